@@ -1,0 +1,137 @@
+/* include/plexor/engine.h - plans and sessions: run a network forward and backward
+ *
+ *     px_plan_options options = px_plan_options_default();
+ *     options.input_grad = true;
+ *     px_plan_new(model, &options, &plan, &err);          // once: immutable, shared
+ *     px_session_new(plan, &session, &err);               // one per worker, never shared
+ *     memcpy(px_session_input(session, 0), x, ...);       // NCHW, plan's micro-batch of samples
+ *     px_session_forward(session, &err);
+ *     px_view logits = px_session_view(session, value);
+ *
+ * A *view* says where a kept tensor lies: inside a plan 4-d activations are stored channels-last,
+ * so readers use the strides. Gradients start at *seeds* (any set of values; cotangents add) and
+ * reach every value in `wrt`.
+ */
+#ifndef PLEXOR_ENGINE_H
+#define PLEXOR_ENGINE_H
+
+#include <plexor/graph.h>
+
+PX_BEGIN_DECLS
+
+typedef struct px_plan px_plan;
+typedef struct px_session px_session;
+
+typedef struct px_feed { /* a value given from outside, with its shape for the whole micro-batch */
+    int value;
+    px_shape shape;
+} px_feed;
+
+typedef struct px_plan_options {
+    int64_t batch;             /* micro-batch; 0: chosen from the size of the activations */
+    const px_feed *feeds;      /* NULL: the graph's inputs, shapes as declared */
+    size_t feed_count;
+    const int *keep;           /* values readable after forward, besides the graph's outputs */
+    size_t keep_count;
+    const int *seeds;          /* values where cotangents may be set; none: forward only */
+    size_t seed_count;
+    const int *wrt;            /* values whose gradient is wanted: feeds, kept values, constants */
+    size_t wrt_count;
+    bool input_grad;           /* adds feed 0 to `wrt` and the logits to `seeds` */
+    bool no_outputs;           /* compute only `keep` and `seeds`, not the graph's outputs */
+    bool reference;            /* plain C kernels only, no fusion: what fast paths are tested against */
+} px_plan_options;
+
+PX_API px_plan_options px_plan_options_default(void);
+
+/* Refuses, naming every operator and node it cannot run, before anything runs. */
+PX_API px_status px_plan_new(const px_model *model, const px_plan_options *options, px_plan **out,
+                             px_error *err);
+PX_API void px_plan_free(px_plan *plan);
+PX_API const px_model *px_plan_model(const px_plan *plan);
+PX_API int64_t px_plan_batch(const px_plan *plan);
+PX_API size_t px_plan_feed_count(const px_plan *plan);
+PX_API px_shape px_plan_feed_shape(const px_plan *plan, size_t feed); /* with the micro-batch */
+PX_API px_shape px_plan_shape(const px_plan *plan, int value);        /* logical, with batch */
+PX_API size_t px_plan_arena_bytes(const px_plan *plan);               /* memory per session */
+PX_API int64_t px_plan_flops(const px_plan *plan);                    /* forward, whole micro-batch */
+
+/* One line per step for `info --plan` and the benchmarks: kind, kernel implementation, shapes. */
+typedef struct px_plan_step {
+    const char *node, *type, *kernel; /* kernel: oneDNN's implementation name, or "plain" */
+    int64_t flops;
+} px_plan_step;
+PX_API size_t px_plan_step_count(const px_plan *plan);
+PX_API px_plan_step px_plan_step_get(const px_plan *plan, size_t step);
+
+PX_API px_status px_session_new(const px_plan *plan, px_session **out, px_error *err);
+PX_API void px_session_free(px_session *session);
+
+/* The feed's memory, in logical (NCHW) order, for the caller to fill before each forward run. It is
+ * float32 (other types: as the graph declares) and is overwritten by no one. */
+PX_API void *px_session_input(px_session *session, size_t feed);
+
+PX_API px_status px_session_forward(px_session *session, px_error *err);
+
+typedef struct px_view {
+    const float *data; /* NULL: the plan does not keep that value */
+    px_shape shape;    /* logical order */
+    int64_t stride[PX_MAX_RANK]; /* in elements, per logical axis */
+} px_view;
+
+/* A kept value, graph output or feed after forward. For values that are not float32, see
+ * px_session_read(). */
+PX_API px_view px_session_view(const px_session *session, int value);
+
+/* Copies a kept value to `out` in logical order, whatever its type; the first `samples` only where
+ * the leading axis is the batch (samples < 0: everything). */
+PX_API px_status px_session_read(const px_session *session, int value, int64_t samples, void *out,
+                                 px_error *err);
+
+/* Backward: clear, add cotangents at seeds through the strided pointer, run, read gradients. */
+PX_API px_status px_session_seed_clear(px_session *session, px_error *err);
+/* Zeroed on first use after a clear. Returns a writable strided place; data NULL: not a seed. */
+typedef struct px_place {
+    float *data;
+    px_shape shape;
+    int64_t stride[PX_MAX_RANK];
+} px_place;
+PX_API px_place px_session_seed(px_session *session, int value);
+PX_API px_status px_session_backward(px_session *session, px_error *err);
+PX_API px_view px_session_grad(const px_session *session, int value); /* data NULL: not in wrt */
+
+/* --- what a classifier needs on top -------------------------------------------------------------- */
+
+/* Where the class scores are (DESIGN: Softmax/LogSoftmax input, else `logits`, else the only
+ * [N, classes] output). */
+typedef struct px_scores {
+    int value;   /* the logits' value index (or the probabilities', if `probabilities`) */
+    int classes;
+    bool probabilities; /* the network only gives probabilities */
+    const char *why;    /* "input of Softmax node 'prob'" */
+} px_scores;
+PX_API px_status px_model_scores(const px_model *model, px_scores *out, px_error *err);
+
+/* Every operator the engine cannot run, as "Type (node 'name') xCOUNT" lines in a string the caller
+ * frees; NULL if there is none. */
+PX_API char *px_model_unsupported(const px_model *model);
+
+/* Values that must be fed to restart after `value`: itself and every value made before it that
+ * nodes after it still read. Returns the count, or -1 if out of memory; *out is freed by caller. */
+PX_API int px_graph_restart(const px_graph *graph, int value, int **out);
+
+/* --- many micro-batches on all workers ----------------------------------------------------------- */
+
+/* Calls `work` for micro-batches 0..ceil(count/batch)-1 on `threads` workers, each with a session
+ * of its own. `work` fills inputs, runs, and reads; whatever it writes must be keyed by sample index
+ * so that the result does not depend on the order. A failure stops the others and is returned. */
+typedef px_status (*px_batch_fn)(void *context, px_session *session, int64_t first, int64_t samples,
+                                 px_error *err);
+/* Called from the calling thread with the number of samples done; returns false to cancel. */
+typedef bool (*px_progress_fn)(void *context, int64_t done, int64_t total);
+PX_API px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px_batch_fn work,
+                             void *context, px_progress_fn progress, void *progress_context,
+                             px_error *err);
+
+PX_END_DECLS
+#endif

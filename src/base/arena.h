@@ -1,0 +1,21 @@
+/* src/base/arena.h - many small things that die together
+ *
+ * A model's graph and strings, a program's operator parameters. Not thread-safe. Memory is
+ * zeroed and 64-byte aligned for blocks of 64 bytes and more, 16-byte aligned otherwise.
+ */
+#ifndef PXI_BASE_ARENA_H
+#define PXI_BASE_ARENA_H
+
+#include <stddef.h>
+
+typedef struct px_arena px_arena;
+
+px_arena *pxi_arena_new(void); /* NULL when out of memory */
+void pxi_arena_free(px_arena *arena);
+
+/* NULL when out of memory or when count * size overflows. A zero count gives a valid pointer. */
+void *pxi_arena_alloc(px_arena *arena, size_t count, size_t size);
+char *pxi_arena_strdup(px_arena *arena, const char *text);
+char *pxi_arena_strndup(px_arena *arena, const char *text, size_t length);
+
+#endif

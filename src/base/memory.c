@@ -1,0 +1,50 @@
+/* src/base/memory.c - overflow-checked allocation */
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *pxi_calloc(size_t count, size_t size)
+{
+    return calloc(count ? count : 1, size ? size : 1);
+}
+
+void *pxi_realloc(void *old, size_t count, size_t size)
+{
+    return reallocarray(old, count ? count : 1, size ? size : 1);
+}
+
+void *pxi_alloc_aligned(size_t bytes)
+{
+    if (bytes > SIZE_MAX - 64)
+        return NULL;
+    const size_t rounded = bytes ? (bytes + 63) / 64 * 64 : 64;
+    return aligned_alloc(64, rounded);
+}
+
+char *pxi_strdup(const char *text)
+{
+    const size_t length = strlen(text) + 1;
+    char *copy = malloc(length);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+int pxi_grow(void *array_pointer, size_t *cap, size_t want, size_t size)
+{
+    if (want <= *cap)
+        return 0;
+    size_t next = *cap ? *cap : 16;
+    while (next < want)
+        next = next > SIZE_MAX / 2 ? want : next * 2;
+    void *old;
+    memcpy(&old, array_pointer, sizeof old);
+    void *grown = pxi_realloc(old, next, size);
+    if (!grown)
+        return -1;
+    memcpy(array_pointer, &grown, sizeof grown);
+    *cap = next;
+    return 0;
+}

@@ -1,0 +1,12 @@
+/* src/base/property.c - key and value texts */
+#include <plexor/property.h>
+
+#include <string.h>
+
+const char *px_property_find(const px_property *properties, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(properties[i].key, key) == 0)
+            return properties[i].value;
+    return NULL;
+}
