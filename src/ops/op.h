@@ -77,7 +77,17 @@ const px_op *const *pxi_op_all(void);
 
 /* --- helpers for operator files --------------------------------------------------------------- */
 
-#define PXI_F32(tensor) ((float *)(tensor).data)
+/* The element type of PX_FLOAT32 tensors in operator code. The test build compiles base, graph, onnx and
+ * ops once more with PXI_REAL_DOUBLE, so that gradients can be checked by finite differences to
+ * double precision. Operator files therefore say px_real, not float, and take exp(), sqrt() ... from
+ * <tgmath.h>. */
+#ifdef PXI_REAL_DOUBLE
+typedef double px_real;
+#else
+typedef float px_real;
+#endif
+
+#define PXI_F32(tensor) ((px_real *)(tensor).data)
 #define PXI_I64(tensor) ((int64_t *)(tensor).data)
 
 static inline bool pxi_op_has_in(const px_op_ctx *ctx, int i)

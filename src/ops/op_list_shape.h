@@ -1,0 +1,7 @@
+/* src/ops/op_list_shape.h - X(id) per descriptor px_op_<id>; ids are lower-case name_since, as relu_6 */
+#ifndef PXI_OPS_LIST_SHAPE_H
+#define PXI_OPS_LIST_SHAPE_H
+
+#define PXI_OPS_SHAPE(X)
+
+#endif
