@@ -33,6 +33,8 @@ typedef struct px_plan_options {
     size_t feed_count;
     const int *keep;           /* values readable after forward, besides the graph's outputs */
     size_t keep_count;
+    const int *observe;        /* values shown to the session's observer while they are hot in cache; */
+    size_t observe_count;      /* unlike `keep` this costs no memory */
     const int *seeds;          /* values where cotangents may be set; none: forward only */
     size_t seed_count;
     const int *wrt;            /* values whose gradient is wanted: feeds, kept values, constants */
@@ -79,6 +81,11 @@ typedef struct px_view {
     int64_t stride[PX_MAX_RANK]; /* in elements, per logical axis */
 } px_view;
 
+/* Called inside px_session_forward() for each value in `observe`, right after it was computed and in
+ * that order; the view is valid for the length of the call. NULL: nobody looks. */
+typedef px_status (*px_observer)(void *context, int value, const px_view *view, px_error *err);
+PX_API void px_session_observe(px_session *session, px_observer observer, void *context);
+
 /* A kept value, graph output or feed after forward. For values that are not float32, see
  * px_session_read(). */
 PX_API px_view px_session_view(const px_session *session, int value);
@@ -99,6 +106,12 @@ typedef struct px_place {
 PX_API px_place px_session_seed(px_session *session, int value);
 PX_API px_status px_session_backward(px_session *session, px_error *err);
 PX_API px_view px_session_grad(const px_session *session, int value); /* data NULL: not in wrt */
+
+/* Runs the whole graph once with plain C kernels, shapes taken from the inputs: the interpreter behind
+ * `onnx-test`. `inputs` are one per graph input, in order; `outputs` (one per graph output) are owned
+ * by the caller on PX_OK. Half types come back as float32. */
+PX_API px_status px_model_interpret(const px_model *model, const px_tensor *inputs,
+                                    px_tensor *outputs, px_error *err);
 
 /* --- what a classifier needs on top -------------------------------------------------------------- */
 

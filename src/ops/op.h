@@ -63,6 +63,7 @@ typedef struct px_op {
     bool elementwise; /* out[i] depends on inputs at i only (after broadcasting), whatever the order */
     bool inplace;     /* out[0] may share memory with in[0] of the same type and shape */
     bool random;      /* not to be folded (RandomNormal ...) */
+    bool shape_only;  /* forward() reads input 0's shape but not its values (Shape, Size): foldable */
 
     /* Multiply-adds of one forward run times two; NULL: count the output's elements. */
     int64_t (*flops)(const px_op_ctx *ctx);
