@@ -2,6 +2,6 @@
 #ifndef PXI_OPS_LIST_NN_H
 #define PXI_OPS_LIST_NN_H
 
-#define PXI_OPS_NN(X)
+#define PXI_OPS_NN(X) X(conv_1) X(convtranspose_1)
 
 #endif
