@@ -61,7 +61,8 @@ px_status px_shape_check(const px_shape *shape, px_error *err)
     }
     for (int i = 0; i < shape->rank; i++)
         if (__builtin_mul_overflow(bytes, shape->dim[i] ? shape->dim[i] : 1, &bytes))
-            return px_fail(err, PX_E_INPUT, "the shape %s is too large", px_shape_text(shape, text));
+            return px_fail(err, PX_E_INPUT, "the shape %s is too large",
+                           px_shape_text(shape, text));
     return PX_OK;
 }
 

@@ -1,0 +1,186 @@
+/* src/base/file.c - files read whole, and files that appear whole or not at all */
+#include "base/file.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <plexor/text.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ENOENT and the like are the user's to mend, EIO is trouble. */
+static px_status file_fail(px_error *err, const char *path, const char *what)
+{
+    const int number = errno;
+    const bool mendable = number == ENOENT || number == ENOTDIR || number == EACCES ||
+                          number == EISDIR || number == ENAMETOOLONG || number == ELOOP ||
+                          number == EPERM || number == EROFS;
+    return px_fail(err, mendable ? PX_E_INPUT : PX_E_IO, "'%s': cannot %s: %s", path, what,
+                   strerror(number));
+}
+
+/* Pipes have no size, so the buffer grows with what comes. */
+static px_status file_drain(int fd, const char *path, size_t cap, size_t expected, char **out,
+                            size_t *size, px_error *err)
+{
+    char *bytes = NULL;
+    size_t used = 0, room = 0;
+    px_status status = PX_OK;
+    if (pxi_grow(&bytes, &room, PX_MIN(expected, cap) + 1, 1) != 0)
+        goto nomem;
+    for (;;) {
+        if (used + 1 >= room && pxi_grow(&bytes, &room, used + 65536, 1) != 0)
+            goto nomem;
+        const ssize_t got = read(fd, bytes + used, room - used - 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            status = file_fail(err, path, "read");
+            goto done;
+        }
+        if (got == 0)
+            break;
+        used += (size_t)got;
+        if (used > cap) {
+            status =
+                px_fail(err, PX_E_INPUT, "'%s': larger than the limit of %zu bytes", path, cap);
+            goto done;
+        }
+    }
+    bytes[used] = '\0';
+    *out = bytes;
+    *size = used;
+    return PX_OK;
+nomem:
+    status = px_fail(err, PX_E_NOMEM, "'%s': out of memory reading it", path);
+done:
+    free(bytes);
+    return status;
+}
+
+px_status pxi_file_read(const char *path, size_t cap, char **out, size_t *size, px_error *err)
+{
+    struct stat info;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return file_fail(err, path, "open");
+    px_status status = PX_OK;
+    if (fstat(fd, &info) != 0)
+        status = file_fail(err, path, "read");
+    else if (S_ISDIR(info.st_mode))
+        status = px_fail(err, PX_E_INPUT, "'%s': is a folder, a file was expected", path);
+    else if (S_ISREG(info.st_mode) && (uintmax_t)info.st_size > cap)
+        status = px_fail(err, PX_E_INPUT, "'%s': has %jd bytes, the limit is %zu", path,
+                         (intmax_t)info.st_size, cap);
+    else
+        status = file_drain(fd, path, cap, S_ISREG(info.st_mode) ? (size_t)info.st_size : 0, out,
+                            size, err);
+    close(fd);
+    return status;
+}
+
+/* Opens a fresh file beside `path`. The name tells processes and writers of one process apart. */
+static int file_open_temp(const char *path, char **temp)
+{
+    static atomic_uint serial;
+    for (int attempt = 0; attempt < 100; attempt++) {
+        px_text name = {0};
+        px_text_format(&name, "%s.tmp-%ld-%u", path, (long)getpid(), atomic_fetch_add(&serial, 1));
+        char *made = px_text_take(&name);
+        if (!made) {
+            errno = ENOMEM;
+            return -1;
+        }
+        const int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            *temp = made;
+            return fd;
+        }
+        free(made);
+        if (errno != EEXIST)
+            return -1;
+    }
+    return -1;
+}
+
+px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
+{
+    px_file_writer writer = {0};
+    struct stat info;
+    int fd = -1;
+    const bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return px_fail(err, PX_E_INPUT, "'%s': is a folder, give the name of a file", path);
+    if (*path == '\0')
+        return px_fail(err, PX_E_USAGE, "the name of the file to write is empty");
+    writer.path = exists ? realpath(path, NULL) : pxi_strdup(path);
+    if (!writer.path)
+        return file_fail(err, path, "write");
+    if (exists && !S_ISREG(info.st_mode)) { /* /dev/null, a pipe: nothing to rename */
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+    } else {
+        fd = file_open_temp(writer.path, &writer.temp);
+        if (fd >= 0 && exists)
+            (void)fchmod(fd, info.st_mode & 07777); /* as it was; if not allowed, the default */
+    }
+    writer.stream = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (!writer.stream) {
+        const px_status status = file_fail(err, path, "write");
+        if (fd >= 0)
+            close(fd);
+        pxi_file_abandon(&writer);
+        return status;
+    }
+    *out = writer;
+    return PX_OK;
+}
+
+px_status pxi_file_commit(px_file_writer *writer, px_error *err)
+{
+    px_status status = PX_OK;
+    errno = 0;
+    bool good = fflush(writer->stream) == 0 && !ferror(writer->stream);
+    if (good && writer->temp)
+        good = fsync(fileno(writer->stream)) == 0;
+    if (fclose(writer->stream) != 0)
+        good = false;
+    writer->stream = NULL;
+    if (good && writer->temp)
+        good = rename(writer->temp, writer->path) == 0;
+    if (!good) {
+        if (errno == 0)
+            errno = EIO; /* an earlier write failed, its reason is gone */
+        status = px_fail(err, PX_E_IO, "'%s': cannot write: %s", writer->path, strerror(errno));
+    } else {
+        free(writer->temp); /* it is not there any more under this name */
+        writer->temp = NULL;
+    }
+    pxi_file_abandon(writer);
+    return status;
+}
+
+void pxi_file_abandon(px_file_writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->stream)
+        fclose(writer->stream);
+    if (writer->temp)
+        unlink(writer->temp);
+    free(writer->temp);
+    free(writer->path);
+    *writer = (px_file_writer){0};
+}
+
+px_status pxi_file_write(const char *path, const void *bytes, size_t size, px_error *err)
+{
+    px_file_writer writer = {0};
+    PX_TRY(pxi_file_create(path, &writer, err));
+    fwrite(bytes, 1, size, writer.stream);
+    return pxi_file_commit(&writer, err);
+}

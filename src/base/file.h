@@ -1,0 +1,33 @@
+/* src/base/file.h - files read whole, and files that appear whole or not at all
+ *
+ *     px_file_writer w = {0};
+ *     PX_TRY(pxi_file_create("y.npy", &w, err));
+ *     fwrite(bytes, 1, n, w.stream);          // errors are found at commit
+ *     return pxi_file_commit(&w, err);        // flush, fsync, rename; or pxi_file_abandon(&w)
+ */
+#ifndef PXI_BASE_FILE_H
+#define PXI_BASE_FILE_H
+
+#include <plexor/error.h>
+#include <stdio.h>
+
+/* Reads a file of at most `cap` bytes; the caller frees *out, which has a NUL behind its last byte.
+ * Folders and files beyond the cap are PX_E_INPUT, trouble while reading is PX_E_IO. */
+px_status pxi_file_read(const char *path, size_t cap, char **out, size_t *size, px_error *err);
+
+typedef struct px_file_writer {
+    FILE *stream; /* NULL: not open */
+    char *path;   /* the final name, symbolic links resolved */
+    char *temp;   /* the name until commit; NULL: a device or pipe, written in place */
+} px_file_writer;
+
+px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err);
+/* Closes the writer in any case; after a failure there is no new file and an old one is untouched.
+ */
+px_status pxi_file_commit(px_file_writer *writer, px_error *err);
+void pxi_file_abandon(px_file_writer *writer); /* removes the temporary file; {0} is fine */
+
+/* All three in one step. */
+px_status pxi_file_write(const char *path, const void *bytes, size_t size, px_error *err);
+
+#endif

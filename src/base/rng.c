@@ -1,0 +1,98 @@
+/* src/base/rng.c - Philox4x32-10 and what is drawn from it */
+#include <plexor/rng.h>
+
+#include <math.h>
+
+void px_rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++) {
+        const uint64_t p0 = (uint64_t)0xD2511F53u * c0;
+        const uint64_t p1 = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)p1;
+        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+px_random px_rng(uint64_t seed, uint32_t component, uint32_t item, uint32_t iteration)
+{
+    return (px_random){
+        .key = {(uint32_t)seed, (uint32_t)(seed >> 32)},
+        .counter = {0, item, iteration, component},
+        .used = 4,
+    };
+}
+
+uint32_t px_rng_u32(px_random *r)
+{
+    if (r->used >= 4) {
+        px_rng_philox(r->counter, r->key, r->word);
+        r->counter[0]++;
+        r->used = 0;
+    }
+    return r->word[r->used++];
+}
+
+double px_rng_u01(px_random *r)
+{
+    return (double)(px_rng_u32(r) >> 8) * 0x1p-24;
+}
+
+double px_rng_normal(px_random *r)
+{
+    const double pi = 3.14159265358979323846;
+    const double radius = sqrt(-2.0 * log(1.0 - px_rng_u01(r))); /* 1 - u is in (0, 1] */
+    return radius * cos(2.0 * pi * px_rng_u01(r));
+}
+
+uint32_t px_rng_below(px_random *r, uint32_t bound)
+{
+    const uint32_t reject_below = (uint32_t)(-bound) % bound; /* (2^32 - bound) mod bound */
+    uint64_t product;
+    do {
+        product = (uint64_t)px_rng_u32(r) * bound;
+    } while ((uint32_t)product < reject_below);
+    return (uint32_t)(product >> 32);
+}
+
+void px_rng_permutation(px_random *r, int64_t *out, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = i;
+    for (uint32_t i = count; i > 1; i--) {
+        const uint32_t j = px_rng_below(r, i);
+        const int64_t swap = out[i - 1];
+        out[i - 1] = out[j];
+        out[j] = swap;
+    }
+}
+
+uint32_t px_rng_choose(px_random *r, const double *weights, uint32_t count)
+{
+    double total = 0.0;
+    for (uint32_t i = 0; i < count; i++)
+        total += weights[i];
+    if (!(total > 0.0))
+        return px_rng_below(r, count);
+    const double target = px_rng_u01(r) * total;
+    double prefix = 0.0;
+    uint32_t last = 0; /* rounding cannot lead to an index of weight zero */
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(weights[i] > 0.0))
+            continue;
+        prefix += weights[i];
+        last = i;
+        if (prefix > target)
+            break;
+    }
+    return last;
+}

@@ -1,0 +1,50 @@
+/* src/base/system.c - the program's version, and the machine it runs on */
+#include <plexor/system.h>
+
+#include <sched.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *px_version(void)
+{
+    return PLEXOR_VERSION;
+}
+
+double px_clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int px_cpu_count(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more cores than a cpu_set_t holds */
+    return online > 0 && online < 65536 ? (int)online : 1;
+}
+
+int64_t px_peak_rss_bytes(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return 0;
+    return (int64_t)usage.ru_maxrss * 1024;
+}
+
+int64_t px_memory_bytes(void)
+{
+    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE);
+    FILE *limit = fopen("/sys/fs/cgroup/memory.max", "re");
+    long long cap;
+    if (limit) {
+        if (fscanf(limit, "%lld", &cap) == 1 && cap > 0 && cap < bytes)
+            bytes = cap;
+        fclose(limit);
+    }
+    return bytes;
+}

@@ -1,0 +1,113 @@
+/* src/base/text.c - a string that grows */
+#include <plexor/text.h>
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool text_reserve(px_text *text, size_t extra)
+{
+    if (text->failed)
+        return false;
+    if (extra >= SIZE_MAX - text->length ||
+        pxi_grow(&text->data, &text->capacity, text->length + extra + 1, 1) != 0) {
+        text->failed = true;
+        return false;
+    }
+    return true;
+}
+
+void px_text_add_bytes(px_text *text, const char *bytes, size_t count)
+{
+    if (!text_reserve(text, count))
+        return;
+    if (count)
+        memcpy(text->data + text->length, bytes, count);
+    text->length += count;
+    text->data[text->length] = '\0';
+}
+
+void px_text_add(px_text *text, const char *words)
+{
+    px_text_add_bytes(text, words, strlen(words));
+}
+
+void px_text_format(px_text *text, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int need = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (need < 0)
+        text->failed = true;
+    else if (text_reserve(text, (size_t)need)) {
+        vsnprintf(text->data + text->length, (size_t)need + 1, format, again);
+        text->length += (size_t)need;
+    }
+    va_end(again);
+}
+
+const char *px_text_get(const px_text *text)
+{
+    return text->data ? text->data : "";
+}
+
+bool px_text_failed(const px_text *text)
+{
+    return text->failed;
+}
+
+char *px_text_take(px_text *text)
+{
+    char *data = NULL;
+    if (text_reserve(text, 0)) {
+        data = text->data;
+        data[text->length] = '\0';
+        text->data = NULL;
+    }
+    px_text_done(text);
+    return data;
+}
+
+void px_text_clear(px_text *text)
+{
+    text->length = 0;
+    text->failed = false;
+    if (text->data)
+        text->data[0] = '\0';
+}
+
+void px_text_done(px_text *text)
+{
+    if (!text)
+        return;
+    free(text->data);
+    *text = (px_text){0};
+}
+
+const char *px_real_text(double value, char buffer[PX_REAL_TEXT])
+{
+    if (isnan(value))
+        return strcpy(buffer, "nan");
+    if (isinf(value))
+        return strcpy(buffer, value < 0 ? "-inf" : "inf");
+    if (value == floor(value) && fabs(value) < 1e15) { /* 100, not 1e+02 */
+        snprintf(buffer, PX_REAL_TEXT, "%.0f", value);
+        return buffer;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(buffer, PX_REAL_TEXT, "%.*g", digits, value);
+        if (strtod(buffer, NULL) == value)
+            break;
+    }
+    for (char *p = buffer; *p; p++)
+        if (*p == ',') /* the decimal sign of some locales */
+            *p = '.';
+    return buffer;
+}

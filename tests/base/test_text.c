@@ -1,0 +1,87 @@
+/* tests/base/test_text.c */
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "cmocka_all.h"
+
+#include <math.h>
+#include <plexor/text.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void test_grows(void **state)
+{
+    (void)state;
+    px_text t = {0};
+    assert_string_equal(px_text_get(&t), "");
+    for (int i = 0; i < 1000; i++)
+        px_text_format(&t, "%d,", i);
+    px_text_add(&t, "end");
+    assert_false(px_text_failed(&t));
+    assert_int_equal(strlen(px_text_get(&t)), t.length);
+    assert_int_equal(t.length, 10 * 2 + 90 * 3 + 900 * 4 + 3);
+    px_text_clear(&t);
+    assert_string_equal(px_text_get(&t), "");
+    px_text_add_bytes(&t, "ab", 1);
+    char *taken = px_text_take(&t);
+    assert_string_equal(taken, "a");
+    free(taken);
+    char *empty = px_text_take(&t);
+    assert_string_equal(empty, "");
+    free(empty);
+}
+
+static const struct {
+    double value;
+    const char *text;
+} reals[] = {
+    {0, "0"},           {-0.0, "-0"},
+    {0.1, "0.1"},       {1.0 / 3, "0.3333333333333333"},
+    {100, "100"},       {9788, "9788"},
+    {1e20, "1e+20"},    {1e-7, "1e-07"},
+    {5e-324, "5e-324"}, {1.7976931348623157e308, "1.7976931348623157e+308"},
+    {NAN, "nan"},       {-INFINITY, "-inf"},
+};
+
+static void test_reals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PX_LEN(reals); i++) {
+        char buffer[PX_REAL_TEXT];
+        assert_string_equal(px_real_text(reals[i].value, buffer), reals[i].text);
+    }
+}
+
+static const struct {
+    const char *bytes;
+    size_t left, length;
+} characters[] = {
+    {"a", 1, 1},
+    {"", 0, 0},
+    {"\xc3\xa4", 2, 2},
+    {"\xc3\xa4", 1, 0},         /* cut off */
+    {"\xc0\x80", 2, 0},         /* overlong */
+    {"\xe2\x82\xac", 3, 3},     /* euro sign */
+    {"\xed\xa0\x80", 3, 0},     /* surrogate */
+    {"\xf0\x9f\x94\xa8", 4, 4}, /* hammer */
+    {"\xf4\x90\x80\x80", 4, 0}, /* beyond U+10FFFF */
+    {"\x80", 1, 0},
+    {"\xe2\x28\xa1", 3, 0},
+};
+
+static void test_utf8(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PX_LEN(characters); i++)
+        if (pxi_utf8_length(characters[i].bytes, characters[i].left) != characters[i].length)
+            fail_msg("character %zu", i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grows),
+        cmocka_unit_test(test_reals),
+        cmocka_unit_test(test_utf8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
