@@ -1,0 +1,77 @@
+# The face of the build; Meson does the work. `make help` lists the targets.
+#
+#     make demo        installs what is missing, builds, and examines a real network
+#     make test        installs what is missing, builds, and runs every test
+#
+# Variables: BUILD (folder), PREFIX, DESTDIR, MESON_FLAGS, WERROR=1 (warnings are errors), JOBS.
+
+BUILD ?= build
+ASAN_BUILD ?= build-asan
+PREFIX ?= /usr/local
+JOBS ?=
+MESON_FLAGS ?=
+WERROR ?=
+
+meson_flags = --prefix $(PREFIX) $(if $(WERROR),--werror) $(MESON_FLAGS)
+ninja_flags = $(if $(JOBS),-j$(JOBS))
+test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
+sources = git ls-files '*.c' '*.h'
+
+.PHONY: all help setup build demo test bench install format lint asan fuzz clean
+
+all: build
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+
+setup: ## install the Debian packages that are missing
+	@scripts/setup build test demo
+
+build: ## build/plexor and libplexor
+	@scripts/setup build
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(meson_flags)
+	@ninja $(ninja_flags) -C $(BUILD)
+
+demo: ## look into a real network: info and eval on Fashion-MNIST
+	@scripts/setup build demo
+	@$(MAKE) --no-print-directory build
+	@scripts/demo $(BUILD)
+
+# cmocka decides what is built: a folder configured before it was installed is configured again.
+test: ## build and run every test
+	@scripts/setup build test
+	@test ! -f $(BUILD)/build.ninja -o -f $(BUILD)/.with-tests || meson setup --wipe $(BUILD)
+	@$(MAKE) --no-print-directory build && touch $(BUILD)/.with-tests
+	@meson test -C $(BUILD) $(test_flags); status=$$?; \
+	    scripts/count-tests $(BUILD) && exit $$status
+
+bench: build ## throughput of the engine, beside its peers where they are installed
+	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild
+
+install: build ## into PREFIX (/usr/local), below DESTDIR if set
+	@meson install -C $(BUILD) --no-rebuild
+
+format: ## clang-format every C file
+	@$(sources) | xargs clang-format -i
+
+lint: ## layout, shell scripts, static analysis; whatever of it is installed
+	@$(sources) | xargs clang-format --dry-run -Werror
+	@python3 tests/base/include_order.py --quiet
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/setup scripts/demo; \
+	    else echo 'lint: shellcheck is not installed, skipped'; fi
+	@if command -v cppcheck >/dev/null; then \
+	    cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+	        --suppressions-list=scripts/cppcheck.txt -I include -I src src; \
+	    else echo 'lint: cppcheck is not installed, skipped'; fi
+
+asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/setup build test
+	@test -f $(ASAN_BUILD)/build.ninja || meson setup $(ASAN_BUILD) $(meson_flags) \
+	    -Db_sanitize=address,undefined -Db_lundef=false --buildtype debugoptimized
+	@ninja $(ninja_flags) -C $(ASAN_BUILD)
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	    meson test -C $(ASAN_BUILD) $(test_flags) --timeout-multiplier 10; status=$$?; \
+	    scripts/count-tests $(ASAN_BUILD) && exit $$status
+
+clean: ## remove what was built
+	@rm -rf $(BUILD) $(ASAN_BUILD)

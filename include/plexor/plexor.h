@@ -1,0 +1,25 @@
+/* include/plexor/plexor.h - everything, in the order in which data flows */
+#ifndef PLEXOR_PLEXOR_H
+#define PLEXOR_PLEXOR_H
+
+#include <plexor/error.h>
+#include <plexor/json.h>
+#include <plexor/property.h>
+#include <plexor/rng.h>
+#include <plexor/system.h>
+#include <plexor/tensor.h>
+#include <plexor/text.h>
+
+#include <plexor/stats.h>
+
+#include <plexor/data.h>
+
+#include <plexor/graph.h>
+
+#include <plexor/onnx.h>
+
+#include <plexor/engine.h>
+
+#include <plexor/probe.h>
+
+#endif

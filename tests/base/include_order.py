@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The tree keeps its promises: a room uses only rooms before it, the command line only the public
+headers, file names are unique, and every public header compiles alone as C17 and as C++.
+
+Speaks TAP. `--quiet` prints failures only.
+"""
+import os
+import re
+import subprocess
+import sys
+
+ROOMS = ("base stats picture data mutate graph onnx ops engine probe attack train semantics localize "
+         "cover select assess store generate repair report check study cli").split()
+# Public headers that are not named after their room.
+HEADER_ROOM = {name: "base" for name in "error json property rng system tensor text".split()}
+HEADER_ROOM["plexor"] = "cli"
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+
+def files(folder, endings=(".c", ".h")):
+    for path, folders, names in os.walk(os.path.join(ROOT, folder)):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(endings):
+                yield os.path.relpath(os.path.join(path, name), ROOT)
+
+
+def includes(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as source:
+        for number, line in enumerate(source, 1):
+            found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+            if found:
+                yield number, found.group(1) == "<", found.group(2)
+
+
+def room_of_header(name):
+    return HEADER_ROOM.get(name, name)
+
+
+def room_of(path):
+    parts = path.split(os.sep)
+    if parts[0] == "src":
+        return parts[1]
+    return room_of_header(parts[-1][:-2])
+
+
+def check_order():
+    for folder in ("src", "include"):
+        for path in files(folder):
+            room = room_of(path)
+            if room not in ROOMS:
+                yield f"{path}: '{room}' is not a room"
+                continue
+            for number, angle, target in includes(path):
+                where = f"{path}:{number}"
+                public = re.match(r"plexor/(\w+)\.h$", target)
+                if angle and not public:
+                    continue
+                used = room_of_header(public.group(1)) if public else target.split("/")[0]
+                if not public and not re.match(r"\w+/\w+(\.pb-c)?\.h$", target) \
+                        and not target.endswith(".pb-c.h"):
+                    yield f"{where}: write \"{target}\" as \"room/{target}\""
+                elif public and not angle:
+                    yield f"{where}: public headers are included as <{target}>"
+                elif target.endswith(".pb-c.h"):
+                    if room != "onnx":
+                        yield f"{where}: only onnx/ sees protobuf's types"
+                elif used not in ROOMS:
+                    yield f"{where}: '{used}' is not a room"
+                elif ROOMS.index(used) > ROOMS.index(room):
+                    yield f"{where}: {room}/ comes before {used}/"
+                elif folder == "include" and not public:
+                    yield f"{where}: a public header includes an internal one"
+                elif room == "cli" and not public and used != "cli":
+                    yield f"{where}: the command line uses public headers only"
+
+
+def check_names():
+    seen = {}
+    for folder in ("src", "include", "tests", "bench", "fuzz"):
+        for path in files(folder):
+            name = os.path.basename(path)
+            if name in seen:
+                yield f"{path}: {seen[name]} has the same name"
+            seen[name] = path
+
+
+def check_headers():
+    compilers = (["cc", "-x", "c", "-std=c17"], ["c++", "-x", "c++", "-std=c++17"])
+    for path in files("include"):
+        for compiler in compilers:
+            done = subprocess.run(
+                compiler + ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
+                            "-I", os.path.join(ROOT, "include"), "-"],
+                input=f"#include <plexor/{os.path.basename(path)}>\n", text=True,
+                stderr=subprocess.PIPE, check=False)
+            if done.returncode:
+                yield f"{path} alone, {compiler[2]}: {done.stderr.strip()}"
+
+
+def check_plexor_h():
+    wanted = {os.path.basename(p) for p in files("include")} - {"plexor.h"}
+    got = {t.split("/")[1] for _, _, t in includes("include/plexor/plexor.h")}
+    for name in sorted(wanted - got):
+        yield f"include/plexor/plexor.h: does not include {name}"
+
+
+CHECKS = {"rooms include only rooms before them": check_order, "file names are unique": check_names,
+          "public headers compile alone, as C and as C++": check_headers,
+          "plexor.h includes every public header": check_plexor_h}
+
+quiet = "--quiet" in sys.argv[1:]
+failed = False
+if not quiet:
+    print(f"1..{len(CHECKS)}")
+for index, (title, check) in enumerate(CHECKS.items(), 1):
+    faults = list(check())
+    failed = failed or bool(faults)
+    if not quiet:
+        print(f"{'not ' if faults else ''}ok {index} - {title}")
+    for fault in faults:
+        print(fault if quiet else f"# {fault}", file=sys.stderr if quiet else sys.stdout)
+sys.exit(1 if failed else 0)
