@@ -129,10 +129,6 @@ PX_API px_status px_model_scores(const px_model *model, px_scores *out, px_error
  * frees; NULL if there is none. */
 PX_API char *px_model_unsupported(const px_model *model);
 
-/* Values that must be fed to restart after `value`: itself and every value made before it that
- * nodes after it still read. Returns the count, or -1 if out of memory; *out is freed by caller. */
-PX_API int px_graph_restart(const px_graph *graph, int value, int **out);
-
 /* --- many micro-batches on all workers ----------------------------------------------------------- */
 
 /* Calls `work` for micro-batches 0..ceil(count/batch)-1 on `threads` workers, each with a session

@@ -61,6 +61,8 @@ typedef struct px_value {
     bool has_shape;    /* whether the file declares one */
     px_shape shape;    /* as declared; -1: symbolic or unknown */
     const char *const *dim_names; /* NULL, or shape.rank symbolic names (NULL where a number) */
+    const char *foreign_type; /* NULL, or what it is declared as that plexor cannot hold: "string",
+                                 "sequence", "complex64" ...; dtype is PX_NONE then */
     const px_tensor *constant;    /* an initialiser; NULL otherwise */
     int producer;                 /* node index; -1 for graph inputs and constants */
 } px_value;
@@ -101,6 +103,11 @@ PX_API const char *px_node_string(const px_node *node, const char *name, const c
 
 /* True when every path from the graph's inputs to value `to` goes through `value` (LGR 0.2). */
 PX_API bool px_graph_is_cut(const px_graph *graph, int value, int to);
+
+/* Values that must be fed to restart after `value`: first itself, then every value that does not
+ * depend on it and is either read by a node that does or is a graph output. What follows from
+ * constants alone is left out. Returns the count, or -1 if out of memory; the caller frees *out. */
+PX_API int px_graph_restart(const px_graph *graph, int value, int **out);
 
 PX_END_DECLS
 #endif

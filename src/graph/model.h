@@ -5,20 +5,23 @@
 #include <plexor/graph.h>
 
 #include "base/arena.h"
+#include "graph/names.h"
 
 struct px_model {
-    px_arena *arena; /* owns everything below, but for what `owned` releases */
+    px_arena *arena; /* owns everything below, but for `names` and what `owned` releases */
     px_graph graph;
     const char *path, *producer, *warnings;
     int opset, ir_version;
     uint64_t hash;
     size_t property_count;
     const px_property *properties;
+    pxi_names names;              /* of values; filled in by pxi_graph_finish() */
     void *owned;                  /* e.g. the protobuf message whose bytes the constants view */
     void (*release)(void *owned); /* NULL if there is nothing to release */
 };
 
-/* Finds a value by name in O(1): built by pxi_graph_finish(), used by px_graph_find_value(). */
+/* The last step of making a model: indexes the values by name for px_graph_find_value(). Two values
+ * of the same name are PX_E_INPUT. */
 px_status pxi_graph_finish(px_model *model, px_error *err);
 
 #endif
