@@ -1,0 +1,39 @@
+/* src/onnx/decode.h - bytes to protobuf-c messages, safely
+ *
+ * protobuf-c's unpacker recurses as deep as a file nests, merges repeated occurrences of a singular
+ * message in quadratic time, and allocates hundreds of bytes for two on the wire. So the bytes are
+ * walked first (structure, depth, lengths, texts), and the unpacker works on a budget.
+ */
+#ifndef PXI_ONNX_DECODE_H
+#define PXI_ONNX_DECODE_H
+
+#include <plexor/error.h>
+#include <stdint.h>
+
+#include "onnx/onnx.pb-c.h"
+
+enum {
+    PXI_PB_MAX_BYTES = 0x7fffffff, /* protobuf's own limit */
+    PXI_PB_MAX_DEPTH = 100,        /* messages inside messages */
+    PXI_PB_MAX_NAME = 4096,        /* bytes of a text that names something */
+    PXI_PB_MAX_TEXT = 1 << 20,     /* bytes of documentation or of a metadata value */
+};
+
+/* Decoding may take PXI_PB_BUDGET_BASE bytes and this many times the size of the file: a packed
+ * integer of one byte on the wire is eight in memory. */
+#define PXI_PB_BUDGET_BASE ((size_t)64 << 20)
+#define PXI_PB_BUDGET_FACTOR 8
+
+typedef struct pxi_pb {
+    ProtobufCMessage *message;
+    ProtobufCAllocator allocator;
+    size_t left; /* of the budget */
+    int failure; /* an enum of decode.c */
+} pxi_pb;
+
+/* On PX_OK *out is to be returned with pxi_pb_free(). `bytes` are not needed any more. */
+px_status pxi_pb_decode(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
+                        pxi_pb **out, px_error *err);
+void pxi_pb_free(pxi_pb *pb); /* NULL is fine */
+
+#endif

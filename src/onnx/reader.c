@@ -1,0 +1,164 @@
+/* src/onnx/reader.c - from a file or bytes to a model */
+#include "onnx/reader.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "graph/model.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* What a model from an ONNX file keeps alive besides its arena. */
+typedef struct onnx_source {
+    pxi_pb *pb;
+    pxi_external external;
+} onnx_source;
+
+static void source_release(void *owned)
+{
+    onnx_source *source = owned;
+    pxi_pb_free(source->pb);
+    pxi_external_done(&source->external);
+    free(source);
+}
+
+const char *px_model_warnings(const px_model *model)
+{
+    return model->warnings ? model->warnings : "";
+}
+
+static px_status read_header(px_model *model, const Onnx__ModelProto *proto, px_error *err)
+{
+    if (!proto->graph)
+        return px_fail(err, PX_E_INPUT, "holds no graph; is it an ONNX model?");
+    if (proto->ir_version < 0 || proto->ir_version > INT_MAX)
+        return px_fail(err, PX_E_INPUT, "has the impossible IR version %" PRId64,
+                       proto->ir_version);
+    model->ir_version = (int)proto->ir_version;
+    model->producer = pxi_text(proto->producer_name);
+    model->opset = pxi_onnx_opset(proto->opset_import, proto->n_opset_import, "");
+    if (model->opset > PXI_ONNX_NEWEST_OPSET) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "opset %d is newer than the newest that plexor knows (%d); operators that changed "
+                 "since may behave differently\n",
+                 model->opset, PXI_ONNX_NEWEST_OPSET);
+        model->warnings = pxi_arena_strdup(model->arena, text);
+        if (!model->warnings)
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    px_property *properties =
+        pxi_arena_alloc(model->arena, proto->n_metadata_props, sizeof *properties);
+    if (!properties)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < proto->n_metadata_props; i++)
+        properties[i] = (px_property){.key = pxi_text(proto->metadata_props[i]->key),
+                                      .value = pxi_text(proto->metadata_props[i]->value)};
+    model->properties = properties;
+    model->property_count = proto->n_metadata_props;
+    return PX_OK;
+}
+
+/* `folder` is NULL where external data is not allowed. */
+static px_status read_model(const void *bytes, size_t size, const char *path, const char *folder,
+                            px_model **out, px_error *err)
+{
+    px_status status = PX_OK;
+    px_model *model = pxi_calloc(1, sizeof *model);
+    onnx_source *source = pxi_calloc(1, sizeof *source);
+    if (!model || !source || !(model->arena = pxi_arena_new()) ||
+        !(model->path = pxi_arena_strdup(model->arena, path))) {
+        free(source);
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        goto done;
+    }
+    model->owned = source;
+    model->release = source_release;
+    source->external.folder = folder;
+    source->external.hash = XXH3_64bits(bytes, size);
+
+    status = pxi_pb_decode(&onnx__model_proto__descriptor, bytes, size, &source->pb, err);
+    if (status != PX_OK)
+        goto done;
+    const Onnx__ModelProto *proto = (const Onnx__ModelProto *)source->pb->message;
+    status = read_header(model, proto, err);
+    if (status == PX_OK)
+        status = pxi_onnx_build(model, proto, &source->external, err);
+    if (status != PX_OK)
+        goto done;
+    model->hash = source->external.hash;
+    source->external.folder = NULL; /* the caller's; not needed any more */
+    *out = model;
+    model = NULL;
+done:
+    px_model_free(model);
+    return status;
+}
+
+px_status px_model_parse(const void *bytes, size_t size, const char *name, px_model **out,
+                         px_error *err)
+{
+    const px_status status = read_model(bytes, size, "", NULL, out, err);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", name);
+}
+
+px_status px_model_load(const char *path, px_model **out, px_error *err)
+{
+    char *bytes = NULL, *folder = NULL;
+    size_t size = 0;
+    PX_TRY(pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err));
+    px_status status = PX_OK;
+    const char *slash = strrchr(path, '/');
+    folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+    if (!folder)
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    else
+        status = read_model(bytes, size, path, folder, out, err);
+    free(folder);
+    free(bytes);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
+}
+
+px_status px_tensor_load_pb(const char *path, px_tensor *out, char **name, px_error *err)
+{
+    char *bytes = NULL, *copied = NULL;
+    size_t size = 0;
+    pxi_pb *pb = NULL;
+    px_arena *arena = NULL;
+    px_tensor view = {0}, tensor = {0};
+    PX_TRY(pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err));
+    px_status status = pxi_pb_decode(&onnx__tensor_proto__descriptor, bytes, size, &pb, err);
+    if (status != PX_OK)
+        goto done;
+    const Onnx__TensorProto *proto = (const Onnx__TensorProto *)pb->message;
+    arena = pxi_arena_new();
+    copied = pxi_strdup(pxi_text(proto->name));
+    if (!arena || !copied) {
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        goto done;
+    }
+    status = pxi_onnx_tensor(proto, arena, NULL, &view, err);
+    if (status == PX_OK)
+        status = px_tensor_init(&tensor, view.dtype, &view.shape, err);
+    if (status != PX_OK)
+        goto done;
+    memcpy(tensor.data, view.data, px_tensor_bytes(&view));
+    *out = tensor;
+    if (name) {
+        *name = copied;
+        copied = NULL;
+    }
+done:
+    if (status != PX_OK)
+        px_fail_in(err, status, "'%s'", path);
+    free(copied);
+    pxi_arena_free(arena);
+    pxi_pb_free(pb);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,72 @@
+/* src/onnx/reader.h - the steps from a decoded message to a graph
+ *
+ *   decode.c     bytes to messages, within limits
+ *   flatten.c    the main graph's nodes, with model-local functions expanded
+ *   build.c      values, nodes in topological order, inputs and outputs
+ *   tensor_pb.c  TensorProto to px_tensor; external.c finds bytes that lie in other files
+ *
+ * The graph borrows names and numbers from the message, which lives as long as the model.
+ */
+#ifndef PXI_ONNX_READER_H
+#define PXI_ONNX_READER_H
+
+#include <plexor/onnx.h>
+
+#include "base/arena.h"
+#include "onnx/decode.h"
+#include "onnx/external.h"
+
+enum {
+    PXI_ONNX_MAX_NODES = 1 << 20,
+    PXI_ONNX_MAX_VALUES = 1 << 22,
+    PXI_ONNX_MAX_ATTRS = 64,    /* per node */
+    PXI_ONNX_MAX_CALLS = 16,    /* functions calling functions */
+    PXI_ONNX_NEWEST_OPSET = 17, /* newer ones are read with a warning */
+};
+#define PXI_ONNX_MAX_EXPANSION ((size_t)64 << 20) /* bytes that expanding functions may take */
+
+/* A node as the graph will have it: functions are gone, so are references to their attributes. */
+typedef struct pxi_flat_node {
+    const char *name, *type, *domain; /* domain "" for ai.onnx */
+    int opset;
+    size_t input_count, output_count, attr_count;
+    char *const *inputs, *const *outputs; /* "" where left out */
+    Onnx__AttributeProto *const *attrs;
+} pxi_flat_node;
+
+/* All nodes of the main graph in file order; the array is the caller's to free, the rest lies in
+ * `arena` or in the message. */
+px_status pxi_onnx_flatten(const Onnx__ModelProto *proto, px_arena *arena, pxi_flat_node **out,
+                           int *count, px_error *err);
+
+/* The imported version of a domain ("" for ai.onnx); 0 if there is none. */
+int pxi_onnx_opset(Onnx__OperatorSetIdProto *const *imports, size_t count, const char *domain);
+
+/* Fills in model->graph. */
+px_status pxi_onnx_build(px_model *model, const Onnx__ModelProto *proto, pxi_external *external,
+                         px_error *err);
+
+/* Orders nodes so that every one comes after what it reads; those already in order stay.
+ * `inputs[n]` are value indices (-1: left out), `producer[v]` node indices (-1: none). A cycle
+ * is PX_E_INPUT and names a node on it. */
+px_status pxi_onnx_order(int node_count, int *const *inputs, const pxi_flat_node *nodes,
+                         const int *producer, int *order, px_error *err);
+
+px_status pxi_onnx_attr(const Onnx__AttributeProto *proto, px_arena *arena, pxi_external *external,
+                        px_attr *out, px_error *err);
+
+/* False: a type plexor has no tensors of; *foreign gets its name. */
+bool pxi_onnx_dtype(int32_t number, px_dtype *dtype, const char **foreign);
+
+/* A view of the message's or the external file's bytes where possible, else in arena memory. A type
+ * that plexor does not know is PX_E_UNSUPPORTED. */
+px_status pxi_onnx_tensor(const Onnx__TensorProto *proto, px_arena *arena, pxi_external *external,
+                          px_tensor *out, px_error *err);
+
+/* protobuf-c leaves absent texts NULL. */
+static inline const char *pxi_text(const char *text)
+{
+    return text ? text : "";
+}
+
+#endif
