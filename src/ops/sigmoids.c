@@ -1,0 +1,80 @@
+/* src/ops/sigmoids.c - smooth and piecewise linear S-shapes and what is made of them: Sigmoid,
+ * Tanh, HardSigmoid, HardSwish, Softplus, Softsign, Mish, Gelu
+ *
+ * 1 / (1 + exp(-x)) needs no guard: where exp() overflows the quotient is 0, its limit.
+ */
+#include "ops/unary.h"
+
+#include <string.h>
+
+#define SIGMOID(x) (1 / (1 + exp(-(x))))
+/* log(1 + exp(x)) without overflow; log1p's argument lies in (0, 1]. */
+#define SOFTPLUS(x) (((x) > 0 ? (x) : 0) + log1p(exp(-fabs(x))))
+
+PXI_UNARY(sigmoid_1, "Sigmoid", 1, SIGMOID(x), dy *y *(1 - y))
+PXI_UNARY(tanh_1, "Tanh", 1, tanh(x), dy *(1 - y * y))
+PXI_UNARY(softplus_1, "Softplus", 1, SOFTPLUS(x), dy *SIGMOID(x))
+PXI_UNARY(softsign_1, "Softsign", 1, x / (1 + fabs(x)), dy / ((1 + fabs(x)) * (1 + fabs(x))))
+
+/* y = max(0, min(1, alpha x + beta)); flat at both kinks, as in PyTorch */
+#define HARD_LINE (a * x + b)
+PXI_UNARY_WITH(hardsigmoid_1, "HardSigmoid", 1,
+               HARD_LINE<0 ? 0 : (HARD_LINE > 1 ? 1 : HARD_LINE), HARD_LINE> 0 && HARD_LINE < 1
+                   ? a * dy
+                   : 0,
+               {"alpha", 0.2f}, {"beta", 0.5f})
+
+/* y = x max(0, min(1, x / 6 + 1/2)) */
+PXI_UNARY(hardswish_14, "HardSwish", 14, x <= -3 ? 0 : (x >= 3 ? x : x * (x / 6 + (T)0.5)),
+          x < -3 ? 0 : (x <= 3 ? dy * (x / 3 + (T)0.5) : dy))
+
+/* y = x tanh(softplus(x)); y' = tanh(softplus(x)) + x sigmoid(x) / cosh(softplus(x))^2 */
+#define MISH_SECH (1 / cosh(SOFTPLUS(x)))
+PXI_UNARY(mish_18, "Mish", 18, (x * tanh(SOFTPLUS(x))),
+          (dy * (tanh(SOFTPLUS(x)) + x * SIGMOID(x) * MISH_SECH * MISH_SECH)))
+
+/* Gelu: x Phi(x), exactly or by the tanh formula of Hendrycks and Gimpel (arXiv:1606.08415, 2). */
+#define GELU_DENSITY ((T)0.39894228040143267794 * exp((T)-0.5 * x * x)) /* of N(0, 1) */
+#define GELU_PHI ((T)0.5 * (1 + erf(x * (T)0.70710678118654752440)))
+#define GELU_SCALE ((T)0.79788456080286535588) /* sqrt(2 / pi) */
+#define GELU_CUBE ((T)0.044715)
+#define GELU_TANH tanh(GELU_SCALE *(x + GELU_CUBE * x * x * x))
+#define GELU_SLOPE (GELU_SCALE * (1 + 3 * GELU_CUBE * x * x))
+
+PXI_UNARY_KERNELS(gelu_exact, (x * GELU_PHI), (dy * (GELU_PHI + x * GELU_DENSITY)))
+PXI_UNARY_KERNELS(gelu_tanh, (T)0.5 * x * (1 + GELU_TANH),
+                  (T)0.5 * dy * (1 + GELU_TANH + x * (1 - GELU_TANH * GELU_TANH) * GELU_SLOPE))
+PXI_UNARY_REAL_FORWARD(gelu_exact)
+PXI_UNARY_REAL_FORWARD(gelu_tanh)
+
+static px_status gelu_20_setup(px_op_ctx *ctx, px_error *err)
+{
+    const pxi_unary_attr none = {0};
+    PX_TRY(pxi_unary_setup(ctx, PXI_TYPES_REAL, none, none, err));
+    const char *approximate = px_node_string(ctx->node, "approximate", "none");
+    if (strcmp(approximate, "none") != 0 && strcmp(approximate, "tanh") != 0)
+        return pxi_op_fail(ctx, err, PX_E_INPUT, "approximate is '%.40s', expected none or tanh",
+                           approximate);
+    ((pxi_unary_params *)ctx->params)->a = strcmp(approximate, "tanh") == 0;
+    return PX_OK;
+}
+
+static bool gelu_is_tanh(const px_op_ctx *ctx)
+{
+    return ((const pxi_unary_params *)ctx->params)->a != 0;
+}
+
+static px_status gelu_20_forward(const px_op_ctx *ctx, px_error *err)
+{
+    return gelu_is_tanh(ctx) ? gelu_tanh_forward(ctx, err) : gelu_exact_forward(ctx, err);
+}
+
+static void gelu_20_backward(const px_op_ctx *ctx)
+{
+    if (gelu_is_tanh(ctx))
+        gelu_tanh_backward(ctx);
+    else
+        gelu_exact_backward(ctx);
+}
+
+PXI_UNARY_DESCRIPTOR(gelu_20, "Gelu", 20)
