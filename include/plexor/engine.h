@@ -142,5 +142,39 @@ PX_API px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px
                              void *context, px_progress_fn progress, void *progress_context,
                              px_error *err);
 
+/* --- class scores of one sample (loss.c) --------------------------------------------------------- */
+
+/* The highest score's index, the lowest of equals; -1 where none is a number. */
+PX_API int px_argmax(const float *scores, int classes);
+
+/* Cross-entropy of one row of logits by log-sum-exp, in double. `gradient` (may be NULL) gets the
+ * derivative by each logit; at the label it is minus the sum of the other probabilities, never
+ * p - 1, which loses everything in float32 where the network is confident. 0 <= label < classes. */
+PX_API double px_softmax_loss(const float *logits, int classes, int64_t label, float *gradient);
+
+/* The same where a network gives only probabilities: -log p, guarded at the least positive float. */
+PX_API double px_probability_loss(const float *probabilities, int classes, int64_t label,
+                                  float *gradient);
+
+/* After a forward run: seeds the gradient of each sample's own loss at the class scores, for the
+ * first `samples` rows; the other rows stay as they are. losses (may be NULL) gets one per sample. */
+PX_API px_status px_session_seed_loss(px_session *session, const px_scores *scores,
+                                      const int64_t *labels, int64_t samples, double *losses,
+                                      px_error *err);
+
+/* --- what there is ------------------------------------------------------------------------------- */
+
+typedef struct px_operator {
+    const char *name, *domain; /* domain "" for ai.onnx */
+    int since;                 /* first opset that this version serves */
+    const char *gradient;      /* "yes", "zero" (flat almost everywhere), "no" */
+} px_operator;
+PX_API size_t px_operator_count(void); /* sorted by name, then version */
+PX_API px_operator px_operator_get(size_t i);
+
+/* The machine's single-precision peak as dnnl_sgemm reaches it, in GFLOP/s, on `threads` threads
+ * that each multiply on their own; the best of several rounds, about a third of a second. */
+PX_API px_status px_peak_gflops(int threads, double *out, px_error *err);
+
 PX_END_DECLS
 #endif

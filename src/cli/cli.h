@@ -1,0 +1,169 @@
+/* src/cli/cli.h - what commands share: options, exit statuses, printing
+ *
+ * A command is one descriptor and one file. Its option table is the only place where options are
+ * written down: parsing, --help, `plexor help` and the man pages all read it.
+ *
+ *     static int greet_run(const cli_command *self, int argc, char **argv)
+ *     {
+ *         const char *name = "you";
+ *         const cli_option options[] = {
+ *             CLI_STRING(0, "name", &name, "NAME", "whom to greet"),
+ *             CLI_END,
+ *         };
+ *         const char *model = NULL;
+ *         const int stop = cli_parse(self, argc, argv, options, &model, 1, 1);
+ *         if (stop != CLI_GO)
+ *             return stop;
+ *         ...
+ *         return CLI_DONE;
+ *     }
+ */
+#ifndef PLEXOR_CLI_H
+#define PLEXOR_CLI_H
+
+#include <plexor/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CLI_GO = -1, /* of cli_parse(): not an exit status, carry on */
+    CLI_DONE = 0,
+    CLI_CHECK_FAILED = 1, /* a gate that was asked for did not hold */
+    CLI_BAD_INPUT = 2,    /* wrong usage, or a file that cannot be used */
+    CLI_TROUBLE = 3,      /* disk, memory, internal */
+};
+
+typedef struct cli_command cli_command;
+struct cli_command {
+    const char *name;
+    const char *usage;    /* "MODEL --data SPEC": what follows the name */
+    const char *help;     /* one line, lower case */
+    const char *details;  /* paragraphs for --help and the man page; NULL: none */
+    const char *examples; /* lines "plexor ...", each ending in \n; NULL: none */
+    int (*run)(const cli_command *self, int argc, char **argv); /* argv[0]: the command's name */
+};
+
+extern const cli_command *const cli_commands[]; /* NULL-terminated */
+const cli_command *cli_command_find(const char *name);
+
+/* --- options -------------------------------------------------------------------------------------
+ */
+
+typedef enum cli_kind {
+    CLI_KIND_STRING,
+    CLI_KIND_LIST,
+    CLI_KIND_REAL,
+    CLI_KIND_INT,
+    CLI_KIND_FLAG
+} cli_kind;
+
+enum { CLI_LIST_MAX = 64 };
+typedef struct cli_list { /* an option that may be given again and again */
+    const char *item[CLI_LIST_MAX];
+    int count;
+} cli_list;
+
+typedef struct cli_option {
+    char letter;      /* 0: none */
+    const char *name; /* NULL: the end of the table */
+    cli_kind kind;
+    void *target; /* holds the default beforehand */
+    const char *argument, *help;
+    double least, most; /* of REAL and INT */
+} cli_option;
+
+#define CLI_STRING(letter, name, target, argument, help)                                      \
+    {                                                                                         \
+        letter, name, CLI_KIND_STRING, CLI_TARGET(const char *, target), argument, help, 0, 0 \
+    }
+#define CLI_STRINGS(letter, name, target, argument, help)                               \
+    {                                                                                   \
+        letter, name, CLI_KIND_LIST, CLI_TARGET(cli_list, target), argument, help, 0, 0 \
+    }
+#define CLI_REAL(letter, name, target, argument, least, most, help)                          \
+    {                                                                                        \
+        letter, name, CLI_KIND_REAL, CLI_TARGET(double, target), argument, help, least, most \
+    }
+#define CLI_INT(letter, name, target, argument, least, most, help)                           \
+    {                                                                                        \
+        letter, name, CLI_KIND_INT, CLI_TARGET(int64_t, target), argument, help, least, most \
+    }
+#define CLI_FLAG(letter, name, target, help)                                    \
+    {                                                                           \
+        letter, name, CLI_KIND_FLAG, CLI_TARGET(bool, target), NULL, help, 0, 0 \
+    }
+#define CLI_END                                        \
+    {                                                  \
+        0, NULL, CLI_KIND_FLAG, NULL, NULL, NULL, 0, 0 \
+    }
+#define CLI_TARGET(type, target) (1 ? (target) : (type *)NULL) /* the compiler checks the type */
+
+/* Reads argv[1..] into the options' targets and the words between them into words[0..most-1] (NULL
+ * where there are fewer). Returns CLI_GO, or an exit status: the command is over, after --help
+ * (which every command has) or a message. `words` may be NULL with most == 0. */
+int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *options,
+              const char **words, int least, int most);
+
+/* False, with a message, where an option that is needed was not given. */
+bool cli_require(const cli_command *self, const char *name, const char *value);
+
+void cli_print_help(const cli_command *command, const cli_option *options);
+void cli_print_man(const cli_command *command, const cli_option *options);
+
+/* The nearest of the names, if it is near enough to be a slip of the hand; NULL otherwise. */
+const char *cli_nearest(const char *word, const char *const *names, size_t count);
+
+/* --- messages and results
+ * --------------------------------------------------------------------------- */
+
+/* "plexor COMMAND: MESSAGE" on stderr; CLI_BAD_INPUT or CLI_TROUBLE as the status says. */
+int cli_fail(const cli_command *self, const px_error *err);
+int cli_usage_error(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
+/* Prints the finished object on stdout and frees the writer. */
+int cli_print_json(const cli_command *self, px_json *json);
+/* A remark on stderr, unless --quiet was given. */
+void cli_note(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
+
+typedef struct cli_output { /* the options of every command that reports something */
+    bool json;
+} cli_output;
+extern bool cli_quiet; /* --quiet: set by cli_parse(), read by cli_note() and the progress bar */
+
+#define CLI_OUTPUT_OPTIONS(o)                                                                   \
+    CLI_FLAG(0, "json", &(o)->json, "print one JSON object on stdout, and nothing else there"), \
+        CLI_FLAG('q', "quiet", &cli_quiet, "no progress and no remarks on stderr")
+
+/* 1234567 as "1,234,567"; returns `buffer`. */
+#define CLI_NUMBER_TEXT 32
+const char *cli_number(int64_t value, char buffer[CLI_NUMBER_TEXT]);
+/* 1.35e9 as "1.35 G". */
+const char *cli_metric(double value, char buffer[CLI_NUMBER_TEXT]);
+
+/* A table for people: columns as wide as their widest cell, two spaces between. */
+typedef struct cli_table cli_table;
+/* One letter per column: l(eft) or r(ight). NULL when out of memory, which the others take. */
+cli_table *cli_table_new(const char *columns);
+void cli_table_cell(cli_table *table, const char *format, ...) PX_PRINTF(2, 3);
+void cli_table_print_free(cli_table *table, const char *indent);
+
+/* --- progress
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct cli_progress {
+    const char *label;
+    double started, shown;
+    bool terminal, drawn;
+    int64_t first; /* count at the first call, for the rate */
+} cli_progress;
+
+cli_progress cli_progress_start(const char *label);
+/* A px_progress_fn: draws, and returns false after Ctrl-C. */
+bool cli_progress_tick(void *progress, int64_t done, int64_t total);
+void cli_progress_end(cli_progress *progress); /* takes the bar away */
+
+/* Ctrl-C and SIGTERM ask for an orderly end; a second one ends at once. */
+void cli_catch_signals(void);
+bool cli_interrupted(void);
+
+#endif

@@ -1,0 +1,174 @@
+/* src/cli/cli_help.c - --help and man pages, both from the option tables */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <plexor/system.h>
+#include <plexor/text.h>
+#include <stdio.h>
+#include <string.h>
+
+static const cli_option help_option = {'h', "help", CLI_KIND_FLAG, NULL, NULL, "show this help",
+                                       0,   0};
+
+static const char *const statuses[] = {
+    "done",
+    "a gate you asked for did not hold",
+    "wrong usage, or a file plexor cannot use; the message says which and why",
+    "trouble: disk, memory, interrupted, internal",
+};
+
+/* "(default 5)", or nothing where there is no default worth telling. */
+static void help_default(const cli_option *option, px_text *out)
+{
+    char number[PX_REAL_TEXT];
+    if (option->kind == CLI_KIND_STRING && *(const char **)option->target)
+        px_text_format(out, " (default %s)", *(const char **)option->target);
+    else if (option->kind == CLI_KIND_INT && *(int64_t *)option->target)
+        px_text_format(out, " (default %" PRId64 ")", *(int64_t *)option->target);
+    else if (option->kind == CLI_KIND_REAL && *(double *)option->target != 0.0)
+        px_text_format(out, " (default %s)", px_real_text(*(double *)option->target, number));
+}
+
+/* Prints words broken at 80 columns behind an indent; the cursor stands at `column`. */
+static void help_wrap(const char *words, int indent, int column)
+{
+    const char *p = words;
+    while (*p) {
+        if (*p == '\n') {
+            printf("\n%*s", indent, "");
+            column = indent;
+            p++;
+            continue;
+        }
+        const int length = (int)strcspn(p, " \n");
+        if (column > indent && column + 1 + length > 80) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", length, p);
+        column += length;
+        p += length;
+        while (*p == ' ')
+            p++;
+    }
+    putchar('\n');
+}
+
+static void help_print_option(const cli_option *option)
+{
+    enum { INDENT = 28 };
+    px_text left = {0}, right = {0};
+    if (option->letter)
+        px_text_format(&left, "  -%c, --%s", option->letter, option->name);
+    else
+        px_text_format(&left, "      --%s", option->name);
+    if (option->argument)
+        px_text_format(&left, " %s", option->argument);
+    px_text_add(&right, option->help);
+    help_default(option, &right);
+    printf("%-*s", INDENT, px_text_get(&left));
+    if (left.length >= INDENT)
+        printf("\n%*s", INDENT, "");
+    help_wrap(px_text_get(&right), INDENT, INDENT);
+    px_text_done(&left);
+    px_text_done(&right);
+}
+
+void cli_print_help(const cli_command *command, const cli_option *options)
+{
+    printf("usage: plexor %s %s\n\n", command->name, command->usage);
+    help_wrap(command->help, 0, 0);
+    if (command->details) {
+        putchar('\n');
+        help_wrap(command->details, 0, 0);
+    }
+    printf("\noptions:\n");
+    for (const cli_option *o = options; o->name; o++)
+        help_print_option(o);
+    help_print_option(&help_option);
+    if (command->examples)
+        for (const char *p = command->examples; *p; p += strcspn(p, "\n") + 1)
+            printf("%s  %.*s\n", p == command->examples ? "\nexamples:\n" : "",
+                   (int)strcspn(p, "\n"), p);
+    printf("\nexit status:\n");
+    for (int i = 0; i < 4; i++)
+        printf("  %d  %s\n", i, statuses[i]);
+}
+
+/* roff: a leading dot or quote would be a request, a backslash an escape, a bare hyphen a dash. */
+static void man_words(const char *words)
+{
+    bool at_start = true;
+    for (const char *p = words; *p; p++) {
+        if (at_start && (*p == '.' || *p == '\''))
+            fputs("\\&", stdout);
+        at_start = *p == '\n';
+        if (*p == '\\')
+            fputs("\\e", stdout);
+        else if (*p == '-')
+            fputs("\\-", stdout);
+        else if (*p == '\n' && p[1] == '\n')
+            fputs("\n.PP", stdout);
+        else
+            putchar(*p);
+    }
+}
+
+static void man_option(const cli_option *option)
+{
+    px_text right = {0};
+    px_text_add(&right, option->help);
+    help_default(option, &right);
+    fputs(".TP\n.B ", stdout);
+    if (option->letter)
+        printf("\\-%c, ", option->letter);
+    fputs("\\-\\-", stdout);
+    man_words(option->name);
+    if (option->argument) {
+        fputs(" \\fI", stdout);
+        man_words(option->argument);
+        fputs("\\fR", stdout);
+    }
+    putchar('\n');
+    man_words(px_text_get(&right));
+    putchar('\n');
+    px_text_done(&right);
+}
+
+void cli_print_man(const cli_command *command, const cli_option *options)
+{
+    printf(".TH PLEXOR\\-");
+    for (const char *p = command->name; *p; p++)
+        printf(*p == '-' ? "\\-" : "%c", *p >= 'a' && *p <= 'z' ? *p - 32 : *p);
+    printf(" 1 \"\" \"plexor %s\" \"plexor manual\"\n.SH NAME\nplexor\\-", px_version());
+    man_words(command->name);
+    fputs(" \\- ", stdout);
+    man_words(command->help);
+    fputs("\n.SH SYNOPSIS\n.B plexor ", stdout);
+    man_words(command->name);
+    fputs("\n", stdout);
+    man_words(command->usage);
+    if (command->details) {
+        fputs("\n.SH DESCRIPTION\n", stdout);
+        man_words(command->details);
+    }
+    fputs("\n.SH OPTIONS\n", stdout);
+    for (const cli_option *o = options; o->name; o++)
+        man_option(o);
+    man_option(&help_option);
+    if (command->examples) {
+        fputs(".SH EXAMPLES\n.nf\n", stdout);
+        man_words(command->examples);
+        fputs(".fi\n", stdout);
+    }
+    fputs(".SH EXIT STATUS\n", stdout);
+    for (int i = 0; i < 4; i++) {
+        printf(".TP\n.B %d\n", i);
+        man_words(statuses[i]);
+        putchar('\n');
+    }
+    fputs(".SH SEE ALSO\n.BR plexor (1)\n", stdout);
+}

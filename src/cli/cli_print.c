@@ -1,0 +1,145 @@
+/* src/cli/cli_print.c - messages, numbers and tables for people */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/text.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_fail(const cli_command *self, const px_error *err)
+{
+    const bool mendable = err->status >= PX_E_USAGE && err->status <= PX_E_MISMATCH;
+    fflush(stdout); /* what was printed so far comes first */
+    fprintf(stderr, "plexor %s: %s\n", self->name,
+            *err->message ? err->message : px_status_text(err->status));
+    return mendable ? CLI_BAD_INPUT : CLI_TROUBLE;
+}
+
+int cli_usage_error(const cli_command *self, const char *format, ...)
+{
+    px_error err = {.status = PX_E_USAGE};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.message, sizeof err.message, format, args);
+    va_end(args);
+    return cli_fail(self, &err);
+}
+
+int cli_print_json(const cli_command *self, px_json *json)
+{
+    const char *text = px_json_text(json);
+    int status = CLI_DONE;
+    if (text)
+        fputs(text, stdout);
+    else
+        status = cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory for the JSON result"});
+    px_json_done(json);
+    return status;
+}
+
+void cli_note(const cli_command *self, const char *format, ...)
+{
+    if (cli_quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    fflush(stdout);
+    fprintf(stderr, "plexor %s: ", self->name);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+const char *cli_number(int64_t value, char buffer[CLI_NUMBER_TEXT])
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRId64, value);
+    char *out = buffer;
+    for (int i = 0; i < length; i++) {
+        if (i > (value < 0) && (length - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return buffer;
+}
+
+const char *cli_metric(double value, char buffer[CLI_NUMBER_TEXT])
+{
+    static const char *const prefixes[] = {"", " k", " M", " G", " T", " P"};
+    size_t i = 0;
+    while (fabs(value) >= 999.5 && i < 5) {
+        value /= 1000;
+        i++;
+    }
+    snprintf(buffer, CLI_NUMBER_TEXT, "%.3g%s", value, prefixes[i]);
+    return buffer;
+}
+
+struct cli_table {
+    const char *columns;
+    char **cells;
+    size_t count, capacity;
+};
+
+cli_table *cli_table_new(const char *columns)
+{
+    cli_table *table = calloc(1, sizeof *table);
+    if (table)
+        table->columns = columns;
+    return table;
+}
+
+void cli_table_cell(cli_table *table, const char *format, ...)
+{
+    if (!table)
+        return;
+    if (table->count == table->capacity) {
+        const size_t capacity = table->capacity ? 2 * table->capacity : 64;
+        char **cells = reallocarray(table->cells, capacity, sizeof *cells);
+        if (!cells)
+            return;
+        table->cells = cells;
+        table->capacity = capacity;
+    }
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&table->cells[table->count], format, args) >= 0)
+        table->count++;
+    va_end(args);
+}
+
+/* Columns on a terminal, not bytes: UTF-8 continuation bytes take none. */
+static int table_width(const char *cell)
+{
+    int width = 0;
+    for (; *cell; cell++)
+        width += ((unsigned char)*cell & 0xc0) != 0x80;
+    return width;
+}
+
+void cli_table_print_free(cli_table *table, const char *indent)
+{
+    if (!table)
+        return;
+    const size_t columns = strlen(table->columns);
+    for (size_t i = 0; i < table->count; i++) {
+        const size_t column = i % columns;
+        int width = 0;
+        for (size_t k = column; k < table->count; k += columns) {
+            const int cell = table_width(table->cells[k]);
+            width = cell > width ? cell : width;
+        }
+        const int pad = width - table_width(table->cells[i]);
+        const bool right = table->columns[column] == 'r', last = column + 1 == columns;
+        printf("%s%*s%s%*s%s", column ? "  " : indent, right ? pad : 0, "", table->cells[i],
+               right || last ? 0 : pad, "", last ? "\n" : "");
+    }
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    free(table);
+}

@@ -1,0 +1,181 @@
+/* src/cli/cmd_list.c - plexor list [WHAT] */
+#include "cli/cli.h"
+
+#include <plexor/probe.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct list_row {
+    const char *name, *help;
+} list_row;
+
+static const list_row layers[] = {
+    {"all", "every layer"},
+    {"hidden", "all but the logits layer and what follows it (default)"},
+    {"conv", "layers with spatial extent"},
+    {"dense", "layers without"},
+    {"last-encoder", "the last layer with spatial extent; if there is none, the last hidden one"},
+    {"logits", "the class scores"},
+    {"NAME", "a layer by name, or by a glob such as 'layer3.*'"},
+    {"#I", "a layer by position, counted from 0"},
+    {"!X", "without X"},
+    {NULL, NULL},
+};
+
+static const list_row taps[] = {
+    {"post", "after batch normalisation and activation (default)"},
+    {"pre", "the output of the layer's own linear operator"},
+    {"pool", "the pooling right after the layer"},
+    {NULL, NULL},
+};
+
+static const list_row neurons[] = {
+#define LIST_VIEW(enumerator, id, help) {id, help},
+    PX_VIEWS(LIST_VIEW){"deepxplore", "layers, tap and view as DeepXplore counts neurons"},
+    {NULL, NULL},
+};
+
+static const list_row data[] = {
+    {"FOLDER", "class sub-folders of PNG or JPEG; IDX files (.gz too); CIFAR-10/100 binaries"},
+    {"FILE.npz, .npy", "arrays of inputs, with labels in an NPZ"},
+    {"FILE.csv", "a manifest: path,label"},
+    {"ARCHIVE", ".zip or .tar (compressed too) of any of those"},
+    {"fashion-mnist", "Debian package dataset-fashion-mnist"},
+    {"digits", "ten procedural digits, 28x28, made on the spot"},
+    {NULL, NULL},
+};
+
+static const struct {
+    const char *name, *help;
+    const list_row *rows; /* NULL: the operators */
+} lists[] = {
+    {"ops", "ONNX operators, since which opset, and whether they have a gradient", NULL},
+    {"layers", "what --layers takes; several are joined by commas", layers},
+    {"taps", "what --tap takes", taps},
+    {"neurons", "what --neurons takes", neurons},
+    {"data", "what --data takes", data},
+};
+enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
+
+static void list_json_rows(px_json *json, const char *key, const list_row *rows)
+{
+    px_json_array(json, key);
+    for (; rows->name; rows++) {
+        px_json_object(json, NULL);
+        px_json_string(json, "name", rows->name);
+        px_json_string(json, "help", rows->help);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static void list_json_ops(px_json *json)
+{
+    px_json_array(json, "ops");
+    for (size_t i = 0; i < px_operator_count(); i++) {
+        const px_operator op = px_operator_get(i);
+        px_json_object(json, NULL);
+        px_json_string(json, "name", op.name);
+        px_json_string(json, "domain", op.domain);
+        px_json_int(json, "since", op.since);
+        px_json_string(json, "gradient", op.gradient);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static void list_print_ops(void)
+{
+    cli_table *table = cli_table_new("lll");
+    cli_table_cell(table, "OPERATOR");
+    cli_table_cell(table, "SINCE OPSET");
+    cli_table_cell(table, "GRADIENT");
+    const size_t count = px_operator_count();
+    for (size_t i = 0; i < count;) {
+        const px_operator op = px_operator_get(i);
+        px_text versions = {0};
+        px_operator last = op;
+        for (; i < count; i++) {
+            const px_operator next = px_operator_get(i);
+            if (strcmp(next.name, op.name) != 0 || strcmp(next.domain, op.domain) != 0)
+                break;
+            px_text_format(&versions, "%s%d", versions.length ? ", " : "", next.since);
+            last = next;
+        }
+        cli_table_cell(table, "%s%s%s", op.domain, *op.domain ? "." : "", op.name);
+        cli_table_cell(table, "%s", px_text_get(&versions));
+        cli_table_cell(table, "%s", last.gradient);
+        px_text_done(&versions);
+    }
+    cli_table_print_free(table, "");
+}
+
+static void list_print(size_t i)
+{
+    if (!lists[i].rows) {
+        list_print_ops();
+        return;
+    }
+    cli_table *table = cli_table_new("ll");
+    for (const list_row *row = lists[i].rows; row->name; row++) {
+        cli_table_cell(table, "%s", row->name);
+        cli_table_cell(table, "%s", row->help);
+    }
+    cli_table_print_free(table, "");
+}
+
+static int list_run(const cli_command *self, int argc, char **argv)
+{
+    cli_output output = {0};
+    const char *what = NULL;
+    const cli_option options[] = {CLI_OUTPUT_OPTIONS(&output), CLI_END};
+    const int stop = cli_parse(self, argc, argv, options, &what, 0, 1);
+    if (stop != CLI_GO)
+        return stop;
+    const char *names[LIST_COUNT];
+    size_t chosen = LIST_COUNT;
+    for (size_t i = 0; i < LIST_COUNT; i++) {
+        names[i] = lists[i].name;
+        if (what && strcmp(what, lists[i].name) == 0)
+            chosen = i;
+    }
+    if (what && chosen == LIST_COUNT) {
+        const char *nearest = cli_nearest(what, names, LIST_COUNT);
+        return cli_usage_error(self, "there is no list '%s'%s%s%s; 'plexor list' names them", what,
+                               nearest ? ", did you mean '" : "", nearest ? nearest : "",
+                               nearest ? "'" : "");
+    }
+    if (output.json) {
+        px_json json = {0};
+        px_json_object(&json, NULL);
+        for (size_t i = 0; i < LIST_COUNT; i++) {
+            if (what && i != chosen)
+                continue;
+            if (lists[i].rows)
+                list_json_rows(&json, lists[i].name, lists[i].rows);
+            else
+                list_json_ops(&json);
+        }
+        px_json_end(&json);
+        return cli_print_json(self, &json);
+    }
+    if (what) {
+        list_print(chosen);
+        return CLI_DONE;
+    }
+    cli_table *table = cli_table_new("ll");
+    for (size_t i = 0; i < LIST_COUNT; i++) {
+        cli_table_cell(table, "plexor list %s", lists[i].name);
+        cli_table_cell(table, "%s", lists[i].help);
+    }
+    cli_table_print_free(table, "");
+    return CLI_DONE;
+}
+
+const cli_command cli_command_list = {
+    .name = "list",
+    .usage = "[ops|layers|taps|neurons|data]",
+    .help = "show what plexor knows",
+    .examples = "plexor list ops\nplexor list data\n",
+    .run = list_run,
+};

@@ -1,0 +1,31 @@
+/* src/cli/cmd_version.c - plexor version */
+#include "cli/cli.h"
+
+#include <plexor/json.h>
+#include <plexor/system.h>
+#include <stdio.h>
+
+static int version_run(const cli_command *self, int argc, char **argv)
+{
+    cli_output output = {0};
+    const cli_option options[] = {CLI_OUTPUT_OPTIONS(&output), CLI_END};
+    const int stop = cli_parse(self, argc, argv, options, NULL, 0, 0);
+    if (stop != CLI_GO)
+        return stop;
+    if (!output.json) {
+        printf("plexor %s\n", px_version());
+        return CLI_DONE;
+    }
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_json_string(&json, "version", px_version());
+    px_json_end(&json);
+    return cli_print_json(self, &json);
+}
+
+const cli_command cli_command_version = {
+    .name = "version",
+    .usage = "[--json]",
+    .help = "print the version",
+    .run = version_run,
+};

@@ -1,0 +1,10 @@
+/* src/cli/commands.h - X(id) per command cli_command_<id>, in the order in which help lists them */
+#ifndef PLEXOR_CLI_COMMANDS_H
+#define PLEXOR_CLI_COMMANDS_H
+
+#define CLI_COMMANDS(X) \
+    X(list)             \
+    X(help)             \
+    X(version)
+
+#endif

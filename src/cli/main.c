@@ -1,0 +1,54 @@
+/* src/cli/main.c - plexor COMMAND [MODEL] [options] */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+static int main_unknown(const char *name)
+{
+    const char *names[64];
+    size_t count = 0;
+    while (count < 64 && cli_commands[count]) {
+        names[count] = cli_commands[count]->name;
+        count++;
+    }
+    const char *nearest = cli_nearest(name, names, count);
+    fprintf(stderr, "plexor: there is no command '%s'%s%s%s; 'plexor help' lists them\n", name,
+            nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'" : "");
+    return CLI_BAD_INPUT;
+}
+
+/* A result that did not reach its reader is no result. */
+static int main_flush(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "plexor: cannot write to standard output%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return status == CLI_DONE ? CLI_TROUBLE : status;
+}
+
+int main(int argc, char **argv)
+{
+    cli_catch_signals();
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (name && (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0))
+        name = "help";
+    else if (name && (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0))
+        name = "version";
+    const cli_command *command = cli_command_find(name ? name : "help");
+    if (!command)
+        return main_unknown(name);
+    const int status = command->run(command, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
+    return main_flush(status);
+}
