@@ -48,6 +48,11 @@ int pxi_onnx_opset(Onnx__OperatorSetIdProto *const *imports, size_t count, const
     return (int)PX_MIN(version, (int64_t)INT_MAX);
 }
 
+int pxi_onnx_implied_opset(const Onnx__ModelProto *proto)
+{
+    return proto->ir_version > 0 && proto->ir_version < 3 && proto->n_opset_import == 0;
+}
+
 static void *flat_alloc(flattener *flat, size_t count, size_t size)
 {
     if (count > PXI_ONNX_MAX_EXPANSION / size ||
@@ -249,6 +254,8 @@ static px_status flatten_node(flattener *flat, const scope *in, const Onnx__Node
     if (!node.opset)
         node.opset =
             pxi_onnx_opset(flat->proto->opset_import, flat->proto->n_opset_import, node.domain);
+    if (!node.opset && !*node.domain)
+        node.opset = pxi_onnx_implied_opset(flat->proto);
 
     const int found = pxi_names_find(&flat->functions, function_key(node.domain, node.type, key));
     if (found >= 0 && function_is_plain(flat->proto->functions[found]))

@@ -42,6 +42,8 @@ static px_status read_header(px_model *model, const Onnx__ModelProto *proto, px_
     model->ir_version = (int)proto->ir_version;
     model->producer = pxi_text(proto->producer_name);
     model->opset = pxi_onnx_opset(proto->opset_import, proto->n_opset_import, "");
+    if (!model->opset)
+        model->opset = pxi_onnx_implied_opset(proto);
     if (model->opset > PXI_ONNX_NEWEST_OPSET) {
         char text[160];
         snprintf(text, sizeof text,

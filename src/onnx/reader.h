@@ -42,6 +42,9 @@ px_status pxi_onnx_flatten(const Onnx__ModelProto *proto, px_arena *arena, pxi_f
 /* The imported version of a domain ("" for ai.onnx); 0 if there is none. */
 int pxi_onnx_opset(Onnx__OperatorSetIdProto *const *imports, size_t count, const char *domain);
 
+/* Files from before imports existed (IR versions 1 and 2) mean ai.onnx 1; 0 for others. */
+int pxi_onnx_implied_opset(const Onnx__ModelProto *proto);
+
 /* Fills in model->graph. */
 px_status pxi_onnx_build(px_model *model, const Onnx__ModelProto *proto, pxi_external *external,
                          px_error *err);
@@ -57,6 +60,9 @@ px_status pxi_onnx_attr(const Onnx__AttributeProto *proto, px_arena *arena, pxi_
 
 /* False: a type plexor has no tensors of; *foreign gets its name. */
 bool pxi_onnx_dtype(int32_t number, px_dtype *dtype, const char **foreign);
+
+/* Bytes per element in a file, whatever the build keeps in memory (ops/op.h, PXI_REAL_DOUBLE). */
+size_t pxi_onnx_width(px_dtype dtype);
 
 /* A view of the message's or the external file's bytes where possible, else in arena memory. A type
  * that plexor does not know is PX_E_UNSUPPORTED. */

@@ -40,8 +40,7 @@ bool pxi_onnx_dtype(int32_t number, px_dtype *dtype, const char **foreign)
     return false;
 }
 
-/* Bytes per element in a file, whatever the build keeps in memory (ops/op.h, PXI_REAL_DOUBLE). */
-static size_t file_width(px_dtype dtype)
+size_t pxi_onnx_width(px_dtype dtype)
 {
     switch (dtype) {
 #define DTYPE_WIDTH(enumerator, number, name, bytes) \
@@ -79,7 +78,7 @@ static px_status tensor_from_bytes(px_tensor *tensor, const void *bytes, bool wr
                                    px_arena *arena, px_error *err)
 {
     const size_t count = (size_t)px_shape_count(&tensor->shape);
-    const size_t width = file_width(tensor->dtype);
+    const size_t width = pxi_onnx_width(tensor->dtype);
     bool view = (uintptr_t)bytes % width == 0 && width == px_dtype_size(tensor->dtype);
     if (tensor->dtype == PX_BOOL && !writable)
         for (size_t i = 0; i < count && view; i++)
@@ -211,7 +210,7 @@ px_status pxi_onnx_tensor(const Onnx__TensorProto *proto, px_arena *arena, pxi_e
     PX_TRY(tensor_shape(proto, &tensor.shape, err));
 
     /* px_shape_check() made sure that this does not overflow. */
-    const size_t bytes = (size_t)px_shape_count(&tensor.shape) * file_width(tensor.dtype);
+    const size_t bytes = (size_t)px_shape_count(&tensor.shape) * pxi_onnx_width(tensor.dtype);
     const bool is_external = proto->has_data_location &&
                              proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     if (is_external) {
