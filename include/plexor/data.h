@@ -1,12 +1,16 @@
 /* include/plexor/data.h - data sets: a random-access source of (input, label, name)
  *
+ *     px_preprocess pre;
  *     px_dataset *set = NULL;
  *     px_data_options options = px_data_options_default();
- *     if (px_dataset_open("fashion-mnist", &options, &set, &err) == PX_OK)
- *         px_dataset_read(set, i, &sample, &err);
+ *     px_preprocess_init(&pre, properties, property_count, &input_shape, NULL, NULL, NULL, NULL, &err);
+ *     if (px_dataset_open_for(&pre, &input_shape, "fashion-mnist", &options, &set, &err) == PX_OK)
+ *         px_dataset_input(set, &pre, 0, input, &err);
+ *     px_dataset_close(set);
  *
- * A data set is lazy: pixels are decoded when asked for. After opening it is read-only and
- * px_dataset_read() may be called from many threads at once.
+ * A data set is lazy: pixels are decoded when asked for, and nothing is cached. After opening it is
+ * read-only, and every function that takes a const px_dataset may be called from many threads at
+ * once. docs/data.md has the formats, their limits, and the rules for splits and class order.
  */
 #ifndef PLEXOR_DATA_H
 #define PLEXOR_DATA_H
@@ -19,34 +23,37 @@ PX_BEGIN_DECLS
 typedef struct px_dataset px_dataset;
 
 typedef struct px_data_options {
-    const char *split; /* "test" (default), "train", or another folder name */
-    int64_t limit;     /* <= 0: all */
+    /* "test", "train", or another one that the data has. NULL: the test split; all of the data where
+     * there are no splits. */
+    const char *split;
+    int64_t limit; /* <= 0: all */
     int64_t offset;
-    bool shuffle;      /* seeded permutation, applied before offset and limit */
+    bool shuffle; /* seeded permutation, applied before offset and limit */
     uint64_t seed;
-    /* what the network wants; 0: as stored. Images are resized (PIL-like antialiased bilinear) and
-     * turned grey or rgb as needed. */
+    /* What the network wants; 0: as stored. 8-bit pictures are resized (PIL's antialiased bilinear)
+     * and turned grey or RGB as needed; float arrays must fit. */
     int height, width, channels;
 } px_data_options;
 PX_API px_data_options px_data_options_default(void);
 
-/* SPEC as in `plexor help data`: folder, IDX, CIFAR, .npy/.npz, .csv, archive, or a known name. */
+/* SPEC as in `plexor help data`: folder, IDX, CIFAR, .npy/.npz, .csv, archive, or a known name. On
+ * PX_OK the caller owns *out. */
 PX_API px_status px_dataset_open(const char *spec, const px_data_options *options, px_dataset **out,
                                  px_error *err);
-PX_API void px_dataset_close(px_dataset *set);
-PX_API int64_t px_dataset_count(const px_dataset *set);
+PX_API void px_dataset_close(px_dataset *set); /* NULL is fine */
+PX_API int64_t px_dataset_count(const px_dataset *set); /* at least 1 */
 PX_API bool px_dataset_has_labels(const px_dataset *set);
-PX_API int px_dataset_class_count(const px_dataset *set);              /* 0: unknown */
+PX_API int px_dataset_class_count(const px_dataset *set);               /* 0: unknown */
 PX_API const char *px_dataset_class_name(const px_dataset *set, int c); /* NULL: unknown */
-PX_API const char *px_dataset_describe(const px_dataset *set);         /* "IDX, 10000 x 1x28x28 uint8" */
+PX_API const char *px_dataset_describe(const px_dataset *set); /* "IDX, 10000 x [1,28,28] uint8" */
 PX_API uint64_t px_dataset_hash(const px_dataset *set); /* of names, sizes and labels; stable */
 PX_API bool px_dataset_is_8bit(const px_dataset *set);  /* pixels are 0..255; float otherwise */
 
-/* The stored shape of a sample without the batch axis: [C,H,W] for images, anything for NPY. */
+/* The shape of a sample without the batch axis: [C,H,W] for images, anything for NPY. */
 PX_API px_shape px_dataset_shape(const px_dataset *set);
 
 /* Raw values as float in CHW order: 0..255 for 8-bit sources, as stored for float ones. `pixels`
- * has room for the product of px_dataset_shape(). */
+ * has room for the product of px_dataset_shape(). Memory is taken for the call only. */
 PX_API px_status px_dataset_pixels(const px_dataset *set, int64_t index, float *pixels,
                                    px_error *err);
 PX_API int64_t px_dataset_label(const px_dataset *set, int64_t index); /* -1: none */
@@ -55,19 +62,28 @@ PX_API const char *px_dataset_name(const px_dataset *set, int64_t index, char *b
 /* Index in the source before shuffle/offset/limit. */
 PX_API int64_t px_dataset_index(const px_dataset *set, int64_t index);
 
+/* PX_E_MISMATCH, naming the first offender, if a label is not below `classes`; PX_E_INPUT if there
+ * are no labels at all. */
+PX_API px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err);
+
 /* --- preprocessing: (pixel * scale - mean) / std, options beat metadata beat defaults ------------ */
+
+#define PX_PREPROCESS_CHANNELS 16
 
 typedef struct px_preprocess {
     float scale;
-    int channels;             /* how many of mean/stddev are used */
-    float mean[16], stddev[16];
-    int height, width;        /* what the network takes; 0: anything */
-    bool bgr;                 /* swap the first and third channel */
+    int channels; /* how many of mean/stddev are used; with 1 it holds for every channel */
+    float mean[PX_PREPROCESS_CHANNELS], stddev[PX_PREPROCESS_CHANNELS];
+    int height, width;  /* what the network takes; 0: anything */
+    int picture;        /* 1: grey, 3: colour, 0: as the data has it */
+    bool bgr;           /* swap the first and third channel; mean and std are in that order too */
+    bool channels_last; /* the network's input is (N, H, W, C) */
     const char *scale_from, *mean_from, *std_from, *size_from; /* "option", "metadata", "default" */
 } px_preprocess;
 
 /* Works out what a network wants from its metadata (px_model_properties) and the declared shape of
- * its first input (px_value; -1: free). `scale`, `mean`, `std`, `size` are option texts or NULL. */
+ * its first input (px_value; -1: free). `scale`, `mean`, `std`, `size` are option texts or NULL:
+ * numbers or fractions ("1/255"), comma lists, "HxW", presets ("imagenet", "cifar10", "mnist"). */
 PX_API px_status px_preprocess_init(px_preprocess *pre, const px_property *properties,
                                     size_t property_count, const px_shape *input_shape,
                                     const char *scale, const char *mean, const char *std,
@@ -77,9 +93,14 @@ PX_API px_status px_preprocess_init(px_preprocess *pre, const px_property *prope
 PX_API px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_shape,
                                      const char *spec, const px_data_options *options,
                                      px_dataset **out, px_error *err);
-/* Reads sample `index` straight into a network input (CHW). */
+/* Reads sample `index` straight into a network input (CHW; HWC if pre->channels_last). */
 PX_API px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int64_t index,
                                   float *input, px_error *err);
+
+/* The names in `plexor.classes`: a JSON array of strings, or an object {"0": "cat", ...}. Free with
+ * px_class_names_free(). */
+PX_API px_status px_class_names_parse(const char *json, char ***names, int *count, px_error *err);
+PX_API void px_class_names_free(char **names, int count);
 
 /* --- NPY and NPZ ---------------------------------------------------------------------------------- */
 

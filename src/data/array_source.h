@@ -1,0 +1,28 @@
+/* src/data/array_source.h - samples that are rows of one array (IDX, NPY, NPZ) */
+#ifndef PXI_DATA_ARRAY_SOURCE_H
+#define PXI_DATA_ARRAY_SOURCE_H
+
+#include "data/npy.h"
+#include "data/source.h"
+
+typedef struct pxi_array_source {
+    pxi_source base;
+    char *name;     /* of the array's file, for messages */
+    pxi_tree *tree; /* what `bytes` borrows from; may be NULL */
+    pxi_bytes bytes;
+    pxi_npy npy;
+    int64_t row;        /* elements per sample */
+    bool channels_last; /* in the file: HWC, turned to CHW on reading */
+    int32_t *labels;    /* NULL: none */
+    char **names;       /* of the classes; NULL: unknown */
+} pxi_array_source;
+
+/* Takes over `bytes` and `tree` in any case. `npy` says what the bytes are; its first axis counts
+ * samples. Works out the layout of pictures: see docs/data.md. */
+px_status pxi_array_source_new(const char *kind, const char *name, pxi_tree *tree, pxi_bytes *bytes,
+                               const pxi_npy *npy, pxi_array_source **out, px_error *err);
+/* Class indices, one per sample; any integer type, or whole floats. */
+px_status pxi_array_source_set_labels(pxi_array_source *source, const pxi_bytes *bytes,
+                                      const pxi_npy *npy, const char *name, px_error *err);
+
+#endif

@@ -1,0 +1,301 @@
+/* src/data/dataset.c - the samples that were asked for, in the shape that was asked for */
+#include <plexor/data.h>
+
+#include "base/memory.h"
+#include "data/source.h"
+#include <plexor/rng.h>
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+struct px_dataset {
+    pxi_source *source;
+    char *spec;
+    int64_t first, count;
+    int64_t *order; /* of all samples of the source, shuffled; NULL: as they are */
+    px_shape shape;
+    bool converts;     /* samples go through pxi_image on their way */
+    bool free_axis[3]; /* not asked for: every picture must have it like the first one */
+    char describe[256];
+};
+
+px_data_options px_data_options_default(void)
+{
+    return (px_data_options){0};
+}
+
+/* --- opening
+ * -------------------------------------------------------------------------------------- */
+
+static px_status dataset_pick(px_dataset *set, const px_data_options *options, px_error *err)
+{
+    const int64_t all = set->source->count;
+    if (options->offset < 0)
+        return px_fail(err, PX_E_USAGE, "the offset %lld is negative", (long long)options->offset);
+    if (options->offset >= all)
+        return px_fail(err, PX_E_INPUT, "'%s': the offset %lld is beyond its %lld samples",
+                       set->spec, (long long)options->offset, (long long)all);
+    set->first = options->offset;
+    set->count = all - options->offset;
+    if (options->limit > 0)
+        set->count = PX_MIN(set->count, options->limit);
+    if (!options->shuffle)
+        return PX_OK;
+    if (all > UINT32_MAX)
+        return px_fail(err, PX_E_UNSUPPORTED, "'%s': too many samples to shuffle", set->spec);
+    set->order = pxi_calloc((size_t)all, sizeof *set->order);
+    if (!set->order)
+        return px_fail(err, PX_E_NOMEM, "'%s': out of memory", set->spec);
+    px_random random = px_rng(options->seed, PX_RNG_SHUFFLE, 0, 0);
+    px_rng_permutation(&random, set->order, (uint32_t)all);
+    return PX_OK;
+}
+
+/* The stored shape: where files differ, that of the first one picked. */
+static px_status dataset_stored_shape(const px_dataset *set, px_shape *out, px_error *err)
+{
+    if (set->source->shape.rank) {
+        *out = set->source->shape;
+        return PX_OK;
+    }
+    pxi_image image = {0};
+    PX_TRY(set->source->type->image(set->source, px_dataset_index(set, 0), &image, err));
+    *out = (px_shape){.rank = 3, .dim = {image.channels, image.height, image.width}};
+    pxi_image_done(&image);
+    return PX_OK;
+}
+
+static px_status dataset_reshape(px_dataset *set, const px_data_options *options, px_error *err)
+{
+    px_shape stored, wanted;
+    char a[PX_SHAPE_TEXT], b[PX_SHAPE_TEXT];
+    PX_TRY(dataset_stored_shape(set, &stored, err));
+    const int asked[3] = {options->channels, options->height, options->width};
+    wanted = stored;
+    if (stored.rank == 3) {
+        for (int i = 0; i < 3; i++)
+            if (asked[i] > 0)
+                wanted.dim[i] = asked[i];
+    } else if (asked[0] > 0 && asked[1] > 0 && asked[2] > 0) {
+        wanted = (px_shape){.rank = 3, .dim = {asked[0], asked[1], asked[2]}};
+    }
+    for (int i = 0; i < 3; i++)
+        set->free_axis[i] = asked[i] <= 0;
+    set->shape = wanted;
+    set->converts = set->source->type->image != NULL;
+    if (px_shape_equal(&stored, &wanted))
+        return PX_OK;
+    if (stored.rank != 3 && px_shape_count(&stored) == px_shape_count(&wanted))
+        return PX_OK; /* the same numbers under another shape */
+    if (!set->source->is_8bit || stored.rank != 3)
+        return px_fail(err, PX_E_MISMATCH,
+                       "'%s': its samples are %s, %s is wanted; only 8-bit pictures are resized",
+                       set->spec, px_shape_text(&stored, a), px_shape_text(&wanted, b));
+    const int64_t c = stored.dim[0], w = wanted.dim[0];
+    if (c != w && !((c == 1 && w == 3) || (c == 3 && w == 1)))
+        return px_fail(err, PX_E_MISMATCH, "'%s': pictures of %lld channels cannot become %lld",
+                       set->spec, (long long)c, (long long)w);
+    if (wanted.dim[1] > PXI_IMAGE_SIDE_MAX || wanted.dim[2] > PXI_IMAGE_SIDE_MAX ||
+        wanted.dim[1] * wanted.dim[2] > PXI_IMAGE_PIXELS_MAX)
+        return px_fail(err, PX_E_USAGE, "pictures of %lld x %lld pixels are not made",
+                       (long long)wanted.dim[1], (long long)wanted.dim[2]);
+    set->converts = true;
+    return PX_OK;
+}
+
+px_status px_dataset_open(const char *spec, const px_data_options *options, px_dataset **out,
+                          px_error *err)
+{
+    const px_data_options defaults = px_data_options_default();
+    px_dataset *set = pxi_calloc(1, sizeof *set);
+    px_status status;
+    if (!options)
+        options = &defaults;
+    if (!set || !(set->spec = pxi_strdup(spec))) {
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        goto done;
+    }
+    if ((status = pxi_source_open(spec, options->split, &set->source, err)) != PX_OK ||
+        (status = dataset_pick(set, options, err)) != PX_OK ||
+        (status = dataset_reshape(set, options, err)) != PX_OK)
+        goto done;
+    char shape[PX_SHAPE_TEXT], classes[32] = "";
+    if (set->source->class_count)
+        snprintf(classes, sizeof classes, ", %d classes", set->source->class_count);
+    snprintf(set->describe, sizeof set->describe, "%s, %lld x %s %s%s", set->source->kind,
+             (long long)set->count, px_shape_text(&set->shape, shape),
+             set->source->is_8bit ? "uint8" : "float", classes);
+    *out = set;
+    set = NULL;
+done:
+    px_dataset_close(set);
+    return status;
+}
+
+void px_dataset_close(px_dataset *set)
+{
+    if (!set)
+        return;
+    pxi_source_free(set->source);
+    free(set->order);
+    free(set->spec);
+    free(set);
+}
+
+/* --- what is in it
+ * -------------------------------------------------------------------------------- */
+
+int64_t px_dataset_count(const px_dataset *set)
+{
+    return set->count;
+}
+
+bool px_dataset_has_labels(const px_dataset *set)
+{
+    return set->source->type->label && set->source->type->label(set->source, 0) >= 0;
+}
+
+int px_dataset_class_count(const px_dataset *set)
+{
+    return set->source->class_count;
+}
+
+const char *px_dataset_class_name(const px_dataset *set, int c)
+{
+    if (!set->source->class_names || c < 0 || c >= set->source->class_count)
+        return NULL;
+    return set->source->class_names[c];
+}
+
+const char *px_dataset_describe(const px_dataset *set)
+{
+    return set->describe;
+}
+
+bool px_dataset_is_8bit(const px_dataset *set)
+{
+    return set->source->is_8bit;
+}
+
+px_shape px_dataset_shape(const px_dataset *set)
+{
+    return set->shape;
+}
+
+int64_t px_dataset_index(const px_dataset *set, int64_t index)
+{
+    assert(index >= 0 && index < set->count);
+    return set->order ? set->order[set->first + index] : set->first + index;
+}
+
+int64_t px_dataset_label(const px_dataset *set, int64_t index)
+{
+    const pxi_source *source = set->source;
+    return source->type->label ? source->type->label(source, px_dataset_index(set, index)) : -1;
+}
+
+const char *px_dataset_name(const px_dataset *set, int64_t index, char *buffer, size_t size)
+{
+    const pxi_source *source = set->source;
+    const int64_t at = px_dataset_index(set, index);
+    if (source->type->name)
+        return source->type->name(source, at, buffer, size);
+    snprintf(buffer, size, "%lld", (long long)at);
+    return buffer;
+}
+
+px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err)
+{
+    char name[256];
+    if (!px_dataset_has_labels(set))
+        return px_fail(err, PX_E_INPUT, "'%s' has no labels", set->spec);
+    for (int64_t i = 0; i < set->count; i++) {
+        const int64_t label = px_dataset_label(set, i);
+        if (label < 0 || label >= classes)
+            return px_fail(err, PX_E_MISMATCH,
+                           "'%s': label %lld of sample '%s' is out of range: the network has %d "
+                           "classes",
+                           set->spec, (long long)label, px_dataset_name(set, i, name, sizeof name),
+                           classes);
+    }
+    return PX_OK;
+}
+
+uint64_t px_dataset_hash(const px_dataset *set)
+{
+    const pxi_source *source = set->source;
+    char name[4096];
+    XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        return 0;
+    XXH3_64bits_reset(state);
+    for (int64_t i = 0; i < set->count; i++) {
+        const int64_t at = px_dataset_index(set, i);
+        px_dataset_name(set, i, name, sizeof name);
+        const uint64_t size = source->type->size ? source->type->size(source, at)
+                                                 : (uint64_t)px_shape_count(&source->shape);
+        const uint64_t numbers[2] = {size, (uint64_t)px_dataset_label(set, i)};
+        XXH3_64bits_update(state, name, strlen(name) + 1);
+        XXH3_64bits_update(state, numbers, sizeof numbers);
+    }
+    const uint64_t hash = XXH3_64bits_digest(state);
+    XXH3_freeState(state);
+    return hash;
+}
+
+/* --- pixels
+ * --------------------------------------------------------------------------------------- */
+
+static px_status dataset_image(const px_dataset *set, int64_t at, pxi_image *image, px_error *err)
+{
+    const pxi_source *source = set->source;
+    if (source->type->image)
+        return source->type->image(source, at, image, err);
+    const px_shape *shape = &source->shape;
+    float *planes = pxi_calloc((size_t)px_shape_count(shape), sizeof *planes);
+    if (!planes)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = source->type->values(source, at, planes, err);
+    if (status == PX_OK)
+        status =
+            pxi_image_init(image, (int)shape->dim[2], (int)shape->dim[1], (int)shape->dim[0], err);
+    if (status == PX_OK)
+        pxi_image_from_planes(image, planes);
+    free(planes);
+    return status;
+}
+
+static px_status dataset_check_size(const px_dataset *set, int64_t index, const pxi_image *image,
+                                    px_error *err)
+{
+    const int has[3] = {image->channels, image->height, image->width};
+    char name[256], shape[PX_SHAPE_TEXT];
+    for (int i = 0; i < 3; i++)
+        if (set->free_axis[i] && has[i] != set->shape.dim[i])
+            return px_fail(err, PX_E_MISMATCH,
+                           "'%s': '%s' is [%d,%d,%d], others are %s; give --size HxW", set->spec,
+                           px_dataset_name(set, index, name, sizeof name), has[0], has[1], has[2],
+                           px_shape_text(&set->shape, shape));
+    return PX_OK;
+}
+
+px_status px_dataset_pixels(const px_dataset *set, int64_t index, float *pixels, px_error *err)
+{
+    const int64_t at = px_dataset_index(set, index);
+    if (!set->converts)
+        return set->source->type->values(set->source, at, pixels, err);
+    pxi_image image = {0};
+    PX_TRY(dataset_image(set, at, &image, err));
+    px_status status = dataset_check_size(set, index, &image, err);
+    if (status == PX_OK)
+        status = pxi_image_set_channels(&image, (int)set->shape.dim[0], err);
+    if (status == PX_OK)
+        status = pxi_image_resize(&image, (int)set->shape.dim[2], (int)set->shape.dim[1], err);
+    if (status == PX_OK)
+        pxi_image_to_planes(&image, pixels);
+    pxi_image_done(&image);
+    return status;
+}

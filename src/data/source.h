@@ -1,0 +1,69 @@
+/* src/data/source.h - what a reader of some format makes: samples, not yet resized or chosen from
+ *
+ * A source is immutable once made; its functions may be called from many threads at once. The
+ * px_dataset on top of it picks samples (shuffle, offset, limit) and brings pictures into the shape
+ * that the network wants.
+ */
+#ifndef PXI_DATA_SOURCE_H
+#define PXI_DATA_SOURCE_H
+
+#include "data/image.h"
+#include "data/tree.h"
+#include <plexor/tensor.h>
+
+typedef struct pxi_source pxi_source;
+
+typedef struct pxi_source_type {
+    /* Exactly one of the two. `image` may give another size and channel count for every sample;
+     * `values` fills the source's shape, CHW. */
+    px_status (*image)(const pxi_source *source, int64_t index, pxi_image *out, px_error *err);
+    px_status (*values)(const pxi_source *source, int64_t index, float *out, px_error *err);
+    int64_t (*label)(const pxi_source *source, int64_t index); /* NULL: no labels */
+    /* NULL: the index in decimal */
+    const char *(*name)(const pxi_source *source, int64_t index, char *buffer, size_t size);
+    uint64_t (*size)(const pxi_source *source, int64_t index); /* NULL: the shape says it */
+    void (*free)(pxi_source *source); /* frees the source itself too; takes half-built ones */
+} pxi_source_type;
+
+struct pxi_source { /* the first member of every reader's own struct */
+    const pxi_source_type *type;
+    int64_t count;
+    bool is_8bit;
+    px_shape shape;                 /* of every sample; rank 0: ask the first image */
+    int class_count;                /* 0: unknown */
+    const char *const *class_names; /* NULL: unknown */
+    char kind[48];                  /* "IDX" */
+};
+
+/* Labels are class indices; more classes than this is taken for a mistake. */
+#define PXI_CLASSES_MAX (1 << 20)
+
+/* --- readers -------------------------------------------------------------------------------------
+ */
+
+/* A reader of trees. `root` is "" or ends with a slash. */
+typedef struct pxi_reader {
+    const char *name;
+    bool (*claims)(const pxi_tree *tree, const char *root);
+    /* Opens a split (NULL: the default one). Takes over the tree in any case. */
+    px_status (*open)(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
+                      px_error *err);
+} pxi_reader;
+
+bool pxi_idx_claims(const pxi_tree *tree, const char *root);
+px_status pxi_idx_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
+                       px_error *err);
+/* One file of pictures, with its labels if they lie beside it. Takes over the tree. */
+bool pxi_idx_is_images(const char *path);
+px_status pxi_idx_open_file(pxi_tree *tree, const char *path, pxi_source **out, px_error *err);
+/* From memory, without labels; for tests and fuzzing. */
+px_status pxi_idx_parse(const void *data, size_t size, const char *name, pxi_source **out,
+                        px_error *err);
+
+/* --- from a SPEC to a source
+ * ---------------------------------------------------------------------- */
+
+px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err);
+void pxi_source_free(pxi_source *source); /* NULL is fine */
+
+#endif

@@ -1,0 +1,147 @@
+/* src/data/spec.c - from what the user calls a data set to a reader of it */
+#include "data/source.h"
+
+#include "base/memory.h"
+#include "data/array_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FASHION_FOLDER "/usr/share/datasets/fashion-mnist"
+
+void pxi_source_free(pxi_source *source)
+{
+    if (source)
+        source->type->free(source);
+}
+
+/* In the order in which they are asked. */
+static const pxi_reader readers[] = {
+    {"IDX", pxi_idx_claims, pxi_idx_open},
+};
+
+/* --- trees
+ * ---------------------------------------------------------------------------------------- */
+
+/* An archive often holds one folder that holds everything: steps into it, unless that folder is a
+ * split or a class (pictures lie right in it). */
+static void spec_root(const pxi_tree *tree, char *root, size_t room)
+{
+    root[0] = '\0';
+    for (;;) {
+        const size_t length = strlen(root);
+        const char *first = pxi_tree_entry(tree, 0)->path + length;
+        const char *slash = strchr(first, '/');
+        bool only_pictures = true;
+        if (!slash || length + (size_t)(slash - first) + 2 > room)
+            return;
+        const size_t inner = (size_t)(slash - first) + 1;
+        for (size_t i = 0; i < pxi_tree_count(tree); i++) {
+            const char *path = pxi_tree_entry(tree, i)->path + length;
+            if (strncmp(path, first, inner) != 0)
+                return;
+            only_pictures = only_pictures && !strchr(path + inner, '/') && pxi_image_is_name(path);
+        }
+        char name[256];
+        snprintf(name, sizeof name, "%.*s", (int)inner - 1, first);
+        if (only_pictures || pxi_split_is_name(name))
+            return;
+        memcpy(root + length, first, inner);
+        root[length + inner] = '\0';
+    }
+}
+
+static px_status spec_tree(pxi_tree *tree, const char *split, pxi_source **out, px_error *err)
+{
+    char root[1024] = "";
+    if (pxi_tree_count(tree))
+        spec_root(tree, root, sizeof root);
+    for (size_t i = 0; i < PX_LEN(readers); i++)
+        if (readers[i].claims(tree, root))
+            return readers[i].open(tree, root, split, out, err);
+    const px_status status =
+        px_fail(err, PX_E_INPUT,
+                "'%s': holds no data set; expected class folders of PNG or JPEG files, IDX files, "
+                "CIFAR .bin files, or one .npz, .npy or .csv file",
+                pxi_tree_name(tree));
+    pxi_tree_free(tree);
+    return status;
+}
+
+/* --- names known to the program
+ * ------------------------------------------------------------------- */
+
+static const char *const fashion_classes[] = {"T-shirt/top", "Trouser",   "Pullover", "Dress",
+                                              "Coat",        "Sandal",    "Shirt",    "Sneaker",
+                                              "Bag",         "Ankle boot"};
+
+static px_status spec_fashion(const char *split, pxi_source **out, px_error *err)
+{
+    pxi_tree *tree = NULL;
+    struct stat info;
+    if (stat(FASHION_FOLDER, &info) != 0)
+        return px_fail(err, PX_E_INPUT,
+                       "'fashion-mnist' is not installed: apt install dataset-fashion-mnist");
+    PX_TRY(pxi_tree_open_folder(FASHION_FOLDER, split, &tree, err));
+    PX_TRY(pxi_idx_open(tree, "", split, out, err));
+    if ((*out)->class_count == (int)PX_LEN(fashion_classes))
+        (*out)->class_names = fashion_classes;
+    return PX_OK;
+}
+
+/* --- files
+ * ---------------------------------------------------------------------------------------- */
+
+/* The folder a file lies in, for readers that look beside it. */
+static px_status spec_beside(const char *path, pxi_tree **tree, const char **name, px_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    if (!folder)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status = pxi_tree_open_unlisted(folder, tree, err);
+    free(folder);
+    return status;
+}
+
+static px_status spec_file(const char *path, const char *split, pxi_source **out, px_error *err)
+{
+    pxi_tree *tree = NULL;
+    const char *name;
+    if (pxi_tree_is_archive(path)) {
+        PX_TRY(pxi_tree_open_archive(path, &tree, err));
+        return spec_tree(tree, split, out, err);
+    }
+    if (pxi_idx_is_images(path)) {
+        PX_TRY(spec_beside(path, &tree, &name, err));
+        return pxi_idx_open_file(tree, name, out, err);
+    }
+    return px_fail(
+        err, PX_E_INPUT,
+        "'%s': not a data set that plexor knows; expected .npz, .npy, .csv, an IDX file, "
+        "or an archive (.zip, .tar, .tar.gz, .tar.xz)",
+        path);
+}
+
+px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err)
+{
+    struct stat info;
+    if (strcmp(spec, "fashion-mnist") == 0)
+        return spec_fashion(split, out, err);
+    if (stat(spec, &info) != 0 && errno == ENOENT)
+        return px_fail(err, PX_E_INPUT,
+                       "'%s': no such file or folder, and not a name plexor knows (digits, "
+                       "fashion-mnist)",
+                       spec);
+    if (stat(spec, &info) != 0)
+        return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", spec, strerror(errno));
+    if (!S_ISDIR(info.st_mode))
+        return spec_file(spec, split, out, err);
+    pxi_tree *tree = NULL;
+    PX_TRY(pxi_tree_open_folder(spec, split, &tree, err));
+    return spec_tree(tree, split, out, err);
+}
