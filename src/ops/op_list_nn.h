@@ -2,6 +2,35 @@
 #ifndef PXI_OPS_LIST_NN_H
 #define PXI_OPS_LIST_NN_H
 
-#define PXI_OPS_NN(X) X(conv_1) X(convtranspose_1)
+/* clang-format off */
+#define PXI_OPS_NN(X)              \
+    X(averagepool_1)               \
+    X(batchnormalization_1)        \
+    X(batchnormalization_14)       \
+    X(conv_1)                      \
+    X(convtranspose_1)             \
+    X(einsum_12)                   \
+    X(gemm_1)                      \
+    X(globalaveragepool_1)         \
+    X(globallppool_1)              \
+    X(globalmaxpool_1)             \
+    X(groupnormalization_18)       \
+    X(hardmax_1)                   \
+    X(hardmax_13)                  \
+    X(instancenormalization_1)     \
+    X(layernormalization_17)       \
+    X(logsoftmax_1)                \
+    X(logsoftmax_13)               \
+    X(lpnormalization_1)           \
+    X(lppool_1)                    \
+    X(lrn_1)                       \
+    X(matmul_1)                    \
+    X(maxpool_1)                   \
+    X(meanvariancenormalization_9) \
+    X(negativeloglikelihoodloss_12) \
+    X(softmax_1)                   \
+    X(softmax_13)                  \
+    X(softmaxcrossentropyloss_12)
+/* clang-format on */
 
 #endif

@@ -19,6 +19,9 @@ typedef struct pxi_pool_params {
 /* Reads what all pools have in common and sets out[0]. */
 px_status pxi_pool_read(px_op_ctx *ctx, pxi_pool_params *params, px_error *err);
 
+/* The attribute p of LpPool and GlobalLpPool: a float in opset 1, an integer since. */
+px_status pxi_pool_norm(const px_op_ctx *ctx, double *p, px_error *err);
+
 /* GlobalAveragePool, GlobalMaxPool, GlobalLpPool: X (N, C, ...), Y (N, C, 1...). */
 typedef struct pxi_global_pool_params {
     int64_t planes, area; /* N * C, product of the spatial extents */

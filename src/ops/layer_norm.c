@@ -1,0 +1,129 @@
+/* src/ops/layer_norm.c - LayerNormalization (ONNX, since opset 17)
+ *
+ *     y = (x - mean) / sqrt(var + epsilon) * scale + bias      over the axes from `axis` on
+ *
+ * Outputs 1 and 2 are the mean and 1 / sqrt(var + epsilon) of every row.
+ */
+#include "ops/nn_check.h"
+#include "ops/norm.h"
+#include "ops/normalize.h"
+
+/* Scale and bias have the normalised shape, but for leading ones. */
+static px_status layer_norm_fits(const px_op_ctx *ctx, int input, const char *what, int axis,
+                                 px_error *err)
+{
+    if (!pxi_op_has_in(ctx, input))
+        return PX_OK;
+    const px_shape *x = &ctx->in[0].shape;
+    px_shape has = ctx->in[input].shape;
+    int skip = 0;
+    while (has.rank - skip > x->rank - axis && has.dim[skip] == 1)
+        skip++;
+    bool same = has.rank - skip == x->rank - axis;
+    for (int i = axis; same && i < x->rank; i++)
+        same = has.dim[skip + i - axis] == x->dim[i];
+    return same ? PX_OK : pxi_nn_shape(ctx, input, what, x->rank - axis, x->dim + axis, err);
+}
+
+static px_status layer_norm_setup(px_op_ctx *ctx, px_error *err)
+{
+    PX_TRY(pxi_op_arity(ctx, 2, 3, 1, 3, err));
+    PX_TRY(pxi_nn_float(ctx, 0, 2, err));
+    PX_TRY(pxi_op_params(ctx, sizeof(pxi_layer_norm_params), err));
+    pxi_layer_norm_params *p = ctx->params;
+    const px_shape *x = &ctx->in[0].shape;
+    int axis = 0;
+    PX_TRY(pxi_op_axis(ctx, px_node_int(ctx->node, "axis", -1), x->rank, &axis, err));
+    PX_TRY(layer_norm_fits(ctx, 1, "the scale", axis, err));
+    PX_TRY(layer_norm_fits(ctx, 2, "the bias", axis, err));
+    p->epsilon = (double)px_node_float(ctx->node, "epsilon", 1e-5f);
+    if (!(p->epsilon >= 0.0))
+        return pxi_op_fail(ctx, err, PX_E_INPUT, "its epsilon is %g, expected at least 0",
+                           p->epsilon);
+    p->rows = p->width = 1;
+    px_shape rows = *x;
+    for (int i = 0; i < x->rank; i++) {
+        *(i < axis ? &p->rows : &p->width) *= x->dim[i];
+        rows.dim[i] = i < axis ? x->dim[i] : 1;
+    }
+    ctx->out[0] = (px_tensor){.dtype = PX_FLOAT32, .shape = *x};
+    for (int i = 1; i < ctx->out_count; i++)
+        ctx->out[i] = (px_tensor){.dtype = PX_FLOAT32, .shape = rows};
+    return pxi_nn_bytes(ctx, p->rows, sizeof(pxi_moments), &ctx->saved_bytes, err);
+}
+
+static px_status layer_norm_forward(const px_op_ctx *ctx, px_error *err)
+{
+    (void)err;
+    const pxi_layer_norm_params *p = ctx->params;
+    const px_real *scale = PXI_F32(ctx->in[1]);
+    const px_real *bias = pxi_op_has_in(ctx, 2) ? PXI_F32(ctx->in[2]) : NULL;
+    pxi_moments *saved = ctx->saved;
+    for (int64_t row = 0; p->width > 0 && row < p->rows; row++) {
+        const px_real *x = PXI_F32(ctx->in[0]) + row * p->width;
+        const pxi_moments m = saved[row] = pxi_moments_of(x, p->width, p->epsilon);
+        if (ctx->out_count > 1 && ctx->out[1].data)
+            PXI_F32(ctx->out[1])[row] = (px_real)m.mean;
+        if (ctx->out_count > 2 && ctx->out[2].data)
+            PXI_F32(ctx->out[2])[row] = (px_real)m.inverse;
+        if (!ctx->out[0].data)
+            continue;
+        px_real *y = PXI_F32(ctx->out[0]) + row * p->width;
+        for (int64_t i = 0; i < p->width; i++)
+            y[i] = (px_real)(((double)x[i] - m.mean) * m.inverse * (double)scale[i] +
+                             (bias ? (double)bias[i] : 0.0));
+    }
+    return PX_OK;
+}
+
+static double layer_norm_pull(const px_op_ctx *ctx, int output, int64_t row)
+{
+    return output < ctx->out_count && ctx->out_grad[output].data
+               ? (double)PXI_F32(ctx->out_grad[output])[row]
+               : 0.0;
+}
+
+/* With g = dy * scale, xhat the normalised x and r = 1 / sqrt(var + epsilon):
+ *     dx = r * (g - mean g - xhat * mean (g xhat)) + (dmean - dr * r^2 * xhat) / width */
+static void layer_norm_backward(const px_op_ctx *ctx)
+{
+    const pxi_layer_norm_params *p = ctx->params;
+    const px_real *scale = PXI_F32(ctx->in[1]);
+    const pxi_moments *saved = ctx->saved;
+    for (int64_t row = 0; row < p->rows; row++) {
+        const px_real *x = PXI_F32(ctx->in[0]) + row * p->width;
+        const px_real *dy =
+            ctx->out_grad[0].data ? PXI_F32(ctx->out_grad[0]) + row * p->width : NULL;
+        const pxi_moments m = saved[row];
+        double sum = 0.0, product = 0.0;
+        for (int64_t i = 0; dy && i < p->width; i++) {
+            const double xhat = ((double)x[i] - m.mean) * m.inverse;
+            sum += (double)dy[i] * (double)scale[i];
+            product += (double)dy[i] * (double)scale[i] * xhat;
+            if (pxi_op_wants_grad(ctx, 1))
+                PXI_F32(ctx->in_grad[1])[i] += (px_real)((double)dy[i] * xhat);
+            if (pxi_op_wants_grad(ctx, 2))
+                PXI_F32(ctx->in_grad[2])[i] += dy[i];
+        }
+        if (!pxi_op_wants_grad(ctx, 0))
+            continue;
+        px_real *dx = PXI_F32(ctx->in_grad[0]) + row * p->width;
+        const double dmean = layer_norm_pull(ctx, 1, row), dr = layer_norm_pull(ctx, 2, row);
+        const double shift = (dmean - m.inverse * sum) / (double)p->width;
+        const double lean = -m.inverse * (dr * m.inverse + product) / (double)p->width;
+        for (int64_t i = 0; i < p->width; i++) {
+            const double xhat = ((double)x[i] - m.mean) * m.inverse;
+            const double direct = dy ? m.inverse * (double)dy[i] * (double)scale[i] : 0.0;
+            dx[i] += (px_real)(direct + shift + xhat * lean);
+        }
+    }
+}
+
+const px_op px_op_layernormalization_17 = {
+    .name = "LayerNormalization",
+    .since = 17,
+    .diff = PX_DIFF_YES,
+    .setup = layer_norm_setup,
+    .forward = layer_norm_forward,
+    .backward = layer_norm_backward,
+};
