@@ -1,0 +1,128 @@
+/* src/engine/activation.c - activations that are fused behind linear operators
+ *
+ * Their derivatives are taken from the output, so that the value before the activation need not be
+ * kept. At a kink the derivative is that of PyTorch's module: 0 at Relu's zero and at both ends of
+ * Clip (ReLU6), alpha at LeakyRelu's zero. (A Clip that is not fused passes the gradient inside the
+ * closed interval; the two differ only where a linear operator's result is exactly a bound.)
+ */
+#include "engine/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool act_scalar(const pxi_step *step, int input, float fallback, float *out)
+{
+    *out = fallback;
+    if (!pxi_op_has_in(&step->ctx, input))
+        return true;
+    const px_tensor *t = &step->ctx.in[input];
+    if (!t->data || t->dtype != PX_FLOAT32 || px_shape_count(&t->shape) != 1)
+        return false;
+    *out = ((const float *)t->data)[0];
+    return true;
+}
+
+bool pxi_act_from_step(const pxi_step *step, bool gradient, pxi_act *out)
+{
+    const px_node *node = step->ctx.node;
+    const char *type = node->type;
+    if (step->ctx.in[0].dtype != PX_FLOAT32 || node->domain[0])
+        return false;
+    *out = (pxi_act){0};
+    if (strcmp(type, "Relu") == 0) {
+        out->kind = PXI_ACT_RELU;
+    } else if (strcmp(type, "LeakyRelu") == 0) {
+        out->kind = PXI_ACT_RELU;
+        out->alpha = px_node_float(node, "alpha", 0.01f);
+        return out->alpha > 0.0f; /* the output's sign must tell the input's */
+    } else if (strcmp(type, "Clip") == 0) {
+        out->kind = PXI_ACT_CLIP;
+        if (node->opset < 11) {
+            out->alpha = px_node_float(node, "min", -INFINITY);
+            out->beta = px_node_float(node, "max", INFINITY);
+        } else if (!act_scalar(step, 1, -INFINITY, &out->alpha) ||
+                   !act_scalar(step, 2, INFINITY, &out->beta)) {
+            return false;
+        }
+        return out->alpha < out->beta;
+    } else if (strcmp(type, "Sigmoid") == 0) {
+        out->kind = PXI_ACT_SIGMOID;
+    } else if (strcmp(type, "Tanh") == 0) {
+        out->kind = PXI_ACT_TANH;
+    } else if (strcmp(type, "Elu") == 0) {
+        out->kind = PXI_ACT_ELU;
+        out->alpha = px_node_float(node, "alpha", 1.0f);
+        return out->alpha > 0.0f;
+    } else if (strcmp(type, "HardSwish") == 0) {
+        out->kind = PXI_ACT_HARDSWISH;
+        return !gradient; /* not monotonic: its output does not tell its derivative */
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* One loop per activation: `d` is the derivative at output value v. */
+#define ACT_LOOP(derivative)                 \
+    for (size_t i = 0; i < count; i++) {     \
+        const float v = y[i];                \
+        (void)v;                             \
+        const float d = (derivative);        \
+        g[i] = d == 0.0f ? 0.0f : dy[i] * d; \
+    }
+
+__attribute__((target_clones("avx512f", "avx2", "default"))) static void
+act_gradient(const pxi_act *act, const float *y, const float *dy, float *g, size_t count)
+{
+    const float alpha = act->alpha, beta = act->beta;
+    switch (act->kind) {
+    case PXI_ACT_NONE:
+    case PXI_ACT_HARDSWISH:
+        if (g != dy)
+            memcpy(g, dy, count * sizeof *g);
+        break;
+    case PXI_ACT_RELU:
+        if (alpha == 0.0f) {
+            for (size_t i = 0; i < count; i++)
+                g[i] = y[i] > 0.0f ? dy[i] : 0.0f;
+        } else {
+            for (size_t i = 0; i < count; i++)
+                g[i] = y[i] > 0.0f ? dy[i] : alpha * dy[i];
+        }
+        break;
+    case PXI_ACT_CLIP:
+        for (size_t i = 0; i < count; i++)
+            g[i] = (y[i] > alpha) & (y[i] < beta) ? dy[i] : 0.0f;
+        break;
+    case PXI_ACT_SIGMOID:
+        ACT_LOOP(v * (1.0f - v))
+        break;
+    case PXI_ACT_TANH:
+        ACT_LOOP(1.0f - v * v)
+        break;
+    case PXI_ACT_ELU:
+        ACT_LOOP(v > 0.0f ? 1.0f : v + alpha)
+        break;
+    }
+}
+
+__attribute__((target_clones("avx512f", "avx2", "default"))) static void
+act_add(const float *from, float *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+void pxi_act_backward(const pxi_act *act, const float *y, const float *dy, float *g,
+                      float *residual, bool residual_adds, size_t count)
+{
+    enum { BLOCK = 4096 }; /* both passes over a block find it in the first-level cache */
+    for (size_t i = 0; i < count; i += BLOCK) {
+        const size_t n = count - i < BLOCK ? count - i : BLOCK;
+        act_gradient(act, y + i, dy + i, g + i, n);
+        if (residual && residual_adds)
+            act_add(g + i, residual + i, n);
+        else if (residual)
+            memcpy(residual + i, g + i, n * sizeof *g);
+    }
+}

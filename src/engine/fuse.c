@@ -1,0 +1,142 @@
+/* src/engine/fuse.c - what can be computed together with a convolution or a dense product
+ *
+ * head, then optionally BatchNormalization (inference), Add (of a residual, or of a constant bias),
+ * and an activation, as long as nobody else reads or asked for what lies between.
+ */
+#include "engine/plan.h"
+
+#include "base/memory.h"
+#include "ops/norm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fuse_state {
+    const px_plan *plan;
+    const pxi_program *program;
+    int *uses;     /* per value: how many step inputs read it */
+    int *consumer; /* per value: the last step that reads it */
+} fuse_state;
+
+static bool fuse_is(const pxi_step *step, const char *type)
+{
+    return strcmp(step->ctx.node->type, type) == 0 && step->ctx.node->domain[0] == '\0';
+}
+
+/* The only step that reads `value`, if nobody asked for the value itself; -1 otherwise. */
+static int fuse_next(const fuse_state *f, int value)
+{
+    if (f->program->slots[value].is_wanted || f->uses[value] != 1)
+        return -1;
+    return f->consumer[value];
+}
+
+static bool fuse_norm(const pxi_step *step, int value)
+{
+    if (!fuse_is(step, "BatchNormalization") || step->ctx.node->inputs[0] != value)
+        return false;
+    const pxi_batch_norm_params *params = step->ctx.params;
+    for (int i = 1; i < 5; i++)
+        if (i >= step->ctx.in_count || !step->ctx.in[i].data)
+            return false;
+    for (int i = 1; i < step->ctx.out_count; i++)
+        if (step->ctx.node->outputs[i] >= 0)
+            return false;
+    return !params->training && step->ctx.in[0].dtype == PX_FLOAT32;
+}
+
+/* A constant that adds one number per output channel: [M] or [1,M] behind a product (rows, M). */
+static bool fuse_is_bias(const px_tensor *t, const px_shape *out)
+{
+    const int64_t last = out->dim[out->rank - 1];
+    return t->data && t->dtype == PX_FLOAT32 && t->shape.rank >= 1 && t->shape.rank <= out->rank &&
+           px_shape_count(&t->shape) == last && t->shape.dim[t->shape.rank - 1] == last;
+}
+
+static bool fuse_add(const fuse_state *f, const pxi_step *step, int value, bool conv, bool has_bias,
+                     pxi_group *group)
+{
+    if (!fuse_is(step, "Add") || step->ctx.node->opset < 7 || step->ctx.in_count != 2)
+        return false;
+    const int side = step->ctx.node->inputs[0] == value ? 1 : 0;
+    const int other = step->ctx.node->inputs[side];
+    const px_tensor *t = &step->ctx.in[side], *out = &step->ctx.out[0];
+    if (other == value || !px_shape_equal(&out->shape, &f->program->slots[value].tensor.shape))
+        return false;
+    if (conv && !t->data && px_shape_equal(&t->shape, &out->shape)) {
+        group->residual = other;
+        return true;
+    }
+    if (!conv && !has_bias && !f->plan->weight_grads && fuse_is_bias(t, &out->shape)) {
+        group->bias = other;
+        return true;
+    }
+    return false;
+}
+
+static void fuse_head(const fuse_state *f, int head, bool conv, const int *group_of,
+                      pxi_group *group)
+{
+    const pxi_step *step = &f->program->steps[head];
+    *group = (pxi_group){
+        .head = head, .norm = -1, .add = -1, .act = -1, .last = head, .residual = -1, .bias = -1};
+    int value = step->ctx.node->outputs[0];
+    int next = fuse_next(f, value);
+    if (next >= 0 && group_of[next] < 0 && !f->plan->weight_grads &&
+        fuse_norm(&f->program->steps[next], value)) {
+        group->norm = group->last = next;
+        value = f->program->steps[next].ctx.node->outputs[0];
+        next = fuse_next(f, value);
+    }
+    const bool has_bias = pxi_op_has_in(&step->ctx, 2);
+    if (next >= 0 && group_of[next] < 0 &&
+        fuse_add(f, &f->program->steps[next], value, conv, has_bias, group)) {
+        group->add = group->last = next;
+        value = f->program->steps[next].ctx.node->outputs[0];
+        next = fuse_next(f, value);
+    }
+    pxi_act act;
+    if (next >= 0 && group_of[next] < 0 && f->program->steps[next].ctx.node->inputs[0] == value &&
+        pxi_act_from_step(&f->program->steps[next], f->plan->wants_gradients, &act))
+        group->act = group->last = next;
+}
+
+px_status pxi_fuse(const px_plan *plan, pxi_group *groups, int *group_of, px_error *err)
+{
+    const pxi_program *program = plan->program;
+    const size_t values = (size_t)px_model_graph(plan->model)->value_count;
+    fuse_state f = {.plan = plan,
+                    .program = program,
+                    .uses = pxi_calloc(values, sizeof *f.uses),
+                    .consumer = pxi_calloc(values, sizeof *f.consumer)};
+    px_status status = PX_OK;
+    if (!f.uses || !f.consumer) {
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        goto done;
+    }
+    for (int s = 0; s < program->step_count; s++) {
+        const px_node *node = program->steps[s].ctx.node;
+        group_of[s] = -1;
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] >= 0) {
+                f.uses[node->inputs[i]]++;
+                f.consumer[node->inputs[i]] = s;
+            }
+    }
+    for (int s = 0; s < program->step_count; s++) {
+        const bool conv = pxi_conv_takes(plan, &program->steps[s]);
+        if (plan->reference || group_of[s] >= 0 ||
+            (!conv && !pxi_dense_takes(plan, &program->steps[s])))
+            continue;
+        fuse_head(&f, s, conv, group_of, &groups[s]);
+        group_of[s] = s;
+        const int members[] = {groups[s].norm, groups[s].add, groups[s].act};
+        for (size_t i = 0; i < PX_LEN(members); i++)
+            if (members[i] >= 0)
+                group_of[members[i]] = s;
+    }
+done:
+    free(f.uses);
+    free(f.consumer);
+    return status;
+}

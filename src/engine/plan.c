@@ -1,0 +1,355 @@
+/* src/engine/plan.c - compile a model for one purpose */
+#include "engine/plan.h"
+
+#include "base/memory.h"
+#include "engine/feeds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A session larger than this is refused: a file that declares a 2^40-element input must not get as
+ * far as malloc(). */
+static const size_t plan_memory_limit = (size_t)8 << 30;
+
+px_plan_options px_plan_options_default(void)
+{
+    return (px_plan_options){0};
+}
+
+typedef struct plan_request { /* the options, completed */
+    const px_plan_options *options;
+    pxi_feed *feeds;
+    size_t feed_count;
+    px_scores scores; /* with input_grad */
+} plan_request;
+
+static px_status plan_check_values(const px_graph *graph, const int *values, size_t count,
+                                   const char *what, px_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] < 0 || values[i] >= graph->value_count)
+            return px_fail(err, PX_E_USAGE, "%s names value %d, the graph has %d", what, values[i],
+                           graph->value_count);
+    return PX_OK;
+}
+
+static px_status plan_check(const px_model *model, const px_plan_options *options, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    if (options->batch < 0)
+        return px_fail(err, PX_E_USAGE, "a batch of %lld samples is not possible",
+                       (long long)options->batch);
+    for (size_t i = 0; i < options->feed_count; i++)
+        PX_TRY(plan_check_values(graph, &options->feeds[i].value, 1, "a feed", err));
+    PX_TRY(plan_check_values(graph, options->keep, options->keep_count, "keep", err));
+    PX_TRY(plan_check_values(graph, options->observe, options->observe_count, "observe", err));
+    PX_TRY(plan_check_values(graph, options->seeds, options->seed_count, "seeds", err));
+    return plan_check_values(graph, options->wrt, options->wrt_count, "wrt", err);
+}
+
+/* Feeds with their shapes, from the options or from what the graph declares. */
+static px_status plan_make_feeds(const px_model *model, int64_t batch, plan_request *request,
+                                 px_error *err)
+{
+    const px_plan_options *options = request->options;
+    free(request->feeds);
+    request->feeds = NULL;
+    if (!options->feeds)
+        return pxi_feeds_default(model, batch, &request->feeds, &request->feed_count, err);
+    const px_graph *graph = px_model_graph(model);
+    request->feed_count = options->feed_count;
+    request->feeds = pxi_calloc(options->feed_count, sizeof *request->feeds);
+    if (!request->feeds)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < options->feed_count; i++) {
+        const px_value *value = &graph->values[options->feeds[i].value];
+        request->feeds[i] =
+            (pxi_feed){.value = options->feeds[i].value,
+                       .tensor = {.dtype = value->dtype == PX_NONE ? PX_FLOAT32 : value->dtype,
+                                  .shape = options->feeds[i].shape}};
+    }
+    return PX_OK;
+}
+
+static px_status plan_make_program(px_plan *plan, const plan_request *request, px_error *err)
+{
+    const px_plan_options *options = request->options;
+    const px_graph *graph = px_model_graph(plan->model);
+    const size_t most = (size_t)graph->output_count + options->keep_count + options->observe_count +
+                        options->seed_count + options->wrt_count + 1;
+    int *wanted = pxi_calloc(most, sizeof *wanted);
+    if (!wanted)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    size_t count = 0;
+    for (int i = 0; !options->no_outputs && i < graph->output_count; i++)
+        wanted[count++] = graph->outputs[i];
+    const struct {
+        const int *values;
+        size_t count;
+    } lists[] = {{options->keep, options->keep_count},
+                 {options->observe, options->observe_count},
+                 {options->seeds, options->seed_count},
+                 {options->wrt, options->wrt_count}};
+    for (size_t k = 0; k < PX_LEN(lists); k++)
+        for (size_t i = 0; i < lists[k].count; i++)
+            wanted[count++] = lists[k].values[i];
+    if (options->input_grad)
+        wanted[count++] = request->scores.value;
+    pxi_program_free(plan->program);
+    plan->program = NULL;
+    const px_status status = pxi_program_new(plan->model, request->feeds, request->feed_count,
+                                             wanted, count, &plan->program, err);
+    free(wanted);
+    return status;
+}
+
+/* One cell per graph value to begin with; lowering adds copies in other layouts. */
+static px_status plan_make_cells(px_plan *plan, const plan_request *request, px_error *err)
+{
+    const px_plan_options *options = request->options;
+    const px_graph *graph = px_model_graph(plan->model);
+    plan->cell_cap = (size_t)graph->value_count + 64;
+    plan->cells = pxi_calloc(plan->cell_cap, sizeof *plan->cells);
+    plan->feeds = pxi_calloc(request->feed_count, sizeof *plan->feeds);
+    if (!plan->cells || !plan->feeds)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    plan->cell_count = graph->value_count;
+    for (int v = 0; v < graph->value_count; v++)
+        plan->cells[v] =
+            (pxi_cell){.tensor = plan->program->slots[v].tensor, .value = v, .root = v, .twin = -1};
+    plan->wants_gradients = options->input_grad || options->seed_count > 0;
+    plan->feed_count = request->feed_count;
+    for (size_t i = 0; i < request->feed_count; i++) {
+        plan->feeds[i] = request->feeds[i].value;
+        plan->cells[request->feeds[i].value].pinned = true;
+    }
+    for (int i = 0; !options->no_outputs && i < graph->output_count; i++)
+        plan->cells[graph->outputs[i]].pinned = true;
+    for (size_t i = 0; i < options->keep_count; i++)
+        plan->cells[options->keep[i]].pinned = true;
+    for (size_t i = 0; i < options->observe_count; i++)
+        plan->cells[options->observe[i]].observed = true;
+    for (size_t i = 0; i < options->seed_count; i++) {
+        plan->cells[options->seeds[i]].is_seed = true;
+        plan->cells[options->seeds[i]].pinned = true;
+    }
+    for (size_t i = 0; i < options->wrt_count; i++) {
+        pxi_cell *cell = &plan->cells[options->wrt[i]];
+        cell->is_wrt = true;
+        plan->weight_grads = plan->weight_grads || cell->tensor.data;
+    }
+    if (options->input_grad) {
+        plan->cells[request->scores.value].is_seed = true;
+        plan->cells[request->scores.value].pinned = true;
+        plan->cells[plan->feeds[0]].is_wrt = true;
+    }
+    return PX_OK;
+}
+
+/* As many samples as keep the two largest neighbours of the chain inside a core's second-level
+ * cache, between 1 and 64. Fixed per plan, so results do not depend on it being a good guess. */
+static int64_t plan_choose_batch(const pxi_program *program)
+{
+    const int64_t budget = 640 * 1024;
+    int64_t largest = 1;
+    for (int s = 0; s < program->step_count; s++) {
+        const px_op_ctx *ctx = &program->steps[s].ctx;
+        int64_t bytes = 0;
+        for (int i = 0; i < ctx->in_count; i++)
+            if (ctx->in[i].dtype != PX_NONE && !ctx->in[i].data)
+                bytes += (int64_t)px_tensor_bytes(&ctx->in[i]);
+        for (int i = 0; i < ctx->out_count; i++)
+            if (ctx->node->outputs[i] >= 0)
+                bytes += (int64_t)px_tensor_bytes(&ctx->out[i]);
+        largest = PX_MAX(largest, bytes);
+    }
+    int64_t batch = 1;
+    while (batch < 64 && (batch * 2) * largest <= budget)
+        batch *= 2;
+    return batch;
+}
+
+/* Whether every output and observed value has the batch as its leading axis. */
+static bool plan_batch_flows(const px_plan *plan, int64_t batch)
+{
+    const px_graph *graph = px_model_graph(plan->model);
+    for (int i = 0; i < graph->output_count; i++) {
+        const px_tensor *out = &plan->program->slots[graph->outputs[i]].tensor;
+        if (out->dtype != PX_NONE && (out->shape.rank < 1 || out->shape.dim[0] != batch))
+            return false;
+    }
+    return true;
+}
+
+/* The program for the wanted micro-batch. A network whose file fixes the batch (exporters bake in
+ * 1) is tried with the wanted one first and falls back to its own: correct, but run in a loop. */
+static px_status plan_specialise(px_plan *plan, plan_request *request, px_error *err)
+{
+    const px_plan_options *options = request->options;
+    if (options->feeds) {
+        plan->batch = options->batch ? options->batch
+                      : options->feed_count && options->feeds[0].shape.rank
+                          ? options->feeds[0].shape.dim[0]
+                          : 1;
+        PX_TRY(plan_make_feeds(plan->model, plan->batch, request, err));
+        return plan_make_program(plan, request, err);
+    }
+    const int64_t own = pxi_feeds_fixed_batch(plan->model); /* 0: free */
+    int64_t batch = options->batch;
+    if (!batch) {
+        PX_TRY(plan_make_feeds(plan->model, own ? own : 1, request, err));
+        PX_TRY(plan_make_program(plan, request, err));
+        batch = own > 1 ? own : plan_choose_batch(plan->program);
+    }
+    PX_TRY(plan_make_feeds(plan->model, batch, request, err));
+    px_error first = {0};
+    const px_status status = plan_make_program(plan, request, &first);
+    plan->batch = batch;
+    if (status == PX_OK && (!own || own == batch || plan_batch_flows(plan, batch)))
+        return PX_OK;
+    if (!own || own == batch) {
+        if (err)
+            *err = first;
+        return status;
+    }
+    plan->batch = own;
+    PX_TRY(plan_make_feeds(plan->model, own, request, err));
+    return plan_make_program(plan, request, err);
+}
+
+/* Forgets what plan_compile() made. */
+static void plan_reset(px_plan *plan)
+{
+    for (int u = 0; u < plan->unit_count; u++)
+        if (plan->units[u].kind->release)
+            plan->units[u].kind->release(&plan->units[u]);
+    pxi_arena_free(plan->arena);
+    free(plan->units);
+    free(plan->cells);
+    free(plan->feeds);
+    plan->arena = NULL;
+    plan->units = NULL;
+    plan->cells = NULL;
+    plan->feeds = NULL;
+    plan->unit_cap = plan->cell_cap = plan->feed_count = 0;
+    plan->unit_count = plan->cell_count = 0;
+    plan->flops = 0;
+}
+
+static px_status plan_compile(px_plan *plan, const plan_request *request, px_error *err)
+{
+    plan->arena = pxi_arena_new();
+    if (!plan->arena)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(plan_make_cells(plan, request, err));
+    PX_TRY(pxi_lower(plan, err));
+    PX_TRY(pxi_plan_gradients(plan, err));
+    for (int u = 0; u < plan->unit_count; u++) {
+        pxi_unit *unit = &plan->units[u];
+        PX_TRY(unit->kind->build(plan, unit, err));
+        plan->flops += unit->flops;
+    }
+    return pxi_plan_memory(plan, err);
+}
+
+static px_status plan_build(px_plan *plan, plan_request *request, px_error *err)
+{
+    PX_TRY(plan_check(plan->model, request->options, err));
+    if (request->options->input_grad) {
+        PX_TRY(px_model_scores(plan->model, &request->scores, err));
+        if (request->options->feeds && !request->options->feed_count)
+            return px_fail(err, PX_E_USAGE, "input_grad needs at least one feed");
+    }
+    PX_TRY(plan_specialise(plan, request, err));
+    px_status status = plan_compile(plan, request, err);
+    if (status == PX_E_UNSUPPORTED && !plan->reference && !plan->plain_linear) {
+        plan_reset(plan); /* oneDNN has no kernel for some shape on this machine */
+        plan->plain_linear = true;
+        PX_TRY(plan_specialise(plan, request, err)); /* lowering rewrote parameters in place */
+        status = plan_compile(plan, request, err);
+    }
+    PX_TRY(status);
+    if (plan->arena_bytes > plan_memory_limit)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "one micro-batch of %lld needs %zu MiB of memory; use a smaller --batch",
+                       (long long)plan->batch, plan->arena_bytes >> 20);
+    return PX_OK;
+}
+
+px_status px_plan_new(const px_model *model, const px_plan_options *options, px_plan **out,
+                      px_error *err)
+{
+    const px_plan_options defaults = px_plan_options_default();
+    plan_request request = {.options = options ? options : &defaults};
+    px_plan *plan = pxi_calloc(1, sizeof *plan);
+    if (!plan)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    plan->model = model;
+    plan->reference = request.options->reference;
+    const px_status status = plan_build(plan, &request, err);
+    free(request.feeds);
+    if (status != PX_OK)
+        px_plan_free(plan);
+    else
+        *out = plan;
+    return status;
+}
+
+void px_plan_free(px_plan *plan)
+{
+    if (!plan)
+        return;
+    plan_reset(plan);
+    pxi_program_free(plan->program);
+    free(plan);
+}
+
+const px_model *px_plan_model(const px_plan *plan)
+{
+    return plan->model;
+}
+
+int64_t px_plan_batch(const px_plan *plan)
+{
+    return plan->batch;
+}
+
+size_t px_plan_feed_count(const px_plan *plan)
+{
+    return plan->feed_count;
+}
+
+px_shape px_plan_feed_shape(const px_plan *plan, size_t feed)
+{
+    return plan->cells[plan->feeds[feed]].tensor.shape;
+}
+
+px_shape px_plan_shape(const px_plan *plan, int value)
+{
+    return plan->cells[value].tensor.shape;
+}
+
+size_t px_plan_arena_bytes(const px_plan *plan)
+{
+    return plan->arena_bytes;
+}
+
+int64_t px_plan_flops(const px_plan *plan)
+{
+    return plan->flops;
+}
+
+size_t px_plan_step_count(const px_plan *plan)
+{
+    return (size_t)plan->unit_count;
+}
+
+px_plan_step px_plan_step_get(const px_plan *plan, size_t step)
+{
+    const pxi_unit *unit = &plan->units[step];
+    const px_node *node = unit->step >= 0 ? plan->program->steps[unit->step].ctx.node : NULL;
+    return (px_plan_step){.node = node ? node->name : "",
+                          .type = node ? node->type : unit->kind->name,
+                          .kernel = unit->kernel,
+                          .flops = unit->flops};
+}

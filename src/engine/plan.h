@@ -1,0 +1,224 @@
+/* src/engine/plan.h - the inside of a plan: values, units of work, memory
+ *
+ * A plan is made in one pass over a program's steps (lower.c), each becoming a *unit*: a fused
+ * convolution, a dense product, a pooling, or one plain-C operator. A *cell* is a value inside the
+ * plan: a graph value, or a copy of one in the other layout. Then gradients are planned (which
+ * cells have one, which units run backward), units build their kernels, and memory is laid out.
+ *
+ * 4-d activations are stored channels-last (NHWC) wherever a unit prefers it; shapes are always
+ * logical (NCHW).
+ */
+#ifndef PXI_ENGINE_PLAN_H
+#define PXI_ENGINE_PLAN_H
+
+#include <plexor/engine.h>
+
+#include "base/arena.h"
+#include "ops/program.h"
+
+typedef enum pxi_layout { PXI_PLAIN, PXI_NHWC } pxi_layout;
+
+typedef struct pxi_span { /* when a piece of session memory is in use, and where it lies */
+    int first, last;      /* unit times; first > last: never */
+    size_t bytes, offset;
+    struct pxi_span *heir_of; /* lies where this one lies; NULL: has a place of its own */
+} pxi_span;
+
+typedef struct pxi_cell {
+    px_tensor tensor; /* type and logical shape; data: a constant in `layout` order */
+    pxi_layout layout;
+    int value;     /* of the graph; -1: a copy */
+    int root;      /* the cell whose memory this one shares; itself if it has its own */
+    int twin;      /* the same value in the other layout; -1: none yet */
+    bool pinned;   /* a feed, kept or an output: not overwritten within a run */
+    bool observed; /* shown to the session's observer */
+    bool is_wrt, is_seed;
+    /* of the root only: */
+    bool depends; /* on a value in wrt, through differentiable units */
+    bool reached; /* from a seed */
+    bool has_grad;
+    pxi_span span, grad_span;
+} pxi_cell;
+
+typedef struct pxi_unit pxi_unit;
+
+typedef struct pxi_unit_kind {
+    const char *name;
+    /* After gradients are planned: makes kernels, sets scratch/saved sizes and what backward reads.
+     */
+    px_status (*build)(px_plan *plan, pxi_unit *unit, px_error *err);
+    /* Makes what a session needs to run the unit (memory handles); *state starts as NULL. */
+    px_status (*attach)(const pxi_unit *unit, px_session *session, void **state, px_error *err);
+    px_status (*forward)(const pxi_unit *unit, px_session *session, void *state, px_error *err);
+    px_status (*backward)(const pxi_unit *unit, px_session *session, void *state, px_error *err);
+    void (*detach)(void *state);
+    void (*release)(pxi_unit *unit); /* kernels made by build(); NULL impl is fine */
+} pxi_unit_kind;
+
+struct pxi_unit {
+    const pxi_unit_kind *kind;
+    int step; /* of the program: the last step of a fused group; -1: a layout copy */
+    int in_count, out_count;
+    int *in, *out; /* cells; -1: left out */
+    void *impl;    /* the kind's own, in the plan's arena */
+    const char *kernel;
+    int64_t flops;
+    size_t scratch_bytes; /* for the length of one call */
+    pxi_span saved;       /* from forward to backward */
+    bool backward;        /* takes part in the backward pass */
+    bool backward_reads_in, backward_reads_out;
+    int donor; /* the input cell whose memory out[0] would like to take over; -1: none */
+};
+
+struct px_plan {
+    const px_model *model;
+    px_arena *arena;
+    pxi_program *program;
+    int64_t batch;
+    bool reference;
+    bool plain_linear; /* oneDNN lacks a kernel for some shape: linear operators run on plain C */
+    bool wants_gradients; /* there are seeds */
+    bool weight_grads;    /* some constant is in wrt */
+    pxi_cell *cells;      /* first graph.value_count of them are the graph's values */
+    size_t cell_cap;
+    int cell_count;
+    pxi_unit *units;
+    size_t unit_cap;
+    int unit_count;
+    int *feeds; /* cells */
+    size_t feed_count;
+    size_t arena_bytes, scratch_offset;
+    int64_t flops;
+};
+
+struct px_session {
+    const px_plan *plan;
+    void *stream;   /* of prim.h */
+    char *memory;   /* plan->arena_bytes */
+    void **states;  /* per unit */
+    bool *grad_set; /* per root cell: something was written since the last clear */
+    px_observer observer;
+    void *observer_context;
+};
+
+/* --- lowering (lower.c, fuse.c)
+ * -------------------------------------------------------------------- */
+
+/* What is fused behind a linear operator. Steps of the program; -1: none. */
+typedef struct pxi_group {
+    int head, norm, add, act;
+    int last;     /* the last of them: the unit is emitted there */
+    int residual; /* value added by `add`; -1: none */
+    int bias;     /* value added by `add` that is a constant bias (MatMul + Add); -1: none */
+} pxi_group;
+
+/* groups[i].head == i for heads; *group_of[i] is the head of the group that step i belongs to, or
+ * -1. */
+px_status pxi_fuse(const px_plan *plan, pxi_group *groups, int *group_of, px_error *err);
+
+px_status pxi_lower(px_plan *plan, px_error *err);
+
+/* The cell in the wanted layout, made by a layout copy where needed; -1 when out of memory. */
+int pxi_plan_as(px_plan *plan, int cell, pxi_layout layout);
+/* Appends a unit with room for its cells; NULL when out of memory. */
+pxi_unit *pxi_plan_add_unit(px_plan *plan, const pxi_unit_kind *kind, int step, int in_count,
+                            int out_count);
+
+/* --- activations that can be fused (activation.c)
+ * ---------------------------------------------------- */
+
+typedef enum pxi_act_kind {
+    PXI_ACT_NONE,
+    PXI_ACT_RELU, /* alpha: slope below zero */
+    PXI_ACT_CLIP, /* alpha, beta: bounds */
+    PXI_ACT_SIGMOID,
+    PXI_ACT_TANH,
+    PXI_ACT_ELU,       /* alpha */
+    PXI_ACT_HARDSWISH, /* forward only */
+} pxi_act_kind;
+
+typedef struct pxi_act {
+    pxi_act_kind kind;
+    float alpha, beta;
+} pxi_act;
+
+/* Whether the step is an activation that can be fused; with `gradient`, whether its derivative can
+ * be had from its output. */
+bool pxi_act_from_step(const pxi_step *step, bool gradient, pxi_act *out);
+
+/* g = dy * act'(y), and where `residual` is not NULL also residual (+)= g. g may be dy. */
+void pxi_act_backward(const pxi_act *act, const float *y, const float *dy, float *g,
+                      float *residual, bool residual_adds, size_t count);
+
+/* --- memory (layout.c)
+ * ------------------------------------------------------------------------------- */
+
+px_status pxi_plan_gradients(px_plan *plan, px_error *err); /* which cells and units take part */
+px_status pxi_plan_memory(px_plan *plan, px_error *err);    /* spans to offsets */
+
+/* --- kinds
+ * -----------------------------------------------------------------------------------------------
+ */
+
+extern const pxi_unit_kind pxi_unit_plain, pxi_unit_copy, pxi_unit_view, pxi_unit_conv,
+    pxi_unit_dense, pxi_unit_pool, pxi_unit_scale;
+
+/* Emits a plain unit for a step, its inputs in `layout`. */
+px_status pxi_emit_plain(px_plan *plan, int step, pxi_layout layout, px_error *err);
+px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err);
+px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err);
+px_status pxi_emit_pool(px_plan *plan, int step, px_error *err);
+px_status pxi_emit_scale(px_plan *plan, int step, px_error *err);
+/* Whether a weight's gradient comes from this step alone: fast kernels overwrite, they do not add.
+ */
+bool pxi_weight_is_own(const px_plan *plan, const pxi_step *step, int input);
+/* Whether the fast kind can take the step (shapes, types, constant weights). */
+bool pxi_conv_takes(const px_plan *plan, const pxi_step *step);
+bool pxi_dense_takes(const px_plan *plan, const pxi_step *step);
+bool pxi_pool_takes(const px_plan *plan, const pxi_step *step);
+bool pxi_scale_takes(const px_plan *plan, const pxi_step *step);
+
+/* --- session memory
+ * ---------------------------------------------------------------------------------------- */
+
+static inline const pxi_cell *pxi_cell_root(const px_plan *plan, int cell)
+{
+    return &plan->cells[plan->cells[cell].root];
+}
+
+static inline void *pxi_cell_data(const px_session *session, int cell)
+{
+    const pxi_cell *root = pxi_cell_root(session->plan, cell);
+    return root->tensor.data ? root->tensor.data : session->memory + root->span.offset;
+}
+
+static inline float *pxi_cell_grad(const px_session *session, int cell)
+{
+    return (float *)(void *)(session->memory +
+                             pxi_cell_root(session->plan, cell)->grad_span.offset);
+}
+
+static inline bool pxi_cell_wants_grad(const px_plan *plan, int cell)
+{
+    return cell >= 0 && pxi_cell_root(plan, cell)->depends && pxi_cell_root(plan, cell)->has_grad;
+}
+
+static inline void *pxi_session_scratch(const px_session *session)
+{
+    return session->memory + session->plan->scratch_offset;
+}
+
+/* Whether the cell's gradient already holds something: the next contribution must be added. Marks
+ * it as set. */
+static inline bool pxi_grad_adds(px_session *session, int cell)
+{
+    bool *set = &session->grad_set[session->plan->cells[cell].root];
+    const bool adds = *set;
+    *set = true;
+    return adds;
+}
+
+/* A view of a cell's memory with strides for logical axes. */
+void pxi_cell_strides(const pxi_cell *cell, int64_t stride[PX_MAX_RANK]);
+
+#endif

@@ -1,0 +1,66 @@
+/* src/engine/prim.h - the one place that talks to oneDNN
+ *
+ * A *prim* is a compiled kernel with its packed weights: immutable, shared by all sessions. A
+ * *bound* is a prim with one session's memory in it. Only prim.c includes dnnl.h, so that oneDNN
+ * 3's other C API is a change of one file.
+ */
+#ifndef PXI_ENGINE_PRIM_H
+#define PXI_ENGINE_PRIM_H
+
+#include "engine/plan.h"
+
+typedef struct pxi_prim pxi_prim;
+typedef struct pxi_bound pxi_bound;
+
+/* A two-dimensional convolution; pads of either side apart. Data is channels-last. */
+typedef struct pxi_conv_shape {
+    int64_t batch, group, in_channels, out_channels;
+    int64_t in[2], out[2], kernel[2], stride[2], dilation[2], pad_begin[2], pad_end[2];
+} pxi_conv_shape;
+
+/* All makers: PX_E_UNSUPPORTED when oneDNN has only its reference loop for the shape. Weights are
+ * (out_channels, in_channels / group, kh, kw), bias (out_channels) or NULL, both copied. */
+
+/* slots: 0 source, 1 destination. `adds`: the result is added to what the destination holds before
+ * the activation. `act` may be NULL. */
+px_status pxi_prim_conv(const pxi_conv_shape *shape, const float *weights, const float *bias,
+                        const pxi_act *act, bool adds, pxi_prim **out, px_error *err);
+
+/* slots: 0 gradient of the result, 1 gradient of the data (overwritten). */
+px_status pxi_prim_conv_data(const pxi_conv_shape *shape, const float *weights, pxi_prim **out,
+                             px_error *err);
+
+/* slots: 0 data, 1 gradient of the result, 2 gradient of the weights in their plain order
+ * (overwritten), 3 gradient of the bias (with `bias`). */
+px_status pxi_prim_conv_weights(const pxi_conv_shape *shape, bool bias, pxi_prim **out,
+                                px_error *err);
+
+/* (rows, k) x (k, n) with constant right side `b` (row-major, or (n, k) with `transposed`); slots
+ * as pxi_prim_conv. */
+px_status pxi_prim_product(int64_t rows, int64_t k, int64_t n, const float *b, bool transposed,
+                           const float *bias, const pxi_act *act, bool adds, pxi_prim **out,
+                           px_error *err);
+
+/* Batched product of two run-time operands, slots 0 (batch, m, k), 1 (batch, n... k) , 2 result. */
+px_status pxi_prim_matmul(int64_t batch, int64_t m, int64_t k, int64_t n, bool trans_a,
+                          bool trans_b, pxi_prim **out, px_error *err);
+
+void pxi_prim_free(pxi_prim *prim);
+size_t pxi_prim_scratch(const pxi_prim *prim);
+const char *pxi_prim_name(const pxi_prim *prim); /* oneDNN's implementation name */
+
+/* A session's own command queue. */
+px_status pxi_stream_new(void **out, px_error *err);
+void pxi_stream_free(void *stream);
+
+/* `slots` are addresses in the order the maker documents. */
+px_status pxi_bound_new(const pxi_prim *prim, void *stream, void *const *slots, void *scratch,
+                        pxi_bound **out, px_error *err);
+void pxi_bound_free(pxi_bound *bound);
+px_status pxi_bound_run(const pxi_bound *bound, px_error *err);
+
+/* c = a b for plain matrices, one thread: for benchmarks and small products at plan time. */
+px_status pxi_sgemm(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c,
+                    px_error *err);
+
+#endif

@@ -1,0 +1,120 @@
+/* src/engine/scores.c - where a classifier's scores are, and what the engine cannot run */
+#include "engine/feeds.h"
+#include "engine/plan.h"
+
+#include "base/memory.h"
+
+#include <plexor/text.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool scores_is(const px_graph *graph, int value, const char *type)
+{
+    const int producer = graph->values[value].producer;
+    return producer >= 0 && strcmp(graph->nodes[producer].type, type) == 0 &&
+           graph->nodes[producer].domain[0] == '\0';
+}
+
+/* Shape of a value with a batch of one (or what the file fixes). */
+static px_status scores_shape(const px_model *model, int value, px_shape *out, px_error *err)
+{
+    pxi_feed *feeds = NULL;
+    size_t count = 0;
+    pxi_program *program = NULL;
+    const int64_t own = pxi_feeds_fixed_batch(model);
+    px_status status = pxi_feeds_default(model, own ? own : 1, &feeds, &count, err);
+    if (status == PX_OK)
+        status = pxi_program_new(model, feeds, count, &value, 1, &program, err);
+    if (status == PX_OK)
+        *out = program->slots[value].tensor.shape;
+    pxi_program_free(program);
+    free(feeds);
+    return status;
+}
+
+static px_status scores_take(const px_model *model, int value, const char *why, px_scores *out,
+                             px_error *err)
+{
+    px_shape shape = {0};
+    char text[PX_SHAPE_TEXT];
+    PX_TRY(scores_shape(model, value, &shape, err));
+    int64_t classes = shape.rank > 1 ? shape.dim[1] : 0;
+    for (int i = 2; i < shape.rank; i++)
+        classes = shape.dim[i] == 1 ? classes : 0;
+    if (classes < 1 || classes > INT32_MAX)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "the class scores '%s' have shape %s, expected [N, classes]",
+                       px_model_graph(model)->values[value].name, px_shape_text(&shape, text));
+    const char *kind = px_model_property(model, "plexor.output");
+    *out = (px_scores){.value = value,
+                       .classes = (int)classes,
+                       .probabilities = kind && strcmp(kind, "probs") == 0 &&
+                                        !scores_is(px_model_graph(model), value, "Softmax"),
+                       .why = why};
+    return PX_OK;
+}
+
+px_status px_model_scores(const px_model *model, px_scores *out, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    if (!graph->output_count)
+        return px_fail(err, PX_E_INPUT, "the network has no output");
+    for (int i = 0; i < graph->output_count; i++) {
+        const int value = graph->outputs[i];
+        if (!scores_is(graph, value, "Softmax") && !scores_is(graph, value, "LogSoftmax"))
+            continue;
+        const int logits = graph->nodes[graph->values[value].producer].inputs[0];
+        PX_TRY(scores_take(model, logits,
+                           scores_is(graph, value, "Softmax") ? "input of the final Softmax"
+                                                              : "input of the final LogSoftmax",
+                           out, err));
+        out->probabilities = false;
+        return PX_OK;
+    }
+    for (int i = 0; i < graph->output_count; i++)
+        if (strcmp(graph->values[graph->outputs[i]].name, "logits") == 0)
+            return scores_take(model, graph->outputs[i], "output named 'logits'", out, err);
+    int found = -1;
+    for (int i = 0; i < graph->output_count; i++) {
+        px_shape shape = {0};
+        PX_TRY(scores_shape(model, graph->outputs[i], &shape, err));
+        if (shape.rank < 2)
+            continue;
+        if (found >= 0)
+            return px_fail(err, PX_E_UNSUPPORTED,
+                           "outputs '%s' and '%s' could both be class scores; name one 'logits'",
+                           graph->values[found].name, graph->values[graph->outputs[i]].name);
+        found = graph->outputs[i];
+    }
+    if (found < 0)
+        return px_fail(err, PX_E_UNSUPPORTED, "no output has the shape [N, classes]");
+    return scores_take(model, found, "the only output of shape [N, classes]", out, err);
+}
+
+char *px_model_unsupported(const px_model *model)
+{
+    const px_graph *graph = px_model_graph(model);
+    px_text text = {0};
+    for (int n = 0; n < graph->node_count; n++) {
+        const px_node *node = &graph->nodes[n];
+        if (pxi_op_find(node->domain, node->type, node->opset, NULL))
+            continue;
+        bool first = true;
+        int count = 0;
+        for (int k = 0; k < graph->node_count; k++)
+            if (strcmp(graph->nodes[k].type, node->type) == 0 &&
+                graph->nodes[k].opset == node->opset &&
+                strcmp(graph->nodes[k].domain, node->domain) == 0) {
+                first = first && k >= n;
+                count++;
+            }
+        if (first)
+            px_text_format(&text, "%s%s%s (node '%s') x%d\n", node->domain,
+                           node->domain[0] ? "." : "", node->type, node->name, count);
+    }
+    if (px_text_get(&text)[0] == '\0') {
+        px_text_done(&text);
+        return NULL;
+    }
+    return px_text_take(&text);
+}

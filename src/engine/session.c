@@ -1,0 +1,211 @@
+/* src/engine/session.c - one worker's private state for a plan */
+#include "engine/plan.h"
+
+#include "base/memory.h"
+#include "engine/prim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+px_status px_session_new(const px_plan *plan, px_session **out, px_error *err)
+{
+    px_session *session = pxi_calloc(1, sizeof *session);
+    px_status status = PX_OK;
+    if (!session)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    session->plan = plan;
+    session->memory = pxi_alloc_aligned(plan->arena_bytes);
+    session->states = pxi_calloc((size_t)plan->unit_count, sizeof *session->states);
+    session->grad_set = pxi_calloc((size_t)plan->cell_count, sizeof *session->grad_set);
+    if (!session->memory || !session->states || !session->grad_set) {
+        status = px_fail(err, PX_E_NOMEM, "out of memory for a session of %zu MiB",
+                         plan->arena_bytes >> 20);
+        goto done;
+    }
+    status = pxi_stream_new(&session->stream, err);
+    memset(session->memory, 0, plan->arena_bytes); /* padding rows of a short batch are zeros */
+    for (int u = 0; u < plan->unit_count && status == PX_OK; u++)
+        if (plan->units[u].kind->attach)
+            status =
+                plan->units[u].kind->attach(&plan->units[u], session, &session->states[u], err);
+done:
+    if (status != PX_OK)
+        px_session_free(session);
+    else
+        *out = session;
+    return status;
+}
+
+void px_session_free(px_session *session)
+{
+    if (!session)
+        return;
+    for (int u = 0; session->states && u < session->plan->unit_count; u++)
+        if (session->plan->units[u].kind->detach)
+            session->plan->units[u].kind->detach(session->states[u]);
+    pxi_stream_free(session->stream);
+    free(session->states);
+    free(session->grad_set);
+    free(session->memory);
+    free(session);
+}
+
+void *px_session_input(px_session *session, size_t feed)
+{
+    return pxi_cell_data(session, session->plan->feeds[feed]);
+}
+
+void px_session_observe(px_session *session, px_observer observer, void *context)
+{
+    session->observer = observer;
+    session->observer_context = context;
+}
+
+void pxi_cell_strides(const pxi_cell *cell, int64_t stride[PX_MAX_RANK])
+{
+    const px_shape *shape = &cell->tensor.shape;
+    if (cell->layout == PXI_NHWC) {
+        const int64_t c = shape->dim[1], h = shape->dim[2], w = shape->dim[3];
+        stride[0] = c * h * w;
+        stride[1] = 1;
+        stride[2] = w * c;
+        stride[3] = c;
+        return;
+    }
+    int64_t step = 1;
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        stride[i] = step;
+        step *= shape->dim[i];
+    }
+}
+
+static px_view session_view(const px_session *session, int cell)
+{
+    const pxi_cell *c = &session->plan->cells[cell];
+    px_view view = {.data = pxi_cell_data(session, cell), .shape = c->tensor.shape};
+    pxi_cell_strides(c, view.stride);
+    return view;
+}
+
+static px_status session_observe(px_session *session, const pxi_unit *unit, px_error *err)
+{
+    for (int i = 0; i < unit->out_count; i++) {
+        if (unit->out[i] < 0 || !session->plan->cells[unit->out[i]].observed)
+            continue;
+        const px_view view = session_view(session, unit->out[i]);
+        PX_TRY(session->observer(session->observer_context,
+                                 session->plan->cells[unit->out[i]].value, &view, err));
+    }
+    return PX_OK;
+}
+
+px_status px_session_forward(px_session *session, px_error *err)
+{
+    const px_plan *plan = session->plan;
+    for (int u = 0; u < plan->unit_count; u++) {
+        const pxi_unit *unit = &plan->units[u];
+        if (unit->kind->forward)
+            PX_TRY(unit->kind->forward(unit, session, session->states[u], err));
+        if (session->observer)
+            PX_TRY(session_observe(session, unit, err));
+    }
+    return PX_OK;
+}
+
+px_view px_session_view(const px_session *session, int value)
+{
+    const px_plan *plan = session->plan;
+    if (value < 0 || value >= px_model_graph(plan->model)->value_count)
+        return (px_view){0};
+    const pxi_cell *cell = &plan->cells[value];
+    if (cell->tensor.dtype != PX_FLOAT32 || (!cell->pinned && !cell->tensor.data))
+        return (px_view){0};
+    return session_view(session, value);
+}
+
+px_status px_session_read(const px_session *session, int value, int64_t samples, void *out,
+                          px_error *err)
+{
+    const px_plan *plan = session->plan;
+    const pxi_cell *cell = &plan->cells[value];
+    if (!cell->pinned && !cell->tensor.data)
+        return px_fail(err, PX_E_USAGE, "the plan does not keep the value '%s'",
+                       px_model_graph(plan->model)->values[value].name);
+    px_tensor t = {.dtype = cell->tensor.dtype, .shape = cell->tensor.shape};
+    if (samples >= 0 && t.shape.rank > 0 && samples < t.shape.dim[0])
+        t.shape.dim[0] = samples;
+    if (cell->layout == PXI_PLAIN) {
+        memcpy(out, pxi_cell_data(session, value), px_tensor_bytes(&t));
+        return PX_OK;
+    }
+    const int64_t c = t.shape.dim[1], hw = t.shape.dim[2] * t.shape.dim[3];
+    const float *from = pxi_cell_data(session, value);
+    float *to = out;
+    for (int64_t n = 0; n < t.shape.dim[0]; n++)
+        for (int64_t k = 0; k < c; k++)
+            for (int64_t p = 0; p < hw; p++)
+                to[(n * c + k) * hw + p] = from[(n * hw + p) * c + k];
+    return PX_OK;
+}
+
+px_status px_session_seed_clear(px_session *session, px_error *err)
+{
+    (void)err;
+    memset(session->grad_set, 0, (size_t)session->plan->cell_count * sizeof *session->grad_set);
+    return PX_OK;
+}
+
+static px_place session_grad_place(const px_session *session, int value)
+{
+    const px_plan *plan = session->plan;
+    const pxi_cell *cell = &plan->cells[value];
+    px_place place = {.data = pxi_cell_grad(session, value), .shape = cell->tensor.shape};
+    pxi_cell_strides(cell, place.stride);
+    return place;
+}
+
+px_place px_session_seed(px_session *session, int value)
+{
+    const px_plan *plan = session->plan;
+    if (value < 0 || value >= px_model_graph(plan->model)->value_count ||
+        !plan->cells[value].is_seed || !pxi_cell_root(plan, value)->has_grad)
+        return (px_place){0};
+    const px_place place = session_grad_place(session, value);
+    if (!pxi_grad_adds(session, value))
+        memset(place.data, 0, px_tensor_bytes(&pxi_cell_root(plan, value)->tensor));
+    return place;
+}
+
+px_status px_session_backward(px_session *session, px_error *err)
+{
+    const px_plan *plan = session->plan;
+    for (int u = plan->unit_count - 1; u >= 0; u--) {
+        const pxi_unit *unit = &plan->units[u];
+        if (!unit->backward)
+            continue;
+        bool flows = false; /* nothing came back to this unit: it has nothing to add */
+        for (int i = 0; i < unit->out_count; i++)
+            if (unit->out[i] >= 0)
+                flows = flows || session->grad_set[plan->cells[unit->out[i]].root];
+        if (flows)
+            PX_TRY(unit->kind->backward(unit, session, session->states[u], err));
+    }
+    for (int c = 0; c < plan->cell_count; c++) { /* wanted, but no seed reached it: zero */
+        const pxi_cell *cell = &plan->cells[c];
+        if (cell->is_wrt && !session->grad_set[cell->root])
+            memset(pxi_cell_grad(session, c), 0, px_tensor_bytes(&cell->tensor));
+    }
+    return PX_OK;
+}
+
+px_view px_session_grad(const px_session *session, int value)
+{
+    const px_plan *plan = session->plan;
+    if (value < 0 || value >= px_model_graph(plan->model)->value_count ||
+        !plan->cells[value].is_wrt)
+        return (px_view){0};
+    const px_place place = session_grad_place(session, value);
+    px_view view = {.data = place.data, .shape = place.shape};
+    memcpy(view.stride, place.stride, sizeof view.stride);
+    return view;
+}

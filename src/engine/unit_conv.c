@@ -1,0 +1,384 @@
+/* src/engine/unit_conv.c - a convolution with what is fused behind it
+ *
+ * y = act(conv(x) * scale + shift + residual): BatchNormalization is folded into the weights
+ * (unless their gradients are wanted), the residual is added by the kernel. The gradient of the
+ * data with stride 1 is itself a convolution, with rotated and transposed weights, on the same fast
+ * kernels.
+ *
+ * Cells: in[0] x, in[1] residual (-1: none), in[2] weights, in[3] bias (-1: none); out[0] y.
+ */
+#include "engine/narrow.h"
+#include "engine/prim.h"
+
+#include "base/memory.h"
+#include "ops/conv.h"
+#include "ops/norm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct conv_kernel { /* one of the two */
+    pxi_prim *prim;
+    pxi_narrow *narrow;
+} conv_kernel;
+
+typedef struct conv_impl {
+    pxi_conv_shape shape;
+    float *weights, *bias; /* folded, plain order; bias NULL: none */
+    pxi_act act;
+    conv_kernel forward;
+    conv_kernel data, data_adds; /* data_adds: added to what is there; may be empty, see `spare` */
+    pxi_prim *weight_grad;
+    bool wants_data, wants_weights, wants_bias;
+    bool own_gradient; /* the masked gradient needs a place of its own: y's is asked for */
+    bool spare;        /* the data gradient cannot be added in place: made apart, then added */
+    size_t kernel_scratch, gradient_offset, spare_offset; /* in the unit's scratch */
+} conv_impl;
+
+typedef struct conv_state {
+    pxi_bound *forward, *data, *data_adds, *weight_grad;
+} conv_state;
+
+static size_t conv_align(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+bool pxi_conv_takes(const px_plan *plan, const pxi_step *step)
+{
+    const px_op_ctx *ctx = &step->ctx;
+    if (plan->reference || plan->plain_linear || strcmp(ctx->node->type, "Conv") != 0 ||
+        ctx->node->domain[0] || ctx->in[0].dtype != PX_FLOAT32 || ctx->in[0].shape.rank != 4)
+        return false;
+    if (!ctx->in[1].data || (pxi_op_has_in(ctx, 2) && !ctx->in[2].data))
+        return false;
+    return px_shape_count(&ctx->in[0].shape) > 0 && px_shape_count(&ctx->out[0].shape) > 0 &&
+           pxi_weight_is_own(plan, step, 1) && pxi_weight_is_own(plan, step, 2);
+}
+
+static pxi_conv_shape conv_shape(const pxi_conv_params *p)
+{
+    pxi_conv_shape s = {.batch = p->batch,
+                        .group = p->group,
+                        .in_channels = p->in_channels,
+                        .out_channels = p->out_channels};
+    for (int i = 0; i < 2; i++) {
+        s.in[i] = p->window.in[i];
+        s.out[i] = p->window.out[i];
+        s.kernel[i] = p->window.kernel[i];
+        s.stride[i] = p->window.stride[i];
+        s.dilation[i] = p->window.dilation[i];
+        s.pad_begin[i] = p->window.pad_begin[i];
+        s.pad_end[i] = p->window.pad_end[i];
+    }
+    return s;
+}
+
+/* weights *= scale per out channel; bias = bias * scale + shift (Ioffe & Szegedy 2015, inference).
+ */
+static void conv_fold_norm(conv_impl *impl, const px_op_ctx *norm, bool has_bias)
+{
+    const pxi_batch_norm_params *params = norm->params;
+    const float *gamma = norm->in[1].data, *beta = norm->in[2].data;
+    const float *mean = norm->in[3].data, *variance = norm->in[4].data;
+    const int64_t each =
+        impl->shape.in_channels / impl->shape.group * impl->shape.kernel[0] * impl->shape.kernel[1];
+    for (int64_t o = 0; o < impl->shape.out_channels; o++) {
+        const double scale = (double)gamma[o] / sqrt((double)variance[o] + params->epsilon);
+        for (int64_t i = 0; i < each; i++)
+            impl->weights[o * each + i] = (float)((double)impl->weights[o * each + i] * scale);
+        const double bias = has_bias ? (double)impl->bias[o] : 0.0;
+        impl->bias[o] = (float)((bias - (double)mean[o]) * scale + (double)beta[o]);
+    }
+}
+
+static px_status conv_copy_weights(px_plan *plan, const pxi_group *group, conv_impl *impl,
+                                   px_error *err)
+{
+    const px_op_ctx *ctx = &plan->program->steps[group->head].ctx;
+    const bool has_bias = pxi_op_has_in(ctx, 2);
+    const size_t count = (size_t)px_shape_count(&ctx->in[1].shape);
+    impl->weights = pxi_arena_alloc(plan->arena, count, sizeof *impl->weights);
+    float *bias =
+        pxi_arena_alloc(plan->arena, (size_t)impl->shape.out_channels, sizeof *impl->bias);
+    if (!impl->weights || !bias)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    memcpy(impl->weights, ctx->in[1].data, count * sizeof *impl->weights);
+    if (has_bias)
+        memcpy(bias, ctx->in[2].data, (size_t)impl->shape.out_channels * sizeof *bias);
+    impl->bias = has_bias || group->norm >= 0 ? bias : NULL;
+    if (group->norm >= 0)
+        conv_fold_norm(impl, &plan->program->steps[group->norm].ctx, has_bias);
+    return PX_OK;
+}
+
+px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err)
+{
+    const px_op_ctx *ctx = &plan->program->steps[group->head].ctx;
+    const px_node *last = plan->program->steps[group->last].ctx.node;
+    const int x = pxi_plan_as(plan, ctx->node->inputs[0], PXI_NHWC);
+    const int residual = group->residual < 0 ? -1 : pxi_plan_as(plan, group->residual, PXI_NHWC);
+    pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_conv, group->last, 4, 1);
+    conv_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
+    if (x < 0 || (group->residual >= 0 && residual < 0) || !unit || !impl)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    impl->shape = conv_shape(ctx->params);
+    if (group->act >= 0)
+        pxi_act_from_step(&plan->program->steps[group->act], plan->wants_gradients, &impl->act);
+    PX_TRY(conv_copy_weights(plan, group, impl, err));
+    unit->in[0] = x;
+    unit->in[1] = residual;
+    unit->in[2] = ctx->node->inputs[1];
+    unit->in[3] = pxi_op_has_in(ctx, 2) ? ctx->node->inputs[2] : -1;
+    unit->out[0] = last->outputs[0];
+    unit->donor = residual;
+    plan->cells[unit->out[0]].layout = PXI_NHWC;
+    unit->impl = impl;
+    unit->flops = pxi_conv_flops(ctx);
+    return PX_OK;
+}
+
+static px_status conv_make_kernel(px_plan *plan, const pxi_conv_shape *shape, const float *weights,
+                                  const float *bias, const pxi_act *act, bool adds,
+                                  conv_kernel *out, px_error *err)
+{
+    if (pxi_narrow_takes(shape, act)) {
+        out->narrow = pxi_narrow_new(plan->arena, shape, weights, bias, act);
+        return out->narrow ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    return pxi_prim_conv(shape, weights, bias, act, adds, &out->prim, err);
+}
+
+static size_t conv_kernel_scratch(const conv_kernel *kernel)
+{
+    return kernel->narrow ? pxi_narrow_scratch(kernel->narrow) : pxi_prim_scratch(kernel->prim);
+}
+
+/* The convolution that computes the data gradient of a stride-1 convolution. */
+static bool conv_rotated_shape(const pxi_conv_shape *s, pxi_conv_shape *out)
+{
+    *out = *s;
+    out->in_channels = s->out_channels;
+    out->out_channels = s->in_channels;
+    for (int i = 0; i < 2; i++) {
+        const int64_t reach = (s->kernel[i] - 1) * s->dilation[i];
+        if (s->stride[i] != 1 || s->pad_begin[i] > reach)
+            return false;
+        out->in[i] = s->out[i];
+        out->out[i] = s->in[i];
+        out->pad_begin[i] = reach - s->pad_begin[i];
+        out->pad_end[i] = s->in[i] - s->out[i] + s->pad_begin[i];
+        if (out->pad_end[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+static float *conv_rotate_weights(px_arena *arena, const pxi_conv_shape *s, const float *weights)
+{
+    const int64_t g = s->group, oc = s->out_channels / g, ic = s->in_channels / g;
+    const int64_t taps = s->kernel[0] * s->kernel[1];
+    float *rotated = pxi_arena_alloc(arena, (size_t)(g * oc * ic * taps), sizeof *rotated);
+    for (int64_t k = 0; rotated && k < g; k++)
+        for (int64_t o = 0; o < oc; o++)
+            for (int64_t i = 0; i < ic; i++)
+                for (int64_t t = 0; t < taps; t++)
+                    rotated[((k * ic + i) * oc + o) * taps + taps - 1 - t] =
+                        weights[((k * oc + o) * ic + i) * taps + t];
+    return rotated;
+}
+
+static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl *impl,
+                                 px_error *err)
+{
+    (void)unit;
+    pxi_conv_shape rotated;
+    if (!conv_rotated_shape(&impl->shape, &rotated)) {
+        impl->spare = true;
+        return pxi_prim_conv_data(&impl->shape, impl->weights, &impl->data.prim, err);
+    }
+    float *weights = conv_rotate_weights(plan->arena, &impl->shape, impl->weights);
+    if (!weights)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(conv_make_kernel(plan, &rotated, weights, NULL, NULL, false, &impl->data, err));
+    if (impl->data.narrow)
+        return PX_OK; /* it adds, too */
+    return conv_make_kernel(plan, &rotated, weights, NULL, NULL, true, &impl->data_adds, err);
+}
+
+static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    conv_impl *impl = unit->impl;
+    const bool residual = unit->in[1] >= 0;
+    PX_TRY(conv_make_kernel(plan, &impl->shape, impl->weights, impl->bias, &impl->act, residual,
+                            &impl->forward, err));
+    unit->kernel = impl->forward.narrow ? "narrow" : pxi_prim_name(impl->forward.prim);
+    unit->scratch_bytes = conv_kernel_scratch(&impl->forward);
+    if (!unit->backward)
+        return PX_OK;
+    impl->wants_data = pxi_cell_wants_grad(plan, unit->in[0]);
+    impl->wants_weights = pxi_cell_wants_grad(plan, unit->in[2]);
+    impl->wants_bias = pxi_cell_wants_grad(plan, unit->in[3]);
+    if (impl->wants_data)
+        PX_TRY(conv_build_data(plan, unit, impl, err));
+    if (impl->wants_weights || impl->wants_bias)
+        PX_TRY(pxi_prim_conv_weights(&impl->shape, impl->wants_bias, &impl->weight_grad, err));
+    unit->backward_reads_in = impl->weight_grad != NULL;
+    unit->backward_reads_out = impl->act.kind != PXI_ACT_NONE;
+    for (int c = 0; c < plan->cell_count; c++) /* any alias of y whose gradient is asked for */
+        impl->own_gradient =
+            impl->own_gradient || (plan->cells[c].root == plan->cells[unit->out[0]].root &&
+                                   plan->cells[c].is_wrt && impl->act.kind != PXI_ACT_NONE);
+
+    const size_t kernels[] = {unit->scratch_bytes, conv_kernel_scratch(&impl->data),
+                              conv_kernel_scratch(&impl->data_adds),
+                              pxi_prim_scratch(impl->weight_grad)};
+    for (size_t i = 0; i < PX_LEN(kernels); i++)
+        impl->kernel_scratch = PX_MAX(impl->kernel_scratch, conv_align(kernels[i]));
+    impl->gradient_offset = impl->kernel_scratch;
+    impl->spare_offset =
+        impl->gradient_offset +
+        (impl->own_gradient ? conv_align(px_tensor_bytes(&plan->cells[unit->out[0]].tensor)) : 0);
+    unit->scratch_bytes =
+        impl->spare_offset +
+        (impl->spare ? conv_align(px_tensor_bytes(&plan->cells[unit->in[0]].tensor)) : 0);
+    return PX_OK;
+}
+
+static px_status conv_bind(const pxi_prim *prim, px_session *session, void *a, void *b, void *c,
+                           void *d, pxi_bound **out, px_error *err)
+{
+    if (!prim)
+        return PX_OK;
+    void *slots[] = {a, b, c, d};
+    return pxi_bound_new(prim, session->stream, slots, pxi_session_scratch(session), out, err);
+}
+
+static char *conv_scratch(const px_session *session, size_t offset)
+{
+    return (char *)pxi_session_scratch(session) + offset;
+}
+
+static float *conv_gradient(const pxi_unit *unit, const px_session *session)
+{
+    const conv_impl *impl = unit->impl;
+    return impl->own_gradient ? (float *)(void *)conv_scratch(session, impl->gradient_offset)
+                              : pxi_cell_grad(session, unit->out[0]);
+}
+
+static px_status conv_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
+{
+    const conv_impl *impl = unit->impl;
+    conv_state *state = pxi_calloc(1, sizeof *state);
+    if (!state)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    *out = state;
+    void *x = pxi_cell_data(session, unit->in[0]), *y = pxi_cell_data(session, unit->out[0]);
+    PX_TRY(conv_bind(impl->forward.prim, session, x, y, NULL, NULL, &state->forward, err));
+    if (!unit->backward)
+        return PX_OK;
+    float *g = conv_gradient(unit, session);
+    float *dx = impl->wants_data ? pxi_cell_grad(session, unit->in[0]) : NULL;
+    void *target = impl->spare ? conv_scratch(session, impl->spare_offset) : (char *)dx;
+    PX_TRY(conv_bind(impl->data.prim, session, g, target, NULL, NULL, &state->data, err));
+    PX_TRY(conv_bind(impl->data_adds.prim, session, g, dx, NULL, NULL, &state->data_adds, err));
+    return conv_bind(impl->weight_grad, session, x, g,
+                     impl->wants_weights ? pxi_cell_grad(session, unit->in[2]) : NULL,
+                     impl->wants_bias ? pxi_cell_grad(session, unit->in[3]) : NULL,
+                     &state->weight_grad, err);
+}
+
+static px_status conv_forward(const pxi_unit *unit, px_session *session, void *data, px_error *err)
+{
+    const conv_impl *impl = unit->impl;
+    const conv_state *state = data;
+    float *y = pxi_cell_data(session, unit->out[0]);
+    if (unit->in[1] >= 0) {
+        const float *residual = pxi_cell_data(session, unit->in[1]);
+        if (residual != y)
+            memcpy(y, residual, px_tensor_bytes(&session->plan->cells[unit->out[0]].tensor));
+    }
+    if (impl->forward.prim)
+        return pxi_bound_run(state->forward, err);
+    pxi_narrow_run(impl->forward.narrow, pxi_cell_data(session, unit->in[0]), y, unit->in[1] >= 0,
+                   pxi_session_scratch(session));
+    return PX_OK;
+}
+
+static px_status conv_backward_data(const pxi_unit *unit, px_session *session,
+                                    const conv_state *state, const float *g, px_error *err)
+{
+    const conv_impl *impl = unit->impl;
+    float *dx = pxi_cell_grad(session, unit->in[0]);
+    const bool adds = pxi_grad_adds(session, unit->in[0]);
+    if (impl->data.narrow) {
+        pxi_narrow_run(impl->data.narrow, g, dx, adds, pxi_session_scratch(session));
+        return PX_OK;
+    }
+    if (adds && impl->data_adds.prim)
+        return pxi_bound_run(state->data_adds, err);
+    PX_TRY(pxi_bound_run(state->data, err));
+    if (impl->spare) {
+        const pxi_act none = {0};
+        float *made = (float *)(void *)conv_scratch(session, impl->spare_offset);
+        pxi_act_backward(&none, NULL, made, made, dx, adds,
+                         (size_t)px_shape_count(&session->plan->cells[unit->in[0]].tensor.shape));
+    }
+    return PX_OK;
+}
+
+static px_status conv_backward(const pxi_unit *unit, px_session *session, void *data, px_error *err)
+{
+    const conv_impl *impl = unit->impl;
+    const conv_state *state = data;
+    const px_plan *plan = session->plan;
+    float *dy = pxi_cell_grad(session, unit->out[0]), *g = conv_gradient(unit, session);
+    const bool residual = pxi_cell_wants_grad(plan, unit->in[1]);
+    if (impl->act.kind != PXI_ACT_NONE || residual)
+        pxi_act_backward(&impl->act, pxi_cell_data(session, unit->out[0]), dy, g,
+                         residual ? pxi_cell_grad(session, unit->in[1]) : NULL,
+                         residual && pxi_grad_adds(session, unit->in[1]),
+                         (size_t)px_shape_count(&plan->cells[unit->out[0]].tensor.shape));
+    if (impl->weight_grad) {
+        PX_TRY(pxi_bound_run(state->weight_grad, err));
+        if (impl->wants_weights)
+            pxi_grad_adds(session, unit->in[2]);
+        if (impl->wants_bias)
+            pxi_grad_adds(session, unit->in[3]);
+    }
+    return impl->wants_data ? conv_backward_data(unit, session, state, g, err) : PX_OK;
+}
+
+static void conv_detach(void *data)
+{
+    conv_state *state = data;
+    if (!state)
+        return;
+    pxi_bound_free(state->forward);
+    pxi_bound_free(state->data);
+    pxi_bound_free(state->data_adds);
+    pxi_bound_free(state->weight_grad);
+    free(state);
+}
+
+static void conv_release(pxi_unit *unit)
+{
+    conv_impl *impl = unit->impl;
+    if (!impl)
+        return;
+    pxi_prim_free(impl->forward.prim);
+    pxi_prim_free(impl->data.prim);
+    pxi_prim_free(impl->data_adds.prim);
+    pxi_prim_free(impl->weight_grad);
+}
+
+const pxi_unit_kind pxi_unit_conv = {
+    .name = "conv",
+    .build = conv_build,
+    .attach = conv_attach,
+    .forward = conv_forward,
+    .backward = conv_backward,
+    .detach = conv_detach,
+    .release = conv_release,
+};

@@ -1,0 +1,74 @@
+/* src/engine/unit_copy.c - copies between the plain and the channels-last layout, and views */
+#include "engine/plan.h"
+
+#include <string.h>
+
+/* to[n][p][c] (+)= from[n][c][p]: blocks of 16 keep both sides within a few cache lines. */
+static void copy_transpose(const float *from, float *to, int64_t batch, int64_t rows, int64_t cols,
+                           bool adds)
+{
+    enum { BLOCK = 16 };
+    for (int64_t n = 0; n < batch; n++, from += rows * cols, to += rows * cols)
+        for (int64_t r0 = 0; r0 < rows; r0 += BLOCK)
+            for (int64_t c0 = 0; c0 < cols; c0 += BLOCK) {
+                const int64_t r1 = r0 + BLOCK < rows ? r0 + BLOCK : rows;
+                const int64_t c1 = c0 + BLOCK < cols ? c0 + BLOCK : cols;
+                for (int64_t c = c0; c < c1; c++)
+                    for (int64_t r = r0; r < r1; r++)
+                        to[c * rows + r] = (adds ? to[c * rows + r] : 0.0f) + from[r * cols + c];
+            }
+}
+
+static void copy_run(const pxi_cell *from_cell, const float *from, float *to, bool to_nhwc,
+                     bool adds)
+{
+    const px_shape *s = &from_cell->tensor.shape;
+    const int64_t c = s->dim[1], hw = s->dim[2] * s->dim[3];
+    copy_transpose(from, to, s->dim[0], to_nhwc ? c : hw, to_nhwc ? hw : c, adds);
+}
+
+static px_status copy_build(px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    (void)plan, (void)err;
+    unit->kernel = "copy";
+    return PX_OK;
+}
+
+static px_status copy_forward(const pxi_unit *unit, px_session *session, void *state, px_error *err)
+{
+    (void)state, (void)err;
+    const pxi_cell *from = &session->plan->cells[unit->in[0]];
+    copy_run(from, pxi_cell_data(session, unit->in[0]), pxi_cell_data(session, unit->out[0]),
+             from->layout == PXI_PLAIN, /* adds= */ false);
+    return PX_OK;
+}
+
+static px_status copy_backward(const pxi_unit *unit, px_session *session, void *state,
+                               px_error *err)
+{
+    (void)state, (void)err;
+    const pxi_cell *to = &session->plan->cells[unit->out[0]];
+    copy_run(to, pxi_cell_grad(session, unit->out[0]), pxi_cell_grad(session, unit->in[0]),
+             to->layout == PXI_PLAIN, pxi_grad_adds(session, unit->in[0]));
+    return PX_OK;
+}
+
+const pxi_unit_kind pxi_unit_copy = {
+    .name = "copy",
+    .build = copy_build,
+    .forward = copy_forward,
+    .backward = copy_backward,
+};
+
+/* A view computes nothing; the unit exists only so that an observed alias is shown in its place. */
+static px_status view_build(px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    (void)plan, (void)err;
+    unit->kernel = "view";
+    return PX_OK;
+}
+
+const pxi_unit_kind pxi_unit_view = {
+    .name = "view",
+    .build = view_build,
+};

@@ -1,0 +1,256 @@
+/* src/engine/unit_dense.c - a product with constant weights (Gemm, MatMul), bias and activation
+ *
+ * Cells: in[0] x (rows, k), in[1] weights, in[2] bias (-1: none); out[0] y (rows, n).
+ */
+#include "engine/prim.h"
+
+#include "base/memory.h"
+#include "ops/gemm.h"
+#include "ops/norm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct dense_impl {
+    int64_t rows, k, n;
+    float *weights; /* (k, n), or (n, k) if `transposed` */
+    float *bias;    /* NULL: none */
+    bool transposed;
+    pxi_act act;
+    pxi_prim *forward, *data, *data_adds, *weight_grad;
+    bool wants_data, wants_weights, wants_bias, own_gradient;
+    size_t gradient_offset;
+} dense_impl;
+
+typedef struct dense_state {
+    pxi_bound *forward, *data, *data_adds, *weight_grad;
+} dense_state;
+
+static bool dense_gemm_takes(const px_op_ctx *ctx)
+{
+    const pxi_gemm_params *p = ctx->params;
+    if (p->trans_a || p->alpha != 1.0)
+        return false;
+    /* C: one number per column, for the plain sum */
+    return !p->has_c || (ctx->in[2].data && p->beta == 1.0 && p->c_row == 0 && p->c_column == 1);
+}
+
+bool pxi_dense_takes(const px_plan *plan, const pxi_step *step)
+{
+    const px_op_ctx *ctx = &step->ctx;
+    if (plan->reference || plan->plain_linear || ctx->node->domain[0] || ctx->in_count < 2 ||
+        ctx->in[0].dtype != PX_FLOAT32 || !ctx->in[1].data || ctx->in[1].shape.rank != 2 ||
+        ctx->in[0].data || px_shape_count(&ctx->out[0].shape) == 0 ||
+        px_shape_count(&ctx->in[1].shape) == 0)
+        return false;
+    if (!pxi_weight_is_own(plan, step, 1) || !pxi_weight_is_own(plan, step, 2))
+        return false;
+    if (strcmp(ctx->node->type, "Gemm") == 0)
+        return dense_gemm_takes(ctx);
+    return strcmp(ctx->node->type, "MatMul") == 0 && ctx->in[0].shape.rank >= 2;
+}
+
+static px_status dense_fill(px_plan *plan, const pxi_group *group, dense_impl *impl, px_error *err)
+{
+    const px_op_ctx *ctx = &plan->program->steps[group->head].ctx;
+    const bool gemm = strcmp(ctx->node->type, "Gemm") == 0;
+    const pxi_gemm_params *params = gemm ? ctx->params : NULL;
+    impl->transposed = gemm && params->trans_b;
+    impl->k = ctx->in[1].shape.dim[impl->transposed ? 1 : 0];
+    impl->n = ctx->in[1].shape.dim[impl->transposed ? 0 : 1];
+    impl->rows = px_shape_count(&ctx->out[0].shape) / impl->n;
+    const size_t count = (size_t)(impl->k * impl->n), n = (size_t)impl->n;
+    impl->weights = pxi_arena_alloc(plan->arena, count, sizeof *impl->weights);
+    float *bias = pxi_arena_alloc(plan->arena, n, sizeof *bias);
+    if (!impl->weights || !bias)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    memcpy(impl->weights, ctx->in[1].data, count * sizeof *impl->weights);
+    const void *given = group->bias >= 0        ? plan->cells[group->bias].tensor.data
+                        : pxi_op_has_in(ctx, 2) ? ctx->in[2].data
+                                                : NULL;
+    if (given)
+        memcpy(bias, given, n * sizeof *bias);
+    if (group->norm >= 0) { /* BatchNormalization of (rows, n): a scale and a shift per column */
+        const px_op_ctx *norm = &plan->program->steps[group->norm].ctx;
+        const pxi_batch_norm_params *p = norm->params;
+        for (size_t j = 0; j < n; j++) {
+            const double scale = (double)((const float *)norm->in[1].data)[j] /
+                                 sqrt((double)((const float *)norm->in[4].data)[j] + p->epsilon);
+            for (size_t i = 0; i < (size_t)impl->k; i++) {
+                float *w = &impl->weights[impl->transposed ? j * (size_t)impl->k + i : i * n + j];
+                *w = (float)((double)*w * scale);
+            }
+            bias[j] =
+                (float)(((double)bias[j] - (double)((const float *)norm->in[3].data)[j]) * scale +
+                        (double)((const float *)norm->in[2].data)[j]);
+        }
+    }
+    impl->bias = given || group->norm >= 0 ? bias : NULL;
+    return PX_OK;
+}
+
+px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err)
+{
+    const px_op_ctx *ctx = &plan->program->steps[group->head].ctx;
+    const int x = pxi_plan_as(plan, ctx->node->inputs[0], PXI_PLAIN);
+    pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_dense, group->last, 3, 1);
+    dense_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
+    if (x < 0 || !unit || !impl)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    if (group->act >= 0)
+        pxi_act_from_step(&plan->program->steps[group->act], plan->wants_gradients, &impl->act);
+    PX_TRY(dense_fill(plan, group, impl, err));
+    unit->in[0] = x;
+    unit->in[1] = ctx->node->inputs[1];
+    unit->in[2] = pxi_op_has_in(ctx, 2) ? ctx->node->inputs[2] : -1;
+    unit->out[0] = plan->program->steps[group->last].ctx.node->outputs[0];
+    unit->impl = impl;
+    unit->flops = 2 * impl->rows * impl->k * impl->n;
+    return PX_OK;
+}
+
+static px_status dense_build(px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    dense_impl *impl = unit->impl;
+    PX_TRY(pxi_prim_product(impl->rows, impl->k, impl->n, impl->weights, impl->transposed,
+                            impl->bias, &impl->act, false, &impl->forward, err));
+    unit->kernel = pxi_prim_name(impl->forward);
+    unit->scratch_bytes = pxi_prim_scratch(impl->forward);
+    if (!unit->backward)
+        return PX_OK;
+    impl->wants_data = pxi_cell_wants_grad(plan, unit->in[0]);
+    impl->wants_weights = pxi_cell_wants_grad(plan, unit->in[1]);
+    impl->wants_bias = pxi_cell_wants_grad(plan, unit->in[2]);
+    if (impl->wants_data) { /* dx = g W^T */
+        PX_TRY(pxi_prim_product(impl->rows, impl->n, impl->k, impl->weights, !impl->transposed,
+                                NULL, NULL, false, &impl->data, err));
+        PX_TRY(pxi_prim_product(impl->rows, impl->n, impl->k, impl->weights, !impl->transposed,
+                                NULL, NULL, true, &impl->data_adds, err));
+    }
+    if (impl->wants_weights) /* dW = x^T g, or its transpose */
+        PX_TRY(pxi_prim_matmul(1, impl->transposed ? impl->n : impl->k, impl->rows,
+                               impl->transposed ? impl->k : impl->n, true, false,
+                               &impl->weight_grad, err));
+    unit->backward_reads_in = impl->wants_weights;
+    unit->backward_reads_out = impl->act.kind != PXI_ACT_NONE;
+    for (int c = 0; c < plan->cell_count; c++)
+        impl->own_gradient =
+            impl->own_gradient || (plan->cells[c].root == plan->cells[unit->out[0]].root &&
+                                   plan->cells[c].is_wrt && impl->act.kind != PXI_ACT_NONE);
+    const pxi_prim *prims[] = {impl->data, impl->data_adds, impl->weight_grad};
+    for (size_t i = 0; i < PX_LEN(prims); i++)
+        unit->scratch_bytes = PX_MAX(unit->scratch_bytes, pxi_prim_scratch(prims[i]));
+    impl->gradient_offset = (unit->scratch_bytes + 63) / 64 * 64;
+    if (impl->own_gradient)
+        unit->scratch_bytes =
+            impl->gradient_offset + px_tensor_bytes(&plan->cells[unit->out[0]].tensor);
+    return PX_OK;
+}
+
+static float *dense_gradient(const pxi_unit *unit, const px_session *session)
+{
+    const dense_impl *impl = unit->impl;
+    return impl->own_gradient
+               ? (float *)(void *)((char *)pxi_session_scratch(session) + impl->gradient_offset)
+               : pxi_cell_grad(session, unit->out[0]);
+}
+
+static px_status dense_bind(const pxi_prim *prim, px_session *session, void *a, void *b, void *c,
+                            pxi_bound **out, px_error *err)
+{
+    void *slots[] = {a, b, c};
+    return prim
+               ? pxi_bound_new(prim, session->stream, slots, pxi_session_scratch(session), out, err)
+               : PX_OK;
+}
+
+static px_status dense_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
+{
+    const dense_impl *impl = unit->impl;
+    dense_state *state = pxi_calloc(1, sizeof *state);
+    if (!state)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    *out = state;
+    void *x = pxi_cell_data(session, unit->in[0]), *y = pxi_cell_data(session, unit->out[0]);
+    PX_TRY(dense_bind(impl->forward, session, x, y, NULL, &state->forward, err));
+    if (!unit->backward)
+        return PX_OK;
+    float *g = dense_gradient(unit, session);
+    float *dx = impl->wants_data ? pxi_cell_grad(session, unit->in[0]) : NULL;
+    PX_TRY(dense_bind(impl->data, session, g, dx, NULL, &state->data, err));
+    PX_TRY(dense_bind(impl->data_adds, session, g, dx, NULL, &state->data_adds, err));
+    return dense_bind(impl->weight_grad, session, impl->transposed ? (void *)g : x,
+                      impl->transposed ? x : (void *)g,
+                      impl->wants_weights ? pxi_cell_grad(session, unit->in[1]) : NULL,
+                      &state->weight_grad, err);
+}
+
+static px_status dense_forward(const pxi_unit *unit, px_session *session, void *state,
+                               px_error *err)
+{
+    (void)unit, (void)session;
+    return pxi_bound_run(((dense_state *)state)->forward, err);
+}
+
+static px_status dense_backward(const pxi_unit *unit, px_session *session, void *data,
+                                px_error *err)
+{
+    const dense_impl *impl = unit->impl;
+    const dense_state *state = data;
+    const size_t count = (size_t)(impl->rows * impl->n);
+    float *g = dense_gradient(unit, session);
+    if (impl->act.kind != PXI_ACT_NONE)
+        pxi_act_backward(&impl->act, pxi_cell_data(session, unit->out[0]),
+                         pxi_cell_grad(session, unit->out[0]), g, NULL, false, count);
+    if (impl->wants_weights) {
+        pxi_grad_adds(session, unit->in[1]);
+        PX_TRY(pxi_bound_run(state->weight_grad, err));
+    }
+    if (impl->wants_bias) {
+        float *db = pxi_cell_grad(session, unit->in[2]);
+        pxi_grad_adds(session, unit->in[2]);
+        for (int64_t j = 0; j < impl->n; j++) {
+            double sum = 0.0;
+            for (int64_t i = 0; i < impl->rows; i++)
+                sum += (double)g[i * impl->n + j];
+            db[j] = (float)sum;
+        }
+    }
+    if (!impl->wants_data)
+        return PX_OK;
+    return pxi_bound_run(pxi_grad_adds(session, unit->in[0]) ? state->data_adds : state->data, err);
+}
+
+static void dense_detach(void *data)
+{
+    dense_state *state = data;
+    if (!state)
+        return;
+    pxi_bound_free(state->forward);
+    pxi_bound_free(state->data);
+    pxi_bound_free(state->data_adds);
+    pxi_bound_free(state->weight_grad);
+    free(state);
+}
+
+static void dense_release(pxi_unit *unit)
+{
+    dense_impl *impl = unit->impl;
+    if (!impl)
+        return;
+    pxi_prim_free(impl->forward);
+    pxi_prim_free(impl->data);
+    pxi_prim_free(impl->data_adds);
+    pxi_prim_free(impl->weight_grad);
+}
+
+const pxi_unit_kind pxi_unit_dense = {
+    .name = "dense",
+    .build = dense_build,
+    .attach = dense_attach,
+    .forward = dense_forward,
+    .backward = dense_backward,
+    .detach = dense_detach,
+    .release = dense_release,
+};

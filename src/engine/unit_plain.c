@@ -1,0 +1,190 @@
+/* src/engine/unit_plain.c - one operator with its plain C kernel, and layout copies and views
+ *
+ * Operators that treat all axes alike also run on channels-last cells: their shapes are permuted
+ * and their parameters rewritten once, at build time.
+ */
+#include "engine/plan.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const int nhwc_axes[4] = {0, 2, 3, 1}; /* stored axis i is this logical axis */
+
+typedef struct plain_impl {
+    const px_op *op;
+    px_op_ctx ctx; /* shapes in stored order */
+} plain_impl;
+
+typedef struct plain_state {
+    px_op_ctx ctx;
+    px_tensor tensors[]; /* in, out, in_grad, out_grad */
+} plain_state;
+
+static void plain_permute_shape(px_shape *shape)
+{
+    const px_shape logical = *shape;
+    for (int i = 0; i < 4; i++)
+        shape->dim[i] = logical.dim[nhwc_axes[i]];
+}
+
+/* A constant operand of lower rank, brought to rank 4 with leading ones, in channels-last order. */
+static int plain_constant_nhwc(px_plan *plan, int cell)
+{
+    if (plan->cells[cell].tensor.shape.rank == 4)
+        return pxi_plan_as(plan, cell, PXI_NHWC);
+    px_tensor wide = plan->cells[cell].tensor;
+    wide.shape = (px_shape){.rank = 4, .dim = {1, 1, 1, 1}};
+    for (int i = 0; i < plan->cells[cell].tensor.shape.rank; i++)
+        wide.shape.dim[4 - plan->cells[cell].tensor.shape.rank + i] =
+            plan->cells[cell].tensor.shape.dim[i];
+    if (pxi_grow(&plan->cells, &plan->cell_cap, (size_t)plan->cell_count + 1, sizeof *plan->cells))
+        return -1;
+    const int made = plan->cell_count++;
+    plan->cells[made] = (pxi_cell){.tensor = wide, .value = -1, .root = made, .twin = -1};
+    return pxi_plan_as(plan, made, PXI_NHWC);
+}
+
+px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_error *err)
+{
+    pxi_step *step = &plan->program->steps[step_index];
+    const px_node *node = step->ctx.node;
+    int *in = pxi_arena_alloc(plan->arena, (size_t)node->input_count, sizeof *in);
+    if (!in)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int i = 0; i < node->input_count; i++) { /* copies first: they are units of their own */
+        in[i] = node->inputs[i];
+        if (in[i] < 0)
+            continue;
+        const px_tensor *t = &plan->cells[in[i]].tensor;
+        if (layout == PXI_NHWC && t->data && (t->dtype == PX_FLOAT32 || t->shape.rank == 4) &&
+            step->op->elementwise)
+            in[i] = plain_constant_nhwc(plan, in[i]);
+        else if (layout == PXI_PLAIN || t->shape.rank == 4)
+            in[i] = pxi_plan_as(plan, in[i], layout);
+        if (in[i] < 0)
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    pxi_unit *unit =
+        pxi_plan_add_unit(plan, &pxi_unit_plain, step_index, node->input_count, node->output_count);
+    plain_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
+    px_tensor *tensors = pxi_arena_alloc(
+        plan->arena, (size_t)node->input_count + (size_t)node->output_count, sizeof *tensors);
+    if (!unit || !impl || !tensors)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    impl->op = step->op;
+    impl->ctx = step->ctx;
+    impl->ctx.arena = plan->arena;
+    impl->ctx.in = tensors;
+    impl->ctx.out = tensors + node->input_count;
+    memcpy(impl->ctx.in, step->ctx.in, (size_t)node->input_count * sizeof *tensors);
+    memcpy(impl->ctx.out, step->ctx.out, (size_t)node->output_count * sizeof *tensors);
+    if (layout == PXI_NHWC && step->op->permute)
+        PX_TRY(step->op->permute(&impl->ctx, nhwc_axes, 4, err));
+    for (int i = 0; i < node->input_count; i++) {
+        unit->in[i] = in[i];
+        if (in[i] < 0)
+            continue;
+        impl->ctx.in[i] = plan->cells[in[i]].tensor;
+        if (plan->cells[in[i]].layout == PXI_NHWC)
+            plain_permute_shape(&impl->ctx.in[i].shape);
+    }
+    for (int i = 0; i < node->output_count; i++) {
+        unit->out[i] = node->outputs[i];
+        if (unit->out[i] < 0)
+            continue;
+        pxi_cell *cell = &plan->cells[unit->out[i]];
+        if (layout == PXI_NHWC && cell->tensor.shape.rank == 4) {
+            cell->layout = PXI_NHWC;
+            plain_permute_shape(&impl->ctx.out[i].shape);
+        }
+    }
+    unit->impl = impl;
+    unit->kernel = "plain";
+    unit->flops =
+        step->op->flops ? step->op->flops(&step->ctx) : px_shape_count(&step->ctx.out[0].shape);
+    return PX_OK;
+}
+
+static px_status plain_build(px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    (void)plan, (void)err;
+    const plain_impl *impl = unit->impl;
+    unit->scratch_bytes = impl->ctx.scratch_bytes;
+    unit->saved.bytes = impl->ctx.saved_bytes;
+    unit->backward_reads_in = unit->backward_reads_out = true;
+    return PX_OK;
+}
+
+static px_status plain_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
+{
+    const plain_impl *impl = unit->impl;
+    const size_t ins = (size_t)unit->in_count, outs = (size_t)unit->out_count;
+    plain_state *state = pxi_calloc(1, sizeof *state + 2 * (ins + outs) * sizeof(px_tensor));
+    if (!state)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    *out = state;
+    px_op_ctx *ctx = &state->ctx;
+    *ctx = impl->ctx;
+    ctx->arena = NULL;
+    ctx->in = state->tensors;
+    ctx->out = ctx->in + ins;
+    ctx->in_grad = ctx->out + outs;
+    ctx->out_grad = ctx->in_grad + ins;
+    memcpy(ctx->in, impl->ctx.in, ins * sizeof *ctx->in);
+    memcpy(ctx->out, impl->ctx.out, outs * sizeof *ctx->out);
+    for (size_t i = 0; i < ins; i++) {
+        if (unit->in[i] >= 0)
+            ctx->in[i].data = pxi_cell_data(session, unit->in[i]);
+        ctx->in_grad[i] = ctx->in[i];
+        ctx->in_grad[i].data = NULL;
+    }
+    for (size_t i = 0; i < outs; i++) {
+        ctx->out[i].data = unit->out[i] >= 0 ? pxi_cell_data(session, unit->out[i]) : NULL;
+        ctx->out_grad[i] = ctx->out[i];
+        ctx->out_grad[i].data = NULL;
+    }
+    ctx->saved = session->memory + unit->saved.offset;
+    ctx->scratch = pxi_session_scratch(session);
+    return PX_OK;
+}
+
+static px_status plain_forward(const pxi_unit *unit, px_session *session, void *state,
+                               px_error *err)
+{
+    (void)session;
+    const plain_impl *impl = unit->impl;
+    return impl->op->forward(&((plain_state *)state)->ctx, err);
+}
+
+static px_status plain_backward(const pxi_unit *unit, px_session *session, void *state,
+                                px_error *err)
+{
+    (void)err;
+    const plain_impl *impl = unit->impl;
+    px_op_ctx *ctx = &((plain_state *)state)->ctx;
+    for (int i = 0; i < unit->out_count; i++)
+        ctx->out_grad[i].data =
+            unit->out[i] >= 0 && session->grad_set[session->plan->cells[unit->out[i]].root]
+                ? pxi_cell_grad(session, unit->out[i])
+                : NULL;
+    for (int i = 0; i < unit->in_count; i++) {
+        if (!pxi_cell_wants_grad(session->plan, unit->in[i]))
+            continue;
+        ctx->in_grad[i].data = pxi_cell_grad(session, unit->in[i]);
+        if (!pxi_grad_adds(session, unit->in[i]))
+            memset(ctx->in_grad[i].data, 0, px_tensor_bytes(&ctx->in_grad[i]));
+    }
+    impl->op->backward(ctx);
+    return PX_OK;
+}
+
+const pxi_unit_kind pxi_unit_plain = {
+    .name = "plain",
+    .build = plain_build,
+    .attach = plain_attach,
+    .forward = plain_forward,
+    .backward = plain_backward,
+    .detach = free,
+};
