@@ -12,6 +12,8 @@
 
 #include <plexor/stats.h>
 
+#include <plexor/picture.h>
+
 #include <plexor/data.h>
 
 #include <plexor/graph.h>

@@ -108,13 +108,16 @@ static bool zip_extra64(const uint8_t *extra, size_t size, uint64_t *unpacked, u
 }
 
 static px_status zip_add(pxi_tree *tree, const uint8_t *at, const uint8_t *extra, size_t extra_size,
-                         const char *path, px_error *err)
+                         const char *path, uint64_t *room, px_error *err)
 {
     uint64_t unpacked = little(at + 24, 4), packed = little(at + 20, 4), place = little(at + 42, 4);
     if (!zip_extra64(extra, extra_size, &unpacked, &packed, &place))
         return zip_damaged(tree->name, "an entry of its directory is damaged", err);
     if (place > tree->zip.size || packed > tree->zip.size - place)
         return zip_damaged(tree->name, "an entry lies outside of the file", err);
+    if (packed > *room) /* or a small file could be a huge archive */
+        return zip_damaged(tree->name, "its members overlap", err);
+    *room -= packed;
     if (little(at + 8, 2) & 1)
         return px_fail(err, PX_E_UNSUPPORTED, "'%s': '%.100s' is encrypted", tree->name, path);
     pxi_entry *entry;
@@ -136,6 +139,7 @@ px_status pxi_zip_list(pxi_tree *tree, px_error *err)
     if (!bytes)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     px_status status = pxi_bytes_read(&tree->zip, directory.offset, bytes, size, tree->name, err);
+    uint64_t room = tree->zip.size;
     size_t at = 0;
     for (uint64_t i = 0; i < directory.count && status == PX_OK; i++) {
         if (size - at < ZIP_CENTRAL || little(bytes + at, 4) != 0x02014b50) {
@@ -155,7 +159,7 @@ px_status pxi_zip_list(pxi_tree *tree, px_error *err)
             path[name] = '\0';
             const char *kept = path;
             if (!pxi_tree_skips(&kept))
-                status = zip_add(tree, bytes + at, text + name, extra, kept, err);
+                status = zip_add(tree, bytes + at, text + name, extra, kept, &room, err);
         }
         at += ZIP_CENTRAL + name + extra + comment;
     }
