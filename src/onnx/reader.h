@@ -23,7 +23,7 @@ enum {
     PXI_ONNX_MAX_CALLS = 16,    /* functions calling functions */
     PXI_ONNX_NEWEST_OPSET = 17, /* newer ones are read with a warning */
 };
-#define PXI_ONNX_MAX_EXPANSION ((size_t)64 << 20) /* bytes that expanding functions may take */
+#define PXI_ONNX_MAX_EXPANSION ((size_t)16 << 20) /* bytes that expanding functions may take */
 
 /* A node as the graph will have it: functions are gone, so are references to their attributes. */
 typedef struct pxi_flat_node {
@@ -68,6 +68,9 @@ size_t pxi_onnx_width(px_dtype dtype);
  * that plexor does not know is PX_E_UNSUPPORTED. */
 px_status pxi_onnx_tensor(const Onnx__TensorProto *proto, px_arena *arena, pxi_external *external,
                           px_tensor *out, px_error *err);
+
+/* What px_model_save() writes, in memory; the caller frees *out. */
+px_status pxi_onnx_pack(const px_model *model, uint8_t **out, size_t *size, px_error *err);
 
 /* protobuf-c leaves absent texts NULL. */
 static inline const char *pxi_text(const char *text)

@@ -298,8 +298,7 @@ static px_status write_model(writer *to, const px_model *model, Onnx__ModelProto
     return PX_OK;
 }
 
-/* The whole file in memory; the caller frees *out. */
-static px_status write_bytes(const px_model *model, uint8_t **out, size_t *size, px_error *err)
+px_status pxi_onnx_pack(const px_model *model, uint8_t **out, size_t *size, px_error *err)
 {
     Onnx__ModelProto proto = ONNX__MODEL_PROTO__INIT;
     writer to = {.graph = &model->graph, .arena = pxi_arena_new(), .err = err};
@@ -326,7 +325,7 @@ px_status px_model_save(const px_model *model, const char *path, px_error *err)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    px_status status = write_bytes(model, &bytes, &size, err);
+    px_status status = pxi_onnx_pack(model, &bytes, &size, err);
     if (status != PX_OK)
         return px_fail_in(err, status, "'%s'", path);
     status = pxi_file_write(path, bytes, size, err);
