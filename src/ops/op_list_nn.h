@@ -15,6 +15,7 @@
     X(globallppool_1)              \
     X(globalmaxpool_1)             \
     X(groupnormalization_18)       \
+    X(gru_1)                       \
     X(hardmax_1)                   \
     X(hardmax_13)                  \
     X(instancenormalization_1)     \
@@ -24,10 +25,12 @@
     X(lpnormalization_1)           \
     X(lppool_1)                    \
     X(lrn_1)                       \
+    X(lstm_1)                      \
     X(matmul_1)                    \
     X(maxpool_1)                   \
     X(meanvariancenormalization_9) \
     X(negativeloglikelihoodloss_12) \
+    X(rnn_1)                       \
     X(softmax_1)                   \
     X(softmax_13)                  \
     X(softmaxcrossentropyloss_12)

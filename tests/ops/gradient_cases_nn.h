@@ -95,3 +95,13 @@
 {.type = "SoftmaxCrossEntropyLoss", .opset = 13, .attrs = "ignore_index=10", .outputs = 2, .in = {NN_("2,3,2"), NN_INT_("2,2", "1 10 2 0"), NN_POSITIVE_("3")}},
 {.type = "SoftmaxCrossEntropyLoss", .opset = 12, .attrs = "reduction=sum", .outputs = 2, .in = {NN_("2,3"), NN_INT_("2", "1 2"), NN_POSITIVE_("3")}},
 {.type = "SoftmaxCrossEntropyLoss", .opset = 13, .attrs = "reduction=none", .in = {NN_("2,3,2"), NN_INT_("2,2", "1 0 2 0"), NN_POSITIVE_("3")}},
+
+{.type = "RNN", .opset = 7, .in = {NN_("3,2,2"), NN_("1,3,2"), NN_("1,3,3"), NN_("1,6"), {.shape = "-"}, NN_("1,2,3")}, .outputs = 2},
+{.type = "RNN", .opset = 14, .attrs = "direction=reverse activations=[Softsign] clip=0.6", .in = {NN_("3,2,2"), NN_("1,3,2"), NN_("1,3,3")}, .outputs = 2},
+{.type = "RNN", .opset = 14, .attrs = "direction=bidirectional layout=1 activations=[ScaledTanh,Elu] activation_alpha=[0.8,0.5] activation_beta=[1.2]", .in = {NN_("2,3,2"), NN_("2,3,2"), NN_("2,3,3"), NN_("2,6"), {.shape = "2", .dtype = PX_INT32, .values = "3 1"}, NN_("2,2,3")}, .outputs = 2},
+{.type = "GRU", .opset = 1, .in = {NN_("3,2,2"), NN_("1,9,2"), NN_("1,9,3")}, .outputs = 2, .left_out = 1},
+{.type = "GRU", .opset = 14, .attrs = "direction=bidirectional activations=[Sigmoid,Tanh,Softplus,Affine] activation_alpha=[0.7] activation_beta=[0.2]", .in = {NN_("3,2,2"), NN_("2,9,2"), NN_("2,9,3"), NN_("2,18"), {.shape = "2", .dtype = PX_INT32, .values = "2 3"}, NN_("2,2,3")}, .outputs = 2},
+{.type = "GRU", .opset = 14, .attrs = "linear_before_reset=1 layout=1", .in = {NN_("2,3,2"), NN_("1,9,2"), NN_("1,9,3"), NN_("1,18"), {.shape = "-"}, NN_("2,1,3")}, .outputs = 2},
+{.type = "LSTM", .opset = 7, .in = {NN_("3,2,2"), NN_("1,12,2"), NN_("1,12,3")}, .outputs = 1},
+{.type = "LSTM", .opset = 14, .name = "LSTM with everything", .attrs = "direction=bidirectional layout=1", .in = {NN_("2,3,2"), NN_("2,12,2"), NN_("2,12,3"), NN_("2,24"), {.shape = "2", .dtype = PX_INT32, .values = "2 3"}, NN_("2,2,3"), NN_("2,2,3"), NN_("2,9")}, .outputs = 3},
+{.type = "LSTM", .opset = 14, .name = "LSTM, coupled gates", .attrs = "direction=reverse input_forget=1 activations=[HardSigmoid,Softsign,LeakyRelu] clip=3.0", .in = {NN_("2,2,2"), NN_("1,12,2"), NN_("1,12,3"), NN_("1,24"), {.shape = "2", .dtype = PX_INT32, .values = "0 2"}, NN_("1,2,3"), NN_("1,2,3"), NN_("1,9")}, .outputs = 3, .left_out = 1},

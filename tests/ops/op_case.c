@@ -74,6 +74,20 @@ static double case_random(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
+/* "[Tanh,Relu]" */
+static px_status case_strings(px_arena *arena, char *value, px_attr *attr, px_error *err)
+{
+    const char **strings = pxi_arena_alloc(arena, strlen(value), sizeof *strings);
+    if (!strings)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    char *rest = NULL;
+    for (char *word = strtok_r(value, "[],", &rest); word; word = strtok_r(NULL, "[],", &rest))
+        strings[attr->count++] = word;
+    attr->kind = PX_ATTR_STRINGS;
+    attr->strings = strings;
+    return PX_OK;
+}
+
 static px_status case_attr(px_arena *arena, const char *word, size_t length, px_attr *attr,
                            px_error *err)
 {
@@ -86,6 +100,8 @@ static px_status case_attr(px_arena *arena, const char *word, size_t length, px_
     const bool list = value[0] == '[';
     const bool real = strchr(value, '.') != NULL;
     const bool digits = strspn(value, "[]-+.,e0123456789") == strlen(value) && value[0];
+    if (!digits && list)
+        return case_strings(arena, value, attr, err);
     if (!digits) {
         attr->kind = PX_ATTR_STRING;
         attr->s = value;
