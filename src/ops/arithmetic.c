@@ -27,11 +27,11 @@
                                                                                                    \
     static px_status op##_setup(px_op_ctx *ctx, px_error *err)                                     \
     {                                                                                              \
-        return pxi_binary_setup(ctx, PXI_TYPES_NUMBER, err);                                       \
+        return pxi_binary_setup(ctx, PXI_TYPES_NUMBER, /* old= */ false, err);                     \
     }                                                                                              \
     static px_status op##_setup_old(px_op_ctx *ctx, px_error *err)                                 \
     {                                                                                              \
-        return pxi_binary_setup_old(ctx, PXI_TYPES_NUMBER, err);                                   \
+        return pxi_binary_setup(ctx, PXI_TYPES_NUMBER, /* old= */ true, err);                      \
     }                                                                                              \
     static px_status op##_forward(const px_op_ctx *ctx, px_error *err)                             \
     {                                                                                              \

@@ -62,21 +62,6 @@ bool pxi_broadcast_next(pxi_broadcast *w)
     return false;
 }
 
-static px_status binary_params(px_op_ctx *ctx, unsigned types, px_error *err)
-{
-    PX_TRY(pxi_op_arity(ctx, 2, 2, 1, 1, err));
-    PX_TRY(pxi_op_type(ctx, 0, types, err));
-    PX_TRY(pxi_op_type_as_first(ctx, 1, err));
-    ctx->out[0].dtype = ctx->in[0].dtype;
-    return pxi_op_params(ctx, sizeof(pxi_binary_params), err);
-}
-
-px_status pxi_binary_setup(px_op_ctx *ctx, unsigned types, px_error *err)
-{
-    PX_TRY(binary_params(ctx, types, err));
-    return pxi_op_broadcast(ctx, &ctx->in[0].shape, &ctx->in[1].shape, &ctx->out[0].shape, err);
-}
-
 static px_shape binary_second_shape(const px_op_ctx *ctx)
 {
     const pxi_binary_params *params = ctx->params;
@@ -110,10 +95,13 @@ px_status pxi_binary_align(px_op_ctx *ctx, int64_t axis, px_error *err)
     return PX_OK;
 }
 
-px_status pxi_binary_setup_old(px_op_ctx *ctx, unsigned types, px_error *err)
+px_status pxi_binary_shape(px_op_ctx *ctx, bool old, px_error *err)
 {
-    PX_TRY(binary_params(ctx, types, err));
     const px_shape *a = &ctx->in[0].shape, *b = &ctx->in[1].shape;
+    ctx->out[0].dtype = ctx->in[0].dtype;
+    PX_TRY(pxi_op_params(ctx, sizeof(pxi_binary_params), err));
+    if (!old)
+        return pxi_op_broadcast(ctx, a, b, &ctx->out[0].shape, err);
     if (px_node_int(ctx->node, "broadcast", 0) == 0) {
         if (!px_shape_equal(a, b)) {
             char ta[PX_SHAPE_TEXT], tb[PX_SHAPE_TEXT];
@@ -126,6 +114,14 @@ px_status pxi_binary_setup_old(px_op_ctx *ctx, unsigned types, px_error *err)
     }
     const int64_t end = b->rank < a->rank ? a->rank - b->rank : 0;
     return pxi_binary_align(ctx, px_node_int(ctx->node, "axis", end), err);
+}
+
+px_status pxi_binary_setup(px_op_ctx *ctx, unsigned types, bool old, px_error *err)
+{
+    PX_TRY(pxi_op_arity(ctx, 2, 2, 1, 1, err));
+    PX_TRY(pxi_op_type(ctx, 0, types, err));
+    PX_TRY(pxi_op_type_as_first(ctx, 1, err));
+    return pxi_binary_shape(ctx, old, err);
 }
 
 bool pxi_binary_start(pxi_broadcast *w, const px_op_ctx *ctx, bool swap)
@@ -153,10 +149,10 @@ void pxi_binary_backward(const px_op_ctx *ctx, pxi_gradient_fn *da, pxi_gradient
     pxi_broadcast w;
     if (!dy)
         return;
-    if (pxi_op_wants_grad(ctx, 0))
+    if (da && pxi_op_wants_grad(ctx, 0))
         for (bool more = pxi_binary_start(&w, ctx, false); more; more = pxi_broadcast_next(&w))
             da(&w, a, b, y, dy, ctx->in_grad[0].data);
-    if (pxi_op_wants_grad(ctx, 1))
+    if (db && pxi_op_wants_grad(ctx, 1))
         for (bool more = pxi_binary_start(&w, ctx, true); more; more = pxi_broadcast_next(&w))
             db(&w, b, a, y, dy, ctx->in_grad[1].data);
 }

@@ -50,14 +50,14 @@ typedef struct pxi_binary_params {
     int mode;     /* the operator's own */
 } pxi_binary_params;
 
-/* Two inputs whose types are in `types` and equal; makes pxi_binary_params and output 0, of input
- * 0's type. */
-px_status pxi_binary_setup(px_op_ctx *ctx, unsigned types, px_error *err);
+/* setup() of two inputs whose types are in `types` and equal: pxi_binary_params and output 0, of
+ * input 0's type. `old`: as before opset 7, where there is no broadcasting without `broadcast`, and
+ * then the second shape lies inside the first one from `axis` on (default: at its end); such
+ * operators need axes in logical order. */
+px_status pxi_binary_setup(px_op_ctx *ctx, unsigned types, bool old, px_error *err);
 
-/* The same for opsets before 7: no broadcasting without `broadcast`, and then the second shape lies
- * inside the first one from `axis` on (default: at its end). Such operators need axes in logical
- * order. */
-px_status pxi_binary_setup_old(px_op_ctx *ctx, unsigned types, px_error *err);
+/* The same without a look at the types. */
+px_status pxi_binary_shape(px_op_ctx *ctx, bool old, px_error *err);
 
 /* Lays input 1 along input 0 from `axis` on, whatever the attributes say. */
 px_status pxi_binary_align(px_op_ctx *ctx, int64_t axis, px_error *err);
@@ -70,14 +70,16 @@ bool pxi_binary_start(pxi_broadcast *w, const px_op_ctx *ctx, bool swap);
 void pxi_binary_forward(const px_op_ctx *ctx, pxi_binary_fn *kernel, const void *a, const void *b);
 
 /* The same for whichever gradients are wanted: `da` differentiates by input 0, `db` by input 1, for
- * which the operands change places: in its kernel `a` is input 1 and `b` input 0. */
+ * which the operands change places: in its kernel `a` is input 1 and `b` input 0. NULL: not that
+ * one. */
 void pxi_binary_backward(const px_op_ctx *ctx, pxi_gradient_fn *da, pxi_gradient_fn *db,
                          const void *a, const void *b);
 
 /* --- kernels -------------------------------------------------------------------------------------
  */
 
-/* A pxi_binary_fn called `name`: VALUE in terms of a and b. y may be a. */
+/* A pxi_binary_fn called `name`: VALUE in terms of a and b, and of ys[i] before it is written. y
+ * may be a. */
 #define PXI_BINARY_KERNEL(name, TA, TB, TY, VALUE)                                            \
     static inline __attribute__((always_inline)) void name##_rows(                            \
         const pxi_broadcast *w, const TA *as, const TB *bs, TY *ys, bool a_runs, bool b_runs) \
@@ -89,6 +91,7 @@ void pxi_binary_backward(const px_op_ctx *ctx, pxi_gradient_fn *da, pxi_gradient
             {                                                                                 \
                 const TA a = a_runs ? as[i] : a_fixed;                                        \
                 const TB b = b_runs ? bs[i] : b_fixed;                                        \
+                (void)a, (void)b;                                                             \
                 ys[i] = (VALUE);                                                              \
             }                                                                                 \
             as += w->row_stride[0], bs += w->row_stride[1], ys += w->columns;                 \
@@ -99,12 +102,14 @@ void pxi_binary_backward(const px_op_ctx *ctx, pxi_gradient_fn *da, pxi_gradient
         const TA *as = (const TA *)a + w->at[0];                                              \
         const TB *bs = (const TB *)b + w->at[1];                                              \
         TY *ys = (TY *)y + w->out;                                                            \
-        if (!w->column_stride[1]) /* never both: the output's axis would be 1 long */         \
+        if (w->column_stride[0] && w->column_stride[1])                                       \
+            name##_rows(w, as, bs, ys, true, true);                                           \
+        else if (w->column_stride[0])                                                         \
             name##_rows(w, as, bs, ys, true, false);                                          \
-        else if (!w->column_stride[0])                                                        \
+        else if (w->column_stride[1])                                                         \
             name##_rows(w, as, bs, ys, false, true);                                          \
         else                                                                                  \
-            name##_rows(w, as, bs, ys, true, true);                                           \
+            name##_rows(w, as, bs, ys, false, false);                                         \
     }
 
 /* A pxi_gradient_fn called `name`: GRADIENT in terms of a, b, y and dy; TA is px_real or double.

@@ -1,0 +1,129 @@
+/* src/ops/cast.c - Cast, CastLike
+ *
+ * The conversions are those of convert.h. There is no half precision inside a program: a cast to
+ * float16 or bfloat16 gives float32 numbers that are rounded to that type. Gradients go through
+ * between floats, unrounded, and end at integers.
+ */
+#include "ops/convert.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+typedef struct cast_params {
+    px_dtype to; /* may be one of the halves */
+} cast_params;
+
+/* Opset 1 names the type. */
+static int64_t cast_type_number(const char *name)
+{
+    static const struct {
+        const char *name;
+        int64_t number;
+    } types[] = {
+        {"FLOAT", PX_FLOAT32},  {"UINT8", PX_UINT8},   {"INT8", PX_INT8},
+        {"UINT16", PX_UINT16},  {"INT16", PX_INT16},   {"INT32", PX_INT32},
+        {"INT64", PX_INT64},    {"BOOL", PX_BOOL},     {"FLOAT16", PX_FLOAT16},
+        {"DOUBLE", PX_FLOAT64}, {"UINT32", PX_UINT32}, {"UINT64", PX_UINT64},
+    };
+    for (size_t i = 0; i < PX_LEN(types); i++)
+        if (strcmp(types[i].name, name) == 0)
+            return types[i].number;
+    return 0;
+}
+
+static bool cast_is_half(px_dtype dtype)
+{
+    return dtype == PX_FLOAT16 || dtype == PX_BFLOAT16;
+}
+
+static px_status cast_setup_to(px_op_ctx *ctx, int64_t to, px_error *err)
+{
+    PX_TRY(pxi_op_type(ctx, 0, PXI_TYPES_ANY, err));
+    if (to <= 0 || to >= 32 || px_dtype_size((px_dtype)to) == 0)
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "casts to type %lld of ONNX's list, which is "
+                           "not supported",
+                           (long long)to);
+    PX_TRY(pxi_op_params(ctx, sizeof(cast_params), err));
+    ((cast_params *)ctx->params)->to = (px_dtype)to;
+    ctx->out[0].dtype = cast_is_half((px_dtype)to) ? PX_FLOAT32 : (px_dtype)to;
+    ctx->out[0].shape = ctx->in[0].shape;
+    return PX_OK;
+}
+
+static px_status cast_setup(px_op_ctx *ctx, px_error *err)
+{
+    PX_TRY(pxi_op_arity(ctx, 1, 1, 1, 1, err));
+    const char *name = px_node_string(ctx->node, "to", NULL);
+    return cast_setup_to(ctx, name ? cast_type_number(name) : px_node_int(ctx->node, "to", 0), err);
+}
+
+static px_status castlike_setup(px_op_ctx *ctx, px_error *err)
+{
+    PX_TRY(pxi_op_arity(ctx, 2, 2, 1, 1, err));
+    return cast_setup_to(ctx, ctx->in[1].dtype, err);
+}
+
+static px_status cast_forward(const px_op_ctx *ctx, px_error *err)
+{
+    (void)err;
+    const px_dtype to = ((const cast_params *)ctx->params)->to;
+    const int64_t count = px_shape_count(&ctx->in[0].shape);
+    pxi_convert(ctx->out[0].dtype, ctx->out[0].data, ctx->in[0].dtype, ctx->in[0].data, count);
+    px_real *y = PXI_F32(ctx->out[0]);
+    if (to == PX_FLOAT16)
+        for (int64_t i = 0; i < count; i++)
+            y[i] = px_half_to_float(px_float_to_half((float)y[i]));
+    if (to == PX_BFLOAT16)
+        for (int64_t i = 0; i < count; i++)
+            y[i] = px_bfloat_to_float(px_float_to_bfloat((float)y[i]));
+    return PX_OK;
+}
+
+#define CAST_ADD(op, DTYPE, T, tag)                              \
+    static void op##_##tag(T *dx, const px_tensor *dy, size_t n) \
+    {                                                            \
+        if (dy->dtype == PX_FLOAT64)                             \
+            for (size_t i = 0; i < n; i++)                       \
+                dx[i] += (T)((const double *)dy->data)[i];       \
+        else                                                     \
+            for (size_t i = 0; i < n; i++)                       \
+                dx[i] += (T)((const px_real *)dy->data)[i];      \
+    }
+PXI_REAL_TYPES(CAST_ADD, cast_add)
+
+static void cast_backward(const px_op_ctx *ctx)
+{
+    const px_tensor *dy = &ctx->out_grad[0];
+    if (!pxi_op_wants_grad(ctx, 0) || !dy->data || !pxi_type_in(dy->dtype, PXI_TYPES_REAL))
+        return;
+    const size_t count = (size_t)px_shape_count(&dy->shape);
+    if (ctx->in_grad[0].dtype == PX_FLOAT64)
+        cast_add_f64(ctx->in_grad[0].data, dy, count);
+    else if (ctx->in_grad[0].dtype == PX_FLOAT32)
+        cast_add_f32(ctx->in_grad[0].data, dy, count);
+}
+
+const px_op px_op_cast_1 = {
+    .name = "Cast",
+    .since = 1,
+    .diff = PX_DIFF_YES,
+    .setup = cast_setup,
+    .forward = cast_forward,
+    .backward = cast_backward,
+    .permute = pxi_permute_nothing,
+    .elementwise = true,
+    .inplace = true,
+};
+
+const px_op px_op_castlike_15 = {
+    .name = "CastLike",
+    .since = 15,
+    .diff = PX_DIFF_YES,
+    .setup = castlike_setup,
+    .forward = cast_forward,
+    .backward = cast_backward,
+    .permute = pxi_permute_nothing,
+    .inplace = true,
+};
