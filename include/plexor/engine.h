@@ -55,6 +55,7 @@ PX_API int64_t px_plan_batch(const px_plan *plan);
 PX_API size_t px_plan_feed_count(const px_plan *plan);
 PX_API px_shape px_plan_feed_shape(const px_plan *plan, size_t feed); /* with the micro-batch */
 PX_API px_shape px_plan_shape(const px_plan *plan, int value);        /* logical, with batch */
+PX_API px_dtype px_plan_dtype(const px_plan *plan, int value); /* PX_NONE: not in the plan */
 PX_API size_t px_plan_arena_bytes(const px_plan *plan);               /* memory per session */
 PX_API int64_t px_plan_flops(const px_plan *plan);                    /* forward, whole micro-batch */
 
@@ -161,6 +162,12 @@ PX_API double px_probability_loss(const float *probabilities, int classes, int64
 PX_API px_status px_session_seed_loss(px_session *session, const px_scores *scores,
                                       const int64_t *labels, int64_t samples, double *losses,
                                       px_error *err);
+
+/* After a forward run: the predicted class (px_argmax) of the first `samples` rows, and their losses
+ * where `labels` and `losses` are given (NaN at a negative label, which means: none). */
+PX_API px_status px_session_judge(const px_session *session, const px_scores *scores,
+                                  const int64_t *labels, int64_t samples, int64_t *predictions,
+                                  double *losses, px_error *err);
 
 /* --- what there is ------------------------------------------------------------------------------- */
 

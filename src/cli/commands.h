@@ -3,6 +3,9 @@
 #define PLEXOR_CLI_COMMANDS_H
 
 #define CLI_COMMANDS(X) \
+    X(eval)             \
+    X(run)              \
+    X(bench)            \
     X(list)             \
     X(help)             \
     X(version)

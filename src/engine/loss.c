@@ -7,6 +7,7 @@
 #include <plexor/engine.h>
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 
 int px_argmax(const float *scores, int classes)
@@ -62,4 +63,62 @@ double px_probability_loss(const float *probabilities, int classes, int64_t labe
     for (int c = 0; gradient && c < classes; c++)
         gradient[c] = 0.0f;
     return loss_probability(probabilities, 1, label, gradient, 1);
+}
+
+static px_status loss_check_label(int64_t label, const px_scores *scores, px_error *err)
+{
+    if (label >= 0 && label < scores->classes)
+        return PX_OK;
+    return px_fail(err, PX_E_MISMATCH, "label %" PRId64 " is outside the network's classes 0..%d",
+                   label, scores->classes - 1);
+}
+
+px_status px_session_judge(const px_session *session, const px_scores *scores,
+                           const int64_t *labels, int64_t samples, int64_t *predictions,
+                           double *losses, px_error *err)
+{
+    const px_view view = px_session_view(session, scores->value);
+    if (!view.data)
+        return px_fail(err, PX_E_USAGE, "the plan does not keep the class scores");
+    const int64_t row = view.stride[0], step = view.stride[1];
+    for (int64_t i = 0; i < samples; i++) {
+        const float *z = view.data + i * row;
+        int64_t best = -1;
+        for (int64_t c = 0; c < scores->classes; c++) /* px_argmax() with a stride */
+            if (!isnan(z[c * step]) && (best < 0 || z[c * step] > z[best * step]))
+                best = c;
+        predictions[i] = best;
+        if (!labels || !losses)
+            continue;
+        losses[i] = NAN;
+        if (labels[i] < 0)
+            continue;
+        PX_TRY(loss_check_label(labels[i], scores, err));
+        losses[i] = scores->probabilities
+                        ? loss_probability(z, step, labels[i], NULL, 0)
+                        : loss_softmax(z, step, scores->classes, labels[i], NULL, 0);
+    }
+    return PX_OK;
+}
+
+px_status px_session_seed_loss(px_session *session, const px_scores *scores, const int64_t *labels,
+                               int64_t samples, double *losses, px_error *err)
+{
+    const px_view view = px_session_view(session, scores->value);
+    const px_place seed = px_session_seed(session, scores->value);
+    if (!view.data || !seed.data)
+        return px_fail(err, PX_E_USAGE, "the plan neither keeps nor seeds the class scores");
+    const int64_t row = view.stride[0], step = view.stride[1];
+    const int64_t seed_row = seed.stride[0], seed_step = seed.stride[1];
+    for (int64_t i = 0; i < samples; i++) {
+        PX_TRY(loss_check_label(labels[i], scores, err));
+        const float *z = view.data + i * row;
+        float *g = seed.data + i * seed_row;
+        const double loss = scores->probabilities
+                                ? loss_probability(z, step, labels[i], g, seed_step)
+                                : loss_softmax(z, step, scores->classes, labels[i], g, seed_step);
+        if (losses)
+            losses[i] = loss;
+    }
+    return PX_OK;
 }

@@ -329,6 +329,11 @@ px_shape px_plan_shape(const px_plan *plan, int value)
     return plan->cells[value].tensor.shape;
 }
 
+px_dtype px_plan_dtype(const px_plan *plan, int value)
+{
+    return plan->cells[value].tensor.dtype;
+}
+
 size_t px_plan_arena_bytes(const px_plan *plan)
 {
     return plan->arena_bytes;

@@ -1,0 +1,203 @@
+/* src/cli/cli_net.c - openings that commands with a network share */
+#include "cli/cli_net.h"
+
+#include <inttypes.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <string.h>
+
+px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err)
+{
+    PX_TRY(px_model_load(path, out, err));
+    const char *line = px_model_warnings(*out);
+    while (*line) {
+        const int length = (int)strcspn(line, "\n");
+        cli_note(self, "'%s': %.*s", path, length, line);
+        line += length + (line[length] == '\n');
+    }
+    return PX_OK;
+}
+
+px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
+                          px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    cli_inputs inputs = {0};
+    if (graph->input_count != 1)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "'%s' has %d inputs; data sets can be fed to networks with one",
+                       px_model_path(model), graph->input_count);
+    const px_value *value = &graph->values[graph->inputs[0]];
+    if (value->dtype != PX_FLOAT32 && value->dtype != PX_NONE)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "'%s': input '%s' is %s; data sets can be fed to float32 inputs",
+                       px_model_path(model), value->name, px_dtype_name(value->dtype));
+    PX_TRY(px_preprocess_init(&inputs.pre, px_model_properties(model),
+                              px_model_property_count(model), &value->shape, data->scale,
+                              data->mean, data->std, data->size, err));
+    px_data_options options = px_data_options_default();
+    options.split = data->split;
+    options.limit = data->limit;
+    options.offset = data->offset;
+    options.shuffle = data->shuffle;
+    options.seed = (uint64_t)data->seed;
+    PX_TRY(px_dataset_open_for(&inputs.pre, &value->shape, data->spec, &options, &inputs.set, err));
+    inputs.count = px_dataset_count(inputs.set);
+    const px_shape sample = px_dataset_shape(inputs.set);
+    inputs.shape.rank = sample.rank + 1;
+    inputs.shape.dim[0] = 1;
+    for (int d = 0; d < sample.rank; d++)
+        inputs.shape.dim[d + 1] = sample.dim[d];
+    inputs.floats = (size_t)px_shape_count(&sample);
+    if (inputs.count == 0) {
+        px_dataset_close(inputs.set);
+        return px_fail(err, PX_E_INPUT, "'%s': no inputs are left; see --offset and --limit",
+                       data->spec);
+    }
+    *out = inputs;
+    return PX_OK;
+}
+
+void cli_inputs_close(cli_inputs *inputs)
+{
+    px_dataset_close(inputs->set);
+    inputs->set = NULL;
+}
+
+static void inputs_list(char *buffer, size_t size, const float *values, int count)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (int c = 0; c < count && used < size; c++)
+        used +=
+            (size_t)snprintf(buffer + used, size - used, "%s%.4g", c ? "," : "", (double)values[c]);
+}
+
+void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_scores *scores)
+{
+    char shape[PX_SHAPE_TEXT], mean[256], std[256], scale[CLI_NUMBER_TEXT];
+    const px_preprocess *pre = &inputs->pre;
+    const px_graph *graph = px_model_graph(model);
+    px_shape open = inputs->shape;
+    open.dim[0] = -1;
+    inputs_list(mean, sizeof mean, pre->mean, pre->channels);
+    inputs_list(std, sizeof std, pre->stddev, pre->channels);
+    const double inverse = 1.0 / (double)pre->scale;
+    if (pre->scale < 1.0f && inverse > 1.5 && inverse - (double)(int)(inverse + 0.5) < 1e-3)
+        snprintf(scale, sizeof scale, "1/%d", (int)(inverse + 0.5));
+    else
+        snprintf(scale, sizeof scale, "%.6g", (double)pre->scale);
+    printf("data     %s\n", px_dataset_describe(inputs->set));
+    printf("input    '%s' %s = (pixel * scale - mean) / std%s\n",
+           graph->values[graph->inputs[0]].name, px_shape_text(&open, shape),
+           pre->bgr ? ", channels as BGR" : "");
+    printf("         scale %s (%s), mean %s (%s), std %s (%s), size (%s)\n", scale, pre->scale_from,
+           mean, pre->mean_from, std, pre->std_from, pre->size_from);
+    printf("scores   %s, %d classes: %s\n", scores->probabilities ? "probabilities" : "logits",
+           scores->classes, scores->why);
+}
+
+void cli_inputs_json(const cli_inputs *inputs, px_json *json)
+{
+    const px_preprocess *pre = &inputs->pre;
+    px_json_object(json, "preprocessing");
+    px_json_real(json, "scale", (double)pre->scale);
+    px_json_string(json, "scale_from", pre->scale_from);
+    px_json_array(json, "mean");
+    for (int c = 0; c < pre->channels; c++)
+        px_json_real(json, NULL, (double)pre->mean[c]);
+    px_json_end(json);
+    px_json_string(json, "mean_from", pre->mean_from);
+    px_json_array(json, "std");
+    for (int c = 0; c < pre->channels; c++)
+        px_json_real(json, NULL, (double)pre->stddev[c]);
+    px_json_end(json);
+    px_json_string(json, "std_from", pre->std_from);
+    px_json_string(json, "size_from", pre->size_from);
+    px_json_string(json, "channels", pre->bgr ? "bgr" : inputs->shape.dim[1] == 1 ? "gray" : "rgb");
+    px_json_end(json);
+}
+
+px_status cli_plan_new(const px_model *model, const px_shape *shape, int64_t batch, int64_t count,
+                       px_plan_options options, px_plan **out, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    const px_value *value = &graph->values[graph->inputs[0]];
+    px_feed feed = {.value = graph->inputs[0], .shape = *shape};
+    bool free_axes = !value->has_shape;
+    for (int d = 1; d < value->shape.rank; d++)
+        free_axes |= value->shape.dim[d] < 0;
+    options.batch = batch;
+    if (free_axes) {
+        enum { FREE_AXES_BATCH = 8 };
+        feed.shape.dim[0] = batch > 0 ? batch : count < FREE_AXES_BATCH ? count : FREE_AXES_BATCH;
+        options.batch = feed.shape.dim[0];
+        options.feeds = &feed;
+        options.feed_count = 1;
+    }
+    return px_plan_new(model, &options, out, err);
+}
+
+px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_session *session,
+                          int64_t first, int64_t samples, px_error *err)
+{
+    float *to = px_session_input(session, 0);
+    for (int64_t i = 0; i < samples; i++)
+        PX_TRY(px_dataset_input(inputs->set, &inputs->pre, first + i,
+                                to + (size_t)i * inputs->floats, err));
+    memset(to + (size_t)samples * inputs->floats, 0,
+           (size_t)(px_plan_batch(plan) - samples) * inputs->floats * sizeof *to);
+    return PX_OK;
+}
+
+cli_classes cli_classes_open(const px_model *model, const px_dataset *set)
+{
+    cli_classes classes = {.set = set};
+    const char *text = px_model_property(model, "plexor.classes");
+    if (text && px_json_parse(text, strlen(text), &classes.document, NULL) != PX_OK)
+        classes.document = NULL; /* names are a courtesy: numbers do as well */
+    return classes;
+}
+
+const char *cli_class_name(const cli_classes *classes, int c, char buffer[CLI_NUMBER_TEXT])
+{
+    snprintf(buffer, CLI_NUMBER_TEXT, "%d", c);
+    if (classes->document) {
+        const px_json_value *root = px_json_root(classes->document);
+        const px_json_value *item = px_json_member(root, buffer);
+        if (root->kind == PX_JSON_ARRAY && (size_t)c < root->count)
+            item = &root->items[c];
+        if (item && item->kind == PX_JSON_STRING)
+            return item->string;
+    }
+    const char *name = NULL;
+    if (classes->set && c < px_dataset_class_count(classes->set))
+        name = px_dataset_class_name(classes->set, c);
+    return name ? name : buffer;
+}
+
+void cli_classes_close(cli_classes *classes)
+{
+    px_json_free(classes->document);
+    classes->document = NULL;
+}
+
+void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set, int argc,
+                     char **argv)
+{
+    char hash[32];
+    px_json_string(json, "version", px_version());
+    px_json_array(json, "command");
+    px_json_string(json, NULL, "plexor");
+    for (int i = 0; i < argc; i++)
+        px_json_string(json, NULL, argv[i]);
+    px_json_end(json);
+    snprintf(hash, sizeof hash, "%016" PRIx64, px_model_hash(model));
+    px_json_string(json, "model", px_model_path(model));
+    px_json_string(json, "model_hash", hash);
+    if (set) {
+        snprintf(hash, sizeof hash, "%016" PRIx64, px_dataset_hash(set));
+        px_json_string(json, "data", px_dataset_describe(set));
+        px_json_string(json, "data_hash", hash);
+    }
+}

@@ -1,0 +1,103 @@
+/* src/cli/cli_net.h - option groups and openings that commands with a network share */
+#ifndef PLEXOR_CLI_NET_H
+#define PLEXOR_CLI_NET_H
+
+#include "cli/cli.h"
+
+#include <plexor/data.h>
+#include <plexor/engine.h>
+#include <plexor/onnx.h>
+#include <plexor/probe.h>
+
+typedef struct cli_workers {
+    int64_t threads, batch; /* 0: chosen by plexor */
+} cli_workers;
+
+#define CLI_WORKER_OPTIONS(w)                                                                \
+    CLI_INT('j', "threads", &(w)->threads, "N", 0, 1024, "worker threads; 0: one per core"), \
+        CLI_INT(0, "batch", &(w)->batch, "N", 0, 65536,                                      \
+                "inputs per worker at a time; 0: chosen to keep activations in the cache")
+
+typedef struct cli_data {
+    const char *spec, *split;
+    int64_t limit, offset, seed;
+    bool shuffle;
+    const char *scale, *mean, *std, *size;
+} cli_data;
+
+#define CLI_DATA_DEFAULT \
+    {                    \
+        .split = "test"  \
+    }
+#define CLI_DATA_OPTIONS(d)                                                                   \
+    CLI_STRING(0, "data", &(d)->spec, "SPEC",                                                 \
+               "the inputs; 'plexor list data' says what it takes"),                          \
+        CLI_STRING(0, "split", &(d)->split, "NAME", "which part, where the data have parts"), \
+        CLI_INT(0, "limit", &(d)->limit, "N", 0, 9e15, "at most this many inputs; 0: all"),   \
+        CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),         \
+        CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),                 \
+        CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"),                 \
+        CLI_STRING(0, "scale", &(d)->scale, "X",                                              \
+                   "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"),      \
+        CLI_STRING(0, "mean", &(d)->mean, "LIST",                                             \
+                   "then subtracted, one number or one per channel"),                         \
+        CLI_STRING(0, "std", &(d)->std, "LIST", "then divided by"),                           \
+        CLI_STRING(0, "size", &(d)->size, "HxW", "resize images to this")
+
+typedef struct cli_neurons {
+    const char *layers, *tap, *view;
+} cli_neurons;
+
+#define CLI_NEURON_OPTIONS(n)                                                                \
+    CLI_STRING(0, "layers", &(n)->layers, "LIST", "which layers; see 'plexor list layers'"), \
+        CLI_STRING(0, "tap", &(n)->tap, "TAP", "where in a layer: post, pre or pool"),       \
+        CLI_STRING(0, "neurons", &(n)->view, "VIEW",                                         \
+                   "what a neuron is; see 'plexor list neurons'")
+
+/* Loads a network and passes on the reader's warnings. */
+px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err);
+
+typedef struct cli_inputs { /* a data set in the form in which a network takes it */
+    px_dataset *set;
+    px_preprocess pre;
+    px_shape shape; /* of one input, [1,C,H,W] */
+    int64_t count;
+    size_t floats; /* per input */
+} cli_inputs;
+
+px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
+                          px_error *err);
+void cli_inputs_close(cli_inputs *inputs);
+/* What is assumed about preprocessing, and where each part comes from. */
+void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_scores *scores);
+void cli_inputs_json(const cli_inputs *inputs, px_json *json);
+
+/* Compiles for the inputs at hand: `options` says what is kept and seeded, this adds the batch and,
+ * where the file leaves axes free, the shape. */
+px_status cli_plan_new(const px_model *model, const px_shape *shape, int64_t batch, int64_t count,
+                       px_plan_options options, px_plan **out, px_error *err);
+
+/* Fills a session's first input with `samples` inputs from `first` on; the rest of the batch with
+ * 0. */
+px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_session *session,
+                          int64_t first, int64_t samples, px_error *err);
+
+/* `shape` is that of the inputs at hand, for networks that leave it open; NULL: as declared. */
+px_status cli_probe_new(const px_model *model, const cli_neurons *neurons, const px_shape *shape,
+                        px_probe **out, px_error *err);
+
+/* Names of classes: the model's `plexor.classes`, else the data set's, else numbers. */
+typedef struct cli_classes {
+    px_json_document *document;
+    const px_dataset *set;
+} cli_classes;
+cli_classes cli_classes_open(const px_model *model, const px_dataset *set);
+const char *cli_class_name(const cli_classes *classes, int c, char buffer[CLI_NUMBER_TEXT]);
+void cli_classes_close(cli_classes *classes);
+
+/* The keys that every result of a network carries: version, command line, model and data with
+ * hashes. */
+void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set, int argc,
+                     char **argv);
+
+#endif

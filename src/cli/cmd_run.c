@@ -1,0 +1,189 @@
+/* src/cli/cmd_run.c - plexor run MODEL --input x.npy -o y.npy */
+#include "cli/cli_array.h"
+
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run {
+    const px_model *model;
+    px_tensor *inputs, *outputs;
+    int *wanted; /* values */
+    int wanted_count;
+    cli_passage passage;
+} run;
+
+static bool run_writes_npz(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
+}
+
+/* The tensors that were asked for: --tensor's, or all outputs for an NPZ, or the first output. */
+static px_status run_choose(run *r, const cli_list *tensors, bool npz, px_error *err)
+{
+    const px_graph *graph = px_model_graph(r->model);
+    r->wanted = calloc((size_t)graph->output_count + CLI_LIST_MAX, sizeof *r->wanted);
+    if (!r->wanted)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int i = 0; i < tensors->count; i++) {
+        const int value = px_graph_find_value(graph, tensors->item[i]);
+        if (value < 0)
+            return px_fail(err, PX_E_USAGE, "'%s' has no tensor '%s'; 'plexor info' shows some",
+                           px_model_path(r->model), tensors->item[i]);
+        r->wanted[r->wanted_count++] = value;
+    }
+    if (tensors->count > 1 && !npz)
+        return px_fail(err, PX_E_USAGE,
+                       "a .npy file holds one tensor; give -o a name ending in .npz");
+    for (int i = 0; !tensors->count && i < (npz ? graph->output_count : 1); i++)
+        r->wanted[r->wanted_count++] = graph->outputs[i];
+    return PX_OK;
+}
+
+static px_status run_batch(void *context, px_session *session, int64_t first, int64_t samples,
+                           px_error *err)
+{
+    const run *r = context;
+    PX_TRY(cli_passage_fill(&r->passage, session, r->inputs, first, samples, err));
+    PX_TRY(px_session_forward(session, err));
+    for (int i = 0; i < r->wanted_count; i++) {
+        px_tensor *out = &r->outputs[i];
+        const size_t row = r->passage.whole ? 0 : px_tensor_bytes(out) / (size_t)out->shape.dim[0];
+        PX_TRY(px_session_read(session, r->wanted[i], r->passage.whole ? -1 : samples,
+                               (char *)out->data + (size_t)first * row, err));
+    }
+    return PX_OK;
+}
+
+static px_status run_forward(run *r, const cli_workers *workers, px_error *err)
+{
+    px_plan_options options = px_plan_options_default();
+    options.keep = r->wanted;
+    options.keep_count = (size_t)r->wanted_count;
+    options.no_outputs = true;
+    PX_TRY(cli_passage_new(r->model, r->inputs, workers->batch, options, r->wanted,
+                           (size_t)r->wanted_count, &r->passage, err));
+    r->outputs = calloc((size_t)r->wanted_count, sizeof *r->outputs);
+    if (!r->outputs)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int i = 0; i < r->wanted_count; i++) {
+        px_shape shape = px_plan_shape(r->passage.plan, r->wanted[i]);
+        if (!r->passage.whole)
+            shape.dim[0] = r->passage.count;
+        PX_TRY(px_tensor_init(&r->outputs[i], px_plan_dtype(r->passage.plan, r->wanted[i]), &shape,
+                              err));
+    }
+    cli_progress progress = cli_progress_start("run");
+    const px_status status = px_plan_run(r->passage.plan, (int)workers->threads, r->passage.count,
+                                         run_batch, r, cli_progress_tick, &progress, err);
+    cli_progress_end(&progress);
+    return status;
+}
+
+static px_status run_save(const run *r, const char *path, px_error *err)
+{
+    if (!run_writes_npz(path))
+        return px_npy_save(path, &r->outputs[0], err);
+    px_npz_writer *writer = NULL;
+    PX_TRY(px_npz_create(path, &writer, err));
+    for (int i = 0; i < r->wanted_count; i++) {
+        const char *name = px_model_graph(r->model)->values[r->wanted[i]].name;
+        const px_status status = px_npz_add(writer, name, &r->outputs[i], err);
+        if (status != PX_OK) {
+            px_npz_abandon(writer);
+            return status;
+        }
+    }
+    return px_npz_commit(writer, err);
+}
+
+static int run_report(const cli_command *self, const run *r, const char *path, bool json_wanted,
+                      int argc, char **argv)
+{
+    const px_graph *graph = px_model_graph(r->model);
+    if (!json_wanted) {
+        char shape[PX_SHAPE_TEXT];
+        for (int i = 0; i < r->wanted_count; i++)
+            printf("%s: '%s' %s %s\n", path, graph->values[r->wanted[i]].name,
+                   px_shape_text(&r->outputs[i].shape, shape), px_dtype_name(r->outputs[i].dtype));
+        return CLI_DONE;
+    }
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    cli_json_origin(&json, r->model, NULL, argc, argv);
+    px_json_string(&json, "output", path);
+    px_json_array(&json, "tensors");
+    for (int i = 0; i < r->wanted_count; i++) {
+        px_json_object(&json, NULL);
+        px_json_string(&json, "name", graph->values[r->wanted[i]].name);
+        px_json_string(&json, "type", px_dtype_name(r->outputs[i].dtype));
+        px_json_array(&json, "shape");
+        for (int d = 0; d < r->outputs[i].shape.rank; d++)
+            px_json_int(&json, NULL, r->outputs[i].shape.dim[d]);
+        px_json_end(&json);
+        px_json_end(&json);
+    }
+    px_json_end(&json);
+    px_json_end(&json);
+    return cli_print_json(self, &json);
+}
+
+static int run_run(const cli_command *self, int argc, char **argv)
+{
+    cli_output output = {0};
+    cli_workers workers = {0};
+    cli_list inputs = {0}, tensors = {0};
+    const char *path = NULL, *to = NULL;
+    const cli_option options[] = {
+        CLI_STRINGS('i', "input", &inputs, "[NAME=]FILE",
+                    "the network's own input as .npy; once per input where it has several"),
+        CLI_STRING('o', "output", &to, "FILE",
+                   "result: .npy for one tensor, .npz for all outputs by name"),
+        CLI_STRINGS(0, "tensor", &tensors, "NAME", "this tensor instead, inner ones too"),
+        CLI_WORKER_OPTIONS(&workers),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    if (!cli_require(self, "output", to))
+        return CLI_BAD_INPUT;
+    px_error err = {0};
+    px_model *model = NULL;
+    run r = {0};
+    int rc = CLI_DONE;
+    px_status status = cli_model_load(self, path, &model, &err);
+    r.model = model;
+    if (status == PX_OK)
+        status = run_choose(&r, &tensors, run_writes_npz(to), &err);
+    if (status == PX_OK)
+        status = cli_arrays_load(model, &inputs, &r.inputs, &err);
+    if (status == PX_OK)
+        status = run_forward(&r, &workers, &err);
+    if (status == PX_OK)
+        status = run_save(&r, to, &err);
+    rc = status == PX_OK ? run_report(self, &r, to, output.json, argc, argv) : cli_fail(self, &err);
+    for (int i = 0; r.outputs && i < r.wanted_count; i++)
+        px_tensor_done(&r.outputs[i]);
+    free(r.outputs);
+    free(r.wanted);
+    px_plan_free(r.passage.plan);
+    if (model)
+        cli_arrays_free(model, r.inputs);
+    px_model_free(model);
+    return rc;
+}
+
+const cli_command cli_command_run = {
+    .name = "run",
+    .usage = "MODEL --input x.npy -o y.npy [--tensor NAME]",
+    .help = "run arrays through a network, without preprocessing",
+    .details = "The first axis of the array is samples. Numbers are converted to the type the "
+               "network wants.",
+    .examples = "plexor run net.onnx --input x.npy -o y.npy\n"
+                "plexor run net.onnx --input x.npy -o y.npz --tensor conv1 --tensor logits\n",
+    .run = run_run,
+};
