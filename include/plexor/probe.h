@@ -2,12 +2,16 @@
  *
  *     px_probe_options options = px_probe_options_default();  // hidden layers, post tap, chan view
  *     px_probe_new(model, &options, &probe, &err);
- *     ... a plan that keeps px_probe_values(probe) ...
- *     px_probe_trace(probe, session, samples, trace, &err);   // [sample][neuron]
+ *     plan_options.keep = px_probe_values(probe, &plan_options.keep_count);
+ *     ... px_plan_new, px_session_new, fill the input, px_session_forward ...
+ *     px_probe_trace(probe, session, samples, trace, rejected, &err);   // [sample][neuron]
  *
  * A *layer* is the output of an activation, or of a linear operator (Conv, ConvTranspose, Gemm,
- * MatMul, RNN) from which no path through BatchNormalization, Add, Identity or Dropout alone reaches
- * an activation. It is named by the node that makes its `post` tensor (unnamed: the tensor).
+ * MatMul with constant weights, RNN, GRU, LSTM) from which no path through normalisations, Add,
+ * Identity or Dropout alone reaches an activation. It is named by the node that makes its `post`
+ * tensor (unnamed, or the name is taken: the tensor). docs/probe.md has the definition in full.
+ *
+ * A probe is immutable once made and may be shared by all threads; a session belongs to one.
  */
 #ifndef PLEXOR_PROBE_H
 #define PLEXOR_PROBE_H
@@ -18,13 +22,22 @@ PX_BEGIN_DECLS
 
 typedef struct px_probe px_probe;
 
-typedef enum px_tap { PX_TAP_POST, PX_TAP_PRE, PX_TAP_POOL } px_tap;
-
 /* X(enumerator, id, help) */
-#define PX_VIEWS(X)                                                                        \
-    X(PX_VIEW_CHAN, "chan", "spatial mean of each channel")                                \
-    X(PX_VIEW_CHAN_MAX, "chan-max", "spatial maximum of each channel")                     \
-    X(PX_VIEW_UNIT, "unit", "every scalar")                                                \
+#define PX_TAPS(X)                                                        \
+    X(PX_TAP_POST, "post", "after normalisation and activation")          \
+    X(PX_TAP_PRE, "pre", "what the layer's own linear operator puts out") \
+    X(PX_TAP_POOL, "pool", "the pooling right after the layer; none: as post")
+
+typedef enum px_tap {
+#define PX_TAP_ENUM(enumerator, id, help) enumerator,
+    PX_TAPS(PX_TAP_ENUM)
+#undef PX_TAP_ENUM
+} px_tap;
+
+#define PX_VIEWS(X)                                                                             \
+    X(PX_VIEW_CHAN, "chan", "spatial mean of each channel")                                     \
+    X(PX_VIEW_CHAN_MAX, "chan-max", "spatial maximum of each channel")                          \
+    X(PX_VIEW_UNIT, "unit", "every scalar")                                                     \
     X(PX_VIEW_CHAN_SCALED, "chan-scaled", "layer min-max scaled per input, then channel means") \
     X(PX_VIEW_CHAN_RESCALED, "chan-rescaled", "channel means, then min-max scaled per input")
 
@@ -34,60 +47,117 @@ typedef enum px_neurons {
 #undef PX_VIEW_ENUM
 } px_neurons;
 
+#define PX_LAYER_KINDS(X)                                                         \
+    X(PX_LAYER_CONV, "conv", "convolution, or an activation with spatial extent") \
+    X(PX_LAYER_DENSE, "dense", "Gemm, MatMul, or an activation without extent")   \
+    X(PX_LAYER_RECURRENT, "recurrent", "one time step of RNN, GRU or LSTM")       \
+    X(PX_LAYER_POOL, "pool", "pooling; with the deepxplore convention only")      \
+    X(PX_LAYER_SOFTMAX, "softmax", "class scores; with the deepxplore convention only")
+
 typedef enum px_layer_kind {
-    PX_LAYER_CONV,  /* has spatial extent */
-    PX_LAYER_DENSE,
-    PX_LAYER_RECURRENT,
-    PX_LAYER_POOL,    /* deepxplore convention only */
-    PX_LAYER_SOFTMAX, /* deepxplore convention only */
+#define PX_LAYER_KIND_ENUM(enumerator, id, help) enumerator,
+    PX_LAYER_KINDS(PX_LAYER_KIND_ENUM)
+#undef PX_LAYER_KIND_ENUM
 } px_layer_kind;
+
+PX_API const char *px_tap_name(px_tap tap);
+PX_API const char *px_neurons_name(px_neurons neurons);
+PX_API const char *px_layer_kind_name(px_layer_kind kind);
+
+/* What an axis of a layer's tensor stands for. */
+typedef enum px_axis {
+    PX_AXIS_SPACE = 0, /* height, width, tokens: what `chan` averages over */
+    PX_AXIS_BATCH,
+    PX_AXIS_CHANNEL,
+    PX_AXIS_TIME, /* one step of it is the layer: px_layer.step */
+} px_axis;
 
 typedef struct px_layer {
     const char *name;
     px_layer_kind kind;
-    int position;          /* `#i`: among all layers of the network */
-    int post, pre, pool;   /* value indices; pre == post without an activation; pool -1: none */
-    bool hidden;           /* not the logits layer nor after it */
-    int tap_value;         /* the one of the three that the options chose */
-    px_shape shape;        /* of tap_value with batch 1 */
-    int64_t neuron_count;  /* under the chosen view */
-    int64_t neuron_offset; /* of its first neuron in a trace row */
+    int position;        /* `#i`: among all layers of the network */
+    int post, pre, pool; /* value indices; pre without a linear operator: what is activated; pool
+                            -1: none */
+    bool hidden;         /* neither the logits layer nor after it */
+    bool logits;         /* makes the class scores */
+    int step;            /* of a recurrent layer; -1 otherwise */
+    int tap_value;       /* the one of the three that the options chose */
+    px_shape shape;      /* of tap_value with one sample, in the graph's own axis order */
+    px_axis axis[PX_MAX_RANK]; /* of tap_value; several channel axes count row-major */
+    int64_t neuron_count;      /* under the chosen view */
+    int64_t neuron_offset;     /* of its first neuron in a trace row */
 } px_layer;
 
 typedef struct px_probe_options {
-    const char *layers; /* "hidden", "all", "conv", "dense", "last-encoder", "logits", names, globs,
-                           "#i", "!x"; comma-separated; NULL: "hidden" */
+    const char
+        *layers; /* comma-separated, left to right: "hidden", "all", "conv", "dense",
+                    "recurrent", "last-encoder", "logits", names, globs, "#i"; "!x" takes x
+                    out; NULL: "hidden" ("all" with deepxplore). Borrowed during px_probe_new */
     px_tap tap;
     px_neurons neurons;
-    bool deepxplore; /* sets all three: conv, dense, pooling, logits, softmax outputs; channel means */
+    bool deepxplore;      /* pooling and softmax outputs are layers too; means post and chan */
+    const px_feed *feeds; /* input shapes for networks that leave them open; axis 0 is the batch;
+                             NULL: as declared. Borrowed during px_probe_new */
+    size_t feed_count;
 } px_probe_options;
 PX_API px_probe_options px_probe_options_default(void);
-/* Parses the texts of --layers, --tap, --neurons (NULL: default). `layers` is borrowed. */
+/* Parses the texts of --layers, --tap, --neurons (NULL: as it is in *options). `layers` is
+ * borrowed until px_probe_new. On failure *options is untouched. */
 PX_API px_status px_probe_options_parse(px_probe_options *options, const char *layers,
                                         const char *tap, const char *neurons, px_error *err);
 
+/* Finds the layers and chooses among them. On PX_OK the caller owns *out; `model` is borrowed and
+ * must outlive the probe. An unknown name, an empty choice or an operator that is not supported
+ * is an error that says so. */
 PX_API px_status px_probe_new(const px_model *model, const px_probe_options *options,
                               px_probe **out, px_error *err);
-PX_API void px_probe_free(px_probe *probe);
+PX_API void px_probe_free(px_probe *probe);                /* NULL is fine */
 PX_API size_t px_probe_layer_count(const px_probe *probe); /* chosen layers, in order */
 PX_API const px_layer *px_probe_layer(const px_probe *probe, size_t i);
 PX_API int64_t px_probe_neuron_count(const px_probe *probe);
 /* "layers=hidden tap=post neurons=chan: 4 layers, 226 neurons"; printed with every number. */
 PX_API const char *px_probe_describe(const px_probe *probe);
-/* Value indices a plan must keep. */
+/* Value indices a plan must keep or observe (and have as seeds, for px_probe_seed); each once. */
 PX_API const int *px_probe_values(const px_probe *probe, size_t *count);
 
-/* "LAYER:INDEX" (split at the last colon; LAYER a name or #i) to layer and neuron. */
+/* "LAYER:INDEX" (split at the last colon; LAYER a name or #i) to a chosen layer and its neuron. */
 PX_API px_status px_probe_find(const px_probe *probe, const char *text, size_t *layer,
                                int64_t *neuron, px_error *err);
 
-/* Neuron values of the first `samples` rows after a forward run: trace is [samples][neuron_count].
- * rejected (may be NULL) gets true per sample that has a NaN or infinity. */
+/* Neuron values of the first `samples` rows after a forward run of a plan that *keeps*
+ * px_probe_values(): trace is [samples][neuron_count]. rejected (may be NULL) gets true per sample that
+ * has a NaN or infinity among its neuron values. A row's bytes depend neither on its place in the
+ * batch nor on the layout inside the plan. */
 PX_API px_status px_probe_trace(const px_probe *probe, const px_session *session, int64_t samples,
                                 float *trace, bool *rejected, px_error *err);
 
+/* The same values taken while the network runs, when they are hot in the cache and before their
+ * memory is used again: the plan *observes* px_probe_values(), and the session is given
+ *
+ *     px_probe_watch watch = {.probe = probe, .samples = n, .trace = trace};
+ *     px_session_observe(session, px_probe_observer, &watch);
+ *     px_session_forward(session, &err);
+ *     px_probe_reject(probe, trace, n, rejected);
+ */
+typedef struct px_probe_watch {
+    const px_probe *probe;
+    int64_t samples; /* rows to fill; the padding of a last micro-batch is left out */
+    float *trace;    /* [samples][neuron_count] */
+} px_probe_watch;
+PX_API px_status px_probe_observer(void *watch, int value, const px_view *view, px_error *err);
+/* rejected[s] = row s has a NaN or an infinity. */
+PX_API void px_probe_reject(const px_probe *probe, const float *trace, int64_t samples,
+                            bool *rejected);
+
+/* One chosen layer from any tensor of its shape: `view` may lie in any layout; row s is
+ * written to trace + s * row_stride, neuron_count values from there. */
+PX_API px_status px_probe_trace_layer(const px_probe *probe, size_t layer, const px_view *view,
+                                      int64_t samples, float *trace, int64_t row_stride,
+                                      px_error *err);
+
 /* Adds `weight` times the gradient of one neuron's value to the seed of its layer, for sample row
- * `sample` (-1: all rows). Scaled views are not differentiable and refused. */
+ * `sample` (-1: all rows). chan: weight / (H W) everywhere; chan-max: at the first maximum in
+ * NCHW order; unit: at the scalar. Scaled views are not differentiable and refused. */
 PX_API px_status px_probe_seed(const px_probe *probe, px_session *session, size_t layer,
                                int64_t neuron, int64_t sample, float weight, px_error *err);
 
