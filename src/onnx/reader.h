@@ -61,9 +61,6 @@ px_status pxi_onnx_attr(const Onnx__AttributeProto *proto, px_arena *arena, pxi_
 /* False: a type plexor has no tensors of; *foreign gets its name. */
 bool pxi_onnx_dtype(int32_t number, px_dtype *dtype, const char **foreign);
 
-/* Bytes per element in a file, whatever the build keeps in memory (ops/op.h, PXI_REAL_DOUBLE). */
-size_t pxi_onnx_width(px_dtype dtype);
-
 /* A view of the message's or the external file's bytes where possible, else in arena memory. A type
  * that plexor does not know is PX_E_UNSUPPORTED. */
 px_status pxi_onnx_tensor(const Onnx__TensorProto *proto, px_arena *arena, pxi_external *external,

@@ -40,20 +40,6 @@ bool pxi_onnx_dtype(int32_t number, px_dtype *dtype, const char **foreign)
     return false;
 }
 
-size_t pxi_onnx_width(px_dtype dtype)
-{
-    switch (dtype) {
-#define DTYPE_WIDTH(enumerator, number, name, bytes) \
-    case enumerator:                                 \
-        return bytes;
-        PX_DTYPES(DTYPE_WIDTH)
-#undef DTYPE_WIDTH
-    case PX_NONE:
-        break;
-    }
-    return 0;
-}
-
 static px_status tensor_shape(const Onnx__TensorProto *proto, px_shape *shape, px_error *err)
 {
     if (proto->n_dims > PX_MAX_RANK)
@@ -78,8 +64,8 @@ static px_status tensor_from_bytes(px_tensor *tensor, const void *bytes, bool wr
                                    px_arena *arena, px_error *err)
 {
     const size_t count = (size_t)px_shape_count(&tensor->shape);
-    const size_t width = pxi_onnx_width(tensor->dtype);
-    bool view = (uintptr_t)bytes % width == 0 && width == px_dtype_size(tensor->dtype);
+    const size_t width = px_dtype_size(tensor->dtype);
+    bool view = (uintptr_t)bytes % width == 0;
     if (tensor->dtype == PX_BOOL && !writable)
         for (size_t i = 0; i < count && view; i++)
             view = ((const uint8_t *)bytes)[i] <= 1;
@@ -89,18 +75,10 @@ static px_status tensor_from_bytes(px_tensor *tensor, const void *bytes, bool wr
     } alias = {.from = bytes}; /* constants are read only, whatever px_tensor's pointer says */
     tensor->data = alias.to;
     if (!view) {
-        tensor->data = pxi_arena_alloc(arena, count, px_dtype_size(tensor->dtype));
+        tensor->data = pxi_arena_alloc(arena, count, width);
         if (!tensor->data)
             return px_fail(err, PX_E_NOMEM, "out of memory for %zu elements", count);
-        if (width == px_dtype_size(tensor->dtype)) {
-            memcpy(tensor->data, bytes, count * width);
-        } else { /* float32 in a build where those are kept as doubles */
-            for (size_t i = 0; i < count; i++) {
-                float value;
-                memcpy(&value, (const char *)bytes + i * width, sizeof value);
-                ((double *)tensor->data)[i] = (double)value;
-            }
-        }
+        memcpy(tensor->data, bytes, count * width);
     }
     if (tensor->dtype == PX_BOOL && (writable || !view)) {
         uint8_t *flags = tensor->data;
@@ -210,7 +188,7 @@ px_status pxi_onnx_tensor(const Onnx__TensorProto *proto, px_arena *arena, pxi_e
     PX_TRY(tensor_shape(proto, &tensor.shape, err));
 
     /* px_shape_check() made sure that this does not overflow. */
-    const size_t bytes = (size_t)px_shape_count(&tensor.shape) * pxi_onnx_width(tensor.dtype);
+    const size_t bytes = (size_t)px_shape_count(&tensor.shape) * px_dtype_size(tensor.dtype);
     const bool is_external = proto->has_data_location &&
                              proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     if (is_external) {

@@ -55,28 +55,16 @@ static char *writer_text(const char *text)
     return (char *)text;
 }
 
-static px_status write_tensor(writer *to, const px_tensor *tensor, const char *name,
-                              Onnx__TensorProto *proto)
+static void write_tensor(const px_tensor *tensor, const char *name, Onnx__TensorProto *proto)
 {
-    const size_t count = (size_t)px_shape_count(&tensor->shape);
-    const size_t width = pxi_onnx_width(tensor->dtype);
     proto->name = writer_text(name);
     proto->has_data_type = 1;
     proto->data_type = (int32_t)tensor->dtype;
     proto->n_dims = (size_t)tensor->shape.rank;
     proto->dims = (int64_t *)tensor->shape.dim;
     proto->has_raw_data = 1;
-    proto->raw_data.len = count * width;
+    proto->raw_data.len = px_tensor_bytes(tensor);
     proto->raw_data.data = tensor->data;
-    if (width != px_dtype_size(tensor->dtype)) { /* float32 kept as doubles, see ops/op.h */
-        float *narrow = pxi_arena_alloc(to->arena, count, sizeof *narrow);
-        if (!narrow)
-            return writer_nomem(to);
-        for (size_t i = 0; i < count; i++)
-            narrow[i] = (float)((const double *)tensor->data)[i];
-        proto->raw_data.data = (uint8_t *)narrow;
-    }
-    return PX_OK;
 }
 
 static px_status write_shape(writer *to, const px_value *value, Onnx__TensorShapeProto **out)
@@ -102,8 +90,9 @@ static px_status write_value(writer *to, const px_value *value, Onnx__ValueInfoP
 {
     proto->name = writer_text(value->name);
     if (value->foreign_type)
-        return px_fail(to->err, PX_E_UNSUPPORTED, "'%s' is a %s, which plexor cannot write",
-                       value->name, value->foreign_type);
+        return px_fail(to->err, PX_E_UNSUPPORTED,
+                       "'%s' is of the type %s, which plexor cannot write", value->name,
+                       value->foreign_type);
     if (value->dtype == PX_NONE && !value->has_shape)
         return PX_OK;
     PX_TRY(writer_one(to, &onnx__type_proto__descriptor, &proto->type));
@@ -155,7 +144,8 @@ static px_status write_attr(writer *to, const px_node *node, const px_attr *attr
     case PX_ATTR_TENSOR:
         proto->type = ATTR_TYPE(TENSOR);
         PX_TRY(writer_one(to, &onnx__tensor_proto__descriptor, &proto->t));
-        return write_tensor(to, &attr->tensor, NULL, proto->t);
+        write_tensor(&attr->tensor, NULL, proto->t);
+        return PX_OK;
     case PX_ATTR_INTS:
         proto->type = ATTR_TYPE(INTS);
         proto->n_ints = attr->count;
@@ -228,8 +218,7 @@ static px_status write_values(writer *to, int ir_version, Onnx__GraphProto *prot
     for (int v = 0; v < graph->value_count; v++) {
         const px_value *value = &graph->values[v];
         if (value->constant) {
-            PX_TRY(write_tensor(to, value->constant, value->name,
-                                proto->initializer[proto->n_initializer++]));
+            write_tensor(value->constant, value->name, proto->initializer[proto->n_initializer++]);
             if (ir_version < IR_WITH_FREE_INITIALISERS)
                 PX_TRY(write_value(to, value, proto->input[proto->n_input++]));
         } else if (value->producer >= 0 && !is_output[v] && !value->foreign_type &&

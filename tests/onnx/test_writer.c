@@ -153,7 +153,7 @@ static void test_refusals(void **state)
     (void)state;
     static const char *const files[][2] = {
         {"subgraph.onnx", "node 'choice' (If) has the attribute"},
-        {"sequence.onnx", "'s' is a sequence"},
+        {"sequence.onnx", "'s' is of the type sequence"},
     };
     for (size_t i = 0; i < PX_LEN(files); i++) {
         px_model *model = corpus_load(files[i][0]);
