@@ -1,0 +1,250 @@
+/* src/cli/cmd_onnx_test.c - plexor onnx-test DIR... */
+#include "cli/cli.h"
+#include "cli/onnx_case.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEST_MOST_FOLDERS = 64, TEST_DEPTH = 4 };
+
+typedef struct test_list { /* folders with a model.onnx, and what came of them */
+    char **folders;
+    onnx_case *cases;
+    size_t count, capacity;
+} test_list;
+
+static void list_done(test_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->folders[i]);
+    free(list->folders);
+    free(list->cases);
+}
+
+static const char *test_name(const char *folder)
+{
+    const char *slash = strrchr(folder, '/');
+    return slash ? slash + 1 : folder;
+}
+
+/* Takes over `folder`. */
+static px_status list_add(test_list *list, char *folder, px_error *err)
+{
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        char **grown = reallocarray(list->folders, capacity, sizeof *grown);
+        if (!grown) {
+            free(folder);
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+        }
+        list->folders = grown;
+        list->capacity = capacity;
+    }
+    list->folders[list->count++] = folder;
+    return PX_OK;
+}
+
+static char *join(const char *folder, const char *name)
+{
+    px_text text = {0};
+    px_text_format(&text, "%s/%s", folder, name);
+    return px_text_take(&text);
+}
+
+static int visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' &&
+           (entry->d_type == DT_DIR || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* The folder itself if it has a model, else those below it, by name. Takes over `folder`. */
+static px_status list_collect(test_list *list, char *folder, int depth, px_error *err)
+{
+    char *model = folder ? join(folder, "model.onnx") : NULL;
+    if (!model) {
+        free(folder);
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    const bool is_test = access(model, F_OK) == 0;
+    free(model);
+    if (is_test)
+        return list_add(list, folder, err);
+    px_status status = PX_OK;
+    struct dirent **entries = NULL;
+    const int count = depth < TEST_DEPTH ? scandir(folder, &entries, visible, by_name) : 0;
+    if (count < 0 && depth == 0)
+        status = px_fail(err, PX_E_INPUT, "'%s': cannot be read: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        if (status == PX_OK)
+            status = list_collect(list, join(folder, entries[i]->d_name), depth + 1, err);
+        free(entries[i]);
+    }
+    free(entries);
+    free(folder);
+    return status;
+}
+
+static px_status list_find(test_list *list, const char *const *words, px_error *err)
+{
+    for (size_t i = 0; words[i]; i++) {
+        const size_t before = list->count;
+        size_t length = strlen(words[i]);
+        while (length > 1 && words[i][length - 1] == '/')
+            length--;
+        PX_TRY(list_collect(list, strndup(words[i], length), 0, err));
+        if (list->count == before)
+            return px_fail(err, PX_E_INPUT, "'%s': there is no model.onnx in it or below it",
+                           words[i]);
+    }
+    list->cases = calloc(list->count, sizeof *list->cases);
+    return list->cases ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+static size_t list_count(const test_list *list, onnx_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        count += list->cases[i].verdict == verdict;
+    return count;
+}
+
+static size_t list_compiled(const test_list *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        count += list->cases[i].verdict == ONNX_PASSED && list->cases[i].compiled;
+    return count;
+}
+
+static int print_json(const cli_command *self, const test_list *list)
+{
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_json_int(&json, "passed", (int64_t)list_count(list, ONNX_PASSED));
+    px_json_int(&json, "failed", (int64_t)list_count(list, ONNX_FAILED));
+    px_json_int(&json, "skipped", (int64_t)list_count(list, ONNX_SKIPPED));
+    px_json_int(&json, "compiled", (int64_t)list_compiled(list));
+    px_json_array(&json, "failures");
+    for (size_t i = 0; i < list->count; i++)
+        if (list->cases[i].verdict == ONNX_FAILED)
+            px_json_string(&json, NULL, test_name(list->folders[i]));
+    px_json_end(&json);
+    px_json_object(&json, "skips");
+    for (size_t i = 0; i < list->count; i++)
+        if (list->cases[i].verdict == ONNX_SKIPPED)
+            px_json_string(&json, test_name(list->folders[i]), list->cases[i].operator);
+    px_json_end(&json);
+    px_json_end(&json);
+    return cli_print_json(self, &json);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "If 3, Loop 2": what stands behind the skips. */
+static void print_skips(const test_list *list)
+{
+    const char **operators = calloc(list->count + 1, sizeof *operators);
+    size_t count = 0;
+    for (size_t i = 0; i < list->count && operators; i++)
+        if (list->cases[i].verdict == ONNX_SKIPPED)
+            operators[count++] = list->cases[i].operator;
+    if (count) {
+        qsort(operators, count, sizeof *operators, compare_texts);
+        printf("skipped for want of:");
+        for (size_t i = 0, next; i < count; i = next) {
+            for (next = i; next < count && strcmp(operators[next], operators[i]) == 0;)
+                next++;
+            printf("%s %s %zu", i ? "," : "", operators[i], next - i);
+        }
+        printf("\n");
+    }
+    free(operators);
+}
+
+static void print_text(const test_list *list, bool verbose)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const onnx_case *result = &list->cases[i];
+        if (result->verdict == ONNX_FAILED)
+            printf("FAILED %s: %s\n", test_name(list->folders[i]), result->message);
+        else if (result->verdict == ONNX_SKIPPED && verbose)
+            printf("skipped %s (%s): %s\n", test_name(list->folders[i]), result->operator,
+                   result->message);
+    }
+    print_skips(list);
+    printf("%zu passed (%zu of them compiled, too), %zu failed, %zu skipped\n",
+           list_count(list, ONNX_PASSED), list_compiled(list), list_count(list, ONNX_FAILED),
+           list_count(list, ONNX_SKIPPED));
+}
+
+static int onnx_test_run(const cli_command *self, int argc, char **argv)
+{
+    cli_output output = {0};
+    double rtol = 1e-3, atol = 1e-7;
+    bool verbose = false;
+    const char *words[TEST_MOST_FOLDERS + 1] = {NULL};
+    const cli_option options[] = {
+        CLI_REAL(0, "rtol", &rtol, "X", 0, 1, "relative tolerance"),
+        CLI_REAL(0, "atol", &atol, "X", 0, 1, "absolute tolerance"),
+        CLI_FLAG('v', "verbose", &verbose, "name every skipped test, and why"),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, words, 1, TEST_MOST_FOLDERS);
+    if (stop != CLI_GO)
+        return stop;
+
+    px_error err = {0};
+    test_list list = {0};
+    int rc = CLI_DONE;
+    if (list_find(&list, words, &err) != PX_OK) {
+        rc = cli_fail(self, &err);
+        goto done;
+    }
+    cli_progress progress = cli_progress_start("tests");
+    for (size_t i = 0; i < list.count; i++) {
+        onnx_case_run(list.folders[i], rtol, atol, &list.cases[i]);
+        if (!cli_progress_tick(&progress, (int64_t)i + 1, (int64_t)list.count)) {
+            cli_progress_end(&progress);
+            px_fail(&err, PX_E_CANCELLED, "cancelled after %zu of %zu tests", i + 1, list.count);
+            rc = cli_fail(self, &err);
+            goto done;
+        }
+    }
+    cli_progress_end(&progress);
+    if (output.json)
+        rc = print_json(self, &list);
+    else
+        print_text(&list, verbose);
+    if (rc == CLI_DONE && list_count(&list, ONNX_FAILED))
+        rc = CLI_CHECK_FAILED;
+done:
+    list_done(&list);
+    return rc;
+}
+
+const cli_command cli_command_onnx_test = {
+    .name = "onnx-test",
+    .usage = "DIR... [options]",
+    .help = "run ONNX backend tests",
+    .details =
+        "DIR holds model.onnx and test_data_set_*/{input,output}_*.pb, or folders that do. "
+        "Each data set runs through the plain interpreter and, where shapes do not depend on "
+        "the values of inputs, through a compiled plan; both must give the expected outputs. "
+        "Tests of operators that plexor does not have are skipped by name. The exit status is "
+        "1 if any test failed.",
+    .examples = "plexor onnx-test build/tests/conformance/node\n",
+    .run = onnx_test_run,
+};
