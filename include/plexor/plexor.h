@@ -23,6 +23,5 @@
 #include <plexor/engine.h>
 
 #include <plexor/probe.h>
-#include <plexor/trace.h>
 
 #endif
