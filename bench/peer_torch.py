@@ -1,0 +1,86 @@
+"""PyTorch as a peer of bench/engine; the protocol is that of peer.h.
+
+LAYOUT is contiguous or channels_last. Gradient: of the sum over the batch of each sample's own
+cross-entropy, with respect to the input only.
+"""
+import sys
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from onnx_to_torch import Network
+
+SHOWN = 10
+
+
+def fill(count):
+    """As peer_fill()."""
+    with np.errstate(over="ignore"):
+        h = np.arange(count, dtype=np.uint32) * np.uint32(2654435761)
+        h ^= h >> np.uint32(15)
+        h *= np.uint32(2246822519)
+    return (h >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-23) - np.float32(1)
+
+
+class Net:
+    def __init__(self, model, kind, batch, threads, layout):
+        self.network, self.kind, self.batch, self.threads = Network(model), kind, batch, threads
+        shape = [batch] + self.network.input_shape
+        self.x = torch.from_numpy(fill(int(np.prod(shape))).reshape(shape))
+        if layout == "channels_last":
+            self.network.channels_last()
+            self.x = self.x.contiguous(memory_format=torch.channels_last)
+        if kind == "grad":
+            self.x.requires_grad_(True)
+        self.labels = torch.arange(batch) % SHOWN
+
+    def step(self):
+        if self.kind == "forward":
+            with torch.inference_mode():
+                return self.network(self.x)
+        loss = F.cross_entropy(self.network.logits(self.x), self.labels, reduction="sum")
+        return torch.autograd.grad(loss, self.x)[0]
+
+    def check(self):
+        first = self.step()[0].reshape(-1).numpy()
+        count = len(first)
+        return ",".join(f"{first[i * count // SHOWN]:.6g}" for i in range(SHOWN))
+
+    def rate(self, seconds):
+        torch.set_num_threads(self.threads)
+        steps, elapsed, start = 0, 0.0, time.perf_counter()
+        while elapsed < seconds:
+            self.step()
+            steps += 1
+            elapsed = time.perf_counter() - start
+        return steps * self.batch / elapsed
+
+
+def answer(nets, words):
+    if words[0] == "open":
+        identity, model, kind, batch, threads, layout = words[1:7]
+        net = Net(model, kind, int(batch), int(threads), layout)
+        torch.set_num_threads(net.threads)
+        nets[identity] = net
+        return f"ready batch={batch} version={torch.__version__} check={net.check()}"
+    if words[0] == "run":
+        return f"rate {nets[words[1]].rate(float(words[2])):.2f}"
+    if words[0] == "close":
+        del nets[words[1]]
+        return "closed"
+    return "error malformed request"
+
+
+def main():
+    nets = {}
+    for line in sys.stdin:
+        try:
+            reply = answer(nets, line.split())
+        except Exception as error:  # the driver skips what a peer cannot do, and says why
+            reply = "error " + f"{type(error).__name__}: {error}".replace("\n", " ")
+        print(reply, flush=True)
+
+
+main()
