@@ -23,5 +23,6 @@
 #include <plexor/engine.h>
 
 #include <plexor/probe.h>
+#include <plexor/trace.h>
 
 #endif

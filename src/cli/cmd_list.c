@@ -14,6 +14,7 @@ static const list_row layers[] = {
     {"hidden", "all but the logits layer and what follows it (default)"},
     {"conv", "layers with spatial extent"},
     {"dense", "layers without"},
+    {"recurrent", "time steps of RNN, GRU and LSTM"},
     {"last-encoder", "the last layer with spatial extent; if there is none, the last hidden one"},
     {"logits", "the class scores"},
     {"NAME", "a layer by name, or by a glob such as 'layer3.*'"},
@@ -23,15 +24,12 @@ static const list_row layers[] = {
 };
 
 static const list_row taps[] = {
-    {"post", "after batch normalisation and activation (default)"},
-    {"pre", "the output of the layer's own linear operator"},
-    {"pool", "the pooling right after the layer"},
-    {NULL, NULL},
+#define LIST_ROW(enumerator, id, help) {id, help},
+    PX_TAPS(LIST_ROW){NULL, NULL},
 };
 
 static const list_row neurons[] = {
-#define LIST_VIEW(enumerator, id, help) {id, help},
-    PX_VIEWS(LIST_VIEW){"deepxplore", "layers, tap and view as DeepXplore counts neurons"},
+    PX_VIEWS(LIST_ROW){"deepxplore", "layers, tap and view as DeepXplore counts neurons"},
     {NULL, NULL},
 };
 

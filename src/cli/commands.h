@@ -3,8 +3,11 @@
 #define PLEXOR_CLI_COMMANDS_H
 
 #define CLI_COMMANDS(X) \
+    X(info)             \
     X(eval)             \
     X(run)              \
+    X(grad)             \
+    X(trace)            \
     X(bench)            \
     X(onnx_test)        \
     X(list)             \

@@ -13,7 +13,7 @@ ROOMS = ("base stats picture data mutate graph onnx ops engine probe attack trai
          "cover select assess store generate repair report check study cli").split()
 # Public headers that are not named after their room.
 HEADER_ROOM = {name: "base" for name in "error json property rng system tensor text".split()}
-HEADER_ROOM["plexor"] = "cli"
+HEADER_ROOM.update(trace="probe", plexor="cli")
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
