@@ -1,7 +1,84 @@
-/* src/ops/op_list_shape.h - X(id) per descriptor px_op_<id>; ids are lower-case name_since, as relu_6 */
+/* src/ops/op_list_shape.h - X(id) per descriptor px_op_<id>; ids are lower-case name_since, as
+ * relu_6 */
 #ifndef PXI_OPS_LIST_SHAPE_H
 #define PXI_OPS_LIST_SHAPE_H
 
-#define PXI_OPS_SHAPE(X)
+#define PXI_OPS_SHAPE(X)    \
+    X(argmax_1)             \
+    X(argmin_1)             \
+    X(compress_9)           \
+    X(concat_1)             \
+    X(concat_4)             \
+    X(constant_1)           \
+    X(constantofshape_9)    \
+    X(cumsum_11)            \
+    X(depthtospace_1)       \
+    X(det_11)               \
+    X(expand_8)             \
+    X(eyelike_9)            \
+    X(flatten_1)            \
+    X(gather_1)             \
+    X(gatherelements_11)    \
+    X(gathernd_11)          \
+    X(gridsample_16)        \
+    X(maxunpool_9)          \
+    X(nonmaxsuppression_10) \
+    X(nonzero_9)            \
+    X(onehot_9)             \
+    X(pad_1)                \
+    X(pad_2)                \
+    X(pad_11)               \
+    X(range_11)             \
+    X(reducel1_1)           \
+    X(reducel1_18)          \
+    X(reducel2_1)           \
+    X(reducel2_18)          \
+    X(reducelogsum_1)       \
+    X(reducelogsum_18)      \
+    X(reducelogsumexp_1)    \
+    X(reducelogsumexp_18)   \
+    X(reducemax_1)          \
+    X(reducemax_18)         \
+    X(reducemean_1)         \
+    X(reducemean_18)        \
+    X(reducemin_1)          \
+    X(reducemin_18)         \
+    X(reduceprod_1)         \
+    X(reduceprod_18)        \
+    X(reducesum_1)          \
+    X(reducesum_13)         \
+    X(reducesumsquare_1)    \
+    X(reducesumsquare_18)   \
+    X(reshape_1)            \
+    X(reshape_5)            \
+    X(resize_10)            \
+    X(resize_11)            \
+    X(reversesequence_10)   \
+    X(roialign_10)          \
+    X(roialign_16)          \
+    X(scatter_9)            \
+    X(scatterelements_11)   \
+    X(scatternd_11)         \
+    X(shape_1)              \
+    X(size_1)               \
+    X(slice_1)              \
+    X(slice_10)             \
+    X(spacetodepth_1)       \
+    X(split_1)              \
+    X(split_13)             \
+    X(squeeze_1)            \
+    X(squeeze_13)           \
+    X(tile_1)               \
+    X(tile_6)               \
+    X(topk_1)               \
+    X(topk_10)              \
+    X(transpose_1)          \
+    X(trilu_14)             \
+    X(unique_11)            \
+    X(unsqueeze_1)          \
+    X(unsqueeze_13)         \
+    X(upsample_1)           \
+    X(upsample_7)           \
+    X(upsample_9)
 
 #endif
