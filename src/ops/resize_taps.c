@@ -16,8 +16,8 @@ static double coordinate(const pxi_resize_params *p, int axis, double in, double
     switch (p->coordinate) {
     case PXI_RESIZE_PYTORCH_HALF_PIXEL:
         return out > 1.0 ? (x + 0.5) / scale - 0.5 : 0.0;
-    case PXI_RESIZE_ALIGN_CORNERS:
-        return out > 1.0 ? x * (in - 1.0) / (out - 1.0) : 0.0;
+    case PXI_RESIZE_ALIGN_CORNERS: /* ONNX's reference does not round in * scale here */
+        return out > 1.0 && in * scale > 1.0 ? x * (in - 1.0) / (in * scale - 1.0) : 0.0;
     case PXI_RESIZE_ASYMMETRIC:
         return x / scale;
     case PXI_RESIZE_TF_HALF_PIXEL_FOR_NN:
