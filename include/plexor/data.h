@@ -3,10 +3,9 @@
  *     px_preprocess pre;
  *     px_dataset *set = NULL;
  *     px_data_options options = px_data_options_default();
- *     px_preprocess_init(&pre, properties, property_count, &input_shape, NULL, NULL, NULL, NULL, &err);
- *     if (px_dataset_open_for(&pre, &input_shape, "fashion-mnist", &options, &set, &err) == PX_OK)
- *         px_dataset_input(set, &pre, 0, input, &err);
- *     px_dataset_close(set);
+ *     px_preprocess_init(&pre, properties, property_count, &input_shape, NULL, NULL, NULL, NULL,
+ * &err); if (px_dataset_open_for(&pre, &input_shape, "fashion-mnist", &options, &set, &err) ==
+ * PX_OK) px_dataset_input(set, &pre, 0, input, &err); px_dataset_close(set);
  *
  * A data set is lazy: pixels are decoded when asked for, and nothing is cached. After opening it is
  * read-only, and every function that takes a const px_dataset may be called from many threads at
@@ -23,8 +22,8 @@ PX_BEGIN_DECLS
 typedef struct px_dataset px_dataset;
 
 typedef struct px_data_options {
-    /* "test", "train", or another one that the data has. NULL: the test split; all of the data where
-     * there are no splits. */
+    /* "test", "train", or another one that the data has. NULL: the test split; all of the data
+     * where there are no splits. */
     const char *split;
     int64_t limit; /* <= 0: all */
     int64_t offset;
@@ -40,7 +39,7 @@ PX_API px_data_options px_data_options_default(void);
  * PX_OK the caller owns *out. */
 PX_API px_status px_dataset_open(const char *spec, const px_data_options *options, px_dataset **out,
                                  px_error *err);
-PX_API void px_dataset_close(px_dataset *set); /* NULL is fine */
+PX_API void px_dataset_close(px_dataset *set);          /* NULL is fine */
 PX_API int64_t px_dataset_count(const px_dataset *set); /* at least 1 */
 PX_API bool px_dataset_has_labels(const px_dataset *set);
 PX_API int px_dataset_class_count(const px_dataset *set);               /* 0: unknown */
@@ -66,7 +65,7 @@ PX_API int64_t px_dataset_index(const px_dataset *set, int64_t index);
  * are no labels at all. */
 PX_API px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err);
 
-/* --- preprocessing: (pixel * scale - mean) / std, options beat metadata beat defaults ------------ */
+/* --- preprocessing: (pixel * scale - mean) / std, options beat metadata beat defaults -------- */
 
 #define PX_PREPROCESS_CHANNELS 16
 
@@ -102,7 +101,7 @@ PX_API px_status px_dataset_input(const px_dataset *set, const px_preprocess *pr
 PX_API px_status px_class_names_parse(const char *json, char ***names, int *count, px_error *err);
 PX_API void px_class_names_free(char **names, int count);
 
-/* --- NPY and NPZ ---------------------------------------------------------------------------------- */
+/* --- NPY and NPZ ----------------------------------------------------------------------------- */
 
 PX_API px_status px_npy_load(const char *path, px_tensor *out, px_error *err);
 PX_API px_status px_npy_save(const char *path, const px_tensor *tensor, px_error *err);
@@ -110,11 +109,12 @@ PX_API px_status px_npy_save(const char *path, const px_tensor *tensor, px_error
 typedef struct px_npz px_npz; /* a file being read */
 PX_API px_status px_npz_open(const char *path, px_npz **out, px_error *err);
 PX_API size_t px_npz_count(const px_npz *npz);
-PX_API const char *px_npz_name(const px_npz *npz, size_t i); /* without ".npy" */
+PX_API const char *px_npz_name(const px_npz *npz, size_t i);             /* without ".npy" */
 PX_API const px_tensor *px_npz_get(const px_npz *npz, const char *name); /* NULL: absent */
 PX_API void px_npz_close(px_npz *npz);
 
-typedef struct px_npz_writer px_npz_writer; /* deterministic bytes: fixed time stamps, given order */
+typedef struct px_npz_writer
+    px_npz_writer; /* deterministic bytes: fixed time stamps, given order */
 PX_API px_status px_npz_create(const char *path, px_npz_writer **out, px_error *err);
 PX_API px_status px_npz_add(px_npz_writer *writer, const char *name, const px_tensor *tensor,
                             px_error *err);

@@ -105,8 +105,33 @@ px_status pxi_bytes_load(pxi_bytes *bytes, uint64_t cap, const char *name, px_er
     return PX_OK;
 }
 
-/* --- decompression -----------------------------------------------------------------------------
- */
+const uint8_t *pxi_bytes_data(const pxi_bytes *bytes)
+{
+    assert(!bytes->in_file);
+    return bytes->data + bytes->start;
+}
+
+px_status pxi_bytes_detach(pxi_bytes *bytes, const char *name, px_error *err)
+{
+    if (bytes->in_file && !bytes->owns_fd) {
+        const int fd = fcntl(bytes->fd, F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            return px_fail(err, PX_E_IO, "'%s': %s", name, strerror(errno));
+        bytes->fd = fd;
+        bytes->owns_fd = true;
+    } else if (!bytes->in_file && !bytes->owned) {
+        uint8_t *copy = pxi_calloc((size_t)bytes->size, 1);
+        if (!copy)
+            return px_fail(err, PX_E_NOMEM, "'%s': out of memory for %llu bytes", name,
+                           (unsigned long long)bytes->size);
+        if (bytes->size)
+            memcpy(copy, pxi_bytes_data(bytes), (size_t)bytes->size);
+        bytes_replace(bytes, copy, bytes->size);
+    }
+    return PX_OK;
+}
+
+/* --- decompression --------------------------------------------------------------------------- */
 
 typedef struct bytes_feed { /* hands a pxi_bytes to zlib piece by piece */
     const pxi_bytes *bytes;

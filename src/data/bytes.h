@@ -35,6 +35,9 @@ px_status pxi_bytes_read(const pxi_bytes *bytes, uint64_t offset, void *to, size
                          const char *name, px_error *err);
 /* Brings everything into memory; refuses more than `cap` bytes. */
 px_status pxi_bytes_load(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err);
+const uint8_t *pxi_bytes_data(const pxi_bytes *bytes); /* after pxi_bytes_load() */
+/* Makes borrowed bytes independent of what they were borrowed from. */
+px_status pxi_bytes_detach(pxi_bytes *bytes, const char *name, px_error *err);
 /* Replaces gzip data by what is in it; leaves anything else alone. */
 px_status pxi_bytes_gunzip(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err);
 /* Raw deflate data that must unpack to exactly `size` bytes. */

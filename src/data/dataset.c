@@ -27,8 +27,7 @@ px_data_options px_data_options_default(void)
     return (px_data_options){0};
 }
 
-/* --- opening
- * -------------------------------------------------------------------------------------- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static px_status dataset_pick(px_dataset *set, const px_data_options *options, px_error *err)
 {
@@ -145,8 +144,7 @@ void px_dataset_close(px_dataset *set)
     free(set);
 }
 
-/* --- what is in it
- * -------------------------------------------------------------------------------- */
+/* --- what is in it --------------------------------------------------------------------------- */
 
 int64_t px_dataset_count(const px_dataset *set)
 {
@@ -246,8 +244,7 @@ uint64_t px_dataset_hash(const px_dataset *set)
     return hash;
 }
 
-/* --- pixels
- * --------------------------------------------------------------------------------------- */
+/* --- pixels ---------------------------------------------------------------------------------- */
 
 static px_status dataset_image(const px_dataset *set, int64_t at, pxi_image *image, px_error *err)
 {

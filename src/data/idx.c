@@ -97,8 +97,7 @@ px_status pxi_idx_parse(const void *data, size_t size, const char *name, pxi_sou
     return PX_OK;
 }
 
-/* --- which files
- * ---------------------------------------------------------------------------------- */
+/* --- which files ----------------------------------------------------------------------------- */
 
 bool pxi_idx_is_images(const char *path)
 {

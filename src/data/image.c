@@ -98,8 +98,7 @@ void pxi_image_from_planes(pxi_image *image, const float *planes)
         }
 }
 
-/* --- resizing ------------------------------------------------------------------------------------
- */
+/* --- resizing -------------------------------------------------------------------------------- */
 
 /* PIL (src/libImaging/Resample.c) resizes rows first, then columns, each with its own fixed-point
  * weights; results are rounded to 8 bits between the two. */

@@ -27,8 +27,7 @@ static const struct {
     {PX_BFLOAT16, "V2"},
 };
 
-/* --- reading a header ----------------------------------------------------------------------------
- */
+/* --- reading a header ------------------------------------------------------------------------ */
 
 typedef struct npy_cursor {
     const char *at, *end;
@@ -194,8 +193,7 @@ px_status pxi_npy_header(const pxi_bytes *bytes, const char *name, pxi_npy *out,
     return PX_OK;
 }
 
-/* --- elements ------------------------------------------------------------------------------------
- */
+/* --- elements -------------------------------------------------------------------------------- */
 
 static void npy_swap(uint8_t *data, size_t count, size_t item)
 {
@@ -320,8 +318,7 @@ px_status pxi_npy_floats(const pxi_bytes *bytes, const pxi_npy *npy, const char 
     return PX_OK;
 }
 
-/* --- writing -------------------------------------------------------------------------------------
- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 size_t pxi_npy_format(px_dtype dtype, const px_shape *shape, uint8_t to[PXI_NPY_HEADER_MAX])
 {

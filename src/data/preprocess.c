@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- texts
- * ---------------------------------------------------------------------------------------- */
+/* --- texts ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -88,8 +87,7 @@ static bool parse_size(const char *text, int *height, int *width)
     return true;
 }
 
-/* --- what the network wants
- * ----------------------------------------------------------------------- */
+/* --- what the network wants ------------------------------------------------------------------ */
 
 typedef struct pre_text { /* an option or a metadata value, and what messages call it */
     const char *text, *from, *label;
@@ -226,8 +224,7 @@ px_status px_preprocess_init(px_preprocess *out, const px_property *properties,
     return PX_OK;
 }
 
-/* --- data in that shape
- * --------------------------------------------------------------------------- */
+/* --- data in that shape ---------------------------------------------------------------------- */
 
 /* The batch axis is free; so is what the network leaves open. */
 static bool shape_accepts(const px_shape *input, const px_shape *sample, bool channels_last)
@@ -329,8 +326,7 @@ px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int6
     return PX_OK;
 }
 
-/* --- class names
- * ---------------------------------------------------------------------------------- */
+/* --- class names ----------------------------------------------------------------------------- */
 
 void px_class_names_free(char **names, int count)
 {

@@ -38,8 +38,7 @@ struct pxi_source { /* the first member of every reader's own struct */
 /* Labels are class indices; more classes than this is taken for a mistake. */
 #define PXI_CLASSES_MAX (1 << 20)
 
-/* --- readers -------------------------------------------------------------------------------------
- */
+/* --- readers --------------------------------------------------------------------------------- */
 
 /* A reader of trees. `root` is "" or ends with a slash. */
 typedef struct pxi_reader {
@@ -60,8 +59,35 @@ px_status pxi_idx_open_file(pxi_tree *tree, const char *path, pxi_source **out, 
 px_status pxi_idx_parse(const void *data, size_t size, const char *name, pxi_source **out,
                         px_error *err);
 
-/* --- from a SPEC to a source
- * ---------------------------------------------------------------------- */
+bool pxi_folder_claims(const pxi_tree *tree, const char *root);
+px_status pxi_folder_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
+                          px_error *err);
+
+bool pxi_arrays_claims(const pxi_tree *tree, const char *root);
+px_status pxi_arrays_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
+                          px_error *err);
+/* Both take over `bytes` in any case. */
+px_status pxi_npz_open_source(const char *name, pxi_bytes *bytes, const char *split,
+                              pxi_source **out, px_error *err);
+px_status pxi_npy_open_source(const char *name, pxi_bytes *bytes, const char *split,
+                              pxi_source **out, px_error *err);
+
+bool pxi_cifar_claims(const pxi_tree *tree, const char *root);
+px_status pxi_cifar_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
+                         px_error *err);
+
+bool pxi_manifest_claims(const pxi_tree *tree, const char *root);
+px_status pxi_manifest_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
+                            px_error *err);
+/* `path` is the manifest in the tree; pictures are looked up beside it. Takes over the tree. */
+px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *split,
+                                 pxi_source **out, px_error *err);
+
+/* `text` is "digits" or "digits:SEED". */
+bool pxi_digits_is_name(const char *text);
+px_status pxi_digits_open(const char *text, const char *split, pxi_source **out, px_error *err);
+
+/* --- from a SPEC to a source ----------------------------------------------------------------- */
 
 px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err);
 void pxi_source_free(pxi_source *source); /* NULL is fine */

@@ -21,10 +21,13 @@ void pxi_source_free(pxi_source *source)
 /* In the order in which they are asked. */
 static const pxi_reader readers[] = {
     {"IDX", pxi_idx_claims, pxi_idx_open},
+    {"CIFAR", pxi_cifar_claims, pxi_cifar_open},
+    {"arrays", pxi_arrays_claims, pxi_arrays_open},
+    {"manifest", pxi_manifest_claims, pxi_manifest_open},
+    {"pictures", pxi_folder_claims, pxi_folder_open},
 };
 
-/* --- trees
- * ---------------------------------------------------------------------------------------- */
+/* --- trees ----------------------------------------------------------------------------------- */
 
 /* An archive often holds one folder that holds everything: steps into it, unless that folder is a
  * split or a class (pictures lie right in it). */
@@ -71,8 +74,7 @@ static px_status spec_tree(pxi_tree *tree, const char *split, pxi_source **out, 
     return status;
 }
 
-/* --- names known to the program
- * ------------------------------------------------------------------- */
+/* --- names known to the program -------------------------------------------------------------- */
 
 static const char *const fashion_classes[] = {"T-shirt/top", "Trouser",   "Pullover", "Dress",
                                               "Coat",        "Sandal",    "Shirt",    "Sneaker",
@@ -92,8 +94,7 @@ static px_status spec_fashion(const char *split, pxi_source **out, px_error *err
     return PX_OK;
 }
 
-/* --- files
- * ---------------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 /* The folder a file lies in, for readers that look beside it. */
 static px_status spec_beside(const char *path, pxi_tree **tree, const char **name, px_error *err)
@@ -116,6 +117,16 @@ static px_status spec_file(const char *path, const char *split, pxi_source **out
         PX_TRY(pxi_tree_open_archive(path, &tree, err));
         return spec_tree(tree, split, out, err);
     }
+    if (pxi_has_suffix(path, ".npz") || pxi_has_suffix(path, ".npy")) {
+        pxi_bytes bytes = {0};
+        PX_TRY(pxi_bytes_open(&bytes, path, err));
+        return pxi_has_suffix(path, ".npz") ? pxi_npz_open_source(path, &bytes, split, out, err)
+                                            : pxi_npy_open_source(path, &bytes, split, out, err);
+    }
+    if (pxi_has_suffix(path, ".csv")) {
+        PX_TRY(spec_beside(path, &tree, &name, err));
+        return pxi_manifest_open_file(tree, name, split, out, err);
+    }
     if (pxi_idx_is_images(path)) {
         PX_TRY(spec_beside(path, &tree, &name, err));
         return pxi_idx_open_file(tree, name, out, err);
@@ -130,6 +141,8 @@ static px_status spec_file(const char *path, const char *split, pxi_source **out
 px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err)
 {
     struct stat info;
+    if (pxi_digits_is_name(spec))
+        return pxi_digits_open(spec, split, out, err);
     if (strcmp(spec, "fashion-mnist") == 0)
         return spec_fashion(split, out, err);
     if (stat(spec, &info) != 0 && errno == ENOENT)

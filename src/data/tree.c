@@ -15,59 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- splits --------------------------------------------------------------------------------------
- */
-
-static const char *const split_synonyms[][2] = {
-    {"train", "train"},  {"training", "train"}, {"test", "test"},
-    {"testing", "test"}, {"t10k", "test"},      {"val", "val"},
-    {"valid", "val"},    {"validation", "val"}, {"dev", "val"},
-};
-
-static const char *split_canonical(const char *name)
-{
-    for (size_t i = 0; i < PX_LEN(split_synonyms); i++)
-        if (strcasecmp(name, split_synonyms[i][0]) == 0)
-            return split_synonyms[i][1];
-    return NULL;
-}
-
-bool pxi_split_is_name(const char *name)
-{
-    return split_canonical(name) != NULL;
-}
-
-int pxi_split_find(const char *const *names, size_t count, const char *wanted)
-{
-    const char *want = wanted ? wanted : "test";
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], want) == 0)
-            return (int)i;
-    const char *canonical = split_canonical(want);
-    for (size_t i = 0; canonical && i < count; i++) {
-        const char *other = split_canonical(names[i]);
-        if (other && strcmp(other, canonical) == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
-px_status pxi_split_fail(const char *name, const char *const *names, size_t count,
-                         const char *wanted, px_error *err)
-{
-    char list[160] = "";
-    size_t used = 0;
-    if (count == 0)
-        return px_fail(err, PX_E_INPUT, "'%s' has no splits; leave out --split %s", name,
-                       wanted ? wanted : "");
-    for (size_t i = 0; i < count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
-    return px_fail(err, PX_E_INPUT, "'%s' has no split '%s'; it has %s: choose one with --split",
-                   name, wanted ? wanted : "test", list);
-}
-
-/* --- the list ------------------------------------------------------------------------------------
- */
+/* --- the list -------------------------------------------------------------------------------- */
 
 static px_status tree_new(const char *name, pxi_tree **out, px_error *err)
 {
@@ -126,8 +74,7 @@ static void tree_sort(pxi_tree *tree)
     tree->listed = true;
 }
 
-/* --- folders -------------------------------------------------------------------------------------
- */
+/* --- folders --------------------------------------------------------------------------------- */
 
 typedef struct tree_walk {
     pxi_tree *tree;
@@ -208,6 +155,22 @@ static px_status walk_entry(tree_walk *walk, int fd, const char *name, size_t le
     return walk_folder(walk, sub, length + more + 1, depth + 1, err);
 }
 
+static bool holds_folders(int fd, const char *name)
+{
+    struct stat info;
+    bool found = false;
+    const int sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = sub >= 0 ? fdopendir(sub) : NULL;
+    if (sub >= 0 && !dir)
+        close(sub);
+    for (struct dirent *item; dir && !found && (item = readdir(dir)) != NULL;)
+        found = item->d_name[0] != '.' && fstatat(sub, item->d_name, &info, 0) == 0 &&
+                S_ISDIR(info.st_mode);
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
 /* Closes `fd`. */
 static px_status walk_folder(tree_walk *walk, int fd, size_t length, int depth, px_error *err)
 {
@@ -225,8 +188,13 @@ static px_status walk_folder(tree_walk *walk, int fd, size_t length, int depth, 
     walk->above[depth].inode = info.st_ino;
     if ((status = walk_names(walk, listing, &names, &count, err)) != PX_OK)
         goto done;
-    const int chosen =
-        depth == 0 ? pxi_split_find((const char *const *)names, count, walk->split) : -1;
+    if (count == 0 && depth > 0) { /* an empty class folder is a class all the same */
+        pxi_entry *entry;
+        status = pxi_tree_add(walk->tree, walk->path, 0, &entry, err);
+    }
+    int chosen = depth == 0 ? pxi_split_find((const char *const *)names, count, walk->split) : -1;
+    if (chosen >= 0 && !holds_folders(fd, names[chosen]))
+        chosen = -1; /* a class that is called "test" */
     for (size_t i = 0; i < count && status == PX_OK; i++) {
         struct stat item;
         if (chosen >= 0 && (int)i != chosen && pxi_split_is_name(names[i]) &&
@@ -289,8 +257,7 @@ px_status pxi_tree_open_folder(const char *path, const char *split, pxi_tree **o
     return PX_OK;
 }
 
-/* --- archives ------------------------------------------------------------------------------------
- */
+/* --- archives -------------------------------------------------------------------------------- */
 
 bool pxi_has_suffix(const char *path, const char *suffix)
 {
@@ -365,8 +332,7 @@ px_status pxi_tree_open_archive(const char *path, pxi_tree **out, px_error *err)
     return PX_OK;
 }
 
-/* --- reading -------------------------------------------------------------------------------------
- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 const char *pxi_tree_name(const pxi_tree *tree)
 {
@@ -452,4 +418,15 @@ bool pxi_tree_has(const pxi_tree *tree, const char *path)
     if (tree->folder >= 0)
         return faccessat(tree->folder, path, F_OK, 0) == 0;
     return pxi_tree_find(tree, path) != NULL;
+}
+
+uint64_t pxi_tree_size(const pxi_tree *tree, const char *path)
+{
+    struct stat info;
+    const pxi_entry *entry = pxi_tree_find(tree, path);
+    if (entry)
+        return entry->size;
+    if (tree->folder >= 0 && fstatat(tree->folder, path, &info, 0) == 0)
+        return (uint64_t)info.st_size;
+    return 0;
 }

@@ -25,7 +25,7 @@ typedef struct pxi_tree pxi_tree;
 
 /* Lists a folder. Where it holds folders named like splits, only the chosen one is entered
  * (pxi_split_find(); `split` may be NULL), so that a test run does not walk a million training
- * files. Hidden files are left out. */
+ * files. Hidden files are left out; an empty folder is listed as "path/". */
 px_status pxi_tree_open_folder(const char *path, const char *split, pxi_tree **out, px_error *err);
 /* A folder whose files are only ever looked up; nothing is listed. */
 px_status pxi_tree_open_unlisted(const char *path, pxi_tree **out, px_error *err);
@@ -52,11 +52,11 @@ px_status pxi_tree_bytes(const pxi_tree *tree, const pxi_entry *entry, pxi_bytes
 /* By path; in a folder, of any file whether listed or not. */
 px_status pxi_tree_bytes_at(const pxi_tree *tree, const char *path, pxi_bytes *out, px_error *err);
 bool pxi_tree_has(const pxi_tree *tree, const char *path);
+uint64_t pxi_tree_size(const pxi_tree *tree, const char *path); /* in bytes; 0 if it is not there */
 
 bool pxi_has_suffix(const char *path, const char *suffix); /* whatever the case */
 
-/* --- splits --------------------------------------------------------------------------------------
- */
+/* --- splits ---------------------------------------------------------------------------------- */
 
 /* The index in `names` of the split that is wanted (NULL: "test"), -1 if there is none. Usual
  * synonyms are understood (t10k is test, training is train, valid and dev are val). */
@@ -66,8 +66,7 @@ bool pxi_split_is_name(const char *name); /* train, test, val or a synonym */
 px_status pxi_split_fail(const char *name, const char *const *names, size_t count,
                          const char *wanted, px_error *err);
 
-/* --- for the two kinds of archive
- * ----------------------------------------------------------------- */
+/* --- for the two kinds of archive ------------------------------------------------------------ */
 
 typedef struct px_arena px_arena;
 struct pxi_tree {

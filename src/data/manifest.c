@@ -1,0 +1,370 @@
+/* src/data/manifest.c - CSV manifests: path,label[,split]
+ *
+ * Fields may be quoted as in RFC 4180. The first row is a header if it names the columns; then they
+ * may be in any order, among others. Labels are class indices if all of them are whole numbers,
+ * otherwise class names, numbered in byte order. Paths are relative to the manifest's folder. On
+ * disk they may lead out of it: only regular files of a limited size are read, and only as
+ * pictures.
+ */
+#include "data/manifest.h"
+
+#include "base/memory.h"
+#include "data/picture_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { COLUMN_PATH, COLUMN_LABEL, COLUMN_SPLIT, COLUMNS, FIELDS_MAX = 64 };
+
+typedef struct csv_reader {
+    char *at, *end;
+    const char *name;
+    size_t line;
+    char *fields[FIELDS_MAX];
+    size_t count;
+} csv_reader;
+
+static px_status csv_fail(const csv_reader *csv, const char *what, px_error *err)
+{
+    return px_fail(err, PX_E_INPUT, "'%s': line %zu: %s", csv->name, csv->line, what);
+}
+
+/* Cuts a quoted field out in place; leaves csv->at behind its closing quote. */
+static px_status csv_quoted(csv_reader *csv, char **field, px_error *err)
+{
+    char *to = ++csv->at;
+    *field = to;
+    for (;; csv->at++) {
+        if (csv->at == csv->end)
+            return csv_fail(csv, "a quote is not closed", err);
+        if (*csv->at == '"') {
+            if (csv->at + 1 == csv->end || csv->at[1] != '"')
+                break;
+            csv->at++;
+        }
+        csv->line += *csv->at == '\n';
+        *to++ = *csv->at;
+    }
+    csv->at++;
+    if (csv->at < csv->end && !strchr(",\r\n", *csv->at))
+        return csv_fail(csv, "text after a closing quote", err);
+    *to = '\0'; /* at most on the closing quote */
+    return PX_OK;
+}
+
+static char *csv_plain(csv_reader *csv)
+{
+    while (csv->at < csv->end && (*csv->at == ' ' || *csv->at == '\t'))
+        csv->at++;
+    char *field = csv->at;
+    while (csv->at < csv->end && *csv->at != ',' && *csv->at != '\n')
+        csv->at++;
+    return field;
+}
+
+/* Reads one row into csv->fields; count 0 at the end. */
+static px_status csv_row(csv_reader *csv, px_error *err)
+{
+    csv->count = 0;
+    while (csv->at < csv->end && (*csv->at == '\n' || *csv->at == '\r')) /* blank lines */
+        csv->line += *csv->at++ == '\n';
+    while (csv->at < csv->end) {
+        if (csv->count == FIELDS_MAX)
+            return csv_fail(csv, "too many columns", err);
+        char **field = &csv->fields[csv->count++];
+        char *stop = NULL;
+        if (*csv->at == '"') {
+            PX_TRY(csv_quoted(csv, field, err));
+            while (csv->at < csv->end && *csv->at == '\r')
+                csv->at++;
+        } else {
+            *field = csv_plain(csv);
+            stop = csv->at;
+            while (stop > *field && strchr(" \t\r", stop[-1]))
+                stop--;
+        }
+        const char next = csv->at < csv->end ? *csv->at : '\n';
+        if (stop)
+            *stop = '\0';
+        if (csv->at < csv->end)
+            csv->at++;
+        if (next == '\n') {
+            csv->line++;
+            return PX_OK;
+        }
+        if (next != ',')
+            return csv_fail(csv, "a stray carriage return", err);
+        if (csv->at == csv->end) { /* a last, empty field */
+            if (csv->count < FIELDS_MAX)
+                csv->fields[csv->count++] = csv->end;
+            return PX_OK;
+        }
+    }
+    return PX_OK;
+}
+
+/* --- columns --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int column;
+} column_names[] = {
+    {"path", COLUMN_PATH},    {"file", COLUMN_PATH},   {"filename", COLUMN_PATH},
+    {"image", COLUMN_PATH},   {"label", COLUMN_LABEL}, {"class", COLUMN_LABEL},
+    {"target", COLUMN_LABEL}, {"split", COLUMN_SPLIT}, {"set", COLUMN_SPLIT},
+};
+
+/* True if the row is a header; where[c] is the position of column c, or -1. */
+static bool csv_header(const csv_reader *csv, int where[COLUMNS])
+{
+    int found[COLUMNS] = {-1, -1, -1};
+    for (size_t i = 0; i < csv->count; i++)
+        for (size_t k = 0; k < PX_LEN(column_names); k++)
+            if (strcasecmp(csv->fields[i], column_names[k].name) == 0 &&
+                found[column_names[k].column] < 0)
+                found[column_names[k].column] = (int)i;
+    if (found[COLUMN_PATH] < 0)
+        return false;
+    memcpy(where, found, sizeof found);
+    return true;
+}
+
+static const char *csv_field(const csv_reader *csv, int position)
+{
+    return position >= 0 && (size_t)position < csv->count ? csv->fields[position] : "";
+}
+
+px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_manifest_row **rows,
+                             size_t *count, px_error *err)
+{
+    csv_reader csv = {.at = text, .end = text + size, .name = name, .line = 1};
+    int where[COLUMNS] = {0, 1, 2};
+    pxi_manifest_row *made = NULL;
+    size_t used = 0, capacity = 0;
+    px_status status = PX_OK;
+    text[size] = '\0';
+    if (memchr(text, 0, size))
+        return px_fail(err, PX_E_INPUT, "'%s': not a text file", name);
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        csv.at += 3;
+    for (bool first = true;; first = false) {
+        const size_t line = csv.line;
+        if ((status = csv_row(&csv, err)) != PX_OK || csv.count == 0)
+            break;
+        if (first && csv_header(&csv, where))
+            continue;
+        const pxi_manifest_row row = {csv_field(&csv, where[COLUMN_PATH]),
+                                      csv_field(&csv, where[COLUMN_LABEL]),
+                                      csv_field(&csv, where[COLUMN_SPLIT])};
+        if (row.path[0] == '\0') {
+            csv.line = line;
+            status = csv_fail(&csv, "no path", err);
+            break;
+        }
+        if (used && (row.label[0] == '\0') != (made[0].label[0] == '\0')) {
+            csv.line = line;
+            status =
+                csv_fail(&csv, row.label[0] ? "has a label, others have not" : "no label", err);
+            break;
+        }
+        if (pxi_grow(&made, &capacity, used + 1, sizeof *made) != 0) {
+            status = px_fail(err, PX_E_NOMEM, "'%s': out of memory", name);
+            break;
+        }
+        made[used++] = row;
+    }
+    if (status == PX_OK && used == 0)
+        status =
+            px_fail(err, PX_E_INPUT, "'%s': holds no samples; expected rows of path,label", name);
+    if (status != PX_OK) {
+        free(made);
+        return status;
+    }
+    *rows = made;
+    *count = used;
+    return PX_OK;
+}
+
+/* --- labels and splits ----------------------------------------------------------------------- */
+
+static int text_compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The different texts of a column, sorted; the caller frees the list. */
+static px_status manifest_unique(const pxi_manifest_row *rows, size_t count, bool split,
+                                 const char ***out, size_t *out_count, px_error *err)
+{
+    const char **texts = pxi_calloc(count, sizeof *texts);
+    if (!texts)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        texts[i] = split ? rows[i].split : rows[i].label;
+    qsort(texts, count, sizeof *texts, text_compare);
+    size_t used = 1;
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(texts[i], texts[used - 1]) != 0)
+            texts[used++] = texts[i];
+    *out = texts;
+    *out_count = used;
+    return PX_OK;
+}
+
+static bool all_numbers(const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (texts[i][0] == '\0' || texts[i][strspn(texts[i], "0123456789")] != '\0')
+            return false;
+    return true;
+}
+
+static px_status manifest_label(const pxi_picture_source *source, const char *const *classes,
+                                size_t count, bool numbers, const char *text, int32_t *label,
+                                px_error *err)
+{
+    *label = -1;
+    if (text[0] == '\0')
+        return PX_OK;
+    if (numbers) {
+        const long value = strlen(text) < 10 ? strtol(text, NULL, 10) : PXI_CLASSES_MAX;
+        if (value >= PXI_CLASSES_MAX)
+            return px_fail(err, PX_E_INPUT, "'%s': label '%.40s' is out of range",
+                           pxi_tree_name(source->tree), text);
+        *label = (int32_t)value;
+        return PX_OK;
+    }
+    const char *const *found = bsearch(&text, classes, count, sizeof *classes, text_compare);
+    *label = (int32_t)(found - classes);
+    return PX_OK;
+}
+
+/* The path in the tree: below the manifest's own folder, unless it is absolute. */
+static const char *manifest_path(pxi_picture_source *source, const char *folder, size_t length,
+                                 const char *path)
+{
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    if (length == 0 || path[0] == '/')
+        return path;
+    char *joined = pxi_arena_alloc(source->arena, length + strlen(path) + 1, 1);
+    if (joined) {
+        memcpy(joined, folder, length);
+        strcpy(joined + length, path);
+    }
+    return joined;
+}
+
+static px_status manifest_fill(pxi_picture_source *source, const char *manifest,
+                               const pxi_manifest_row *rows, size_t count, const char *split,
+                               px_error *err)
+{
+    const char **classes = NULL, **splits = NULL;
+    size_t class_count = 0, split_count = 0;
+    const char *slash = strrchr(manifest, '/');
+    const size_t folder = slash ? (size_t)(slash - manifest) + 1 : 0;
+    px_status status = manifest_unique(rows, count, false, &classes, &class_count, err);
+    if (status == PX_OK)
+        status = manifest_unique(rows, count, true, &splits, &split_count, err);
+    if (status != PX_OK)
+        goto done;
+    const bool has_splits = split_count > 1 || splits[0][0];
+    const int chosen = has_splits ? pxi_split_find(splits, split_count, split) : -1;
+    if (chosen < 0 && (has_splits || split)) {
+        status = pxi_split_fail(pxi_tree_name(source->tree), splits, has_splits ? split_count : 0,
+                                split, err);
+        goto done;
+    }
+    const bool numbers = all_numbers(classes, class_count);
+    int64_t most = -1;
+    for (size_t i = 0; i < count && status == PX_OK; i++) {
+        int32_t label;
+        status = manifest_label(source, classes, class_count, numbers, rows[i].label, &label, err);
+        most = PX_MAX(most, (int64_t)label); /* over all splits: they share their classes */
+        if (status != PX_OK || (chosen >= 0 && strcmp(rows[i].split, splits[chosen]) != 0))
+            continue;
+        const char *path = manifest_path(source, manifest, folder, rows[i].path);
+        status = path ? pxi_picture_source_add(source, path, label, err)
+                      : px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    source->base.class_count = (int)(most + 1);
+    if (status == PX_OK && !numbers && most >= 0)
+        status = pxi_picture_source_set_classes(source, classes, class_count, err);
+done:
+    free(classes);
+    free(splits);
+    return status;
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *split,
+                                 pxi_source **out, px_error *err)
+{
+    char name[PXI_TREE_TEXT];
+    pxi_picture_source *source = NULL;
+    pxi_manifest_row *rows = NULL;
+    size_t count = 0;
+    pxi_bytes bytes = {0};
+    PX_TRY(pxi_picture_source_new("manifest", tree, &source, err));
+    pxi_tree_text(tree, path, name);
+    px_status status = pxi_tree_bytes_at(tree, path, &bytes, err);
+    if (status == PX_OK)
+        status = pxi_bytes_load(&bytes, PXI_MANIFEST_MAX, name, err);
+    if (status != PX_OK)
+        goto done;
+    char *text = pxi_arena_alloc(source->arena, (size_t)bytes.size + 1, 1);
+    if (!text) {
+        status = px_fail(err, PX_E_NOMEM, "'%s': out of memory", name);
+        goto done;
+    }
+    if (bytes.size)
+        memcpy(text, pxi_bytes_data(&bytes), (size_t)bytes.size);
+    status = pxi_manifest_parse(text, (size_t)bytes.size, name, &rows, &count, err);
+    if (status == PX_OK)
+        status = manifest_fill(source, path, rows, count, split, err);
+    if (status == PX_OK) {
+        *out = &source->base;
+        source = NULL;
+    }
+done:
+    free(rows);
+    pxi_bytes_done(&bytes);
+    if (source)
+        pxi_source_free(&source->base);
+    return status;
+}
+
+/* A manifest that is named as one, or the only .csv where no pictures lie in class folders. */
+static const pxi_entry *manifest_in(const pxi_tree *tree, const char *root)
+{
+    static const char *const usual[] = {"manifest.csv", "labels.csv"};
+    const pxi_entry *found = NULL;
+    size_t first, end;
+    bool folders = false;
+    pxi_tree_range(tree, root, &first, &end);
+    for (size_t i = first; i < end; i++) {
+        const pxi_entry *entry = pxi_tree_entry(tree, i);
+        const char *path = entry->path + strlen(root);
+        folders = folders || (strchr(path, '/') && pxi_image_is_name(path));
+        if (strchr(path, '/') || !pxi_has_suffix(path, ".csv"))
+            continue;
+        for (size_t k = 0; k < PX_LEN(usual); k++)
+            if (strcasecmp(path, usual[k]) == 0)
+                return entry;
+        found = entry;
+    }
+    return folders ? NULL : found;
+}
+
+bool pxi_manifest_claims(const pxi_tree *tree, const char *root)
+{
+    return manifest_in(tree, root) != NULL;
+}
+
+px_status pxi_manifest_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
+                            px_error *err)
+{
+    return pxi_manifest_open_file(tree, manifest_in(tree, root)->path, split, out, err);
+}

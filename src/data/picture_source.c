@@ -1,0 +1,100 @@
+/* src/data/picture_source.c - samples that are PNG or JPEG files (class folders, manifests) */
+#include "data/picture_source.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static px_status picture_image(const pxi_source *source, int64_t index, pxi_image *out,
+                               px_error *err)
+{
+    const pxi_picture_source *pictures = (const pxi_picture_source *)source;
+    const char *path = pictures->items[index].path;
+    char name[PXI_TREE_TEXT];
+    pxi_bytes bytes = {0};
+    pxi_tree_text(pictures->tree, path, name);
+    PX_TRY(pxi_tree_bytes_at(pictures->tree, path, &bytes, err));
+    px_status status = pxi_bytes_load(&bytes, PXI_IMAGE_FILE_MAX, name, err);
+    if (status == PX_OK)
+        status = pxi_image_decode(pxi_bytes_data(&bytes), (size_t)bytes.size, name, out, err);
+    pxi_bytes_done(&bytes);
+    return status;
+}
+
+static int64_t picture_label(const pxi_source *source, int64_t index)
+{
+    return ((const pxi_picture_source *)source)->items[index].label;
+}
+
+static const char *picture_name(const pxi_source *source, int64_t index, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", ((const pxi_picture_source *)source)->items[index].path);
+    return buffer;
+}
+
+static uint64_t picture_size(const pxi_source *source, int64_t index)
+{
+    const pxi_picture_source *pictures = (const pxi_picture_source *)source;
+    return pxi_tree_size(pictures->tree, pictures->items[index].path);
+}
+
+static void picture_free(pxi_source *source)
+{
+    pxi_picture_source *pictures = (pxi_picture_source *)source;
+    pxi_tree_free(pictures->tree);
+    pxi_arena_free(pictures->arena);
+    free(pictures->items);
+    free(pictures);
+}
+
+static const pxi_source_type picture_type = {
+    .image = picture_image,
+    .label = picture_label,
+    .name = picture_name,
+    .size = picture_size,
+    .free = picture_free,
+};
+
+px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_source **out,
+                                 px_error *err)
+{
+    pxi_picture_source *source = pxi_calloc(1, sizeof *source);
+    if (!source || !(source->arena = pxi_arena_new())) {
+        free(source);
+        pxi_tree_free(tree);
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    source->base.type = &picture_type;
+    source->base.is_8bit = true;
+    source->tree = tree;
+    snprintf(source->base.kind, sizeof source->base.kind, "%s", kind);
+    *out = source;
+    return PX_OK;
+}
+
+px_status pxi_picture_source_add(pxi_picture_source *source, const char *path, int32_t label,
+                                 px_error *err)
+{
+    const size_t count = (size_t)source->base.count;
+    if (pxi_grow(&source->items, &source->capacity, count + 1, sizeof *source->items) != 0)
+        return px_fail(err, PX_E_NOMEM, "out of memory for %zu pictures", count);
+    source->items[count] = (pxi_picture_item){path, label};
+    source->base.count++;
+    return PX_OK;
+}
+
+px_status pxi_picture_source_set_classes(pxi_picture_source *source, const char *const *names,
+                                         size_t count, px_error *err)
+{
+    const char **copies = pxi_arena_alloc(source->arena, count, sizeof *copies);
+    if (!copies)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        if (!(copies[i] = pxi_arena_strdup(source->arena, names[i])))
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+    source->base.class_names = copies;
+    source->base.class_count = (int)count;
+    return PX_OK;
+}
