@@ -25,6 +25,12 @@ px_status pxi_feeds_default(const px_model *model, int64_t batch, pxi_feed **out
     for (int i = 0; i < graph->input_count; i++) {
         const px_value *input = &graph->values[graph->inputs[i]];
         px_shape shape = input->shape;
+        if (input->foreign_type) {
+            free(feeds);
+            return px_fail(err, PX_E_UNSUPPORTED,
+                           "input '%s' is of the type %s; plexor runs tensors of numbers only",
+                           input->name, input->foreign_type);
+        }
         if (!input->has_shape) {
             free(feeds);
             return px_fail(err, PX_E_UNSUPPORTED, "the file declares no shape for input '%s'",
