@@ -55,12 +55,23 @@ static inline bool run_python(const char *program)
     return system("/usr/bin/python3 program.py >python.log 2>&1") == 0;
 }
 
-#define SKIP_WITHOUT(module)                                     \
-    do {                                                         \
-        if (!run_python("import " module)) {                     \
-            print_message("no Python module " module " here\n"); \
-            skip();                                              \
-        }                                                        \
+/* Where the real MNIST and CIFAR are, if they are: $PLEXOR_SHARED or shared/ beside the sources. */
+static inline bool shared_path(const char *name, char *to, size_t room)
+{
+    const char *root = getenv("PLEXOR_SHARED");
+    snprintf(to, room, "%s/%s", root ? root : SHARED, name);
+    if (access(to, R_OK) == 0)
+        return true;
+    fprintf(stderr, "no '%s' here\n", to);
+    return false;
+}
+
+#define SKIP_WITHOUT(module)                                       \
+    do {                                                           \
+        if (!run_python("import " module)) {                       \
+            fprintf(stderr, "no Python module " module " here\n"); \
+            skip();                                                \
+        }                                                          \
     } while (0)
 
 #endif
