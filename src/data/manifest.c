@@ -33,11 +33,14 @@ static px_status csv_fail(const csv_reader *csv, const char *what, px_error *err
 /* Cuts a quoted field out in place; leaves csv->at behind its closing quote. */
 static px_status csv_quoted(csv_reader *csv, char **field, px_error *err)
 {
+    const size_t line = csv->line;
     char *to = ++csv->at;
     *field = to;
     for (;; csv->at++) {
-        if (csv->at == csv->end)
+        if (csv->at == csv->end) {
+            csv->line = line; /* where it was opened */
             return csv_fail(csv, "a quote is not closed", err);
+        }
         if (*csv->at == '"') {
             if (csv->at + 1 == csv->end || csv->at[1] != '"')
                 break;
