@@ -42,9 +42,7 @@ static px_status cast_setup_to(px_op_ctx *ctx, int64_t to, px_error *err)
     PX_TRY(pxi_op_type(ctx, 0, PXI_TYPES_ANY, err));
     if (to <= 0 || to >= 32 || px_dtype_size((px_dtype)to) == 0)
         return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "casts to type %lld of ONNX's list, which is "
-                           "not supported",
-                           (long long)to);
+                           "casts to ONNX type %lld, which is not supported", (long long)to);
     PX_TRY(pxi_op_params(ctx, sizeof(cast_params), err));
     ((cast_params *)ctx->params)->to = (px_dtype)to;
     ctx->out[0].dtype = cast_is_half((px_dtype)to) ? PX_FLOAT32 : (px_dtype)to;
@@ -59,10 +57,20 @@ static px_status cast_setup(px_op_ctx *ctx, px_error *err)
     return cast_setup_to(ctx, name ? cast_type_number(name) : px_node_int(ctx->node, "to", 0), err);
 }
 
+/* Inside a program input 1 has been widened; only the file still says that it is a half. */
+static px_dtype castlike_type(const px_op_ctx *ctx)
+{
+    if (!ctx->graph || ctx->in[1].dtype != PX_FLOAT32)
+        return ctx->in[1].dtype;
+    const px_value *like = &ctx->graph->values[ctx->node->inputs[1]];
+    const px_dtype declared = like->constant ? like->constant->dtype : like->dtype;
+    return cast_is_half(declared) ? declared : PX_FLOAT32;
+}
+
 static px_status castlike_setup(px_op_ctx *ctx, px_error *err)
 {
     PX_TRY(pxi_op_arity(ctx, 2, 2, 1, 1, err));
-    return cast_setup_to(ctx, ctx->in[1].dtype, err);
+    return cast_setup_to(ctx, castlike_type(ctx), err);
 }
 
 static px_status cast_forward(const px_op_ctx *ctx, px_error *err)

@@ -27,6 +27,7 @@ typedef struct px_op_ctx {
     void *scratch;       /* scratch_bytes of garbage, for the length of one call */
     size_t saved_bytes, scratch_bytes; /* set by setup() */
     px_arena *arena;                   /* setup() only */
+    const px_graph *graph;             /* setup() only: what the file declares; NULL: no file */
 } px_op_ctx;
 
 typedef enum px_diff {

@@ -145,7 +145,8 @@ static px_status program_add_node(program_builder *b, int n, px_error *err)
     px_op_ctx ctx = {.node = node,
                      .in_count = node->input_count,
                      .out_count = node->output_count,
-                     .arena = program->arena};
+                     .arena = program->arena,
+                     .graph = b->graph};
     ctx.in = pxi_arena_alloc(program->arena, (size_t)node->input_count, sizeof *ctx.in);
     ctx.out = pxi_arena_alloc(program->arena, (size_t)node->output_count, sizeof *ctx.out);
     if (!ctx.in || !ctx.out)

@@ -26,9 +26,8 @@ static const op_case gradient_cases[] = {
 static const struct {
     const char *type, *why;
 } no_derivative[] = {
-    {"QuantizeLinear", "straight-through; test_math_quantize.c"},
-    {"DequantizeLinear", "its input is an integer; test_math_quantize.c"},
-    {"DynamicQuantizeLinear", "straight-through; test_math_quantize.c"},
+    {"QuantizeLinear", "straight-through; test_math_gradient.c"},
+    {"DynamicQuantizeLinear", "straight-through; test_math_gradient.c"},
 };
 
 static const double already_there = 0.25; /* in_grad before backward(), which must add to it */
