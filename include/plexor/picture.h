@@ -10,8 +10,8 @@
 
 PX_BEGIN_DECLS
 
-/* Writes 8-bit pixels, row by row without gaps, channels together: 1 channel is grey, 3 are RGB. The
- * file appears whole or not at all; the same pixels give the same bytes. */
+/* Writes 8-bit pixels, row by row without gaps, channels together: 1 channel is grey, 3 are RGB.
+ * The file appears whole or not at all; the same pixels give the same bytes. */
 PX_API px_status px_png_save(const char *path, int width, int height, int channels,
                              const uint8_t *pixels, px_error *err);
 
