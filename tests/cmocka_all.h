@@ -10,4 +10,13 @@
 
 #include <cmocka.h>
 
+/* cmocka's own skip() says "not ok # SKIP" in TAP, which readers of TAP count as a failure. */
+#include <stdio.h>
+#undef skip
+#define skip()                                        \
+    do {                                              \
+        fprintf(stderr, "%s is skipped\n", __func__); \
+        return;                                       \
+    } while (0)
+
 #endif
