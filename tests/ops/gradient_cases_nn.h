@@ -105,3 +105,9 @@
 {.type = "LSTM", .opset = 7, .in = {NN_("3,2,2"), NN_("1,12,2"), NN_("1,12,3")}, .outputs = 1},
 {.type = "LSTM", .opset = 14, .name = "LSTM with everything", .attrs = "direction=bidirectional layout=1", .in = {NN_("2,3,2"), NN_("2,12,2"), NN_("2,12,3"), NN_("2,24"), {.shape = "2", .dtype = PX_INT32, .values = "2 3"}, NN_("2,2,3"), NN_("2,2,3"), NN_("2,9")}, .outputs = 3},
 {.type = "LSTM", .opset = 14, .name = "LSTM, coupled gates", .attrs = "direction=reverse input_forget=1 activations=[HardSigmoid,Softsign,LeakyRelu] clip=3.0", .in = {NN_("2,2,2"), NN_("1,12,2"), NN_("1,12,3"), NN_("1,24"), {.shape = "2", .dtype = PX_INT32, .values = "0 2"}, NN_("1,2,3"), NN_("1,2,3"), NN_("1,9")}, .outputs = 3, .left_out = 1},
+
+{.type = "DFT", .opset = 17, .attrs = "axis=1 onesided=1", .in = {NN_("2,5,2,1")}},
+{.type = "DFT", .opset = 17, .attrs = "axis=0 inverse=1", .in = {NN_("3,2"), {.shape = "", .dtype = PX_INT64, .values = "4", .constant = true}}},
+{.type = "DFT", .opset = 20, .in = {NN_("2,5,2"), {.shape = "", .dtype = PX_INT64, .values = "4", .constant = true}}},
+{.type = "STFT", .opset = 17, .in = {NN_("2,9,1"), {.shape = "", .dtype = PX_INT64, .values = "2", .constant = true}, NN_("4")}},
+{.type = "STFT", .opset = 17, .attrs = "onesided=0", .in = {NN_("1,6,2"), {.shape = "", .dtype = PX_INT64, .values = "3", .constant = true}, NN_("3"), {.shape = "", .dtype = PX_INT64, .values = "3", .constant = true}}},
