@@ -17,6 +17,7 @@
 
 static const op_case cases[] = {
 #include "gradient_cases_math.h"
+#include "gradient_cases_nn.h"
     {.type = "QuantizeLinear",
      .opset = 13,
      .in = {{.shape = "2,3,4", .low = -9, .high = 9},
@@ -102,7 +103,13 @@ static void check_order(const op_case *test, const int *perm, int rank)
     if (a.op->diff == PX_DIFF_YES)
         op_run_backward(&a, 5);
 
-    assert_int_equal(b.op->permute(&b.ctx, perm, rank, &err), PX_OK);
+    const px_status status = b.op->permute(&b.ctx, perm, rank, &err);
+    if (status != PX_OK) { /* it may refuse an order, as Softmax of several axes that part */
+        assert_int_equal(status, PX_E_UNSUPPORTED);
+        op_run_done(&a);
+        op_run_done(&b);
+        return;
+    }
     for (int i = 0; i < b.ctx.in_count; i++) {
         if (b.in[i].dtype == PX_NONE || (!b.op->elementwise && b.in[i].shape.rank != rank))
             continue;
