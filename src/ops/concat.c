@@ -16,8 +16,7 @@ static pxi_nest join_nest(const px_shape *part, int axis, int64_t whole_extent, 
     return nest;
 }
 
-/* --- Concat
- * --------------------------------------------------------------------------------------- */
+/* --- Concat ---------------------------------------------------------------------------------- */
 
 static px_status concat_axis(px_op_ctx *ctx, int64_t axis, px_error *err)
 {
@@ -100,8 +99,7 @@ static px_status join_permute(px_op_ctx *ctx, const int *perm, int rank, px_erro
     return PX_OK;
 }
 
-/* --- Split
- * ---------------------------------------------------------------------------------------- */
+/* --- Split ----------------------------------------------------------------------------------- */
 
 /* Without given sizes: equal parts, the last one smaller where `uneven` (num_outputs, opset 18). */
 static px_status split_parts(px_op_ctx *ctx, const int64_t *sizes, int64_t count, bool uneven,

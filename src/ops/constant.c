@@ -30,8 +30,7 @@ static void attr_copy(const px_tensor *from, px_tensor *to)
                                       : px_bfloat_to_float(half[i]);
 }
 
-/* --- Constant
- * ------------------------------------------------------------------------------------- */
+/* --- Constant -------------------------------------------------------------------------------- */
 
 static px_status constant_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -104,8 +103,7 @@ const px_op px_op_constant_1 = {
     .forward = constant_forward,
 };
 
-/* --- ConstantOfShape
- * ------------------------------------------------------------------------------ */
+/* --- ConstantOfShape ------------------------------------------------------------------------- */
 
 static px_status constantofshape_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -113,10 +111,7 @@ static px_status constantofshape_setup(px_op_ctx *ctx, px_error *err)
     int64_t count;
     PX_TRY(pxi_op_arity(ctx, 1, 1, 1, 1, err));
     PX_TRY(pxi_op_const_ints(ctx, 0, &wish, &count, err));
-    if (count > PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "makes a tensor of rank %lld; at most %d is supported", (long long)count,
-                           PX_MAX_RANK);
+    PX_TRY(pxi_op_need_rank(ctx, count, err));
     const px_attr *value = px_node_attr(ctx->node, "value");
     if (value && (value->kind != PX_ATTR_TENSOR || !value->tensor.data ||
                   px_shape_count(&value->tensor.shape) != 1))
@@ -149,8 +144,7 @@ const px_op px_op_constantofshape_9 = {
     .forward = constantofshape_forward,
 };
 
-/* --- Range
- * ---------------------------------------------------------------------------------------- */
+/* --- Range ----------------------------------------------------------------------------------- */
 
 static px_status range_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -211,8 +205,7 @@ const px_op px_op_range_11 = {
     .forward = range_forward,
 };
 
-/* --- EyeLike
- * -------------------------------------------------------------------------------------- */
+/* --- EyeLike --------------------------------------------------------------------------------- */
 
 static px_status eyelike_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -251,8 +244,7 @@ const px_op px_op_eyelike_9 = {
     .shape_only = true,
 };
 
-/* --- Shape and Size
- * ------------------------------------------------------------------------------- */
+/* --- Shape and Size -------------------------------------------------------------------------- */
 
 static void shape_bounds(const px_op_ctx *ctx, int *start, int *end)
 {

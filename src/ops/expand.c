@@ -4,17 +4,7 @@
  */
 #include "ops/nest.h"
 
-static px_status repeat_rank(const px_op_ctx *ctx, int64_t count, px_error *err)
-{
-    if (count > PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "makes a tensor of rank %lld; at most %d is supported", (long long)count,
-                           PX_MAX_RANK);
-    return PX_OK;
-}
-
-/* --- Expand
- * --------------------------------------------------------------------------------------- */
+/* --- Expand ---------------------------------------------------------------------------------- */
 
 static px_status expand_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -22,7 +12,7 @@ static px_status expand_setup(px_op_ctx *ctx, px_error *err)
     int64_t count;
     PX_TRY(pxi_op_arity(ctx, 2, 2, 1, 1, err));
     PX_TRY(pxi_op_const_ints(ctx, 1, &wish, &count, err));
-    PX_TRY(repeat_rank(ctx, count, err));
+    PX_TRY(pxi_op_need_rank(ctx, count, err));
     px_shape target = {.rank = (int)count};
     for (int i = 0; i < target.rank; i++) {
         if (wish[i] < 0)
@@ -81,8 +71,7 @@ const px_op px_op_expand_8 = {
     .permute = expand_permute,
 };
 
-/* --- Tile
- * ----------------------------------------------------------------------------------------- */
+/* --- Tile ------------------------------------------------------------------------------------ */
 
 static px_status tile_by(px_op_ctx *ctx, const int64_t repeats[PX_MAX_RANK], px_error *err)
 {

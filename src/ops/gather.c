@@ -10,8 +10,7 @@ typedef struct gather_params {
     int axis; /* Gather, GatherElements; for GatherND the number of batch axes */
 } gather_params;
 
-/* --- Gather
- * --------------------------------------------------------------------------------------- */
+/* --- Gather ---------------------------------------------------------------------------------- */
 
 static px_status gather_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -22,9 +21,7 @@ static px_status gather_setup(px_op_ctx *ctx, px_error *err)
     const px_shape *data = &ctx->in[0].shape, *indices = &ctx->in[1].shape;
     PX_TRY(pxi_op_axis(ctx, px_node_int(ctx->node, "axis", 0), data->rank, &params->axis, err));
     const int rank = data->rank - 1 + indices->rank;
-    if (rank > PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "makes a tensor of rank %d; at most %d is supported", rank, PX_MAX_RANK);
+    PX_TRY(pxi_op_need_rank(ctx, rank, err));
     px_shape out = {0};
     for (int i = 0; i < params->axis; i++)
         out.dim[out.rank++] = data->dim[i];
@@ -87,8 +84,7 @@ const px_op px_op_gather_1 = {
     .backward = gather_backward,
 };
 
-/* --- GatherElements and GatherND
- * ------------------------------------------------------------------ */
+/* --- GatherElements and GatherND ------------------------------------------------------------- */
 
 static px_status gatherelements_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -113,9 +109,7 @@ static px_status gathernd_setup(px_op_ctx *ctx, px_error *err)
     const px_shape *data = &ctx->in[0].shape, *indices = &ctx->in[1].shape;
     const int depth = (int)indices->dim[indices->rank - 1];
     const int rank = indices->rank - 1 + data->rank - params->axis - depth;
-    if (rank > PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "makes a tensor of rank %d; at most %d is supported", rank, PX_MAX_RANK);
+    PX_TRY(pxi_op_need_rank(ctx, rank, err));
     px_shape out = {0};
     for (int i = 0; i < indices->rank - 1; i++)
         out.dim[out.rank++] = indices->dim[i];

@@ -45,8 +45,7 @@ pxi_span pxi_span_at(const px_shape *shape, int axis);
 void pxi_sum_into(int rank, const int64_t *extent, const bool *reduced, px_real *to,
                   const px_real *from);
 
-/* --- what setup() and permute() of these operators share
- * ------------------------------------------ */
+/* --- what setup() and permute() of these operators share ------------------------------------- */
 
 /* *values gets the ints of an attribute (a single int counts as one of them); *count is -1 when the
  * node has no such attribute. */
@@ -64,6 +63,9 @@ px_status pxi_op_mark_axes(const px_op_ctx *ctx, const int64_t *axes, int64_t co
 
 /* Refuses an input whose data is not known in setup(): the output's shape depends on it. */
 px_status pxi_op_need_const(const px_op_ctx *ctx, int input, px_error *err);
+
+/* Refuses to make a tensor of more axes than there is room for. */
+px_status pxi_op_need_rank(const px_op_ctx *ctx, int64_t rank, px_error *err);
 
 /* Refuses an input that is not int64 or int32. */
 px_status pxi_op_need_index(const px_op_ctx *ctx, int input, px_error *err);

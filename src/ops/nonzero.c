@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* --- NonZero
- * -------------------------------------------------------------------------------------- */
+/* --- NonZero --------------------------------------------------------------------------------- */
 
 static bool is_nonzero(const px_tensor *x, int64_t i)
 {
@@ -49,8 +48,7 @@ const px_op px_op_nonzero_9 = {
     .forward = nonzero_forward,
 };
 
-/* --- Compress
- * ------------------------------------------------------------------------------------- */
+/* --- Compress -------------------------------------------------------------------------------- */
 
 typedef struct compress_params {
     int64_t count;
@@ -137,8 +135,7 @@ const px_op px_op_compress_9 = {
     .backward = compress_backward,
 };
 
-/* --- OneHot
- * --------------------------------------------------------------------------------------- */
+/* --- OneHot ---------------------------------------------------------------------------------- */
 
 typedef struct onehot_params {
     int axis; /* of the output */
@@ -155,10 +152,7 @@ static px_status onehot_setup(px_op_ctx *ctx, px_error *err)
         return pxi_op_fail(ctx, err, PX_E_INPUT, "its depth is not one number");
     if (px_shape_count(&ctx->in[2].shape) != 2)
         return pxi_op_fail(ctx, err, PX_E_INPUT, "its values are not two");
-    if (in->rank >= PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "makes a tensor of rank %d; at most %d is supported", in->rank + 1,
-                           PX_MAX_RANK);
+    PX_TRY(pxi_op_need_rank(ctx, in->rank + 1, err));
     const int64_t depth = pxi_integer(&ctx->in[1], 0);
     if (depth < 1)
         return pxi_op_fail(ctx, err, PX_E_INPUT, "its depth is %lld", (long long)depth);

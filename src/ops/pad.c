@@ -104,8 +104,7 @@ static px_status pad_setup(px_op_ctx *ctx, px_error *err)
     return pad_apply(ctx, pads, count, axes, axis_count, err);
 }
 
-/* --- running
- * -------------------------------------------------------------------------------------- */
+/* --- running --------------------------------------------------------------------------------- */
 
 typedef struct pad_axis {
     int64_t in, out, begin;

@@ -53,8 +53,7 @@ static px_status reduce_setup_input(px_op_ctx *ctx, pxi_reduce_kind kind, px_err
     return reduce_axes(ctx, kind, axes, count, err);
 }
 
-/* --- float32
- * -------------------------------------------------------------------------------------- */
+/* --- float32 --------------------------------------------------------------------------------- */
 
 enum { REDUCE_CHUNK = 64 }; /* results computed side by side; their sums stay in cache */
 
@@ -194,8 +193,7 @@ static void reduce_real(const pxi_fold *fold, pxi_reduce_kind kind, px_real *y, 
     } while (pxi_fold_next(fold->kept_rank, fold->kept, fold->kept_stride, kept, &base));
 }
 
-/* --- other types: shape arithmetic, rarely more
- * --------------------------------------------------- */
+/* --- other types: shape arithmetic, rarely more ---------------------------------------------- */
 
 typedef struct reduce_other {
     pxi_reduce_kind kind;

@@ -26,15 +26,6 @@ static void view_backward(const px_op_ctx *ctx)
         dx[i] += dy[i];
 }
 
-static px_status view_rank(const px_op_ctx *ctx, int64_t rank, px_error *err)
-{
-    if (rank > PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "makes a tensor of rank %lld; at most %d is supported", (long long)rank,
-                           PX_MAX_RANK);
-    return PX_OK;
-}
-
 /* 0 keeps the input's extent (unless `allow_zero`), one -1 is whatever is left over. */
 static px_status reshape_to(px_op_ctx *ctx, const int64_t *wish, int64_t count, bool allow_zero,
                             px_error *err)
@@ -42,7 +33,7 @@ static px_status reshape_to(px_op_ctx *ctx, const int64_t *wish, int64_t count, 
     const px_shape *in = &ctx->in[0].shape;
     px_shape out = {.rank = (int)count};
     int open = -1;
-    PX_TRY(view_rank(ctx, count, err));
+    PX_TRY(pxi_op_need_rank(ctx, count, err));
     for (int i = 0; i < out.rank; i++) {
         out.dim[i] = wish[i];
         if (wish[i] == -1 && open >= 0)
@@ -141,7 +132,7 @@ static px_status unsqueeze_axes(px_op_ctx *ctx, const int64_t *axes, int64_t cou
     bool marked[PX_MAX_RANK] = {false};
     if (count < 0)
         return pxi_op_fail(ctx, err, PX_E_INPUT, "does not say which axes to insert");
-    PX_TRY(view_rank(ctx, in->rank + count, err));
+    PX_TRY(pxi_op_need_rank(ctx, in->rank + count, err));
     px_shape out = {.rank = in->rank + (int)count};
     PX_TRY(pxi_op_mark_axes(ctx, axes, count, out.rank, marked, err));
     for (int i = 0, from = 0; i < out.rank; i++)

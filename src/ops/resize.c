@@ -82,8 +82,7 @@ static px_status resize_scales(px_op_ctx *ctx, int input, const int *axes, int c
     return PX_OK;
 }
 
-/* --- Upsample, and Resize before opset 11
- * --------------------------------------------------------- */
+/* --- Upsample, and Resize before opset 11 ---------------------------------------------------- */
 
 static px_status upsample_setup_pair(px_op_ctx *ctx, px_error *err)
 {
@@ -119,8 +118,7 @@ static px_status upsample_setup(px_op_ctx *ctx, px_error *err)
     return pxi_resize_plan(ctx, err);
 }
 
-/* --- Resize
- * --------------------------------------------------------------------------------------- */
+/* --- Resize ---------------------------------------------------------------------------------- */
 
 /* The axes that roi, scales and sizes speak of, in their order; all of them by default. */
 static px_status resize_axes(px_op_ctx *ctx, int axes[PX_MAX_RANK], int *count, px_error *err)

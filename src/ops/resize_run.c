@@ -88,8 +88,7 @@ px_status pxi_resize_plan(px_op_ctx *ctx, px_error *err)
     return pxi_op_scratch(ctx, room.taps_bytes + room.even_bytes + room.odd_bytes, 1, err);
 }
 
-/* --- one pass
- * ------------------------------------------------------------------------------------- */
+/* --- one pass -------------------------------------------------------------------------------- */
 
 static void pass_nearest(const pxi_taps *taps, pxi_span in, int64_t out, size_t element, char *y,
                          const char *x)
@@ -159,8 +158,7 @@ static void fill_outside(const pxi_taps *taps, pxi_span span, double value, px_t
                 pxi_store_number(y, (o * span.extent + i) * span.inner + j, value);
 }
 
-/* --- all passes
- * ----------------------------------------------------------------------------------- */
+/* --- all passes ------------------------------------------------------------------------------ */
 
 px_status pxi_resize_forward(const px_op_ctx *ctx, px_error *err)
 {

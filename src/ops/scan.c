@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* --- CumSum
- * --------------------------------------------------------------------------------------- */
+/* --- CumSum ---------------------------------------------------------------------------------- */
 
 static px_status cumsum_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -92,8 +91,7 @@ const px_op px_op_cumsum_11 = {
     .backward = cumsum_backward,
 };
 
-/* --- Trilu
- * ---------------------------------------------------------------------------------------- */
+/* --- Trilu ----------------------------------------------------------------------------------- */
 
 static px_status trilu_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -171,8 +169,7 @@ const px_op px_op_trilu_14 = {
     .backward = trilu_backward,
 };
 
-/* --- ReverseSequence
- * ------------------------------------------------------------------------------ */
+/* --- ReverseSequence ------------------------------------------------------------------------- */
 
 static px_status reversesequence_setup(px_op_ctx *ctx, px_error *err)
 {

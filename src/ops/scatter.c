@@ -155,8 +155,7 @@ static px_status scatter_forward(const px_op_ctx *ctx, px_error *err)
     }
 }
 
-/* --- backward
- * ------------------------------------------------------------------------------------- */
+/* --- backward -------------------------------------------------------------------------------- */
 
 /* Two notes per place of the output. none: [0] whether it was overwritten. mul: [0] the product of
  * its non-zero factors, [1] the number of zero factors. max, min: [0] how many tie. */

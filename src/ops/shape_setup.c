@@ -55,6 +55,15 @@ px_status pxi_op_need_const(const px_op_ctx *ctx, int input, px_error *err)
                        "its input %d decides a shape and must be constant", input);
 }
 
+px_status pxi_op_need_rank(const px_op_ctx *ctx, int64_t rank, px_error *err)
+{
+    if (rank <= PX_MAX_RANK)
+        return PX_OK;
+    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                       "makes a tensor of rank %lld; at most %d is supported", (long long)rank,
+                       PX_MAX_RANK);
+}
+
 px_status pxi_op_need_index(const px_op_ctx *ctx, int input, px_error *err)
 {
     return pxi_op_type(ctx, input, PXI_ONLY(PX_INT64) | PXI_ONLY(PX_INT32), err);

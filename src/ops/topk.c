@@ -33,8 +33,7 @@ static int order_values(const px_tensor *x, int64_t a, int64_t b, bool largest)
     return largest ? order : -order;
 }
 
-/* --- TopK
- * ----------------------------------------------------------------------------------------- */
+/* --- TopK ------------------------------------------------------------------------------------ */
 
 typedef struct topk_params {
     int axis;
@@ -187,8 +186,7 @@ static void topk_backward(const px_op_ctx *ctx)
 TOPK_OP(topk_1, 1, topk_setup_attr)
 TOPK_OP(topk_10, 10, topk_setup)
 
-/* --- ArgMax and ArgMin
- * ---------------------------------------------------------------------------- */
+/* --- ArgMax and ArgMin ----------------------------------------------------------------------- */
 
 typedef struct arg_params {
     int axis;
