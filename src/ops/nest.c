@@ -112,7 +112,36 @@ typedef struct nest_plane { /* the two inner axes */
 enum { NEST_BLOCK = 16 };           /* a block's source lines stay in the first-level cache */
 static const int64_t nest_run = 32; /* elements; below that a loop beats calling memcpy */
 
+/* A full block is read line by line into a tile first: planes that lie a power of two apart would
+ * otherwise push each other out of the cache between two rows. */
 #define NEST_PLANE(type)                                                                          \
+    static void block_##type(type *restrict to, int64_t to_row, const type *restrict from,        \
+                             int64_t from_col)                                                    \
+    {                                                                                             \
+        type tile[NEST_BLOCK][NEST_BLOCK];                                                        \
+        for (int c = 0; c < NEST_BLOCK; c++)                                                      \
+            memcpy(tile[c], from + c * from_col, sizeof tile[c]);                                 \
+        for (int r = 0; r < NEST_BLOCK; r++)                                                      \
+            for (int c = 0; c < NEST_BLOCK; c++)                                                  \
+                to[r * to_row + c] = tile[c][r];                                                  \
+    }                                                                                             \
+    static void transpose_##type(const nest_plane *p, type *restrict to,                          \
+                                 const type *restrict from)                                       \
+    {                                                                                             \
+        for (int64_t r0 = 0; r0 < p->rows; r0 += NEST_BLOCK)                                      \
+            for (int64_t c0 = 0; c0 < p->cols; c0 += NEST_BLOCK) {                                \
+                const int64_t r1 = PX_MIN(r0 + NEST_BLOCK, p->rows);                              \
+                const int64_t c1 = PX_MIN(c0 + NEST_BLOCK, p->cols);                              \
+                if (p->to_col == 1 && r1 - r0 == NEST_BLOCK && c1 - c0 == NEST_BLOCK) {           \
+                    block_##type(to + r0 * p->to_row + c0, p->to_row,                             \
+                                 from + r0 + c0 * p->from_col, p->from_col);                      \
+                    continue;                                                                     \
+                }                                                                                 \
+                for (int64_t r = r0; r < r1; r++)                                                 \
+                    for (int64_t c = c0; c < c1; c++)                                             \
+                        to[r * p->to_row + c * p->to_col] = from[r + c * p->from_col];            \
+            }                                                                                     \
+    }                                                                                             \
     static void plane_##type(const nest_plane *p, type *restrict to, const type *restrict from)   \
     {                                                                                             \
         const int64_t to_col = p->to_col, from_col = p->from_col;                                 \
@@ -130,14 +159,7 @@ static const int64_t nest_run = 32; /* elements; below that a loop beats calling
                     to[r * p->to_row + c] = value;                                                \
             }                                                                                     \
         } else if (p->from_row == 1) {                                                            \
-            for (int64_t r0 = 0; r0 < p->rows; r0 += NEST_BLOCK)                                  \
-                for (int64_t c0 = 0; c0 < p->cols; c0 += NEST_BLOCK) {                            \
-                    const int64_t r1 = PX_MIN(r0 + NEST_BLOCK, p->rows);                          \
-                    const int64_t c1 = PX_MIN(c0 + NEST_BLOCK, p->cols);                          \
-                    for (int64_t r = r0; r < r1; r++)                                             \
-                        for (int64_t c = c0; c < c1; c++)                                         \
-                            to[r * p->to_row + c * to_col] = from[r + c * from_col];              \
-                }                                                                                 \
+            transpose_##type(p, to, from);                                                        \
         } else {                                                                                  \
             for (int64_t r = 0; r < p->rows; r++)                                                 \
                 for (int64_t c = 0; c < p->cols; c++)                                             \

@@ -23,6 +23,7 @@
 {.type = "Unsqueeze", .opset = 13, .in = {S_("2,3"), INTS_("1", "1")}},
 {.type = "Transpose", .opset = 13, .in = {S_("2,3")}},
 {.type = "Transpose", .opset = 13, .attrs = "perm=[0,2,3,1]", .in = {S_("2,3,4,5")}},
+{.type = "Transpose", .opset = 13, .attrs = "perm=[0,2,1]", .name = "Transpose, whole blocks", .in = {S_("1,17,34")}},
 {.type = "Transpose", .opset = 13, .attrs = "perm=[2,0,3,1]", .in = {S_("2,3,4,5")}},
 
 {.type = "Concat", .opset = 1, .in = {S_("2,3"), S_("2,1")}},
