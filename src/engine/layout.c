@@ -228,6 +228,7 @@ px_status pxi_plan_memory(px_plan *plan, px_error *err)
     for (int c = 0; c < plan->cell_count; c++)
         if (plan->cells[c].span.heir_of)
             plan->cells[c].span.offset = plan->cells[c].span.heir_of->offset;
-    plan->arena_bytes = plan->scratch_offset + memory_align(scratch);
+    /* Vector loops may read one cache line past a tensor's end. */
+    plan->arena_bytes = plan->scratch_offset + memory_align(scratch) + 64;
     return status;
 }

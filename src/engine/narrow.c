@@ -21,15 +21,18 @@
 enum { NARROW_MAX = 8, LANES = 16 };
 
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t lanes_mask __attribute__((vector_size(64)));
+#define NARROW_SELECT(mask, yes, no) \
+    ((lanes)(((lanes_mask)(yes) & (mask)) | ((lanes_mask)(no) & ~(mask))))
 
-bool pxi_narrow_takes(const pxi_conv_shape *s, const pxi_act *act)
+bool pxi_narrow_takes(const pxi_conv_shape *s, const pxi_act *act, bool adds)
 {
     const pxi_act_kind kind = act ? act->kind : PXI_ACT_NONE;
     return s->group == 1 && s->out_channels <= NARROW_MAX && s->stride[0] == 1 &&
            s->stride[1] == 1 && s->dilation[0] == 1 && s->dilation[1] == 1 && s->out[1] >= 8 &&
            s->kernel[0] <= 11 && s->kernel[1] <= 11 && s->pad_begin[0] >= 0 &&
            s->pad_begin[1] >= 0 &&
-           (kind == PXI_ACT_NONE || kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP);
+           (kind == PXI_ACT_NONE || (!adds && (kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP)));
 }
 
 static size_t narrow_stride(const pxi_conv_shape *s) /* of a padded row; strips may overrun */
@@ -100,10 +103,11 @@ typedef struct narrow_job {
     const pxi_narrow *narrow;
     const float *planes;
     float *strip; /* [row][out_channel][LANES] */
+    bool adds;
 } narrow_job;
 
-/* Sums of one strip of 16 results in `rows` consecutive rows; `oc` and `rows` are constants after
- * inlining, so that all sums stay in registers. */
+/* One strip of 16 results in `rows` consecutive rows. `oc` and `rows` are constants after inlining,
+ * so that all sums stay in registers; the activation is applied before they leave them. */
 static inline __attribute__((always_inline)) void
 narrow_strip(const narrow_job *job, size_t y, size_t x, const int oc, const int rows)
 {
@@ -125,77 +129,83 @@ narrow_strip(const narrow_job *job, size_t y, size_t x, const int oc, const int 
                         sum[r * oc + o] += v * weights[o];
                 }
         }
-    for (int i = 0; i < rows * oc; i++)
-        *(lanes *)(void *)(job->strip + i * LANES) = sum[i];
-}
-
-#define NARROW_CASE(n)                     \
-    case n:                                \
-        if (rows == 2)                     \
-            narrow_strip(job, y, x, n, 2); \
-        else                               \
-            narrow_strip(job, y, x, n, 1); \
-        break;
-
-static inline __attribute__((always_inline)) void narrow_sums(const narrow_job *job, size_t y,
-                                                              size_t x, int rows)
-{
-    switch (job->narrow->shape.out_channels) {
-        NARROW_CASE(1)
-        NARROW_CASE(2)
-        NARROW_CASE(3)
-        NARROW_CASE(4)
-        NARROW_CASE(5)
-        NARROW_CASE(6)
-        NARROW_CASE(7)
-        NARROW_CASE(8)
-    default:
-        break;
-    }
-}
-
-static inline __attribute__((always_inline)) float narrow_act(const pxi_act *act, float v)
-{
-    if (act->kind == PXI_ACT_RELU)
-        return v < 0.0f ? act->alpha * v : v;
-    if (act->kind == PXI_ACT_CLIP)
-        return v < act->alpha ? act->alpha : v > act->beta ? act->beta : v;
-    return v;
-}
-
-/* Strips to channels-last rows. */
-static inline __attribute__((always_inline)) void narrow_store(const narrow_job *job, float *to,
-                                                               size_t x, int row, bool adds)
-{
-    const pxi_conv_shape *s = &job->narrow->shape;
-    const size_t oc = (size_t)s->out_channels;
-    const size_t n = PX_MIN((size_t)LANES, (size_t)s->out[1] - x);
-    const float *strip = job->strip + (size_t)row * oc * LANES;
     const pxi_act *act = &job->narrow->act;
-    float *out = to + x * oc;
-    if (adds) {
-        for (size_t i = 0; i < n; i++)
-            for (size_t o = 0; o < oc; o++)
-                out[i * oc + o] = narrow_act(act, out[i * oc + o] + strip[o * LANES + i]);
-    } else {
-        for (size_t i = 0; i < n; i++)
-            for (size_t o = 0; o < oc; o++)
-                out[i * oc + o] = narrow_act(act, strip[o * LANES + i]);
+    for (int i = 0; i < rows * oc; i++) {
+        lanes v = sum[i];
+        if (act->kind == PXI_ACT_RELU) {
+            v = NARROW_SELECT(v < 0.0f, v * act->alpha, v);
+        } else if (act->kind == PXI_ACT_CLIP) {
+            v = NARROW_SELECT(v < act->alpha, (lanes){0} + act->alpha, v);
+            v = NARROW_SELECT(v > act->beta, (lanes){0} + act->beta, v);
+        }
+        *(lanes *)(void *)(job->strip + i * LANES) = v;
     }
 }
+
+/* Strips to channels-last rows. Results that are added to have no activation behind them. */
+static inline __attribute__((always_inline)) void
+narrow_store(const narrow_job *job, float *out, size_t n, const int oc, const int rows)
+{
+    const size_t row_size = (size_t)job->narrow->shape.out[1] * (size_t)oc;
+    for (int r = 0; r < rows; r++, out += row_size) {
+        const float *strip = job->strip + r * oc * LANES;
+        if (job->adds) {
+            for (size_t i = 0; i < n; i++)
+                for (int o = 0; o < oc; o++)
+                    out[i * (size_t)oc + (size_t)o] += strip[o * LANES + (int)i];
+        } else if (n == LANES) {
+            for (int i = 0; i < LANES; i++)
+                for (int o = 0; o < oc; o++)
+                    out[i * oc + o] = strip[o * LANES + i];
+        } else {
+            for (size_t i = 0; i < n; i++)
+                for (int o = 0; o < oc; o++)
+                    out[i * (size_t)oc + (size_t)o] = strip[o * LANES + (int)i];
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void narrow_block(const narrow_job *job, size_t y,
+                                                               size_t x, size_t n, float *out,
+                                                               int rows, const int oc)
+{
+    if (rows == 2) {
+        narrow_strip(job, y, x, oc, 2);
+        narrow_store(job, out, n, oc, 2);
+    } else {
+        narrow_strip(job, y, x, oc, 1);
+        narrow_store(job, out, n, oc, 1);
+    }
+}
+
+#define NARROW_CASE(channels)                            \
+    case channels:                                       \
+        narrow_block(job, y, x, n, out, rows, channels); \
+        break;
 
 __attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-narrow_sample(const narrow_job *job, float *destination, bool adds)
+narrow_sample(const narrow_job *job, float *destination)
 {
     const pxi_conv_shape *s = &job->narrow->shape;
     const size_t height = (size_t)s->out[0], width = (size_t)s->out[1];
-    const size_t row_size = width * (size_t)s->out_channels;
+    const size_t channels = (size_t)s->out_channels;
     for (size_t y = 0; y < height; y += 2) {
         const int rows = y + 1 < height ? 2 : 1;
         for (size_t x = 0; x < width; x += LANES) {
-            narrow_sums(job, y, x, rows);
-            for (int r = 0; r < rows; r++)
-                narrow_store(job, destination + (y + (size_t)r) * row_size, x, r, adds);
+            const size_t n = PX_MIN((size_t)LANES, width - x);
+            float *out = destination + (y * width + x) * channels;
+            switch (channels) {
+                NARROW_CASE(1)
+                NARROW_CASE(2)
+                NARROW_CASE(3)
+                NARROW_CASE(4)
+                NARROW_CASE(5)
+                NARROW_CASE(6)
+                NARROW_CASE(7)
+                NARROW_CASE(8)
+            default:
+                break;
+            }
         }
     }
 }
@@ -204,11 +214,13 @@ void pxi_narrow_run(const pxi_narrow *narrow, const float *source, float *destin
                     float *scratch)
 {
     const pxi_conv_shape *s = &narrow->shape;
-    const narrow_job job = {
-        .narrow = narrow, .planes = scratch + NARROW_MAX * 2 * LANES, .strip = scratch};
+    const narrow_job job = {.narrow = narrow,
+                            .planes = scratch + NARROW_MAX * 2 * LANES,
+                            .strip = scratch,
+                            .adds = adds};
     for (int64_t n = 0; n < s->batch; n++) {
         narrow_pad(s, source + n * s->in_channels * s->in[0] * s->in[1],
                    scratch + NARROW_MAX * 2 * LANES);
-        narrow_sample(&job, destination + n * s->out_channels * s->out[0] * s->out[1], adds);
+        narrow_sample(&job, destination + n * s->out_channels * s->out[0] * s->out[1]);
     }
 }

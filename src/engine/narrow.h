@@ -17,15 +17,15 @@ typedef struct pxi_narrow {
     pxi_act act;
 } pxi_narrow;
 
-/* Whether the shape is one for these loops. */
-bool pxi_narrow_takes(const pxi_conv_shape *shape, const pxi_act *act);
+/* Whether the shape is one for these loops. `adds`: the result will be added to the destination. */
+bool pxi_narrow_takes(const pxi_conv_shape *shape, const pxi_act *act, bool adds);
 
 /* Reorders weights (out, in, kh, kw) into the plan's arena. NULL when out of memory. */
 pxi_narrow *pxi_narrow_new(px_arena *arena, const pxi_conv_shape *shape, const float *weights,
                            const float *bias, const pxi_act *act);
 size_t pxi_narrow_scratch(const pxi_narrow *narrow);
 
-/* Channels-last in and out. `adds`: to what the destination holds, before the activation. */
+/* Channels-last in and out. `adds`: to what the destination holds; then there is no activation. */
 void pxi_narrow_run(const pxi_narrow *narrow, const float *source, float *destination, bool adds,
                     float *scratch);
 

@@ -143,7 +143,7 @@ static px_status conv_make_kernel(px_plan *plan, const pxi_conv_shape *shape, co
                                   const float *bias, const pxi_act *act, bool adds,
                                   conv_kernel *out, px_error *err)
 {
-    if (pxi_narrow_takes(shape, act)) {
+    if (pxi_narrow_takes(shape, act, adds)) {
         out->narrow = pxi_narrow_new(plan->arena, shape, weights, bias, act);
         return out->narrow ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
     }

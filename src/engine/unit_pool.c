@@ -218,56 +218,40 @@ pool_max_window_back(const pool_impl *p, const pool_window *w, const float *x, c
         }
 }
 
-/* All four gradients of `n` channels of one 2x2 window at once. */
-static inline __attribute__((always_inline)) void pool_pair_back(const float *x, float *dx,
-                                                                 size_t width, size_t channels,
-                                                                 const float *y_at,
-                                                                 const float *dy_at)
-{
-    const lanes y = *(const lanes *)(const void *)y_at, dy = *(const lanes *)(const void *)dy_at;
-    const size_t at[4] = {0, channels, width, width + channels};
-    mask open = (mask){0} - 1;
-    for (int k = 0; k < 4; k++) {
-        const lanes v = *(const lanes *)(const void *)(x + at[k]);
-        const mask hit = open & ((v == y) | (v != v));
-        *(lanes *)(void *)(dx + at[k]) = (lanes)((mask)dy & hit);
-        open &= ~hit;
-    }
-}
-
+/* As pool_max_pairs(): strips of 8 channels run over into what is written after, so both rows are
+ * put together in `lines` (two of them, with room behind) first. */
 __attribute__((target_clones("avx512f", "avx2", "default"))) static void
-pool_max_pairs_back(const pool_impl *p, const float *x, const float *y, const float *dy, float *dx)
+pool_max_pairs_back(const pool_impl *p, const float *x, const float *y, const float *dy, float *dx,
+                    float *lines)
 {
     const size_t channels = p->channels, width = (size_t)p->in[1] * channels;
-    const size_t out_width = (size_t)p->out[1];
-    float tail_x[4 * LANES], tail_dx[4 * LANES], tail_y[LANES], tail_dy[LANES];
-    for (int64_t oy = 0; oy < p->out[0]; oy++, x += 2 * width, dx += 2 * width,
-                 y += out_width * channels, dy += out_width * channels)
+    const size_t out_width = (size_t)p->out[1], second = width + LANES;
+    for (int64_t oy = 0; oy < p->out[0]; oy++) {
         for (size_t ox = 0; ox < out_width; ox++)
             for (size_t c = 0; c < channels; c += LANES) {
                 const size_t in = 2 * ox * channels + c, out = ox * channels + c;
-                const size_t n = channels - c;
-                if (n >= LANES) {
-                    pool_pair_back(x + in, dx + in, width, channels, y + out, dy + out);
-                    continue;
-                }
-                const size_t at[4] = {0, channels, width, width + channels};
-                for (int k = 0; k < 4; k++)
-                    memcpy(tail_x + k * LANES, x + in + at[k], n * sizeof *x);
-                memcpy(tail_y, y + out, n * sizeof *y);
-                memcpy(tail_dy, dy + out, n * sizeof *dy);
-                for (size_t i = 0; i < n; i++) {
-                    int32_t open = -1;
-                    for (int k = 0; k < 4; k++) {
-                        const float v = tail_x[k * LANES + (int)i];
-                        const int32_t hit = open & -(int32_t)((v == tail_y[i]) | (v != v));
-                        tail_dx[k * LANES + (int)i] = hit ? tail_dy[i] : 0.0f;
-                        open &= ~hit;
-                    }
+                const size_t from[4] = {0, channels, width, width + channels};
+                const size_t to[4] = {0, channels, second, second + channels};
+                const lanes top = *(const lanes *)(const void *)(y + out);
+                const lanes grad = *(const lanes *)(const void *)(dy + out);
+                lanes made[4];
+                mask open = (mask){0} - 1;
+                for (int k = 0; k < 4; k++) {
+                    const lanes v = *(const lanes *)(const void *)(x + in + from[k]);
+                    const mask hit = open & ((v == top) | (v != v));
+                    made[k] = (lanes)((mask)grad & hit);
+                    open &= ~hit;
                 }
                 for (int k = 0; k < 4; k++)
-                    memcpy(dx + in + at[k], tail_dx + k * LANES, n * sizeof *dx);
+                    *(lanes *)(void *)(lines + in + to[k]) = made[k];
             }
+        memcpy(dx, lines, width * sizeof *dx);
+        memcpy(dx + width, lines + second, width * sizeof *dx);
+        x += 2 * width;
+        dx += 2 * width;
+        y += out_width * channels;
+        dy += out_width * channels;
+    }
 }
 
 __attribute__((target_clones("avx512f", "avx2", "default"))) static void
@@ -299,7 +283,7 @@ static px_status pool_backward(const pxi_unit *unit, px_session *session, void *
         memset(dx, 0, p->batch * in_size * sizeof *dx);
     for (size_t n = 0; n < p->batch; n++) {
         if (pairs)
-            pool_max_pairs_back(p, x, y, dy, dx);
+            pool_max_pairs_back(p, x, y, dy, dx, pxi_session_scratch(session));
         for (int64_t oy = 0; oy < p->out[0] && !pairs; oy++)
             for (int64_t ox = 0; ox < p->out[1]; ox++) {
                 const pool_window w = pool_window_at(p, oy, ox);
