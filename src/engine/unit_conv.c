@@ -7,8 +7,7 @@
  *
  * Cells: in[0] x, in[1] residual (-1: none), in[2] weights, in[3] bias (-1: none); out[0] y.
  */
-#include "engine/narrow.h"
-#include "engine/prim.h"
+#include "engine/conv_kernel.h"
 
 #include "base/memory.h"
 #include "ops/conv.h"
@@ -18,17 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct conv_kernel { /* one of the two */
-    pxi_prim *prim;
-    pxi_narrow *narrow;
-} conv_kernel;
-
 typedef struct conv_impl {
     pxi_conv_shape shape;
     float *weights, *bias; /* folded, plain order; bias NULL: none */
     pxi_act act;
-    conv_kernel forward;
-    conv_kernel data, data_adds; /* data_adds: added to what is there; may be empty, see `spare` */
+    pxi_conv_kernel forward;
+    pxi_conv_kernel data,
+        data_adds; /* data_adds: added to what is there; may be empty, see `spare` */
     pxi_prim *weight_grad;
     bool wants_data, wants_weights, wants_bias;
     bool own_gradient; /* the masked gradient needs a place of its own: y's is asked for */
@@ -139,22 +134,6 @@ px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err)
     return PX_OK;
 }
 
-static px_status conv_make_kernel(px_plan *plan, const pxi_conv_shape *shape, const float *weights,
-                                  const float *bias, const pxi_act *act, bool adds,
-                                  conv_kernel *out, px_error *err)
-{
-    if (pxi_narrow_takes(shape, act, adds)) {
-        out->narrow = pxi_narrow_new(plan->arena, shape, weights, bias, act);
-        return out->narrow ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    return pxi_prim_conv(shape, weights, bias, act, adds, &out->prim, err);
-}
-
-static size_t conv_kernel_scratch(const conv_kernel *kernel)
-{
-    return kernel->narrow ? pxi_narrow_scratch(kernel->narrow) : pxi_prim_scratch(kernel->prim);
-}
-
 /* The convolution that computes the data gradient of a stride-1 convolution. */
 static bool conv_rotated_shape(const pxi_conv_shape *s, pxi_conv_shape *out)
 {
@@ -201,20 +180,22 @@ static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl 
     float *weights = conv_rotate_weights(plan->arena, &impl->shape, impl->weights);
     if (!weights)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    PX_TRY(conv_make_kernel(plan, &rotated, weights, NULL, NULL, false, &impl->data, err));
-    if (impl->data.narrow)
+    PX_TRY(
+        pxi_conv_kernel_init(&impl->data, plan->arena, &rotated, weights, NULL, NULL, false, err));
+    if (pxi_conv_kernel_is_flexible(&impl->data))
         return PX_OK; /* it adds, too */
-    return conv_make_kernel(plan, &rotated, weights, NULL, NULL, true, &impl->data_adds, err);
+    return pxi_conv_kernel_init(&impl->data_adds, plan->arena, &rotated, weights, NULL, NULL, true,
+                                err);
 }
 
 static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
 {
     conv_impl *impl = unit->impl;
     const bool residual = unit->in[1] >= 0;
-    PX_TRY(conv_make_kernel(plan, &impl->shape, impl->weights, impl->bias, &impl->act, residual,
-                            &impl->forward, err));
-    unit->kernel = impl->forward.narrow ? "narrow" : pxi_prim_name(impl->forward.prim);
-    unit->scratch_bytes = conv_kernel_scratch(&impl->forward);
+    PX_TRY(pxi_conv_kernel_init(&impl->forward, plan->arena, &impl->shape, impl->weights,
+                                impl->bias, &impl->act, residual, err));
+    unit->kernel = pxi_conv_kernel_name(&impl->forward);
+    unit->scratch_bytes = pxi_conv_kernel_scratch(&impl->forward);
     if (!unit->backward)
         return PX_OK;
     impl->wants_data = pxi_cell_wants_grad(plan, unit->in[0]);
@@ -231,8 +212,8 @@ static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
             impl->own_gradient || (plan->cells[c].root == plan->cells[unit->out[0]].root &&
                                    plan->cells[c].is_wrt && impl->act.kind != PXI_ACT_NONE);
 
-    const size_t kernels[] = {unit->scratch_bytes, conv_kernel_scratch(&impl->data),
-                              conv_kernel_scratch(&impl->data_adds),
+    const size_t kernels[] = {unit->scratch_bytes, pxi_conv_kernel_scratch(&impl->data),
+                              pxi_conv_kernel_scratch(&impl->data_adds),
                               pxi_prim_scratch(impl->weight_grad)};
     for (size_t i = 0; i < PX_LEN(kernels); i++)
         impl->kernel_scratch = PX_MAX(impl->kernel_scratch, conv_align(kernels[i]));
@@ -299,11 +280,8 @@ static px_status conv_forward(const pxi_unit *unit, px_session *session, void *d
         if (residual != y)
             memcpy(y, residual, px_tensor_bytes(&session->plan->cells[unit->out[0]].tensor));
     }
-    if (impl->forward.prim)
-        return pxi_bound_run(state->forward, err);
-    pxi_narrow_run(impl->forward.narrow, pxi_cell_data(session, unit->in[0]), y, unit->in[1] >= 0,
-                   pxi_session_scratch(session));
-    return PX_OK;
+    return pxi_conv_kernel_run(&impl->forward, state->forward, pxi_cell_data(session, unit->in[0]),
+                               y, unit->in[1] >= 0, pxi_session_scratch(session), err);
 }
 
 static px_status conv_backward_data(const pxi_unit *unit, px_session *session,
@@ -312,13 +290,10 @@ static px_status conv_backward_data(const pxi_unit *unit, px_session *session,
     const conv_impl *impl = unit->impl;
     float *dx = pxi_cell_grad(session, unit->in[0]);
     const bool adds = pxi_grad_adds(session, unit->in[0]);
-    if (impl->data.narrow) {
-        pxi_narrow_run(impl->data.narrow, g, dx, adds, pxi_session_scratch(session));
-        return PX_OK;
-    }
-    if (adds && impl->data_adds.prim)
-        return pxi_bound_run(state->data_adds, err);
-    PX_TRY(pxi_bound_run(state->data, err));
+    const bool other = adds && impl->data_adds.prim;
+    PX_TRY(pxi_conv_kernel_run(other ? &impl->data_adds : &impl->data,
+                               other ? state->data_adds : state->data, g, dx, adds,
+                               pxi_session_scratch(session), err));
     if (impl->spare) {
         const pxi_act none = {0};
         float *made = (float *)(void *)conv_scratch(session, impl->spare_offset);
@@ -367,9 +342,9 @@ static void conv_release(pxi_unit *unit)
     conv_impl *impl = unit->impl;
     if (!impl)
         return;
-    pxi_prim_free(impl->forward.prim);
-    pxi_prim_free(impl->data.prim);
-    pxi_prim_free(impl->data_adds.prim);
+    pxi_conv_kernel_done(&impl->forward);
+    pxi_conv_kernel_done(&impl->data);
+    pxi_conv_kernel_done(&impl->data_adds);
     pxi_prim_free(impl->weight_grad);
 }
 

@@ -1,0 +1,25 @@
+/* src/engine/winograd.h - 3x3 convolutions at stride 1 by F(2x2, 3x3)
+ *
+ * Lavin & Gray, Fast Algorithms for Convolutional Neural Networks, CVPR 2016, section 4.1: a 2x2
+ * block of results costs 16 products instead of 36. oneDNN's direct kernels already run near the
+ * multiply-add peak, so this is what is left to gain. AVX-512 only; other machines use oneDNN.
+ */
+#ifndef PXI_ENGINE_WINOGRAD_H
+#define PXI_ENGINE_WINOGRAD_H
+
+#include "engine/prim.h"
+
+typedef struct pxi_winograd pxi_winograd;
+
+bool pxi_winograd_takes(const pxi_conv_shape *shape, const pxi_act *act);
+
+/* Transforms weights (out, in, 3, 3) into the plan's arena. NULL when out of memory. */
+pxi_winograd *pxi_winograd_new(px_arena *arena, const pxi_conv_shape *shape, const float *weights,
+                               const float *bias, const pxi_act *act);
+size_t pxi_winograd_scratch(const pxi_winograd *winograd);
+
+/* Channels-last in and out. `adds`: to what the destination holds, before the activation. */
+void pxi_winograd_run(const pxi_winograd *winograd, const float *source, float *destination,
+                      bool adds, float *scratch);
+
+#endif
