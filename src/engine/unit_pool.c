@@ -150,8 +150,14 @@ static inline __attribute__((always_inline)) void pool_max(const float *left, co
     *(lanes *)(void *)out = (lanes)(((mask)b & takes_b) | ((mask)a & ~takes_b));
 }
 
-/* 2x2 at stride 2: rows first, whole lines at a time, then neighbouring pixels. Strips of 8
- * channels run over into the next pixel of `line`, which is written after. */
+/* Where a strip of 8 channels starts: the last one is pulled back to end with the channels. With
+ * fewer than 8 it runs over into the next pixel, which is written after. */
+static inline __attribute__((always_inline)) size_t pool_strip(size_t c, size_t channels)
+{
+    return channels >= LANES && c + LANES > channels ? channels - LANES : c;
+}
+
+/* 2x2 at stride 2: rows first, whole lines at a time, then neighbouring pixels. */
 __attribute__((target_clones("avx512f", "avx2", "default"))) static void
 pool_max_pairs(const pool_impl *p, const float *x, float *y, float *tall, float *line)
 {
@@ -162,8 +168,9 @@ pool_max_pairs(const pool_impl *p, const float *x, float *y, float *tall, float 
             tall[i] = (x[width + i] > x[i]) | (x[width + i] != x[width + i]) ? x[width + i] : x[i];
         for (size_t ox = 0; ox < out_width; ox++)
             for (size_t c = 0; c < channels; c += LANES) {
-                const float *left = tall + 2 * ox * channels + c;
-                pool_max(left, left + channels, line + ox * channels + c);
+                const size_t at = pool_strip(c, channels);
+                const float *left = tall + 2 * ox * channels + at;
+                pool_max(left, left + channels, line + ox * channels + at);
             }
         memcpy(y, line, out_width * channels * sizeof *y);
     }
@@ -218,8 +225,7 @@ pool_max_window_back(const pool_impl *p, const pool_window *w, const float *x, c
         }
 }
 
-/* As pool_max_pairs(): strips of 8 channels run over into what is written after, so both rows are
- * put together in `lines` (two of them, with room behind) first. */
+/* As pool_max_pairs(); both rows are put together in `lines` first, which have room behind. */
 __attribute__((target_clones("avx512f", "avx2", "default"))) static void
 pool_max_pairs_back(const pool_impl *p, const float *x, const float *y, const float *dy, float *dx,
                     float *lines)
@@ -229,7 +235,8 @@ pool_max_pairs_back(const pool_impl *p, const float *x, const float *y, const fl
     for (int64_t oy = 0; oy < p->out[0]; oy++) {
         for (size_t ox = 0; ox < out_width; ox++)
             for (size_t c = 0; c < channels; c += LANES) {
-                const size_t in = 2 * ox * channels + c, out = ox * channels + c;
+                const size_t at = pool_strip(c, channels);
+                const size_t in = 2 * ox * channels + at, out = ox * channels + at;
                 const size_t from[4] = {0, channels, width, width + channels};
                 const size_t to[4] = {0, channels, second, second + channels};
                 const lanes top = *(const lanes *)(const void *)(y + out);
