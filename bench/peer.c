@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void peer_fill(float *x, size_t count)
 {
@@ -71,9 +72,17 @@ static void *member_run(void *argument)
     return NULL;
 }
 
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Images per second of all workers together; each worker's own rate counts up to its own last
  * batch, so that a batch which overruns the time does not cost anything. 0 on failure. */
-static double team_rate(const peer *self, const peer_net *net, double seconds, char text[PEER_TEXT])
+static double team_rate(const peer *self, const peer_net *net, double seconds, double *by_cpu,
+                        char text[PEER_TEXT])
 {
     static member members[PEER_WORKERS];
     pthread_t threads[PEER_WORKERS];
@@ -87,10 +96,13 @@ static double team_rate(const peer *self, const peer_net *net, double seconds, c
             exit(3); /* the others wait at the barrier for ever */
         }
     }
+    const double cpu = cpu_seconds();
     member_run(&members[0]);
     for (int i = 1; i < workers; i++)
         pthread_join(threads[i], NULL);
     pthread_barrier_destroy(&t.start);
+    const double used = cpu_seconds() - cpu;
+    int64_t images = 0;
     double rate = 0.0;
     for (int i = 0; i < workers; i++) {
         if (atomic_load(&t.failed)) {
@@ -98,8 +110,10 @@ static double team_rate(const peer *self, const peer_net *net, double seconds, c
                 memcpy(text, members[i].text, PEER_TEXT);
             continue;
         }
+        images += members[i].steps * net->batch;
         rate += (double)(members[i].steps * net->batch) / members[i].elapsed;
     }
+    *by_cpu = (double)images * net->threads / used;
     return rate;
 }
 
@@ -132,7 +146,7 @@ static void answer_open(const peer *self, table *nets, const char *line)
         return;
     }
     request.batch = batch;
-    nets[id].net = (peer_net){0};
+    nets[id].net = (peer_net){.threads = request.threads};
     if (self->open(&request, &nets[id].net, text)) {
         nets[id].used = true;
         printf("ready batch=%lld%s\n", (long long)nets[id].net.batch, text);
@@ -145,7 +159,7 @@ static void answer_open(const peer *self, table *nets, const char *line)
 static void answer(const peer *self, table *nets, const char *line)
 {
     int id = -1;
-    double seconds = 0.0;
+    double seconds = 0.0, by_cpu = 0.0;
     char text[PEER_TEXT] = "";
     if (strncmp(line, "open ", 5) == 0) {
         answer_open(self, nets, line);
@@ -158,9 +172,9 @@ static void answer(const peer *self, table *nets, const char *line)
             reply_error(err.message);
     } else if (sscanf(line, "run %d %lf", &id, &seconds) == 2 && id >= 0 && id < PEER_NETS &&
                nets[id].used) {
-        const double rate = team_rate(self, &nets[id].net, seconds, text);
+        const double rate = team_rate(self, &nets[id].net, seconds, &by_cpu, text);
         if (rate > 0.0)
-            printf("rate %.2f\n", rate);
+            printf("rate %.2f %.2f\n", rate, by_cpu);
         else
             reply_error(text);
     } else if (sscanf(line, "close %d", &id) == 1 && id >= 0 && id < PEER_NETS && nets[id].used) {

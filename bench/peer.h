@@ -4,12 +4,14 @@
  * Requests come as lines on stdin, one reply line each on stdout:
  *
  *     open ID MODEL KIND BATCH THREADS LAYOUT    ready KEY=VALUE ... | error TEXT
- *     run ID SECONDS                             rate IMAGES_PER_SECOND | error TEXT
+ *     run ID SECONDS                             rate BY_CLOCK BY_CPU | error TEXT
  *     close ID                                   closed
  *     peak                                       peak GFLOPS
  *
- * KIND is forward, grad or trace. Every peer fills its inputs by peer_fill(), so that the driver
- * can see from the `check` values of the `ready` line that all of them compute the same.
+ * Rates are images per second of the clock, and per second of CPU time times THREADS: on a machine
+ * that others use too the second one is what is left to compare. KIND is forward, grad or trace.
+ * Every peer fills its inputs by peer_fill(), so that the driver can see from the `check` values of
+ * the `ready` line that all of them compute the same.
  */
 #ifndef PLEXOR_BENCH_PEER_H
 #define PLEXOR_BENCH_PEER_H
@@ -30,6 +32,7 @@ typedef struct peer_net {
     void *state;
     int64_t batch;
     int workers; /* threads that call step() at the same time */
+    int threads; /* as requested: workers times what each may use itself */
 } peer_net;
 
 typedef struct peer {

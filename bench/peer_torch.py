@@ -50,12 +50,13 @@ class Net:
 
     def rate(self, seconds):
         torch.set_num_threads(self.threads)
-        steps, elapsed, start = 0, 0.0, time.perf_counter()
+        steps, elapsed, start, cpu = 0, 0.0, time.perf_counter(), time.process_time()
         while elapsed < seconds:
             self.step()
             steps += 1
             elapsed = time.perf_counter() - start
-        return steps * self.batch / elapsed
+        images = steps * self.batch
+        return images / elapsed, images * self.threads / (time.process_time() - cpu)
 
 
 def answer(nets, words):
@@ -66,7 +67,8 @@ def answer(nets, words):
         nets[identity] = net
         return f"ready batch={batch} version={torch.__version__} check={net.check()}"
     if words[0] == "run":
-        return f"rate {nets[words[1]].rate(float(words[2])):.2f}"
+        by_clock, by_cpu = nets[words[1]].rate(float(words[2]))
+        return f"rate {by_clock:.2f} {by_cpu:.2f}"
     if words[0] == "close":
         del nets[words[1]]
         return "closed"
