@@ -11,7 +11,7 @@
 #define DIV_INT(op, dtype, T, tag) PXI_BINARY_KERNEL(op##_##tag, T, T, T, PXI_INT_DIV(T, a, b))
 #define ADD_REAL(op, dtype, T, tag) PXI_BINARY_KERNEL(op##_##tag, T, T, T, a + b)
 #define SUB_REAL(op, dtype, T, tag) PXI_BINARY_KERNEL(op##_##tag, T, T, T, a - b)
-#define MUL_REAL(op, dtype, T, tag) PXI_BINARY_KERNEL(op##_##tag, T, T, T, a *b)
+#define MUL_REAL(op, dtype, T, tag) PXI_BINARY_KERNEL(op##_##tag, T, T, T, (a * b))
 #define DIV_REAL(op, dtype, T, tag) PXI_BINARY_KERNEL(op##_##tag, T, T, T, a / b)
 
 /* One operator: INT and REAL make its kernels, DA and DB are its gradients by either operand, where
@@ -69,4 +69,4 @@
 ARITHMETIC(add, "Add", ADD_INT, ADD_REAL, dy, dy)
 ARITHMETIC(sub, "Sub", SUB_INT, SUB_REAL, dy, -dy)
 ARITHMETIC(mul, "Mul", MUL_INT, MUL_REAL, (dy * b), (dy * b))
-ARITHMETIC(div, "Div", DIV_INT, DIV_REAL, dy / b, -dy *y / a)
+ARITHMETIC(div, "Div", DIV_INT, DIV_REAL, dy / b, (-dy * y / a))

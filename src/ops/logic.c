@@ -78,10 +78,10 @@ const px_op px_op_not_1 = {
 /* --- BitShift ------------------------------------------------------------------------------------
  */
 
-#define SHIFT_FITS(T) (b < 8 * sizeof(T))
-#define SHIFT_KERNELS(op, dtype, T, tag)                                                       \
-    PXI_BINARY_KERNEL(shift_left_##tag, T, T, T, SHIFT_FITS(T) ? (T)((uint64_t)a << b) : (T)0) \
-    PXI_BINARY_KERNEL(shift_right_##tag, T, T, T, SHIFT_FITS(T) ? (T)(a >> b) : (T)0)
+#define SHIFT(T, SHIFTED) ((T)(b < 8 * sizeof(T) ? (SHIFTED) : 0))
+#define SHIFT_KERNELS(op, dtype, T, tag)                                     \
+    PXI_BINARY_KERNEL(shift_left_##tag, T, T, T, SHIFT(T, (uint64_t)a << b)) \
+    PXI_BINARY_KERNEL(shift_right_##tag, T, T, T, SHIFT(T, (uint64_t)a >> b))
 PXI_UNSIGNED_TYPES(SHIFT_KERNELS, )
 static pxi_binary_fn *const shift_left[] = {PXI_UNSIGNED_TYPES(PXI_KERNEL_ENTRY, shift_left)};
 static pxi_binary_fn *const shift_right[] = {PXI_UNSIGNED_TYPES(PXI_KERNEL_ENTRY, shift_right)};

@@ -9,7 +9,7 @@
 #include <tgmath.h>
 
 /* r has the sign of a: bring it to b's side. r + b cannot overflow, the signs differ. */
-#define MOD_FLOOR(T, r, b) ((r) != 0 && ((r) < (T)1) != ((b) < (T)1) ? (T)((r) + (b)) : (r))
+#define MOD_FLOOR(T, r, b) ((T)((r) != 0 && ((r) < (T)1) != ((b) < (T)1) ? (T)((r) + (b)) : (r)))
 
 #define MOD_INT(op, dtype, T, tag)                                \
     PXI_BINARY_KERNEL(mod_c_##tag, T, T, T, PXI_INT_REM(T, a, b)) \
@@ -17,7 +17,7 @@
 #define MOD_REAL(op, dtype, T, tag)                     \
     PXI_BINARY_KERNEL(mod_c_##tag, T, T, T, fmod(a, b)) \
     PXI_GRADIENT_KERNEL(mod_da_##tag, T, T, dy)         \
-    PXI_GRADIENT_KERNEL(mod_db_##tag, T, T, -dy *trunc(b / a)) /* here b / a is a / b */
+    PXI_GRADIENT_KERNEL(mod_db_##tag, T, T, (-dy * trunc(b / a))) /* here b / a is a / b */
 PXI_INT_TYPES(MOD_INT, )
 PXI_REAL_TYPES(MOD_REAL, )
 

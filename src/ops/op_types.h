@@ -56,19 +56,19 @@ px_status pxi_op_type_as_first(const px_op_ctx *ctx, int input, px_error *err);
 #define PXI_INT_MUL(T, a, b) ((T)((uint64_t)(a) * (uint64_t)(b)))
 #define PXI_IS_MINUS_ONE(T, b) ((T)-1 < (T)1 && (b) == (T)-1)
 #define PXI_INT_DIV(T, a, b) \
-    ((b) == 0 ? (T)0 : PXI_IS_MINUS_ONE(T, b) ? PXI_INT_SUB(T, 0, a) : (T)((a) / (b)))
+    ((T)((b) == 0 ? (T)0 : PXI_IS_MINUS_ONE(T, b) ? PXI_INT_SUB(T, 0, a) : (T)((a) / (b))))
 /* The sign of the dividend, as C's %. */
-#define PXI_INT_REM(T, a, b) ((b) == 0 || PXI_IS_MINUS_ONE(T, b) ? (T)0 : (T)((a) % (b)))
+#define PXI_INT_REM(T, a, b) ((T)((b) == 0 || PXI_IS_MINUS_ONE(T, b) ? (T)0 : (T)((a) % (b))))
 
 /* Limits of an integer type, and a number brought into them: towards zero, the nearest limit when
  * out of range, 0 for NaN. C leaves those cases undefined. */
 #define PXI_INT_MAX(T) \
-    ((T)-1 < (T)1 ? (T)(((uint64_t)1 << (8 * sizeof(T) - 1)) - 1) : (T)UINT64_MAX)
-#define PXI_INT_MIN(T) ((T)-1 < (T)1 ? (T)(-PXI_INT_MAX(T) - 1) : (T)0)
-#define PXI_INT_FROM(T, real)                            \
-    ((real) <= (double)PXI_INT_MIN(T)   ? PXI_INT_MIN(T) \
-     : (real) >= (double)PXI_INT_MAX(T) ? PXI_INT_MAX(T) \
-     : (real) == (real)                 ? (T)(real)      \
-                                        : (T)0)
+    ((T)((T)-1 < (T)1 ? (T)(((uint64_t)1 << (8 * sizeof(T) - 1)) - 1) : (T)UINT64_MAX))
+#define PXI_INT_MIN(T) ((T)((T)-1 < (T)1 ? (T)(-PXI_INT_MAX(T) - 1) : (T)0))
+#define PXI_INT_FROM(T, real)                                \
+    ((T)((real) <= (double)PXI_INT_MIN(T)   ? PXI_INT_MIN(T) \
+         : (real) >= (double)PXI_INT_MAX(T) ? PXI_INT_MAX(T) \
+         : (real) == (real)                 ? (T)(real)      \
+                                            : (T)0))
 
 #endif

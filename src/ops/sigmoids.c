@@ -11,8 +11,8 @@
 /* log(1 + exp(x)) without overflow; log1p's argument lies in (0, 1]. */
 #define SOFTPLUS(x) (((x) > 0 ? (x) : 0) + log1p(exp(-fabs(x))))
 
-PXI_UNARY(sigmoid_1, "Sigmoid", 1, SIGMOID(x), dy *y *(1 - y))
-PXI_UNARY(tanh_1, "Tanh", 1, tanh(x), dy *(1 - y * y))
+PXI_UNARY(sigmoid_1, "Sigmoid", 1, SIGMOID(x), (dy * y * (1 - y)))
+PXI_UNARY(tanh_1, "Tanh", 1, tanh(x), (dy * (1 - y * y)))
 PXI_UNARY(softplus_1, "Softplus", 1, SOFTPLUS(x), dy *SIGMOID(x))
 PXI_UNARY(softsign_1, "Softsign", 1, x / (1 + fabs(x)), dy / ((1 + fabs(x)) * (1 + fabs(x))))
 
@@ -38,7 +38,7 @@ PXI_UNARY(mish_18, "Mish", 18, (x * tanh(SOFTPLUS(x))),
 #define GELU_PHI ((T)0.5 * (1 + erf(x * (T)0.70710678118654752440)))
 #define GELU_SCALE ((T)0.79788456080286535588) /* sqrt(2 / pi) */
 #define GELU_CUBE ((T)0.044715)
-#define GELU_TANH tanh(GELU_SCALE *(x + GELU_CUBE * x * x * x))
+#define GELU_TANH (tanh((x + GELU_CUBE * x * x * x) * GELU_SCALE))
 #define GELU_SLOPE (GELU_SCALE * (1 + 3 * GELU_CUBE * x * x))
 
 PXI_UNARY_KERNELS(gelu_exact, (x * GELU_PHI), (dy * (GELU_PHI + x * GELU_DENSITY)))
