@@ -67,7 +67,7 @@ lint: ## layout, shell scripts, static analysis; whatever of it is installed
 asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test
 	@test -f $(ASAN_BUILD)/build.ninja || meson setup $(ASAN_BUILD) $(meson_flags) \
-	    -Db_sanitize=address,undefined -Db_lundef=false --buildtype debugoptimized
+	    -Dwerror=false -Db_sanitize=address,undefined -Db_lundef=false --buildtype debugoptimized
 	@ninja $(ninja_flags) -C $(ASAN_BUILD)
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    meson test -C $(ASAN_BUILD) $(test_flags) --timeout-multiplier 10; status=$$?; \

@@ -228,6 +228,7 @@ static int eval_json(const cli_command *self, const eval *e, const eval_result *
         px_json_end(&json);
     }
     px_json_real(&json, "seconds", r->seconds);
+    px_json_real(&json, "peak_rss_mib", (double)px_peak_rss_bytes() / 1048576.0);
     px_json_end(&json);
     cli_classes_close(&names);
     return cli_print_json(self, &json);

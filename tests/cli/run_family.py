@@ -4,15 +4,14 @@
 A family is a text file:
 
     == what is tested              a case; one folder, empty at first, is the current one for all
-    $ plexor version               a shell command; several make a script, $HERE is this folder
+    $ plexor version               a shell command; several make a script, $HERE is this folder, $TOP the source tree
     > plexor 0.1.0                 expected standard output
     ! plexor: ...                  expected standard error
     ? 2                            expected exit status of the last command; 0 if not given
-    needs: numpy                   a Python module the case needs: skipped, saying so, without it
+    needs: /usr/share/x            a file or folder the case needs: skipped, saying so, without it
 
 In expected lines {*} stands for anything, and a line of ... alone for any number of lines. Speaks TAP.
 """
-import importlib.util
 import os
 import re
 import subprocess
@@ -68,15 +67,16 @@ def run(case, folder, environment):
 def main():
     plexor, family = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     cases = parse(family)
-    environment = dict(os.environ, HERE=os.path.dirname(family), PYTHON=sys.executable, LC_ALL="C",
+    environment = dict(os.environ, HERE=os.path.dirname(family),
+                       TOP=os.path.dirname(os.path.dirname(os.path.dirname(family))), PYTHON=sys.executable, LC_ALL="C",
                        PATH=os.path.dirname(plexor) + os.pathsep + os.environ["PATH"])
     print(f"1..{len(cases)}")
     failed = False
     with tempfile.TemporaryDirectory(prefix="plexor-cli-") as folder:
         for number, case in enumerate(cases, 1):
-            absent = [m for m in case["needs"] if importlib.util.find_spec(m) is None]
+            absent = [p for p in case["needs"] if not os.path.exists(p)]
             if absent:
-                print(f"ok {number} - {case['title']} # SKIP no Python module {' '.join(absent)}")
+                print(f"ok {number} - {case['title']} # SKIP there is no {' '.join(absent)}")
                 continue
             faults = run(case, folder, environment)
             failed = failed or bool(faults)
