@@ -127,7 +127,9 @@ px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err)
     unit->in[2] = ctx->node->inputs[1];
     unit->in[3] = pxi_op_has_in(ctx, 2) ? ctx->node->inputs[2] : -1;
     unit->out[0] = last->outputs[0];
-    unit->donor = residual;
+    /* y may take over the residual's memory, unless the convolution reads it as well */
+    if (residual >= 0 && plan->cells[residual].root != plan->cells[x].root)
+        unit->donor = residual;
     plan->cells[unit->out[0]].layout = PXI_NHWC;
     unit->impl = impl;
     unit->flops = pxi_conv_flops(ctx);
