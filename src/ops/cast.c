@@ -1,7 +1,8 @@
 /* src/ops/cast.c - Cast, CastLike
  *
  * The conversions are those of convert.h. There is no half precision inside a program: a cast to
- * float16 or bfloat16 gives float32 numbers that are rounded to that type. Gradients go through
+ * float16 or bfloat16 gives float32 numbers that are rounded to that type: to nearest, but bfloat16
+ * towards zero before opset 19, as ONNX's reference and ONNX Runtime did. Gradients go through
  * between floats, unrounded, and end at integers.
  */
 #include "ops/convert.h"
@@ -73,6 +74,14 @@ static px_status castlike_setup(px_op_ctx *ctx, px_error *err)
     return cast_setup_to(ctx, castlike_type(ctx), err);
 }
 
+/* Drops the lower half of a float's bits; a NaN stays one. */
+static uint16_t cast_truncate(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return value == value ? (uint16_t)(bits >> 16) : px_float_to_bfloat(value);
+}
+
 static px_status cast_forward(const px_op_ctx *ctx, px_error *err)
 {
     (void)err;
@@ -83,9 +92,12 @@ static px_status cast_forward(const px_op_ctx *ctx, px_error *err)
     if (to == PX_FLOAT16)
         for (int64_t i = 0; i < count; i++)
             y[i] = px_half_to_float(px_float_to_half((float)y[i]));
-    if (to == PX_BFLOAT16)
+    if (to == PX_BFLOAT16) {
+        const bool nearest = ctx->node->opset >= 19;
         for (int64_t i = 0; i < count; i++)
-            y[i] = px_bfloat_to_float(px_float_to_bfloat((float)y[i]));
+            y[i] = px_bfloat_to_float(nearest ? px_float_to_bfloat((float)y[i])
+                                              : cast_truncate((float)y[i]));
+    }
     return PX_OK;
 }
 

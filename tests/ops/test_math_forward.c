@@ -116,6 +116,8 @@ static const struct {
     {{.type = "Cast", .opset = 13, .attrs = "to=1", .in = {V_(PX_UINT64, "1", "18446744073709549568")}}, 0, "18446744073709549568"},
     {{.type = "Cast", .opset = 13, .attrs = "to=10", .in = {F_("4", "1.0001 70000 nan 1e-9")}}, 0, "1 inf nan 0"},
     {{.type = "Cast", .opset = 13, .attrs = "to=16", .in = {F_("3", "1.001 -inf 257")}}, 0, "1 -inf 256"},
+    {{.type = "Cast", .opset = 13, .attrs = "to=16", .in = {F_("3", "1.007 -1.007 nan")}}, 0, "1 -1 nan"},
+    {{.type = "Cast", .opset = 19, .attrs = "to=16", .in = {F_("3", "1.007 -1.007 nan")}}, 0, "1.0078125 -1.0078125 nan"},
     {{.type = "Cast", .opset = 1, .attrs = "to=INT32", .in = {F_("2", "2.5 -2.5")}}, PX_INT32, "2 -2"},
     {{.type = "CastLike", .opset = 15, .in = {F_("2", "2.5 -2.5"), V_(PX_INT8, "1", "0")}}, PX_INT8, "2 -2"},
 
