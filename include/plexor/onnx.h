@@ -4,7 +4,7 @@
  *     if (px_model_load("net.onnx", &model, &err) != PX_OK) ...
  *
  * The reader trusts nothing: see docs/onnx.md for the limits. It does not check operators; what
- * the engine cannot run is reported, all at once, by px_model_check() in <plexor/engine.h>.
+ * the engine cannot run is reported, all at once, by px_model_unsupported() in <plexor/engine.h>.
  */
 #ifndef PLEXOR_ONNX_H
 #define PLEXOR_ONNX_H
@@ -24,11 +24,13 @@ PX_API px_status px_model_parse(const void *bytes, size_t size, const char *name
 PX_API px_status px_model_save(const px_model *model, const char *path, px_error *err);
 
 /* Reads one serialised TensorProto (the input_0.pb files of ONNX's test data); owns its data.
- * *name (may be NULL) gets the tensor's name, to be freed by the caller. Sequences, optionals and
- * strings are PX_E_UNSUPPORTED. */
+ * *name (may be NULL) gets the tensor's name, to be freed by the caller. Tensors of strings and
+ * other foreign types are PX_E_UNSUPPORTED; nothing in a file tells a sequence or an optional from
+ * a tensor, so ask the model (px_value.foreign_type) before reading one. */
 PX_API px_status px_tensor_load_pb(const char *path, px_tensor *out, char **name, px_error *err);
 
-/* Warnings of the last load, one per line ("opset 19 is newer than ..."); "" if none. */
+/* What the reader has to say about the model, one remark per line ("opset 19 is newer than ...");
+ * "" if none. */
 PX_API const char *px_model_warnings(const px_model *model);
 
 PX_END_DECLS

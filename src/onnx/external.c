@@ -39,8 +39,7 @@ static bool location_is_inside(const char *location)
     return true;
 }
 
-/* One part of the path after the other, following no link at all: for kernels without openat2. */
-static int open_without_links(int folder, const char *location)
+int pxi_external_open_plain(int folder, const char *location)
 {
     char parts[EXTERNAL_MAX_LOCATION];
     strcpy(parts, location); /* location_is_inside() has seen its length */
@@ -68,7 +67,7 @@ static int open_inside(const char *folder_path, const char *location)
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
     long fd = syscall(SYS_openat2, folder, location, &how, sizeof how);
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-        fd = open_without_links(folder, location);
+        fd = pxi_external_open_plain(folder, location);
     const int reason = errno;
     close(folder);
     errno = reason;

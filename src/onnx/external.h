@@ -20,4 +20,8 @@ px_status pxi_external_find(pxi_external *external, const Onnx__TensorProto *ten
                             const void **data, px_error *err);
 void pxi_external_done(pxi_external *external);
 
+/* How files are opened on kernels without openat2: one part of the path after the other, following
+ * no link at all. The path is relative and has no "..". -1 and errno on failure. */
+int pxi_external_open_plain(int folder, const char *location);
+
 #endif

@@ -22,7 +22,7 @@ typedef struct flattener {
     pxi_flat_node *nodes;
     size_t capacity;
     int count, calls;
-    size_t expansion; /* bytes taken so far */
+    size_t expansion, most_expansion; /* bytes taken so far, and how many may be */
     px_error *err;
 } flattener;
 
@@ -55,11 +55,12 @@ int pxi_onnx_implied_opset(const Onnx__ModelProto *proto)
 
 static void *flat_alloc(flattener *flat, size_t count, size_t size)
 {
-    if (count > PXI_ONNX_MAX_EXPANSION / size ||
-        (flat->expansion += count * size) > PXI_ONNX_MAX_EXPANSION) {
+    if (count > flat->most_expansion / size ||
+        (flat->expansion += count * size) > flat->most_expansion) {
+        flat->expansion = flat->most_expansion + 1;
         px_fail(flat->err, PX_E_INPUT,
-                "the model's functions expand to more than %zu MiB; no honest model does that",
-                PXI_ONNX_MAX_EXPANSION >> 20);
+                "the model's functions expand to more than %zu bytes; no honest model does that",
+                flat->most_expansion);
         return NULL;
     }
     void *block = pxi_arena_alloc(flat->arena, count, size);
@@ -71,7 +72,7 @@ static void *flat_alloc(flattener *flat, size_t count, size_t size)
 /* What flat_alloc() said; for callers whose own err may be NULL. */
 static px_status flat_status(const flattener *flat)
 {
-    return flat->expansion > PXI_ONNX_MAX_EXPANSION ? PX_E_INPUT : PX_E_NOMEM;
+    return flat->expansion > flat->most_expansion ? PX_E_INPUT : PX_E_NOMEM;
 }
 
 /* An inner name as the outside sees it; NULL on failure. */
@@ -181,6 +182,11 @@ static px_status flatten_functions(flattener *flat)
     if (flat->proto->n_functions > PXI_ONNX_MAX_NODES)
         return px_fail(flat->err, PX_E_INPUT, "%zu functions are too many",
                        flat->proto->n_functions);
+    if (flat->proto->n_functions) {
+        const size_t bytes = protobuf_c_message_get_packed_size(&flat->proto->base);
+        flat->most_expansion = PX_MIN(PXI_ONNX_EXPANSION_MOST,
+                                      PXI_ONNX_EXPANSION_BASE + PXI_ONNX_EXPANSION_FACTOR * bytes);
+    }
     for (size_t i = 0; i < flat->proto->n_functions; i++) {
         const Onnx__FunctionProto *function = flat->proto->functions[i];
         const char *kept =

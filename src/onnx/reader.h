@@ -23,7 +23,11 @@ enum {
     PXI_ONNX_MAX_CALLS = 16,    /* functions calling functions */
     PXI_ONNX_NEWEST_OPSET = 17, /* newer ones are read with a warning */
 };
-#define PXI_ONNX_MAX_EXPANSION ((size_t)16 << 20) /* bytes that expanding functions may take */
+
+/* Bytes that expanding functions may take: the base and so many times the file, up to the most. */
+#define PXI_ONNX_EXPANSION_BASE ((size_t)1 << 20)
+#define PXI_ONNX_EXPANSION_FACTOR 64
+#define PXI_ONNX_EXPANSION_MOST ((size_t)256 << 20)
 
 /* A node as the graph will have it: functions are gone, so are references to their attributes. */
 typedef struct pxi_flat_node {

@@ -1,7 +1,10 @@
 /* tests/onnx/test_reader.c - what every file of the corpus gives, to the value */
 #include "base/memory.h"
 #include "onnx/corpus.h"
+#include "onnx/external.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -295,13 +298,51 @@ static void test_external_links(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+static void test_external_without_openat2(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/plexor-plain-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(chdir(root), 0);
+    assert_int_equal(mkdir("sub", 0700), 0);
+    fclose(fopen("sub/data", "wb"));
+    assert_int_equal(symlink("data", "sub/link"), 0);
+    assert_int_equal(symlink("sub", "link"), 0);
+    const struct {
+        const char *location;
+        bool opens;
+    } places[] = {{"sub/data", true},   {"./sub//data", true}, {"sub/link", false},
+                  {"link/data", false}, {"sub/gone", false},   {"sub/data/x", false}};
+    const int folder = open(".", O_PATH | O_DIRECTORY);
+    assert_true(folder >= 0);
+    for (size_t i = 0; i < PX_LEN(places); i++) {
+        const int fd = pxi_external_open_plain(folder, places[i].location);
+        if ((fd >= 0) != places[i].opens)
+            fail_msg("'%s': %s", places[i].location, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+    }
+    close(folder);
+    unlink("link");
+    unlink("sub/link");
+    unlink("sub/data");
+    assert_int_equal(rmdir("sub"), 0);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(rmdir(root), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus),   cmocka_unit_test(test_small),
-        cmocka_unit_test(test_types),    cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_function), cmocka_unit_test(test_odd_graphs),
-        cmocka_unit_test(test_external), cmocka_unit_test(test_external_links),
+        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_small),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_function),
+        cmocka_unit_test(test_odd_graphs),
+        cmocka_unit_test(test_external),
+        cmocka_unit_test(test_external_links),
+        cmocka_unit_test(test_external_without_openat2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
