@@ -1,25 +1,50 @@
-/* src/engine/conv_kernel.c - the kernel that suits a convolution's shape best */
+/* src/engine/conv_kernel.c - the kernel that suits a convolution's shape best, sample by sample */
 #include "engine/conv_kernel.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
 
 px_status pxi_conv_kernel_init(pxi_conv_kernel *kernel, px_arena *arena,
                                const pxi_conv_shape *shape, const float *weights, const float *bias,
                                const pxi_act *act, bool adds, px_error *err)
 {
-    if (pxi_narrow_takes(shape, act, adds)) {
-        kernel->narrow = pxi_narrow_new(arena, shape, weights, bias, act);
+    pxi_conv_shape one = *shape;
+    one.batch = 1;
+    kernel->batch = shape->batch;
+    kernel->source_size = shape->in_channels * shape->in[0] * shape->in[1];
+    kernel->destination_size = shape->out_channels * shape->out[0] * shape->out[1];
+    if (pxi_narrow_takes(&one, act, adds)) {
+        kernel->narrow = pxi_narrow_new(arena, &one, weights, bias, act);
         return kernel->narrow ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
     }
-    if (pxi_winograd_takes(shape, act)) {
-        kernel->winograd = pxi_winograd_new(arena, shape, weights, bias, act);
+    if (pxi_winograd_takes(&one, act)) {
+        kernel->winograd = pxi_winograd_new(arena, &one, weights, bias, act);
         return kernel->winograd ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
     }
-    return pxi_prim_conv(shape, weights, bias, act, adds, &kernel->prim, err);
+    return pxi_prim_conv(&one, weights, bias, act, adds, &kernel->prim, err);
+}
+
+px_status pxi_conv_kernel_init_data(pxi_conv_kernel *kernel, const pxi_conv_shape *shape,
+                                    const float *weights, px_error *err)
+{
+    pxi_conv_shape one = *shape;
+    one.batch = 1;
+    kernel->batch = shape->batch;
+    kernel->source_size = shape->out_channels * shape->out[0] * shape->out[1];
+    kernel->destination_size = shape->in_channels * shape->in[0] * shape->in[1];
+    return pxi_prim_conv_data(&one, weights, &kernel->prim, err);
 }
 
 void pxi_conv_kernel_done(pxi_conv_kernel *kernel)
 {
     pxi_prim_free(kernel->prim);
     *kernel = (pxi_conv_kernel){0};
+}
+
+bool pxi_conv_kernel_is_empty(const pxi_conv_kernel *kernel)
+{
+    return !kernel->prim && !kernel->narrow && !kernel->winograd;
 }
 
 size_t pxi_conv_kernel_scratch(const pxi_conv_kernel *kernel)
@@ -39,15 +64,46 @@ bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel)
     return kernel->narrow || kernel->winograd;
 }
 
-px_status pxi_conv_kernel_run(const pxi_conv_kernel *kernel, const pxi_bound *bound,
-                              const float *source, float *destination, bool adds, void *scratch,
-                              px_error *err)
+px_status pxi_conv_bound_init(pxi_conv_bound *bound, const pxi_conv_kernel *kernel, void *stream,
+                              float *source, float *destination, void *scratch, px_error *err)
 {
-    if (kernel->prim)
-        return pxi_bound_run(bound, err);
-    if (kernel->narrow)
-        pxi_narrow_run(kernel->narrow, source, destination, adds, scratch);
-    else
-        pxi_winograd_run(kernel->winograd, source, destination, adds, scratch);
+    if (pxi_conv_kernel_is_empty(kernel))
+        return PX_OK;
+    *bound = (pxi_conv_bound){
+        .kernel = kernel, .source = source, .destination = destination, .scratch = scratch};
+    if (!kernel->prim)
+        return PX_OK;
+    bound->each = pxi_calloc((size_t)kernel->batch, sizeof *bound->each);
+    if (!bound->each)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int64_t n = 0; n < kernel->batch; n++) {
+        void *slots[] = {source + n * kernel->source_size,
+                         destination + n * kernel->destination_size};
+        PX_TRY(pxi_bound_new(kernel->prim, stream, slots, scratch, &bound->each[n], err));
+    }
+    return PX_OK;
+}
+
+void pxi_conv_bound_done(pxi_conv_bound *bound)
+{
+    for (int64_t n = 0; bound->each && n < bound->kernel->batch; n++)
+        pxi_bound_free(bound->each[n]);
+    free(bound->each);
+    *bound = (pxi_conv_bound){0};
+}
+
+px_status pxi_conv_bound_run(const pxi_conv_bound *bound, bool adds, px_error *err)
+{
+    const pxi_conv_kernel *kernel = bound->kernel;
+    for (int64_t n = 0; n < kernel->batch; n++) {
+        const float *source = bound->source + n * kernel->source_size;
+        float *destination = bound->destination + n * kernel->destination_size;
+        if (kernel->prim)
+            PX_TRY(pxi_bound_run(bound->each[n], err));
+        else if (kernel->narrow)
+            pxi_narrow_run(kernel->narrow, source, destination, adds, bound->scratch);
+        else
+            pxi_winograd_run(kernel->winograd, source, destination, adds, bound->scratch);
+    }
     return PX_OK;
 }

@@ -32,7 +32,8 @@ typedef struct conv_impl {
 } conv_impl;
 
 typedef struct conv_state {
-    pxi_bound *forward, *data, *data_adds, *weight_grad;
+    pxi_conv_bound forward, data, data_adds;
+    pxi_bound *weight_grad;
 } conv_state;
 
 static size_t conv_align(size_t bytes)
@@ -177,7 +178,7 @@ static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl 
     pxi_conv_shape rotated;
     if (!conv_rotated_shape(&impl->shape, &rotated)) {
         impl->spare = true;
-        return pxi_prim_conv_data(&impl->shape, impl->weights, &impl->data.prim, err);
+        return pxi_conv_kernel_init_data(&impl->data, &impl->shape, impl->weights, err);
     }
     float *weights = conv_rotate_weights(plan->arena, &impl->shape, impl->weights);
     if (!weights)
@@ -229,15 +230,6 @@ static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
     return PX_OK;
 }
 
-static px_status conv_bind(const pxi_prim *prim, px_session *session, void *a, void *b, void *c,
-                           void *d, pxi_bound **out, px_error *err)
-{
-    if (!prim)
-        return PX_OK;
-    void *slots[] = {a, b, c, d};
-    return pxi_bound_new(prim, session->stream, slots, pxi_session_scratch(session), out, err);
-}
-
 static char *conv_scratch(const px_session *session, size_t offset)
 {
     return (char *)pxi_session_scratch(session) + offset;
@@ -257,24 +249,31 @@ static px_status conv_attach(const pxi_unit *unit, px_session *session, void **o
     if (!state)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     *out = state;
-    void *x = pxi_cell_data(session, unit->in[0]), *y = pxi_cell_data(session, unit->out[0]);
-    PX_TRY(conv_bind(impl->forward.prim, session, x, y, NULL, NULL, &state->forward, err));
+    void *scratch = pxi_session_scratch(session);
+    float *x = pxi_cell_data(session, unit->in[0]), *y = pxi_cell_data(session, unit->out[0]);
+    PX_TRY(
+        pxi_conv_bound_init(&state->forward, &impl->forward, session->stream, x, y, scratch, err));
     if (!unit->backward)
         return PX_OK;
     float *g = conv_gradient(unit, session);
-    float *dx = impl->wants_data ? pxi_cell_grad(session, unit->in[0]) : NULL;
-    void *target = impl->spare ? conv_scratch(session, impl->spare_offset) : (char *)dx;
-    PX_TRY(conv_bind(impl->data.prim, session, g, target, NULL, NULL, &state->data, err));
-    PX_TRY(conv_bind(impl->data_adds.prim, session, g, dx, NULL, NULL, &state->data_adds, err));
-    return conv_bind(impl->weight_grad, session, x, g,
-                     impl->wants_weights ? pxi_cell_grad(session, unit->in[2]) : NULL,
-                     impl->wants_bias ? pxi_cell_grad(session, unit->in[3]) : NULL,
-                     &state->weight_grad, err);
+    if (impl->wants_data) {
+        float *dx = pxi_cell_grad(session, unit->in[0]);
+        float *made = impl->spare ? (float *)(void *)conv_scratch(session, impl->spare_offset) : dx;
+        PX_TRY(
+            pxi_conv_bound_init(&state->data, &impl->data, session->stream, g, made, scratch, err));
+        PX_TRY(pxi_conv_bound_init(&state->data_adds, &impl->data_adds, session->stream, g, dx,
+                                   scratch, err));
+    }
+    if (!impl->weight_grad)
+        return PX_OK;
+    void *slots[] = {x, g, impl->wants_weights ? pxi_cell_grad(session, unit->in[2]) : NULL,
+                     impl->wants_bias ? pxi_cell_grad(session, unit->in[3]) : NULL};
+    return pxi_bound_new(impl->weight_grad, session->stream, slots, scratch, &state->weight_grad,
+                         err);
 }
 
 static px_status conv_forward(const pxi_unit *unit, px_session *session, void *data, px_error *err)
 {
-    const conv_impl *impl = unit->impl;
     const conv_state *state = data;
     float *y = pxi_cell_data(session, unit->out[0]);
     if (unit->in[1] >= 0) {
@@ -282,20 +281,17 @@ static px_status conv_forward(const pxi_unit *unit, px_session *session, void *d
         if (residual != y)
             memcpy(y, residual, px_tensor_bytes(&session->plan->cells[unit->out[0]].tensor));
     }
-    return pxi_conv_kernel_run(&impl->forward, state->forward, pxi_cell_data(session, unit->in[0]),
-                               y, unit->in[1] >= 0, pxi_session_scratch(session), err);
+    return pxi_conv_bound_run(&state->forward, unit->in[1] >= 0, err);
 }
 
 static px_status conv_backward_data(const pxi_unit *unit, px_session *session,
-                                    const conv_state *state, const float *g, px_error *err)
+                                    const conv_state *state, px_error *err)
 {
     const conv_impl *impl = unit->impl;
     float *dx = pxi_cell_grad(session, unit->in[0]);
     const bool adds = pxi_grad_adds(session, unit->in[0]);
-    const bool other = adds && impl->data_adds.prim;
-    PX_TRY(pxi_conv_kernel_run(other ? &impl->data_adds : &impl->data,
-                               other ? state->data_adds : state->data, g, dx, adds,
-                               pxi_session_scratch(session), err));
+    PX_TRY(pxi_conv_bound_run(adds && state->data_adds.kernel ? &state->data_adds : &state->data,
+                              adds, err));
     if (impl->spare) {
         const pxi_act none = {0};
         float *made = (float *)(void *)conv_scratch(session, impl->spare_offset);
@@ -324,7 +320,7 @@ static px_status conv_backward(const pxi_unit *unit, px_session *session, void *
         if (impl->wants_bias)
             pxi_grad_adds(session, unit->in[3]);
     }
-    return impl->wants_data ? conv_backward_data(unit, session, state, g, err) : PX_OK;
+    return impl->wants_data ? conv_backward_data(unit, session, state, err) : PX_OK;
 }
 
 static void conv_detach(void *data)
@@ -332,9 +328,9 @@ static void conv_detach(void *data)
     conv_state *state = data;
     if (!state)
         return;
-    pxi_bound_free(state->forward);
-    pxi_bound_free(state->data);
-    pxi_bound_free(state->data_adds);
+    pxi_conv_bound_done(&state->forward);
+    pxi_conv_bound_done(&state->data);
+    pxi_conv_bound_done(&state->data_adds);
     pxi_bound_free(state->weight_grad);
     free(state);
 }

@@ -50,6 +50,15 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
 {
     pxi_step *step = &plan->program->steps[step_index];
     const px_node *node = step->ctx.node;
+    px_op_ctx ctx = step->ctx;
+    ctx.arena = plan->arena;
+    if (layout == PXI_NHWC) {
+        const px_status status = step->op->permute(&ctx, nhwc_axes, 4, err);
+        if (status == PX_E_UNSUPPORTED) /* these parameters need logical order */
+            layout = PXI_PLAIN;
+        else if (status != PX_OK)
+            return status;
+    }
     int *in = pxi_arena_alloc(plan->arena, (size_t)node->input_count, sizeof *in);
     if (!in)
         return px_fail(err, PX_E_NOMEM, "out of memory");
@@ -58,8 +67,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
         if (in[i] < 0)
             continue;
         const px_tensor *t = &plan->cells[in[i]].tensor;
-        if (layout == PXI_NHWC && t->data && (t->dtype == PX_FLOAT32 || t->shape.rank == 4) &&
-            step->op->elementwise)
+        if (layout == PXI_NHWC && t->data && step->op->elementwise)
             in[i] = plain_constant_nhwc(plan, in[i]);
         else if (layout == PXI_PLAIN || t->shape.rank == 4)
             in[i] = pxi_plan_as(plan, in[i], layout);
@@ -74,14 +82,11 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
     if (!unit || !impl || !tensors)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     impl->op = step->op;
-    impl->ctx = step->ctx;
-    impl->ctx.arena = plan->arena;
+    impl->ctx = ctx;
     impl->ctx.in = tensors;
     impl->ctx.out = tensors + node->input_count;
     memcpy(impl->ctx.in, step->ctx.in, (size_t)node->input_count * sizeof *tensors);
     memcpy(impl->ctx.out, step->ctx.out, (size_t)node->output_count * sizeof *tensors);
-    if (layout == PXI_NHWC && step->op->permute)
-        PX_TRY(step->op->permute(&impl->ctx, nhwc_axes, 4, err));
     for (int i = 0; i < node->input_count; i++) {
         unit->in[i] = in[i];
         if (in[i] < 0)
