@@ -132,17 +132,22 @@ static void report_check(const plexor_net *n, char text[PEER_TEXT])
     peer_append_values(text, "check", shown, PEER_CLASSES_SHOWN);
 }
 
+/* "ref:any", but also "ip:ref:any" of a convolution that oneDNN hands on to another primitive. */
+static bool is_reference(const char *kernel)
+{
+    return kernel && (strncmp(kernel, "ref", 3) == 0 || strstr(kernel, ":ref"));
+}
+
 static void report_kernels(const plexor_net *n, char text[PEER_TEXT])
 {
     size_t reference = 0;
     for (size_t i = 0; i < px_plan_step_count(n->plan); i++) {
-        const char *kernel = px_plan_step_get(n->plan, i).kernel;
-        reference += kernel && strncmp(kernel, "ref", 3) == 0;
+        reference += is_reference(px_plan_step_get(n->plan, i).kernel);
     }
     peer_append(text, " reference=%zu", reference);
     for (size_t i = 0, listed = 0; i < px_plan_step_count(n->plan) && reference; i++) {
         const px_plan_step step = px_plan_step_get(n->plan, i);
-        if (step.kernel && strncmp(step.kernel, "ref", 3) == 0)
+        if (is_reference(step.kernel))
             peer_append(text, "%s%s:%s", listed++ ? "," : " reference_steps=", step.type,
                         step.kernel);
     }
