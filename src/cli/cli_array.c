@@ -228,16 +228,16 @@ static bool passage_by_rows(const px_plan *plan, const int *wanted, size_t count
     return true;
 }
 
-px_status cli_passage_new(const px_model *model, const px_tensor *arrays, int64_t batch,
-                          px_plan_options options, const int *wanted, size_t wanted_count,
-                          cli_passage *out, px_error *err)
+px_status cli_passage_new(const cli_command *self, const px_model *model, const px_tensor *arrays,
+                          int64_t batch, px_plan_options options, const int *wanted,
+                          size_t wanted_count, cli_passage *out, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
     cli_passage passage = {0};
     if (graph->input_count == 1 && arrays[0].shape.rank > 0) {
         passage.count = arrays[0].shape.dim[0];
-        PX_TRY(cli_plan_new(model, &arrays[0].shape, batch, passage.count, options, &passage.plan,
-                            err));
+        PX_TRY(cli_plan_new(self, model, &arrays[0].shape, batch, passage.count, options,
+                            &passage.plan, err));
         if (passage_by_rows(passage.plan, wanted, wanted_count)) {
             *out = passage;
             return PX_OK;

@@ -27,9 +27,9 @@ typedef struct cli_passage {
 } cli_passage;
 
 /* `options` says what is kept; `wanted` are the values that will be read per sample. */
-px_status cli_passage_new(const px_model *model, const px_tensor *arrays, int64_t batch,
-                          px_plan_options options, const int *wanted, size_t wanted_count,
-                          cli_passage *out, px_error *err);
+px_status cli_passage_new(const cli_command *self, const px_model *model, const px_tensor *arrays,
+                          int64_t batch, px_plan_options options, const int *wanted,
+                          size_t wanted_count, cli_passage *out, px_error *err);
 px_status cli_passage_fill(const cli_passage *passage, px_session *session, const px_tensor *arrays,
                            int64_t first, int64_t samples, px_error *err);
 

@@ -118,8 +118,9 @@ void cli_inputs_json(const cli_inputs *inputs, px_json *json)
     px_json_end(json);
 }
 
-px_status cli_plan_new(const px_model *model, const px_shape *shape, int64_t batch, int64_t count,
-                       px_plan_options options, px_plan **out, px_error *err)
+px_status cli_plan_new(const cli_command *self, const px_model *model, const px_shape *shape,
+                       int64_t batch, int64_t count, px_plan_options options, px_plan **out,
+                       px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
     const px_value *value = &graph->values[graph->inputs[0]];
@@ -135,7 +136,14 @@ px_status cli_plan_new(const px_model *model, const px_shape *shape, int64_t bat
         options.feeds = &feed;
         options.feed_count = 1;
     }
-    return px_plan_new(model, &options, out, err);
+    PX_TRY(px_plan_new(model, &options, out, err));
+    const int64_t baked = value->has_shape && value->shape.rank > 0 ? value->shape.dim[0] : -1;
+    if (baked > 0 && baked == px_plan_batch(*out) && baked < count && baked != batch)
+        cli_note(self,
+                 "'%s' was exported for %" PRId64 " input%s at a time, which cannot be changed "
+                 "safely; it runs in a loop",
+                 px_model_path(model), baked, baked == 1 ? "" : "s");
+    return PX_OK;
 }
 
 px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_session *session,

@@ -73,9 +73,10 @@ void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_
 void cli_inputs_json(const cli_inputs *inputs, px_json *json);
 
 /* Compiles for the inputs at hand: `options` says what is kept and seeded, this adds the batch and,
- * where the file leaves axes free, the shape. */
-px_status cli_plan_new(const px_model *model, const px_shape *shape, int64_t batch, int64_t count,
-                       px_plan_options options, px_plan **out, px_error *err);
+ * where the file leaves axes free, the shape. Says so where an exporter baked in its batch. */
+px_status cli_plan_new(const cli_command *self, const px_model *model, const px_shape *shape,
+                       int64_t batch, int64_t count, px_plan_options options, px_plan **out,
+                       px_error *err);
 
 /* Fills a session's first input with `samples` inputs from `first` on; the rest of the batch with
  * 0. */

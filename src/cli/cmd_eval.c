@@ -234,8 +234,8 @@ static int eval_json(const cli_command *self, const eval *e, const eval_result *
     return cli_print_json(self, &json);
 }
 
-static px_status eval_open(eval *e, const px_model *model, const cli_data *data, int64_t batch,
-                           px_error *err)
+static px_status eval_open(const cli_command *self, eval *e, const px_model *model,
+                           const cli_data *data, int64_t batch, px_error *err)
 {
     PX_TRY(px_model_scores(model, &e->scores, err));
     PX_TRY(cli_inputs_open(model, data, &e->inputs, err));
@@ -245,7 +245,8 @@ static px_status eval_open(eval *e, const px_model *model, const cli_data *data,
     options.keep = &e->scores.value;
     options.keep_count = 1;
     options.no_outputs = true;
-    PX_TRY(cli_plan_new(model, &e->inputs.shape, batch, e->inputs.count, options, &e->plan, err));
+    PX_TRY(cli_plan_new(self, model, &e->inputs.shape, batch, e->inputs.count, options, &e->plan,
+                        err));
     const int64_t size = px_plan_batch(e->plan);
     e->batches = (e->inputs.count + size - 1) / size;
     e->batch_loss = calloc((size_t)e->batches, sizeof *e->batch_loss);
@@ -282,7 +283,7 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     eval e = {.lock = PTHREAD_MUTEX_INITIALIZER};
     int rc = CLI_DONE;
     if (cli_model_load(self, path, &model, &err) != PX_OK ||
-        eval_open(&e, model, &data, workers.batch, &err) != PX_OK) {
+        eval_open(self, &e, model, &data, workers.batch, &err) != PX_OK) {
         rc = cli_fail(self, &err);
         goto done;
     }

@@ -94,8 +94,8 @@ static px_status grad_parse_neurons(grad *g, const char *of, px_error *err)
     return status;
 }
 
-static px_status grad_plan(grad *g, const char *of, const cli_neurons *neurons,
-                           const cli_workers *workers, px_error *err)
+static px_status grad_plan(const cli_command *self, grad *g, const char *of,
+                           const cli_neurons *neurons, const cli_workers *workers, px_error *err)
 {
     px_plan_options options = px_plan_options_default();
     int *seeds = NULL;
@@ -126,7 +126,7 @@ static px_status grad_plan(grad *g, const char *of, const cli_neurons *neurons,
     options.wrt = &g->input;
     options.wrt_count = 1;
     options.no_outputs = true;
-    status = cli_passage_new(g->model, g->inputs, workers->batch, options, seeds, seed_count,
+    status = cli_passage_new(self, g->model, g->inputs, workers->batch, options, seeds, seed_count,
                              &g->passage, err);
     free(seeds);
     return status;
@@ -175,7 +175,7 @@ static int grad_run(const cli_command *self, int argc, char **argv)
             px_fail(&err, PX_E_UNSUPPORTED, "the network's input is %s; gradients need float32",
                     px_dtype_name(g.inputs[0].dtype));
     if (status == PX_OK)
-        status = grad_plan(&g, of, &neurons, &workers, &err);
+        status = grad_plan(self, &g, of, &neurons, &workers, &err);
     if (status == PX_OK && strcmp(of, "loss") == 0)
         status = cli_labels_load(labels, g.passage.count, &g.labels, &err);
     if (status == PX_OK)

@@ -57,13 +57,14 @@ static px_status run_batch(void *context, px_session *session, int64_t first, in
     return PX_OK;
 }
 
-static px_status run_forward(run *r, const cli_workers *workers, px_error *err)
+static px_status run_forward(const cli_command *self, run *r, const cli_workers *workers,
+                             px_error *err)
 {
     px_plan_options options = px_plan_options_default();
     options.keep = r->wanted;
     options.keep_count = (size_t)r->wanted_count;
     options.no_outputs = true;
-    PX_TRY(cli_passage_new(r->model, r->inputs, workers->batch, options, r->wanted,
+    PX_TRY(cli_passage_new(self, r->model, r->inputs, workers->batch, options, r->wanted,
                            (size_t)r->wanted_count, &r->passage, err));
     r->outputs = calloc((size_t)r->wanted_count, sizeof *r->outputs);
     if (!r->outputs)
@@ -162,7 +163,7 @@ static int run_run(const cli_command *self, int argc, char **argv)
     if (status == PX_OK)
         status = cli_arrays_load(model, &inputs, &r.inputs, &err);
     if (status == PX_OK)
-        status = run_forward(&r, &workers, &err);
+        status = run_forward(self, &r, &workers, &err);
     if (status == PX_OK)
         status = run_save(&r, to, &err);
     rc = status == PX_OK ? run_report(self, &r, to, output.json, argc, argv) : cli_fail(self, &err);

@@ -64,8 +64,9 @@ static px_status trace_batch(void *context, px_session *session, int64_t first, 
     return px_session_judge(session, &t->scores, NULL, samples, t->predictions + first, NULL, err);
 }
 
-static px_status trace_open(trace *t, const px_model *model, const cli_data *data,
-                            const cli_neurons *neurons, int64_t batch, px_error *err)
+static px_status trace_open(const cli_command *self, trace *t, const px_model *model,
+                            const cli_data *data, const cli_neurons *neurons, int64_t batch,
+                            px_error *err)
 {
     px_plan_options options = px_plan_options_default();
     PX_TRY(cli_inputs_open(model, data, &t->inputs, err));
@@ -79,7 +80,8 @@ static px_status trace_open(trace *t, const px_model *model, const cli_data *dat
         options.keep_count = 1;
     }
     options.no_outputs = t->has_scores || t->probe;
-    PX_TRY(cli_plan_new(model, &t->inputs.shape, batch, t->inputs.count, options, &t->plan, err));
+    PX_TRY(cli_plan_new(self, model, &t->inputs.shape, batch, t->inputs.count, options, &t->plan,
+                        err));
     t->labels = calloc((size_t)t->inputs.count, sizeof *t->labels);
     t->predictions = calloc((size_t)t->inputs.count, sizeof *t->predictions);
     t->indices = calloc((size_t)t->inputs.count, sizeof *t->indices);
@@ -145,7 +147,7 @@ static int trace_run(const cli_command *self, int argc, char **argv)
     int rc = CLI_DONE;
     px_status status = cli_model_load(self, path, &model, &err);
     if (status == PX_OK)
-        status = trace_open(&t, model, &data, &neurons, workers.batch, &err);
+        status = trace_open(self, &t, model, &data, &neurons, workers.batch, &err);
     if (status == PX_OK && to) {
         if (t.probe)
             status = px_trace_create(to, t.probe, t.inputs.count, &t.writer, &err);

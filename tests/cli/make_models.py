@@ -57,6 +57,9 @@ def small():
                   node("GlobalAveragePool", ["r"], ["g"], name="pool"),
                   node("Flatten", ["g"], ["logits"], name="flat")],
          [value("x", ["N", 1, "H", "W"])], [value("logits", ["N", 4])], {"w": weights})
+    # the exporter's own batch is in the graph, so it cannot be changed
+    save("baked", [node("Reshape", ["x", "one"], ["r"], name="reshape"), node("Relu", ["r"], ["y"], name="relu")],
+         [value("x", [1, 3])], [value("y", [1, 3])], {"one": np.array([1, 3], np.int64)})
     # logits first, probabilities second
     save("heads", [node("Gemm", ["x", "w"], ["logits"], name="fc"),
                    node("Softmax", ["logits"], ["probs"], name="prob", axis=1)],
