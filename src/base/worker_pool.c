@@ -4,12 +4,17 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <omp.h>
 #include <plexor/system.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#else /* a build without it, such as the fuzz targets': nothing to keep on one thread */
+#define omp_set_num_threads(count) ((void)(count))
+#endif
 
 enum { POOL_TICK_MS = 50, POOL_MAX_THREADS = 1024 };
 
