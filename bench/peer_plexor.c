@@ -26,6 +26,7 @@ typedef struct plexor_net {
     int64_t *labels;
     px_session *sessions[PEER_WORKERS];
     float *traces[PEER_WORKERS];
+    px_probe_watch watches[PEER_WORKERS];
 } plexor_net;
 
 static bool plexor_ok(px_status status, const px_error *err, char text[PEER_TEXT])
@@ -61,7 +62,7 @@ static bool plan_open(plexor_net *n, const peer_request *request, char text[PEER
         const px_probe_options all = px_probe_options_default();
         if (!plexor_ok(px_probe_new(n->model, &all, &n->probe, &err), &err, text))
             return false;
-        options.keep = px_probe_values(n->probe, &options.keep_count);
+        options.observe = px_probe_values(n->probe, &options.observe_count);
     }
     return plexor_ok(px_plan_new(n->model, &options, &n->plan, &err), &err, text);
 }
@@ -72,10 +73,6 @@ static bool plexor_step(const peer_net *net, int worker, char text[PEER_TEXT])
     px_session *const session = n->sessions[worker];
     px_error err = {0};
     bool good = plexor_ok(px_session_forward(session, &err), &err, text);
-    if (good && n->kind == TRACE)
-        good =
-            plexor_ok(px_probe_trace(n->probe, session, net->batch, n->traces[worker], NULL, &err),
-                      &err, text);
     if (good && n->kind == GRAD)
         good =
             plexor_ok(px_session_seed_clear(session, &err), &err, text) &&
@@ -101,6 +98,9 @@ static bool worker_open(const peer_net *net, int worker, char text[PEER_TEXT])
             peer_append(text, "out of memory");
             return false;
         }
+        n->watches[worker] = (px_probe_watch){
+            .probe = n->probe, .samples = net->batch, .trace = n->traces[worker]};
+        px_session_observe(n->sessions[worker], px_probe_observer, &n->watches[worker]);
     }
     return plexor_step(net, worker, text);
 }

@@ -81,29 +81,38 @@ void pxi_stream_free(void *stream)
         dnnl_stream_destroy(stream);
 }
 
-/* The first implementation that is not oneDNN's reference loop. */
+/* The first implementation whose name contains `preferred` (may be NULL), else the first that is
+ * not oneDNN's reference loop. */
 static px_status prim_choose(const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t attr,
-                             const_dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *out,
-                             const char *what, px_error *err)
+                             const_dnnl_primitive_desc_t hint, const char *preferred,
+                             dnnl_primitive_desc_t *out, const char *what, px_error *err)
 {
     dnnl_primitive_desc_iterator_t iterator = NULL;
     dnnl_status_t status =
         dnnl_primitive_desc_iterator_create(&iterator, desc, attr, prim_engine, hint);
     if (status != dnnl_success)
         return prim_check(status == dnnl_iterator_ends ? dnnl_unimplemented : status, what, err);
+    dnnl_primitive_desc_t chosen = NULL;
     do {
         dnnl_primitive_desc_t candidate = dnnl_primitive_desc_iterator_fetch(iterator);
         const char *name = NULL;
         dnnl_primitive_desc_query(candidate, dnnl_query_impl_info_str, 0, (void *)&name);
-        if (name && !strstr(name, "ref")) {
-            *out = candidate;
-            dnnl_primitive_desc_iterator_destroy(iterator);
-            return PX_OK;
+        const bool wins = preferred && name && strstr(name, preferred);
+        if (!name || strstr(name, "ref") || (chosen && !wins)) {
+            dnnl_primitive_desc_destroy(candidate);
+            continue;
         }
-        dnnl_primitive_desc_destroy(candidate);
+        if (chosen)
+            dnnl_primitive_desc_destroy(chosen);
+        chosen = candidate;
+        if (wins || !preferred)
+            break;
     } while (dnnl_primitive_desc_iterator_next(iterator) == dnnl_success);
     dnnl_primitive_desc_iterator_destroy(iterator);
-    return px_fail(err, PX_E_UNSUPPORTED, "oneDNN has only a reference loop for %s", what);
+    if (!chosen)
+        return px_fail(err, PX_E_UNSUPPORTED, "oneDNN has only a reference loop for %s", what);
+    *out = chosen;
+    return PX_OK;
 }
 
 /* A packed copy of plain `data` in the order that the kernel wants. */
@@ -273,7 +282,9 @@ static px_status conv_make(pxi_prim *prim, const pxi_conv_shape *shape, const fl
                           d.dilates, d.pads_l, d.pads_r),
                       "a convolution", err));
     dnnl_primitive_desc_t desc = NULL;
-    PX_TRY(prim_choose(&op, attr, NULL, &desc, "a convolution", err));
+    /* oneDNN lists brdgmm_dw first; measured, jit_dw is a fifth faster on one sample */
+    const bool depthwise = shape->group > 1 && shape->group == shape->in_channels;
+    PX_TRY(prim_choose(&op, attr, NULL, depthwise ? "jit_dw" : NULL, &desc, "a convolution", err));
     const dnnl_memory_desc_t wanted = *dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0);
     PX_TRY(prim_finish(prim, desc, err));
     prim_add_slot(prim, DNNL_ARG_SRC, 0, &d.source);
@@ -323,7 +334,7 @@ static px_status conv_data_make(pxi_prim *prim, const pxi_conv_shape *shape, con
                                       &d.destination, d.strides, d.dilates, d.pads_l, d.pads_r),
                                   "a convolution's data gradient", err);
     if (status == PX_OK)
-        status = prim_choose(&op, attr, hint, &desc, "a convolution's data gradient", err);
+        status = prim_choose(&op, attr, hint, NULL, &desc, "a convolution's data gradient", err);
     dnnl_primitive_desc_destroy(hint);
     PX_TRY(status);
     const dnnl_memory_desc_t wanted = *dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0);
@@ -361,7 +372,7 @@ static px_status conv_weights_make(pxi_prim *prim, const pxi_conv_shape *shape, 
                                       d.pads_l, d.pads_r),
                                   "a convolution's weight gradient", err);
     if (status == PX_OK)
-        status = prim_choose(&op, attr, hint, &desc, "a convolution's weight gradient", err);
+        status = prim_choose(&op, attr, hint, NULL, &desc, "a convolution's weight gradient", err);
     dnnl_primitive_desc_destroy(hint);
     PX_TRY(status);
     PX_TRY(prim_finish(prim, desc, err));
@@ -408,7 +419,7 @@ static px_status product_make(pxi_prim *prim, int64_t rows, int64_t k, int64_t n
         status = dnnl_matmul_desc_init(&op, &src, &any, bias ? &bias_desc : NULL, &dst);
     PX_TRY(prim_check(status, "a product", err));
     dnnl_primitive_desc_t desc = NULL;
-    PX_TRY(prim_choose(&op, attr, NULL, &desc, "a product", err));
+    PX_TRY(prim_choose(&op, attr, NULL, NULL, &desc, "a product", err));
     const dnnl_memory_desc_t wanted = *dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0);
     PX_TRY(prim_finish(prim, desc, err));
     prim_add_slot(prim, DNNL_ARG_SRC, 0, &src);
@@ -451,7 +462,7 @@ static px_status matmul_make(pxi_prim *prim, int64_t batch, int64_t m, int64_t k
         status = dnnl_matmul_desc_init(&op, &a, &b, NULL, &c);
     PX_TRY(prim_check(status, "a batched product", err));
     dnnl_primitive_desc_t desc = NULL;
-    PX_TRY(prim_choose(&op, attr, NULL, &desc, "a batched product", err));
+    PX_TRY(prim_choose(&op, attr, NULL, NULL, &desc, "a batched product", err));
     PX_TRY(prim_finish(prim, desc, err));
     prim_add_slot(prim, DNNL_ARG_SRC, 0, &a);
     prim_add_slot(prim, DNNL_ARG_WEIGHTS, 1, &b);
