@@ -46,6 +46,23 @@ static int plain_constant_nhwc(px_plan *plan, int cell)
     return pxi_plan_as(plan, made, PXI_NHWC);
 }
 
+/* An operator that works in place may take over its first input's memory, if no other input is
+ * another view of it. Whether the input dies there is found out later (layout.c). */
+static void plain_offer_donor(const px_plan *plan, const px_op *op, pxi_unit *unit)
+{
+    if (!op->inplace || unit->in[0] < 0)
+        return;
+    const pxi_cell *first = &plan->cells[unit->in[0]], *out = &plan->cells[unit->out[0]];
+    if (first->tensor.dtype != out->tensor.dtype ||
+        !px_shape_equal(&first->tensor.shape, &out->tensor.shape))
+        return;
+    for (int i = 1; i < unit->in_count; i++)
+        if (unit->in[i] >= 0 && unit->in[i] != unit->in[0] &&
+            plan->cells[unit->in[i]].root == first->root)
+            return;
+    unit->donor = unit->in[0];
+}
+
 px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_error *err)
 {
     pxi_step *step = &plan->program->steps[step_index];
@@ -105,6 +122,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
             plain_permute_shape(&impl->ctx.out[i].shape);
         }
     }
+    plain_offer_donor(plan, step->op, unit);
     unit->impl = impl;
     unit->kernel = "plain";
     unit->flops =

@@ -75,7 +75,7 @@ static float channel_mean(const pxi_neuron_layout *layout, const float *x)
 }
 
 /* `lanes` neighbouring channels; `places` rows that are `stride` apart. Inlined with a constant
- * `lanes` for the full width. */
+ * `lanes`. */
 static inline __attribute__((always_inline)) void
 rows_mean(const float *restrict x, int64_t places, int64_t stride, int lanes, float *restrict out)
 {
@@ -109,8 +109,12 @@ VALUES_WIDE static void rows_means(const float *x, int64_t channels, int64_t pla
         rows_mean(x + c, places, stride, 16, out + c);
     for (; c + 8 <= channels; c += 8)
         rows_mean(x + c, places, stride, 8, out + c);
+    for (; c + 4 <= channels; c += 4)
+        rows_mean(x + c, places, stride, 4, out + c);
+    for (; c + 2 <= channels; c += 2)
+        rows_mean(x + c, places, stride, 2, out + c);
     if (c < channels)
-        rows_mean(x + c, places, stride, (int)(channels - c), out + c);
+        rows_mean(x + c, places, stride, 1, out + c);
 }
 
 static inline float larger(float a, float b) /* NaN wins */
