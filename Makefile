@@ -15,7 +15,7 @@ WERROR ?=
 meson_flags = --prefix $(PREFIX) $(if $(WERROR),--werror) $(MESON_FLAGS)
 ninja_flags = $(if $(JOBS),-j$(JOBS))
 test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
-sources = git ls-files '*.c' '*.h'
+sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' # golden tables are written by scripts
 
 .PHONY: all help setup build demo test bench install format lint asan fuzz clean
 
@@ -30,6 +30,7 @@ setup: ## install the Debian packages that are missing
 build: ## build/plexor and libplexor
 	@scripts/setup build
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(meson_flags)
+	@test -z "$(WERROR)" || meson configure $(BUILD) -Dwerror=true
 	@ninja $(ninja_flags) -C $(BUILD)
 
 demo: ## look into a real network: info and eval on Fashion-MNIST
