@@ -98,8 +98,8 @@ static bool worker_open(const peer_net *net, int worker, char text[PEER_TEXT])
             peer_append(text, "out of memory");
             return false;
         }
-        n->watches[worker] = (px_probe_watch){
-            .probe = n->probe, .samples = net->batch, .trace = n->traces[worker]};
+        n->watches[worker] =
+            (px_probe_watch){.probe = n->probe, .samples = net->batch, .trace = n->traces[worker]};
         px_session_observe(n->sessions[worker], px_probe_observer, &n->watches[worker]);
     }
     return plexor_step(net, worker, text);

@@ -28,20 +28,20 @@ typedef struct px_feed { /* a value given from outside, with its shape for the w
 } px_feed;
 
 typedef struct px_plan_options {
-    int64_t batch;             /* micro-batch; 0: chosen from the size of the activations */
-    const px_feed *feeds;      /* NULL: the graph's inputs, shapes as declared */
+    int64_t batch;        /* micro-batch; 0: chosen from the size of the activations */
+    const px_feed *feeds; /* NULL: the graph's inputs, shapes as declared */
     size_t feed_count;
-    const int *keep;           /* values readable after forward, besides the graph's outputs */
+    const int *keep; /* values readable after forward, besides the graph's outputs */
     size_t keep_count;
-    const int *observe;        /* values shown to the session's observer while they are hot in cache; */
-    size_t observe_count;      /* unlike `keep` this costs no memory */
-    const int *seeds;          /* values where cotangents may be set; none: forward only */
+    const int *observe;   /* values shown to the session's observer while they are hot in cache; */
+    size_t observe_count; /* unlike `keep` this costs no memory */
+    const int *seeds;     /* values where cotangents may be set; none: forward only */
     size_t seed_count;
-    const int *wrt;            /* values whose gradient is wanted: feeds, kept values, constants */
+    const int *wrt; /* values whose gradient is wanted: feeds, kept values, constants */
     size_t wrt_count;
-    bool input_grad;           /* adds feed 0 to `wrt` and the logits to `seeds` */
-    bool no_outputs;           /* compute only `keep` and `seeds`, not the graph's outputs */
-    bool reference;            /* plain C kernels only, no fusion: what fast paths are tested against */
+    bool input_grad; /* adds feed 0 to `wrt` and the logits to `seeds` */
+    bool no_outputs; /* compute only `keep` and `seeds`, not the graph's outputs */
+    bool reference;  /* plain C kernels only, no fusion: what fast paths are tested against */
 } px_plan_options;
 
 PX_API px_plan_options px_plan_options_default(void);
@@ -55,9 +55,9 @@ PX_API int64_t px_plan_batch(const px_plan *plan);
 PX_API size_t px_plan_feed_count(const px_plan *plan);
 PX_API px_shape px_plan_feed_shape(const px_plan *plan, size_t feed); /* with the micro-batch */
 PX_API px_shape px_plan_shape(const px_plan *plan, int value);        /* logical, with batch */
-PX_API px_dtype px_plan_dtype(const px_plan *plan, int value); /* PX_NONE: not in the plan */
+PX_API px_dtype px_plan_dtype(const px_plan *plan, int value);        /* PX_NONE: not in the plan */
 PX_API size_t px_plan_arena_bytes(const px_plan *plan);               /* memory per session */
-PX_API int64_t px_plan_flops(const px_plan *plan);                    /* forward, whole micro-batch */
+PX_API int64_t px_plan_flops(const px_plan *plan); /* forward, whole micro-batch */
 
 /* One line per step for `info --plan` and the benchmarks: kind, kernel implementation, shapes. */
 typedef struct px_plan_step {
@@ -77,13 +77,13 @@ PX_API void *px_session_input(px_session *session, size_t feed);
 PX_API px_status px_session_forward(px_session *session, px_error *err);
 
 typedef struct px_view {
-    const float *data; /* NULL: the plan does not keep that value */
-    px_shape shape;    /* logical order */
+    const float *data;           /* NULL: the plan does not keep that value */
+    px_shape shape;              /* logical order */
     int64_t stride[PX_MAX_RANK]; /* in elements, per logical axis */
 } px_view;
 
-/* Called inside px_session_forward() for each value in `observe`, right after it was computed and in
- * that order; the view is valid for the length of the call. NULL: nobody looks. */
+/* Called inside px_session_forward() for each value in `observe`, right after it was computed and
+ * in that order; the view is valid for the length of the call. NULL: nobody looks. */
 typedef px_status (*px_observer)(void *context, int value, const px_view *view, px_error *err);
 PX_API void px_session_observe(px_session *session, px_observer observer, void *context);
 
@@ -108,18 +108,19 @@ PX_API px_place px_session_seed(px_session *session, int value);
 PX_API px_status px_session_backward(px_session *session, px_error *err);
 PX_API px_view px_session_grad(const px_session *session, int value); /* data NULL: not in wrt */
 
-/* Runs the whole graph once with plain C kernels, shapes taken from the inputs: the interpreter behind
- * `onnx-test`. `inputs` are one per graph input, in order; `outputs` (one per graph output) are owned
- * by the caller on PX_OK. Half types come back as float32. */
+/* Runs the whole graph once with plain C kernels, shapes taken from the inputs: the interpreter
+ * behind `onnx-test`. `inputs` are one per graph input, in order; `outputs` (one per graph output)
+ * are owned by the caller on PX_OK. Half types come back as float32. */
 PX_API px_status px_model_interpret(const px_model *model, const px_tensor *inputs,
                                     px_tensor *outputs, px_error *err);
 
-/* --- what a classifier needs on top -------------------------------------------------------------- */
+/* --- what a classifier needs on top --------------------------------------------------------------
+ */
 
 /* Where the class scores are (DESIGN: Softmax/LogSoftmax input, else `logits`, else the only
  * [N, classes] output). */
 typedef struct px_scores {
-    int value;   /* the logits' value index (or the probabilities', if `probabilities`) */
+    int value; /* the logits' value index (or the probabilities', if `probabilities`) */
     int classes;
     bool probabilities; /* the network only gives probabilities */
     const char *why;    /* "input of Softmax node 'prob'" */
@@ -130,11 +131,13 @@ PX_API px_status px_model_scores(const px_model *model, px_scores *out, px_error
  * frees; NULL if there is none. */
 PX_API char *px_model_unsupported(const px_model *model);
 
-/* --- many micro-batches on all workers ----------------------------------------------------------- */
+/* --- many micro-batches on all workers -----------------------------------------------------------
+ */
 
 /* Calls `work` for micro-batches 0..ceil(count/batch)-1 on `threads` workers, each with a session
- * of its own. `work` fills inputs, runs, and reads; whatever it writes must be keyed by sample index
- * so that the result does not depend on the order. A failure stops the others and is returned. */
+ * of its own. `work` fills inputs, runs, and reads; whatever it writes must be keyed by sample
+ * index so that the result does not depend on the order. A failure stops the others and is
+ * returned. */
 typedef px_status (*px_batch_fn)(void *context, px_session *session, int64_t first, int64_t samples,
                                  px_error *err);
 /* Called from the calling thread with the number of samples done; returns false to cancel. */
@@ -143,7 +146,8 @@ PX_API px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px
                              void *context, px_progress_fn progress, void *progress_context,
                              px_error *err);
 
-/* --- class scores of one sample (loss.c) --------------------------------------------------------- */
+/* --- class scores of one sample (loss.c) ---------------------------------------------------------
+ */
 
 /* The highest score's index, the lowest of equals; -1 where none is a number. */
 PX_API int px_argmax(const float *scores, int classes);
@@ -153,23 +157,26 @@ PX_API int px_argmax(const float *scores, int classes);
  * p - 1, which loses everything in float32 where the network is confident. 0 <= label < classes. */
 PX_API double px_softmax_loss(const float *logits, int classes, int64_t label, float *gradient);
 
-/* The same where a network gives only probabilities: -log p, guarded at the least positive float. */
+/* The same where a network gives only probabilities: -log p, guarded at the least positive float.
+ */
 PX_API double px_probability_loss(const float *probabilities, int classes, int64_t label,
                                   float *gradient);
 
 /* After a forward run: seeds the gradient of each sample's own loss at the class scores, for the
- * first `samples` rows; the other rows stay as they are. losses (may be NULL) gets one per sample. */
+ * first `samples` rows; the other rows stay as they are. losses (may be NULL) gets one per sample.
+ */
 PX_API px_status px_session_seed_loss(px_session *session, const px_scores *scores,
                                       const int64_t *labels, int64_t samples, double *losses,
                                       px_error *err);
 
-/* After a forward run: the predicted class (px_argmax) of the first `samples` rows, and their losses
- * where `labels` and `losses` are given (NaN at a negative label, which means: none). */
+/* After a forward run: the predicted class (px_argmax) of the first `samples` rows, and their
+ * losses where `labels` and `losses` are given (NaN at a negative label, which means: none). */
 PX_API px_status px_session_judge(const px_session *session, const px_scores *scores,
                                   const int64_t *labels, int64_t samples, int64_t *predictions,
                                   double *losses, px_error *err);
 
-/* --- what there is ------------------------------------------------------------------------------- */
+/* --- what there is -------------------------------------------------------------------------------
+ */
 
 typedef struct px_operator {
     const char *name, *domain; /* domain "" for ai.onnx */

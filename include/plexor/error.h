@@ -32,15 +32,15 @@ PX_BEGIN_DECLS
 
 /* X(name, number, text): the one list that names, numbers and texts come from. Numbers never
  * change. 1 to 4 are the caller's to mend (exit status 2), 5 to 8 are trouble (exit status 3). */
-#define PX_STATUSES(X)                               \
-    X(PX_OK, 0, "done")                              \
-    X(PX_E_USAGE, 1, "wrong usage")                  \
-    X(PX_E_INPUT, 2, "unusable input")               \
-    X(PX_E_UNSUPPORTED, 3, "not supported")          \
+#define PX_STATUSES(X)                                \
+    X(PX_OK, 0, "done")                               \
+    X(PX_E_USAGE, 1, "wrong usage")                   \
+    X(PX_E_INPUT, 2, "unusable input")                \
+    X(PX_E_UNSUPPORTED, 3, "not supported")           \
     X(PX_E_MISMATCH, 4, "things do not fit together") \
-    X(PX_E_IO, 5, "input or output failed")          \
-    X(PX_E_NOMEM, 6, "out of memory")                \
-    X(PX_E_CANCELLED, 7, "cancelled")                \
+    X(PX_E_IO, 5, "input or output failed")           \
+    X(PX_E_NOMEM, 6, "out of memory")                 \
+    X(PX_E_CANCELLED, 7, "cancelled")                 \
     X(PX_E_INTERNAL, 8, "internal error")
 
 typedef enum px_status {
@@ -54,7 +54,8 @@ typedef struct px_error {
     char message[512]; /* one sentence: what, where, what next; no full stop */
 } px_error;
 
-/* Fills *err (may be NULL) and returns `status`, so that `return px_fail(...)` reads as one step. */
+/* Fills *err (may be NULL) and returns `status`, so that `return px_fail(...)` reads as one step.
+ */
 PX_API px_status px_fail(px_error *err, px_status status, const char *format, ...) PX_PRINTF(3, 4);
 
 /* Puts "WHERE: " before the message already in *err; for callers that know the file or node. */
@@ -65,11 +66,11 @@ PX_API const char *px_status_name(px_status status); /* "PX_E_INPUT" */
 PX_API const char *px_status_text(px_status status); /* "unusable input" */
 
 /* Passes a failure up unchanged. */
-#define PX_TRY(call)                        \
-    do {                                    \
-        const px_status px_try_ = (call);   \
-        if (px_try_ != PX_OK)               \
-            return px_try_;                 \
+#define PX_TRY(call)                      \
+    do {                                  \
+        const px_status px_try_ = (call); \
+        if (px_try_ != PX_OK)             \
+            return px_try_;               \
     } while (0)
 
 PX_END_DECLS

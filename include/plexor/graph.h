@@ -35,8 +35,8 @@ typedef struct px_attr {
     px_attr_kind kind;
     int64_t i;
     float f;
-    const char *s;              /* NUL-terminated copy */
-    size_t count;               /* of ints, floats or strings */
+    const char *s; /* NUL-terminated copy */
+    size_t count;  /* of ints, floats or strings */
     const int64_t *ints;
     const float *floats;
     const char *const *strings;
@@ -44,8 +44,8 @@ typedef struct px_attr {
 } px_attr;
 
 typedef struct px_node {
-    const char *name; /* as in the file; "" where it has none */
-    const char *type; /* "Conv" */
+    const char *name;   /* as in the file; "" where it has none */
+    const char *type;   /* "Conv" */
     const char *domain; /* "" for ai.onnx */
     int opset;          /* the version of that domain that the model imports */
     int input_count, output_count;
@@ -57,14 +57,14 @@ typedef struct px_node {
 
 typedef struct px_value {
     const char *name;
-    px_dtype dtype;    /* as declared in the file; PX_NONE where it says nothing */
-    bool has_shape;    /* whether the file declares one */
-    px_shape shape;    /* as declared; -1: symbolic or unknown */
+    px_dtype dtype;               /* as declared in the file; PX_NONE where it says nothing */
+    bool has_shape;               /* whether the file declares one */
+    px_shape shape;               /* as declared; -1: symbolic or unknown */
     const char *const *dim_names; /* NULL, or shape.rank symbolic names (NULL where a number) */
-    const char *foreign_type; /* NULL, or what it is declared as that plexor cannot hold: "string",
-                                 "sequence", "complex64" ...; dtype is PX_NONE then */
-    const px_tensor *constant;    /* an initialiser; NULL otherwise */
-    int producer;                 /* node index; -1 for graph inputs and constants */
+    const char *foreign_type;  /* NULL, or what it is declared as that plexor cannot hold: "string",
+                                  "sequence", "complex64" ...; dtype is PX_NONE then */
+    const px_tensor *constant; /* an initialiser; NULL otherwise */
+    int producer;              /* node index; -1 for graph inputs and constants */
 } px_value;
 
 typedef struct px_graph {
@@ -72,18 +72,18 @@ typedef struct px_graph {
     int node_count, value_count, input_count, output_count;
     const px_node *nodes;
     const px_value *values;
-    const int *inputs;  /* true inputs only: initialisers that are repeated as inputs are not here */
+    const int *inputs; /* true inputs only: initialisers that are repeated as inputs are not here */
     const int *outputs;
 } px_graph;
 
 PX_API const px_graph *px_model_graph(const px_model *model);
-PX_API const char *px_model_path(const px_model *model);  /* "" if it was not read from a file */
+PX_API const char *px_model_path(const px_model *model); /* "" if it was not read from a file */
 PX_API const char *px_model_producer(const px_model *model);
-PX_API int px_model_opset(const px_model *model);         /* of ai.onnx; 0 if not imported */
+PX_API int px_model_opset(const px_model *model); /* of ai.onnx; 0 if not imported */
 PX_API int px_model_ir_version(const px_model *model);
-PX_API uint64_t px_model_hash(const px_model *model);     /* XXH3 of the file's bytes */
+PX_API uint64_t px_model_hash(const px_model *model); /* XXH3 of the file's bytes */
 PX_API size_t px_model_property_count(const px_model *model);
-PX_API const px_property *px_model_properties(const px_model *model); /* metadata_props */
+PX_API const px_property *px_model_properties(const px_model *model);         /* metadata_props */
 PX_API const char *px_model_property(const px_model *model, const char *key); /* NULL if absent */
 
 /* Sum of the elements of float initialisers; what people call the number of parameters. BatchNorm

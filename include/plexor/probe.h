@@ -125,9 +125,9 @@ PX_API px_status px_probe_find(const px_probe *probe, const char *text, size_t *
                                int64_t *neuron, px_error *err);
 
 /* Neuron values of the first `samples` rows after a forward run of a plan that *keeps*
- * px_probe_values(): trace is [samples][neuron_count]. rejected (may be NULL) gets true per sample that
- * has a NaN or infinity among its neuron values. A row's bytes depend neither on its place in the
- * batch nor on the layout inside the plan. */
+ * px_probe_values(): trace is [samples][neuron_count]. rejected (may be NULL) gets true per sample
+ * that has a NaN or infinity among its neuron values. A row's bytes depend neither on its place in
+ * the batch nor on the layout inside the plan. */
 PX_API px_status px_probe_trace(const px_probe *probe, const px_session *session, int64_t samples,
                                 float *trace, bool *rejected, px_error *err);
 

@@ -54,7 +54,8 @@ const char *pxi_node_text(const px_node *node, char buffer[PXI_NODE_TEXT])
     return buffer;
 }
 
-px_status pxi_op_fail(const px_op_ctx *ctx, px_error *err, px_status status, const char *format, ...)
+px_status pxi_op_fail(const px_op_ctx *ctx, px_error *err, px_status status, const char *format,
+                      ...)
 {
     if (err) {
         char node[PXI_NODE_TEXT], text[sizeof err->message - PXI_NODE_TEXT];
@@ -114,8 +115,8 @@ px_status pxi_op_const_ints(px_op_ctx *ctx, int input, const int64_t **values, i
     if (!copy)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     for (int64_t i = 0; i < n; i++)
-        copy[i] = in->dtype == PX_INT64 ? ((const int64_t *)in->data)[i]
-                                        : ((const int32_t *)in->data)[i];
+        copy[i] =
+            in->dtype == PX_INT64 ? ((const int64_t *)in->data)[i] : ((const int32_t *)in->data)[i];
     *values = copy;
     *count = n;
     return PX_OK;

@@ -6,7 +6,8 @@
  * forward() and backward() then run many times, on many threads, and allocate nothing.
  *
  * The same forward() folds constants, interprets ONNX's node tests, and runs inside a plan
- * wherever no oneDNN kernel takes its place; it is the definition that fast paths are tested against.
+ * wherever no oneDNN kernel takes its place; it is the definition that fast paths are tested
+ * against.
  */
 #ifndef PXI_OPS_OP_H
 #define PXI_OPS_OP_H
@@ -18,9 +19,9 @@
 typedef struct px_op_ctx {
     const px_node *node;
     int in_count, out_count;
-    px_tensor *in;       /* a left-out optional input has dtype PX_NONE */
-    px_tensor *out;      /* a left-out optional output has data NULL in forward(): do not write it */
-    px_tensor *in_grad;  /* backward: data NULL where no gradient is wanted; others are added to */
+    px_tensor *in;      /* a left-out optional input has dtype PX_NONE */
+    px_tensor *out;     /* a left-out optional output has data NULL in forward(): do not write it */
+    px_tensor *in_grad; /* backward: data NULL where no gradient is wanted; others are added to */
     px_tensor *out_grad; /* backward: data NULL where nothing flows back: means zero */
     void *params;        /* made by setup() in `arena`, read-only afterwards */
     void *saved;         /* saved_bytes written by forward(), read by backward() */
@@ -31,8 +32,10 @@ typedef struct px_op_ctx {
 } px_op_ctx;
 
 typedef enum px_diff {
-    PX_DIFF_NONE, /* not differentiable: asking for a gradient through it is an error that says so */
-    PX_DIFF_ZERO, /* derivative zero almost everywhere (Floor, Greater, Shape): nothing flows back */
+    PX_DIFF_NONE, /* not differentiable: asking for a gradient through it is an error that says so
+                   */
+    PX_DIFF_ZERO, /* derivative zero almost everywhere (Floor, Greater, Shape): nothing flows back
+                   */
     PX_DIFF_YES,  /* backward() is there */
 } px_diff;
 
@@ -60,11 +63,13 @@ typedef struct px_op {
      * are permuted by the caller afterwards. NULL: needs logical order. */
     px_status (*permute)(px_op_ctx *ctx, const int *perm, int rank, px_error *err);
 
-    bool view;        /* output 0 has input 0's bytes (Reshape, Identity): a plan makes it an alias */
-    bool elementwise; /* out[i] depends on inputs at i only (after broadcasting), whatever the order */
+    bool view; /* output 0 has input 0's bytes (Reshape, Identity): a plan makes it an alias */
+    bool elementwise; /* out[i] depends on inputs at i only (after broadcasting), whatever the order
+                       */
     bool inplace;     /* out[0] may share memory with in[0] of the same type and shape */
     bool random;      /* not to be folded (RandomNormal ...) */
-    bool shape_only;  /* forward() reads input 0's shape but not its values (Shape, Size): foldable */
+    bool
+        shape_only; /* forward() reads input 0's shape but not its values (Shape, Size): foldable */
 
     /* Multiply-adds of one forward run times two; NULL: count the output's elements. */
     int64_t (*flops)(const px_op_ctx *ctx);
@@ -79,10 +84,10 @@ const px_op *const *pxi_op_all(void);
 
 /* --- helpers for operator files --------------------------------------------------------------- */
 
-/* The element type of PX_FLOAT32 tensors in operator code. The test build compiles base, graph, onnx and
- * ops once more with PXI_REAL_DOUBLE, so that gradients can be checked by finite differences to
- * double precision. Operator files therefore say px_real, not float, and take exp(), sqrt() ... from
- * <tgmath.h>. */
+/* The element type of PX_FLOAT32 tensors in operator code. The test build compiles base, graph,
+ * onnx and ops once more with PXI_REAL_DOUBLE, so that gradients can be checked by finite
+ * differences to double precision. Operator files therefore say px_real, not float, and take exp(),
+ * sqrt() ... from <tgmath.h>. */
 #ifdef PXI_REAL_DOUBLE
 typedef double px_real;
 #else
@@ -107,10 +112,11 @@ static inline bool pxi_op_wants_grad(const px_op_ctx *ctx, int i)
 const char *pxi_node_text(const px_node *node, char buffer[PXI_NODE_TEXT]);
 
 /* px_fail with the node's name in front. */
-px_status pxi_op_fail(const px_op_ctx *ctx, px_error *err, px_status status, const char *format, ...)
-    PX_PRINTF(4, 5);
+px_status pxi_op_fail(const px_op_ctx *ctx, px_error *err, px_status status, const char *format,
+                      ...) PX_PRINTF(4, 5);
 
-/* Refuses node->input_count / output_count outside the bounds, and missing inputs below `min_in`. */
+/* Refuses node->input_count / output_count outside the bounds, and missing inputs below `min_in`.
+ */
 px_status pxi_op_arity(const px_op_ctx *ctx, int min_in, int max_in, int min_out, int max_out,
                        px_error *err);
 

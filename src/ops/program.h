@@ -18,7 +18,7 @@ typedef struct pxi_feed {
 } pxi_feed;
 
 typedef struct pxi_slot { /* one per graph value */
-    px_tensor tensor;     /* data != NULL: a constant; dtype PX_NONE: not computed in this program */
+    px_tensor tensor; /* data != NULL: a constant; dtype PX_NONE: not computed in this program */
     bool is_feed, is_wanted;
     int producer; /* step index; -1: feed, constant or not computed */
 } pxi_slot;

@@ -139,4 +139,4 @@
 #undef INDEX_
 #undef FLOATS_
 #undef NONE_
-/* clang-format on */
+    /* clang-format on */
