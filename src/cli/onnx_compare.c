@@ -38,8 +38,6 @@ static px_status compare_reals(const px_tensor *got, const px_tensor *expected, 
 {
     const int64_t count = px_shape_count(&expected->shape);
     int64_t wrong = 0, first = -1;
-    if (expected->dtype == PX_BFLOAT16) /* the suite cuts bits off where plexor rounds to nearest */
-        rtol = fmax(rtol, 0x1p-7);
     for (int64_t i = 0; i < count; i++) {
         double value = real_at(got, i);
         if (expected->dtype == PX_FLOAT16) /* plexor computes halves in float */
