@@ -126,3 +126,13 @@ void pxi_act_backward(const pxi_act *act, const float *y, const float *dy, float
             memcpy(residual + i, g + i, n * sizeof *g);
     }
 }
+
+bool pxi_act_needs_place(const px_plan *plan, const pxi_act *act, int cell)
+{
+    if (act->kind == PXI_ACT_NONE)
+        return false;
+    for (int c = 0; c < plan->cell_count; c++)
+        if (plan->cells[c].root == plan->cells[cell].root && plan->cells[c].is_wrt)
+            return true;
+    return false;
+}

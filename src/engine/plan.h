@@ -150,6 +150,10 @@ bool pxi_act_from_step(const pxi_step *step, bool gradient, pxi_act *out);
 void pxi_act_backward(const pxi_act *act, const float *y, const float *dy, float *g,
                       float *residual, bool residual_adds, size_t count);
 
+/* Whether the gradient behind an activation needs a place of its own, because that of the unit's
+ * output, or of a view of it, was asked for and must not be masked in place. */
+bool pxi_act_needs_place(const px_plan *plan, const pxi_act *act, int cell);
+
 /* --- memory (layout.c)
  * ------------------------------------------------------------------------------- */
 

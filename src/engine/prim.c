@@ -250,17 +250,27 @@ static px_status conv_describe(const pxi_conv_shape *s, conv_descs *d, px_error 
     return prim_check(status, "a convolution's shapes", err);
 }
 
-static pxi_prim *prim_new(px_error *err)
-{
-    pxi_prim *prim = pxi_calloc(1, sizeof *prim);
-    if (!prim)
-        px_fail(err, PX_E_NOMEM, "out of memory");
-    return prim;
-}
+/* What a maker needs to know; each reads its own part. */
+typedef struct prim_request {
+    const pxi_conv_shape *shape;
+    int64_t batch, m, k, n;
+    const float *weights, *bias;
+    bool with_bias, trans_a, trans_b;
+} prim_request;
 
-static px_status prim_done(pxi_prim *prim, dnnl_primitive_attr_t attr, px_status status,
-                           pxi_prim **out)
+typedef px_status (*prim_maker)(pxi_prim *prim, const prim_request *request,
+                                const_dnnl_primitive_attr_t attr, px_error *err);
+
+static px_status prim_build(prim_maker make, const prim_request *request, const pxi_act *act,
+                            bool adds, pxi_prim **out, px_error *err)
 {
+    PX_TRY(prim_start(err));
+    dnnl_primitive_attr_t attr = NULL;
+    pxi_prim *prim = pxi_calloc(1, sizeof *prim);
+    px_status status =
+        prim ? prim_attr(act, adds, &attr, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status == PX_OK)
+        status = make(prim, request, attr, err);
     if (attr)
         dnnl_primitive_attr_destroy(attr);
     if (status == PX_OK)
@@ -270,9 +280,11 @@ static px_status prim_done(pxi_prim *prim, dnnl_primitive_attr_t attr, px_status
     return status;
 }
 
-static px_status conv_make(pxi_prim *prim, const pxi_conv_shape *shape, const float *weights,
-                           const float *bias, const_dnnl_primitive_attr_t attr, px_error *err)
+static px_status conv_make(pxi_prim *prim, const prim_request *request,
+                           const_dnnl_primitive_attr_t attr, px_error *err)
 {
+    const pxi_conv_shape *shape = request->shape;
+    const float *bias = request->bias;
     conv_descs d;
     PX_TRY(conv_describe(shape, &d, err));
     dnnl_convolution_desc_t op;
@@ -291,21 +303,15 @@ static px_status conv_make(pxi_prim *prim, const pxi_conv_shape *shape, const fl
     prim_add_slot(prim, DNNL_ARG_DST, 1, &d.destination);
     if (bias)
         PX_TRY(prim_add_constant(prim, DNNL_ARG_BIAS, bias, &d.bias, &d.bias, err));
-    return prim_add_constant(prim, DNNL_ARG_WEIGHTS, weights, &d.weights_plain, &wanted, err);
+    return prim_add_constant(prim, DNNL_ARG_WEIGHTS, request->weights, &d.weights_plain, &wanted,
+                             err);
 }
 
 px_status pxi_prim_conv(const pxi_conv_shape *shape, const float *weights, const float *bias,
                         const pxi_act *act, bool adds, pxi_prim **out, px_error *err)
 {
-    PX_TRY(prim_start(err));
-    pxi_prim *prim = prim_new(err);
-    if (!prim)
-        return PX_E_NOMEM;
-    dnnl_primitive_attr_t attr = NULL;
-    px_status status = prim_attr(act, adds, &attr, err);
-    if (status == PX_OK)
-        status = conv_make(prim, shape, weights, bias, attr, err);
-    return prim_done(prim, attr, status, out);
+    const prim_request request = {.shape = shape, .weights = weights, .bias = bias};
+    return prim_build(conv_make, &request, act, adds, out, err);
 }
 
 /* Backward kernels want the forward one as a hint. */
@@ -321,11 +327,11 @@ static px_status conv_hint(const conv_descs *d, dnnl_primitive_desc_t *out, px_e
                       "a convolution", err);
 }
 
-static px_status conv_data_make(pxi_prim *prim, const pxi_conv_shape *shape, const float *weights,
+static px_status conv_data_make(pxi_prim *prim, const prim_request *request,
                                 const_dnnl_primitive_attr_t attr, px_error *err)
 {
     conv_descs d;
-    PX_TRY(conv_describe(shape, &d, err));
+    PX_TRY(conv_describe(request->shape, &d, err));
     dnnl_primitive_desc_t hint = NULL, desc = NULL;
     PX_TRY(conv_hint(&d, &hint, err));
     dnnl_convolution_desc_t op;
@@ -341,28 +347,23 @@ static px_status conv_data_make(pxi_prim *prim, const pxi_conv_shape *shape, con
     PX_TRY(prim_finish(prim, desc, err));
     prim_add_slot(prim, DNNL_ARG_DIFF_DST, 0, &d.destination);
     prim_add_slot(prim, DNNL_ARG_DIFF_SRC, 1, &d.source);
-    return prim_add_constant(prim, DNNL_ARG_WEIGHTS, weights, &d.weights_plain, &wanted, err);
+    return prim_add_constant(prim, DNNL_ARG_WEIGHTS, request->weights, &d.weights_plain, &wanted,
+                             err);
 }
 
 px_status pxi_prim_conv_data(const pxi_conv_shape *shape, const float *weights, pxi_prim **out,
                              px_error *err)
 {
-    PX_TRY(prim_start(err));
-    pxi_prim *prim = prim_new(err);
-    if (!prim)
-        return PX_E_NOMEM;
-    dnnl_primitive_attr_t attr = NULL;
-    px_status status = prim_attr(NULL, false, &attr, err);
-    if (status == PX_OK)
-        status = conv_data_make(prim, shape, weights, attr, err);
-    return prim_done(prim, attr, status, out);
+    const prim_request request = {.shape = shape, .weights = weights};
+    return prim_build(conv_data_make, &request, NULL, false, out, err);
 }
 
-static px_status conv_weights_make(pxi_prim *prim, const pxi_conv_shape *shape, bool bias,
+static px_status conv_weights_make(pxi_prim *prim, const prim_request *request,
                                    const_dnnl_primitive_attr_t attr, px_error *err)
 {
+    const bool bias = request->with_bias;
     conv_descs d;
-    PX_TRY(conv_describe(shape, &d, err));
+    PX_TRY(conv_describe(request->shape, &d, err));
     dnnl_primitive_desc_t hint = NULL, desc = NULL;
     PX_TRY(conv_hint(&d, &hint, err));
     dnnl_convolution_desc_t op;
@@ -387,21 +388,15 @@ static px_status conv_weights_make(pxi_prim *prim, const pxi_conv_shape *shape, 
 px_status pxi_prim_conv_weights(const pxi_conv_shape *shape, bool bias, pxi_prim **out,
                                 px_error *err)
 {
-    PX_TRY(prim_start(err));
-    pxi_prim *prim = prim_new(err);
-    if (!prim)
-        return PX_E_NOMEM;
-    dnnl_primitive_attr_t attr = NULL;
-    px_status status = prim_attr(NULL, false, &attr, err);
-    if (status == PX_OK)
-        status = conv_weights_make(prim, shape, bias, attr, err);
-    return prim_done(prim, attr, status, out);
+    const prim_request request = {.shape = shape, .with_bias = bias};
+    return prim_build(conv_weights_make, &request, NULL, false, out, err);
 }
 
-static px_status product_make(pxi_prim *prim, int64_t rows, int64_t k, int64_t n, const float *b,
-                              bool transposed, const float *bias, const_dnnl_primitive_attr_t attr,
-                              px_error *err)
+static px_status product_make(pxi_prim *prim, const prim_request *request,
+                              const_dnnl_primitive_attr_t attr, px_error *err)
 {
+    const int64_t rows = request->m, k = request->k, n = request->n;
+    const float *bias = request->bias;
     const dnnl_dims_t source = {rows, k}, weights = {k, n}, destination = {rows, n}, wide = {1, n};
     dnnl_memory_desc_t src, any, plain, dst, bias_desc;
     dnnl_status_t status = dnnl_memory_desc_init_by_tag(&src, 2, source, dnnl_f32, dnnl_ab);
@@ -409,7 +404,7 @@ static px_status product_make(pxi_prim *prim, int64_t rows, int64_t k, int64_t n
         status = dnnl_memory_desc_init_by_tag(&any, 2, weights, dnnl_f32, dnnl_format_tag_any);
     if (status == dnnl_success)
         status = dnnl_memory_desc_init_by_tag(&plain, 2, weights, dnnl_f32,
-                                              transposed ? dnnl_ba : dnnl_ab);
+                                              request->trans_b ? dnnl_ba : dnnl_ab);
     if (status == dnnl_success)
         status = dnnl_memory_desc_init_by_tag(&dst, 2, destination, dnnl_f32, dnnl_ab);
     if (status == dnnl_success)
@@ -426,35 +421,29 @@ static px_status product_make(pxi_prim *prim, int64_t rows, int64_t k, int64_t n
     prim_add_slot(prim, DNNL_ARG_DST, 1, &dst);
     if (bias)
         PX_TRY(prim_add_constant(prim, DNNL_ARG_BIAS, bias, &bias_desc, &bias_desc, err));
-    return prim_add_constant(prim, DNNL_ARG_WEIGHTS, b, &plain, &wanted, err);
+    return prim_add_constant(prim, DNNL_ARG_WEIGHTS, request->weights, &plain, &wanted, err);
 }
 
 px_status pxi_prim_product(int64_t rows, int64_t k, int64_t n, const float *b, bool transposed,
                            const float *bias, const pxi_act *act, bool adds, pxi_prim **out,
                            px_error *err)
 {
-    PX_TRY(prim_start(err));
-    pxi_prim *prim = prim_new(err);
-    if (!prim)
-        return PX_E_NOMEM;
-    dnnl_primitive_attr_t attr = NULL;
-    px_status status = prim_attr(act, adds, &attr, err);
-    if (status == PX_OK)
-        status = product_make(prim, rows, k, n, b, transposed, bias, attr, err);
-    return prim_done(prim, attr, status, out);
+    const prim_request request = {
+        .m = rows, .k = k, .n = n, .weights = b, .trans_b = transposed, .bias = bias};
+    return prim_build(product_make, &request, act, adds, out, err);
 }
 
-static px_status matmul_make(pxi_prim *prim, int64_t batch, int64_t m, int64_t k, int64_t n,
-                             bool trans_a, bool trans_b, const_dnnl_primitive_attr_t attr,
-                             px_error *err)
+static px_status matmul_make(pxi_prim *prim, const prim_request *request,
+                             const_dnnl_primitive_attr_t attr, px_error *err)
 {
+    const int64_t batch = request->batch, m = request->m, k = request->k, n = request->n;
     const dnnl_dims_t a_dims = {batch, m, k}, b_dims = {batch, k, n}, c_dims = {batch, m, n};
     dnnl_memory_desc_t a, b, c;
-    dnnl_status_t status =
-        dnnl_memory_desc_init_by_tag(&a, 3, a_dims, dnnl_f32, trans_a ? dnnl_acb : dnnl_abc);
+    dnnl_status_t status = dnnl_memory_desc_init_by_tag(&a, 3, a_dims, dnnl_f32,
+                                                        request->trans_a ? dnnl_acb : dnnl_abc);
     if (status == dnnl_success)
-        status =
-            dnnl_memory_desc_init_by_tag(&b, 3, b_dims, dnnl_f32, trans_b ? dnnl_acb : dnnl_abc);
+        status = dnnl_memory_desc_init_by_tag(&b, 3, b_dims, dnnl_f32,
+                                              request->trans_b ? dnnl_acb : dnnl_abc);
     if (status == dnnl_success)
         status = dnnl_memory_desc_init_by_tag(&c, 3, c_dims, dnnl_f32, dnnl_abc);
     dnnl_matmul_desc_t op;
@@ -473,15 +462,9 @@ static px_status matmul_make(pxi_prim *prim, int64_t batch, int64_t m, int64_t k
 px_status pxi_prim_matmul(int64_t batch, int64_t m, int64_t k, int64_t n, bool trans_a,
                           bool trans_b, pxi_prim **out, px_error *err)
 {
-    PX_TRY(prim_start(err));
-    pxi_prim *prim = prim_new(err);
-    if (!prim)
-        return PX_E_NOMEM;
-    dnnl_primitive_attr_t attr = NULL;
-    px_status status = prim_attr(NULL, false, &attr, err);
-    if (status == PX_OK)
-        status = matmul_make(prim, batch, m, k, n, trans_a, trans_b, attr, err);
-    return prim_done(prim, attr, status, out);
+    const prim_request request = {
+        .batch = batch, .m = m, .k = k, .n = n, .trans_a = trans_a, .trans_b = trans_b};
+    return prim_build(matmul_make, &request, NULL, false, out, err);
 }
 
 void pxi_prim_free(pxi_prim *prim)

@@ -210,10 +210,7 @@ static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
         PX_TRY(pxi_prim_conv_weights(&impl->shape, impl->wants_bias, &impl->weight_grad, err));
     unit->backward_reads_in = impl->weight_grad != NULL;
     unit->backward_reads_out = impl->act.kind != PXI_ACT_NONE;
-    for (int c = 0; c < plan->cell_count; c++) /* any alias of y whose gradient is asked for */
-        impl->own_gradient =
-            impl->own_gradient || (plan->cells[c].root == plan->cells[unit->out[0]].root &&
-                                   plan->cells[c].is_wrt && impl->act.kind != PXI_ACT_NONE);
+    impl->own_gradient = pxi_act_needs_place(plan, &impl->act, unit->out[0]);
 
     const size_t kernels[] = {unit->scratch_bytes, pxi_conv_kernel_scratch(&impl->data),
                               pxi_conv_kernel_scratch(&impl->data_adds),

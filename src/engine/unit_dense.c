@@ -134,10 +134,7 @@ static px_status dense_build(px_plan *plan, pxi_unit *unit, px_error *err)
                                &impl->weight_grad, err));
     unit->backward_reads_in = impl->wants_weights;
     unit->backward_reads_out = impl->act.kind != PXI_ACT_NONE;
-    for (int c = 0; c < plan->cell_count; c++)
-        impl->own_gradient =
-            impl->own_gradient || (plan->cells[c].root == plan->cells[unit->out[0]].root &&
-                                   plan->cells[c].is_wrt && impl->act.kind != PXI_ACT_NONE);
+    impl->own_gradient = pxi_act_needs_place(plan, &impl->act, unit->out[0]);
     const pxi_prim *prims[] = {impl->data, impl->data_adds, impl->weight_grad};
     for (size_t i = 0; i < PX_LEN(prims); i++)
         unit->scratch_bytes = PX_MAX(unit->scratch_bytes, pxi_prim_scratch(prims[i]));
