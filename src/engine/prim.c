@@ -24,6 +24,12 @@ struct pxi_prim {
     prim_arg args[PRIM_MAX_ARGS];
     dnnl_memory_desc_t scratch_desc;
     size_t scratch_bytes;
+    /* A result that the kernel writes in an order of its own goes to scratch memory and from there,
+     * put in order, to its slot, unless nobody wants it. */
+    prim_arg packed;         /* arg 0: there is none; desc: the kernel's order */
+    dnnl_primitive_t unpack; /* NULL: the kernel's order is the plain one */
+    dnnl_memory_desc_t unpacked_desc;
+    size_t packed_offset;
     char name[64];
 };
 
@@ -31,8 +37,9 @@ struct pxi_bound {
     const pxi_prim *prim;
     dnnl_stream_t stream;
     int count;
-    dnnl_exec_arg_t args[PRIM_MAX_ARGS + 1];
-    bool owned[PRIM_MAX_ARGS + 1];
+    dnnl_exec_arg_t args[PRIM_MAX_ARGS + 2];
+    bool owned[PRIM_MAX_ARGS + 2];
+    dnnl_memory_t unpacked; /* NULL: nothing to put in order */
 };
 
 static dnnl_engine_t prim_engine;
@@ -170,6 +177,30 @@ static px_status prim_finish(pxi_prim *prim, dnnl_primitive_desc_t desc, px_erro
 static void prim_add_slot(pxi_prim *prim, int arg, int slot, const dnnl_memory_desc_t *desc)
 {
     prim->args[prim->arg_count++] = (prim_arg){.arg = arg, .slot = slot, .desc = *desc};
+}
+
+static size_t prim_align(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* A result slot in `plain` order that the kernel writes in `made` order. Its address may be NULL:
+ * the kernel writes it all the same. */
+static px_status prim_add_result(pxi_prim *prim, int arg, int slot, const dnnl_memory_desc_t *made,
+                                 const dnnl_memory_desc_t *plain, px_error *err)
+{
+    prim->packed = (prim_arg){.arg = arg, .slot = slot, .desc = *made};
+    prim->unpacked_desc = *plain;
+    prim->packed_offset = prim_align(prim->scratch_bytes);
+    if (dnnl_memory_desc_equal(made, plain))
+        return PX_OK;
+    dnnl_primitive_desc_t desc = NULL;
+    PX_TRY(prim_check(
+        dnnl_reorder_primitive_desc_create(&desc, made, prim_engine, plain, prim_engine, NULL),
+        "unpacking a gradient", err));
+    const dnnl_status_t status = dnnl_primitive_create(&prim->unpack, desc);
+    dnnl_primitive_desc_destroy(desc);
+    return prim_check(status, "unpacking a gradient", err);
 }
 
 static px_status prim_add_constant(pxi_prim *prim, int arg, const float *data,
@@ -361,28 +392,43 @@ px_status pxi_prim_conv_data(const pxi_conv_shape *shape, const float *weights, 
 static px_status conv_weights_make(pxi_prim *prim, const prim_request *request,
                                    const_dnnl_primitive_attr_t attr, px_error *err)
 {
+    const pxi_conv_shape *shape = request->shape;
     const bool bias = request->with_bias;
     conv_descs d;
-    PX_TRY(conv_describe(request->shape, &d, err));
+    PX_TRY(conv_describe(shape, &d, err));
     dnnl_primitive_desc_t hint = NULL, desc = NULL;
     PX_TRY(conv_hint(&d, &hint, err));
     dnnl_convolution_desc_t op;
     px_status status = prim_check(dnnl_dilated_convolution_backward_weights_desc_init(
-                                      &op, dnnl_convolution_direct, &d.source, &d.weights_plain,
+                                      &op, dnnl_convolution_direct, &d.source, &d.weights_any,
                                       bias ? &d.bias : NULL, &d.destination, d.strides, d.dilates,
                                       d.pads_l, d.pads_r),
                                   "a convolution's weight gradient", err);
+    /* oneDNN 2.6.3's jit_1x1 gathers strided data in scratch memory that it asked too little of,
+     * where the channels do not fill its vectors: wrong gradients and a broken heap. */
+    const bool gathers =
+        shape->kernel[0] * shape->kernel[1] == 1 && shape->stride[0] * shape->stride[1] > 1;
     if (status == PX_OK)
-        status = prim_choose(&op, attr, hint, NULL, &desc, "a convolution's weight gradient", err);
+        status = prim_choose(&op, attr, hint, gathers ? "jit:" : NULL, &desc,
+                             "a convolution's weight gradient", err);
     dnnl_primitive_desc_destroy(hint);
     PX_TRY(status);
+    const char *name = NULL;
+    dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, (void *)&name);
+    if (gathers && name && strstr(name, "jit_1x1")) {
+        dnnl_primitive_desc_destroy(desc);
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "oneDNN has no sound kernel for a strided 1x1 "
+                       "convolution's weight gradient");
+    }
+    const dnnl_memory_desc_t made =
+        *dnnl_primitive_desc_query_md(desc, dnnl_query_diff_weights_md, 0);
     PX_TRY(prim_finish(prim, desc, err));
     prim_add_slot(prim, DNNL_ARG_SRC, 0, &d.source);
     prim_add_slot(prim, DNNL_ARG_DIFF_DST, 1, &d.destination);
-    prim_add_slot(prim, DNNL_ARG_DIFF_WEIGHTS, 2, &d.weights_plain);
     if (bias)
         prim_add_slot(prim, DNNL_ARG_DIFF_BIAS, 3, &d.bias);
-    return PX_OK;
+    return prim_add_result(prim, DNNL_ARG_DIFF_WEIGHTS, 2, &made, &d.weights_plain, err);
 }
 
 px_status pxi_prim_conv_weights(const pxi_conv_shape *shape, bool bias, pxi_prim **out,
@@ -474,6 +520,8 @@ void pxi_prim_free(pxi_prim *prim)
     for (int i = 0; i < prim->arg_count; i++)
         if (prim->args[i].constant)
             dnnl_memory_destroy(prim->args[i].constant);
+    if (prim->unpack)
+        dnnl_primitive_destroy(prim->unpack);
     if (prim->primitive)
         dnnl_primitive_destroy(prim->primitive);
     free(prim);
@@ -481,7 +529,10 @@ void pxi_prim_free(pxi_prim *prim)
 
 size_t pxi_prim_scratch(const pxi_prim *prim)
 {
-    return prim ? prim->scratch_bytes : 0;
+    if (!prim)
+        return 0;
+    return prim->packed.arg ? prim->packed_offset + dnnl_memory_desc_get_size(&prim->packed.desc)
+                            : prim->scratch_bytes;
 }
 
 const char *pxi_prim_name(const pxi_prim *prim)
@@ -514,6 +565,19 @@ px_status pxi_bound_new(const pxi_prim *prim, void *stream, void *const *slots, 
         }
         bound->count += status == dnnl_success;
     }
+    if (prim->packed.arg && status == dnnl_success) {
+        dnnl_exec_arg_t *packed = &bound->args[bound->count];
+        void *result = slots[prim->packed.slot];
+        packed->arg = prim->packed.arg;
+        status = dnnl_memory_create(
+            &packed->memory, &prim->packed.desc, prim_engine,
+            result && !prim->unpack ? result : (char *)scratch + prim->packed_offset);
+        bound->owned[bound->count] = status == dnnl_success;
+        bound->count += status == dnnl_success;
+        if (status == dnnl_success && result && prim->unpack)
+            status =
+                dnnl_memory_create(&bound->unpacked, &prim->unpacked_desc, prim_engine, result);
+    }
     if (status != dnnl_success) {
         pxi_bound_free(bound);
         return prim_check(status, "binding memory", err);
@@ -529,14 +593,21 @@ void pxi_bound_free(pxi_bound *bound)
     for (int i = 0; i < bound->count; i++)
         if (bound->owned[i])
             dnnl_memory_destroy(bound->args[i].memory);
+    if (bound->unpacked)
+        dnnl_memory_destroy(bound->unpacked);
     free(bound);
 }
 
 px_status pxi_bound_run(const pxi_bound *bound, px_error *err)
 {
-    return prim_check(
-        dnnl_primitive_execute(bound->prim->primitive, bound->stream, bound->count, bound->args),
-        bound->prim->name, err);
+    dnnl_status_t status =
+        dnnl_primitive_execute(bound->prim->primitive, bound->stream, bound->count, bound->args);
+    if (status == dnnl_success && bound->unpacked) {
+        const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, bound->args[bound->count - 1].memory},
+                                        {DNNL_ARG_TO, bound->unpacked}};
+        status = dnnl_primitive_execute(bound->prim->unpack, bound->stream, 2, args);
+    }
+    return prim_check(status, bound->prim->name, err);
 }
 
 px_status pxi_sgemm(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c,

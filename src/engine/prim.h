@@ -31,7 +31,7 @@ px_status pxi_prim_conv_data(const pxi_conv_shape *shape, const float *weights, 
                              px_error *err);
 
 /* slots: 0 data, 1 gradient of the result, 2 gradient of the weights in their plain order
- * (overwritten), 3 gradient of the bias (with `bias`). */
+ * (overwritten; NULL: not wanted), 3 gradient of the bias (with `bias`). */
 px_status pxi_prim_conv_weights(const pxi_conv_shape *shape, bool bias, pxi_prim **out,
                                 px_error *err);
 
