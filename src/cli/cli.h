@@ -58,7 +58,7 @@ typedef enum cli_kind {
     CLI_KIND_FLAG
 } cli_kind;
 
-enum { CLI_LIST_MAX = 64 };
+enum { CLI_LIST_MAX = 1024 };
 typedef struct cli_list { /* an option that may be given again and again */
     const char *item[CLI_LIST_MAX];
     int count;
