@@ -72,6 +72,12 @@ static px_status prim_start(px_error *err)
     return prim_check(prim_engine_status, "starting", err);
 }
 
+bool pxi_prim_has_avx512(void)
+{
+    const unsigned wanted = dnnl_cpu_isa_avx512_core;
+    return ((unsigned)dnnl_get_effective_cpu_isa() & wanted) == wanted;
+}
+
 px_status pxi_stream_new(void **out, px_error *err)
 {
     PX_TRY(prim_start(err));

@@ -12,15 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Below AVX-512, oneDNN multiplies a single row by another kernel than several, and its last bits
+ * differ. Few rows are padded to this many, so that a row's result does not depend on the others.
+ */
+enum { DENSE_LEAST_ROWS = 4 };
+
 typedef struct dense_impl {
     int64_t rows, k, n;
-    float *weights; /* (k, n), or (n, k) if `transposed` */
-    float *bias;    /* NULL: none */
+    int64_t run_rows; /* what the kernels are made for: rows, or DENSE_LEAST_ROWS */
+    float *weights;   /* (k, n), or (n, k) if `transposed` */
+    float *bias;      /* NULL: none */
     bool transposed;
     pxi_act act;
     pxi_prim *forward, *data, *data_adds, *weight_grad;
     bool wants_data, wants_weights, wants_bias, own_gradient;
-    size_t gradient_offset;
+    size_t gradient_offset, pad_offset; /* in the unit's scratch */
 } dense_impl;
 
 typedef struct dense_state {
@@ -110,23 +116,40 @@ px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err)
     return PX_OK;
 }
 
+static size_t dense_pad_size(const dense_impl *impl) /* elements of one padded matrix */
+{
+    return (size_t)(DENSE_LEAST_ROWS * PX_MAX(impl->k, impl->n));
+}
+
+/* Room behind the unit's scratch for a padded source and a padded result. */
+static px_status dense_place_padding(dense_impl *impl, pxi_unit *unit)
+{
+    impl->pad_offset = (unit->scratch_bytes + 63) / 64 * 64;
+    if (impl->run_rows != impl->rows)
+        unit->scratch_bytes = impl->pad_offset + 2 * dense_pad_size(impl) * sizeof(float);
+    return PX_OK;
+}
+
 static px_status dense_build(px_plan *plan, pxi_unit *unit, px_error *err)
 {
     dense_impl *impl = unit->impl;
-    PX_TRY(pxi_prim_product(impl->rows, impl->k, impl->n, impl->weights, impl->transposed,
+    const bool few = impl->rows < DENSE_LEAST_ROWS && !pxi_prim_has_avx512();
+    impl->run_rows = few ? DENSE_LEAST_ROWS : impl->rows;
+    PX_TRY(pxi_prim_product(impl->run_rows, impl->k, impl->n, impl->weights, impl->transposed,
                             impl->bias, &impl->act, false, &impl->forward, err));
     unit->kernel = pxi_prim_name(impl->forward);
     unit->scratch_bytes = pxi_prim_scratch(impl->forward);
     if (!unit->backward)
-        return PX_OK;
+        return dense_place_padding(impl, unit);
     impl->wants_data = pxi_cell_wants_grad(plan, unit->in[0]);
     impl->wants_weights = pxi_cell_wants_grad(plan, unit->in[1]);
     impl->wants_bias = pxi_cell_wants_grad(plan, unit->in[2]);
     if (impl->wants_data) { /* dx = g W^T */
-        PX_TRY(pxi_prim_product(impl->rows, impl->n, impl->k, impl->weights, !impl->transposed,
+        PX_TRY(pxi_prim_product(impl->run_rows, impl->n, impl->k, impl->weights, !impl->transposed,
                                 NULL, NULL, false, &impl->data, err));
-        PX_TRY(pxi_prim_product(impl->rows, impl->n, impl->k, impl->weights, !impl->transposed,
-                                NULL, NULL, true, &impl->data_adds, err));
+        if (!few)
+            PX_TRY(pxi_prim_product(impl->rows, impl->n, impl->k, impl->weights, !impl->transposed,
+                                    NULL, NULL, true, &impl->data_adds, err));
     }
     if (impl->wants_weights) /* dW = x^T g, or its transpose */
         PX_TRY(pxi_prim_matmul(1, impl->transposed ? impl->n : impl->k, impl->rows,
@@ -142,7 +165,7 @@ static px_status dense_build(px_plan *plan, pxi_unit *unit, px_error *err)
     if (impl->own_gradient)
         unit->scratch_bytes =
             impl->gradient_offset + px_tensor_bytes(&plan->cells[unit->out[0]].tensor);
-    return PX_OK;
+    return dense_place_padding(impl, unit);
 }
 
 static float *dense_gradient(const pxi_unit *unit, const px_session *session)
@@ -162,6 +185,26 @@ static px_status dense_bind(const pxi_prim *prim, px_session *session, void *a, 
                : PX_OK;
 }
 
+static float *dense_padding(const dense_impl *impl, const px_session *session)
+{
+    return (float *)(void *)((char *)pxi_session_scratch(session) + impl->pad_offset);
+}
+
+/* Runs a kernel that was made for more rows than there are: result (+)= rows of a padded product.
+ */
+static px_status dense_run_padded(const dense_impl *impl, px_session *session,
+                                  const pxi_bound *bound, const float *source, int64_t width,
+                                  float *result, int64_t result_width, bool adds, px_error *err)
+{
+    static const pxi_act none;
+    float *padded = dense_padding(impl, session), *made = padded + dense_pad_size(impl);
+    memset(padded, 0, dense_pad_size(impl) * sizeof *padded);
+    memcpy(padded, source, (size_t)(impl->rows * width) * sizeof *padded);
+    PX_TRY(pxi_bound_run(bound, err));
+    pxi_act_backward(&none, NULL, made, made, result, adds, (size_t)(impl->rows * result_width));
+    return PX_OK;
+}
+
 static px_status dense_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
 {
     const dense_impl *impl = unit->impl;
@@ -169,25 +212,32 @@ static px_status dense_attach(const pxi_unit *unit, px_session *session, void **
     if (!state)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     *out = state;
-    void *x = pxi_cell_data(session, unit->in[0]), *y = pxi_cell_data(session, unit->out[0]);
-    PX_TRY(dense_bind(impl->forward, session, x, y, NULL, &state->forward, err));
+    const bool padded = impl->run_rows != impl->rows;
+    float *pad = dense_padding(impl, session), *pad_result = pad + dense_pad_size(impl);
+    float *x = pxi_cell_data(session, unit->in[0]), *y = pxi_cell_data(session, unit->out[0]);
+    PX_TRY(dense_bind(impl->forward, session, padded ? pad : x, padded ? pad_result : y, NULL,
+                      &state->forward, err));
     if (!unit->backward)
         return PX_OK;
     float *g = dense_gradient(unit, session);
     float *dx = impl->wants_data ? pxi_cell_grad(session, unit->in[0]) : NULL;
-    PX_TRY(dense_bind(impl->data, session, g, dx, NULL, &state->data, err));
+    PX_TRY(dense_bind(impl->data, session, padded ? pad : g, padded ? pad_result : dx, NULL,
+                      &state->data, err));
     PX_TRY(dense_bind(impl->data_adds, session, g, dx, NULL, &state->data_adds, err));
-    return dense_bind(impl->weight_grad, session, impl->transposed ? (void *)g : x,
-                      impl->transposed ? x : (void *)g,
-                      impl->wants_weights ? pxi_cell_grad(session, unit->in[1]) : NULL,
-                      &state->weight_grad, err);
+    return dense_bind(
+        impl->weight_grad, session, impl->transposed ? g : x, impl->transposed ? x : g,
+        impl->wants_weights ? pxi_cell_grad(session, unit->in[1]) : NULL, &state->weight_grad, err);
 }
 
 static px_status dense_forward(const pxi_unit *unit, px_session *session, void *state,
                                px_error *err)
 {
-    (void)unit, (void)session;
-    return pxi_bound_run(((dense_state *)state)->forward, err);
+    const dense_impl *impl = unit->impl;
+    const pxi_bound *bound = ((dense_state *)state)->forward;
+    if (impl->run_rows == impl->rows)
+        return pxi_bound_run(bound, err);
+    return dense_run_padded(impl, session, bound, pxi_cell_data(session, unit->in[0]), impl->k,
+                            pxi_cell_data(session, unit->out[0]), impl->n, /* adds= */ false, err);
 }
 
 static px_status dense_backward(const pxi_unit *unit, px_session *session, void *data,
@@ -216,6 +266,10 @@ static px_status dense_backward(const pxi_unit *unit, px_session *session, void 
     }
     if (!impl->wants_data)
         return PX_OK;
+    if (impl->run_rows != impl->rows)
+        return dense_run_padded(impl, session, state->data, g, impl->n,
+                                pxi_cell_grad(session, unit->in[0]), impl->k,
+                                pxi_grad_adds(session, unit->in[0]), err);
     return pxi_bound_run(pxi_grad_adds(session, unit->in[0]) ? state->data_adds : state->data, err);
 }
 

@@ -50,7 +50,7 @@ bool pxi_winograd_takes(const pxi_conv_shape *s, const pxi_act *act)
            s->in_channels * s->out_channels <= wino_weights_limit && s->out[0] >= 2 &&
            s->out[1] >= 2 &&
            (kind == PXI_ACT_NONE || kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP) &&
-           __builtin_cpu_supports("avx512f");
+           pxi_prim_has_avx512();
 }
 
 /* G g G^T for one kernel, in double: [place] */

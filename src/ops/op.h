@@ -79,7 +79,7 @@ typedef struct px_op {
  * here in any version. */
 const px_op *pxi_op_find(const char *domain, const char *name, int opset, bool *known);
 
-/* All descriptors, sorted by name and since; NULL-terminated. */
+/* All descriptors, in no particular order; NULL-terminated. */
 const px_op *const *pxi_op_all(void);
 
 /* --- helpers for operator files --------------------------------------------------------------- */
