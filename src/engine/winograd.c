@@ -241,7 +241,8 @@ static size_t wino_runs(int64_t first, int64_t total, int64_t across, wino_run r
     while (slot < BLOCK && first < total) {
         const int64_t tx = first % across;
         const size_t n = PX_MIN((size_t)PX_MIN(across - tx, total - first), BLOCK - slot);
-        runs[count++] = (wino_run){.ty = first / across, .tx = tx, .count = n, .slot = slot};
+        runs[count] = (wino_run){.ty = first / across, .tx = tx, .count = n, .slot = slot};
+        count++;
         slot += n;
         first += (int64_t)n;
     }
