@@ -31,9 +31,11 @@ static int fuse_next(const fuse_state *f, int value)
     return f->consumer[value];
 }
 
-static bool fuse_norm(const pxi_step *step, int value)
+/* The channels of a normalisation are axis 1, which is what a product's columns are in rank 2. */
+static bool fuse_norm(const pxi_step *step, int value, bool conv)
 {
-    if (!fuse_is(step, "BatchNormalization") || step->ctx.node->inputs[0] != value)
+    if (!fuse_is(step, "BatchNormalization") || step->ctx.node->inputs[0] != value ||
+        (!conv && step->ctx.in[0].shape.rank != 2))
         return false;
     const pxi_batch_norm_params *params = step->ctx.params;
     for (int i = 1; i < 5; i++)
@@ -83,12 +85,13 @@ static void fuse_head(const fuse_state *f, int head, bool conv, const int *group
     int value = step->ctx.node->outputs[0];
     int next = fuse_next(f, value);
     if (next >= 0 && group_of[next] < 0 && !f->plan->weight_grads &&
-        fuse_norm(&f->program->steps[next], value)) {
+        fuse_norm(&f->program->steps[next], value, conv)) {
         group->norm = group->last = next;
         value = f->program->steps[next].ctx.node->outputs[0];
         next = fuse_next(f, value);
     }
-    const bool has_bias = pxi_op_has_in(&step->ctx, 2);
+    /* a bias behind a normalisation is not the one that was normalised */
+    const bool has_bias = pxi_op_has_in(&step->ctx, 2) || group->norm >= 0;
     if (next >= 0 && group_of[next] < 0 &&
         fuse_add(f, &f->program->steps[next], value, conv, has_bias, group)) {
         group->add = group->last = next;
