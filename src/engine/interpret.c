@@ -16,8 +16,9 @@ px_status px_model_interpret(const px_model *model, const px_tensor *inputs, px_
         return px_fail(err, PX_E_NOMEM, "out of memory");
     for (int i = 0; i < graph->input_count; i++)
         feeds[i] = (pxi_feed){.value = graph->inputs[i], .tensor = inputs[i]};
-    px_status status =
-        pxi_program_new(model, feeds, (size_t)graph->input_count, NULL, 0, &program, err);
+    const pxi_program_request request = {
+        .feeds = feeds, .feed_count = (size_t)graph->input_count, .interpret = true};
+    px_status status = pxi_program_make(model, &request, &program, err);
     int made = 0;
     for (; status == PX_OK && made < graph->output_count; made++) {
         const px_tensor *value = &program->slots[graph->outputs[made]].tensor;

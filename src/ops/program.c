@@ -7,15 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What folding may allocate in all: constants computed from a file's constants. A hostile file asks
- * for 2^40 elements with a ConstantOfShape; real networks fold a few megabytes. */
-static const size_t program_fold_limit = (size_t)1 << 30;
+/* What folding may allocate and compute in all: real networks fold a few megabytes, a hostile file
+ * asks for 2^40 elements with a ConstantOfShape, or for products of matrices of ones. Beyond these
+ * limits a node is left for the plan to run (which has limits of its own). */
+static const size_t program_fold_bytes = (size_t)256 << 20;
+static const int64_t program_fold_flops = (int64_t)1 << 31;
+
+/* An interpreter cannot leave anything, and runs what it was given to run. */
+static const size_t program_interpret_bytes = (size_t)1 << 30;
 
 typedef struct program_builder {
     pxi_program *program;
     const px_graph *graph;
+    const pxi_program_request *request;
     bool *live; /* per node */
     size_t folded_bytes;
+    int64_t folded_flops;
 } program_builder;
 
 static px_dtype widened(px_dtype dtype)
@@ -107,26 +114,44 @@ static px_status program_check_ops(const program_builder *b, px_error *err)
                    missing == 1 ? " is" : "s are", text);
 }
 
+/* Counts what folding the node would take; false: more than is left. */
+static bool program_can_fold(program_builder *b, const px_op *op, const px_op_ctx *ctx)
+{
+    const bool interpret = b->request->interpret;
+    const size_t limit = interpret ? program_interpret_bytes : program_fold_bytes;
+    size_t bytes = b->folded_bytes;
+    int64_t flops = b->folded_flops;
+    if (ctx->saved_bytes > limit || ctx->scratch_bytes > limit)
+        return false;
+    for (int i = 0; i < ctx->out_count; i++)
+        if (ctx->node->outputs[i] >= 0) {
+            if (px_tensor_bytes(&ctx->out[i]) > limit - bytes)
+                return false;
+            bytes += px_tensor_bytes(&ctx->out[i]);
+            flops += px_shape_count(&ctx->out[i].shape); /* at most `limit` */
+        }
+    const int64_t own = op->flops ? op->flops(ctx) : 0;
+    if (!interpret && !op->shape_only &&
+        (own > program_fold_flops - PX_MIN(flops, program_fold_flops) ||
+         flops > program_fold_flops))
+        return false;
+    b->folded_bytes = bytes;
+    b->folded_flops = interpret ? 0 : flops + own;
+    return true;
+}
+
 static px_status program_fold(program_builder *b, const px_op *op, px_op_ctx *ctx, px_error *err)
 {
     px_arena *arena = b->program->arena;
     for (int i = 0; i < ctx->out_count; i++) {
         px_tensor *out = &ctx->out[i];
-        if (ctx->node->outputs[i] < 0) {
-            out->data = NULL;
+        out->data = NULL;
+        if (ctx->node->outputs[i] < 0)
             continue;
-        }
-        const size_t bytes = px_tensor_bytes(out);
-        if (bytes > program_fold_limit - b->folded_bytes)
-            return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                               "its constant result is too large (%zu bytes)", bytes);
-        b->folded_bytes += bytes;
-        out->data = pxi_arena_alloc(arena, PX_MAX(bytes, (size_t)1), 1);
+        out->data = pxi_arena_alloc(arena, PX_MAX(px_tensor_bytes(out), (size_t)1), 1);
         if (!out->data)
             return px_fail(err, PX_E_NOMEM, "out of memory");
     }
-    if (ctx->saved_bytes > program_fold_limit || ctx->scratch_bytes > program_fold_limit)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "needs too much memory");
     ctx->saved = pxi_alloc_aligned(ctx->saved_bytes);
     ctx->scratch = pxi_alloc_aligned(ctx->scratch_bytes);
     px_status status = ctx->saved && ctx->scratch ? op->forward(ctx, err)
@@ -160,7 +185,7 @@ static px_status program_add_node(program_builder *b, int n, px_error *err)
         if (ctx.in[i].dtype == PX_NONE)
             return pxi_op_fail(&ctx, err, PX_E_INPUT, "its input '%s' has no value",
                                b->graph->values[node->inputs[i]].name);
-        constant = constant && ctx.in[i].data;
+        constant = constant && ctx.in[i].data && !program->slots[node->inputs[i]].varies;
     }
     PX_TRY(op->setup(&ctx, err));
     for (int i = 0; i < node->output_count; i++)
@@ -172,7 +197,11 @@ static px_status program_add_node(program_builder *b, int n, px_error *err)
                                   node->name, node->type);
         }
 
-    constant = constant || op->shape_only;
+    if (constant || op->shape_only) {
+        constant = program_can_fold(b, op, &ctx);
+        if (!constant && b->request->interpret)
+            return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED, "needs too much memory");
+    }
     if (constant)
         PX_TRY(program_fold(b, op, &ctx, err));
     else
@@ -190,10 +219,10 @@ static px_status program_add_node(program_builder *b, int n, px_error *err)
     return PX_OK;
 }
 
-static px_status program_fill_slots(program_builder *b, const pxi_feed *feeds, size_t feed_count,
-                                    const int *wanted, size_t wanted_count, px_error *err)
+static px_status program_fill_slots(program_builder *b, px_error *err)
 {
     pxi_program *program = b->program;
+    const pxi_program_request *request = b->request;
     for (int v = 0; v < b->graph->value_count; v++) {
         pxi_slot *slot = &program->slots[v];
         slot->producer = -1;
@@ -206,19 +235,21 @@ static px_status program_fill_slots(program_builder *b, const pxi_feed *feeds, s
             PX_TRY(program_real(program->arena, &slot->tensor, err));
 #endif
     }
-    for (size_t i = 0; i < feed_count; i++) {
-        PX_TRY(px_shape_check(&feeds[i].tensor.shape, err));
-        pxi_slot *slot = &program->slots[feeds[i].value];
-        PX_TRY(program_widen(program->arena, &feeds[i].tensor, &slot->tensor, err));
+    for (size_t i = 0; i < request->feed_count; i++) {
+        const pxi_feed *feed = &request->feeds[i];
+        PX_TRY(px_shape_check(&feed->tensor.shape, err));
+        pxi_slot *slot = &program->slots[feed->value];
+        PX_TRY(program_widen(program->arena, &feed->tensor, &slot->tensor, err));
         slot->is_feed = true;
     }
-    for (size_t i = 0; i < wanted_count; i++)
-        program->slots[wanted[i]].is_wanted = true;
+    for (size_t i = 0; i < request->wanted_count; i++)
+        program->slots[request->wanted[i]].is_wanted = true;
+    for (size_t i = 0; i < request->varying_count; i++)
+        program->slots[request->varying[i]].varies = true;
     return PX_OK;
 }
 
-static px_status program_build(program_builder *b, const pxi_feed *feeds, size_t feed_count,
-                               const int *wanted, size_t wanted_count, px_error *err)
+static px_status program_build(program_builder *b, px_error *err)
 {
     pxi_program *program = b->program;
     const px_graph *graph = b->graph;
@@ -233,38 +264,47 @@ static px_status program_build(program_builder *b, const pxi_feed *feeds, size_t
     if (!program->slots || !program->steps || !b->live)
         return px_fail(err, PX_E_NOMEM, "out of memory");
 
-    PX_TRY(program_fill_slots(b, feeds, feed_count, wanted, wanted_count, err));
+    PX_TRY(program_fill_slots(b, err));
     program_mark_live(b);
     PX_TRY(program_check_ops(b, err));
     for (int n = 0; n < graph->node_count; n++)
         if (b->live[n])
             PX_TRY(program_add_node(b, n, err));
-    for (size_t i = 0; i < wanted_count; i++)
-        if (program->slots[wanted[i]].tensor.dtype == PX_NONE)
+    for (size_t i = 0; i < b->request->wanted_count; i++)
+        if (program->slots[b->request->wanted[i]].tensor.dtype == PX_NONE)
             return px_fail(err, PX_E_INPUT, "the value '%s' cannot be computed from what is given",
-                           graph->values[wanted[i]].name);
+                           graph->values[b->request->wanted[i]].name);
     return PX_OK;
 }
 
-px_status pxi_program_new(const px_model *model, const pxi_feed *feeds, size_t feed_count,
-                          const int *wanted, size_t wanted_count, pxi_program **out, px_error *err)
+px_status pxi_program_make(const px_model *model, const pxi_program_request *given,
+                           pxi_program **out, px_error *err)
 {
+    pxi_program_request request = *given;
     pxi_program *program = pxi_calloc(1, sizeof *program);
     if (!program)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     program->model = model;
-    program_builder b = {.program = program, .graph = px_model_graph(model)};
-    if (!wanted) {
-        wanted = b.graph->outputs;
-        wanted_count = (size_t)b.graph->output_count;
+    program_builder b = {.program = program, .graph = px_model_graph(model), .request = &request};
+    if (!request.wanted) {
+        request.wanted = b.graph->outputs;
+        request.wanted_count = (size_t)b.graph->output_count;
     }
-    const px_status status = program_build(&b, feeds, feed_count, wanted, wanted_count, err);
+    const px_status status = program_build(&b, err);
     free(b.live);
     if (status != PX_OK)
         pxi_program_free(program);
     else
         *out = program;
     return status;
+}
+
+px_status pxi_program_new(const px_model *model, const pxi_feed *feeds, size_t feed_count,
+                          const int *wanted, size_t wanted_count, pxi_program **out, px_error *err)
+{
+    const pxi_program_request request = {
+        .feeds = feeds, .feed_count = feed_count, .wanted = wanted, .wanted_count = wanted_count};
+    return pxi_program_make(model, &request, out, err);
 }
 
 void pxi_program_free(pxi_program *program)

@@ -19,7 +19,7 @@ typedef struct pxi_feed {
 
 typedef struct pxi_slot { /* one per graph value */
     px_tensor tensor; /* data != NULL: a constant; dtype PX_NONE: not computed in this program */
-    bool is_feed, is_wanted;
+    bool is_feed, is_wanted, varies;
     int producer; /* step index; -1: feed, constant or not computed */
 } pxi_slot;
 
@@ -37,8 +37,20 @@ typedef struct pxi_program {
     int step_count;
 } pxi_program;
 
-/* `wanted`: value indices to compute; NULL: the graph's outputs. On failure *err names all
- * unsupported operators (as many as fit), not just the first. */
+typedef struct pxi_program_request {
+    const pxi_feed *feeds;
+    size_t feed_count;
+    const int *wanted; /* value indices to compute; NULL: the graph's outputs */
+    size_t wanted_count;
+    const int *varying; /* constants to treat as variables: what depends on them stays a step */
+    size_t varying_count;
+    bool interpret; /* fold whatever can be folded; without, what takes long stays a step */
+} pxi_program_request;
+
+/* On failure *err names all unsupported operators (as many as fit), not just the first. */
+px_status pxi_program_make(const px_model *model, const pxi_program_request *request,
+                           pxi_program **out, px_error *err);
+/* The same with nothing varying, for who is after types and shapes. */
 px_status pxi_program_new(const px_model *model, const pxi_feed *feeds, size_t feed_count,
                           const int *wanted, size_t wanted_count, pxi_program **out, px_error *err);
 void pxi_program_free(pxi_program *program);
