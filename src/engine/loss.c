@@ -73,6 +73,18 @@ static px_status loss_check_label(int64_t label, const px_scores *scores, px_err
                    label, scores->classes - 1);
 }
 
+/* Rows and classes that the scores' tensor really has. */
+static px_status loss_check_shape(const px_shape *shape, const px_scores *scores, int64_t samples,
+                                  px_error *err)
+{
+    char text[PX_SHAPE_TEXT];
+    if (shape->rank >= 2 && samples <= shape->dim[0] && scores->classes == shape->dim[1])
+        return PX_OK;
+    return px_fail(err, PX_E_USAGE,
+                   "%lld samples of %d classes asked for, the class scores have shape %s",
+                   (long long)samples, scores->classes, px_shape_text(shape, text));
+}
+
 px_status px_session_judge(const px_session *session, const px_scores *scores,
                            const int64_t *labels, int64_t samples, int64_t *predictions,
                            double *losses, px_error *err)
@@ -80,6 +92,7 @@ px_status px_session_judge(const px_session *session, const px_scores *scores,
     const px_view view = px_session_view(session, scores->value);
     if (!view.data)
         return px_fail(err, PX_E_USAGE, "the plan does not keep the class scores");
+    PX_TRY(loss_check_shape(&view.shape, scores, samples, err));
     const int64_t row = view.stride[0], step = view.stride[1];
     for (int64_t i = 0; i < samples; i++) {
         const float *z = view.data + i * row;
@@ -108,6 +121,7 @@ px_status px_session_seed_loss(px_session *session, const px_scores *scores, con
     const px_place seed = px_session_seed(session, scores->value);
     if (!view.data || !seed.data)
         return px_fail(err, PX_E_USAGE, "the plan neither keeps nor seeds the class scores");
+    PX_TRY(loss_check_shape(&view.shape, scores, samples, err));
     const int64_t row = view.stride[0], step = view.stride[1];
     const int64_t seed_row = seed.stride[0], seed_step = seed.stride[1];
     for (int64_t i = 0; i < samples; i++) {

@@ -31,6 +31,8 @@ bool pxi_weight_is_own(const px_plan *plan, const pxi_step *step, int input)
     if (!plan->weight_grads || !pxi_op_has_in(&step->ctx, input))
         return true;
     const int value = step->ctx.node->inputs[input];
+    if (plan->cells[value].is_seed)
+        return false;
     int uses = 0;
     for (int s = 0; s < plan->program->step_count; s++) {
         const px_node *node = plan->program->steps[s].ctx.node;
@@ -40,7 +42,7 @@ bool pxi_weight_is_own(const px_plan *plan, const pxi_step *step, int input)
     return uses == 1;
 }
 
-static int plan_add_cell(px_plan *plan, pxi_cell cell)
+int pxi_plan_add_cell(px_plan *plan, pxi_cell cell)
 {
     if (pxi_grow(&plan->cells, &plan->cell_cap, (size_t)plan->cell_count + 1, sizeof *plan->cells))
         return -1;
@@ -52,21 +54,14 @@ static int plan_add_cell(px_plan *plan, pxi_cell cell)
 static int plan_constant_as(px_plan *plan, int cell, pxi_layout layout)
 {
     const px_tensor *t = &plan->cells[cell].tensor;
-    const size_t size = px_dtype_size(t->dtype);
     char *copy = pxi_arena_alloc(plan->arena, PX_MAX(px_tensor_bytes(t), (size_t)1), 1);
     if (!copy)
         return -1;
-    const int64_t c = t->shape.dim[1], hw = t->shape.dim[2] * t->shape.dim[3];
-    const int64_t rows = layout == PXI_NHWC ? c : hw, cols = layout == PXI_NHWC ? hw : c;
-    for (int64_t n = 0; n < t->shape.dim[0]; n++)
-        for (int64_t r = 0; r < rows; r++)
-            for (int64_t k = 0; k < cols; k++)
-                memcpy(copy + (size_t)((n * cols + k) * rows + r) * size,
-                       (const char *)t->data + (size_t)((n * rows + r) * cols + k) * size, size);
+    pxi_copy_layout(t, t->data, copy, layout == PXI_NHWC);
     pxi_cell made = {.tensor = *t, .layout = layout, .value = -1, .twin = cell};
     made.tensor.data = copy;
     made.root = plan->cell_count;
-    return plan_add_cell(plan, made);
+    return pxi_plan_add_cell(plan, made);
 }
 
 int pxi_plan_as(px_plan *plan, int cell, pxi_layout layout)
@@ -82,16 +77,16 @@ int pxi_plan_as(px_plan *plan, int cell, pxi_layout layout)
     if (from->tensor.data && !same_bytes && !from->is_wrt) {
         made = plan_constant_as(plan, cell, layout);
     } else if (same_bytes) {
-        made = plan_add_cell(plan, (pxi_cell){.tensor = from->tensor,
-                                              .layout = layout,
-                                              .value = -1,
-                                              .root = from->root,
-                                              .twin = cell});
+        made = pxi_plan_add_cell(plan, (pxi_cell){.tensor = from->tensor,
+                                                  .layout = layout,
+                                                  .value = -1,
+                                                  .root = from->root,
+                                                  .twin = cell});
     } else {
         pxi_cell copy = {.tensor = from->tensor, .layout = layout, .value = -1, .twin = cell};
         copy.tensor.data = NULL;
         copy.root = plan->cell_count;
-        made = plan_add_cell(plan, copy);
+        made = pxi_plan_add_cell(plan, copy);
         pxi_unit *unit = made < 0 ? NULL : pxi_plan_add_unit(plan, &pxi_unit_copy, -1, 1, 1);
         if (!unit)
             return -1;
@@ -101,6 +96,15 @@ int pxi_plan_as(px_plan *plan, int cell, pxi_layout layout)
     if (made >= 0)
         plan->cells[cell].twin = made;
     return made;
+}
+
+/* Whether a step's output may be its input under another name. Not where its own gradient is asked
+ * for: the source's also has what flows back to the source on other ways. Nor of a constant:
+ * kernels read session memory a little past its end. */
+static bool lower_may_alias(const px_plan *plan, const pxi_step *step)
+{
+    return !plan->cells[step->ctx.node->outputs[0]].is_wrt &&
+           !pxi_cell_root(plan, step->ctx.node->inputs[0])->tensor.data;
 }
 
 /* Makes a step's output an alias of `cell`'s memory. */
@@ -182,10 +186,11 @@ static px_status lower_step(px_plan *plan, int s, px_error *err)
     pxi_layout layout;
     const bool view_outputs = step->ctx.node->output_count == 1 ||
                               (step->ctx.node->output_count == 2 && step->ctx.node->outputs[1] < 0);
-    if (step->op->view && view_outputs && step->ctx.in[0].dtype == step->ctx.out[0].dtype)
+    if (step->op->view && view_outputs && step->ctx.in[0].dtype == step->ctx.out[0].dtype &&
+        lower_may_alias(plan, step))
         return lower_view(plan, s, err);
     if (!plan->reference) {
-        if (lower_transpose_is_view(plan, step, &layout))
+        if (lower_transpose_is_view(plan, step, &layout) && lower_may_alias(plan, step))
             return lower_alias(plan, s, step->ctx.node->inputs[0], layout, err);
         if (pxi_pool_takes(plan, step))
             return pxi_emit_pool(plan, s, err);

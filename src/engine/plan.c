@@ -71,6 +71,31 @@ static px_status plan_make_feeds(const px_model *model, int64_t batch, plan_requ
     return PX_OK;
 }
 
+/* No tensor may be larger than a whole session: sums and products of sizes stay far from overflow
+ * in everything that follows. */
+static px_status plan_check_sizes(const px_plan *plan, const plan_request *request, px_error *err)
+{
+    for (size_t i = 0; i < request->feed_count; i++) {
+        const int value = request->feeds[i].value;
+        const size_t bytes = px_tensor_bytes(&plan->program->slots[value].tensor);
+        if (bytes > plan_memory_limit)
+            return px_fail(err, PX_E_UNSUPPORTED,
+                           "input '%s' needs %zu MiB of memory; use a smaller --batch",
+                           px_model_graph(plan->model)->values[value].name, bytes >> 20);
+    }
+    for (int s = 0; s < plan->program->step_count; s++) {
+        const px_op_ctx *ctx = &plan->program->steps[s].ctx;
+        size_t most = PX_MAX(ctx->saved_bytes, ctx->scratch_bytes);
+        for (int i = 0; i < ctx->out_count; i++)
+            if (ctx->node->outputs[i] >= 0)
+                most = PX_MAX(most, px_tensor_bytes(&ctx->out[i]));
+        if (most > plan_memory_limit)
+            return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                               "needs %zu MiB of memory; use a smaller --batch", most >> 20);
+    }
+    return PX_OK;
+}
+
 static px_status plan_make_program(px_plan *plan, const plan_request *request, px_error *err)
 {
     const px_plan_options *options = request->options;
@@ -97,10 +122,33 @@ static px_status plan_make_program(px_plan *plan, const plan_request *request, p
         wanted[count++] = request->scores.value;
     pxi_program_free(plan->program);
     plan->program = NULL;
-    const px_status status = pxi_program_new(plan->model, request->feeds, request->feed_count,
-                                             wanted, count, &plan->program, err);
+    const px_status status = pxi_program_make(plan->model,
+                                              &(pxi_program_request){
+                                                  .feeds = request->feeds,
+                                                  .feed_count = request->feed_count,
+                                                  .wanted = wanted,
+                                                  .wanted_count = count,
+                                                  .varying = options->wrt,
+                                                  .varying_count = options->wrt_count,
+                                              },
+                                              &plan->program, err);
     free(wanted);
-    return status;
+    PX_TRY(status);
+    return plan_check_sizes(plan, request, err);
+}
+
+/* What a list names must be numbers that observers and gradients can be had of. */
+static px_status plan_check_floats(const px_plan *plan, const int *values, size_t count,
+                                   const char *what, px_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const px_dtype dtype = plan->cells[values[i]].tensor.dtype;
+        if (dtype != PX_FLOAT32)
+            return px_fail(err, PX_E_USAGE, "%s names '%s', which is %s and not float32", what,
+                           px_model_graph(plan->model)->values[values[i]].name,
+                           px_dtype_name(dtype));
+    }
+    return PX_OK;
 }
 
 /* One cell per graph value to begin with; lowering adds copies in other layouts. */
@@ -142,7 +190,32 @@ static px_status plan_make_cells(px_plan *plan, const plan_request *request, px_
         plan->cells[request->scores.value].is_seed = true;
         plan->cells[request->scores.value].pinned = true;
         plan->cells[plan->feeds[0]].is_wrt = true;
+        PX_TRY(plan_check_floats(plan, &request->scores.value, 1, "input_grad", err));
+        PX_TRY(plan_check_floats(plan, plan->feeds, 1, "input_grad", err));
     }
+    PX_TRY(plan_check_floats(plan, options->observe, options->observe_count, "observe", err));
+    PX_TRY(plan_check_floats(plan, options->seeds, options->seed_count, "seeds", err));
+    return plan_check_floats(plan, options->wrt, options->wrt_count, "wrt", err);
+}
+
+/* Observed cells that no unit makes are shown before the first unit runs. */
+static px_status plan_find_given(px_plan *plan, px_error *err)
+{
+    bool *made = pxi_calloc((size_t)plan->cell_count, sizeof *made);
+    plan->given = pxi_arena_alloc(plan->arena, (size_t)plan->cell_count, sizeof *plan->given);
+    if (!made || !plan->given) {
+        free(made);
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    for (int u = 0; u < plan->unit_count; u++)
+        for (int i = 0; i < plan->units[u].out_count; i++)
+            if (plan->units[u].out[i] >= 0)
+                made[plan->units[u].out[i]] = true;
+    plan->given_count = 0;
+    for (int c = 0; c < plan->cell_count; c++)
+        if (plan->cells[c].observed && !made[c])
+            plan->given[plan->given_count++] = c;
+    free(made);
     return PX_OK;
 }
 
@@ -189,7 +262,7 @@ static px_status plan_specialise(px_plan *plan, plan_request *request, px_error 
     if (options->feeds) {
         plan->batch = options->batch ? options->batch
                       : options->feed_count && options->feeds[0].shape.rank
-                          ? options->feeds[0].shape.dim[0]
+                          ? PX_MAX(options->feeds[0].shape.dim[0], (int64_t)1)
                           : 1;
         PX_TRY(plan_make_feeds(plan->model, plan->batch, request, err));
         return plan_make_program(plan, request, err);
@@ -230,8 +303,8 @@ static void plan_reset(px_plan *plan)
     plan->arena = NULL;
     plan->units = NULL;
     plan->cells = NULL;
-    plan->feeds = NULL;
-    plan->unit_cap = plan->cell_cap = plan->feed_count = 0;
+    plan->feeds = plan->given = NULL;
+    plan->unit_cap = plan->cell_cap = plan->feed_count = plan->given_count = 0;
     plan->unit_count = plan->cell_count = 0;
     plan->flops = 0;
 }
@@ -243,11 +316,13 @@ static px_status plan_compile(px_plan *plan, const plan_request *request, px_err
         return px_fail(err, PX_E_NOMEM, "out of memory");
     PX_TRY(plan_make_cells(plan, request, err));
     PX_TRY(pxi_lower(plan, err));
+    PX_TRY(plan_find_given(plan, err));
     PX_TRY(pxi_plan_gradients(plan, err));
     for (int u = 0; u < plan->unit_count; u++) {
         pxi_unit *unit = &plan->units[u];
         PX_TRY(unit->kind->build(plan, unit, err));
-        plan->flops += unit->flops;
+        if (__builtin_add_overflow(plan->flops, unit->flops, &plan->flops))
+            plan->flops = INT64_MAX;
     }
     return pxi_plan_memory(plan, err);
 }
@@ -321,17 +396,22 @@ size_t px_plan_feed_count(const px_plan *plan)
 
 px_shape px_plan_feed_shape(const px_plan *plan, size_t feed)
 {
-    return plan->cells[plan->feeds[feed]].tensor.shape;
+    return feed < plan->feed_count ? plan->cells[plan->feeds[feed]].tensor.shape : (px_shape){0};
+}
+
+static bool plan_has_value(const px_plan *plan, int value)
+{
+    return value >= 0 && value < px_model_graph(plan->model)->value_count;
 }
 
 px_shape px_plan_shape(const px_plan *plan, int value)
 {
-    return plan->cells[value].tensor.shape;
+    return plan_has_value(plan, value) ? plan->cells[value].tensor.shape : (px_shape){0};
 }
 
 px_dtype px_plan_dtype(const px_plan *plan, int value)
 {
-    return plan->cells[value].tensor.dtype;
+    return plan_has_value(plan, value) ? plan->cells[value].tensor.dtype : PX_NONE;
 }
 
 size_t px_plan_arena_bytes(const px_plan *plan)
@@ -351,6 +431,8 @@ size_t px_plan_step_count(const px_plan *plan)
 
 px_plan_step px_plan_step_get(const px_plan *plan, size_t step)
 {
+    if (step >= (size_t)plan->unit_count)
+        return (px_plan_step){.node = "", .type = "", .kernel = ""};
     const pxi_unit *unit = &plan->units[step];
     const px_node *node = unit->step >= 0 ? plan->program->steps[unit->step].ctx.node : NULL;
     return (px_plan_step){.node = node ? node->name : "",

@@ -87,6 +87,8 @@ struct px_plan {
     int unit_count;
     int *feeds; /* cells */
     size_t feed_count;
+    int *given; /* observed cells that no unit makes: feeds, constants and what was folded */
+    size_t given_count;
     size_t arena_bytes, scratch_offset;
     int64_t flops;
 };
@@ -120,6 +122,7 @@ px_status pxi_lower(px_plan *plan, px_error *err);
 
 /* The cell in the wanted layout, made by a layout copy where needed; -1 when out of memory. */
 int pxi_plan_as(px_plan *plan, int cell, pxi_layout layout);
+int pxi_plan_add_cell(px_plan *plan, pxi_cell cell); /* its index; -1 when out of memory */
 /* Appends a unit with room for its cells; NULL when out of memory. */
 pxi_unit *pxi_plan_add_unit(px_plan *plan, const pxi_unit_kind *kind, int step, int in_count,
                             int out_count);
@@ -166,6 +169,9 @@ px_status pxi_plan_memory(px_plan *plan, px_error *err);    /* spans to offsets 
 
 extern const pxi_unit_kind pxi_unit_plain, pxi_unit_copy, pxi_unit_view, pxi_unit_conv,
     pxi_unit_dense, pxi_unit_pool, pxi_unit_scale;
+
+/* A rank-4 tensor's elements, of any type, from one layout to the other. */
+void pxi_copy_layout(const px_tensor *tensor, const void *from, void *to, bool to_nhwc);
 
 /* Emits a plain unit for a step, its inputs in `layout`. */
 px_status pxi_emit_plain(px_plan *plan, int step, pxi_layout layout, px_error *err);

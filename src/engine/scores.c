@@ -63,7 +63,10 @@ px_status px_model_scores(const px_model *model, px_scores *out, px_error *err)
         const int value = graph->outputs[i];
         if (!scores_is(graph, value, "Softmax") && !scores_is(graph, value, "LogSoftmax"))
             continue;
-        const int logits = graph->nodes[graph->values[value].producer].inputs[0];
+        const px_node *softmax = &graph->nodes[graph->values[value].producer];
+        const int logits = softmax->input_count > 0 ? softmax->inputs[0] : -1;
+        if (logits < 0)
+            continue; /* a broken node, which the search below reports */
         PX_TRY(scores_take(model, logits,
                            scores_is(graph, value, "Softmax") ? "input of the final Softmax"
                                                               : "input of the final LogSoftmax",

@@ -52,7 +52,8 @@ void px_session_free(px_session *session)
 
 void *px_session_input(px_session *session, size_t feed)
 {
-    return pxi_cell_data(session, session->plan->feeds[feed]);
+    return feed < session->plan->feed_count ? pxi_cell_data(session, session->plan->feeds[feed])
+                                            : NULL;
 }
 
 void px_session_observe(px_session *session, px_observer observer, void *context)
@@ -87,14 +88,14 @@ static px_view session_view(const px_session *session, int cell)
     return view;
 }
 
-static px_status session_observe(px_session *session, const pxi_unit *unit, px_error *err)
+static px_status session_show(px_session *session, const int *cells, size_t count, px_error *err)
 {
-    for (int i = 0; i < unit->out_count; i++) {
-        if (unit->out[i] < 0 || !session->plan->cells[unit->out[i]].observed)
+    for (size_t i = 0; i < count; i++) {
+        if (cells[i] < 0 || !session->plan->cells[cells[i]].observed)
             continue;
-        const px_view view = session_view(session, unit->out[i]);
-        PX_TRY(session->observer(session->observer_context,
-                                 session->plan->cells[unit->out[i]].value, &view, err));
+        const px_view view = session_view(session, cells[i]);
+        PX_TRY(session->observer(session->observer_context, session->plan->cells[cells[i]].value,
+                                 &view, err));
     }
     return PX_OK;
 }
@@ -102,12 +103,14 @@ static px_status session_observe(px_session *session, const pxi_unit *unit, px_e
 px_status px_session_forward(px_session *session, px_error *err)
 {
     const px_plan *plan = session->plan;
+    if (session->observer)
+        PX_TRY(session_show(session, plan->given, plan->given_count, err));
     for (int u = 0; u < plan->unit_count; u++) {
         const pxi_unit *unit = &plan->units[u];
         if (unit->kind->forward)
             PX_TRY(unit->kind->forward(unit, session, session->states[u], err));
         if (session->observer)
-            PX_TRY(session_observe(session, unit, err));
+            PX_TRY(session_show(session, unit->out, (size_t)unit->out_count, err));
     }
     return PX_OK;
 }
@@ -127,24 +130,21 @@ px_status px_session_read(const px_session *session, int value, int64_t samples,
                           px_error *err)
 {
     const px_plan *plan = session->plan;
+    const px_graph *graph = px_model_graph(plan->model);
+    if (value < 0 || value >= graph->value_count)
+        return px_fail(err, PX_E_USAGE, "there is no value %d, the graph has %d", value,
+                       graph->value_count);
     const pxi_cell *cell = &plan->cells[value];
     if (!cell->pinned && !cell->tensor.data)
         return px_fail(err, PX_E_USAGE, "the plan does not keep the value '%s'",
-                       px_model_graph(plan->model)->values[value].name);
+                       graph->values[value].name);
     px_tensor t = {.dtype = cell->tensor.dtype, .shape = cell->tensor.shape};
     if (samples >= 0 && t.shape.rank > 0 && samples < t.shape.dim[0])
         t.shape.dim[0] = samples;
-    if (cell->layout == PXI_PLAIN) {
+    if (cell->layout == PXI_PLAIN)
         memcpy(out, pxi_cell_data(session, value), px_tensor_bytes(&t));
-        return PX_OK;
-    }
-    const int64_t c = t.shape.dim[1], hw = t.shape.dim[2] * t.shape.dim[3];
-    const float *from = pxi_cell_data(session, value);
-    float *to = out;
-    for (int64_t n = 0; n < t.shape.dim[0]; n++)
-        for (int64_t k = 0; k < c; k++)
-            for (int64_t p = 0; p < hw; p++)
-                to[(n * c + k) * hw + p] = from[(n * hw + p) * c + k];
+    else
+        pxi_copy_layout(&t, pxi_cell_data(session, value), out, /* to_nhwc= */ false);
     return PX_OK;
 }
 

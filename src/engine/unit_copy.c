@@ -19,12 +19,25 @@ static void copy_transpose(const float *from, float *to, int64_t batch, int64_t 
             }
 }
 
-static void copy_run(const pxi_cell *from_cell, const float *from, float *to, bool to_nhwc,
-                     bool adds)
+/* The same for elements of any type. */
+static void copy_elements(const char *from, char *to, int64_t batch, int64_t rows, int64_t cols,
+                          size_t size)
 {
-    const px_shape *s = &from_cell->tensor.shape;
-    const int64_t c = s->dim[1], hw = s->dim[2] * s->dim[3];
-    copy_transpose(from, to, s->dim[0], to_nhwc ? c : hw, to_nhwc ? hw : c, adds);
+    for (int64_t n = 0; n < batch; n++)
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < cols; c++)
+                memcpy(to + (size_t)((n * cols + c) * rows + r) * size,
+                       from + (size_t)((n * rows + r) * cols + c) * size, size);
+}
+
+void pxi_copy_layout(const px_tensor *tensor, const void *from, void *to, bool to_nhwc)
+{
+    const int64_t c = tensor->shape.dim[1], hw = tensor->shape.dim[2] * tensor->shape.dim[3];
+    const int64_t rows = to_nhwc ? c : hw, cols = to_nhwc ? hw : c;
+    if (tensor->dtype == PX_FLOAT32)
+        copy_transpose(from, to, tensor->shape.dim[0], rows, cols, /* adds= */ false);
+    else
+        copy_elements(from, to, tensor->shape.dim[0], rows, cols, px_dtype_size(tensor->dtype));
 }
 
 static px_status copy_build(px_plan *plan, pxi_unit *unit, px_error *err)
@@ -38,8 +51,8 @@ static px_status copy_forward(const pxi_unit *unit, px_session *session, void *s
 {
     (void)state, (void)err;
     const pxi_cell *from = &session->plan->cells[unit->in[0]];
-    copy_run(from, pxi_cell_data(session, unit->in[0]), pxi_cell_data(session, unit->out[0]),
-             from->layout == PXI_PLAIN, /* adds= */ false);
+    pxi_copy_layout(&from->tensor, pxi_cell_data(session, unit->in[0]),
+                    pxi_cell_data(session, unit->out[0]), from->layout == PXI_PLAIN);
     return PX_OK;
 }
 
@@ -47,9 +60,13 @@ static px_status copy_backward(const pxi_unit *unit, px_session *session, void *
                                px_error *err)
 {
     (void)state, (void)err;
-    const pxi_cell *to = &session->plan->cells[unit->out[0]];
-    copy_run(to, pxi_cell_grad(session, unit->out[0]), pxi_cell_grad(session, unit->in[0]),
-             to->layout == PXI_PLAIN, pxi_grad_adds(session, unit->in[0]));
+    const pxi_cell *from = &session->plan->cells[unit->out[0]];
+    const px_shape *s = &from->tensor.shape;
+    const int64_t c = s->dim[1], hw = s->dim[2] * s->dim[3];
+    const bool to_nhwc = from->layout == PXI_PLAIN;
+    copy_transpose(pxi_cell_grad(session, unit->out[0]), pxi_cell_grad(session, unit->in[0]),
+                   s->dim[0], to_nhwc ? c : hw, to_nhwc ? hw : c,
+                   pxi_grad_adds(session, unit->in[0]));
     return PX_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "ops/gemm.h"
+#include "ops/nn_check.h"
 #include "ops/norm.h"
 
 #include <math.h>
@@ -112,7 +113,7 @@ px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err)
     unit->in[2] = pxi_op_has_in(ctx, 2) ? ctx->node->inputs[2] : -1;
     unit->out[0] = plan->program->steps[group->last].ctx.node->outputs[0];
     unit->impl = impl;
-    unit->flops = 2 * impl->rows * impl->k * impl->n;
+    unit->flops = pxi_nn_flops(2.0 * (double)impl->rows * (double)impl->k * (double)impl->n);
     return PX_OK;
 }
 

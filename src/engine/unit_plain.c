@@ -39,11 +39,9 @@ static int plain_constant_nhwc(px_plan *plan, int cell)
     for (int i = 0; i < plan->cells[cell].tensor.shape.rank; i++)
         wide.shape.dim[4 - plan->cells[cell].tensor.shape.rank + i] =
             plan->cells[cell].tensor.shape.dim[i];
-    if (pxi_grow(&plan->cells, &plan->cell_cap, (size_t)plan->cell_count + 1, sizeof *plan->cells))
-        return -1;
-    const int made = plan->cell_count++;
-    plan->cells[made] = (pxi_cell){.tensor = wide, .value = -1, .root = made, .twin = -1};
-    return pxi_plan_as(plan, made, PXI_NHWC);
+    const int made = pxi_plan_add_cell(
+        plan, (pxi_cell){.tensor = wide, .value = -1, .root = plan->cell_count, .twin = -1});
+    return made < 0 ? -1 : pxi_plan_as(plan, made, PXI_NHWC);
 }
 
 /* An operator that works in place may take over its first input's memory, if no other input is
@@ -116,6 +114,14 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
         unit->out[i] = node->outputs[i];
         if (unit->out[i] < 0)
             continue;
+        if (plan->program->slots[unit->out[i]].is_feed) { /* a restart: what was fed stays */
+            unit->out[i] = pxi_plan_add_cell(plan, (pxi_cell){.tensor = step->ctx.out[i],
+                                                              .value = -1,
+                                                              .root = plan->cell_count,
+                                                              .twin = -1});
+            if (unit->out[i] < 0)
+                return px_fail(err, PX_E_NOMEM, "out of memory");
+        }
         pxi_cell *cell = &plan->cells[unit->out[i]];
         if (layout == PXI_NHWC && cell->tensor.shape.rank == 4) {
             cell->layout = PXI_NHWC;

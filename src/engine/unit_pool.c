@@ -7,6 +7,7 @@
 #include "engine/plan.h"
 
 #include "base/memory.h"
+#include "ops/nn_check.h"
 #include "ops/pool.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ bool pxi_pool_takes(const px_plan *plan, const pxi_step *step)
     const bool maximum = pool_is(step, "MaxPool"), average = pool_is(step, "AveragePool");
     (void)plan;
     if (ctx->node->domain[0] || ctx->in[0].dtype != PX_FLOAT32 || ctx->in[0].shape.rank != 4 ||
+        ctx->in[0].data || /* strips read a little past the end, which session memory allows */
         px_shape_count(&ctx->in[0].shape) == 0 || px_shape_count(&ctx->out[0].shape) == 0)
         return false;
     if (pool_is(step, "GlobalAveragePool") || pool_is(step, "GlobalMaxPool"))
@@ -77,7 +79,8 @@ px_status pxi_emit_pool(px_plan *plan, int step_index, px_error *err)
     plan->cells[unit->out[0]].layout = PXI_NHWC;
     unit->impl = impl;
     unit->kernel = impl->maximum ? "max" : "average";
-    unit->flops = px_shape_count(out) * impl->kernel[0] * impl->kernel[1];
+    unit->flops = pxi_nn_flops((double)px_shape_count(out) * (double)impl->kernel[0] *
+                               (double)impl->kernel[1]);
     return PX_OK;
 }
 
