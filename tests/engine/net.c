@@ -51,7 +51,7 @@ static int net_constant(net *n, const net_in *in)
     t->shape = net_shape(in->weight);
     const int64_t count = px_shape_count(&t->shape);
     t->data = pxi_arena_alloc(n->arena, (size_t)count, sizeof(float));
-    const double fan = t->shape.rank > 1 ? (double)(count / t->shape.dim[0]) : 1.0;
+    const double fan = t->shape.rank > 1 && count > 0 ? (double)(count / t->shape.dim[0]) : 1.0;
     const double reach = sqrt(3.0 / fan);
     const bool given = in->low != 0.0 || in->high != 0.0;
     net_fill(t->data, (size_t)count, ++n->seed, given ? in->low : -reach, given ? in->high : reach);
@@ -60,6 +60,29 @@ static int net_constant(net *n, const net_in *in)
                                    .shape = t->shape,
                                    .constant = t,
                                    .producer = -1});
+}
+
+int net_tensor(net *n, px_dtype dtype, const char *shape, const void *data)
+{
+    px_tensor *t = pxi_arena_alloc(n->arena, 1, sizeof *t);
+    t->dtype = dtype;
+    t->shape = net_shape(shape);
+    t->data = pxi_arena_alloc(n->arena, px_tensor_bytes(t), 1);
+    memcpy(t->data, data, px_tensor_bytes(t));
+    return net_value(
+        n,
+        (px_value){
+            .dtype = dtype, .has_shape = true, .shape = t->shape, .constant = t, .producer = -1});
+}
+
+int net_input(net *n, px_dtype dtype, const char *shape)
+{
+    net_check(n->input_count < NET_ENDS, "too many inputs");
+    const int made = net_value(
+        n,
+        (px_value){.dtype = dtype, .has_shape = true, .shape = net_shape(shape), .producer = -1});
+    n->inputs[n->input_count++] = made;
+    return made;
 }
 
 /* "pads=1,1,1,1": a dot makes a float, a letter a string, more than one number or a known name a
@@ -97,18 +120,19 @@ void net_init(net *n, uint64_t seed, const char *input_shape)
     memset(n, 0, sizeof *n);
     n->arena = pxi_arena_new();
     n->seed = seed * 1000;
-    px_shape shape = net_shape(input_shape);
-    shape.dim[0] = -1;
-    n->x = net_value(
-        n, (px_value){.dtype = PX_FLOAT32, .has_shape = true, .shape = shape, .producer = -1});
+    n->x = net_input(n, PX_FLOAT32, input_shape);
+    n->values[n->x].shape.dim[0] = -1;
 }
 
-int net_add(net *n, const char *type, const char *attrs, const net_in *inputs)
+int net_add_many(net *n, const char *type, const char *attrs, const net_in *inputs, int outputs)
 {
     net_check(n->node_count < NET_NODES, "too many nodes");
     px_node *node = &n->nodes[n->node_count];
-    int *in = pxi_arena_alloc(n->arena, 16, sizeof *in);
-    int *out = pxi_arena_alloc(n->arena, 1, sizeof *out);
+    size_t given = 0;
+    while (inputs[given].value >= 0)
+        given++;
+    int *in = pxi_arena_alloc(n->arena, given, sizeof *in);
+    int *out = pxi_arena_alloc(n->arena, (size_t)outputs, sizeof *out);
     px_attr *made = pxi_arena_alloc(n->arena, 8, sizeof *made);
     char name[64];
     snprintf(name, sizeof name, "%s_%d", type, n->node_count);
@@ -118,27 +142,38 @@ int net_add(net *n, const char *type, const char *attrs, const net_in *inputs)
                       .opset = 13,
                       .inputs = in,
                       .outputs = out,
-                      .output_count = 1,
+                      .output_count = outputs,
                       .attrs = made};
     for (; inputs->value >= 0; inputs++)
         in[node->input_count++] = inputs->weight ? net_constant(n, inputs) : inputs->value;
     char *copy = pxi_arena_strdup(n->arena, attrs);
     for (char *save, *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
         made[node->attr_count++] = net_attr(n->arena, word);
-    out[0] = net_value(n, (px_value){.producer = n->node_count});
+    for (int i = 0; i < outputs; i++)
+        out[i] = net_value(n, (px_value){.producer = n->node_count});
     n->node_count++;
     return out[0];
 }
 
+int net_add(net *n, const char *type, const char *attrs, const net_in *inputs)
+{
+    return net_add_many(n, type, attrs, inputs, 1);
+}
+
 px_model *net_take(net *n, int value)
 {
+    return net_take_many(n, &value, 1);
+}
+
+px_model *net_take_many(net *n, const int *outputs, int count)
+{
     px_model *model = calloc(1, sizeof *model);
-    int *ends = pxi_arena_alloc(n->arena, 2, sizeof *ends);
+    int *ends = pxi_arena_alloc(n->arena, (size_t)(n->input_count + count), sizeof *ends);
     px_node *nodes = pxi_arena_alloc(n->arena, NET_NODES, sizeof *nodes);
     px_value *values = pxi_arena_alloc(n->arena, NET_VALUES, sizeof *values);
     net_check(model && ends && nodes && values, "out of memory");
-    ends[0] = n->x;
-    ends[1] = value;
+    memcpy(ends, n->inputs, (size_t)n->input_count * sizeof *ends);
+    memcpy(ends + n->input_count, outputs, (size_t)count * sizeof *ends);
     memcpy(nodes, n->nodes, sizeof n->nodes);
     memcpy(values, n->values, sizeof n->values);
     *model = (px_model){.arena = n->arena,
@@ -152,9 +187,9 @@ px_model *net_take(net *n, int value)
                                   .node_count = n->node_count,
                                   .value_count = n->value_count,
                                   .inputs = ends,
-                                  .outputs = ends + 1,
-                                  .input_count = 1,
-                                  .output_count = 1}};
+                                  .outputs = ends + n->input_count,
+                                  .input_count = n->input_count,
+                                  .output_count = count}};
     px_error err = {0};
     net_check(pxi_graph_finish(model, &err) == PX_OK, err.message);
     return model;
