@@ -2,6 +2,7 @@
 #include "base/worker_pool.h"
 
 #include "base/memory.h"
+#include "base/one_thread.h"
 
 #include <errno.h>
 #include <plexor/system.h>
@@ -9,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#else /* a build without it, such as the fuzz targets': nothing to keep on one thread */
-#define omp_set_num_threads(count) ((void)(count))
-#endif
 
 enum { POOL_TICK_MS = 50, POOL_MAX_THREADS = 1024 };
 
@@ -65,7 +60,7 @@ static void *pool_main(void *argument)
 {
     pool_worker *self = argument;
     px_pool *pool = self->pool;
-    omp_set_num_threads(1); /* oneDNN and BLAS calls from here stay on this thread */
+    pxi_one_thread_begin(); /* oneDNN and BLAS calls from here stay on this thread, for good */
     uint64_t seen = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {

@@ -2,6 +2,7 @@
 #include "engine/plan.h"
 
 #include "base/memory.h"
+#include "base/one_thread.h"
 #include "engine/feeds.h"
 
 #include <stdlib.h>
@@ -361,7 +362,10 @@ px_status px_plan_new(const px_model *model, const px_plan_options *options, px_
         return px_fail(err, PX_E_NOMEM, "out of memory");
     plan->model = model;
     plan->reference = request.options->reference;
+    /* oneDNN chooses kernels for the threads it sees: one, as they will run */
+    const int threads = pxi_one_thread_begin();
     const px_status status = plan_build(plan, &request, err);
+    pxi_one_thread_end(threads);
     free(request.feeds);
     if (status != PX_OK)
         px_plan_free(plan);
