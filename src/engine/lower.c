@@ -67,12 +67,12 @@ static int plan_constant_as(px_plan *plan, int cell, pxi_layout layout)
 int pxi_plan_as(px_plan *plan, int cell, pxi_layout layout)
 {
     const pxi_cell *from = &plan->cells[cell];
-    if (from->layout == layout || from->tensor.shape.rank != 4)
+    if (from->layout == layout || !pxi_shape_has_pixels(&from->tensor.shape))
         return cell;
     if (from->twin >= 0)
         return from->twin;
     const px_shape *s = &from->tensor.shape;
-    const bool same_bytes = s->dim[1] == 1 || s->dim[2] * s->dim[3] == 1;
+    const bool same_bytes = s->dim[1] == 1 || pxi_shape_pixels(s) == 1;
     int made;
     if (from->tensor.data && !same_bytes && !from->is_wrt) {
         made = plan_constant_as(plan, cell, layout);
@@ -123,38 +123,46 @@ static px_status lower_alias(px_plan *plan, int step, int cell, pxi_layout layou
     return PX_OK;
 }
 
+/* Whether a view touches neither samples nor channels, so that either layout keeps its bytes. */
+static bool lower_keeps_channels(const px_shape *a, const px_shape *b)
+{
+    return px_shape_equal(a, b) || (pxi_shape_has_pixels(a) && pxi_shape_has_pixels(b) &&
+                                    a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1]);
+}
+
 /* Reshape, Flatten, Identity ...: the same bytes under another shape. */
 static px_status lower_view(px_plan *plan, int step, px_error *err)
 {
     const pxi_step *s = &plan->program->steps[step];
     int cell = s->ctx.node->inputs[0];
-    const bool same_shape = px_shape_equal(&s->ctx.in[0].shape, &s->ctx.out[0].shape);
-    if (!same_shape) {
+    if (!lower_keeps_channels(&s->ctx.in[0].shape, &s->ctx.out[0].shape)) {
         cell = pxi_plan_as(plan, cell, PXI_PLAIN);
         if (cell < 0)
             return px_fail(err, PX_E_NOMEM, "out of memory");
     }
-    return lower_alias(plan, step, cell, same_shape ? plan->cells[cell].layout : PXI_PLAIN, err);
+    return lower_alias(plan, step, cell, plan->cells[cell].layout, err);
 }
 
 /* A Transpose between NCHW and NHWC that only undoes (or does) what the layout did already. */
 static bool lower_transpose_is_view(const px_plan *plan, const pxi_step *step, pxi_layout *layout)
 {
-    static const int64_t to_last[] = {0, 2, 3, 1}, to_first[] = {0, 3, 1, 2};
+    static const int64_t to_last[] = {0, 2, 3, 1}, to_first[] = {0, 3, 1, 2}, swap[] = {0, 2, 1};
     const px_attr *perm = px_node_attr(step->ctx.node, "perm");
-    if (strcmp(step->ctx.node->type, "Transpose") != 0 || !perm || perm->count != 4 ||
-        step->ctx.in[0].dtype != PX_FLOAT32)
+    if (strcmp(step->ctx.node->type, "Transpose") != 0 || !perm ||
+        (perm->count != 3 && perm->count != 4) || step->ctx.in[0].dtype != PX_FLOAT32)
         return false;
     const pxi_layout from = plan->cells[step->ctx.node->inputs[0]].layout;
     *layout = from == PXI_NHWC ? PXI_PLAIN : PXI_NHWC;
-    return memcmp(perm->ints, from == PXI_NHWC ? to_last : to_first, sizeof to_last) == 0;
+    const int64_t *view = perm->count == 3 ? swap : from == PXI_NHWC ? to_last : to_first;
+    return memcmp(perm->ints, view, perm->count * sizeof *view) == 0;
 }
 
 /* Which layout a plain operator should run in: channels-last if its data already is and it can. */
 static pxi_layout lower_layout(const px_plan *plan, const pxi_step *step)
 {
     const px_node *node = step->ctx.node;
-    if (!step->op->permute || plan->reference || step->ctx.out[0].shape.rank != 4 ||
+    const px_shape *out = &step->ctx.out[0].shape;
+    if (!step->op->permute || plan->reference || !pxi_shape_has_pixels(out) ||
         px_node_attr(node, "broadcast"))
         return PXI_PLAIN;
     bool any = false;
@@ -163,19 +171,19 @@ static pxi_layout lower_layout(const px_plan *plan, const pxi_step *step)
             continue;
         const pxi_cell *cell = &plan->cells[node->inputs[i]];
         if (cell->tensor.data) {
-            if (step->op->elementwise && cell->tensor.shape.rank > 4)
+            if (step->op->elementwise && cell->tensor.shape.rank > out->rank)
                 return PXI_PLAIN;
             if (cell->is_wrt)
                 return PXI_PLAIN;
             continue;
         }
-        if (cell->tensor.shape.rank != 4)
+        if (cell->tensor.shape.rank != out->rank)
             return PXI_PLAIN;
         any = any || (cell->layout == PXI_NHWC && cell->tensor.shape.dim[1] > 1 &&
-                      cell->tensor.shape.dim[2] * cell->tensor.shape.dim[3] > 1);
+                      pxi_shape_pixels(&cell->tensor.shape) > 1);
     }
     for (int i = 1; i < node->output_count; i++)
-        if (node->outputs[i] >= 0 && step->ctx.out[i].shape.rank != 4)
+        if (node->outputs[i] >= 0 && step->ctx.out[i].shape.rank != out->rank)
             return PXI_PLAIN;
     return any ? PXI_NHWC : PXI_PLAIN;
 }

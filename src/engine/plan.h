@@ -5,8 +5,8 @@
  * plan: a graph value, or a copy of one in the other layout. Then gradients are planned (which
  * cells have one, which units run backward), units build their kernels, and memory is laid out.
  *
- * 4-d activations are stored channels-last (NHWC) wherever a unit prefers it; shapes are always
- * logical (NCHW).
+ * Activations of rank 4, and of rank 3 as if they had a height of one, are stored channels-last
+ * (NHWC) wherever a unit prefers it; shapes are always logical (NCHW).
  */
 #ifndef PXI_ENGINE_PLAN_H
 #define PXI_ENGINE_PLAN_H
@@ -226,6 +226,18 @@ static inline bool pxi_grad_adds(px_session *session, int cell)
     const bool adds = *set;
     *set = true;
     return adds;
+}
+
+/* Whether a tensor has channels and pixels, and so a channels-last layout: (N, C, W), (N, C, H, W).
+ */
+static inline bool pxi_shape_has_pixels(const px_shape *shape)
+{
+    return shape->rank == 3 || shape->rank == 4;
+}
+
+static inline int64_t pxi_shape_pixels(const px_shape *shape)
+{
+    return shape->dim[2] * (shape->rank == 4 ? shape->dim[3] : 1);
 }
 
 /* A view of a cell's memory with strides for logical axes. */

@@ -2,6 +2,7 @@
 #include "engine/plan.h"
 
 #include "base/memory.h"
+#include "base/one_thread.h"
 #include "engine/prim.h"
 
 #include <stdlib.h>
@@ -66,11 +67,11 @@ void pxi_cell_strides(const pxi_cell *cell, int64_t stride[PX_MAX_RANK])
 {
     const px_shape *shape = &cell->tensor.shape;
     if (cell->layout == PXI_NHWC) {
-        const int64_t c = shape->dim[1], h = shape->dim[2], w = shape->dim[3];
-        stride[0] = c * h * w;
+        stride[0] = shape->dim[1] * pxi_shape_pixels(shape);
         stride[1] = 1;
-        stride[2] = w * c;
-        stride[3] = c;
+        stride[shape->rank - 1] = shape->dim[1];
+        if (shape->rank == 4)
+            stride[2] = shape->dim[3] * shape->dim[1];
         return;
     }
     int64_t step = 1;
@@ -103,16 +104,19 @@ static px_status session_show(px_session *session, const int *cells, size_t coun
 px_status px_session_forward(px_session *session, px_error *err)
 {
     const px_plan *plan = session->plan;
+    const int threads = pxi_one_thread_begin();
+    px_status status = PX_OK;
     if (session->observer)
-        PX_TRY(session_show(session, plan->given, plan->given_count, err));
-    for (int u = 0; u < plan->unit_count; u++) {
+        status = session_show(session, plan->given, plan->given_count, err);
+    for (int u = 0; u < plan->unit_count && status == PX_OK; u++) {
         const pxi_unit *unit = &plan->units[u];
         if (unit->kind->forward)
-            PX_TRY(unit->kind->forward(unit, session, session->states[u], err));
-        if (session->observer)
-            PX_TRY(session_show(session, unit->out, (size_t)unit->out_count, err));
+            status = unit->kind->forward(unit, session, session->states[u], err);
+        if (session->observer && status == PX_OK)
+            status = session_show(session, unit->out, (size_t)unit->out_count, err);
     }
-    return PX_OK;
+    pxi_one_thread_end(threads);
+    return status;
 }
 
 px_view px_session_view(const px_session *session, int value)
@@ -179,7 +183,9 @@ px_place px_session_seed(px_session *session, int value)
 px_status px_session_backward(px_session *session, px_error *err)
 {
     const px_plan *plan = session->plan;
-    for (int u = plan->unit_count - 1; u >= 0; u--) {
+    const int threads = pxi_one_thread_begin();
+    px_status status = PX_OK;
+    for (int u = plan->unit_count - 1; u >= 0 && status == PX_OK; u--) {
         const pxi_unit *unit = &plan->units[u];
         if (!unit->backward)
             continue;
@@ -188,8 +194,10 @@ px_status px_session_backward(px_session *session, px_error *err)
             if (unit->out[i] >= 0)
                 flows = flows || session->grad_set[plan->cells[unit->out[i]].root];
         if (flows)
-            PX_TRY(unit->kind->backward(unit, session, session->states[u], err));
+            status = unit->kind->backward(unit, session, session->states[u], err);
     }
+    pxi_one_thread_end(threads);
+    PX_TRY(status);
     for (int c = 0; c < plan->cell_count; c++) { /* wanted, but no seed reached it: zero */
         const pxi_cell *cell = &plan->cells[c];
         if (cell->is_wrt && !session->grad_set[cell->root])

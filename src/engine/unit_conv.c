@@ -59,7 +59,8 @@ bool pxi_conv_takes(const px_plan *plan, const pxi_step *step)
 {
     const px_op_ctx *ctx = &step->ctx;
     if (plan->reference || plan->plain_linear || strcmp(ctx->node->type, "Conv") != 0 ||
-        ctx->node->domain[0] || ctx->in[0].dtype != PX_FLOAT32 || ctx->in[0].shape.rank != 4)
+        ctx->node->domain[0] || ctx->in[0].dtype != PX_FLOAT32 ||
+        !pxi_shape_has_pixels(&ctx->in[0].shape))
         return false;
     if (!ctx->in[1].data || (pxi_op_has_in(ctx, 2) && !ctx->in[2].data) || ctx->in[0].data)
         return false;
@@ -74,14 +75,16 @@ static pxi_conv_shape conv_shape(const pxi_conv_params *p)
                         .group = p->group,
                         .in_channels = p->in_channels,
                         .out_channels = p->out_channels};
-    for (int i = 0; i < 2; i++) {
-        s.in[i] = p->window.in[i];
-        s.out[i] = p->window.out[i];
-        s.kernel[i] = p->window.kernel[i];
-        s.stride[i] = p->window.stride[i];
-        s.dilation[i] = p->window.dilation[i];
-        s.pad_begin[i] = p->window.pad_begin[i];
-        s.pad_end[i] = p->window.pad_end[i];
+    const int first = 2 - p->window.spatial; /* one dimension is a row of height one */
+    s.in[0] = s.out[0] = s.kernel[0] = s.stride[0] = s.dilation[0] = 1;
+    for (int i = first; i < 2; i++) {
+        s.in[i] = p->window.in[i - first];
+        s.out[i] = p->window.out[i - first];
+        s.kernel[i] = p->window.kernel[i - first];
+        s.stride[i] = p->window.stride[i - first];
+        s.dilation[i] = p->window.dilation[i - first];
+        s.pad_begin[i] = p->window.pad_begin[i - first];
+        s.pad_end[i] = p->window.pad_end[i - first];
     }
     return s;
 }

@@ -32,7 +32,7 @@ static void copy_elements(const char *from, char *to, int64_t batch, int64_t row
 
 void pxi_copy_layout(const px_tensor *tensor, const void *from, void *to, bool to_nhwc)
 {
-    const int64_t c = tensor->shape.dim[1], hw = tensor->shape.dim[2] * tensor->shape.dim[3];
+    const int64_t c = tensor->shape.dim[1], hw = pxi_shape_pixels(&tensor->shape);
     const int64_t rows = to_nhwc ? c : hw, cols = to_nhwc ? hw : c;
     if (tensor->dtype == PX_FLOAT32)
         copy_transpose(from, to, tensor->shape.dim[0], rows, cols, /* adds= */ false);
@@ -62,7 +62,7 @@ static px_status copy_backward(const pxi_unit *unit, px_session *session, void *
     (void)state, (void)err;
     const pxi_cell *from = &session->plan->cells[unit->out[0]];
     const px_shape *s = &from->tensor.shape;
-    const int64_t c = s->dim[1], hw = s->dim[2] * s->dim[3];
+    const int64_t c = s->dim[1], hw = pxi_shape_pixels(s);
     const bool to_nhwc = from->layout == PXI_PLAIN;
     copy_transpose(pxi_cell_grad(session, unit->out[0]), pxi_cell_grad(session, unit->in[0]),
                    s->dim[0], to_nhwc ? c : hw, to_nhwc ? hw : c,

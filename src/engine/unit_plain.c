@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int nhwc_axes[4] = {0, 2, 3, 1}; /* stored axis i is this logical axis */
+/* By rank: stored axis i of a channels-last cell is this logical axis. */
+static const int nhwc_axes[5][4] = {[3] = {0, 2, 1}, [4] = {0, 2, 3, 1}};
 
 typedef struct plain_impl {
     const px_op *op;
@@ -25,20 +26,20 @@ typedef struct plain_state {
 static void plain_permute_shape(px_shape *shape)
 {
     const px_shape logical = *shape;
-    for (int i = 0; i < 4; i++)
-        shape->dim[i] = logical.dim[nhwc_axes[i]];
+    for (int i = 0; i < logical.rank; i++)
+        shape->dim[i] = logical.dim[nhwc_axes[logical.rank][i]];
 }
 
-/* A constant operand of lower rank, brought to rank 4 with leading ones, in channels-last order. */
-static int plain_constant_nhwc(px_plan *plan, int cell)
+/* A constant operand of lower rank, brought to `rank` with leading ones, in channels-last order. */
+static int plain_constant_nhwc(px_plan *plan, int cell, int rank)
 {
-    if (plan->cells[cell].tensor.shape.rank == 4)
+    const px_shape narrow = plan->cells[cell].tensor.shape;
+    if (narrow.rank == rank)
         return pxi_plan_as(plan, cell, PXI_NHWC);
     px_tensor wide = plan->cells[cell].tensor;
-    wide.shape = (px_shape){.rank = 4, .dim = {1, 1, 1, 1}};
-    for (int i = 0; i < plan->cells[cell].tensor.shape.rank; i++)
-        wide.shape.dim[4 - plan->cells[cell].tensor.shape.rank + i] =
-            plan->cells[cell].tensor.shape.dim[i];
+    wide.shape = (px_shape){.rank = rank, .dim = {1, 1, 1, 1}};
+    for (int i = 0; i < narrow.rank; i++)
+        wide.shape.dim[rank - narrow.rank + i] = narrow.dim[i];
     const int made = pxi_plan_add_cell(
         plan, (pxi_cell){.tensor = wide, .value = -1, .root = plan->cell_count, .twin = -1});
     return made < 0 ? -1 : pxi_plan_as(plan, made, PXI_NHWC);
@@ -65,10 +66,11 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
 {
     pxi_step *step = &plan->program->steps[step_index];
     const px_node *node = step->ctx.node;
+    const int rank = step->ctx.out[0].shape.rank; /* of channels-last inputs and outputs */
     px_op_ctx ctx = step->ctx;
     ctx.arena = plan->arena;
     if (layout == PXI_NHWC) {
-        const px_status status = step->op->permute(&ctx, nhwc_axes, 4, err);
+        const px_status status = step->op->permute(&ctx, nhwc_axes[rank], rank, err);
         if (status == PX_E_UNSUPPORTED) /* these parameters need logical order */
             layout = PXI_PLAIN;
         else if (status != PX_OK)
@@ -83,8 +85,8 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
             continue;
         const px_tensor *t = &plan->cells[in[i]].tensor;
         if (layout == PXI_NHWC && t->data && step->op->elementwise)
-            in[i] = plain_constant_nhwc(plan, in[i]);
-        else if (layout == PXI_PLAIN || t->shape.rank == 4)
+            in[i] = plain_constant_nhwc(plan, in[i], rank);
+        else if (layout == PXI_PLAIN || t->shape.rank == rank)
             in[i] = pxi_plan_as(plan, in[i], layout);
         if (in[i] < 0)
             return px_fail(err, PX_E_NOMEM, "out of memory");
@@ -123,7 +125,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
                 return px_fail(err, PX_E_NOMEM, "out of memory");
         }
         pxi_cell *cell = &plan->cells[unit->out[i]];
-        if (layout == PXI_NHWC && cell->tensor.shape.rank == 4) {
+        if (layout == PXI_NHWC && cell->tensor.shape.rank == rank) {
             cell->layout = PXI_NHWC;
             plain_permute_shape(&impl->ctx.out[i].shape);
         }

@@ -34,7 +34,8 @@ bool pxi_pool_takes(const px_plan *plan, const pxi_step *step)
     const px_op_ctx *ctx = &step->ctx;
     const bool maximum = pool_is(step, "MaxPool"), average = pool_is(step, "AveragePool");
     (void)plan;
-    if (ctx->node->domain[0] || ctx->in[0].dtype != PX_FLOAT32 || ctx->in[0].shape.rank != 4 ||
+    if (ctx->node->domain[0] || ctx->in[0].dtype != PX_FLOAT32 ||
+        !pxi_shape_has_pixels(&ctx->in[0].shape) ||
         ctx->in[0].data || /* strips read a little past the end, which session memory allows */
         px_shape_count(&ctx->in[0].shape) == 0 || px_shape_count(&ctx->out[0].shape) == 0)
         return false;
@@ -62,13 +63,15 @@ px_status pxi_emit_pool(px_plan *plan, int step_index, px_error *err)
     impl->channels = (size_t)in->dim[1];
     const pxi_pool_params *p = global ? NULL : step->ctx.params;
     impl->include_pad = p && p->count_include_pad;
-    for (int i = 0; i < 2; i++) {
-        impl->in[i] = in->dim[2 + i];
-        impl->out[i] = out->dim[2 + i];
-        impl->kernel[i] = p ? p->window.kernel[i] : impl->in[i];
-        impl->stride[i] = p ? p->window.stride[i] : 1;
-        impl->pad[i] = p ? p->window.pad_begin[i] : 0;
-        impl->pad_end[i] = p ? p->window.pad_end[i] : 0;
+    const int first = 4 - in->rank; /* one dimension is a row of height one */
+    impl->in[0] = impl->out[0] = impl->kernel[0] = impl->stride[0] = 1;
+    for (int i = first; i < 2; i++) {
+        impl->in[i] = in->dim[2 + i - first];
+        impl->out[i] = out->dim[2 + i - first];
+        impl->kernel[i] = p ? p->window.kernel[i - first] : impl->in[i];
+        impl->stride[i] = p ? p->window.stride[i - first] : 1;
+        impl->pad[i] = p ? p->window.pad_begin[i - first] : 0;
+        impl->pad_end[i] = p ? p->window.pad_end[i - first] : 0;
     }
     impl->pairs = impl->maximum && impl->kernel[0] == 2 && impl->kernel[1] == 2 &&
                   impl->stride[0] == 2 && impl->stride[1] == 2 && impl->pad[0] == 0 &&

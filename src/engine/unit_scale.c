@@ -22,7 +22,7 @@ bool pxi_scale_takes(const px_plan *plan, const pxi_step *step)
 {
     const px_op_ctx *ctx = &step->ctx;
     if (strcmp(ctx->node->type, "BatchNormalization") != 0 || ctx->in[0].dtype != PX_FLOAT32 ||
-        ctx->in[0].shape.rank != 4 || px_shape_count(&ctx->in[0].shape) == 0)
+        !pxi_shape_has_pixels(&ctx->in[0].shape) || px_shape_count(&ctx->in[0].shape) == 0)
         return false;
     const pxi_batch_norm_params *params = ctx->params;
     for (int i = 1; i < 5; i++)

@@ -44,8 +44,25 @@ static int net_value(net *n, px_value value)
     return n->value_count++;
 }
 
+static int net_integers(net *n, const char *text)
+{
+    const px_shape given = net_shape(text);
+    px_tensor *t = pxi_arena_alloc(n->arena, 1, sizeof *t);
+    t->dtype = PX_INT64;
+    t->shape = (px_shape){.rank = 1, .dim = {given.rank}};
+    t->data = pxi_arena_alloc(n->arena, PX_MAX_RANK, sizeof(int64_t));
+    memcpy(t->data, given.dim, (size_t)given.rank * sizeof(int64_t));
+    return net_value(n, (px_value){.dtype = PX_INT64,
+                                   .has_shape = true,
+                                   .shape = t->shape,
+                                   .constant = t,
+                                   .producer = -1});
+}
+
 static int net_constant(net *n, const net_in *in)
 {
+    if (in->weight[0] == '=')
+        return net_integers(n, in->weight + 1);
     px_tensor *t = pxi_arena_alloc(n->arena, 1, sizeof *t);
     t->dtype = PX_FLOAT32;
     t->shape = net_shape(in->weight);

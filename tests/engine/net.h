@@ -16,7 +16,7 @@ enum { NET_NODES = 64, NET_VALUES = 256, NET_ENDS = 8 };
 
 typedef struct net_in {
     int value;          /* -1: end of the list */
-    const char *weight; /* shape of a new random constant instead */
+    const char *weight; /* shape of a new random constant instead; "=1,-1": these integers */
     double low, high;   /* its range; both 0: scaled to keep activations near one */
 } net_in;
 

@@ -25,6 +25,11 @@ static void check(px_status status, const px_error *err, const char *what)
         fail_msg("%s: %s", what, err->message);
 }
 
+static bool is_weight(const px_value *value)
+{
+    return value->constant && value->dtype == PX_FLOAT32;
+}
+
 static run run_new(const px_model *model, int64_t batch, bool reference, bool weights,
                    const char *what)
 {
@@ -34,7 +39,7 @@ static run run_new(const px_model *model, int64_t batch, bool reference, bool we
     size_t count = 0;
     wrt[count++] = graph->inputs[0];
     for (int v = 0; weights && v < graph->value_count; v++)
-        if (graph->values[v].constant)
+        if (is_weight(&graph->values[v]))
             wrt[count++] = v;
     px_plan_options options = px_plan_options_default();
     options.batch = batch;
@@ -157,7 +162,7 @@ static void compare(px_model *model, const char *what)
         expect_close(px_session_grad(fast.session, x), px_session_grad(plain.session, x), what,
                      "the input's gradient");
         for (int v = 0; weights && v < graph->value_count; v++)
-            if (graph->values[v].constant)
+            if (is_weight(&graph->values[v]))
                 expect_close(px_session_grad(fast.session, v), px_session_grad(plain.session, v),
                              what, graph->values[v].name);
         run_free(&plain);
@@ -395,12 +400,80 @@ static void test_between(void **state)
     compare(net_take(&n, y), "a network with gates, joins and transposes");
 }
 
+/* One-dimensional networks: convolutions and pools of rank 3, layouts across Reshape and Transpose
+ */
+static void test_one_dimension(void **state)
+{
+    (void)state;
+    static const net_in end = {-1, NULL, 0, 0};
+    static const int channels[] = {1, 2, 8, 12, 16, 17, 32};
+    draw_state = 5;
+    for (int i = 0; i < 30; i++) {
+        const int kernel = draw(1, 9), stride = draw(1, 4) == 4 ? 3 : 1, pad = draw(0, kernel / 2);
+        const int dilation = draw(1, 4) == 4 ? 2 : 1, length = draw(24, 60), act = draw(0, 7);
+        int ic = channels[draw(0, 6)], oc = channels[draw(0, 6)], group = 1;
+        if (draw(1, 4) == 4)
+            group = oc = ic;
+        const bool norm = draw(0, 1), maximum = draw(0, 1);
+        char what[160], shape[64], weight[64], attrs[120], bias[16];
+        snprintf(what, sizeof what,
+                 "1-d %d: %d>%d group %d length %d kernel %d stride %d dilation %d pad %d%s %s", i,
+                 ic, oc, group, length, kernel, stride, dilation, pad, norm ? " norm" : "",
+                 activations[act][0]);
+        snprintf(shape, sizeof shape, "1,%d,%d", ic, length);
+        snprintf(weight, sizeof weight, "%d,%d,%d", oc, ic / group, kernel);
+        snprintf(attrs, sizeof attrs, "pads=%d,%d strides=%d dilations=%d group=%d", pad, pad,
+                 stride, dilation, group);
+        snprintf(bias, sizeof bias, "%d", oc);
+        net n;
+        net_init(&n, (uint64_t)(600 + i), shape);
+        int y =
+            net_add(&n, "Conv", attrs,
+                    (net_in[]){{n.x, NULL, 0, 0}, {0, weight, 0, 0}, {0, bias, -0.5, 0.5}, end});
+        if (norm)
+            y = add_norm(&n, y, oc);
+        y = add_activation(&n, y, act);
+        y = net_add(&n, maximum ? "MaxPool" : "AveragePool", "kernel_shape=3 strides=2 pads=1,1",
+                    (net_in[]){{y, NULL, 0, 0}, end});
+        y = net_add(&n, "Mul", "", (net_in[]){{y, NULL, 0, 0}, {0, "1", 0.5, 1.5}, end});
+        if (i % 3 == 1)
+            y = net_add(&n, "GlobalAveragePool", "", (net_in[]){{y, NULL, 0, 0}, end});
+        else if (i % 3 == 2)
+            y = net_add(&n, "Transpose", "perm=0,2,1", (net_in[]){{y, NULL, 0, 0}, end});
+        compare(net_take(&n, y), what);
+    }
+}
+
+/* Patches as tokens: a picture's pixels become one axis, which then trades places with channels;
+ * and back. */
+static void test_tokens(void **state)
+{
+    (void)state;
+    static const net_in end = {-1, NULL, 0, 0};
+    net n;
+    net_init(&n, 700, "1,3,16,16");
+    int y = net_add(&n, "Conv", "strides=4,4",
+                    (net_in[]){{n.x, NULL, 0, 0}, {0, "24,3,4,4", 0, 0}, end});
+    y = net_add(&n, "Reshape", "", (net_in[]){{y, NULL, 0, 0}, {0, "=0,24,16", 0, 0}, end});
+    y = net_add(&n, "Transpose", "perm=0,2,1", (net_in[]){{y, NULL, 0, 0}, end});
+    y = net_add(&n, "MatMul", "", (net_in[]){{y, NULL, 0, 0}, {0, "24,20", 0, 0}, end});
+    y = net_add(&n, "Add", "", (net_in[]){{y, NULL, 0, 0}, {0, "16,20", -0.5, 0.5}, end});
+    y = net_add(&n, "Transpose", "perm=0,2,1", (net_in[]){{y, NULL, 0, 0}, end});
+    y = net_add(&n, "Mul", "", (net_in[]){{y, NULL, 0, 0}, {0, "20,1", 0.5, 1.5}, end});
+    y = net_add(&n, "Reshape", "", (net_in[]){{y, NULL, 0, 0}, {0, "=0,20,8,2", 0, 0}, end});
+    y = net_add(&n, "Conv", "pads=1,1,1,1",
+                (net_in[]){{y, NULL, 0, 0}, {0, "8,20,3,3", 0, 0}, end});
+    y = net_add(&n, "Reshape", "", (net_in[]){{y, NULL, 0, 0}, {0, "=0,4,32", 0, 0}, end});
+    compare(net_take(&n, y), "pixels as tokens");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),  cmocka_unit_test(test_winograd),
-        cmocka_unit_test(test_pool),  cmocka_unit_test(test_global_pool),
-        cmocka_unit_test(test_dense), cmocka_unit_test(test_between),
+        cmocka_unit_test(test_conv),          cmocka_unit_test(test_winograd),
+        cmocka_unit_test(test_pool),          cmocka_unit_test(test_global_pool),
+        cmocka_unit_test(test_dense),         cmocka_unit_test(test_between),
+        cmocka_unit_test(test_one_dimension), cmocka_unit_test(test_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
