@@ -44,7 +44,8 @@ bool pxi_pool_takes(const px_plan *plan, const pxi_step *step)
     if ((!maximum && !average) || (ctx->out_count > 1 && ctx->node->outputs[1] >= 0))
         return false;
     const pxi_pool_params *p = ctx->params;
-    return !p->dilated && !p->overhangs;
+    /* what a window reaches beyond the data is clipped: nothing to a maximum, but not to a count */
+    return !p->dilated && (maximum || !p->overhangs);
 }
 
 px_status pxi_emit_pool(px_plan *plan, int step_index, px_error *err)

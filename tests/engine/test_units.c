@@ -315,8 +315,9 @@ static void test_pool(void **state)
         snprintf(what, sizeof what, "%s %d: %d channels %dx%d kernel %d stride %d pad %d",
                  types[type], i, c, h, w, k, s, p);
         snprintf(shape, sizeof shape, "1,%d,%d,%d", c, h, w);
-        snprintf(attrs, sizeof attrs, "kernel_shape=%d,%d strides=%d,%d pads=%d,%d,%d,%d%s", k, k,
-                 s, s, p, p, p, p, type && draw(0, 1) ? " count_include_pad=1" : "");
+        snprintf(attrs, sizeof attrs, "kernel_shape=%d,%d strides=%d,%d pads=%d,%d,%d,%d%s%s", k, k,
+                 s, s, p, p, p, p, type && draw(0, 1) ? " count_include_pad=1" : "",
+                 i % 4 == 1 ? " ceil_mode=1" : "");
         net n;
         net_init(&n, (uint64_t)(200 + i), shape);
         compare(net_take(&n, net_add(&n, types[type], attrs,
