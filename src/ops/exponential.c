@@ -6,9 +6,9 @@
 #include "ops/unary.h"
 
 PXI_UNARY(sqrt_1, "Sqrt", 1, sqrt(x), dy / (2 * y))
-PXI_UNARY(exp_1, "Exp", 1, exp(x), (dy * y))
+PXI_UNARY(exp_1, "Exp", 1, pxi_exp(x), (dy * y))
 PXI_UNARY(log_1, "Log", 1, log(x), dy / x)
 PXI_UNARY(reciprocal_1, "Reciprocal", 1, 1 / x, (-dy * y * y))
 
 /* d erf(x) / dx = 2 / sqrt(pi) exp(-x^2) */
-PXI_UNARY(erf_9, "Erf", 9, erf(x), (dy * (T)1.12837916709551257390 * exp(-x * x)))
+PXI_UNARY(erf_9, "Erf", 9, pxi_erf(x), (dy * (T)1.12837916709551257390 * pxi_exp(-x * x)))

@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-#define SIGMOID(x) (1 / (1 + exp(-(x))))
+#define SIGMOID(x) (1 / (1 + pxi_exp(-(x))))
 /* log(1 + exp(x)) without overflow; log1p's argument lies in (0, 1]. */
 #define SOFTPLUS(x) (((x) > 0 ? (x) : 0) + log1p(exp(-fabs(x))))
 
 PXI_UNARY(sigmoid_1, "Sigmoid", 1, SIGMOID(x), (dy * y * (1 - y)))
-PXI_UNARY(tanh_1, "Tanh", 1, tanh(x), (dy * (1 - y * y)))
+PXI_UNARY(tanh_1, "Tanh", 1, pxi_tanh(x), (dy * (1 - y * y)))
 PXI_UNARY(softplus_1, "Softplus", 1, SOFTPLUS(x), dy *SIGMOID(x))
 PXI_UNARY(softsign_1, "Softsign", 1, x / (1 + fabs(x)), dy / ((1 + fabs(x)) * (1 + fabs(x))))
 
@@ -34,11 +34,11 @@ PXI_UNARY(mish_18, "Mish", 18, (x * tanh(SOFTPLUS(x))),
           (dy * (tanh(SOFTPLUS(x)) + x * SIGMOID(x) * MISH_SECH * MISH_SECH)))
 
 /* Gelu: x Phi(x), exactly or by the tanh formula of Hendrycks and Gimpel (arXiv:1606.08415, 2). */
-#define GELU_DENSITY ((T)0.39894228040143267794 * exp((T)-0.5 * x * x)) /* of N(0, 1) */
-#define GELU_PHI ((T)0.5 * (1 + erf(x * (T)0.70710678118654752440)))
+#define GELU_DENSITY ((T)0.39894228040143267794 * pxi_exp((T)-0.5 * x * x)) /* of N(0, 1) */
+#define GELU_PHI ((T)0.5 * (1 + pxi_erf(x * (T)0.70710678118654752440)))
 #define GELU_SCALE ((T)0.79788456080286535588) /* sqrt(2 / pi) */
 #define GELU_CUBE ((T)0.044715)
-#define GELU_TANH (tanh((x + GELU_CUBE * x * x * x) * GELU_SCALE))
+#define GELU_TANH (pxi_tanh((x + GELU_CUBE * x * x * x) * GELU_SCALE))
 #define GELU_SLOPE (GELU_SCALE * (1 + 3 * GELU_CUBE * x * x))
 
 PXI_UNARY_KERNELS(gelu_exact, (x * GELU_PHI), (dy * (GELU_PHI + x * GELU_DENSITY)))

@@ -8,6 +8,7 @@
 #include "ops/norm.h"
 
 #include "ops/nn_check.h"
+#include "ops/vector_math.h"
 
 #include <string.h>
 #include <tgmath.h>
@@ -94,12 +95,36 @@ static int64_t softmax_largest(const px_real *x, int64_t count, int64_t step)
     return best;
 }
 
+/* Elements side by side: the common case, in vectors. A NaN spoils the sum, and so every element.
+ */
+PXI_CLONES static void softmax_row(const px_real *x, int64_t count, px_real *y)
+{
+    px_real top = x[0];
+#pragma omp simd reduction(max : top)
+    for (int64_t i = 0; i < count; i++)
+        top = x[i] > top ? x[i] : top;
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; i++) {
+        y[i] = pxi_exp(x[i] - top);
+        sum += (double)y[i];
+    }
+    const double scale = 1.0 / sum; /* sum >= 1, or NaN */
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++)
+        y[i] = (px_real)((double)y[i] * scale);
+}
+
 static void softmax_line(const px_real *x, int64_t count, int64_t step, px_real *y)
 {
+    if (step == 1) {
+        softmax_row(x, count, y);
+        return;
+    }
     const px_real top = x[softmax_largest(x, count, step) * step];
     double sum = 0.0;
     for (int64_t i = 0; i < count; i++) {
-        y[i * step] = exp(x[i * step] - top);
+        y[i * step] = pxi_exp(x[i * step] - top);
         sum += (double)y[i * step];
     }
     const double scale = 1.0 / sum; /* sum >= 1, or NaN */
@@ -158,6 +183,18 @@ static px_status hardmax_forward(const px_op_ctx *ctx, px_error *err)
     return softmax_run(ctx, hardmax_line);
 }
 
+PXI_CLONES static void softmax_row_pull(const px_real *y, const px_real *dy, int64_t count,
+                                        px_real *dx)
+{
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < count; j++)
+        sum += (double)dy[j] * (double)y[j];
+#pragma omp simd
+    for (int64_t j = 0; j < count; j++)
+        dx[j] += (px_real)((double)y[j] * ((double)dy[j] - sum));
+}
+
 /* Softmax: dx = y (dy - sum of dy y). LogSoftmax: dx = dy - exp(y) sum of dy. */
 static void softmax_pull(const px_op_ctx *ctx, bool is_log)
 {
@@ -169,6 +206,10 @@ static void softmax_pull(const px_op_ctx *ctx, bool is_log)
             const int64_t at = o * v.count * v.inner + i;
             const px_real *y = PXI_F32(ctx->out[0]) + at, *dy = PXI_F32(ctx->out_grad[0]) + at;
             px_real *dx = PXI_F32(ctx->in_grad[0]) + at;
+            if (!is_log && v.inner == 1) {
+                softmax_row_pull(y, dy, v.count, dx);
+                continue;
+            }
             double sum = 0.0;
             for (int64_t j = 0; j < v.count * v.inner; j += v.inner)
                 sum += is_log ? (double)dy[j] : (double)dy[j] * (double)y[j];

@@ -4,13 +4,15 @@
  *
  * makes the descriptor px_op_sqrt_1 for float32 and float64. The first expression is y, in terms of
  * x; the second what is added to dx, in terms of x, y and dy. In both, `T` is the element type, and
- * PXI_UNARY_WITH has two attributes `a` and `b` on top. Functions come from <tgmath.h>; constants
- * that are not whole numbers are written (T)0.5, so that nothing is computed in the wider type.
+ * PXI_UNARY_WITH has two attributes `a` and `b` on top. Functions come from "ops/vector_math.h",
+ * others from <tgmath.h>; constants that are not whole numbers are written (T)0.5, so that nothing
+ * is computed in the wider type.
  */
 #ifndef PXI_OPS_UNARY_H
 #define PXI_OPS_UNARY_H
 
 #include "ops/op_types.h"
+#include "ops/vector_math.h"
 
 #include <tgmath.h>
 
@@ -30,7 +32,7 @@ px_status pxi_unary_setup(px_op_ctx *ctx, unsigned types, pxi_unary_attr a, pxi_
 
 /* id_forward_tag() and id_backward_tag(), for one type. y may be x. */
 #define PXI_UNARY_LOOPS(id, TYPE, tag, VALUE, GRADIENT)                                      \
-    static void id##_forward_##tag(const px_op_ctx *ctx)                                     \
+    PXI_CLONES static void id##_forward_##tag(const px_op_ctx *ctx)                          \
     {                                                                                        \
         typedef TYPE T;                                                                      \
         const pxi_unary_params *params = ctx->params;                                        \
@@ -45,7 +47,7 @@ px_status pxi_unary_setup(px_op_ctx *ctx, unsigned types, pxi_unary_attr a, pxi_
             ys[i] = (VALUE);                                                                 \
         }                                                                                    \
     }                                                                                        \
-    static void id##_backward_##tag(const px_op_ctx *ctx)                                    \
+    PXI_CLONES static void id##_backward_##tag(const px_op_ctx *ctx)                         \
     {                                                                                        \
         typedef TYPE T;                                                                      \
         const pxi_unary_params *params = ctx->params;                                        \
