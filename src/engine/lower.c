@@ -204,6 +204,8 @@ static px_status lower_step(px_plan *plan, int s, px_error *err)
             return pxi_emit_pool(plan, s, err);
         if (pxi_scale_takes(plan, step))
             return pxi_emit_scale(plan, s, err);
+        if (pxi_matmul_takes(plan, step))
+            return pxi_emit_matmul(plan, s, err);
     }
     return pxi_emit_plain(plan, s, lower_layout(plan, step), err);
 }

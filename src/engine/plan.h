@@ -168,7 +168,7 @@ px_status pxi_plan_memory(px_plan *plan, px_error *err);    /* spans to offsets 
  */
 
 extern const pxi_unit_kind pxi_unit_plain, pxi_unit_copy, pxi_unit_view, pxi_unit_conv,
-    pxi_unit_dense, pxi_unit_pool, pxi_unit_scale;
+    pxi_unit_dense, pxi_unit_matmul, pxi_unit_pool, pxi_unit_scale;
 
 /* A rank-4 tensor's elements, of any type, from one layout to the other. */
 void pxi_copy_layout(const px_tensor *tensor, const void *from, void *to, bool to_nhwc);
@@ -177,6 +177,7 @@ void pxi_copy_layout(const px_tensor *tensor, const void *from, void *to, bool t
 px_status pxi_emit_plain(px_plan *plan, int step, pxi_layout layout, px_error *err);
 px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err);
 px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err);
+px_status pxi_emit_matmul(px_plan *plan, int step, px_error *err);
 px_status pxi_emit_pool(px_plan *plan, int step, px_error *err);
 px_status pxi_emit_scale(px_plan *plan, int step, px_error *err);
 /* Whether a weight's gradient comes from this step alone: fast kernels overwrite, they do not add.
@@ -185,6 +186,7 @@ bool pxi_weight_is_own(const px_plan *plan, const pxi_step *step, int input);
 /* Whether the fast kind can take the step (shapes, types, constant weights). */
 bool pxi_conv_takes(const px_plan *plan, const pxi_step *step);
 bool pxi_dense_takes(const px_plan *plan, const pxi_step *step);
+bool pxi_matmul_takes(const px_plan *plan, const pxi_step *step);
 bool pxi_pool_takes(const px_plan *plan, const pxi_step *step);
 bool pxi_scale_takes(const px_plan *plan, const pxi_step *step);
 

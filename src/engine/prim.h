@@ -41,7 +41,8 @@ px_status pxi_prim_product(int64_t rows, int64_t k, int64_t n, const float *b, b
                            const float *bias, const pxi_act *act, bool adds, pxi_prim **out,
                            px_error *err);
 
-/* Batched product of two run-time operands, slots 0 (batch, m, k), 1 (batch, n... k) , 2 result. */
+/* Batched product of two run-time operands; slots: 0 (batch, m, k), 1 (batch, k, n), 2 the result
+ * (batch, m, n). `trans_a`, `trans_b`: the operand's matrices lie transposed in memory. */
 px_status pxi_prim_matmul(int64_t batch, int64_t m, int64_t k, int64_t n, bool trans_a,
                           bool trans_b, pxi_prim **out, px_error *err);
 

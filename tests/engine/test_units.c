@@ -468,6 +468,56 @@ static void test_tokens(void **state)
     compare(net_take(&n, y), "pixels as tokens");
 }
 
+/* Attention: products of run-time matrices of rank 3 and 4, either side transposed in memory, and
+ * of a matrix with itself. */
+static void test_matmul(void **state)
+{
+    (void)state;
+    static const net_in end = {-1, NULL, 0, 0};
+    draw_state = 6;
+    for (int i = 0; i < 24; i++) {
+        const int tokens = draw(1, 20), width = 4 * draw(1, 6), heads = i % 3 == 0 ? 2 : 1;
+        char what[100], shape[32], weight[32], split[40], join[40];
+        snprintf(what, sizeof what, "matmul %d: %d tokens of %d in %d heads", i, tokens, width,
+                 heads);
+        snprintf(shape, sizeof shape, "1,%d,%d", tokens, width);
+        snprintf(weight, sizeof weight, "%d", width);
+        snprintf(split, sizeof split, "=0,%d,%d,%d", tokens, heads, width / heads);
+        snprintf(join, sizeof join, "=0,%d,%d", tokens, width);
+        net n;
+        net_init(&n, (uint64_t)(800 + i), shape);
+        int part[3]; /* query, key, value */
+        for (int k = 0; k < 3; k++) {
+            part[k] =
+                net_add(&n, "Mul", "", (net_in[]){{n.x, NULL, 0, 0}, {0, weight, -1.5, 1.5}, end});
+            if (heads == 1)
+                continue;
+            part[k] = net_add(&n, "Reshape", "",
+                              (net_in[]){{part[k], NULL, 0, 0}, {0, split, 0, 0}, end});
+            part[k] =
+                net_add(&n, "Transpose", "perm=0,2,1,3", (net_in[]){{part[k], NULL, 0, 0}, end});
+        }
+        const char *swap = heads == 1 ? "perm=0,2,1" : "perm=0,1,3,2";
+        const int key = i % 5 == 1 ? part[0] : part[1]; /* with itself */
+        int y = net_add(&n, "Transpose", swap, (net_in[]){{key, NULL, 0, 0}, end});
+        y = net_add(&n, "MatMul", "", (net_in[]){{part[0], NULL, 0, 0}, {y, NULL, 0, 0}, end});
+        y = net_add(&n, "Softmax", "axis=-1", (net_in[]){{y, NULL, 0, 0}, end});
+        if (heads == 1 && i % 2) { /* (v^T a^T)^T: both sides transposed */
+            const int v = net_add(&n, "Transpose", swap, (net_in[]){{part[2], NULL, 0, 0}, end});
+            y = net_add(&n, "Transpose", swap, (net_in[]){{y, NULL, 0, 0}, end});
+            y = net_add(&n, "MatMul", "", (net_in[]){{v, NULL, 0, 0}, {y, NULL, 0, 0}, end});
+            y = net_add(&n, "Transpose", swap, (net_in[]){{y, NULL, 0, 0}, end});
+        } else {
+            y = net_add(&n, "MatMul", "", (net_in[]){{y, NULL, 0, 0}, {part[2], NULL, 0, 0}, end});
+        }
+        if (heads > 1) {
+            y = net_add(&n, "Transpose", "perm=0,2,1,3", (net_in[]){{y, NULL, 0, 0}, end});
+            y = net_add(&n, "Reshape", "", (net_in[]){{y, NULL, 0, 0}, {0, join, 0, 0}, end});
+        }
+        compare(net_take(&n, y), what);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -475,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_pool),          cmocka_unit_test(test_global_pool),
         cmocka_unit_test(test_dense),         cmocka_unit_test(test_between),
         cmocka_unit_test(test_one_dimension), cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_matmul),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
