@@ -310,7 +310,7 @@ static px_status conv_backward_data(const pxi_unit *unit, px_session *session,
     if (impl->spare) {
         const pxi_act none = {0};
         float *made = (float *)(void *)conv_scratch(session, impl->spare_offset);
-        pxi_act_backward(&none, NULL, made, made, dx, adds,
+        pxi_act_backward(&none, made, made, made, dx, adds,
                          (size_t)px_shape_count(&session->plan->cells[unit->in[0]].tensor.shape));
     }
     return PX_OK;

@@ -202,7 +202,7 @@ static px_status dense_run_padded(const dense_impl *impl, px_session *session,
     memset(padded, 0, dense_pad_size(impl) * sizeof *padded);
     memcpy(padded, source, (size_t)(impl->rows * width) * sizeof *padded);
     PX_TRY(pxi_bound_run(bound, err));
-    pxi_act_backward(&none, NULL, made, made, result, adds, (size_t)(impl->rows * result_width));
+    pxi_act_backward(&none, made, made, made, result, adds, (size_t)(impl->rows * result_width));
     return PX_OK;
 }
 
