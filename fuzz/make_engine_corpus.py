@@ -20,8 +20,8 @@ def ints(*numbers):
     return np.array(numbers, np.int64)
 
 
-def net(nodes, shape, outputs, dtype=FLOAT, opset=13, **arrays):
-    return model(nodes, [value("x", ["N", *shape], dtype)], [value(name) for name in outputs],
+def net(nodes, shape, outputs, batch="N", opset=13, **arrays):
+    return model(nodes, [value("x", [batch, *shape])], [value(name) for name in outputs],
                  weights(**arrays), opset=opset)
 
 
@@ -130,7 +130,8 @@ def upconv():
 
 def quantised():
     return net([node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["d"]),
-                node("Conv", ["d", "w"], ["y"])], [1, 4, 4], ["y"], s=np.float32(0.5), z=np.uint8(3),
+                node("Conv", ["d", "w"], ["c"]), node("Reshape", ["c", "to"], ["y"])], [1, 4, 4], ["y"],
+               batch=2, to=ints(2, 8), s=np.float32(0.5), z=np.uint8(3),
                w=ramp((2, 1, 3, 3)))
 
 
