@@ -281,7 +281,7 @@ static px_status plan_specialise(px_plan *plan, plan_request *request, px_error 
     plan->batch = batch;
     if (status == PX_OK && (!own || own == batch || plan_batch_flows(plan, batch)))
         return PX_OK;
-    if (!own || own == batch) {
+    if (!own || own == batch || status == PX_E_NOMEM) {
         if (err)
             *err = first;
         return status;

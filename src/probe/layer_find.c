@@ -78,14 +78,16 @@ static px_status finder_programs(layer_finder *f, const px_probe_options *option
     f->baked = 1;
     px_error ignored = {0};
     px_status status = finder_program(f, options, 1, &f->one, err);
-    if (status != PX_OK && declared > 1) {
+    if (status != PX_OK && status != PX_E_NOMEM && declared > 1) {
         f->baked = declared;
-        if (finder_program(f, options, declared, &f->one, &ignored) == PX_OK)
-            status = PX_OK;
+        const px_status own = finder_program(f, options, declared, &f->one, &ignored);
+        status = own == PX_OK        ? PX_OK
+                 : own == PX_E_NOMEM ? px_fail(err, own, "out of memory")
+                                     : status;
     }
     if (status == PX_OK && f->baked == 1 &&
-        finder_program(f, options, 2, &f->two, &ignored) != PX_OK)
-        f->two = NULL;
+        finder_program(f, options, 2, &f->two, &ignored) == PX_E_NOMEM)
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
     return status;
 }
 
@@ -485,9 +487,11 @@ px_status pxi_layers_find(px_probe *probe, const px_probe_options *options, px_e
     px_arena *scratch = pxi_arena_new();
     px_error no_scores = {0};
     px_scores scores;
-    const bool classifies = px_model_scores(probe->model, &scores, &no_scores) == PX_OK;
+    const px_status scored = px_model_scores(probe->model, &scores, &no_scores);
+    const bool classifies = scored == PX_OK;
 
-    px_status status = scratch ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status =
+        scratch && scored != PX_E_NOMEM ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
     if (status == PX_OK)
         status = finder_programs(&f, options, err);
     if (status == PX_OK)
