@@ -9,6 +9,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static px_status gradients_forward(px_plan *plan, px_error *err)
 {
@@ -157,41 +158,39 @@ static int memory_by_size(const void *a, const void *b)
                                 : (x->last > y->last) - (x->last < y->last);
 }
 
-static int memory_by_offset(const void *a, const void *b)
-{
-    const pxi_span *x = *(pxi_span *const *)a, *y = *(pxi_span *const *)b;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
 static size_t memory_align(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
 }
 
+typedef struct memory_block { /* a span that has its place */
+    size_t offset, end;
+    int first, last;
+} memory_block;
+
 /* Places spans largest first, each in the lowest gap between those it overlaps in time. */
 static px_status memory_place(pxi_span **spans, size_t count, size_t *total, px_error *err)
 {
-    pxi_span **clash = pxi_calloc(count, sizeof *clash);
-    if (!clash)
+    memory_block *blocks = pxi_calloc(count, sizeof *blocks); /* by offset */
+    if (!blocks)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     qsort(spans, count, sizeof *spans, memory_by_size);
     for (size_t i = 0; i < count; i++) {
         pxi_span *span = spans[i];
-        size_t clashes = 0;
-        for (size_t k = 0; k < i; k++)
-            if (spans[k]->first <= span->last && span->first <= spans[k]->last)
-                clash[clashes++] = spans[k];
-        qsort(clash, clashes, sizeof *clash, memory_by_offset);
+        const size_t bytes = memory_align(span->bytes);
         size_t offset = 0;
-        for (size_t k = 0; k < clashes; k++) {
-            if (clash[k]->offset >= offset + memory_align(span->bytes))
-                break;
-            offset = PX_MAX(offset, clash[k]->offset + memory_align(clash[k]->bytes));
-        }
+        for (size_t k = 0; k < i && blocks[k].offset < offset + bytes; k++)
+            if (blocks[k].first <= span->last && span->first <= blocks[k].last)
+                offset = PX_MAX(offset, blocks[k].end);
         span->offset = offset;
-        *total = PX_MAX(*total, offset + memory_align(span->bytes));
+        *total = PX_MAX(*total, offset + bytes);
+        size_t at = i;
+        while (at > 0 && blocks[at - 1].offset > offset)
+            at--;
+        memmove(&blocks[at + 1], &blocks[at], (i - at) * sizeof *blocks);
+        blocks[at] = (memory_block){offset, offset + bytes, span->first, span->last};
     }
-    free(clash);
+    free(blocks);
     return PX_OK;
 }
 

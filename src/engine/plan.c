@@ -12,6 +12,9 @@
  * far as malloc(). */
 static const size_t plan_memory_limit = (size_t)8 << 30;
 
+/* Memory is planned in time that grows with the square of the steps. */
+enum { PLAN_MAX_STEPS = 1 << 16 };
+
 px_plan_options px_plan_options_default(void)
 {
     return (px_plan_options){0};
@@ -76,6 +79,9 @@ static px_status plan_make_feeds(const px_model *model, int64_t batch, plan_requ
  * in everything that follows. */
 static px_status plan_check_sizes(const px_plan *plan, const plan_request *request, px_error *err)
 {
+    if (plan->program->step_count > PLAN_MAX_STEPS)
+        return px_fail(err, PX_E_UNSUPPORTED, "%d nodes to run; at most %d are supported",
+                       plan->program->step_count, PLAN_MAX_STEPS);
     for (size_t i = 0; i < request->feed_count; i++) {
         const int value = request->feeds[i].value;
         const size_t bytes = px_tensor_bytes(&plan->program->slots[value].tensor);

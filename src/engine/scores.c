@@ -15,19 +15,16 @@ static bool scores_is(const px_graph *graph, int value, const char *type)
            graph->nodes[producer].domain[0] == '\0';
 }
 
-/* Shape of a value with a batch of one (or what the file fixes). */
-static px_status scores_shape(const px_model *model, int value, px_shape *out, px_error *err)
+/* The given values' types and shapes with a batch of one (or what the file fixes). */
+static px_status scores_program(const px_model *model, const int *values, int value_count,
+                                pxi_program **out, px_error *err)
 {
     pxi_feed *feeds = NULL;
     size_t count = 0;
-    pxi_program *program = NULL;
     const int64_t own = pxi_feeds_fixed_batch(model);
     px_status status = pxi_feeds_default(model, own ? own : 1, &feeds, &count, err);
     if (status == PX_OK)
-        status = pxi_program_new(model, feeds, count, &value, 1, &program, err);
-    if (status == PX_OK)
-        *out = program->slots[value].tensor.shape;
-    pxi_program_free(program);
+        status = pxi_program_new(model, feeds, count, values, (size_t)value_count, out, err);
     free(feeds);
     return status;
 }
@@ -35,9 +32,11 @@ static px_status scores_shape(const px_model *model, int value, px_shape *out, p
 static px_status scores_take(const px_model *model, int value, const char *why, px_scores *out,
                              px_error *err)
 {
-    px_shape shape = {0};
+    pxi_program *program = NULL;
     char text[PX_SHAPE_TEXT];
-    PX_TRY(scores_shape(model, value, &shape, err));
+    PX_TRY(scores_program(model, &value, 1, &program, err));
+    const px_shape shape = program->slots[value].tensor.shape;
+    pxi_program_free(program);
     int64_t classes = shape.rank > 1 ? shape.dim[1] : 0;
     for (int i = 2; i < shape.rank; i++)
         classes = shape.dim[i] == 1 ? classes : 0;
@@ -77,18 +76,23 @@ px_status px_model_scores(const px_model *model, px_scores *out, px_error *err)
     for (int i = 0; i < graph->output_count; i++)
         if (strcmp(graph->values[graph->outputs[i]].name, "logits") == 0)
             return scores_take(model, graph->outputs[i], "output named 'logits'", out, err);
-    int found = -1;
+    pxi_program *program = NULL;
+    PX_TRY(scores_program(model, graph->outputs, graph->output_count, &program, err));
+    int found = -1, other = -1;
     for (int i = 0; i < graph->output_count; i++) {
-        px_shape shape = {0};
-        PX_TRY(scores_shape(model, graph->outputs[i], &shape, err));
-        if (shape.rank < 2)
+        const int value = graph->outputs[i];
+        if (program->slots[value].tensor.shape.rank < 2)
             continue;
-        if (found >= 0)
-            return px_fail(err, PX_E_UNSUPPORTED,
-                           "outputs '%s' and '%s' could both be class scores; name one 'logits'",
-                           graph->values[found].name, graph->values[graph->outputs[i]].name);
-        found = graph->outputs[i];
+        if (found < 0)
+            found = value;
+        else if (found != value && other < 0)
+            other = value;
     }
+    pxi_program_free(program);
+    if (other >= 0)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "outputs '%s' and '%s' could both be class scores; name one 'logits'",
+                       graph->values[found].name, graph->values[other].name);
     if (found < 0)
         return px_fail(err, PX_E_UNSUPPORTED, "no output has the shape [N, classes]");
     return scores_take(model, found, "the only output of shape [N, classes]", out, err);
@@ -96,28 +100,36 @@ px_status px_model_scores(const px_model *model, px_scores *out, px_error *err)
 
 char *px_model_unsupported(const px_model *model)
 {
+    enum { MOST = 100 }; /* kinds that are listed by name */
     const px_graph *graph = px_model_graph(model);
-    px_text text = {0};
+    const px_node *first[MOST];
+    int counts[MOST], kinds = 0, more = 0;
     for (int n = 0; n < graph->node_count; n++) {
         const px_node *node = &graph->nodes[n];
         if (pxi_op_find(node->domain, node->type, node->opset, NULL))
             continue;
-        bool first = true;
-        int count = 0;
-        for (int k = 0; k < graph->node_count; k++)
-            if (strcmp(graph->nodes[k].type, node->type) == 0 &&
-                graph->nodes[k].opset == node->opset &&
-                strcmp(graph->nodes[k].domain, node->domain) == 0) {
-                first = first && k >= n;
-                count++;
-            }
-        if (first)
-            px_text_format(&text, "%s%s%s (node '%s') x%d\n", node->domain,
-                           node->domain[0] ? "." : "", node->type, node->name, count);
+        int k = 0;
+        while (k < kinds &&
+               (strcmp(first[k]->type, node->type) != 0 || first[k]->opset != node->opset ||
+                strcmp(first[k]->domain, node->domain) != 0))
+            k++;
+        if (k == MOST) {
+            more++;
+            continue;
+        }
+        if (k == kinds) {
+            first[kinds] = node;
+            counts[kinds++] = 0;
+        }
+        counts[k]++;
     }
-    if (px_text_get(&text)[0] == '\0') {
-        px_text_done(&text);
+    if (!kinds)
         return NULL;
-    }
+    px_text text = {0};
+    for (int k = 0; k < kinds; k++)
+        px_text_format(&text, "%s%s%s (node '%s') x%d\n", first[k]->domain,
+                       first[k]->domain[0] ? "." : "", first[k]->type, first[k]->name, counts[k]);
+    if (more)
+        px_text_format(&text, "and %d more nodes of other kinds\n", more);
     return px_text_take(&text);
 }
