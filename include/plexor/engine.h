@@ -52,6 +52,8 @@ PX_API px_status px_plan_new(const px_model *model, const px_plan_options *optio
 PX_API void px_plan_free(px_plan *plan);
 PX_API const px_model *px_plan_model(const px_plan *plan);
 PX_API int64_t px_plan_batch(const px_plan *plan);
+/* Whether that is the file's own batch, because the network does not work with the wanted one. */
+PX_API bool px_plan_batch_is_baked(const px_plan *plan);
 PX_API size_t px_plan_feed_count(const px_plan *plan);
 PX_API px_shape px_plan_feed_shape(const px_plan *plan, size_t feed); /* with the micro-batch */
 PX_API px_shape px_plan_shape(const px_plan *plan, int value);        /* logical, with batch */

@@ -137,8 +137,8 @@ px_status cli_plan_new(const cli_command *self, const px_model *model, const px_
         options.feed_count = 1;
     }
     PX_TRY(px_plan_new(model, &options, out, err));
-    const int64_t baked = value->has_shape && value->shape.rank > 0 ? value->shape.dim[0] : -1;
-    if (baked > 0 && baked == px_plan_batch(*out) && baked < count && baked != batch)
+    const int64_t baked = px_plan_batch(*out);
+    if (px_plan_batch_is_baked(*out) && baked < count)
         cli_note(self,
                  "'%s' was exported for %" PRId64 " input%s at a time, which cannot be changed "
                  "safely; it runs in a loop",

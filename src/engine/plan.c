@@ -293,6 +293,7 @@ static px_status plan_specialise(px_plan *plan, plan_request *request, px_error 
         return status;
     }
     plan->batch = own;
+    plan->batch_is_baked = true;
     PX_TRY(plan_make_feeds(plan->model, own, request, err));
     return plan_make_program(plan, request, err);
 }
@@ -397,6 +398,11 @@ const px_model *px_plan_model(const px_plan *plan)
 int64_t px_plan_batch(const px_plan *plan)
 {
     return plan->batch;
+}
+
+bool px_plan_batch_is_baked(const px_plan *plan)
+{
+    return plan->batch_is_baked;
 }
 
 size_t px_plan_feed_count(const px_plan *plan)

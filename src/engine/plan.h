@@ -75,6 +75,7 @@ struct px_plan {
     px_arena *arena;
     pxi_program *program;
     int64_t batch;
+    bool batch_is_baked; /* the file's own, though another was wanted */
     bool reference;
     bool plain_linear; /* oneDNN lacks a kernel for some shape: linear operators run on plain C */
     bool wants_gradients; /* there are seeds */

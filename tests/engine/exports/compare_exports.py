@@ -2,11 +2,12 @@
 """compare_exports.py PLEXOR [--full] [--keep DIR] [NAME...] - what exporters write, against PyTorch
 
 Exports every architecture of torch_nets.py and hand_nets.py, then compares outputs (`plexor run`, several batch
-sizes) and the gradient of the loss with respect to the input (`plexor grad`) with PyTorch's, and shows throughput
-(`plexor bench`). An error is ||a - b|| / ||b||, the worst of all samples. A network of Relu and MaxPool has kinks: an
-input within rounding of one has two gradients. A sample whose error is too large is excused where PyTorch's own
-gradient jumps as far when the input moves by a millionth; the table counts such samples. Speaks TAP; skips as a whole
-without torch, torchvision and onnx (Debian: python3-torchvision, python3-onnx). NAME: only networks with it in theirs.
+sizes and numbers of threads) and the gradient of the loss with respect to the input (`plexor grad`) with PyTorch's,
+and shows throughput (`plexor bench`). An error is ||a - b|| / ||b||, the worst of all samples. A network of Relu and
+MaxPool has kinks: an input within rounding of one has two gradients. A sample whose error is too large is excused
+where PyTorch's own gradient jumps as far when the input moves by a millionth; the table counts such samples. Speaks
+TAP; skips as a whole without torch, torchvision and onnx (Debian: python3-torchvision, python3-onnx). NAME: only
+networks whose names contain it.
 """
 import argparse
 import json
@@ -27,7 +28,7 @@ except ImportError as missing:
 
 TOLERANCE = 1e-4
 SAMPLES = 5
-BATCHES = [0, 1, 3]  # 0: plexor's choice
+RUNS = [["--threads", "1"], ["--threads", "5"], ["--batch", "1"], ["--batch", "3"]]
 JITTERS = 12
 
 
@@ -70,11 +71,14 @@ def compare(model, function, shape, folder):
     np.save(files["labels"], labels.numpy())
     with torch.no_grad():
         outputs = function(x)[0].numpy()
-    error_out, remarks = 0.0, set()
-    for batch in BATCHES:
-        done = plexor("run", model, "--input", files["x"], "-o", files["y"], "--batch", str(batch))
+    error_out, remarks, results = 0.0, set(), []
+    for options in RUNS:
+        done = plexor("run", model, "--input", files["x"], "-o", files["y"], *options)
         remarks |= set(done.stderr.splitlines())
-        error_out = max(error_out, distances(np.load(files["y"]), outputs).max())
+        results.append(np.load(files["y"]))
+        error_out = max(error_out, distances(results[-1], outputs).max())
+    if results[0].tobytes() != results[1].tobytes():
+        raise RuntimeError("the output depends on the number of threads")
     plexor("grad", model, "--input", files["x"], "--labels", files["labels"], "-o", files["g"], "--of", "loss")
     errors = distances(np.load(files["g"]), gradients(function, x, labels))
     kinks = [i for i in range(SAMPLES)
@@ -84,14 +88,15 @@ def compare(model, function, shape, folder):
 
 
 def main():
-    cases = [(net.name, net.export, net.shape) for net in torch_nets.NETS if OPTIONS.full or not net.full]
-    cases += [(name, make, None) for name, make in hand_nets.NETS]
+    cases = [(net.name, net.export, net.shape, net.loops) for net in torch_nets.NETS
+             if OPTIONS.full or not net.full]
+    cases += [(name, make, None, False) for name, make in hand_nets.NETS]
     cases = [case for case in cases if not OPTIONS.names or any(name in case[0] for name in OPTIONS.names)]
     print(f"1..{len(cases)}")
     print(f"# {'':26}{'output':>10}{'gradient':>10}{'forward/s':>12}{'gradient/s':>12}{'kinks':>7}", flush=True)
     failed = False
     torch.set_num_threads(1)
-    for number, (name, make, shape) in enumerate(cases, 1):
+    for number, (name, make, shape, loops) in enumerate(cases, 1):
         with tempfile.TemporaryDirectory(prefix="plexor-exports-") as folder:
             where = OPTIONS.keep or folder
             model = os.path.join(where, name.replace(",", "").replace(" ", "_") + ".onnx")
@@ -104,6 +109,8 @@ def main():
                       f"{speed['grad_per_s']:12,.0f}{kinks:7}", flush=True)
                 if not error_out <= TOLERANCE or not error_grad <= TOLERANCE:  # NaN too
                     fault = "differs from PyTorch"
+                elif any("runs in a loop" in remark for remark in remarks) != loops:
+                    fault = "should say that it runs in a loop" if loops else "should not run in a loop"
             except RuntimeError as error:
                 fault = str(error).replace("\n", " ")[:1000]
         failed = failed or fault is not None

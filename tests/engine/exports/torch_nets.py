@@ -27,6 +27,7 @@ class Net:
     batch: int = 0                # 0: a free axis, else this many inputs are baked in
     folding: bool = True
     training: torch.onnx.TrainingMode = EVAL  # PRESERVE keeps BatchNormalization nodes
+    loops: bool = False           # the baked batch cannot be changed: plexor has to say so
     full: bool = False            # only with --full
 
     def export(self, path):
@@ -122,11 +123,12 @@ NETS = [
     Net("squeezenet1_0", ten(models.squeezenet1_0), (3, 64, 64), opset=9, full=True),
     Net("squeezenet1_1", ten(models.squeezenet1_1), (3, 64, 64), opset=14, batch=1),
     Net("shufflenet_v2", ten(models.shufflenet_v2_x0_5), (3, 64, 64), opset=13),
-    Net("shufflenet_v2, batch 1", ten(models.shufflenet_v2_x0_5), (3, 64, 64), opset=14, batch=1),
+    Net("shufflenet_v2, batch 1", ten(models.shufflenet_v2_x0_5), (3, 64, 64), opset=14, batch=1,
+        loops=True),
     Net("mnasnet", ten(models.mnasnet0_5), (3, 64, 64), opset=13, full=True),
     Net("regnet_y", ten(models.regnet_y_400mf), (3, 64, 64), opset=14, full=True),
     Net("vit", small_vit, (3, 64, 64), opset=14),
-    Net("vit, batch 1", small_vit, (3, 64, 64), opset=17, batch=1),
+    Net("vit, batch 1", small_vit, (3, 64, 64), opset=17, batch=1, loops=True),
     Net("convnext", small_convnext, (3, 64, 64), opset=17),
     Net("swin", small_swin, (3, 64, 64), opset=14, full=True),
 ]
