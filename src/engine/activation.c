@@ -119,7 +119,7 @@ void pxi_act_backward(const pxi_act *act, const float *y, const float *dy, float
     enum { BLOCK = 4096 }; /* both passes over a block find it in the first-level cache */
     for (size_t i = 0; i < count; i += BLOCK) {
         const size_t n = count - i < BLOCK ? count - i : BLOCK;
-        act_gradient(act, y + i, dy + i, g + i, n);
+        act_gradient(act, y ? y + i : NULL, dy + i, g + i, n);
         if (residual && residual_adds)
             act_add(g + i, residual + i, n);
         else if (residual)

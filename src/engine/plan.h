@@ -150,7 +150,8 @@ typedef struct pxi_act {
  * be had from its output. */
 bool pxi_act_from_step(const pxi_step *step, bool gradient, pxi_act *out);
 
-/* g = dy * act'(y), and where `residual` is not NULL also residual (+)= g. g may be dy. */
+/* g = dy * act'(y) (y may be NULL without an activation), and where `residual` is not NULL also
+ * residual (+)= g. g may be dy. */
 void pxi_act_backward(const pxi_act *act, const float *y, const float *dy, float *g,
                       float *residual, bool residual_adds, size_t count);
 
