@@ -7,17 +7,19 @@
 
 BUILD ?= build
 ASAN_BUILD ?= build-asan
+TSAN_BUILD ?= build-tsan
 PREFIX ?= /usr/local
 JOBS ?=
 MESON_FLAGS ?=
 WERROR ?=
 
 meson_flags = --prefix $(PREFIX) $(if $(WERROR),--werror) $(MESON_FLAGS)
+sanitize_flags = $(filter-out --werror,$(meson_flags)) # sanitizers make compilers warn of more
 ninja_flags = $(if $(JOBS),-j$(JOBS))
 test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
 sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' # golden tables are written by scripts
 
-.PHONY: all help setup build demo test bench install format lint asan fuzz clean
+.PHONY: all help setup build demo test bench install format lint asan tsan fuzz clean
 
 all: build
 
@@ -67,12 +69,22 @@ lint: ## layout, shell scripts, static analysis; whatever of it is installed
 
 asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test
-	@test -f $(ASAN_BUILD)/build.ninja || meson setup $(ASAN_BUILD) $(meson_flags) \
-	    -Dwerror=false -Db_sanitize=address,undefined -Db_lundef=false --buildtype debugoptimized
+	@test -f $(ASAN_BUILD)/build.ninja || meson setup $(ASAN_BUILD) $(sanitize_flags) \
+	    -Db_sanitize=address,undefined -Db_lundef=false --buildtype debugoptimized
 	@ninja $(ninja_flags) -C $(ASAN_BUILD)
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    meson test -C $(ASAN_BUILD) $(test_flags) --timeout-multiplier 10; status=$$?; \
 	    scripts/count-tests $(ASAN_BUILD) && exit $$status
 
+# A resolver of function clones would run before ThreadSanitizer is there, so there are none. oneDNN
+# and libgomp are not instrumented; plexor runs both on one thread per worker.
+tsan: ## what runs on several threads under ThreadSanitizer
+	@scripts/setup build test
+	@test -f $(TSAN_BUILD)/build.ninja || meson setup $(TSAN_BUILD) $(sanitize_flags) \
+	    -Db_sanitize=thread -Db_lundef=false --buildtype debugoptimized \
+	    '-Dc_args=-Dtarget_clones(...)=unused'
+	@ninja $(ninja_flags) -C $(TSAN_BUILD)
+	@meson test -C $(TSAN_BUILD) $(test_flags) --timeout-multiplier 10 worker_pool runner probe_run
+
 clean: ## remove what was built
-	@rm -rf $(BUILD) $(ASAN_BUILD)
+	@rm -rf $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD)

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* What is run has to be done in a moment. */
-static const size_t run_bytes = (size_t)32 << 20;
-static const int64_t run_flops = (int64_t)1 << 24;
+static const size_t run_bytes = (size_t)4 << 20;
+static const int64_t run_flops = (int64_t)1 << 22;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);

@@ -33,6 +33,9 @@ static bool runner_tick(void *context, int64_t done, int64_t total)
 px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px_batch_fn work,
                       void *context, px_progress_fn progress, void *progress_context, px_error *err)
 {
+    if (count < 0)
+        return px_fail(err, PX_E_USAGE, "a run over %lld samples is not possible",
+                       (long long)count);
     px_pool *pool = NULL;
     runner r = {.count = count,
                 .batch = plan->batch,
@@ -49,8 +52,8 @@ px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px_batch_
     for (int i = 0; i < workers && status == PX_OK; i++)
         status = px_session_new(plan, &r.sessions[i], err);
     if (status == PX_OK)
-        status = pxi_pool_run(pool, (count + plan->batch - 1) / plan->batch, runner_batch, &r,
-                              runner_tick, &r, err);
+        status = pxi_pool_run(pool, count / plan->batch + (count % plan->batch != 0), runner_batch,
+                              &r, runner_tick, &r, err);
     for (int i = 0; r.sessions && i < workers; i++)
         px_session_free(r.sessions[i]);
     free(r.sessions);

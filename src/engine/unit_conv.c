@@ -41,18 +41,19 @@ static size_t conv_align(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Kernels, oneDNN's too, count in 32 bits; and pads beyond the kernel's reach are nobody's use. */
-static bool conv_is_sane(const pxi_conv_params *p)
+/* Kernels, oneDNN's too, count in 32 bits, and every sample has memory handles of its own. What is
+ * larger runs on plain C. Neither tensor is empty. */
+static bool conv_is_sane(const px_op_ctx *ctx)
 {
-    const int64_t most = 1 << 14;
-    for (int i = 0; i < 2; i++)
+    const pxi_conv_params *p = ctx->params;
+    const int64_t most = 1 << 14, elements = INT32_MAX / 4;
+    for (int i = 0; i < p->window.spatial; i++)
         if (p->window.kernel[i] > most || p->window.stride[i] > most ||
             p->window.dilation[i] > most || p->window.pad_begin[i] > most ||
             p->window.pad_end[i] > most)
             return false;
-    const int64_t elements = INT32_MAX / 4;
-    return p->in_channels * p->window.in[0] * p->window.in[1] < elements &&
-           p->out_channels * p->window.out[0] * p->window.out[1] < elements;
+    return p->batch <= most && px_shape_count(&ctx->in[0].shape) / p->batch < elements &&
+           px_shape_count(&ctx->out[0].shape) / p->batch < elements;
 }
 
 bool pxi_conv_takes(const px_plan *plan, const pxi_step *step)
@@ -64,8 +65,8 @@ bool pxi_conv_takes(const px_plan *plan, const pxi_step *step)
         return false;
     if (!ctx->in[1].data || (pxi_op_has_in(ctx, 2) && !ctx->in[2].data) || ctx->in[0].data)
         return false;
-    return conv_is_sane(ctx->params) && px_shape_count(&ctx->in[0].shape) > 0 &&
-           px_shape_count(&ctx->out[0].shape) > 0 && pxi_weight_is_own(plan, step, 1) &&
+    return px_shape_count(&ctx->in[0].shape) > 0 && px_shape_count(&ctx->out[0].shape) > 0 &&
+           conv_is_sane(ctx) && pxi_weight_is_own(plan, step, 1) &&
            pxi_weight_is_own(plan, step, 2);
 }
 

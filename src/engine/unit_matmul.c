@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "ops/gemm.h"
+#include "ops/nn_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,13 @@ typedef struct matmul_state {
     int64_t calls;
 } matmul_state;
 
+/* How many matrices belong to one sample; 1 where that cannot be told. */
+static int64_t matmul_per_call(const px_plan *plan, const pxi_matmul_params *p)
+{
+    return p->batch_count > 0 && p->batch_count % plan->batch == 0 ? p->batch_count / plan->batch
+                                                                   : 1;
+}
+
 bool pxi_matmul_takes(const px_plan *plan, const pxi_step *step)
 {
     const px_op_ctx *ctx = &step->ctx;
@@ -42,6 +50,9 @@ bool pxi_matmul_takes(const px_plan *plan, const pxi_step *step)
         ctx->in[0].dtype != PX_FLOAT32 || ctx->in[0].shape.rank < 2 || ctx->in[1].shape.rank < 2)
         return false;
     const pxi_matmul_params *p = ctx->params;
+    const int64_t most = 1 << 14; /* every call has memory handles of its own */
+    if (p->batch_count / matmul_per_call(plan, p) > most)
+        return false;
     return px_shape_count(&ctx->out[0].shape) > 0 && p->k > 0 && /* and nothing is broadcast */
            px_shape_count(&ctx->in[0].shape) == p->batch_count * p->m * p->k &&
            px_shape_count(&ctx->in[1].shape) == p->batch_count * p->k * p->n;
@@ -69,7 +80,7 @@ px_status pxi_emit_matmul(px_plan *plan, int step, px_error *err)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     const int64_t m = p->m, k = p->k, n = p->n;
     impl->count = p->batch_count;
-    impl->each = p->batch_count % plan->batch == 0 ? p->batch_count / plan->batch : 1;
+    impl->each = matmul_per_call(plan, p);
     impl->product[FORWARD] = (matmul_product){m, k, n, ta, tb, NULL};
     /* da = dy b^T, or da^T = b dy^T; db = a^T dy, or db^T = dy^T a */
     impl->product[LEFT] = ta ? (matmul_product){k, n, m, tb, true, NULL}
@@ -80,7 +91,7 @@ px_status pxi_emit_matmul(px_plan *plan, int step, px_error *err)
     unit->in[1] = b;
     unit->out[0] = ctx->node->outputs[0];
     unit->impl = impl;
-    unit->flops = 2 * impl->count * m * k * n;
+    unit->flops = pxi_nn_flops(2.0 * (double)impl->count * (double)m * (double)k * (double)n);
     return PX_OK;
 }
 

@@ -365,6 +365,25 @@ static void other_types(net *n, int *out, int *count)
     out[(*count)++] = net_add(n, "Flatten", "", IN(V(net_add(n, "Not", "", IN(V(more))))));
 }
 
+static void other_types_in_one_dimension(net *n, int *out, int *count)
+{
+    const uint8_t mask[] = {1, 0, 1, 0, 1};
+    const int flags = net_input(n, PX_BOOL, "-1,5,6");
+    const int c = net_add(n, "Conv", "", IN(V(n->x), {.weight = "5,3,3"}));
+    const int zero = net_add(n, "Sub", "", IN(V(c), V(c)));
+    const int more = net_add(n, "Less", "", IN(V(c), V(zero)));
+    out[(*count)++] = more;
+    out[(*count)++] = net_add(n, "Cast", "to=7", IN(V(c)));
+    out[(*count)++] = net_add(n, "Flatten", "", IN(V(net_add(n, "Not", "", IN(V(more))))));
+    out[(*count)++] = net_add(n, "Where", "", IN(V(flags), V(c), V(zero)));
+    out[(*count)++] =
+        net_add(n, "Where", "", IN(V(net_tensor(n, PX_BOOL, "5,1", mask)), V(c), V(zero)));
+    const int back = net_add(n, "Transpose", "perm=0,2,1", IN(V(c)));
+    out[(*count)++] = net_add(n, "MatMul", "", IN(V(back), V(c)));
+    out[(*count)++] =
+        net_add(n, "Reshape", "", IN(V(back), V(net_tensor(n, PX_INT64, "2", (int64_t[]){0, -1}))));
+}
+
 /* BatchNormalization behind a product of rank 3 normalises axis 1, not the columns. */
 static void norm_of_product(net *n, int *out, int *count)
 {
@@ -419,6 +438,7 @@ static const struct {
     {"thousand inputs", "1,2,3,3", thousand_inputs},
     {"not a number", "1,3,7,7", not_numbers},
     {"other types", "1,3,8,8", other_types},
+    {"other types in one dimension", "1,3,8", other_types_in_one_dimension},
     {"norm of a product", "1,4,8", norm_of_product},
     {"bias after norm", "1,8", bias_after_norm},
     {"residuals", "1,3,6,6", residuals},
