@@ -92,7 +92,7 @@ act_gradient(const pxi_act *act, const float *y, const float *dy, float *g, size
         break;
     case PXI_ACT_CLIP:
         for (size_t i = 0; i < count; i++)
-            g[i] = (y[i] > alpha) & (y[i] < beta) ? dy[i] : 0.0f;
+            g[i] = ((y[i] > alpha) & (y[i] < beta)) ? dy[i] : 0.0f;
         break;
     case PXI_ACT_SIGMOID:
         ACT_LOOP(v * (1.0f - v))

@@ -129,7 +129,7 @@ pool_max_window(const pool_impl *p, const pool_window *w, const float *x, float 
         for (int64_t ix = w->x0; ix < w->x1; ix++) {
             const float *v = x + (size_t)(iy * p->in[1] + ix) * channels;
             for (size_t c = 0; c < channels; c++)
-                y[c] = (v[c] > y[c]) | (v[c] != v[c]) ? v[c] : y[c]; /* a NaN stays */
+                y[c] = ((v[c] > y[c]) | (v[c] != v[c])) ? v[c] : y[c]; /* a NaN stays */
         }
 }
 
@@ -172,7 +172,8 @@ pool_max_pairs(const pool_impl *p, const float *x, float *y, float *tall, float 
     const size_t out_width = (size_t)p->out[1];
     for (int64_t oy = 0; oy < p->out[0]; oy++, x += 2 * width, y += out_width * channels) {
         for (size_t i = 0; i < width; i++)
-            tall[i] = (x[width + i] > x[i]) | (x[width + i] != x[width + i]) ? x[width + i] : x[i];
+            tall[i] =
+                ((x[width + i] > x[i]) | (x[width + i] != x[width + i])) ? x[width + i] : x[i];
         for (size_t ox = 0; ox < out_width; ox++)
             for (size_t c = 0; c < channels; c += LANES) {
                 const size_t at = pool_strip(c, channels);
