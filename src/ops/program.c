@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What folding may allocate and compute in all: real networks fold a few megabytes, a hostile file
+/* What folding may allocate and compute in all: so much, and so many times the bytes of the file's
+ * constants. Real networks fold masks, grids and their weights in another order; a hostile file
  * asks for 2^40 elements with a ConstantOfShape, or for products of matrices of ones. Beyond these
  * limits a node is left for the plan to run (which has limits of its own). */
-static const size_t program_fold_bytes = (size_t)256 << 20;
-static const int64_t program_fold_flops = (int64_t)1 << 31;
+static const size_t program_fold_bytes = (size_t)64 << 20;
+static const int64_t program_fold_flops = (int64_t)1 << 28;
+enum { PROGRAM_FOLD_FACTOR = 4 };
 
 /* An interpreter cannot leave anything, and runs what it was given to run. */
 static const size_t program_interpret_bytes = (size_t)1 << 30;
@@ -20,7 +22,8 @@ typedef struct program_builder {
     pxi_program *program;
     const px_graph *graph;
     const pxi_program_request *request;
-    bool *live; /* per node */
+    bool *live;            /* per node */
+    size_t constant_bytes; /* of the file, or what counts of them */
     size_t folded_bytes;
     int64_t folded_flops;
 } program_builder;
@@ -118,7 +121,9 @@ static px_status program_check_ops(const program_builder *b, px_error *err)
 static bool program_can_fold(program_builder *b, const px_op *op, const px_op_ctx *ctx)
 {
     const bool interpret = b->request->interpret;
-    const size_t limit = interpret ? program_interpret_bytes : program_fold_bytes;
+    const size_t more = PROGRAM_FOLD_FACTOR * b->constant_bytes;
+    const size_t limit = interpret ? program_interpret_bytes : program_fold_bytes + more;
+    const int64_t flops_limit = program_fold_flops + (int64_t)more;
     size_t bytes = b->folded_bytes;
     int64_t flops = b->folded_flops;
     if (ctx->saved_bytes > limit || ctx->scratch_bytes > limit)
@@ -131,9 +136,7 @@ static bool program_can_fold(program_builder *b, const px_op *op, const px_op_ct
             flops += px_shape_count(&ctx->out[i].shape); /* at most `limit` */
         }
     const int64_t own = op->flops ? op->flops(ctx) : 0;
-    if (!interpret && !op->shape_only &&
-        (own > program_fold_flops - PX_MIN(flops, program_fold_flops) ||
-         flops > program_fold_flops))
+    if (!interpret && !op->shape_only && (flops > flops_limit || own > flops_limit - flops))
         return false;
     b->folded_bytes = bytes;
     b->folded_flops = interpret ? 0 : flops + own;
@@ -229,6 +232,8 @@ static px_status program_fill_slots(program_builder *b, px_error *err)
         const px_tensor *constant = b->graph->values[v].constant;
         if (!constant)
             continue;
+        const size_t bytes = px_tensor_bytes(constant), most = (size_t)1 << 40;
+        b->constant_bytes = PX_MIN(b->constant_bytes + PX_MIN(bytes, most), most);
         PX_TRY(program_widen(program->arena, constant, &slot->tensor, err));
 #ifdef PXI_REAL_DOUBLE
         if (constant->dtype == PX_FLOAT32)
