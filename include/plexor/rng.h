@@ -23,6 +23,13 @@ enum {
     PX_RNG_SHUFFLE = 1, /* the order of a data set */
     PX_RNG_DIGITS = 2,  /* the procedural digits */
     PX_RNG_BENCH = 3,   /* inputs for throughput runs */
+    PX_RNG_INIT = 4,    /* a new network's weights */
+    PX_RNG_DROPOUT = 5, /* what training drops */
+    PX_RNG_EPOCH = 6,   /* the order of an epoch */
+    PX_RNG_AUGMENT = 7, /* crops and flips of training inputs */
+    PX_RNG_POLLUTE = 8, /* patches stamped into training inputs */
+    PX_RNG_NOISE = 9,   /* labels made wrong on purpose */
+    PX_RNG_MIX = 10,    /* the order of inputs that repair adds */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */
