@@ -96,6 +96,11 @@ PX_API px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_s
 PX_API px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int64_t index,
                                   float *input, px_error *err);
 
+/* The second half of px_dataset_input(): raw values of that shape (px_dataset_pixels, maybe
+ * changed) become a network input, in place. */
+PX_API px_status px_preprocess_apply(const px_preprocess *pre, const px_shape *shape, float *values,
+                                     px_error *err);
+
 /* The names in `plexor.classes`: a JSON array of strings, or an object {"0": "cat", ...}. Free with
  * px_class_names_free(). */
 PX_API px_status px_class_names_parse(const char *json, char ***names, int *count, px_error *err);

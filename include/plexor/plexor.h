@@ -25,4 +25,6 @@
 #include <plexor/probe.h>
 #include <plexor/trace.h>
 
+#include <plexor/feeder.h>
+
 #endif

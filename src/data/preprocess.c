@@ -290,13 +290,11 @@ static void swap_planes(float *a, float *b, size_t count)
     }
 }
 
-px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int64_t index,
-                           float *input, px_error *err)
+px_status px_preprocess_apply(const px_preprocess *pre, const px_shape *shape, float *input,
+                              px_error *err)
 {
-    PX_TRY(px_dataset_pixels(set, index, input, err));
-    const px_shape shape = px_dataset_shape(set);
-    const size_t channels = shape.rank == 3 ? (size_t)shape.dim[0] : 1;
-    const size_t count = (size_t)px_shape_count(&shape) / channels;
+    const size_t channels = shape->rank == 3 ? (size_t)shape->dim[0] : 1;
+    const size_t count = (size_t)px_shape_count(shape) / channels;
     /* 1/255 has no exact float: dividing by 255 gives what everyone else's x / 255 gives. */
     const float whole = roundf(1.0f / pre->scale);
     const bool divide = fabsf(pre->scale * whole - 1.0f) < 1e-6f;
@@ -324,6 +322,14 @@ px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int6
             input[i * channels + c] = planes[c * count + i];
     free(planes);
     return PX_OK;
+}
+
+px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int64_t index,
+                           float *input, px_error *err)
+{
+    const px_shape shape = px_dataset_shape(set);
+    PX_TRY(px_dataset_pixels(set, index, input, err));
+    return px_preprocess_apply(pre, &shape, input, err);
 }
 
 /* --- class names ----------------------------------------------------------------------------- */
