@@ -26,5 +26,6 @@
 #include <plexor/trace.h>
 
 #include <plexor/feeder.h>
+#include <plexor/train.h>
 
 #endif
