@@ -26,6 +26,7 @@
 #include <plexor/trace.h>
 
 #include <plexor/feeder.h>
+#include <plexor/optimizer.h>
 #include <plexor/train.h>
 
 #endif
