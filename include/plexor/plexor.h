@@ -16,7 +16,9 @@
 
 #include <plexor/data.h>
 
+#include <plexor/build.h>
 #include <plexor/graph.h>
+#include <plexor/weights.h>
 
 #include <plexor/onnx.h>
 
