@@ -35,7 +35,8 @@ typedef struct px_choice { /* an entry of `plexor list optimizers|schedules|loss
     const char *usage; /* "sgd[:KEY=VALUE,...]" */
     const char *help;
     const px_setting *settings;
-    int bare; /* how many of the first settings may be given without their name, in order */
+    int bare;         /* how many of the first settings may be given without their name, in order */
+    const char *list; /* what numbers without a name are instead ("epochs"); NULL: see `bare` */
 } px_choice;
 
 /* NULL past the last one. */
@@ -53,6 +54,7 @@ typedef struct px_pace {
 } px_pace;
 
 typedef struct px_schedule px_schedule;
+typedef struct px_optimizer px_optimizer;
 
 /* `lr` is the rate that the schedule starts from, or for onecycle its peak. Both counts are at
  * least 1. */
@@ -69,6 +71,11 @@ PX_API px_pace px_schedule_at(const px_schedule *schedule, int64_t step);
 PX_API bool px_schedule_report(px_schedule *schedule, double value);
 PX_API bool px_schedule_listens(const px_schedule *schedule);
 
+/* Refuses a schedule that moves a momentum which the optimiser does not have; such an optimiser
+ * would ignore it. */
+PX_API px_status px_schedule_check(const px_schedule *schedule, const px_optimizer *optimizer,
+                                   px_error *err);
+
 /* For checkpoints: a float64 vector, borrowed from the schedule. Restoring it refuses tensors of
  * another type or size, and values that no run gives. */
 PX_API px_tensor px_schedule_state(px_schedule *schedule);
@@ -77,14 +84,13 @@ PX_API px_status px_schedule_restore(px_schedule *schedule, const px_tensor *sta
 /* --- optimisers ----------------------------------------------------------------------------------
  */
 
-typedef struct px_optimizer px_optimizer;
-
 /* One optimiser for `count` float32 tensors of the given shapes; the shapes are copied. */
 PX_API px_status px_optimizer_new(const char *spec, const px_shape *shapes, size_t count,
                                   px_optimizer **out, px_error *err);
 PX_API void px_optimizer_free(px_optimizer *optimizer);              /* NULL is fine */
 PX_API const char *px_optimizer_spec(const px_optimizer *optimizer); /* with every setting */
 PX_API size_t px_optimizer_bytes(const px_optimizer *optimizer);     /* of its state */
+PX_API bool px_optimizer_has_momentum(const px_optimizer *optimizer);
 
 /* Counts a step and fixes its pace; gradients are multiplied by `scale` first (1: as they are; less
  * where the caller clips). Then every element of every tensor is moved once, by

@@ -1,0 +1,29 @@
+/* src/train/choice.h - reading NAME[:ITEM,...], where an item is KEY=VALUE or a bare VALUE
+ *
+ * Strict: an unknown name or key, a value out of range, a key given twice and an empty item are
+ * refused, and the message says what there is.
+ */
+#ifndef PXI_TRAIN_CHOICE_H
+#define PXI_TRAIN_CHOICE_H
+
+#include <plexor/optimizer.h>
+#include <plexor/text.h>
+
+enum { PXI_CHOICE_SETTINGS = 12, PXI_CHOICE_LIST = 64 };
+
+typedef struct pxi_chosen {
+    size_t index;                       /* of the choice */
+    double values[PXI_CHOICE_SETTINGS]; /* as its settings are ordered */
+    double list[PXI_CHOICE_LIST];       /* bare numbers, where px_choice.list names them */
+    size_t list_count;
+} pxi_chosen;
+
+/* `what` is the kind of thing for messages ("optimizer"); `choices` gives NULL past the last. The
+ * first `length` bytes of `spec` are read. */
+px_status pxi_choice_read(const char *what, const px_choice *(*choices)(size_t), const char *spec,
+                          size_t length, pxi_chosen *out, px_error *err);
+
+/* The same choice in full, every setting by name. */
+void pxi_choice_write(const px_choice *choice, const double *values, px_text *text);
+
+#endif
