@@ -15,7 +15,7 @@
 #ifndef PLEXOR_ENGINE_H
 #define PLEXOR_ENGINE_H
 
-#include <plexor/graph.h>
+#include <plexor/weights.h>
 
 PX_BEGIN_DECLS
 
@@ -39,9 +39,12 @@ typedef struct px_plan_options {
     size_t seed_count;
     const int *wrt; /* values whose gradient is wanted: feeds, kept values, constants */
     size_t wrt_count;
-    bool input_grad; /* adds feed 0 to `wrt` and the logits to `seeds` */
-    bool no_outputs; /* compute only `keep` and `seeds`, not the graph's outputs */
-    bool reference;  /* plain C kernels only, no fusion: what fast paths are tested against */
+    bool input_grad;     /* adds feed 0 to `wrt` and the logits to `seeds` */
+    bool no_outputs;     /* compute only `keep` and `seeds`, not the graph's outputs */
+    bool reference;      /* plain C kernels only, no fusion: what fast paths are tested against */
+    px_weights *weights; /* NULL, or this model's: constants are read there. Outlive the plan */
+    bool training;       /* with weights: BatchNormalization by the batch, and Dropout drops */
+    bool frozen_norms;   /* in training, BatchNormalization by its running statistics after all */
 } px_plan_options;
 
 PX_API px_plan_options px_plan_options_default(void);
@@ -50,6 +53,9 @@ PX_API px_plan_options px_plan_options_default(void);
 PX_API px_status px_plan_new(const px_model *model, const px_plan_options *options, px_plan **out,
                              px_error *err);
 PX_API void px_plan_free(px_plan *plan);
+/* To be called after the plan's weights have changed, while none of its sessions runs: kernels pack
+ * them again. */
+PX_API px_status px_plan_refresh(px_plan *plan, px_error *err);
 PX_API const px_model *px_plan_model(const px_plan *plan);
 PX_API int64_t px_plan_batch(const px_plan *plan);
 /* Whether that is the file's own batch, because the network does not work with the wanted one. */
@@ -147,6 +153,53 @@ typedef bool (*px_progress_fn)(void *context, int64_t done, int64_t total);
 PX_API px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px_batch_fn work,
                              void *context, px_progress_fn progress, void *progress_context,
                              px_error *err);
+
+/* --- one batch for an optimiser (team.c) ---------------------------------------------------------
+ *
+ *     px_team_new(plan, threads, batch, &team, &err);   // plan: training, seeds, weights in wrt
+ *     px_team_run(team, &step, &err);                   // forward and backward of the whole batch
+ *     ... px_team_gradient(team, value) ...             // change the weights
+ *     px_team_commit(team, &err);                       // running statistics
+ *     px_team_refresh(team, &err);
+ *
+ * The batch is spread over micro-batches of the plan's size, a session each, and those over the
+ * workers, which meet at every BatchNormalization. All sums over the batch are joined in the order
+ * of the micro-batches: the number of threads does not matter.
+ */
+typedef struct px_team px_team;
+
+typedef struct px_team_step {
+    uint64_t seed; /* of Dropout, with the iteration */
+    int64_t iteration;
+    int64_t samples; /* 1 .. what the team was made for */
+    /* Fills the session's inputs with samples [first, first + samples) of the batch. */
+    px_batch_fn load;
+    /* After forward: reads the scores, and seeds the gradient of the loss. */
+    px_batch_fn judge;
+    void *context;
+} px_team_step;
+
+PX_API px_status px_team_new(px_plan *plan, int threads, int64_t most_samples, px_team **out,
+                             px_error *err);
+PX_API void px_team_free(px_team *team);
+PX_API int px_team_threads(const px_team *team);
+PX_API px_status px_team_run(px_team *team, const px_team_step *step, px_error *err);
+
+/* After px_team_run(): the sum over the batch, in the order in which the file has the weight. NULL:
+ * not in wrt, or not a constant. */
+PX_API const float *px_team_gradient(const px_team *team, int value);
+
+/* Moves the running statistics of BatchNormalization in the plan's weights: by the unbiased
+ * variance, as PyTorch does; ONNX's momentum is the part that stays. */
+PX_API void px_team_commit(px_team *team);
+
+/* px_plan_refresh() on all workers. */
+PX_API px_status px_team_refresh(px_team *team, px_error *err);
+
+/* Calls `work` for 0..count-1 on the team's workers, for who changes the weights in pieces. */
+typedef px_status (*px_team_fn)(void *context, int64_t index, px_error *err);
+PX_API px_status px_team_each(px_team *team, int64_t count, px_team_fn work, void *context,
+                              px_error *err);
 
 /* --- class scores of one sample (loss.c) ---------------------------------------------------------
  */

@@ -27,6 +27,7 @@
 #include <plexor/probe.h>
 #include <plexor/trace.h>
 
+#include <plexor/arch.h>
 #include <plexor/feeder.h>
 #include <plexor/optimizer.h>
 #include <plexor/train.h>

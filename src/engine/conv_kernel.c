@@ -36,6 +36,16 @@ px_status pxi_conv_kernel_init_data(pxi_conv_kernel *kernel, const pxi_conv_shap
     return pxi_prim_conv_data(&one, weights, &kernel->prim, err);
 }
 
+px_status pxi_conv_kernel_repack(pxi_conv_kernel *kernel, const float *weights, const float *bias,
+                                 px_error *err)
+{
+    if (kernel->narrow)
+        pxi_narrow_repack(kernel->narrow, weights, bias);
+    else if (kernel->winograd)
+        pxi_winograd_repack(kernel->winograd, weights, bias);
+    return pxi_prim_repack(kernel->prim, weights, bias, err);
+}
+
 void pxi_conv_kernel_done(pxi_conv_kernel *kernel)
 {
     pxi_prim_free(kernel->prim);

@@ -33,6 +33,9 @@ px_status pxi_conv_kernel_init(pxi_conv_kernel *kernel, px_arena *arena,
 /* As pxi_prim_conv_data(). */
 px_status pxi_conv_kernel_init_data(pxi_conv_kernel *kernel, const pxi_conv_shape *shape,
                                     const float *weights, px_error *err);
+/* Other weights, in the order in which the kernel was given its first ones. */
+px_status pxi_conv_kernel_repack(pxi_conv_kernel *kernel, const float *weights, const float *bias,
+                                 px_error *err);
 void pxi_conv_kernel_done(pxi_conv_kernel *kernel);
 bool pxi_conv_kernel_is_empty(const pxi_conv_kernel *kernel);
 size_t pxi_conv_kernel_scratch(const pxi_conv_kernel *kernel);

@@ -1,7 +1,8 @@
 /* src/engine/fuse.c - what can be computed together with a convolution or a dense product
  *
  * head, then optionally BatchNormalization (inference), Add (of a residual, or of a constant bias),
- * and an activation, as long as nobody else reads or asked for what lies between.
+ * and an activation, as long as nobody else reads or asked for what lies between. In training a
+ * BatchNormalization is a head itself.
  */
 #include "engine/plan.h"
 
@@ -18,6 +19,17 @@ typedef struct fuse_state {
     int *consumer; /* per value: the last step that reads it */
 } fuse_state;
 
+typedef enum fuse_kind { FUSE_NOTHING, FUSE_CONV, FUSE_DENSE, FUSE_NORM } fuse_kind;
+
+static fuse_kind fuse_kind_of(const px_plan *plan, const pxi_step *step)
+{
+    return pxi_norm_takes(plan, step)    ? FUSE_NORM
+           : plan->reference             ? FUSE_NOTHING
+           : pxi_conv_takes(plan, step)  ? FUSE_CONV
+           : pxi_dense_takes(plan, step) ? FUSE_DENSE
+                                         : FUSE_NOTHING;
+}
+
 static bool fuse_is(const pxi_step *step, const char *type)
 {
     return strcmp(step->ctx.node->type, type) == 0 && step->ctx.node->domain[0] == '\0';
@@ -32,10 +44,10 @@ static int fuse_next(const fuse_state *f, int value)
 }
 
 /* The channels of a normalisation are axis 1, which is what a product's columns are in rank 2. */
-static bool fuse_norm(const pxi_step *step, int value, bool conv)
+static bool fuse_norm(const pxi_step *step, int value, fuse_kind kind)
 {
     if (!fuse_is(step, "BatchNormalization") || step->ctx.node->inputs[0] != value ||
-        (!conv && step->ctx.in[0].shape.rank != 2))
+        (kind == FUSE_DENSE && step->ctx.in[0].shape.rank != 2))
         return false;
     const pxi_batch_norm_params *params = step->ctx.params;
     for (int i = 1; i < 5; i++)
@@ -55,8 +67,8 @@ static bool fuse_is_bias(const px_tensor *t, const px_shape *out)
            px_shape_count(&t->shape) == last && t->shape.dim[t->shape.rank - 1] == last;
 }
 
-static bool fuse_add(const fuse_state *f, const pxi_step *step, int value, bool conv, bool has_bias,
-                     pxi_group *group)
+static bool fuse_add(const fuse_state *f, const pxi_step *step, int value, fuse_kind kind,
+                     bool has_bias, pxi_group *group)
 {
     if (!fuse_is(step, "Add") || step->ctx.node->opset < 7 || step->ctx.in_count != 2)
         return false;
@@ -65,18 +77,29 @@ static bool fuse_add(const fuse_state *f, const pxi_step *step, int value, bool 
     const px_tensor *t = &step->ctx.in[side], *out = &step->ctx.out[0];
     if (other == value || !px_shape_equal(&out->shape, &f->program->slots[value].tensor.shape))
         return false;
-    if (conv && !t->data && px_shape_equal(&t->shape, &out->shape)) {
+    if (kind != FUSE_DENSE && !t->data && px_shape_equal(&t->shape, &out->shape)) {
         group->residual = other;
         return true;
     }
-    if (!conv && !has_bias && !f->plan->weight_grads && fuse_is_bias(t, &out->shape)) {
+    if (kind == FUSE_DENSE && !has_bias && !f->plan->weight_grads && fuse_is_bias(t, &out->shape)) {
         group->bias = other;
         return true;
     }
     return false;
 }
 
-static void fuse_head(const fuse_state *f, int head, bool conv, const int *group_of,
+/* Whether the activation can follow the head's kernel. Where the batch is normalised it masks the
+ * gradient in place, which must not be one that was asked for. */
+static bool fuse_act(const fuse_state *f, const pxi_step *step, fuse_kind kind)
+{
+    pxi_act act;
+    if (!pxi_act_from_step(step, f->plan->wants_gradients, &act))
+        return false;
+    return kind != FUSE_NORM || ((act.kind == PXI_ACT_RELU || act.kind == PXI_ACT_CLIP) &&
+                                 !f->plan->cells[step->ctx.node->outputs[0]].is_wrt);
+}
+
+static void fuse_head(const fuse_state *f, int head, fuse_kind kind, const int *group_of,
                       pxi_group *group)
 {
     const pxi_step *step = &f->program->steps[head];
@@ -84,8 +107,8 @@ static void fuse_head(const fuse_state *f, int head, bool conv, const int *group
         .head = head, .norm = -1, .add = -1, .act = -1, .last = head, .residual = -1, .bias = -1};
     int value = step->ctx.node->outputs[0];
     int next = fuse_next(f, value);
-    if (next >= 0 && group_of[next] < 0 && !f->plan->weight_grads &&
-        fuse_norm(&f->program->steps[next], value, conv)) {
+    if (next >= 0 && group_of[next] < 0 && kind != FUSE_NORM && !f->plan->weight_grads &&
+        !f->plan->batch_norms && fuse_norm(&f->program->steps[next], value, kind)) {
         group->norm = group->last = next;
         value = f->program->steps[next].ctx.node->outputs[0];
         next = fuse_next(f, value);
@@ -93,14 +116,13 @@ static void fuse_head(const fuse_state *f, int head, bool conv, const int *group
     /* a bias behind a normalisation is not the one that was normalised */
     const bool has_bias = pxi_op_has_in(&step->ctx, 2) || group->norm >= 0;
     if (next >= 0 && group_of[next] < 0 &&
-        fuse_add(f, &f->program->steps[next], value, conv, has_bias, group)) {
+        fuse_add(f, &f->program->steps[next], value, kind, has_bias, group)) {
         group->add = group->last = next;
         value = f->program->steps[next].ctx.node->outputs[0];
         next = fuse_next(f, value);
     }
-    pxi_act act;
     if (next >= 0 && group_of[next] < 0 && f->program->steps[next].ctx.node->inputs[0] == value &&
-        pxi_act_from_step(&f->program->steps[next], f->plan->wants_gradients, &act))
+        fuse_act(f, &f->program->steps[next], kind))
         group->act = group->last = next;
 }
 
@@ -127,11 +149,10 @@ px_status pxi_fuse(const px_plan *plan, pxi_group *groups, int *group_of, px_err
             }
     }
     for (int s = 0; s < program->step_count; s++) {
-        const bool conv = pxi_conv_takes(plan, &program->steps[s]);
-        if (plan->reference || group_of[s] >= 0 ||
-            (!conv && !pxi_dense_takes(plan, &program->steps[s])))
+        const fuse_kind kind = fuse_kind_of(plan, &program->steps[s]);
+        if (group_of[s] >= 0 || kind == FUSE_NOTHING)
             continue;
-        fuse_head(&f, s, conv, group_of, &groups[s]);
+        fuse_head(&f, s, kind, group_of, &groups[s]);
         group_of[s] = s;
         const int members[] = {groups[s].norm, groups[s].add, groups[s].act};
         for (size_t i = 0; i < PX_LEN(members); i++)

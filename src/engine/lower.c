@@ -74,7 +74,7 @@ int pxi_plan_as(px_plan *plan, int cell, pxi_layout layout)
     const px_shape *s = &from->tensor.shape;
     const bool same_bytes = s->dim[1] == 1 || pxi_shape_pixels(s) == 1;
     int made;
-    if (from->tensor.data && !same_bytes && !from->is_wrt) {
+    if (from->tensor.data && !same_bytes && !from->is_wrt && !from->is_weight) {
         made = plan_constant_as(plan, cell, layout);
     } else if (same_bytes) {
         made = pxi_plan_add_cell(plan, (pxi_cell){.tensor = from->tensor,
@@ -173,7 +173,7 @@ static pxi_layout lower_layout(const px_plan *plan, const pxi_step *step)
         if (cell->tensor.data) {
             if (step->op->elementwise && cell->tensor.shape.rank > out->rank)
                 return PXI_PLAIN;
-            if (cell->is_wrt)
+            if (cell->is_wrt || cell->is_weight)
                 return PXI_PLAIN;
             continue;
         }
@@ -192,6 +192,12 @@ static px_status lower_step(px_plan *plan, int s, px_error *err)
 {
     const pxi_step *step = &plan->program->steps[s];
     pxi_layout layout;
+    if (pxi_drop_takes(plan, step))
+        return pxi_emit_drop(plan, s, err);
+    if (plan->batch_norms && strcmp(step->ctx.node->type, "BatchNormalization") == 0)
+        return pxi_op_fail(&step->ctx, err, PX_E_UNSUPPORTED,
+                           "cannot be trained: its scale, bias and statistics have to be float32 "
+                           "initialisers of its own, its data of rank 2 to 4");
     const bool view_outputs = step->ctx.node->output_count == 1 ||
                               (step->ctx.node->output_count == 2 && step->ctx.node->outputs[1] < 0);
     if (step->op->view && view_outputs && step->ctx.in[0].dtype == step->ctx.out[0].dtype &&
@@ -210,6 +216,14 @@ static px_status lower_step(px_plan *plan, int s, px_error *err)
     return pxi_emit_plain(plan, s, lower_layout(plan, step), err);
 }
 
+static px_status lower_group(px_plan *plan, const pxi_group *group, px_error *err)
+{
+    const pxi_step *head = &plan->program->steps[group->head];
+    return pxi_conv_takes(plan, head)   ? pxi_emit_conv(plan, group, err)
+           : pxi_norm_takes(plan, head) ? pxi_emit_norm(plan, group, err)
+                                        : pxi_emit_dense(plan, group, err);
+}
+
 px_status pxi_lower(px_plan *plan, px_error *err)
 {
     const size_t steps = (size_t)plan->program->step_count;
@@ -222,9 +236,7 @@ px_status pxi_lower(px_plan *plan, px_error *err)
         if (!group)
             status = lower_step(plan, s, err);
         else if (group->last == s)
-            status = pxi_conv_takes(plan, &plan->program->steps[group->head])
-                         ? pxi_emit_conv(plan, group, err)
-                         : pxi_emit_dense(plan, group, err);
+            status = lower_group(plan, group, err);
     }
     free(groups);
     free(group_of);

@@ -55,16 +55,23 @@ pxi_narrow *pxi_narrow_new(px_arena *arena, const pxi_conv_shape *shape, const f
     float *own_bias = pxi_arena_alloc(arena, (size_t)oc, sizeof *own_bias);
     if (!made || !packed || !own_bias)
         return NULL;
-    for (int64_t o = 0; o < oc; o++)
-        for (int64_t i = 0; i < shape->in_channels * taps; i++)
-            packed[i * oc + o] = weights[o * shape->in_channels * taps + i];
-    if (bias)
-        memcpy(own_bias, bias, (size_t)oc * sizeof *bias);
     *made = (pxi_narrow){.shape = *shape,
                          .weights = packed,
                          .bias = bias ? own_bias : NULL,
                          .act = act ? *act : (pxi_act){0}};
+    pxi_narrow_repack(made, weights, bias);
     return made;
+}
+
+void pxi_narrow_repack(pxi_narrow *narrow, const float *weights, const float *bias)
+{
+    const pxi_conv_shape *s = &narrow->shape;
+    const int64_t oc = s->out_channels, each = s->in_channels * s->kernel[0] * s->kernel[1];
+    for (int64_t o = 0; o < oc; o++)
+        for (int64_t i = 0; i < each; i++)
+            narrow->weights[i * oc + o] = weights[o * each + i];
+    if (narrow->bias)
+        memcpy(narrow->bias, bias, (size_t)oc * sizeof *bias);
 }
 
 size_t pxi_narrow_scratch(const pxi_narrow *narrow)

@@ -12,8 +12,8 @@
 
 typedef struct pxi_narrow {
     pxi_conv_shape shape;
-    const float *weights; /* [in_channel][ky][kx][out_channel] */
-    const float *bias;    /* per out channel; NULL: none */
+    float *weights; /* [in_channel][ky][kx][out_channel] */
+    float *bias;    /* per out channel; NULL: none */
     pxi_act act;
 } pxi_narrow;
 
@@ -23,6 +23,8 @@ bool pxi_narrow_takes(const pxi_conv_shape *shape, const pxi_act *act, bool adds
 /* Reorders weights (out, in, kh, kw) into the plan's arena. NULL when out of memory. */
 pxi_narrow *pxi_narrow_new(px_arena *arena, const pxi_conv_shape *shape, const float *weights,
                            const float *bias, const pxi_act *act);
+/* Other weights, and bias if it was made with one. */
+void pxi_narrow_repack(pxi_narrow *narrow, const float *weights, const float *bias);
 size_t pxi_narrow_scratch(const pxi_narrow *narrow);
 
 /* Channels-last in and out. `adds`: to what the destination holds; then there is no activation. */

@@ -48,6 +48,10 @@ static px_status plan_check(const px_model *model, const px_plan_options *option
     PX_TRY(plan_check_values(graph, options->keep, options->keep_count, "keep", err));
     PX_TRY(plan_check_values(graph, options->observe, options->observe_count, "observe", err));
     PX_TRY(plan_check_values(graph, options->seeds, options->seed_count, "seeds", err));
+    if (options->weights && px_weights_model(options->weights) != model)
+        return px_fail(err, PX_E_USAGE, "the weights belong to another network");
+    if (options->training && !options->weights)
+        return px_fail(err, PX_E_USAGE, "training needs weights that can change");
     return plan_check_values(graph, options->wrt, options->wrt_count, "wrt", err);
 }
 
@@ -137,6 +141,7 @@ static px_status plan_make_program(px_plan *plan, const plan_request *request, p
                                                   .wanted_count = count,
                                                   .varying = options->wrt,
                                                   .varying_count = options->wrt_count,
+                                                  .weights = options->weights,
                                               },
                                               &plan->program, err);
     free(wanted);
@@ -172,6 +177,8 @@ static px_status plan_make_cells(px_plan *plan, const plan_request *request, px_
     for (int v = 0; v < graph->value_count; v++)
         plan->cells[v] =
             (pxi_cell){.tensor = plan->program->slots[v].tensor, .value = v, .root = v, .twin = -1};
+    for (size_t i = 0; options->weights && i < px_weights_count(options->weights); i++)
+        plan->cells[px_weights_get(options->weights, i)->value].is_weight = true;
     plan->wants_gradients = options->input_grad || options->seed_count > 0;
     plan->feed_count = request->feed_count;
     for (size_t i = 0; i < request->feed_count; i++) {
@@ -249,6 +256,17 @@ static int64_t plan_choose_batch(const pxi_program *program)
     return batch;
 }
 
+/* In training each micro-batch has gradients of its own, which are then added: enough samples that
+ * each is charged with a few megabytes of them at most. */
+static int64_t plan_least_batch(const px_plan_options *options)
+{
+    const int64_t charge = 8 << 20;
+    int64_t bytes = 0;
+    for (size_t i = 0; options->training && i < px_weights_count(options->weights); i++)
+        bytes += (int64_t)px_tensor_bytes(&px_weights_get(options->weights, i)->tensor);
+    return PX_MIN(bytes / charge, (int64_t)64);
+}
+
 /* Whether every output and observed value has the batch as its leading axis. */
 static bool plan_batch_flows(const px_plan *plan, int64_t batch)
 {
@@ -279,7 +297,7 @@ static px_status plan_specialise(px_plan *plan, plan_request *request, px_error 
     if (!batch) {
         PX_TRY(plan_make_feeds(plan->model, own ? own : 1, request, err));
         PX_TRY(plan_make_program(plan, request, err));
-        batch = own > 1 ? own : plan_choose_batch(plan->program);
+        batch = own > 1 ? own : PX_MAX(plan_choose_batch(plan->program), plan_least_batch(options));
     }
     PX_TRY(plan_make_feeds(plan->model, batch, request, err));
     px_error first = {0};
@@ -315,6 +333,7 @@ static void plan_reset(px_plan *plan)
     plan->unit_cap = plan->cell_cap = plan->feed_count = plan->given_count = 0;
     plan->unit_count = plan->cell_count = 0;
     plan->flops = 0;
+    plan->drop_blocks = 0;
 }
 
 static px_status plan_compile(px_plan *plan, const plan_request *request, px_error *err)
@@ -369,6 +388,9 @@ px_status px_plan_new(const px_model *model, const px_plan_options *options, px_
         return px_fail(err, PX_E_NOMEM, "out of memory");
     plan->model = model;
     plan->reference = request.options->reference;
+    plan->weights = request.options->weights;
+    plan->training = request.options->training;
+    plan->batch_norms = plan->training && !request.options->frozen_norms;
     /* oneDNN chooses kernels for the threads it sees: one, as they will run */
     const int threads = pxi_one_thread_begin();
     const px_status status = plan_build(plan, &request, err);
@@ -388,6 +410,17 @@ void px_plan_free(px_plan *plan)
     plan_reset(plan);
     pxi_program_free(plan->program);
     free(plan);
+}
+
+px_status px_plan_refresh(px_plan *plan, px_error *err)
+{
+    const int threads = pxi_one_thread_begin();
+    px_status status = PX_OK;
+    for (int u = 0; u < plan->unit_count && status == PX_OK; u++)
+        if (plan->units[u].kind->refresh)
+            status = plan->units[u].kind->refresh(plan, &plan->units[u], err);
+    pxi_one_thread_end(threads);
+    return status;
 }
 
 const px_model *px_plan_model(const px_plan *plan)

@@ -33,6 +33,7 @@ typedef struct pxi_cell {
     bool pinned;   /* a feed, kept or an output: not overwritten within a run */
     bool observed; /* shown to the session's observer */
     bool is_wrt, is_seed;
+    bool is_weight; /* a constant that changes between runs: px_plan_options.weights */
     /* of the root only: */
     bool depends; /* on a value in wrt, through differentiable units */
     bool reached; /* from a seed */
@@ -47,10 +48,21 @@ typedef struct pxi_unit_kind {
     /* After gradients are planned: makes kernels, sets scratch/saved sizes and what backward reads.
      */
     px_status (*build)(px_plan *plan, pxi_unit *unit, px_error *err);
+    /* The plan's weights changed: packs them again. NULL: reads them where they are. */
+    px_status (*refresh)(const px_plan *plan, pxi_unit *unit, px_error *err);
     /* Makes what a session needs to run the unit (memory handles); *state starts as NULL. */
     px_status (*attach)(const pxi_unit *unit, px_session *session, void **state, px_error *err);
     px_status (*forward)(const pxi_unit *unit, px_session *session, void *state, px_error *err);
     px_status (*backward)(const pxi_unit *unit, px_session *session, void *state, px_error *err);
+    /* A unit that needs the whole batch, which many sessions share, does half its work in forward()
+     * and backward(); then meet() joins the states of all of them, and the rest follows. NULL: it
+     * needs no one. */
+    void (*meet)(const pxi_unit *unit, void *const *states, int count, bool backward);
+    px_status (*forward_rest)(const pxi_unit *unit, px_session *session, void *state,
+                              px_error *err);
+    px_status (*backward_rest)(const pxi_unit *unit, px_session *session, void *state,
+                               px_error *err);
+    void (*commit)(const pxi_unit *unit, void *state); /* moves statistics in the plan's weights */
     void (*detach)(void *state);
     void (*release)(pxi_unit *unit); /* kernels made by build(); NULL impl is fine */
 } pxi_unit_kind;
@@ -80,6 +92,10 @@ struct px_plan {
     bool plain_linear; /* oneDNN lacks a kernel for some shape: linear operators run on plain C */
     bool wants_gradients; /* there are seeds */
     bool weight_grads;    /* some constant is in wrt */
+    px_weights *weights;  /* where changing constants are; NULL: nothing changes */
+    bool training;        /* Dropout drops */
+    bool batch_norms;     /* BatchNormalization takes the batch's statistics */
+    uint32_t drop_blocks; /* of random numbers, given to Dropout units so far */
     pxi_cell *cells;      /* first graph.value_count of them are the graph's values */
     size_t cell_cap;
     int cell_count;
@@ -102,12 +118,23 @@ struct px_session {
     bool *grad_set; /* per root cell: something was written since the last clear */
     px_observer observer;
     void *observer_context;
+    /* In training: how many of the micro-batch's samples count, where they lie in the batch, and
+     * what random numbers are drawn with. */
+    int64_t samples, first, iteration;
+    uint64_t seed;
+    int at; /* the unit whose meeting the session waits for; -1: none */
 };
+
+/* Forward from the start, or from the meeting it waits for, to the next meeting (session->at) or
+ * to the end (-1); backward likewise. */
+px_status pxi_session_forward_on(px_session *session, px_error *err);
+px_status pxi_session_backward_on(px_session *session, px_error *err);
 
 /* --- lowering (lower.c, fuse.c)
  * -------------------------------------------------------------------- */
 
-/* What is fused behind a linear operator. Steps of the program; -1: none. */
+/* What is fused behind a linear operator or a normalisation by the batch. Steps of the program; -1:
+ * none. */
 typedef struct pxi_group {
     int head, norm, add, act;
     int last;     /* the last of them: the unit is emitted there */
@@ -170,7 +197,7 @@ px_status pxi_plan_memory(px_plan *plan, px_error *err);    /* spans to offsets 
  */
 
 extern const pxi_unit_kind pxi_unit_plain, pxi_unit_copy, pxi_unit_view, pxi_unit_conv,
-    pxi_unit_dense, pxi_unit_matmul, pxi_unit_pool, pxi_unit_scale;
+    pxi_unit_dense, pxi_unit_matmul, pxi_unit_pool, pxi_unit_scale, pxi_unit_norm, pxi_unit_drop;
 
 /* A rank-4 tensor's elements, of any type, from one layout to the other. */
 void pxi_copy_layout(const px_tensor *tensor, const void *from, void *to, bool to_nhwc);
@@ -182,6 +209,8 @@ px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err);
 px_status pxi_emit_matmul(px_plan *plan, int step, px_error *err);
 px_status pxi_emit_pool(px_plan *plan, int step, px_error *err);
 px_status pxi_emit_scale(px_plan *plan, int step, px_error *err);
+px_status pxi_emit_norm(px_plan *plan, const pxi_group *group, px_error *err);
+px_status pxi_emit_drop(px_plan *plan, int step, px_error *err);
 /* Whether a weight's gradient comes from this step alone: fast kernels overwrite, they do not add.
  */
 bool pxi_weight_is_own(const px_plan *plan, const pxi_step *step, int input);
@@ -191,6 +220,9 @@ bool pxi_dense_takes(const px_plan *plan, const pxi_step *step);
 bool pxi_matmul_takes(const px_plan *plan, const pxi_step *step);
 bool pxi_pool_takes(const px_plan *plan, const pxi_step *step);
 bool pxi_scale_takes(const px_plan *plan, const pxi_step *step);
+/* In training only: */
+bool pxi_norm_takes(const px_plan *plan, const pxi_step *step);
+bool pxi_drop_takes(const px_plan *plan, const pxi_step *step);
 
 /* --- session memory
  * ---------------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* src/engine/prim.h - the one place that talks to oneDNN
  *
  * A *prim* is a compiled kernel with its packed weights: immutable, shared by all sessions. A
- * *bound* is a prim with one session's memory in it. Only prim.c includes dnnl.h, so that oneDNN
- * 3's other C API is a change of one file.
+ * *bound* is a prim with one session's memory in it. Only prim*.c include dnnl.h, so that oneDNN
+ * 3's other C API is a change of theirs alone.
  */
 #ifndef PXI_ENGINE_PRIM_H
 #define PXI_ENGINE_PRIM_H
@@ -45,6 +45,10 @@ px_status pxi_prim_product(int64_t rows, int64_t k, int64_t n, const float *b, b
  * (batch, m, n). `trans_a`, `trans_b`: the operand's matrices lie transposed in memory. */
 px_status pxi_prim_matmul(int64_t batch, int64_t m, int64_t k, int64_t n, bool trans_a,
                           bool trans_b, pxi_prim **out, px_error *err);
+
+/* Other weights and bias for a prim that was made with some, given as its maker takes them; bound
+ * prims see them. Not while it runs. NULL prim is fine. */
+px_status pxi_prim_repack(pxi_prim *prim, const float *weights, const float *bias, px_error *err);
 
 void pxi_prim_free(pxi_prim *prim);
 size_t pxi_prim_scratch(const pxi_prim *prim);

@@ -15,6 +15,8 @@ px_status px_session_new(const px_plan *plan, px_session **out, px_error *err)
     if (!session)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     session->plan = plan;
+    session->samples = plan->batch;
+    session->at = -1;
     session->memory = pxi_alloc_aligned(plan->arena_bytes);
     session->states = pxi_calloc((size_t)plan->unit_count, sizeof *session->states);
     session->grad_set = pxi_calloc((size_t)plan->cell_count, sizeof *session->grad_set);
@@ -101,19 +103,47 @@ static px_status session_show(px_session *session, const int *cells, size_t coun
     return PX_OK;
 }
 
-px_status px_session_forward(px_session *session, px_error *err)
+static px_status session_unit_forward(px_session *session, int u, bool rest, px_error *err)
+{
+    const pxi_unit *unit = &session->plan->units[u];
+    if (rest)
+        PX_TRY(unit->kind->forward_rest(unit, session, session->states[u], err));
+    else if (unit->kind->forward)
+        PX_TRY(unit->kind->forward(unit, session, session->states[u], err));
+    if (session->observer && (rest || !unit->kind->meet))
+        return session_show(session, unit->out, (size_t)unit->out_count, err);
+    return PX_OK;
+}
+
+px_status pxi_session_forward_on(px_session *session, px_error *err)
 {
     const px_plan *plan = session->plan;
-    const int threads = pxi_one_thread_begin();
     px_status status = PX_OK;
-    if (session->observer)
+    int u = 0;
+    if (session->at >= 0) {
+        status = session_unit_forward(session, session->at, /* rest= */ true, err);
+        u = session->at + 1;
+    } else if (session->observer) {
         status = session_show(session, plan->given, plan->given_count, err);
-    for (int u = 0; u < plan->unit_count && status == PX_OK; u++) {
-        const pxi_unit *unit = &plan->units[u];
-        if (unit->kind->forward)
-            status = unit->kind->forward(unit, session, session->states[u], err);
-        if (session->observer && status == PX_OK)
-            status = session_show(session, unit->out, (size_t)unit->out_count, err);
+    }
+    session->at = -1;
+    for (; u < plan->unit_count && status == PX_OK && session->at < 0; u++) {
+        status = session_unit_forward(session, u, /* rest= */ false, err);
+        if (status == PX_OK && plan->units[u].kind->meet)
+            session->at = u;
+    }
+    return status;
+}
+
+px_status px_session_forward(px_session *session, px_error *err)
+{
+    const int threads = pxi_one_thread_begin();
+    session->at = -1;
+    px_status status = pxi_session_forward_on(session, err);
+    while (status == PX_OK && session->at >= 0) { /* it meets no one but itself */
+        const pxi_unit *unit = &session->plan->units[session->at];
+        unit->kind->meet(unit, &session->states[session->at], 1, /* backward= */ false);
+        status = pxi_session_forward_on(session, err);
     }
     pxi_one_thread_end(threads);
     return status;
@@ -180,30 +210,54 @@ px_place px_session_seed(px_session *session, int value)
     return place;
 }
 
-px_status px_session_backward(px_session *session, px_error *err)
+static bool session_flows(const px_session *session, const pxi_unit *unit)
+{
+    for (int i = 0; unit->backward && i < unit->out_count; i++)
+        if (unit->out[i] >= 0 && session->grad_set[session->plan->cells[unit->out[i]].root])
+            return true;
+    return false; /* nothing came back to this unit: it has nothing to add */
+}
+
+px_status pxi_session_backward_on(px_session *session, px_error *err)
 {
     const px_plan *plan = session->plan;
-    const int threads = pxi_one_thread_begin();
-    px_status status = PX_OK;
-    for (int u = plan->unit_count - 1; u >= 0 && status == PX_OK; u--) {
-        const pxi_unit *unit = &plan->units[u];
-        if (!unit->backward)
-            continue;
-        bool flows = false; /* nothing came back to this unit: it has nothing to add */
-        for (int i = 0; i < unit->out_count; i++)
-            if (unit->out[i] >= 0)
-                flows = flows || session->grad_set[plan->cells[unit->out[i]].root];
-        if (flows)
-            status = unit->kind->backward(unit, session, session->states[u], err);
+    int u = plan->unit_count - 1;
+    if (session->at >= 0) {
+        const pxi_unit *unit = &plan->units[session->at];
+        PX_TRY(unit->kind->backward_rest(unit, session, session->states[session->at], err));
+        u = session->at - 1;
     }
-    pxi_one_thread_end(threads);
-    PX_TRY(status);
+    session->at = -1;
+    for (; u >= 0; u--) {
+        const pxi_unit *unit = &plan->units[u];
+        if (!session_flows(session, unit))
+            continue;
+        PX_TRY(unit->kind->backward(unit, session, session->states[u], err));
+        if (unit->kind->meet) {
+            session->at = u;
+            return PX_OK;
+        }
+    }
     for (int c = 0; c < plan->cell_count; c++) { /* wanted, but no seed reached it: zero */
         const pxi_cell *cell = &plan->cells[c];
         if (cell->is_wrt && !session->grad_set[cell->root])
             memset(pxi_cell_grad(session, c), 0, px_tensor_bytes(&cell->tensor));
     }
     return PX_OK;
+}
+
+px_status px_session_backward(px_session *session, px_error *err)
+{
+    const int threads = pxi_one_thread_begin();
+    session->at = -1;
+    px_status status = pxi_session_backward_on(session, err);
+    while (status == PX_OK && session->at >= 0) {
+        const pxi_unit *unit = &session->plan->units[session->at];
+        unit->kind->meet(unit, &session->states[session->at], 1, /* backward= */ true);
+        status = pxi_session_backward_on(session, err);
+    }
+    pxi_one_thread_end(threads);
+    return status;
 }
 
 px_view px_session_grad(const px_session *session, int value)

@@ -20,6 +20,8 @@
 typedef struct conv_impl {
     pxi_conv_shape shape;
     float *weights, *bias; /* folded, plain order; bias NULL: none */
+    float *rotated;        /* for the data gradient; NULL: it takes `weights` */
+    int head, norm;        /* steps of the program whose constants these are; norm -1: none */
     pxi_act act;
     pxi_conv_kernel forward;
     pxi_conv_kernel data,
@@ -108,23 +110,31 @@ static void conv_fold_norm(conv_impl *impl, const px_op_ctx *norm, bool has_bias
     }
 }
 
+static void conv_fill_weights(const px_plan *plan, conv_impl *impl)
+{
+    const px_op_ctx *ctx = &plan->program->steps[impl->head].ctx;
+    const bool has_bias = pxi_op_has_in(ctx, 2);
+    memcpy(impl->weights, ctx->in[1].data, px_tensor_bytes(&ctx->in[1]));
+    if (has_bias)
+        memcpy(impl->bias, ctx->in[2].data, px_tensor_bytes(&ctx->in[2]));
+    if (impl->norm >= 0)
+        conv_fold_norm(impl, &plan->program->steps[impl->norm].ctx, has_bias);
+}
+
 static px_status conv_copy_weights(px_plan *plan, const pxi_group *group, conv_impl *impl,
                                    px_error *err)
 {
     const px_op_ctx *ctx = &plan->program->steps[group->head].ctx;
-    const bool has_bias = pxi_op_has_in(ctx, 2);
-    const size_t count = (size_t)px_shape_count(&ctx->in[1].shape);
-    impl->weights = pxi_arena_alloc(plan->arena, count, sizeof *impl->weights);
-    float *bias =
-        pxi_arena_alloc(plan->arena, (size_t)impl->shape.out_channels, sizeof *impl->bias);
-    if (!impl->weights || !bias)
+    impl->head = group->head;
+    impl->norm = group->norm;
+    impl->weights = pxi_arena_alloc(plan->arena, (size_t)px_shape_count(&ctx->in[1].shape),
+                                    sizeof *impl->weights);
+    if (pxi_op_has_in(ctx, 2) || group->norm >= 0)
+        impl->bias =
+            pxi_arena_alloc(plan->arena, (size_t)impl->shape.out_channels, sizeof *impl->bias);
+    if (!impl->weights || (!impl->bias && (pxi_op_has_in(ctx, 2) || group->norm >= 0)))
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    memcpy(impl->weights, ctx->in[1].data, count * sizeof *impl->weights);
-    if (has_bias)
-        memcpy(bias, ctx->in[2].data, (size_t)impl->shape.out_channels * sizeof *bias);
-    impl->bias = has_bias || group->norm >= 0 ? bias : NULL;
-    if (group->norm >= 0)
-        conv_fold_norm(impl, &plan->program->steps[group->norm].ctx, has_bias);
+    conv_fill_weights(plan, impl);
     return PX_OK;
 }
 
@@ -176,18 +186,17 @@ static bool conv_rotated_shape(const pxi_conv_shape *s, pxi_conv_shape *out)
     return true;
 }
 
-static float *conv_rotate_weights(px_arena *arena, const pxi_conv_shape *s, const float *weights)
+static void conv_rotate_weights(const conv_impl *impl)
 {
+    const pxi_conv_shape *s = &impl->shape;
     const int64_t g = s->group, oc = s->out_channels / g, ic = s->in_channels / g;
     const int64_t taps = s->kernel[0] * s->kernel[1];
-    float *rotated = pxi_arena_alloc(arena, (size_t)(g * oc * ic * taps), sizeof *rotated);
-    for (int64_t k = 0; rotated && k < g; k++)
+    for (int64_t k = 0; k < g; k++)
         for (int64_t o = 0; o < oc; o++)
             for (int64_t i = 0; i < ic; i++)
                 for (int64_t t = 0; t < taps; t++)
-                    rotated[((k * ic + i) * oc + o) * taps + taps - 1 - t] =
-                        weights[((k * oc + o) * ic + i) * taps + t];
-    return rotated;
+                    impl->rotated[((k * ic + i) * oc + o) * taps + taps - 1 - t] =
+                        impl->weights[((k * oc + o) * ic + i) * taps + t];
 }
 
 static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl *impl,
@@ -199,15 +208,18 @@ static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl 
         impl->spare = true;
         return pxi_conv_kernel_init_data(&impl->data, &impl->shape, impl->weights, err);
     }
-    float *weights = conv_rotate_weights(plan->arena, &impl->shape, impl->weights);
-    if (!weights)
+    const px_tensor *weights = &plan->program->steps[impl->head].ctx.in[1];
+    impl->rotated = pxi_arena_alloc(plan->arena, (size_t)px_shape_count(&weights->shape),
+                                    sizeof *impl->rotated);
+    if (!impl->rotated)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    PX_TRY(
-        pxi_conv_kernel_init(&impl->data, plan->arena, &rotated, weights, NULL, NULL, false, err));
+    conv_rotate_weights(impl);
+    PX_TRY(pxi_conv_kernel_init(&impl->data, plan->arena, &rotated, impl->rotated, NULL, NULL,
+                                false, err));
     if (pxi_conv_kernel_is_flexible(&impl->data))
         return PX_OK; /* it adds, too */
-    return pxi_conv_kernel_init(&impl->data_adds, plan->arena, &rotated, weights, NULL, NULL, true,
-                                err);
+    return pxi_conv_kernel_init(&impl->data_adds, plan->arena, &rotated, impl->rotated, NULL, NULL,
+                                true, err);
 }
 
 static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
@@ -244,6 +256,18 @@ static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
         impl->spare_offset +
         (impl->spare ? conv_align(px_tensor_bytes(&plan->cells[unit->in[0]].tensor)) : 0);
     return PX_OK;
+}
+
+static px_status conv_refresh(const px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    conv_impl *impl = unit->impl;
+    conv_fill_weights(plan, impl);
+    PX_TRY(pxi_conv_kernel_repack(&impl->forward, impl->weights, impl->bias, err));
+    if (impl->rotated)
+        conv_rotate_weights(impl);
+    const float *data = impl->rotated ? impl->rotated : impl->weights;
+    PX_TRY(pxi_conv_kernel_repack(&impl->data, data, NULL, err));
+    return pxi_conv_kernel_repack(&impl->data_adds, data, NULL, err);
 }
 
 static char *conv_scratch(const px_session *session, size_t offset)
@@ -365,6 +389,7 @@ static void conv_release(pxi_unit *unit)
 const pxi_unit_kind pxi_unit_conv = {
     .name = "conv",
     .build = conv_build,
+    .refresh = conv_refresh,
     .attach = conv_attach,
     .forward = conv_forward,
     .backward = conv_backward,

@@ -24,6 +24,7 @@ typedef struct dense_impl {
     float *weights;   /* (k, n), or (n, k) if `transposed` */
     float *bias;      /* NULL: none */
     bool transposed;
+    pxi_group group; /* whose constants these are */
     pxi_act act;
     pxi_prim *forward, *data, *data_adds, *weight_grad;
     bool wants_data, wants_weights, wants_bias, own_gradient;
@@ -58,6 +59,36 @@ bool pxi_dense_takes(const px_plan *plan, const pxi_step *step)
     return strcmp(ctx->node->type, "MatMul") == 0 && ctx->in[0].shape.rank >= 2;
 }
 
+/* Weights and bias as the kernels take them, BatchNormalization of (rows, n) folded in: a scale and
+ * a shift per column. */
+static void dense_fill_weights(const px_plan *plan, dense_impl *impl)
+{
+    const pxi_group *group = &impl->group;
+    const px_op_ctx *ctx = &plan->program->steps[group->head].ctx;
+    const size_t n = (size_t)impl->n, k = (size_t)impl->k;
+    const void *given = group->bias >= 0        ? plan->cells[group->bias].tensor.data
+                        : pxi_op_has_in(ctx, 2) ? ctx->in[2].data
+                                                : NULL;
+    memcpy(impl->weights, ctx->in[1].data, k * n * sizeof *impl->weights);
+    if (given)
+        memcpy(impl->bias, given, n * sizeof *impl->bias);
+    if (group->norm < 0)
+        return;
+    const px_op_ctx *norm = &plan->program->steps[group->norm].ctx;
+    const pxi_batch_norm_params *p = norm->params;
+    const float *gamma = norm->in[1].data, *beta = norm->in[2].data;
+    const float *mean = norm->in[3].data, *variance = norm->in[4].data;
+    for (size_t j = 0; j < n; j++) {
+        const double scale = (double)gamma[j] / sqrt((double)variance[j] + p->epsilon);
+        const double bias = given ? (double)impl->bias[j] : 0.0;
+        for (size_t i = 0; i < k; i++) {
+            float *w = &impl->weights[impl->transposed ? j * k + i : i * n + j];
+            *w = (float)((double)*w * scale);
+        }
+        impl->bias[j] = (float)((bias - (double)mean[j]) * scale + (double)beta[j]);
+    }
+}
+
 static px_status dense_fill(px_plan *plan, const pxi_group *group, dense_impl *impl, px_error *err)
 {
     const px_op_ctx *ctx = &plan->program->steps[group->head].ctx;
@@ -67,33 +98,15 @@ static px_status dense_fill(px_plan *plan, const pxi_group *group, dense_impl *i
     impl->k = ctx->in[1].shape.dim[impl->transposed ? 1 : 0];
     impl->n = ctx->in[1].shape.dim[impl->transposed ? 0 : 1];
     impl->rows = px_shape_count(&ctx->out[0].shape) / impl->n;
-    const size_t count = (size_t)(impl->k * impl->n), n = (size_t)impl->n;
-    impl->weights = pxi_arena_alloc(plan->arena, count, sizeof *impl->weights);
-    float *bias = pxi_arena_alloc(plan->arena, n, sizeof *bias);
-    if (!impl->weights || !bias)
+    impl->group = *group;
+    impl->weights =
+        pxi_arena_alloc(plan->arena, (size_t)(impl->k * impl->n), sizeof *impl->weights);
+    const bool biased = group->bias >= 0 || group->norm >= 0 || pxi_op_has_in(ctx, 2);
+    if (biased)
+        impl->bias = pxi_arena_alloc(plan->arena, (size_t)impl->n, sizeof *impl->bias);
+    if (!impl->weights || (biased && !impl->bias))
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    memcpy(impl->weights, ctx->in[1].data, count * sizeof *impl->weights);
-    const void *given = group->bias >= 0        ? plan->cells[group->bias].tensor.data
-                        : pxi_op_has_in(ctx, 2) ? ctx->in[2].data
-                                                : NULL;
-    if (given)
-        memcpy(bias, given, n * sizeof *bias);
-    if (group->norm >= 0) { /* BatchNormalization of (rows, n): a scale and a shift per column */
-        const px_op_ctx *norm = &plan->program->steps[group->norm].ctx;
-        const pxi_batch_norm_params *p = norm->params;
-        for (size_t j = 0; j < n; j++) {
-            const double scale = (double)((const float *)norm->in[1].data)[j] /
-                                 sqrt((double)((const float *)norm->in[4].data)[j] + p->epsilon);
-            for (size_t i = 0; i < (size_t)impl->k; i++) {
-                float *w = &impl->weights[impl->transposed ? j * (size_t)impl->k + i : i * n + j];
-                *w = (float)((double)*w * scale);
-            }
-            bias[j] =
-                (float)(((double)bias[j] - (double)((const float *)norm->in[3].data)[j]) * scale +
-                        (double)((const float *)norm->in[2].data)[j]);
-        }
-    }
-    impl->bias = given || group->norm >= 0 ? bias : NULL;
+    dense_fill_weights(plan, impl);
     return PX_OK;
 }
 
@@ -167,6 +180,15 @@ static px_status dense_build(px_plan *plan, pxi_unit *unit, px_error *err)
         unit->scratch_bytes =
             impl->gradient_offset + px_tensor_bytes(&plan->cells[unit->out[0]].tensor);
     return dense_place_padding(impl, unit);
+}
+
+static px_status dense_refresh(const px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    dense_impl *impl = unit->impl;
+    dense_fill_weights(plan, impl);
+    PX_TRY(pxi_prim_repack(impl->forward, impl->weights, impl->bias, err));
+    PX_TRY(pxi_prim_repack(impl->data, impl->weights, NULL, err));
+    return pxi_prim_repack(impl->data_adds, impl->weights, NULL, err);
 }
 
 static float *dense_gradient(const pxi_unit *unit, const px_session *session)
@@ -300,6 +322,7 @@ static void dense_release(pxi_unit *unit)
 const pxi_unit_kind pxi_unit_dense = {
     .name = "dense",
     .build = dense_build,
+    .refresh = dense_refresh,
     .attach = dense_attach,
     .forward = dense_forward,
     .backward = dense_backward,

@@ -36,6 +36,20 @@ bool pxi_scale_takes(const px_plan *plan, const pxi_step *step)
            pxi_weight_is_own(plan, step, 2);
 }
 
+static void scale_fill(const px_op_ctx *ctx, const scale_impl *impl)
+{
+    const pxi_batch_norm_params *params = ctx->params;
+    const float *gamma = ctx->in[1].data, *beta = ctx->in[2].data;
+    const float *mean = ctx->in[3].data, *variance = ctx->in[4].data;
+    for (size_t c = 0; c < impl->channels; c++) {
+        impl->mean[c] = (double)mean[c];
+        impl->inverse[c] = 1.0 / sqrt((double)variance[c] + params->epsilon);
+        impl->scale[c] = (float)((double)gamma[c] * impl->inverse[c]);
+        impl->shift[c] =
+            (float)((double)beta[c] - impl->mean[c] * (double)gamma[c] * impl->inverse[c]);
+    }
+}
+
 px_status pxi_emit_scale(px_plan *plan, int step, px_error *err)
 {
     const px_op_ctx *ctx = &plan->program->steps[step].ctx;
@@ -53,15 +67,7 @@ px_status pxi_emit_scale(px_plan *plan, int step, px_error *err)
     impl->inverse = pxi_arena_alloc(plan->arena, impl->channels, sizeof *impl->inverse);
     if (!impl->scale || !impl->shift || !impl->mean || !impl->inverse)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    const float *gamma = ctx->in[1].data, *beta = ctx->in[2].data;
-    for (size_t c = 0; c < impl->channels; c++) {
-        impl->mean[c] = (double)((const float *)ctx->in[3].data)[c];
-        impl->inverse[c] =
-            1.0 / sqrt((double)((const float *)ctx->in[4].data)[c] + params->epsilon);
-        impl->scale[c] = (float)((double)gamma[c] * impl->inverse[c]);
-        impl->shift[c] =
-            (float)((double)beta[c] - impl->mean[c] * (double)gamma[c] * impl->inverse[c]);
-    }
+    scale_fill(ctx, impl);
     for (int i = 0; i < 3; i++)
         unit->in[i] = i ? ctx->node->inputs[i] : x;
     unit->out[0] = ctx->node->outputs[0];
@@ -79,6 +85,13 @@ static px_status scale_build(px_plan *plan, pxi_unit *unit, px_error *err)
     unit->backward_reads_in =
         pxi_cell_wants_grad(plan, unit->in[1]) || pxi_cell_wants_grad(plan, unit->in[2]);
     unit->scratch_bytes = unit->backward ? 2 * impl->channels * sizeof(double) : 0;
+    return PX_OK;
+}
+
+static px_status scale_refresh(const px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    (void)err;
+    scale_fill(&plan->program->steps[unit->step].ctx, unit->impl);
     return PX_OK;
 }
 
@@ -141,6 +154,7 @@ static px_status scale_backward(const pxi_unit *unit, px_session *session, void 
 const pxi_unit_kind pxi_unit_scale = {
     .name = "scale",
     .build = scale_build,
+    .refresh = scale_refresh,
     .forward = scale_forward,
     .backward = scale_backward,
 };

@@ -79,6 +79,17 @@ pxi_winograd *pxi_winograd_new(px_arena *arena, const pxi_conv_shape *shape, con
     float *b = pxi_arena_alloc(arena, oc, sizeof *b);
     if (!made || !u || !b)
         return NULL;
+    *made =
+        (pxi_winograd){.shape = *shape, .act = act ? *act : (pxi_act){0}, .weights = u, .bias = b};
+    pxi_winograd_repack(made, weights, bias);
+    return made;
+}
+
+void pxi_winograd_repack(pxi_winograd *winograd, const float *weights, const float *bias)
+{
+    const size_t ic = (size_t)winograd->shape.in_channels;
+    const size_t oc = (size_t)winograd->shape.out_channels;
+    float *u = winograd->weights;
     for (size_t o = 0; o < oc; o++)
         for (size_t i = 0; i < ic; i++) {
             double places[PLACES];
@@ -87,10 +98,7 @@ pxi_winograd *pxi_winograd_new(px_arena *arena, const pxi_conv_shape *shape, con
                 u[(p * ic + i) * oc + o] = (float)places[p];
         }
     if (bias)
-        memcpy(b, bias, oc * sizeof *b);
-    *made =
-        (pxi_winograd){.shape = *shape, .act = act ? *act : (pxi_act){0}, .weights = u, .bias = b};
-    return made;
+        memcpy(winograd->bias, bias, oc * sizeof *bias);
 }
 
 size_t pxi_winograd_scratch(const pxi_winograd *w)
@@ -284,6 +292,11 @@ pxi_winograd *pxi_winograd_new(px_arena *arena, const pxi_conv_shape *shape, con
 {
     (void)arena, (void)shape, (void)weights, (void)bias, (void)act;
     return NULL;
+}
+
+void pxi_winograd_repack(pxi_winograd *winograd, const float *weights, const float *bias)
+{
+    (void)winograd, (void)weights, (void)bias;
 }
 
 size_t pxi_winograd_scratch(const pxi_winograd *winograd)

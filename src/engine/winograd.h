@@ -16,6 +16,8 @@ bool pxi_winograd_takes(const pxi_conv_shape *shape, const pxi_act *act);
 /* Transforms weights (out, in, 3, 3) into the plan's arena. NULL when out of memory. */
 pxi_winograd *pxi_winograd_new(px_arena *arena, const pxi_conv_shape *shape, const float *weights,
                                const float *bias, const pxi_act *act);
+/* Other weights, and bias if it was made with one. */
+void pxi_winograd_repack(pxi_winograd *winograd, const float *weights, const float *bias);
 size_t pxi_winograd_scratch(const pxi_winograd *winograd);
 
 /* Channels-last in and out. `adds`: to what the destination holds, before the activation. */

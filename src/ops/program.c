@@ -240,6 +240,11 @@ static px_status program_fill_slots(program_builder *b, px_error *err)
             PX_TRY(program_real(program->arena, &slot->tensor, err));
 #endif
     }
+    for (size_t i = 0; request->weights && i < px_weights_count(request->weights); i++) {
+        const px_weight *weight = px_weights_get(request->weights, i);
+        program->slots[weight->value].tensor = weight->tensor;
+        program->slots[weight->value].varies = true;
+    }
     for (size_t i = 0; i < request->feed_count; i++) {
         const pxi_feed *feed = &request->feeds[i];
         PX_TRY(px_shape_check(&feed->tensor.shape, err));

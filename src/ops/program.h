@@ -12,6 +12,8 @@
 
 #include "ops/op.h"
 
+#include <plexor/weights.h>
+
 typedef struct pxi_feed {
     int value;        /* of the graph: an input, or any inner value (a restart) */
     px_tensor tensor; /* type and shape; data NULL: known at run time only; borrowed if not */
@@ -44,7 +46,8 @@ typedef struct pxi_program_request {
     size_t wanted_count;
     const int *varying; /* constants to treat as variables: what depends on them stays a step */
     size_t varying_count;
-    bool interpret; /* fold whatever can be folded; without, what takes long stays a step */
+    px_weights *weights; /* NULL, or where constants that change are read: all of them vary */
+    bool interpret;      /* fold whatever can be folded; without, what takes long stays a step */
 } pxi_program_request;
 
 /* On failure *err names all unsupported operators (as many as fit), not just the first. */

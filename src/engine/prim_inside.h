@@ -1,0 +1,77 @@
+/* src/engine/prim_inside.h - the inside of a prim, for the files that make one with oneDNN
+ *
+ * Only prim*.c include this, and with it dnnl.h: another C API of oneDNN is a change of theirs.
+ */
+#ifndef PXI_ENGINE_PRIM_INSIDE_H
+#define PXI_ENGINE_PRIM_INSIDE_H
+
+#include "engine/prim.h"
+
+#include <dnnl.h>
+
+enum { PRIM_MAX_ARGS = 6 };
+
+typedef struct pxi_prim_arg {
+    int arg;  /* DNNL_ARG_... */
+    int slot; /* >= 0: given when bound; -1: `constant` */
+    dnnl_memory_desc_t desc;
+    dnnl_memory_t constant;
+    dnnl_memory_desc_t plain; /* of a constant: the order in which it is given */
+    dnnl_primitive_t pack;    /* puts it in `desc` order */
+} pxi_prim_arg;
+
+struct pxi_prim {
+    dnnl_primitive_t primitive;
+    int arg_count;
+    pxi_prim_arg args[PRIM_MAX_ARGS];
+    dnnl_memory_desc_t scratch_desc;
+    size_t scratch_bytes;
+    /* A result that the kernel writes in an order of its own goes to scratch memory and from there,
+     * put in order, to its slot, unless nobody wants it. */
+    pxi_prim_arg packed;     /* arg 0: there is none; desc: the kernel's order */
+    dnnl_primitive_t unpack; /* NULL: the kernel's order is the plain one */
+    dnnl_memory_desc_t unpacked_desc;
+    size_t packed_offset;
+    char name[64];
+};
+
+/* What a maker needs to know; each reads its own part. */
+typedef struct pxi_prim_request {
+    const pxi_conv_shape *shape;
+    int64_t batch, m, k, n;
+    const float *weights, *bias;
+    bool with_bias, trans_a, trans_b;
+} pxi_prim_request;
+
+typedef px_status (*pxi_prim_maker)(pxi_prim *prim, const pxi_prim_request *request,
+                                    const_dnnl_primitive_attr_t attr, px_error *err);
+
+/* A prim from its maker, with post-ops and the caller's scratch memory. */
+px_status pxi_prim_build(pxi_prim_maker make, const pxi_prim_request *request, const pxi_act *act,
+                         bool adds, pxi_prim **out, px_error *err);
+
+dnnl_engine_t pxi_prim_engine(void); /* started by pxi_prim_build() */
+
+/* A oneDNN status as ours; `what` it was about. */
+px_status pxi_prim_check(dnnl_status_t status, const char *what, px_error *err);
+
+/* The first implementation whose name contains `preferred` (may be NULL), else the first that is
+ * not oneDNN's reference loop. */
+px_status pxi_prim_choose(const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t attr,
+                          const_dnnl_primitive_desc_t hint, const char *preferred,
+                          dnnl_primitive_desc_t *out, const char *what, px_error *err);
+
+/* Finishes a prim from a chosen descriptor, which it consumes. */
+px_status pxi_prim_finish(pxi_prim *prim, dnnl_primitive_desc_t desc, px_error *err);
+
+void pxi_prim_add_slot(pxi_prim *prim, int arg, int slot, const dnnl_memory_desc_t *desc);
+/* Packs `data` from `plain` order into what the kernel wants. */
+px_status pxi_prim_add_constant(pxi_prim *prim, int arg, const float *data,
+                                const dnnl_memory_desc_t *plain, const dnnl_memory_desc_t *wanted,
+                                px_error *err);
+/* A result slot in `plain` order that the kernel writes in `made` order. Its address may be NULL:
+ * the kernel writes it all the same. */
+px_status pxi_prim_add_result(pxi_prim *prim, int arg, int slot, const dnnl_memory_desc_t *made,
+                              const dnnl_memory_desc_t *plain, px_error *err);
+
+#endif

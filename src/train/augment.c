@@ -1,0 +1,71 @@
+/* src/train/augment.c - the list of augmentations: its table, its text form, its application */
+#include "train/augment.h"
+
+#include "base/memory.h"
+#include <plexor/feeder.h>
+
+#include <string.h>
+
+#define AUGMENTATION_ADDRESS(name) &pxi_augmentation_##name,
+static const pxi_augmentation *const augmentations[] = {PXI_AUGMENTATIONS(AUGMENTATION_ADDRESS)};
+#undef AUGMENTATION_ADDRESS
+
+size_t px_augmentation_count(void)
+{
+    return PX_LEN(augmentations);
+}
+
+px_augmentation px_augmentation_get(size_t i)
+{
+    const pxi_augmentation *a = augmentations[i];
+    return (px_augmentation){.name = a->name, .usage = a->usage, .help = a->help};
+}
+
+/* One entry, NUL-terminated: NAME or NAME:ARGUMENT. */
+static px_status augment_parse_link(char *entry, const px_shape *shape, pxi_augment_link *link,
+                                    px_error *err)
+{
+    char *argument = strchr(entry, ':');
+    if (argument)
+        *argument++ = '\0';
+    for (size_t i = 0; i < PX_LEN(augmentations); i++)
+        if (strcmp(entry, augmentations[i]->name) == 0) {
+            link->kind = augmentations[i];
+            return link->kind->parse(argument, shape, link, err);
+        }
+    return px_fail(err, PX_E_USAGE,
+                   "augmentation '%s' is not known; 'plexor list augmentations' shows what is",
+                   entry);
+}
+
+px_status pxi_augment_parse(const char *text, const px_shape *shape, pxi_augment *out,
+                            px_error *err)
+{
+    pxi_augment list = {0};
+    while (text && *text) {
+        char entry[64];
+        const size_t length = strcspn(text, ",");
+        if (list.count == PXI_AUGMENT_MOST)
+            return px_fail(err, PX_E_USAGE, "more than %d augmentations", PXI_AUGMENT_MOST);
+        if (length == 0 || length >= sizeof entry || strcmp(text + length, ",") == 0)
+            return px_fail(err, PX_E_USAGE,
+                           "augmentations '%.100s': expected a comma list such as crop:4,flip",
+                           text);
+        memcpy(entry, text, length);
+        entry[length] = '\0';
+        PX_TRY(augment_parse_link(entry, shape, &list.link[list.count++], err));
+        text += length + (text[length] == ',');
+    }
+    *out = list;
+    return PX_OK;
+}
+
+px_status pxi_augment_apply(const pxi_augment *augment, const px_shape *shape, float *pixels,
+                            px_random *random, px_error *err)
+{
+    for (int i = 0; i < augment->count; i++) {
+        const pxi_augment_link *link = &augment->link[i];
+        PX_TRY(link->kind->apply(link, shape, pixels, random, err));
+    }
+    return PX_OK;
+}
