@@ -220,17 +220,19 @@ static px_status schedule_check_chosen(px_schedule *s, px_error *err)
     return PX_OK;
 }
 
+static bool schedule_warms(const char *spec)
+{
+    return strncmp(spec, "warmup", 6) == 0 && (spec[6] == '\0' || strchr(":+", spec[6]));
+}
+
 /* Takes "warmup:N+" off the front of `spec`. */
 static px_status schedule_read_warmup(px_schedule *s, const char **spec, px_error *err)
 {
-    if (strncmp(*spec, "warmup", 6) != 0 || ((*spec)[6] != ':' && (*spec)[6] != '+'))
+    if (!schedule_warms(*spec))
         return PX_OK;
-    const char *plus = *spec + 6; /* the one before a name, not that of 1e+2 */
-    do
+    const char *plus = strchr(*spec, '+'); /* the one before a name, not that of 1e+2 */
+    while (plus && !(plus[1] >= 'a' && plus[1] <= 'z'))
         plus = strchr(plus + 1, '+');
-    while (plus && !(plus[1] >= 'a' && plus[1] <= 'z'));
-    if ((*spec)[6] == '+')
-        plus = *spec + 6;
     if (!plus)
         return px_fail(err, PX_E_USAGE, "'%.100s': a schedule must follow, as in 'warmup:5+cosine'",
                        *spec);
@@ -246,13 +248,10 @@ static px_status schedule_read_warmup(px_schedule *s, const char **spec, px_erro
 static px_status schedule_read(px_schedule *s, const char *spec, px_error *err)
 {
     PX_TRY(schedule_read_warmup(s, &spec, err));
+    if (schedule_warms(spec))
+        return px_fail(err, PX_E_USAGE, "'%.100s': one warm-up is enough", spec);
     PX_TRY(pxi_choice_read("schedule", px_schedule_choice, spec, strlen(spec), &s->chosen, err));
     s->kind = s->chosen.index;
-    if (!schedules[s->kind].rate)
-        return px_fail(err, PX_E_USAGE, "'%.100s': %s", spec,
-                       s->warmup ? "a second warm-up"
-                                 : "a schedule must follow, as in "
-                                   "'warmup:5+cosine'");
     return schedule_check_chosen(s, err);
 }
 
