@@ -1,0 +1,62 @@
+/* src/train/arch_speaker.c - Deep Speaker's residual CNN
+ *
+ * Li et al., Deep Speaker, 2017, as the Keras implementation philipperemy/deep-speaker has it when
+ * it is trained with softmax: four times a 5x5 convolution of stride 2 and three residual blocks,
+ * ReLU clipped at 20, the mean over time, dropout, an embedding of 512, the speakers. The input is
+ * [frames, features]; with 64 features and 30 speakers 24,201,118 parameters with batch-norm
+ * statistics, DeepSensor Table 1. Features keep the channel-first order where they are flattened.
+ */
+#include "train/arch_net.h"
+
+#define CLIP_AT 20.0f
+
+static void speaker_norm(pxi_net *net)
+{
+    pxi_net_batch_norm(net, "_bn");
+    pxi_net_clipped_relu(net, "_relu", CLIP_AT);
+}
+
+static void speaker_stage(pxi_net *net, int maps)
+{
+    pxi_net_prefix(net, "conv%d-s", maps);
+    pxi_net_conv(net, "",
+                 (pxi_conv){.out = maps, .kernel = 5, .stride = 2, .pad = PXI_SAME, .bias = true});
+    speaker_norm(net);
+    for (int i = 0; i < 3; i++) {
+        const pxi_spot from = net->at;
+        pxi_net_prefix(net, "res%d_%d_branch_2a", maps, i);
+        pxi_net_conv(net, "", (pxi_conv){.out = maps, .kernel = 3, .pad = PXI_SAME, .bias = true});
+        speaker_norm(net);
+        pxi_net_prefix(net, "res%d_%d_branch_2b", maps, i);
+        pxi_net_conv(net, "", (pxi_conv){.out = maps, .kernel = 3, .pad = PXI_SAME, .bias = true});
+        pxi_net_batch_norm(net, "_bn");
+        pxi_net_prefix(net, "res%d_%d_", maps, i);
+        pxi_net_add(net, "add", from);
+        pxi_net_clipped_relu(net, "relu", CLIP_AT);
+    }
+}
+
+static void speaker_make(pxi_net *net)
+{
+    net->style = &pxi_style_keras;
+    net->is_audio = true;
+    for (int maps = 64; maps <= 512; maps *= 2)
+        speaker_stage(net, maps);
+    pxi_net_prefix(net, "%s", "");
+    pxi_net_average_pool(net, "average", net->at.height, 1);
+    pxi_net_flatten(net, "flatten");
+    pxi_net_dropout(net, "dropout", 0.5);
+    pxi_net_dense(net, "affine", 512);
+    pxi_net_dense(net, "softmax_dense", net->classes);
+}
+
+const pxi_arch pxi_archs_speaker[] = {
+    {.name = "deepspeaker",
+     .help = "Deep Speaker's residual CNN on 160 frames of 64 features, 30 speakers",
+     .make = speaker_make,
+     .channels = 1,
+     .height = 160,
+     .width = 64,
+     .classes = 30},
+    {0},
+};
