@@ -30,6 +30,7 @@ enum {
     PX_RNG_POLLUTE = 8, /* patches stamped into training inputs */
     PX_RNG_NOISE = 9,   /* labels made wrong on purpose */
     PX_RNG_MIX = 10,    /* the order of inputs that repair adds */
+    PX_RNG_SAMPLE = 11, /* which inputs take part, and which are held back */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */

@@ -3,6 +3,8 @@
 #define PLEXOR_STATS_H
 
 #include <plexor/error.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 PX_BEGIN_DECLS
 
@@ -12,6 +14,17 @@ PX_API double px_quantile_sorted(const double *values, size_t count, double p);
 
 /* The same of an array in any order, which is sorted in place. NaN if any value is NaN. */
 PX_API double px_quantile(double *values, size_t count, double p);
+
+/* McNemar's test of paired outcomes (Psychometrika 12, 1947): b went one way, c the other, and
+ * those that did not change do not count. With the continuity correction
+ * chi2 = max(0, |b - c| - 1)^2 / (b + c), on one degree of freedom; `exact_p` is the two-sided
+ * binomial one (beyond a million changes: chi2_p). Nothing changed: chi2 0, both p 1. Negative counts are taken as 0. */
+typedef struct px_mcnemar_result {
+    double chi2, chi2_p, exact_p;
+    bool exact; /* fewer than 25 changed: chi2 is not to be trusted */
+    double p;   /* exact_p or chi2_p, as `exact` says */
+} px_mcnemar_result;
+PX_API px_mcnemar_result px_mcnemar(int64_t b, int64_t c);
 
 PX_END_DECLS
 #endif
