@@ -1,6 +1,7 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
 #include "cli/cli.h"
 
+#include <plexor/optimizer.h>
 #include <plexor/probe.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,13 +46,17 @@ static const list_row data[] = {
 
 static const struct {
     const char *name, *help;
-    const list_row *rows; /* NULL: the operators */
+    const list_row *rows; /* NULL: the choices, or without those the operators */
+    const px_choice *(*choices)(size_t i);
 } lists[] = {
-    {"ops", "ONNX operators, since which opset, and whether they have a gradient", NULL},
-    {"layers", "what --layers takes; several are joined by commas", layers},
-    {"taps", "what --tap takes", taps},
-    {"neurons", "what --neurons takes", neurons},
-    {"data", "what --data takes", data},
+    {"ops", "ONNX operators, since which opset, and whether they have a gradient", NULL, NULL},
+    {"layers", "what --layers takes; several are joined by commas", layers, NULL},
+    {"taps", "what --tap takes", taps, NULL},
+    {"neurons", "what --neurons takes", neurons, NULL},
+    {"optimizers", "what moves weights in training, and its settings", NULL, px_optimizer_choice},
+    {"schedules", "how the learning rate goes over a run", NULL, px_schedule_choice},
+    {"losses", "what training makes smaller", NULL, px_loss_choice},
+    {"data", "what --data takes", data, NULL},
 };
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
 
@@ -65,6 +70,47 @@ static void list_json_rows(px_json *json, const char *key, const list_row *rows)
         px_json_end(json);
     }
     px_json_end(json);
+}
+
+static void list_json_choices(px_json *json, const char *key, const px_choice *(*choices)(size_t))
+{
+    px_json_array(json, key);
+    for (size_t i = 0; choices(i); i++) {
+        const px_choice *choice = choices(i);
+        px_json_object(json, NULL);
+        px_json_string(json, "name", choice->name);
+        px_json_string(json, "usage", choice->usage);
+        px_json_string(json, "help", choice->help);
+        px_json_array(json, "settings");
+        for (const px_setting *s = choice->settings; s && s->name; s++) {
+            px_json_object(json, NULL);
+            px_json_string(json, "name", s->name);
+            px_json_real(json, "default", s->standard);
+            px_json_real(json, "least", s->least);
+            px_json_real(json, "most", s->most);
+            px_json_string(json, "help", s->help);
+            px_json_end(json);
+        }
+        px_json_end(json);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+/* Each choice, and its settings with their defaults below it. */
+static void list_print_choices(const px_choice *(*choices)(size_t))
+{
+    cli_table *table = cli_table_new("ll");
+    for (size_t i = 0; choices(i); i++) {
+        cli_table_cell(table, "%s", choices(i)->usage);
+        cli_table_cell(table, "%s", choices(i)->help);
+        for (const px_setting *s = choices(i)->settings; s && s->name; s++) {
+            char number[PX_REAL_TEXT];
+            cli_table_cell(table, "  %s=%s", s->name, px_real_text(s->standard, number));
+            cli_table_cell(table, "  %s", s->help);
+        }
+    }
+    cli_table_print_free(table, "");
 }
 
 static void list_json_ops(px_json *json)
@@ -111,7 +157,10 @@ static void list_print_ops(void)
 static void list_print(size_t i)
 {
     if (!lists[i].rows) {
-        list_print_ops();
+        if (lists[i].choices)
+            list_print_choices(lists[i].choices);
+        else
+            list_print_ops();
         return;
     }
     cli_table *table = cli_table_new("ll");
@@ -151,6 +200,8 @@ static int list_run(const cli_command *self, int argc, char **argv)
                 continue;
             if (lists[i].rows)
                 list_json_rows(&json, lists[i].name, lists[i].rows);
+            else if (lists[i].choices)
+                list_json_choices(&json, lists[i].name, lists[i].choices);
             else
                 list_json_ops(&json);
         }
@@ -172,7 +223,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|data]",
+    .usage = "[ops|layers|taps|neurons|optimizers|schedules|losses|data]",
     .help = "show what plexor knows",
     .examples = "plexor list ops\nplexor list data\n",
     .run = list_run,

@@ -167,7 +167,7 @@ static const struct {
       .settings = onecycle_settings},
      rate_onecycle},
     {{.name = "plateau",
-      .usage = "plateau[:FACTOR[,PATIENCE]][,KEY=VALUE,...]",
+      .usage = "plateau[:FACTOR[,PATIENCE][,KEY=VALUE,...]]",
       .help = "falls when a value watched once per epoch stops improving",
       .settings = plateau_settings,
       .bare = 2},
