@@ -27,21 +27,22 @@ typedef struct cli_data {
 
 #define CLI_DATA_DEFAULT \
     {                    \
-        .split = "test"  \
+        .split = NULL    \
     }
-#define CLI_DATA_OPTIONS(d)                                                                   \
-    CLI_STRING(0, "data", &(d)->spec, "SPEC",                                                 \
-               "the inputs; 'plexor list data' says what it takes"),                          \
-        CLI_STRING(0, "split", &(d)->split, "NAME", "which part, where the data have parts"), \
-        CLI_INT(0, "limit", &(d)->limit, "N", 0, 9e15, "at most this many inputs; 0: all"),   \
-        CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),         \
-        CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),                 \
-        CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"),                 \
-        CLI_STRING(0, "scale", &(d)->scale, "X",                                              \
-                   "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"),      \
-        CLI_STRING(0, "mean", &(d)->mean, "LIST",                                             \
-                   "then subtracted, one number or one per channel"),                         \
-        CLI_STRING(0, "std", &(d)->std, "LIST", "then divided by"),                           \
+#define CLI_DATA_OPTIONS(d)                                                                 \
+    CLI_STRING(0, "data", &(d)->spec, "SPEC",                                               \
+               "the inputs; 'plexor list data' says what it takes"),                        \
+        CLI_STRING(0, "split", &(d)->split, "NAME",                                         \
+                   "which part, where the data have parts; test unless another is named"),  \
+        CLI_INT(0, "limit", &(d)->limit, "N", 0, 9e15, "at most this many inputs; 0: all"), \
+        CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),       \
+        CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),               \
+        CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"),               \
+        CLI_STRING(0, "scale", &(d)->scale, "X",                                            \
+                   "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"),    \
+        CLI_STRING(0, "mean", &(d)->mean, "LIST",                                           \
+                   "then subtracted, one number or one per channel"),                       \
+        CLI_STRING(0, "std", &(d)->std, "LIST", "then divided by"),                         \
         CLI_STRING(0, "size", &(d)->size, "HxW", "resize images to this")
 
 typedef struct cli_neurons {
@@ -82,6 +83,12 @@ px_status cli_plan_new(const cli_command *self, const px_model *model, const px_
  * 0. */
 px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_session *session,
                           int64_t first, int64_t samples, px_error *err);
+
+/* Writes the inputs whose prediction is not their label into an NPZ that is a data set of its own:
+ * x (pixels as stored, in the network's size), y (labels), indices (in the source) and predictions.
+ * predictions[i] is for input i; *count gets how many were written. */
+px_status cli_inputs_save_wrong(const cli_inputs *inputs, const int64_t *predictions,
+                                const char *path, int64_t *count, px_error *err);
 
 /* `shape` is that of the inputs at hand, for networks that leave it open; NULL: as declared. */
 px_status cli_probe_new(const px_model *model, const cli_neurons *neurons, const px_shape *shape,

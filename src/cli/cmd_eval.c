@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct eval {
     cli_inputs inputs;
@@ -14,6 +15,7 @@ typedef struct eval {
     px_plan *plan;
     double *batch_loss; /* sum per micro-batch, added in order at the end */
     int64_t batches;
+    int64_t *predictions; /* per input; NULL: nobody wants them */
 
     pthread_mutex_t lock; /* guards `confusion`, whose counts do not depend on the order */
     int64_t *confusion;   /* [label][prediction], and one more column: no prediction (NaN scores) */
@@ -64,6 +66,8 @@ static px_status eval_batch(void *context, px_session *session, int64_t first, i
     for (int64_t i = 0; i < samples; i++)
         sum += losses[i];
     e->batch_loss[first / px_plan_batch(e->plan)] = sum;
+    if (e->predictions)
+        memcpy(e->predictions + first, predictions, (size_t)samples * sizeof *predictions);
     pthread_mutex_lock(&e->lock);
     for (int64_t i = 0; i < samples; i++)
         ++*eval_cell(e, labels[i], predictions[i]);
@@ -234,8 +238,20 @@ static int eval_json(const cli_command *self, const eval *e, const eval_result *
     return cli_print_json(self, &json);
 }
 
+/* The mistakes as a data set, for `plexor repair --add` and for looking at them. */
+static int eval_save_wrong(const cli_command *self, const eval *e, const char *path)
+{
+    px_error err = {0};
+    int64_t count = 0;
+    if (cli_inputs_save_wrong(&e->inputs, e->predictions, path, &count, &err) != PX_OK)
+        return cli_fail(self, &err);
+    cli_note(self, "'%s' has the %" PRId64 " inputs that are wrong", path, count);
+    return CLI_DONE;
+}
+
 static px_status eval_open(const cli_command *self, eval *e, const px_model *model,
-                           const cli_data *data, int64_t batch, px_error *err)
+                           const cli_data *data, int64_t batch, bool keep_predictions,
+                           px_error *err)
 {
     PX_TRY(px_model_scores(model, &e->scores, err));
     PX_TRY(cli_inputs_open(model, data, &e->inputs, err));
@@ -252,7 +268,9 @@ static px_status eval_open(const cli_command *self, eval *e, const px_model *mod
     e->batch_loss = calloc((size_t)e->batches, sizeof *e->batch_loss);
     e->confusion =
         calloc((size_t)e->scores.classes * (size_t)(e->scores.classes + 1), sizeof *e->confusion);
-    if (!e->batch_loss || !e->confusion)
+    if (keep_predictions)
+        e->predictions = calloc((size_t)e->inputs.count, sizeof *e->predictions);
+    if (!e->batch_loss || !e->confusion || (keep_predictions && !e->predictions))
         return px_fail(err, PX_E_NOMEM, "out of memory for %d classes", e->scores.classes);
     return PX_OK;
 }
@@ -263,9 +281,11 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
     bool allow_chance = false;
-    const char *path = NULL;
+    const char *path = NULL, *wrong = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&data),
+        CLI_STRING(0, "wrong", &wrong, "FILE.npz",
+                   "save the inputs it gets wrong, with their labels: a data set to repair with"),
         CLI_FLAG(0, "allow-chance", &allow_chance,
                  "do not stop where accuracy is that of guessing"),
         CLI_WORKER_OPTIONS(&workers),
@@ -283,7 +303,7 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     eval e = {.lock = PTHREAD_MUTEX_INITIALIZER};
     int rc = CLI_DONE;
     if (cli_model_load(self, path, &model, &err) != PX_OK ||
-        eval_open(self, &e, model, &data, workers.batch, &err) != PX_OK) {
+        eval_open(self, &e, model, &data, workers.batch, wrong != NULL, &err) != PX_OK) {
         rc = cli_fail(self, &err);
         goto done;
     }
@@ -313,7 +333,10 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     } else {
         eval_print(&e, &r, model);
     }
+    if (rc == CLI_DONE && wrong)
+        rc = eval_save_wrong(self, &e, wrong);
 done:
+    free(e.predictions);
     free(e.batch_loss);
     free(e.confusion);
     px_plan_free(e.plan);
@@ -333,6 +356,7 @@ const cli_command cli_command_eval = {
                "preprocessing is then more likely than a bad network.",
     .examples =
         "plexor eval net.onnx --data fashion-mnist\n"
-        "plexor eval net.onnx --data photos/ --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225\n",
+        "plexor eval net.onnx --data photos/ --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225\n"
+        "plexor eval net.onnx --data fashion-mnist --split train --wrong failures.npz\n",
     .run = eval_run,
 };
