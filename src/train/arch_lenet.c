@@ -3,8 +3,8 @@
  * Two 5x5 convolutions with 2x2 max-pooling and one to three dense layers, ReLU between. The
  * shapes are those of DeepXplore (Pei et al., SOSP 2017), in two readings that the papers mix:
  * padded by 2, so that a map of 28x28 stays one (7,206 / 69,362 / 107,786 parameters: DeepXplore,
- * DeepSensor Table 1), and `-valid`, without padding (3,246 / 25,010 / 44,426: Revisiting Neuron
- * Coverage Table I, NSS Table 3). Keras initialisation.
+ * DeepSensor Table 1), and `-valid`, without padding (3,246 / 25,010 / 44,426: Yang et al., SANER
+ * 2022, Table I, NSS Table 3). Keras initialisation.
  */
 #include "train/arch_net.h"
 

@@ -1,8 +1,9 @@
-/* src/train/arch_sadl.c - SADL-1, SADL-2, SADL-3: the SVHN subjects of Revisiting Neuron Coverage
+/* src/train/arch_sadl.c - SADL-1, SADL-2, SADL-3
  *
- * Harel-Canada et al.'s criticism revisited (Table I: 6,531,786 / 1,646,794 / 2,923,050 with
- * batch-norm statistics). They are the networks of SADL's public code (Kim et al., ICSE 2019) with
- * batch normalisation after every ReLU; dropout 0.5 where that code has it. Keras initialisation.
+ * The SVHN subjects of Yang et al., Revisiting Neuron Coverage Metrics and Quality of Deep Neural
+ * Networks, SANER 2022, Table I (6,531,786 / 1,646,794 / 2,923,050 with batch-norm statistics).
+ * They are the networks of SADL's public code (Kim et al., ICSE 2019) with batch normalisation
+ * after every ReLU; dropout 0.5 where that code has it. Keras initialisation.
  */
 #include "train/arch_net.h"
 

@@ -5,7 +5,7 @@
  * (7x7 at 224, 1x1 at 32) instead of pooling to 7x7. vgg16-cifar is the large Keras network for
  * CIFAR-10 (BIGBALLON/cifar-10-cnn): batch normalisation after every convolution and dense layer,
  * the last one too; 33,663,070 trainable, DeepSensor Table 1, and 33,687,922 with statistics,
- * Revisiting Neuron Coverage Table I.
+ * Yang et al. 2022, Table I.
  */
 #include "train/arch_net.h"
 

@@ -115,6 +115,7 @@ OPERATORS = {
     "ConstantOfShape": _constant_of_shape,
     "Conv": _conv,
     "Div": lambda a, x, y: x / y,
+    "Dropout": lambda a, x, *ratio: x,
     "Erf": lambda a, x: torch.erf(x),
     "Flatten": lambda a, x: x.reshape(int(np.prod(x.shape[:a.get("axis", 1)])), -1),
     "Gather": lambda a, x, i: torch.take_along_dim(x, i.reshape(-1), 0).reshape(i.shape)
