@@ -70,6 +70,7 @@ PX_API px_pace px_schedule_at(const px_schedule *schedule, int64_t step);
  * rate went down. The other schedules do not listen. */
 PX_API bool px_schedule_report(px_schedule *schedule, double value);
 PX_API bool px_schedule_listens(const px_schedule *schedule);
+PX_API bool px_schedule_wants_more(const px_schedule *schedule); /* it watches an accuracy */
 
 /* Refuses a schedule that moves a momentum which the optimiser does not have; such an optimiser
  * would ignore it. */

@@ -18,10 +18,9 @@
 #include <plexor/data.h>
 #include <plexor/engine.h>
 #include <plexor/feeder.h>
+#include <plexor/weights.h>
 
 PX_BEGIN_DECLS
-
-typedef struct px_weights px_weights; /* <plexor/weights.h> */
 
 /* --- judging a network on a data set ----------------------------------------------------------
  */
@@ -53,10 +52,23 @@ PX_API px_status px_judge_run(px_judge *judge, int64_t *predictions, double *los
                               px_error *err);
 
 /* Mean and standard deviation per channel of scaled pixels, to four digits, into pre->mean and
- * pre->stddev (a constant channel: 1). At most 2^28 values are read: all of most data sets, a
- * sample drawn by `seed` of larger ones. */
-PX_API px_status px_preprocess_measure(px_preprocess *pre, const px_dataset *set, uint64_t seed,
-                                       int threads, px_error *err);
+ * pre->stddev (a constant channel: 1). All of the data set is read, or, where it has more than 2^28
+ * values, so many samples at even distances. */
+PX_API px_status px_preprocess_measure(px_preprocess *pre, const px_dataset *set, int threads,
+                                       px_error *err);
+
+/* --- what to begin with ------------------------------------------------------------------------
+ */
+
+typedef struct px_recipe {                      /* settings that work, for those who give none */
+    const char *optimizer, *schedule, *augment; /* as the options of those names; "": none */
+    double lr, decay;
+    int64_t epochs, batch;
+} px_recipe;
+
+/* For an architecture of the zoo, or, with NULL, for going on with a trained network. `channels`
+ * of the pictures: colour pictures are augmented where that is the custom. */
+PX_API px_recipe px_recipe_get(const char *arch, int64_t channels);
 
 /* --- the loop ---------------------------------------------------------------------------------
  */

@@ -304,6 +304,11 @@ bool px_schedule_listens(const px_schedule *s)
     return schedule_is(s, rate_plateau);
 }
 
+bool px_schedule_wants_more(const px_schedule *s)
+{
+    return schedule_is(s, rate_plateau) && s->chosen.values[PLATEAU_MAX] != 0.0;
+}
+
 px_status px_schedule_check(const px_schedule *s, const px_optimizer *optimizer, px_error *err)
 {
     if (!schedule_moves_momentum(s) || px_optimizer_has_momentum(optimizer))

@@ -1,0 +1,68 @@
+/* src/train/train_plan.c - compiling a network for the samples at hand */
+#include "train/train_plan.h"
+
+px_status pxi_train_feed(const px_model *model, const px_shape *sample, bool channels_last,
+                         px_feed *out, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    if (graph->input_count != 1)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "the network has %d inputs; data sets can be fed to networks with one",
+                       graph->input_count);
+    const px_value *value = &graph->values[graph->inputs[0]];
+    if (value->dtype != PX_FLOAT32 && value->dtype != PX_NONE)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "input '%s' is %s; data sets can be fed to float32 inputs", value->name,
+                       px_dtype_name(value->dtype));
+    px_shape shape = {.rank = sample->rank + 1, .dim = {1}};
+    for (int d = 0; d < sample->rank; d++) {
+        const int to = !channels_last ? d + 1 : d == 0 ? sample->rank : d;
+        shape.dim[to] = sample->dim[d];
+    }
+    if (value->has_shape) { /* what is declared stays: a flat input takes pictures too */
+        bool open = false;
+        for (int d = 1; d < value->shape.rank; d++)
+            open |= value->shape.dim[d] < 0;
+        if (!open) {
+            shape = value->shape;
+            shape.dim[0] = 1;
+        }
+    }
+    *out = (px_feed){.value = graph->inputs[0], .shape = shape};
+    return PX_OK;
+}
+
+/* Whether the file says how large a sample is, so that the engine can choose the batch. */
+static bool plan_is_open(const px_model *model)
+{
+    const px_graph *graph = px_model_graph(model);
+    const px_value *value = &graph->values[graph->inputs[0]];
+    bool open = !value->has_shape;
+    for (int d = 1; d < value->shape.rank; d++)
+        open |= value->shape.dim[d] < 0;
+    return open;
+}
+
+px_status pxi_train_plan(const px_model *model, const px_feed *feed, px_plan_options options,
+                         int64_t most, px_plan **out, px_error *err)
+{
+    px_feed fed = *feed;
+    const int64_t wanted = options.batch;
+    if (plan_is_open(model)) {
+        enum { OPEN_BATCH = 8 };
+        const int64_t batch = wanted > 0 ? wanted : most < OPEN_BATCH ? most : OPEN_BATCH;
+        fed.shape.dim[0] = batch;
+        options.batch = batch;
+        options.feeds = &fed;
+        options.feed_count = 1;
+    }
+    px_plan *plan = NULL;
+    PX_TRY(px_plan_new(model, &options, &plan, err));
+    if (wanted <= 0 && px_plan_batch(plan) > most && !px_plan_batch_is_baked(plan)) {
+        px_plan_free(plan);
+        options.batch = most;
+        PX_TRY(px_plan_new(model, &options, &plan, err));
+    }
+    *out = plan;
+    return PX_OK;
+}
