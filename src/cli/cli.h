@@ -162,6 +162,12 @@ cli_progress cli_progress_start(const char *label);
 bool cli_progress_tick(void *progress, int64_t done, int64_t total);
 void cli_progress_end(cli_progress *progress); /* takes the bar away */
 
+/* For work that has more to say than counts: whether it is time to, and a bar with these words. */
+bool cli_progress_due(const cli_progress *progress);
+void cli_progress_show(cli_progress *progress, double share, const char *text);
+/* 75.2 as "1:15". */
+const char *cli_duration(double seconds, char buffer[CLI_NUMBER_TEXT]);
+
 /* Ctrl-C and SIGTERM ask for an orderly end; a second one ends at once. */
 void cli_catch_signals(void);
 bool cli_interrupted(void);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const double BAR_EVERY_S = 0.1, LINE_EVERY_S = 5.0;
@@ -46,13 +47,32 @@ cli_progress cli_progress_start(const char *label)
     };
 }
 
-static void progress_time(double seconds, char buffer[CLI_NUMBER_TEXT])
+const char *cli_duration(double seconds, char buffer[CLI_NUMBER_TEXT])
 {
     const long s = seconds < 0 ? 0 : seconds > 3.5e6 ? 3500000 : (long)(seconds + 0.5);
     if (s >= 3600)
         snprintf(buffer, CLI_NUMBER_TEXT, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
     else
         snprintf(buffer, CLI_NUMBER_TEXT, "%ld:%02ld", s / 60, s % 60);
+    return buffer;
+}
+
+static int progress_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static void progress_bar(const cli_progress *p, double share, int width)
+{
+    const bool colour = !getenv("NO_COLOR");
+    const int filled = !(share > 0.0) ? 0 : share < 1.0 ? (int)(share * width) : width;
+    char bar[BAR_WIDTH + 1];
+    for (int i = 0; i < width; i++)
+        bar[i] = i < filled ? '#' : '-';
+    bar[width] = '\0';
+    fprintf(stderr, "\r%s [%s%s%s] ", p->label, colour ? "\033[36m" : "", bar,
+            colour ? "\033[0m" : "");
 }
 
 static void progress_draw(cli_progress *p, int64_t done, int64_t total, double now)
@@ -61,7 +81,7 @@ static void progress_draw(cli_progress *p, int64_t done, int64_t total, double n
          b[CLI_NUMBER_TEXT];
     const double rate = (double)done / (now - p->started + 1e-9);
     if (done > 0)
-        progress_time((double)(total - done) / rate, left);
+        cli_duration((double)(total - done) / rate, left);
     cli_metric(rate, rate_text);
     cli_number(done, a);
     cli_number(total, b);
@@ -69,14 +89,30 @@ static void progress_draw(cli_progress *p, int64_t done, int64_t total, double n
         fprintf(stderr, "%s: %s of %s, %s/s, %s left\n", p->label, a, b, rate_text, left);
         return;
     }
-    const bool colour = !getenv("NO_COLOR");
-    const int filled = total > 0 ? (int)(done * BAR_WIDTH / total) : BAR_WIDTH;
-    char bar[BAR_WIDTH + 1];
-    for (int i = 0; i < BAR_WIDTH; i++)
-        bar[i] = i < filled ? '#' : '-';
-    bar[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r%s [%s%s%s] %s/%s  %s/s  %s left\033[K", p->label, colour ? "\033[36m" : "",
-            bar, colour ? "\033[0m" : "", a, b, rate_text, left);
+    progress_bar(p, total > 0 ? (double)done / (double)total : 1.0, BAR_WIDTH);
+    fprintf(stderr, "%s/%s  %s/s  %s left\033[K", a, b, rate_text, left);
+    fflush(stderr);
+    p->drawn = true;
+}
+
+bool cli_progress_due(const cli_progress *p)
+{
+    return !cli_quiet && px_clock_s() - p->shown >= (p->terminal ? BAR_EVERY_S : LINE_EVERY_S);
+}
+
+void cli_progress_show(cli_progress *p, double share, const char *text)
+{
+    p->shown = px_clock_s();
+    if (!p->terminal) {
+        fprintf(stderr, "%s: %s\n", p->label, text);
+        return;
+    }
+    /* The words matter more than the bar: it gets what they leave of the line. */
+    const int columns = progress_columns();
+    const int left = columns - (int)strlen(p->label) - (int)strlen(text) - 5;
+    progress_bar(p, share, left < 0 ? 0 : left < BAR_WIDTH ? left : BAR_WIDTH);
+    const int room = columns - (int)strlen(p->label) - 5;
+    fprintf(stderr, "%.*s\033[K", room > 0 ? room : 0, text);
     fflush(stderr);
     p->drawn = true;
 }
@@ -85,8 +121,7 @@ bool cli_progress_tick(void *progress, int64_t done, int64_t total)
 {
     cli_progress *p = progress;
     const double now = px_clock_s();
-    if (!cli_quiet && done < total &&
-        now - p->shown >= (p->terminal ? BAR_EVERY_S : LINE_EVERY_S)) {
+    if (done < total && cli_progress_due(p)) {
         p->shown = now;
         progress_draw(p, done, total, now);
     }

@@ -8,6 +8,7 @@
     X(run)              \
     X(grad)             \
     X(trace)            \
+    X(train)            \
     X(bench)            \
     X(onnx_test)        \
     X(list)             \

@@ -1,0 +1,206 @@
+/* src/cli/cli_train.c - a network and its data, opened for training */
+#include "cli/cli_train.h"
+
+#include <inttypes.h>
+#include <plexor/arch.h>
+#include <string.h>
+
+static px_data_options train_data_options(const cli_data *data, const char *split)
+{
+    px_data_options options = px_data_options_default();
+    options.split = split;
+    options.limit = data->limit;
+    options.offset = data->offset;
+    options.shuffle = data->shuffle;
+    options.seed = (uint64_t)data->seed;
+    return options;
+}
+
+/* Whether the data come in one piece: no train and no test part, but readable as a whole. */
+static bool data_is_whole(const char *spec)
+{
+    static const char *const splits[] = {"train", "test"};
+    for (int i = 0; i < 2; i++) {
+        px_data_options options = px_data_options_default();
+        px_dataset *set = NULL;
+        options.split = splits[i];
+        if (px_dataset_open(spec, &options, &set, NULL) == PX_OK) {
+            px_dataset_close(set);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Opens one part of some data, in the shape of `input` if that is given. Data in one piece are
+ * their own only part. */
+static px_status train_open_set(px_preprocess *pre, const px_shape *input, const char *spec,
+                                px_data_options options, bool may_be_whole, px_dataset **out,
+                                px_error *err)
+{
+    const px_status status = input ? px_dataset_open_for(pre, input, spec, &options, out, err)
+                                   : px_dataset_open(spec, &options, out, err);
+    if (status != PX_E_INPUT || !may_be_whole || !data_is_whole(spec))
+        return status;
+    options.split = NULL;
+    return input ? px_dataset_open_for(pre, input, spec, &options, out, err)
+                 : px_dataset_open(spec, &options, out, err);
+}
+
+static int64_t train_class_count(const px_dataset *set)
+{
+    int64_t classes = px_dataset_class_count(set);
+    const int64_t count = px_dataset_count(set);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t label = px_dataset_label(set, i);
+        classes = label >= classes ? label + 1 : classes;
+    }
+    return classes;
+}
+
+/* A new network for data as they are stored. */
+static px_status train_build(const cli_train_request *r, const px_dataset *set, px_model **out,
+                             px_error *err)
+{
+    px_arch_options options = px_arch_options_default();
+    const px_shape shape = px_dataset_shape(set);
+    if (shape.rank > 3)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "'%s': architectures take pictures or vectors, these data have %d axes",
+                       r->data.spec, shape.rank);
+    const int64_t *last = shape.dim + shape.rank; /* [C,H,W], [H,W] or [W] */
+    options.channels = shape.rank > 2 ? last[-3] : 1;
+    options.height = shape.rank > 1 ? last[-2] : 1;
+    options.width = shape.rank > 0 ? last[-1] : 1;
+    options.classes = train_class_count(set);
+    options.seed = (uint64_t)r->data.seed;
+    options.dropout = r->dropout;
+    return px_arch_build(r->arch, &options, out, err);
+}
+
+/* The shape and number of inputs, once the set is open. */
+static void inputs_complete(cli_inputs *inputs)
+{
+    const px_shape sample = px_dataset_shape(inputs->set);
+    inputs->count = px_dataset_count(inputs->set);
+    inputs->floats = (size_t)px_shape_count(&sample);
+    inputs->shape = (px_shape){.rank = sample.rank + 1, .dim = {1}};
+    for (int d = 0; d < sample.rank; d++)
+        inputs->shape.dim[d + 1] = sample.dim[d];
+}
+
+static px_status train_preprocess(const cli_train_request *r, const px_model *model,
+                                  px_preprocess *pre, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    if (graph->input_count != 1)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "'%s' has %d inputs; data sets can be fed to networks with one",
+                       px_model_path(model), graph->input_count);
+    return px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
+                              &graph->values[graph->inputs[0]].shape, r->data.scale, r->data.mean,
+                              r->data.std, r->data.size, err);
+}
+
+static px_status train_open_new(const cli_train_request *r, cli_training *t, px_error *err)
+{
+    px_preprocess size = {0};
+    px_data_options options = train_data_options(&r->data, r->data.split ? r->data.split : "train");
+    PX_TRY(px_preprocess_init(&size, NULL, 0, &(px_shape){.rank = 4, .dim = {-1, -1, -1, -1}}, NULL,
+                              NULL, NULL, r->data.size, err));
+    options.height = size.height;
+    options.width = size.width;
+    PX_TRY(train_open_set(NULL, NULL, r->data.spec, options, !r->data.split, &t->train.set, err));
+    PX_TRY(px_dataset_check_labels(t->train.set, INT32_MAX, err));
+    PX_TRY(train_build(r, t->train.set, &t->model, err));
+    PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
+    if (strcmp(t->train.pre.scale_from, "default") == 0)
+        t->train.pre.scale = px_dataset_is_8bit(t->train.set) ? 1.0f / 255.0f : 1.0f;
+    return PX_OK;
+}
+
+static px_status train_open_trained(const cli_command *self, const cli_train_request *r,
+                                    cli_training *t, px_error *err)
+{
+    PX_TRY(cli_model_load(self, r->path, &t->model, err));
+    PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
+    const px_graph *graph = px_model_graph(t->model);
+    return train_open_set(&t->train.pre, &graph->values[graph->inputs[0]].shape, r->data.spec,
+                          train_data_options(&r->data, r->data.split ? r->data.split : "train"),
+                          !r->data.split, &t->train.set, err);
+}
+
+static px_status train_open_test(const cli_train_request *r, cli_training *t, px_error *err)
+{
+    const px_graph *graph = px_model_graph(t->model);
+    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    if (r->test && strcmp(r->test, "none") == 0)
+        return PX_OK;
+    px_data_options options = px_data_options_default();
+    options.split = "test";
+    options.limit = r->test_limit;
+    t->test.pre = t->train.pre;
+    const char *spec = r->test ? r->test : r->data.spec;
+    const px_status status =
+        train_open_set(&t->test.pre, input, spec, options, r->test != NULL, &t->test.set, err);
+    if (status == PX_E_INPUT && !r->test)
+        return px_fail_in(err, status,
+                          "no data to test on; give some with --test SPEC, or "
+                          "--test none");
+    PX_TRY(status);
+    inputs_complete(&t->test);
+    t->test.pre = t->train.pre; /* the network's preprocessing, whatever this data would have */
+    return px_dataset_check_labels(t->test.set, t->scores.classes, err);
+}
+
+/* The classes of labels and network must agree; a network may know more. */
+static px_status train_check_classes(const cli_command *self, const cli_train_request *r,
+                                     const cli_training *t, px_error *err)
+{
+    const int64_t have = train_class_count(t->train.set);
+    if (have > t->scores.classes)
+        return px_fail(err, PX_E_MISMATCH,
+                       "'%s' has %" PRId64 " classes, the network has %d; only labels 0 to %d can "
+                       "be trained",
+                       r->data.spec, have, t->scores.classes, t->scores.classes - 1);
+    if (have < t->scores.classes)
+        cli_note(self, "'%s' has %" PRId64 " classes, the network has %d: the others get no inputs",
+                 r->data.spec, have, t->scores.classes);
+    return px_dataset_check_labels(t->train.set, t->scores.classes, err);
+}
+
+px_status cli_training_open(const cli_command *self, const cli_train_request *r, cli_training *out,
+                            px_error *err)
+{
+    cli_training t = {0};
+    px_status status = r->arch ? train_open_new(r, &t, err) : train_open_trained(self, r, &t, err);
+    if (status == PX_OK)
+        status = px_model_scores(t.model, &t.scores, err);
+    if (status == PX_OK)
+        status = train_check_classes(self, r, &t, err);
+    if (status == PX_OK) {
+        inputs_complete(&t.train);
+        t.measured = r->arch && strcmp(t.train.pre.mean_from, "default") == 0 &&
+                     strcmp(t.train.pre.std_from, "default") == 0;
+        if (t.measured) {
+            status = px_preprocess_measure(&t.train.pre, t.train.set, (int)r->threads, err);
+            t.train.pre.mean_from = t.train.pre.std_from = "data";
+        }
+    }
+    if (status == PX_OK)
+        status = train_open_test(r, &t, err);
+    if (status != PX_OK) {
+        cli_training_close(&t);
+        return status;
+    }
+    *out = t;
+    return PX_OK;
+}
+
+void cli_training_close(cli_training *t)
+{
+    cli_inputs_close(&t->train);
+    cli_inputs_close(&t->test);
+    px_model_free(t->model);
+    t->model = NULL;
+}

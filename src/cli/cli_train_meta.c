@@ -1,0 +1,116 @@
+/* src/cli/cli_train_meta.c - what a trained network says about itself */
+#include "cli/cli_train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static px_text *meta_add(cli_properties *properties, const char *key)
+{
+    px_text *text = &properties->text[properties->count];
+    properties->item[properties->count++].key = key;
+    return text;
+}
+
+/* The shortest decimal that reads back as the same float. */
+static void meta_float(px_text *text, float value)
+{
+    char buffer[32];
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(buffer, sizeof buffer, "%.*g", digits, (double)value);
+        if (strtof(buffer, NULL) == value)
+            break;
+    }
+    px_text_add(text, buffer);
+}
+
+static void meta_list(px_text *text, const float *values, int count)
+{
+    bool same = true;
+    for (int i = 1; i < count; i++)
+        same = same && values[i] == values[0];
+    for (int i = 0; i < (same ? 1 : count); i++) {
+        if (i)
+            px_text_add(text, ",");
+        meta_float(text, values[i]);
+    }
+}
+
+static void meta_scale(px_text *text, float scale)
+{
+    const float whole = roundf(1.0f / scale);
+    if (whole > 1.0f && whole < 65536.0f && 1.0f / whole == scale)
+        px_text_format(text, "1/%d", (int)whole);
+    else
+        meta_float(text, scale);
+}
+
+/* On one line: a writer's line breaks and indents stand outside of strings, where none can be. */
+static bool meta_json(px_text *text, const px_json *json)
+{
+    const char *words = px_json_text(json);
+    for (const char *p = words ? words : ""; *p;) {
+        const size_t line = strcspn(p, "\n");
+        px_text_add_bytes(text, p, line);
+        const char *next = p + line + strspn(p + line, "\n ");
+        if (line && p[line - 1] == ',')
+            px_text_add(text, " ");
+        p = next;
+    }
+    return words != NULL;
+}
+
+static px_status meta_classes(const cli_training *t, px_text *text, px_error *err)
+{
+    char buffer[CLI_NUMBER_TEXT];
+    px_json json = {0};
+    cli_classes names = cli_classes_open(t->model, t->train.set);
+    px_json_array(&json, NULL);
+    for (int c = 0; c < t->scores.classes; c++)
+        px_json_string(&json, NULL, cli_class_name(&names, c, buffer));
+    px_json_end(&json);
+    cli_classes_close(&names);
+    const bool good = meta_json(text, &json);
+    px_json_done(&json);
+    return good ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+px_status cli_training_describe(const cli_training *t, px_json *train, cli_properties *out,
+                                px_error *err)
+{
+    const px_preprocess *pre = &t->train.pre;
+    const px_graph *graph = px_model_graph(t->model);
+    const px_shape shape = px_dataset_shape(t->train.set);
+    *out = (cli_properties){.count = 0};
+    meta_scale(meta_add(out, "plexor.scale"), pre->scale);
+    meta_list(meta_add(out, "plexor.mean"), pre->mean, pre->channels);
+    meta_list(meta_add(out, "plexor.std"), pre->stddev, pre->channels);
+    if (shape.rank == 3 && (shape.dim[0] == 1 || shape.dim[0] == 3)) {
+        px_text_format(meta_add(out, "plexor.size"), "%lldx%lld", (long long)shape.dim[1],
+                       (long long)shape.dim[2]);
+        px_text_add(meta_add(out, "plexor.channels"), shape.dim[0] == 1 ? "gray"
+                                                      : pre->bgr        ? "bgr"
+                                                                        : "rgb");
+    }
+    /* Scores inside the graph are logits whose softmax is the output. */
+    bool inner = true;
+    for (int i = 0; i < graph->output_count; i++)
+        inner = inner && graph->outputs[i] != t->scores.value;
+    px_text_add(meta_add(out, "plexor.output"),
+                inner || t->scores.probabilities ? "probs" : "logits");
+    PX_TRY(meta_classes(t, meta_add(out, "plexor.classes"), err));
+    bool failed = !meta_json(meta_add(out, "plexor.train"), train);
+    for (size_t i = 0; i < out->count; i++) {
+        out->item[i].value = px_text_get(&out->text[i]);
+        failed = failed || px_text_failed(&out->text[i]);
+    }
+    return failed ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+}
+
+void cli_properties_done(cli_properties *properties)
+{
+    for (size_t i = 0; i < properties->count; i++)
+        px_text_done(&properties->text[i]);
+    properties->count = 0;
+}

@@ -1,0 +1,39 @@
+/* src/cli/train_print.h - what `train` shows while it runs and at its end */
+#ifndef PLEXOR_CLI_TRAIN_PRINT_H
+#define PLEXOR_CLI_TRAIN_PRINT_H
+
+#include "cli/cli_train.h"
+
+typedef struct train_settings {
+    const char *optimizer, *schedule, *loss, *augment, *freeze;
+    px_text optimizer_spec; /* with the decay */
+    double lr, decay, label_smoothing, clip, until, pollute, label_noise;
+    int64_t epochs, batch, micro_batch, eval_every;
+    bool freeze_norms, keep_best;
+    bool recipe; /* how weights move was left to the recipe */
+} train_settings;
+
+typedef struct train_view { /* the context of the trainer's callbacks */
+    bool quiet;             /* no table of epochs: stdout is for JSON */
+    const char *log;
+    bool titled;
+    size_t printed; /* epochs */
+    cli_progress progress;
+} train_view;
+
+void train_view_start(train_view *view);
+void train_view_end(train_view *view);
+bool train_view_progress(void *view, const px_train_progress *progress);
+px_status train_view_epoch(void *view, const px_train_epoch *history, size_t count, px_error *err);
+
+void train_print_start(const cli_training *t, const train_settings *s, const px_feeder *feeder,
+                       px_train_result r, const char *arch);
+void train_print_result(const train_settings *s, const px_train_result *r, const char *out);
+int train_json(const cli_command *self, const cli_training *t, const train_settings *s,
+               const px_train_result *r, const char *out, int argc, char **argv);
+
+/* The value of plexor.train: what made the network, and nothing that depends on the clock. */
+void train_json_origin(px_json *json, const cli_training *t, const train_settings *s,
+                       px_train_result r, const char *arch);
+
+#endif
