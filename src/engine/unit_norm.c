@@ -168,28 +168,85 @@ static void norm_repeat(const norm_impl *impl, float *row)
 
 typedef enum norm_sum { NORM_VALUES, NORM_SQUARES, NORM_GRADIENTS } norm_sum;
 
+enum { LANES = 16, STRIP = 4 }; /* a strip of NORM_WIDTH floats has its sums in registers */
+typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
+
+static inline __attribute__((always_inline)) void norm_add_strip(norm_sum what, const float *x,
+                                                                 const float *g,
+                                                                 const float *center, size_t rows,
+                                                                 size_t width, float *a, float *b)
+{
+    lanes sum[STRIP], product[STRIP], mean[STRIP];
+    for (int k = 0; k < STRIP; k++) {
+        sum[k] = product[k] = (lanes){0};
+        mean[k] = ((const lanes *)(const void *)center)[k];
+    }
+    for (size_t r = 0; r < rows; r++, x += width) {
+        for (int k = 0; k < STRIP; k++) {
+            const lanes v = ((const lanes *)(const void *)x)[k];
+            if (what == NORM_VALUES) {
+                sum[k] += v;
+            } else if (what == NORM_SQUARES) {
+                sum[k] += (v - mean[k]) * (v - mean[k]);
+            } else {
+                const lanes d = ((const lanes *)(const void *)g)[k];
+                sum[k] += d;
+                product[k] += d * (v - mean[k]);
+            }
+        }
+        g += what == NORM_GRADIENTS ? width : 0;
+    }
+    for (int k = 0; k < STRIP; k++) {
+        ((lanes *)(void *)a)[k] += sum[k];
+        if (what == NORM_GRADIENTS)
+            ((lanes *)(void *)b)[k] += product[k];
+    }
+}
+
+static inline __attribute__((always_inline)) void norm_add_single(norm_sum what, const float *x,
+                                                                  const float *g, float center,
+                                                                  size_t rows, size_t width,
+                                                                  float *a, float *b)
+{
+    for (size_t r = 0; r < rows; r++) {
+        const float v = x[r * width];
+        if (what == NORM_VALUES) {
+            *a += v;
+        } else if (what == NORM_SQUARES) {
+            *a += (v - center) * (v - center);
+        } else {
+            *a += g[r * width];
+            *b += g[r * width] * (v - center);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void norm_add(norm_sum what, const float *x,
+                                                           const float *g, const float *center,
+                                                           size_t rows, size_t width, float *a,
+                                                           float *b)
+{
+    size_t i = 0;
+    for (; i + NORM_WIDTH <= width; i += NORM_WIDTH)
+        norm_add_strip(what, x + i, g ? g + i : NULL, center + i, rows, width, a + i, b + i);
+    for (; i < width; i++)
+        norm_add_single(what, x + i, g ? g + i : NULL, center[i], rows, width, a + i, b + i);
+}
+
 __attribute__((target_clones("avx512f", "avx2", "default"))) static void
 norm_add_rows(norm_sum what, const float *x, const float *g, const float *center, size_t rows,
               size_t width, float *a, float *b)
 {
-    for (size_t r = 0; r < rows; r++, x += width) {
-        switch (what) {
-        case NORM_VALUES:
-            for (size_t i = 0; i < width; i++)
-                a[i] += x[i];
-            break;
-        case NORM_SQUARES:
-            for (size_t i = 0; i < width; i++)
-                a[i] += (x[i] - center[i]) * (x[i] - center[i]);
-            break;
-        case NORM_GRADIENTS:
-            for (size_t i = 0; i < width; i++) {
-                a[i] += g[i];
-                b[i] += g[i] * (x[i] - center[i]);
-            }
-            g += width;
-            break;
-        }
+    switch (what) {
+    case NORM_VALUES:
+        norm_add(NORM_VALUES, x, NULL, center, rows, width, a, b);
+        break;
+    case NORM_SQUARES:
+        norm_add(NORM_SQUARES, x, NULL, center, rows, width, a, b);
+        break;
+    case NORM_GRADIENTS:
+        norm_add(NORM_GRADIENTS, x, g, center, rows, width, a, b);
+        break;
     }
 }
 

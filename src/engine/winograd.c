@@ -17,7 +17,7 @@
 #pragma GCC optimize("fp-contract=fast")
 #endif
 
-enum { LANES = 16, PLACES = 16, BLOCK = 16 /* tiles at a time */ };
+enum { PLACES = 16, BLOCK = 16 /* tiles at a time */ };
 
 struct pxi_winograd {
     pxi_conv_shape shape;
@@ -28,13 +28,7 @@ struct pxi_winograd {
 
 #if defined(__x86_64__)
 
-#define WINO_TARGET __attribute__((target("avx512f")))
-#define WINO_INLINE static inline __attribute__((always_inline, target("avx512f")))
-
-typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t lanes_mask __attribute__((vector_size(64)));
-
-static const lanes wino_zero; /* what lies outside the data */
+#include "engine/winograd_tiles.h"
 
 /* U for every pair of channels must stay in the second-level cache while blocks pass. */
 static const int64_t wino_weights_limit = 96 * 96;
@@ -46,7 +40,7 @@ bool pxi_winograd_takes(const pxi_conv_shape *s, const pxi_act *act)
         if (s->kernel[i] != 3 || s->stride[i] != 1 || s->dilation[i] != 1 || s->pad_begin[i] < 0 ||
             s->pad_begin[i] > 1)
             return false;
-    return s->group == 1 && s->in_channels % LANES == 0 && s->out_channels % LANES == 0 &&
+    return s->group == 1 && s->in_channels % WINO_LANES == 0 && s->out_channels % WINO_LANES == 0 &&
            s->in_channels * s->out_channels <= wino_weights_limit && s->out[0] >= 2 &&
            s->out[1] >= 2 &&
            (kind == PXI_ACT_NONE || kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP) &&
@@ -103,57 +97,10 @@ void pxi_winograd_repack(pxi_winograd *winograd, const float *weights, const flo
 
 size_t pxi_winograd_scratch(const pxi_winograd *w)
 {
-    return (size_t)(PLACES * BLOCK) * (size_t)(w->shape.in_channels + w->shape.out_channels) *
+    return PLACES *
+           (wino_stride(BLOCK, (size_t)w->shape.in_channels) +
+            wino_stride(BLOCK, (size_t)w->shape.out_channels)) *
            sizeof(float);
-}
-
-/* A column of four data vectors starting at row y, with B^T applied along the column. */
-WINO_INLINE void wino_column(const pxi_conv_shape *s, const float *source, int64_t y, int64_t x,
-                             size_t c, lanes out[4])
-{
-    lanes d[4];
-    const bool inside_x = x >= 0 && x < s->in[1];
-    for (int i = 0; i < 4; i++) {
-        const int64_t row = y + i;
-        const bool inside = inside_x && row >= 0 && row < s->in[0];
-        d[i] = inside ? *(const lanes *)(const void *)(source +
-                                                       (size_t)(row * s->in[1] + x) *
-                                                           (size_t)s->in_channels +
-                                                       c)
-                      : wino_zero;
-    }
-    out[0] = d[0] - d[2];
-    out[1] = d[1] + d[2];
-    out[2] = d[2] - d[1];
-    out[3] = d[1] - d[3];
-}
-
-/* B^T d B of `count` neighbouring tiles of one row of tiles, from tile (ty, tx) on; V is
- * [place][BLOCK][in_channels], written from tile `slot` on. Neighbours share two columns. */
-WINO_TARGET static void wino_data(const pxi_winograd *w, const float *source, int64_t ty,
-                                  int64_t tx, size_t count, size_t slot, float *v)
-{
-    const pxi_conv_shape *s = &w->shape;
-    const size_t ic = (size_t)s->in_channels;
-    const int64_t y = 2 * ty - s->pad_begin[0], x0 = 2 * tx - s->pad_begin[1];
-    for (size_t c = 0; c < ic; c += LANES) {
-        lanes column[4][4]; /* [column][row] */
-        wino_column(s, source, y, x0, c, column[0]);
-        wino_column(s, source, y, x0 + 1, c, column[1]);
-        for (size_t t = 0; t < count; t++) {
-            wino_column(s, source, y, x0 + 2 * (int64_t)t + 2, c, column[2]);
-            wino_column(s, source, y, x0 + 2 * (int64_t)t + 3, c, column[3]);
-            float *to = v + (slot + t) * ic + c;
-            for (int i = 0; i < 4; i++) {
-                const lanes a = column[0][i], b = column[1][i], d = column[2][i], e = column[3][i];
-                const lanes made[4] = {a - d, b + d, d - b, b - e};
-                for (int j = 0; j < 4; j++)
-                    *(lanes *)(void *)(to + (size_t)(i * 4 + j) * BLOCK * ic) = made[j];
-                column[0][i] = d;
-                column[1][i] = e;
-            }
-        }
-    }
 }
 
 /* m (tiles, oc) = v (tiles, ic) u (ic, oc) for a strip of result channels; `tiles` and `vectors`
@@ -168,10 +115,11 @@ WINO_INLINE void wino_product(const float *v, const float *u, float *m, size_t i
         for (int t = 0; t < tiles; t++)
             for (int k = 0; k < vectors; k++)
                 sum[t * vectors + k] +=
-                    *(const lanes *)(const void *)(u + k * LANES) * v[(size_t)t * ic + c];
+                    *(const lanes *)(const void *)(u + k * WINO_LANES) * v[(size_t)t * ic + c];
     for (int t = 0; t < tiles; t++)
         for (int k = 0; k < vectors; k++)
-            *(lanes *)(void *)(m + (size_t)t * oc + (size_t)(k * LANES)) = sum[t * vectors + k];
+            *(lanes *)(void *)(m + (size_t)t * oc + (size_t)(k * WINO_LANES)) =
+                sum[t * vectors + k];
 }
 
 /* The 16 products of a block. */
@@ -179,13 +127,13 @@ WINO_TARGET static void wino_products(const pxi_winograd *w, const float *v, flo
 {
     const size_t ic = (size_t)w->shape.in_channels, oc = (size_t)w->shape.out_channels;
     for (size_t p = 0; p < PLACES; p++) {
-        const float *from = v + p * BLOCK * ic, *u = w->weights + p * ic * oc;
-        float *to = m + p * BLOCK * oc;
+        const float *from = v + p * wino_stride(BLOCK, ic), *u = w->weights + p * ic * oc;
+        float *to = m + p * wino_stride(BLOCK, oc);
         size_t o = 0;
-        for (; o + 2 * LANES <= oc; o += 2 * LANES)
+        for (; o + 2 * WINO_LANES <= oc; o += 2 * WINO_LANES)
             for (size_t t = 0; t < BLOCK; t += 8)
                 wino_product(from + t * ic, u + o, to + t * oc + o, ic, oc, 8, 2);
-        for (; o < oc; o += LANES)
+        for (; o < oc; o += WINO_LANES)
             wino_product(from, u + o, to + o, ic, oc, 16, 1);
     }
 }
@@ -211,17 +159,17 @@ WINO_TARGET static void wino_results(const pxi_winograd *w, const float *m, int6
                                      size_t count, size_t slot, float *destination, bool adds)
 {
     const pxi_conv_shape *s = &w->shape;
-    const size_t oc = (size_t)s->out_channels;
+    const size_t oc = (size_t)s->out_channels, stride = wino_stride(BLOCK, oc);
     for (size_t t = 0; t < count; t++) {
         const int64_t y = 2 * ty, x = 2 * (tx + (int64_t)t);
-        for (size_t o = 0; o < oc; o += LANES) {
+        for (size_t o = 0; o < oc; o += WINO_LANES) {
             const float *from = m + (slot + t) * oc + o;
             const lanes bias = *(const lanes *)(const void *)(w->bias + o);
             lanes half[2][4];
             for (int j = 0; j < 4; j++) {
                 lanes d[4];
                 for (int i = 0; i < 4; i++)
-                    d[i] = *(const lanes *)(const void *)(from + (size_t)(i * 4 + j) * BLOCK * oc);
+                    d[i] = *(const lanes *)(const void *)(from + (size_t)(i * 4 + j) * stride);
                 half[0][j] = d[0] + d[1] + d[2];
                 half[1][j] = d[1] - d[2] - d[3];
             }
@@ -262,13 +210,13 @@ void pxi_winograd_run(const pxi_winograd *w, const float *source, float *destina
 {
     const pxi_conv_shape *s = &w->shape;
     const int64_t across = (s->out[1] + 1) / 2, total = across * ((s->out[0] + 1) / 2);
-    float *v = scratch, *m = scratch + (size_t)(PLACES * BLOCK) * (size_t)s->in_channels;
+    float *v = scratch, *m = v + PLACES * wino_stride(BLOCK, (size_t)s->in_channels);
     for (int64_t n = 0; n < s->batch; n++) {
         for (int64_t first = 0; first < total; first += BLOCK) {
             wino_run runs[BLOCK];
             const size_t count = wino_runs(first, total, across, runs);
             for (size_t r = 0; r < count; r++)
-                wino_data(w, source, runs[r].ty, runs[r].tx, runs[r].count, runs[r].slot, v);
+                wino_data(s, source, runs[r].ty, runs[r].tx, runs[r].count, runs[r].slot, BLOCK, v);
             wino_products(w, v, m); /* slots behind the last tile hold leftovers, never read */
             for (size_t r = 0; r < count; r++)
                 wino_results(w, m, runs[r].ty, runs[r].tx, runs[r].count, runs[r].slot, destination,

@@ -24,4 +24,11 @@ size_t pxi_winograd_scratch(const pxi_winograd *winograd);
 void pxi_winograd_run(const pxi_winograd *winograd, const float *source, float *destination,
                       bool adds, float *scratch);
 
+/* The gradient of the weights, (out, in, 3, 3), for a whole micro-batch (winograd_weights.c):
+ * source and the result's gradient are channels-last. */
+bool pxi_winograd_weights_takes(const pxi_conv_shape *shape);
+size_t pxi_winograd_weights_scratch(const pxi_conv_shape *shape);
+void pxi_winograd_weights_run(const pxi_conv_shape *shape, const float *source, const float *dy,
+                              float *gradient, float *scratch);
+
 #endif
