@@ -1,6 +1,7 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
 #include "cli/cli.h"
 
+#include <plexor/arch.h>
 #include <plexor/optimizer.h>
 #include <plexor/probe.h>
 #include <stdio.h>
@@ -43,22 +44,6 @@ static const list_row data[] = {
     {"digits", "ten procedural digits, 28x28, made on the spot"},
     {NULL, NULL},
 };
-
-static const struct {
-    const char *name, *help;
-    const list_row *rows; /* NULL: the choices, or without those the operators */
-    const px_choice *(*choices)(size_t i);
-} lists[] = {
-    {"ops", "ONNX operators, since which opset, and whether they have a gradient", NULL, NULL},
-    {"layers", "what --layers takes; several are joined by commas", layers, NULL},
-    {"taps", "what --tap takes", taps, NULL},
-    {"neurons", "what --neurons takes", neurons, NULL},
-    {"optimizers", "what moves weights in training, and its settings", NULL, px_optimizer_choice},
-    {"schedules", "how the learning rate goes over a run", NULL, px_schedule_choice},
-    {"losses", "what training makes smaller", NULL, px_loss_choice},
-    {"data", "what --data takes", data, NULL},
-};
-enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
 
 static void list_json_rows(px_json *json, const char *key, const list_row *rows)
 {
@@ -154,13 +139,88 @@ static void list_print_ops(void)
     cli_table_print_free(table, "");
 }
 
+static void list_json_archs(px_json *json)
+{
+    px_json_array(json, "archs");
+    for (size_t i = 0; i < px_arch_count(); i++) {
+        const px_arch arch = px_arch_get(i);
+        int64_t parameters = 0, statistics = 0;
+        px_arch_parameters(arch.name, NULL, &parameters, &statistics, NULL);
+        px_json_object(json, NULL);
+        px_json_string(json, "name", arch.name);
+        px_json_string(json, "family", arch.family);
+        px_json_int(json, "parameters", parameters);
+        px_json_int(json, "statistics", statistics);
+        px_json_int(json, "channels", arch.channels);
+        px_json_int(json, "height", arch.height);
+        px_json_int(json, "width", arch.width);
+        px_json_int(json, "classes", arch.classes);
+        px_json_string(json, "help", arch.help);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static void list_print_archs(void)
+{
+    cli_table *table = cli_table_new("lrlrl");
+    cli_table_cell(table, "NETWORK");
+    cli_table_cell(table, "PARAMETERS");
+    cli_table_cell(table, "INPUT");
+    cli_table_cell(table, "CLASSES");
+    cli_table_cell(table, "WHAT IT IS");
+    for (size_t i = 0; i < px_arch_count(); i++) {
+        const px_arch arch = px_arch_get(i);
+        char number[CLI_NUMBER_TEXT];
+        int64_t parameters = 0;
+        px_arch_parameters(arch.name, NULL, &parameters, NULL, NULL);
+        cli_table_cell(table, "%s", arch.name);
+        cli_table_cell(table, "%s", cli_number(parameters, number));
+        cli_table_cell(table, "%dx%dx%d", arch.channels, arch.height, arch.width);
+        cli_table_cell(table, "%d", arch.classes);
+        cli_table_cell(table, "%s%s%s", strcmp(arch.family, arch.name) ? arch.family : "",
+                       strcmp(arch.family, arch.name) ? ": " : "", arch.help);
+    }
+    cli_table_print_free(table, "");
+}
+
+static const struct {
+    const char *name, *help;
+    const list_row *rows; /* rows, choices or both functions */
+    const px_choice *(*choices)(size_t i);
+    void (*print)(void);
+    void (*json)(px_json *json);
+} lists[] = {
+    {.name = "ops",
+     .help = "ONNX operators, since which opset, and whether they have a gradient",
+     .print = list_print_ops,
+     .json = list_json_ops},
+    {.name = "layers", .help = "what --layers takes; several are joined by commas", .rows = layers},
+    {.name = "taps", .help = "what --tap takes", .rows = taps},
+    {.name = "neurons", .help = "what --neurons takes", .rows = neurons},
+    {.name = "archs",
+     .help = "networks that plexor makes itself, and their parameters",
+     .print = list_print_archs,
+     .json = list_json_archs},
+    {.name = "optimizers",
+     .help = "what moves weights in training, and its settings",
+     .choices = px_optimizer_choice},
+    {.name = "schedules",
+     .help = "how the learning rate goes over a run",
+     .choices = px_schedule_choice},
+    {.name = "losses", .help = "what training makes smaller", .choices = px_loss_choice},
+    {.name = "data", .help = "what --data takes", .rows = data},
+};
+enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
+
 static void list_print(size_t i)
 {
-    if (!lists[i].rows) {
-        if (lists[i].choices)
-            list_print_choices(lists[i].choices);
-        else
-            list_print_ops();
+    if (lists[i].print) {
+        lists[i].print();
+        return;
+    }
+    if (lists[i].choices) {
+        list_print_choices(lists[i].choices);
         return;
     }
     cli_table *table = cli_table_new("ll");
@@ -198,12 +258,12 @@ static int list_run(const cli_command *self, int argc, char **argv)
         for (size_t i = 0; i < LIST_COUNT; i++) {
             if (what && i != chosen)
                 continue;
-            if (lists[i].rows)
-                list_json_rows(&json, lists[i].name, lists[i].rows);
+            if (lists[i].json)
+                lists[i].json(&json);
             else if (lists[i].choices)
                 list_json_choices(&json, lists[i].name, lists[i].choices);
             else
-                list_json_ops(&json);
+                list_json_rows(&json, lists[i].name, lists[i].rows);
         }
         px_json_end(&json);
         return cli_print_json(self, &json);
@@ -223,8 +283,8 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|optimizers|schedules|losses|data]",
+    .usage = "[ops|layers|taps|neurons|archs|optimizers|schedules|losses|data]",
     .help = "show what plexor knows",
-    .examples = "plexor list ops\nplexor list data\n",
+    .examples = "plexor list ops\nplexor list archs\nplexor list data\n",
     .run = list_run,
 };
