@@ -3,12 +3,20 @@
 Written as one would write them by hand: a list of torch.nn.functional calls, weights as plain
 tensors that need no gradient, BatchNorm in eval mode and not folded. What depends on constants only
 (the shape arithmetic that exporters leave behind) is computed once, with numpy.
+
+    net = Network("resnet20.onnx", trainable=True)
+
+has its weights in net.parameters, by the names that the file gives them and with gradients; BatchNorm
+goes by the batch and moves net.statistics, and Dropout drops.
 """
 import numpy as np
 import onnx
 import torch
 import torch.nn.functional as F
 from onnx import helper, numpy_helper
+
+
+LEARNING = ("Conv", "BatchNormalization", "Gemm", "MatMul")
 
 
 class Unsupported(Exception):
@@ -69,10 +77,19 @@ def symmetric(pads, node):
     return tuple(pads[:half])
 
 
-def translate(node, at, const):
-    """A function of the node's non-constant inputs. const: one numpy array or None per input."""
+def linear(weight, bias, transposed, trainable):
+    if transposed:
+        return lambda x: F.linear(x, weight, bias)
+    if trainable:  # a copy would not be the parameter
+        return lambda x: F.linear(x, weight.t(), bias)
+    copy = weight.t().contiguous()
+    return lambda x: F.linear(x, copy, bias)
+
+
+def translate(node, at, const, weights, trainable):
+    """A function of the node's non-constant inputs. const: one numpy array or None per input;
+    weights: the same as tensors."""
     kind = node.op_type
-    weights = [None if c is None else torch.from_numpy(np.array(c)) for c in const]
     if kind == "Conv":
         stride, dilation = tuple(at.get("strides", (1, 1))), tuple(at.get("dilations", (1, 1)))
         pads, groups = symmetric(at.get("pads", (0, 0, 0, 0)), node), at.get("group", 1)
@@ -81,7 +98,8 @@ def translate(node, at, const):
     if kind == "BatchNormalization":
         scale, shift, mean, variance = weights[1:5]
         eps = at.get("epsilon", 1e-5)
-        return lambda x: F.batch_norm(x, mean, variance, scale, shift, False, 0.0, eps)
+        moves = 1.0 - at.get("momentum", 0.9) if trainable else 0.0
+        return lambda x: F.batch_norm(x, mean, variance, scale, shift, trainable, moves, eps)
     if kind == "Relu":
         return F.relu
     if kind == "Clip":
@@ -109,12 +127,10 @@ def translate(node, at, const):
     if kind == "Gemm":
         if at.get("alpha", 1.0) != 1.0 or at.get("beta", 1.0) != 1.0 or at.get("transA", 0):
             raise Unsupported(f"Gemm with alpha, beta or transA (node '{node.name}')")
-        weight = weights[1] if at.get("transB", 0) else weights[1].t().contiguous()
         bias = weights[2] if len(weights) > 2 else None
-        return lambda x: F.linear(x, weight, bias)
+        return linear(weights[1], bias, bool(at.get("transB", 0)), trainable)
     if kind == "MatMul":
-        weight = weights[1].t().contiguous()
-        return lambda x: F.linear(x, weight)
+        return linear(weights[1], None, False, trainable)
     if kind == "Slice":
         index = slices(len(const[1]) + 4, const)[:4]
         return lambda x: x[index]
@@ -132,6 +148,9 @@ def translate(node, at, const):
     if kind == "LeakyRelu":
         alpha = at.get("alpha", 0.01)
         return lambda x: F.leaky_relu(x, alpha)
+    if kind == "Dropout" and trainable:
+        rate = float(const[1]) if len(const) > 1 and const[1] is not None else 0.5
+        return lambda x: F.dropout(x, rate)
     if kind in ("Identity", "Dropout"):
         return lambda x: x
     raise Unsupported(f"{kind} (node '{node.name}')")
@@ -140,7 +159,7 @@ def translate(node, at, const):
 class Network:
     """net(x) gives the class probabilities, net.logits(x) what goes into the last Softmax."""
 
-    def __init__(self, path):
+    def __init__(self, path, trainable=False):
         model = onnx.load(path)
         graph = model.graph
         known = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
@@ -150,6 +169,7 @@ class Network:
         self.input_shape = [d.dim_value for d in shape[1:]]
         self.input_name = inputs[0].name
         self.steps = []
+        self.parameters, self.statistics = {}, {}
         softmax_input = None
         for node in graph.node:
             at = attributes(node)
@@ -158,11 +178,23 @@ class Network:
                 continue
             const = [known.get(name) for name in node.input]
             variable = [name for name in node.input if name not in known]
-            self.steps.append((translate(node, at, const), variable, node.output[0]))
+            weights = [self.weight(node, i, const[i], trainable) for i in range(len(const))]
+            self.steps.append((translate(node, at, const, weights, trainable), variable,
+                               node.output[0]))
             if node.op_type == "Softmax":
                 softmax_input = node.input[0]
         self.output_name = graph.output[-1].name
         self.logits_name = softmax_input or self.output_name
+
+    def weight(self, node, i, array, trainable):
+        """Input `i` as a tensor, one per name; None if it is not constant."""
+        if array is None:
+            return None
+        name, statistic = node.input[i], node.op_type == "BatchNormalization" and i > 2
+        kept = self.statistics if statistic else self.parameters
+        if name not in kept and array.dtype == np.float32 and node.op_type in LEARNING:
+            kept[name] = torch.from_numpy(np.array(array)).requires_grad_(trainable and not statistic)
+        return kept[name] if name in kept else torch.from_numpy(np.array(array))
 
     def channels_last(self):
         """Weights of convolutions in the layout of the data; closures share the tensors."""
