@@ -1,10 +1,13 @@
 /* src/train/arch_speaker.c - Deep Speaker's residual CNN
  *
- * Li et al., Deep Speaker, 2017, as the Keras implementation philipperemy/deep-speaker has it when
- * it is trained with softmax: four times a 5x5 convolution of stride 2 and three residual blocks,
- * ReLU clipped at 20, the mean over time, dropout, an embedding of 512, the speakers. The input is
- * [frames, features]; with 64 features and 30 speakers 24,201,118 parameters with batch-norm
- * statistics, DeepSensor Table 1. Features keep the channel-first order where they are flattened.
+ * Li et al., Deep Speaker, 2017: four times a 5x5 convolution of stride 2 and three residual
+ * blocks, ReLU clipped at 20, the mean over time, an embedding of 512, here with softmax over the
+ * speakers. The input is [frames, features]. Sizes and names are those of philipperemy/deep-speaker
+ * (Keras): with 64 features and 30 speakers 24,201,118 parameters with batch-norm statistics, as
+ * DeepSensor Table 1 has it. Its 101 layers and 28,190 outputs speak for blocks as in the paper,
+ * without the ReLU before the addition that this code has, and for one more layer of 512 without
+ * parameters before the speakers: dropout here. Features keep the channel-first order where they
+ * are flattened.
  */
 #include "train/arch_net.h"
 
@@ -16,7 +19,7 @@ static void speaker_norm(pxi_net *net)
     pxi_net_clipped_relu(net, "_relu", CLIP_AT);
 }
 
-static void speaker_stage(pxi_net *net, int maps)
+static void speaker_stage(pxi_net *net, int stage, int maps)
 {
     pxi_net_prefix(net, "conv%d-s", maps);
     pxi_net_conv(net, "",
@@ -24,13 +27,13 @@ static void speaker_stage(pxi_net *net, int maps)
     speaker_norm(net);
     for (int i = 0; i < 3; i++) {
         const pxi_spot from = net->at;
-        pxi_net_prefix(net, "res%d_%d_branch_2a", maps, i);
+        pxi_net_prefix(net, "res%d_%d_branch_2a", stage, i);
         pxi_net_conv(net, "", (pxi_conv){.out = maps, .kernel = 3, .pad = PXI_SAME, .bias = true});
         speaker_norm(net);
-        pxi_net_prefix(net, "res%d_%d_branch_2b", maps, i);
+        pxi_net_prefix(net, "res%d_%d_branch_2b", stage, i);
         pxi_net_conv(net, "", (pxi_conv){.out = maps, .kernel = 3, .pad = PXI_SAME, .bias = true});
         pxi_net_batch_norm(net, "_bn");
-        pxi_net_prefix(net, "res%d_%d_", maps, i);
+        pxi_net_prefix(net, "res%d_%d_", stage, i);
         pxi_net_add(net, "add", from);
         pxi_net_clipped_relu(net, "relu", CLIP_AT);
     }
@@ -40,13 +43,13 @@ static void speaker_make(pxi_net *net)
 {
     net->style = &pxi_style_keras;
     net->is_audio = true;
-    for (int maps = 64; maps <= 512; maps *= 2)
-        speaker_stage(net, maps);
+    for (int stage = 0; stage < 4; stage++)
+        speaker_stage(net, stage + 1, 64 << stage);
     pxi_net_prefix(net, "%s", "");
     pxi_net_average_pool(net, "average", net->at.height, 1);
     pxi_net_flatten(net, "flatten");
-    pxi_net_dropout(net, "dropout", 0.5);
     pxi_net_dense(net, "affine", 512);
+    pxi_net_dropout(net, "dropout", 0.5);
     pxi_net_dense(net, "softmax_dense", net->classes);
 }
 

@@ -3,9 +3,9 @@
  * Simonyan and Zisserman, Very Deep Convolutional Networks, ICLR 2015, configuration D. vgg16 and
  * vgg16-bn are torchvision's; the first dense layer takes what five poolings leave of the image
  * (7x7 at 224, 1x1 at 32) instead of pooling to 7x7. vgg16-cifar is the large Keras network for
- * CIFAR-10 (BIGBALLON/cifar-10-cnn): batch normalisation after every convolution and dense layer,
- * the last one too; 33,663,070 trainable, DeepSensor Table 1, and 33,687,922 with statistics,
- * Yang et al. 2022, Table I.
+ * CIFAR-10, built as the VGG-19 of BIGBALLON/cifar-10-cnn is: batch normalisation after every
+ * convolution and dense layer, the last one too; 33,663,070 trainable, DeepSensor Table 1, and
+ * 33,687,922 with statistics in 56 layers, Yang et al. 2022, Table I.
  */
 #include "train/arch_net.h"
 
