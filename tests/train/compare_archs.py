@@ -39,11 +39,11 @@ SMALL = {
     "sadl-1": (3, 16, 16, 10), "sadl-2": (3, 32, 32, 10), "sadl-3": (1, 19, 16, 10),
     "resnet20": (3, 32, 32, 10), "resnet32": (1, 28, 28, 10), "resnet56": (3, 15, 9, 100),
     "resnet56-b": (3, 16, 16, 10), "resnet20-keras": (3, 33, 32, 10), "resnet44": (3, 16, 16, 10),
-    "resnet18": (3, 64, 65, 10), "resnet34": (3, 32, 32, 10), "resnet50": (3, 64, 64, 10),
-    "resnet50-keras": (3, 65, 64, 10), "resnet34-audio": (1, 80, 64, 30),
+    "resnet18": (3, 64, 65, 10), "resnet34": (3, 17, 16, 10), "resnet50": (3, 64, 64, 10),
+    "resnet50-keras": (3, 65, 64, 10), "resnet34-audio": (1, 70, 64, 30),
     "vgg16": (3, 32, 32, 10), "vgg16-bn": (1, 32, 33, 10), "vgg16-cifar": (3, 32, 32, 10),
     "mobilenet": (3, 65, 64, 10), "mobilenetv2": (3, 32, 32, 10),
-    "mobilenetv2-large": (3, 64, 96, 12), "deepspeaker": (1, 48, 32, 30),
+    "mobilenetv2-large": (3, 64, 96, 12), "deepspeaker": (1, 33, 32, 30),
 }
 # Those that are torchvision's as they are, at 64 pixels and more; VGG there pools to 7x7.
 TORCHVISION = {"resnet18": "resnet18", "resnet50": "resnet50", "mobilenetv2-large": "mobilenet_v2"}
