@@ -35,7 +35,7 @@ bool pxi_narrow_takes(const pxi_conv_shape *s, const pxi_act *act, bool adds)
            (kind == PXI_ACT_NONE || (!adds && (kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP)));
 }
 
-static size_t narrow_stride(const pxi_conv_shape *s) /* of a padded row; strips may overrun */
+size_t pxi_narrow_planes_row(const pxi_conv_shape *s) /* strips may overrun */
 {
     return ((size_t)s->out[1] + LANES - 1) / LANES * LANES + (size_t)s->kernel[1] - 1;
 }
@@ -43,6 +43,11 @@ static size_t narrow_stride(const pxi_conv_shape *s) /* of a padded row; strips 
 static size_t narrow_rows(const pxi_conv_shape *s)
 {
     return (size_t)s->out[0] + (size_t)s->kernel[0] - 1;
+}
+
+size_t pxi_narrow_planes_size(const pxi_conv_shape *s)
+{
+    return (size_t)s->in_channels * narrow_rows(s) * pxi_narrow_planes_row(s);
 }
 
 pxi_narrow *pxi_narrow_new(px_arena *arena, const pxi_conv_shape *shape, const float *weights,
@@ -77,15 +82,13 @@ void pxi_narrow_repack(pxi_narrow *narrow, const float *weights, const float *bi
 size_t pxi_narrow_scratch(const pxi_narrow *narrow)
 {
     const pxi_conv_shape *s = &narrow->shape;
-    return ((size_t)s->in_channels * narrow_rows(s) * narrow_stride(s) + NARROW_MAX * 2 * LANES) *
-           sizeof(float);
+    return (pxi_narrow_planes_size(s) + NARROW_MAX * 2 * LANES) * sizeof(float);
 }
 
-/* One sample (h, w, c) into planes (c, rows, stride) with the borders zero. */
-static void narrow_pad(const pxi_conv_shape *s, const float *source, float *planes)
+void pxi_narrow_split(const pxi_conv_shape *s, const float *source, float *planes)
 {
     const int64_t c = s->in_channels, w = s->in[1];
-    const size_t stride = narrow_stride(s), rows = narrow_rows(s);
+    const size_t stride = pxi_narrow_planes_row(s), rows = narrow_rows(s);
     const size_t used_w = PX_MIN((size_t)w, stride - (size_t)s->pad_begin[1]);
     memset(planes, 0, (size_t)c * rows * stride * sizeof *planes);
     for (size_t r = 0; r < rows; r++) {
@@ -119,7 +122,7 @@ static inline __attribute__((always_inline)) void
 narrow_strip(const narrow_job *job, size_t y, size_t x, const int oc, const int rows)
 {
     const pxi_conv_shape *s = &job->narrow->shape;
-    const size_t stride = narrow_stride(s), plane = narrow_rows(s) * stride;
+    const size_t stride = pxi_narrow_planes_row(s), plane = narrow_rows(s) * stride;
     const size_t kh = (size_t)s->kernel[0], kw = (size_t)s->kernel[1];
     lanes sum[2 * NARROW_MAX];
     for (int r = 0; r < rows; r++)
@@ -226,8 +229,8 @@ void pxi_narrow_run(const pxi_narrow *narrow, const float *source, float *destin
                             .strip = scratch,
                             .adds = adds};
     for (int64_t n = 0; n < s->batch; n++) {
-        narrow_pad(s, source + n * s->in_channels * s->in[0] * s->in[1],
-                   scratch + NARROW_MAX * 2 * LANES);
+        pxi_narrow_split(s, source + n * s->in_channels * s->in[0] * s->in[1],
+                         scratch + NARROW_MAX * 2 * LANES);
         narrow_sample(&job, destination + n * s->out_channels * s->out[0] * s->out[1]);
     }
 }

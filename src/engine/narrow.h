@@ -31,4 +31,17 @@ size_t pxi_narrow_scratch(const pxi_narrow *narrow);
 void pxi_narrow_run(const pxi_narrow *narrow, const float *source, float *destination, bool adds,
                     float *scratch);
 
+/* One sample (h, w, c) as planes (c, rows, row) with the borders zero, which is what the loops
+ * read: floats of one row, of all planes, and the copying. */
+size_t pxi_narrow_planes_row(const pxi_conv_shape *shape);
+size_t pxi_narrow_planes_size(const pxi_conv_shape *shape);
+void pxi_narrow_split(const pxi_conv_shape *shape, const float *source, float *planes);
+
+/* Gradients of weights (out, in, kh, kw) and bias, either may be NULL, over a whole micro-batch
+ * (narrow_weights.c). `scratch` is aligned for doubles. */
+bool pxi_narrow_weights_takes(const pxi_conv_shape *shape);
+size_t pxi_narrow_weights_scratch(const pxi_conv_shape *shape);
+void pxi_narrow_weights_run(const pxi_conv_shape *shape, const float *source, const float *dy,
+                            float *gradient, float *bias, void *scratch);
+
 #endif

@@ -10,6 +10,7 @@
 #include "engine/conv_kernel.h"
 
 #include "base/memory.h"
+#include "engine/conv_wgrad.h"
 #include "ops/conv.h"
 #include "ops/norm.h"
 
@@ -25,9 +26,8 @@ typedef struct conv_impl {
     pxi_act act;
     pxi_conv_kernel forward;
     pxi_conv_kernel data,
-        data_adds;         /* data_adds: added to what is there; may be empty, see `spare` */
-    pxi_prim *weight_grad; /* NULL: by Winograd, or not wanted */
-    bool winograd_weights;
+        data_adds;              /* data_adds: added to what is there; may be empty, see `spare` */
+    pxi_conv_wgrad weight_grad; /* empty: not wanted */
     bool wants_data, wants_weights, wants_bias;
     bool own_gradient; /* the masked gradient needs a place of its own: y's is asked for */
     bool spare;        /* the data gradient cannot be added in place: made apart, then added */
@@ -36,7 +36,7 @@ typedef struct conv_impl {
 
 typedef struct conv_state {
     pxi_conv_bound forward, data, data_adds;
-    pxi_bound *weight_grad;
+    pxi_conv_wgrad_bound weight_grad;
 } conv_state;
 
 static size_t conv_align(size_t bytes)
@@ -238,17 +238,16 @@ static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
     impl->wants_bias = pxi_cell_wants_grad(plan, unit->in[3]);
     if (impl->wants_data)
         PX_TRY(conv_build_data(plan, unit, impl, err));
-    impl->winograd_weights = impl->wants_weights && pxi_winograd_weights_takes(&impl->shape);
-    if (!impl->winograd_weights && (impl->wants_weights || impl->wants_bias))
-        PX_TRY(pxi_prim_conv_weights(&impl->shape, impl->wants_bias, &impl->weight_grad, err));
+    if (impl->wants_weights || impl->wants_bias)
+        PX_TRY(pxi_conv_wgrad_init(&impl->weight_grad, &impl->shape, impl->wants_weights,
+                                   impl->wants_bias, err));
     unit->backward_reads_in = impl->wants_weights || impl->wants_bias;
     unit->backward_reads_out = impl->act.kind != PXI_ACT_NONE;
     impl->own_gradient = pxi_act_needs_place(plan, &impl->act, unit->out[0]);
 
-    const size_t kernels[] = {
-        unit->scratch_bytes, pxi_conv_kernel_scratch(&impl->data),
-        pxi_conv_kernel_scratch(&impl->data_adds), pxi_prim_scratch(impl->weight_grad),
-        impl->winograd_weights ? pxi_winograd_weights_scratch(&impl->shape) : 0};
+    const size_t kernels[] = {unit->scratch_bytes, pxi_conv_kernel_scratch(&impl->data),
+                              pxi_conv_kernel_scratch(&impl->data_adds),
+                              pxi_conv_wgrad_scratch(&impl->weight_grad)};
     for (size_t i = 0; i < PX_LEN(kernels); i++)
         impl->kernel_scratch = PX_MAX(impl->kernel_scratch, conv_align(kernels[i]));
     impl->gradient_offset = impl->kernel_scratch;
@@ -307,12 +306,13 @@ static px_status conv_attach(const pxi_unit *unit, px_session *session, void **o
         PX_TRY(pxi_conv_bound_init(&state->data_adds, &impl->data_adds, session->stream, g, dx,
                                    scratch, err));
     }
-    if (!impl->weight_grad)
-        return PX_OK;
-    void *slots[] = {x, g, impl->wants_weights ? pxi_cell_grad(session, unit->in[2]) : NULL,
-                     impl->wants_bias ? pxi_cell_grad(session, unit->in[3]) : NULL};
-    return pxi_bound_new(impl->weight_grad, session->stream, slots, scratch, &state->weight_grad,
-                         err);
+    state->weight_grad = (pxi_conv_wgrad_bound){
+        .source = x,
+        .result_gradient = g,
+        .weights = impl->wants_weights ? pxi_cell_grad(session, unit->in[2]) : NULL,
+        .bias = impl->wants_bias ? pxi_cell_grad(session, unit->in[3]) : NULL,
+        .scratch = scratch};
+    return pxi_conv_wgrad_bind(&impl->weight_grad, session->stream, &state->weight_grad, err);
 }
 
 static px_status conv_forward(const pxi_unit *unit, px_session *session, void *data, px_error *err)
@@ -344,42 +344,6 @@ static px_status conv_backward_data(const pxi_unit *unit, px_session *session,
     return PX_OK;
 }
 
-/* The bias moves every pixel of its channel. */
-static void conv_backward_bias(const conv_impl *impl, const float *g, float *gradient)
-{
-    const size_t channels = (size_t)impl->shape.out_channels;
-    const size_t pixels = (size_t)(impl->shape.batch * impl->shape.out[0] * impl->shape.out[1]);
-    double sums[16];
-    for (size_t c0 = 0; c0 < channels; c0 += PX_LEN(sums)) {
-        const size_t n = PX_MIN(PX_LEN(sums), channels - c0);
-        memset(sums, 0, sizeof sums);
-        for (size_t p = 0; p < pixels; p++)
-            for (size_t c = 0; c < n; c++)
-                sums[c] += (double)g[p * channels + c0 + c];
-        for (size_t c = 0; c < n; c++)
-            gradient[c0 + c] = (float)sums[c];
-    }
-}
-
-static px_status conv_backward_weights(const pxi_unit *unit, px_session *session,
-                                       const conv_state *state, const float *g, px_error *err)
-{
-    const conv_impl *impl = unit->impl;
-    if (impl->weight_grad) {
-        PX_TRY(pxi_bound_run(state->weight_grad, err));
-    } else {
-        pxi_winograd_weights_run(&impl->shape, pxi_cell_data(session, unit->in[0]), g,
-                                 pxi_cell_grad(session, unit->in[2]), pxi_session_scratch(session));
-        if (impl->wants_bias)
-            conv_backward_bias(impl, g, pxi_cell_grad(session, unit->in[3]));
-    }
-    if (impl->wants_weights)
-        pxi_grad_adds(session, unit->in[2]);
-    if (impl->wants_bias)
-        pxi_grad_adds(session, unit->in[3]);
-    return PX_OK;
-}
-
 static px_status conv_backward(const pxi_unit *unit, px_session *session, void *data, px_error *err)
 {
     const conv_impl *impl = unit->impl;
@@ -393,7 +357,11 @@ static px_status conv_backward(const pxi_unit *unit, px_session *session, void *
                          residual && pxi_grad_adds(session, unit->in[1]),
                          (size_t)px_shape_count(&plan->cells[unit->out[0]].tensor.shape));
     if (impl->wants_weights || impl->wants_bias)
-        PX_TRY(conv_backward_weights(unit, session, state, g, err));
+        PX_TRY(pxi_conv_wgrad_run(&impl->weight_grad, &state->weight_grad, err));
+    if (impl->wants_weights)
+        pxi_grad_adds(session, unit->in[2]);
+    if (impl->wants_bias)
+        pxi_grad_adds(session, unit->in[3]);
     return impl->wants_data ? conv_backward_data(unit, session, state, err) : PX_OK;
 }
 
@@ -405,7 +373,7 @@ static void conv_detach(void *data)
     pxi_conv_bound_done(&state->forward);
     pxi_conv_bound_done(&state->data);
     pxi_conv_bound_done(&state->data_adds);
-    pxi_bound_free(state->weight_grad);
+    pxi_bound_free(state->weight_grad.prim);
     free(state);
 }
 
@@ -417,7 +385,7 @@ static void conv_release(pxi_unit *unit)
     pxi_conv_kernel_done(&impl->forward);
     pxi_conv_kernel_done(&impl->data);
     pxi_conv_kernel_done(&impl->data_adds);
-    pxi_prim_free(impl->weight_grad);
+    pxi_conv_wgrad_done(&impl->weight_grad);
 }
 
 const pxi_unit_kind pxi_unit_conv = {
