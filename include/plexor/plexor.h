@@ -32,4 +32,6 @@
 #include <plexor/optimizer.h>
 #include <plexor/train.h>
 
+#include <plexor/repair.h>
+
 #endif

@@ -64,6 +64,36 @@ void cli_inputs_close(cli_inputs *inputs)
     inputs->set = NULL;
 }
 
+/* Whether data come in one piece: no train and no test part, but readable as a whole. */
+static bool data_is_whole(const char *spec)
+{
+    static const char *const splits[] = {"train", "test"};
+    for (int i = 0; i < 2; i++) {
+        px_data_options options = px_data_options_default();
+        px_dataset *set = NULL;
+        options.split = splits[i];
+        if (px_dataset_open(spec, &options, &set, NULL) == PX_OK) {
+            px_dataset_close(set);
+            return false;
+        }
+    }
+    return true;
+}
+
+px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *spec,
+                        const px_data_options *options, bool may_be_whole, px_dataset **out,
+                        px_error *err)
+{
+    const px_status status = input ? px_dataset_open_for(pre, input, spec, options, out, err)
+                                   : px_dataset_open(spec, options, out, err);
+    if (status != PX_E_INPUT || !may_be_whole || !data_is_whole(spec))
+        return status;
+    px_data_options whole = *options;
+    whole.split = NULL;
+    return input ? px_dataset_open_for(pre, input, spec, &whole, out, err)
+                 : px_dataset_open(spec, &whole, out, err);
+}
+
 static void inputs_list(char *buffer, size_t size, const float *values, int count)
 {
     size_t used = 0;

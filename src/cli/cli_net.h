@@ -73,6 +73,12 @@ void cli_inputs_close(cli_inputs *inputs);
 void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_scores *scores);
 void cli_inputs_json(const cli_inputs *inputs, px_json *json);
 
+/* Opens one part of some data for a network's input (NULL: as stored, and `pre` is not used). Data
+ * in one piece, without a train or test part, are their own only part where `may_be_whole`. */
+px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *spec,
+                        const px_data_options *options, bool may_be_whole, px_dataset **out,
+                        px_error *err);
+
 /* Compiles for the inputs at hand: `options` says what is kept and seeded, this adds the batch and,
  * where the file leaves axes free, the shape. Says so where an exporter baked in its batch. */
 px_status cli_plan_new(const cli_command *self, const px_model *model, const px_shape *shape,

@@ -4,6 +4,7 @@
 #include <plexor/arch.h>
 #include <plexor/optimizer.h>
 #include <plexor/probe.h>
+#include <plexor/repair.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -184,6 +185,65 @@ static void list_print_archs(void)
     cli_table_print_free(table, "");
 }
 
+/* What is returned lasts until the next call. */
+static const px_choice *list_augmentation(size_t i)
+{
+    static px_choice choice;
+    if (i >= px_augmentation_count())
+        return NULL;
+    const px_augmentation a = px_augmentation_get(i);
+    choice = (px_choice){.name = a.name, .usage = a.usage, .help = a.help};
+    return &choice;
+}
+
+static const char *recipe_optimizer(const px_repair_recipe *r)
+{
+    return r->optimizer ? r->optimizer : "the network's own";
+}
+
+static void list_json_recipes(px_json *json)
+{
+    px_json_array(json, "recipes");
+    for (size_t i = 0; i < px_repair_recipe_count(); i++) {
+        const px_repair_recipe *r = px_repair_recipe_get(i);
+        px_json_object(json, NULL);
+        px_json_string(json, "name", r->name);
+        px_json_string(json, "help", r->help);
+        px_json_string(json, "mode", px_mix_name(r->mix));
+        px_json_string(json, "optimizer", r->optimizer);
+        px_json_real(json, r->optimizer ? "lr" : "lr_factor", r->lr);
+        px_json_string(json, "schedule", r->schedule);
+        px_json_int(json, "epochs", r->epochs);
+        px_json_int(json, "batch", r->batch);
+        px_json_int(json, "train_limit", r->train_limit);
+        px_json_int(json, "add_limit", r->add_limit);
+        px_json_string(json, "chosen", r->chosen);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static void list_print_recipes(void)
+{
+    static const char *const titles[] = {"RECIPE",   "MODE",   "OPTIMIZER", "LR",
+                                         "SCHEDULE", "EPOCHS", "BATCH",     "WHAT IT IS"};
+    cli_table *table = cli_table_new("lllrlrrl");
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        cli_table_cell(table, "%s", titles[i]);
+    for (size_t i = 0; i < px_repair_recipe_count(); i++) {
+        const px_repair_recipe *r = px_repair_recipe_get(i);
+        cli_table_cell(table, "%s", r->name);
+        cli_table_cell(table, "%s", px_mix_name(r->mix));
+        cli_table_cell(table, "%s", recipe_optimizer(r));
+        cli_table_cell(table, r->optimizer ? "%g" : "x %g", r->lr);
+        cli_table_cell(table, "%s", r->schedule);
+        cli_table_cell(table, "%lld", (long long)r->epochs);
+        cli_table_cell(table, "%lld", (long long)r->batch);
+        cli_table_cell(table, "%s", r->help);
+    }
+    cli_table_print_free(table, "");
+}
+
 static const struct {
     const char *name, *help;
     const list_row *rows; /* rows, choices or both functions */
@@ -209,6 +269,13 @@ static const struct {
      .help = "how the learning rate goes over a run",
      .choices = px_schedule_choice},
     {.name = "losses", .help = "what training makes smaller", .choices = px_loss_choice},
+    {.name = "augmentations",
+     .help = "what --augment takes; several are joined by commas",
+     .choices = list_augmentation},
+    {.name = "recipes",
+     .help = "how the papers retrain, for repair",
+     .print = list_print_recipes,
+     .json = list_json_recipes},
     {.name = "data", .help = "what --data takes", .rows = data},
 };
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
@@ -283,7 +350,8 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|archs|optimizers|schedules|losses|data]",
+    .usage = "[ops|layers|taps|neurons|archs|optimizers|schedules|losses|augmentations|recipes|"
+             "data]",
     .help = "show what plexor knows",
     .examples = "plexor list ops\nplexor list archs\nplexor list data\n",
     .run = list_run,

@@ -9,6 +9,7 @@
     X(grad)             \
     X(trace)            \
     X(train)            \
+    X(repair)           \
     X(bench)            \
     X(onnx_test)        \
     X(list)             \

@@ -111,7 +111,7 @@ static px_status flip_apply(const pxi_augment_link *link, const px_shape *shape,
 const pxi_augmentation pxi_augmentation_flip = {
     .name = "flip",
     .usage = "flip",
-    .help = "mirror left and right, every other time",
+    .help = "mirror left and right, half of the time",
     .parse = flip_parse,
     .apply = flip_apply,
 };

@@ -1,0 +1,444 @@
+/* src/cli/cmd_repair.c - plexor repair MODEL --train SPEC --add SPEC -o FILE */
+#include "cli/repair_print.h"
+#include "cli/train_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double NOT_GIVEN = -1.0;
+
+typedef struct repair_args {
+    const char *path, *out, *flips, *log, *checkpoint;
+    const char *train, *train_split, *add, *test, *failing, *val;
+    const char *recipe, *mode, *optimizer, *schedule, *augment, *freeze, *norms;
+    double lr, hold_out;
+    int64_t epochs, batch, train_limit, add_limit, test_limit;
+    int64_t seed, threads, micro_batch;
+    const char *scale, *mean, *std, *size;
+    bool resume, strict;
+    cli_output output;
+} repair_args;
+
+typedef struct repair_part { /* one of the data sets */
+    px_dataset *set;
+    px_preprocess pre;
+} repair_part;
+
+enum { TRAIN, ADD, TEST, FAILING, VAL, PARTS };
+
+typedef struct repair_job {
+    px_model *model;
+    repair_part part[PARTS];
+    px_repair_options options;
+    px_repair *repair;
+    train_view view;
+    cli_progress judging;
+    int64_t judged; /* of the set that is being judged */
+} repair_job;
+
+/* --- data ------------------------------------------------------------------------------------ */
+
+static px_status repair_open_part(const repair_args *a, repair_job *job, int part, const char *spec,
+                                  const char *split, bool may_be_whole, int64_t limit,
+                                  px_error *err)
+{
+    const px_graph *graph = px_model_graph(job->model);
+    repair_part *to = &job->part[part];
+    if (graph->input_count != 1)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "'%s' has %d inputs; data sets can be fed to networks with one",
+                       px_model_path(job->model), graph->input_count);
+    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    PX_TRY(px_preprocess_init(&to->pre, px_model_properties(job->model),
+                              px_model_property_count(job->model), input, a->scale, a->mean, a->std,
+                              a->size, err));
+    px_data_options options = px_data_options_default();
+    options.split = split;
+    options.limit = limit;
+    return cli_part_open(&to->pre, input, spec, &options, may_be_whole, &to->set, err);
+}
+
+/* An .npz that holds nothing, as `eval --wrong` leaves of a network without mistakes. */
+static bool repair_is_empty(const char *spec)
+{
+    px_npz *npz = NULL;
+    const size_t length = strlen(spec);
+    if (length < 4 || strcmp(spec + length - 4, ".npz") != 0 ||
+        px_npz_open(spec, &npz, NULL) != PX_OK)
+        return false;
+    const px_tensor *x = px_npz_get(npz, "x");
+    const bool empty = x && x->shape.rank > 0 && x->shape.dim[0] == 0;
+    px_npz_close(npz);
+    return empty;
+}
+
+static px_status repair_open_data(const repair_args *a, repair_job *job, px_error *err)
+{
+    const int64_t train_limit = a->train_limit > 0 ? a->train_limit : 0;
+    px_status status = repair_open_part(a, job, ADD, a->add, NULL, false, 0, err);
+    if (status == PX_E_INPUT && repair_is_empty(a->add))
+        status = PX_OK;
+    PX_TRY(status);
+    if (a->train)
+        PX_TRY(repair_open_part(a, job, TRAIN, a->train, a->train_split ? a->train_split : "train",
+                                !a->train_split, train_limit, err));
+    /* The test part of the training data must be one by name: their whole is no test set. */
+    status = repair_open_part(a, job, TEST, a->test ? a->test : a->train, "test", a->test != NULL,
+                              a->test_limit, err);
+    if (status == PX_E_INPUT && !a->test)
+        return px_fail_in(err, status, "no data to test on; give some with --test SPEC");
+    PX_TRY(status);
+    if (a->failing)
+        PX_TRY(repair_open_part(a, job, FAILING, a->failing, NULL, false, 0, err));
+    if (a->val)
+        PX_TRY(repair_open_part(a, job, VAL, a->val, "val", true, 0, err));
+    return PX_OK;
+}
+
+static px_judge_set repair_judged(repair_job *job, int part)
+{
+    return (px_judge_set){job->part[part].set, &job->part[part].pre};
+}
+
+static px_feeder_set repair_fed(repair_job *job, int part)
+{
+    return (px_feeder_set){.set = job->part[part].set, .pre = &job->part[part].pre};
+}
+
+/* --- what is done to it ---------------------------------------------------------------------- */
+
+static px_status repair_recipe(const repair_args *a, px_repair_recipe *to, px_error *err)
+{
+    const px_repair_recipe *found = px_repair_recipe_find(a->recipe);
+    if (!found)
+        return px_fail(err, PX_E_USAGE, "there is no recipe '%s'; 'plexor list recipes' names them",
+                       a->recipe);
+    *to = *found;
+    if (a->mode)
+        PX_TRY(px_repair_mode_parse(a->mode, &to->mix, &to->share, err));
+    if (a->optimizer) {
+        if (!found->optimizer && a->lr < 0.0)
+            return px_fail(err, PX_E_USAGE,
+                           "--optimizer needs --lr here: the rate of recipe '%s' is a part of the "
+                           "network's own",
+                           found->name);
+        to->optimizer = a->optimizer;
+    }
+    if (a->lr > 0.0) {
+        if (!to->optimizer)
+            return px_fail(err, PX_E_USAGE,
+                           "--lr needs --optimizer here: recipe '%s' uses the network's own",
+                           found->name);
+        to->lr = a->lr;
+    }
+    if (a->schedule)
+        to->schedule = a->schedule;
+    if (a->epochs > 0)
+        to->epochs = a->epochs;
+    if (a->batch > 0)
+        to->batch = a->batch;
+    if (a->train_limit >= 0)
+        to->train_limit = 0; /* the data set was opened with it */
+    if (a->add_limit >= 0)
+        to->add_limit = a->add_limit;
+    return PX_OK;
+}
+
+static px_status repair_norms(const char *text, px_repair_norms *to, px_error *err)
+{
+    if (!text)
+        *to = PX_NORMS_DEFAULT;
+    else if (strcmp(text, "frozen") == 0)
+        *to = PX_NORMS_FROZEN;
+    else if (strcmp(text, "trained") == 0)
+        *to = PX_NORMS_TRAINED;
+    else
+        return px_fail(err, PX_E_USAGE, "--norms '%s': expected frozen or trained", text);
+    return PX_OK;
+}
+
+static bool repair_training(void *context, const px_train_progress *progress)
+{
+    repair_job *job = context;
+    return train_view_progress(&job->view, progress);
+}
+
+static bool repair_judging(void *context, int64_t done, int64_t total)
+{
+    repair_job *job = context;
+    if (!job->judging.label || done < job->judged) /* the next set */
+        job->judging = cli_progress_start("judge");
+    job->judged = done;
+    const bool go = cli_progress_tick(&job->judging, done, total);
+    if (done == total) {
+        cli_progress_end(&job->judging);
+        job->judging.label = NULL;
+    }
+    return go;
+}
+
+static px_status repair_prepare(const repair_args *a, repair_job *job, px_error *err)
+{
+    px_repair_options *o = &job->options;
+    *o = px_repair_options_default();
+    PX_TRY(repair_recipe(a, &o->recipe, err));
+    PX_TRY(repair_norms(a->norms, &o->norms, err));
+    if (!a->train && o->recipe.mix != PX_MIX_ONLY)
+        return px_fail(err, PX_E_USAGE, "mode '%s' needs --train SPEC: what to train on besides",
+                       px_mix_name(o->recipe.mix));
+    if (!a->train && !a->test)
+        return px_fail(err, PX_E_USAGE, "no data to test on; give some with --test SPEC");
+    PX_TRY(repair_open_data(a, job, err));
+    o->model = job->model;
+    o->train = repair_fed(job, TRAIN);
+    o->added = repair_fed(job, ADD);
+    o->test = repair_judged(job, TEST);
+    o->failing = repair_judged(job, FAILING);
+    o->validation = repair_judged(job, VAL);
+    o->hold_out = a->hold_out >= 0.0 ? a->hold_out : a->failing ? 0.0 : o->hold_out;
+    o->augment = a->augment;
+    o->freeze = a->freeze;
+    o->micro_batch = a->micro_batch;
+    o->threads = (int)a->threads;
+    o->seed = (uint64_t)a->seed;
+    o->checkpoint = a->checkpoint;
+    o->resume = a->resume;
+    o->progress = repair_training;
+    o->judging = repair_judging;
+    o->context = job;
+    return px_repair_new(o, &job->repair, err);
+}
+
+static void repair_warn(const cli_command *self, const px_repair_report *r,
+                        const cli_classes *names)
+{
+    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
+    if (r->overlap)
+        cli_note(self,
+                 "%s test inputs are among those that are added; they are left out of the test set",
+                 cli_number(r->overlap, a));
+    if (r->outnumbered)
+        cli_note(self, "%s inputs are added to %s: mind the balance of labels, or use --mode fixed",
+                 cli_number(r->added_count, a), cli_number(r->train_count, b));
+    if (r->missing_count) {
+        enum { NAMED_MOST = 10 };
+        px_text list = {0};
+        for (int i = 0; i < r->missing_count && i < NAMED_MOST; i++)
+            px_text_format(&list, "%s'%s'", i ? ", " : "",
+                           cli_class_name(names, r->missing_classes[i], a));
+        if (r->missing_count > NAMED_MOST)
+            px_text_format(&list, " and %d more", r->missing_count - NAMED_MOST);
+        cli_note(self, "no added input is of class %s, and mode 'only' trains on nothing else",
+                 px_text_get(&list));
+        px_text_done(&list);
+    }
+}
+
+/* --- afterwards ------------------------------------------------------------------------------ */
+
+static px_status repair_save(const repair_args *a, repair_job *job, px_error *err)
+{
+    const px_repair_report *r = px_repair_get(job->repair);
+    px_json json = {0};
+    px_model *model = NULL;
+    repair_json_origin(&json, r, &job->options);
+    const char *text = px_json_text(&json);
+    const px_property property = {"plexor.repair", text};
+    px_status status = text ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status == PX_OK)
+        status = px_repair_freeze(job->repair, &property, r->trained, &model, err);
+    if (status == PX_OK)
+        status = px_model_save(model, a->out, err);
+    if (status == PX_OK && a->flips)
+        status = px_repair_save_flips(job->repair, a->flips, err);
+    if (status == PX_OK && a->log)
+        status = px_train_log_save(a->log, r->training.history, r->training.history_count, err);
+    if (status == PX_OK)
+        status = px_repair_discard(job->repair, err);
+    px_model_free(model);
+    px_json_done(&json);
+    return status;
+}
+
+static int repair_finish(const cli_command *self, const repair_args *a, const repair_job *job,
+                         const cli_classes *names, int argc, char **argv)
+{
+    const px_repair_report *r = px_repair_get(job->repair);
+    const repair_files files = {a->out, a->flips};
+    int rc = CLI_DONE;
+    if (a->output.json) {
+        px_json json = {0};
+        px_json_object(&json, NULL);
+        cli_json_origin(&json, job->model, job->part[TEST].set, argc, argv);
+        repair_json_report(&json, r, &job->options, names, &files);
+        px_json_end(&json);
+        rc = cli_print_json(self, &json);
+    } else {
+        repair_print_report(r, names, &files);
+    }
+    if (rc == CLI_DONE && a->strict && r->verdict == PX_REPAIR_REGRESSED) {
+        cli_note(self, "the repaired network regressed");
+        rc = CLI_CHECK_FAILED;
+    }
+    return rc;
+}
+
+static int repair_all(const cli_command *self, const repair_args *a, int argc, char **argv)
+{
+    px_error err = {0};
+    repair_job job = {.view = {.quiet = true}};
+    cli_classes names = {0};
+    px_status status = cli_model_load(self, a->path, &job.model, &err);
+    if (status == PX_OK)
+        status = repair_prepare(a, &job, &err);
+    if (status != PX_OK)
+        goto done;
+    names = cli_classes_open(job.model, job.part[TEST].set);
+    repair_warn(self, px_repair_get(job.repair), &names);
+    if (!a->output.json) {
+        printf("network  %s\n", a->path);
+        if (job.part[TRAIN].set)
+            printf("train    %s\n", px_dataset_describe(job.part[TRAIN].set));
+        printf("test     %s\n", px_dataset_describe(job.part[TEST].set));
+        repair_print_plan(px_repair_get(job.repair), &job.options);
+    }
+    train_view_start(&job.view);
+    status = px_repair_run(job.repair, &err);
+    train_view_end(&job.view);
+    if (status == PX_OK)
+        status = repair_save(a, &job, &err);
+done:;
+    const int rc =
+        status == PX_OK ? repair_finish(self, a, &job, &names, argc, argv) : cli_fail(self, &err);
+    px_repair_free(job.repair);
+    cli_classes_close(&names);
+    for (int i = 0; i < PARTS; i++)
+        px_dataset_close(job.part[i].set);
+    px_model_free(job.model);
+    return rc;
+}
+
+/* "out.onnx" and "-flips.csv" make "out-flips.csv"; "none" is nothing. */
+static const char *repair_beside(const char *given, const char *out, const char *ending,
+                                 px_text *text)
+{
+    static const char onnx[] = ".onnx";
+    if (given)
+        return strcmp(given, "none") == 0 ? NULL : given;
+    size_t length = strlen(out);
+    if (length > sizeof onnx - 1 && strcmp(out + length - (sizeof onnx - 1), onnx) == 0)
+        length -= sizeof onnx - 1;
+    px_text_add_bytes(text, out, length);
+    px_text_add(text, ending);
+    return px_text_get(text);
+}
+
+static int repair_run(const cli_command *self, int argc, char **argv)
+{
+    repair_args a = {.recipe = "nss",
+                     .lr = NOT_GIVEN,
+                     .hold_out = NOT_GIVEN,
+                     .train_limit = -1,
+                     .add_limit = -1};
+    const cli_option options[] = {
+        CLI_STRING(0, "train", &a.train, "SPEC",
+                   "what the network was trained on; 'plexor list data' says what it takes"),
+        CLI_STRING(0, "add", &a.add, "SPEC", "the new inputs, with their true labels"),
+        CLI_STRING('o', "output", &a.out, "FILE", "where the repaired network goes"),
+        CLI_STRING(0, "recipe", &a.recipe, "NAME",
+                   "how to retrain; nss if not given; 'plexor list recipes'"),
+        CLI_STRING(0, "mode", &a.mode, "MODE",
+                   "append, fixed[:SHARE] (of every batch) or only; the recipe's if not given"),
+        CLI_REAL(0, "hold-out", &a.hold_out, "FRACTION", 0, 1,
+                 "of each class of the new inputs: judged on, not trained on; 0.2, or 0 with "
+                 "--failing"),
+        CLI_STRING(0, "failing", &a.failing, "SPEC",
+                   "failing inputs to judge on, in place of those held out"),
+        CLI_STRING(0, "test", &a.test, "SPEC",
+                   "the clean test set; the test part of --train if not given"),
+        CLI_STRING(0, "val", &a.val, "SPEC", "keep the epoch that is best on these inputs"),
+        CLI_STRING(0, "train-split", &a.train_split, "NAME",
+                   "which part of --train; train if not given"),
+        CLI_INT(0, "train-limit", &a.train_limit, "N", -1, 9e15,
+                "the first N of --train only; 0: all; the recipe's if not given"),
+        CLI_INT(0, "add-limit", &a.add_limit, "N", -1, 9e15,
+                "train on N of the new inputs, drawn by --seed; 0: all; likewise"),
+        CLI_INT(0, "test-limit", &a.test_limit, "N", 0, 9e15,
+                "judge on the first N test inputs only; 0: all"),
+        CLI_INT(0, "epochs", &a.epochs, "N", 0, 1e6, "times through the data; 0: the recipe's"),
+        CLI_INT(0, "batch", &a.batch, "N", 0, 65536, "inputs per step; 0: the recipe's"),
+        CLI_REAL(0, "lr", &a.lr, "X", 1e-12, 1e6, "learning rate; the recipe's if not given"),
+        CLI_STRING(0, "optimizer", &a.optimizer, "SPEC",
+                   "such as sgd:momentum=0.9,nesterov=1; 'plexor list optimizers'"),
+        CLI_STRING(0, "schedule", &a.schedule, "SPEC",
+                   "of the learning rate: cosine, step:20,30, ...; 'plexor list schedules'"),
+        CLI_STRING(0, "augment", &a.augment, "LIST",
+                   "changes to inputs: crop:4,flip; 'plexor list augmentations'"),
+        CLI_STRING(0, "freeze", &a.freeze, "LAYERS",
+                   "layers whose weights stay; see 'plexor list layers'"),
+        CLI_STRING(0, "norms", &a.norms, "HOW",
+                   "batch normalisation: frozen or trained; frozen where few inputs are trained "
+                   "on, if not given"),
+        CLI_FLAG(0, "strict", &a.strict, "exit with 1 where the clean test set lost over a point"),
+        CLI_STRING(0, "flips", &a.flips, "FILE",
+                   "CSV of all inputs that changed sides; OUTPUT-flips.csv if not given; or none"),
+        CLI_STRING(0, "log", &a.log, "FILE", "a line per epoch: .csv or .jsonl"),
+        CLI_STRING(0, "checkpoint", &a.checkpoint, "FILE",
+                   "the state of the run; OUTPUT.ckpt if not given; or none"),
+        CLI_FLAG(0, "resume", &a.resume, "go on from the checkpoint, if it is there"),
+        CLI_STRING(0, "scale", &a.scale, "X",
+                   "pixels are multiplied by this first; the network's own if not given"),
+        CLI_STRING(0, "mean", &a.mean, "LIST", "then subtracted; likewise"),
+        CLI_STRING(0, "std", &a.std, "LIST", "then divided by; likewise"),
+        CLI_STRING(0, "size", &a.size, "HxW", "resize images to this"),
+        CLI_INT(0, "seed", &a.seed, "N", 0, 9e15, "of everything random"),
+        CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
+        CLI_INT(0, "micro-batch", &a.micro_batch, "N", 0, 65536,
+                "inputs per worker at a time; 0: chosen; part of what decides the result's bits"),
+        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &a.path, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    if (!cli_require(self, "add", a.add) || !cli_require(self, "output", a.out))
+        return CLI_BAD_INPUT;
+    px_text flips = {0}, checkpoint = {0};
+    px_text_format(&checkpoint, "%s.ckpt", a.out);
+    if (!a.checkpoint)
+        a.checkpoint = px_text_get(&checkpoint);
+    else if (strcmp(a.checkpoint, "none") == 0)
+        a.checkpoint = NULL;
+    a.flips = repair_beside(a.flips, a.out, "-flips.csv", &flips);
+    const int rc = a.resume && !a.checkpoint
+                       ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
+                       : repair_all(self, &a, argc, argv);
+    px_text_done(&flips);
+    px_text_done(&checkpoint);
+    return rc;
+}
+
+const cli_command cli_command_repair = {
+    .name = "repair",
+    .usage = "MODEL --train SPEC --add SPEC -o FILE [options]",
+    .help = "retrain with new inputs, and say what that changed",
+    .details =
+        "A recipe is how one of the papers retrains: what is mixed, the optimiser, its rate and "
+        "schedule, epochs and batch. Each of them can be changed by an option.\n\n"
+        "Part of the new inputs is held back, so that the report can tell failures that are mended "
+        "from failures that were learnt by heart. It has the accuracy on the clean test set and on "
+        "the failing inputs before and after, by class too, McNemar's test, every input that was "
+        "right and is now wrong, and how confidence moved. Test inputs that are among the new ones "
+        "are left out. A network that loses more than one point on the clean test set has "
+        "'regressed', whatever else it gained.\n\n"
+        "A loss that is not a number goes back to the start of the epoch with half the learning "
+        "rate, three times at most.",
+    .examples =
+        "plexor eval net.onnx --data fashion-mnist --split train --wrong failures.npz\n"
+        "plexor repair net.onnx --train fashion-mnist --add failures.npz -o better.onnx\n"
+        "plexor repair net.onnx --train digits --add new/ --recipe deepsensor -o better.onnx\n"
+        "plexor repair net.onnx --train digits --add new/ --mode fixed:0.25 --epochs 5 -o b.onnx\n",
+    .run = repair_run,
+};

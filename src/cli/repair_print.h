@@ -1,0 +1,24 @@
+/* src/cli/repair_print.h - the report of a repair, for people and as JSON */
+#ifndef PLEXOR_CLI_REPAIR_PRINT_H
+#define PLEXOR_CLI_REPAIR_PRINT_H
+
+#include "cli/cli_net.h"
+
+#include <plexor/repair.h>
+
+typedef struct repair_files { /* what was written; NULL: not */
+    const char *out, *flips;
+} repair_files;
+
+/* What will be done, before it is done. */
+void repair_print_plan(const px_repair_report *r, const px_repair_options *o);
+/* All of it, afterwards. */
+void repair_print_report(const px_repair_report *r, const cli_classes *names,
+                         const repair_files *files);
+void repair_json_report(px_json *json, const px_repair_report *r, const px_repair_options *o,
+                        const cli_classes *names, const repair_files *files);
+
+/* The value of plexor.repair: what was done, and nothing that depends on the clock. */
+void repair_json_origin(px_json *json, const px_repair_report *r, const px_repair_options *o);
+
+#endif
