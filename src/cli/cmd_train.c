@@ -306,7 +306,7 @@ static int train_run(const cli_command *self, int argc, char **argv)
                 "measure on the first N inputs only; 0: all"),
         CLI_INT(0, "epochs", &s->epochs, "N", 0, 1e6, "times through the data; 0: the recipe's"),
         CLI_INT(0, "batch", &s->batch, "N", 0, 65536, "inputs per step; 0: the recipe's"),
-        CLI_REAL(0, "lr", &s->lr, "X", 1e-12, 1e6, "learning rate; the recipe's if not given"),
+        CLI_REAL(0, "lr", &s->lr, "X", 1e-12, 1e38, "learning rate; the recipe's if not given"),
         CLI_STRING(0, "optimizer", &s->optimizer, "SPEC",
                    "such as sgd:momentum=0.9,nesterov=1; 'plexor list optimizers'"),
         CLI_STRING(0, "schedule", &s->schedule, "SPEC",

@@ -89,6 +89,22 @@ static px_status trainer_model(px_trainer *t, px_error *err)
     return PX_OK;
 }
 
+/* Leaves out weights that the scores do not depend on, as those of a second head. `scratch` has
+ * room for all weights. */
+static px_status trainer_reachable(px_trainer *t, bool *scratch, px_error *err)
+{
+    size_t kept = 0;
+    PX_TRY(pxi_train_reach(t->model, t->scores.value, t->moved, t->moved_count, scratch, err));
+    for (size_t i = 0; i < t->moved_count; i++) {
+        const int64_t size = px_shape_count(&t->moved[i]->tensor.shape);
+        *(scratch[i] ? &t->parameters : &t->frozen) += size;
+        if (scratch[i])
+            t->moved[kept++] = t->moved[i];
+    }
+    t->moved_count = kept;
+    return PX_OK;
+}
+
 /* Chooses the weights that move. */
 static px_status trainer_weights(px_trainer *t, const px_feed *feed, px_error *err)
 {
@@ -105,12 +121,13 @@ static px_status trainer_weights(px_trainer *t, const px_feed *feed, px_error *e
         status = pxi_train_frozen(t->model, t->weights, t->o.freeze, feed, frozen, err);
     for (size_t i = 0; i < count && status == PX_OK; i++) {
         px_weight *weight = px_weights_get(t->weights, i);
-        if (weight->role != PX_WEIGHT_PARAMETER)
-            continue;
-        *(frozen[i] ? &t->frozen : &t->parameters) += px_shape_count(&weight->tensor.shape);
-        if (!frozen[i])
+        if (weight->role == PX_WEIGHT_PARAMETER && frozen[i])
+            t->frozen += px_shape_count(&weight->tensor.shape);
+        else if (weight->role == PX_WEIGHT_PARAMETER)
             t->moved[t->moved_count++] = weight;
     }
+    if (status == PX_OK)
+        status = trainer_reachable(t, frozen, err);
     free(frozen);
     if (status == PX_OK && t->moved_count == 0)
         status = px_fail(err, PX_E_MISMATCH,

@@ -79,6 +79,17 @@ def small():
          {"two": np.full((), 2, np.float32), "w": np.ones((1, 10), np.float32)})
     save("guess", head + [node("Gemm", ["f", "w"], ["logits"], name="fc")], images, scores,
          {"w": np.zeros((1, 10), np.float32)})
+    # for train: fewer classes than the digits, and something flat on the way to the weights
+    few = [value("logits", ["N", 2])]
+    save("two_classes", head + [node("Gemm", ["f", "w"], ["logits"], name="fc")], images, few,
+         {"w": np.zeros((1, 2), np.float32)})
+    save("no_gradient", head + [node("Gemm", ["f", "v"], ["h"], name="fc1"),
+                                node("QuantizeLinear", ["h", "one", "zero"], ["q"], name="quantize"),
+                                node("MatMulInteger", ["q", "wq"], ["i"], name="matmul_int"),
+                                node("Cast", ["i"], ["c"], name="cast", to=FLOAT),
+                                node("Gemm", ["c", "w"], ["logits"], name="fc2")], images, scores,
+         {"v": np.ones((1, 4), np.float32), "wq": np.ones((4, 4), np.int8), "w": np.ones((4, 10), np.float32),
+          "one": np.ones((), np.float32), "zero": np.zeros((), np.uint8)})
 
 
 def digits(plexor):
