@@ -1,9 +1,13 @@
-/* fuzz/fuzz_onnx.c - the ONNX reader on arbitrary bytes, and what it accepted through the writer
+/* fuzz/fuzz_onnx.c - the ONNX reader on arbitrary bytes, and what it accepted through the writer,
+ * the builder and the weights
  *
  * Besides what the sanitizers see: the promises of <plexor/graph.h> must hold for every accepted
  * model, and whatever can be written must read back.
  */
 #include "onnx/reader.h"
+
+#include <plexor/build.h>
+#include <plexor/weights.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +66,28 @@ static void check_model(const px_model *model)
     px_model_parameters(model, NULL);
 }
 
+/* Whatever was read can be copied; whoever has weights can freeze them. */
+static void check_copies(const px_model *model)
+{
+    px_builder *builder = NULL;
+    px_weights *weights = NULL;
+    px_model *copy = NULL, *frozen = NULL;
+    px_error err = {0};
+    require(px_builder_from_model(model, &builder, &err) == PX_OK);
+    require(px_builder_finish(builder, &copy, &err) == PX_OK);
+    check_model(copy);
+    require(px_model_graph(copy)->value_count == px_model_graph(model)->value_count);
+    if (px_weights_new(copy, &weights, &err) == PX_OK) {
+        require(px_weights_freeze(weights, NULL, 0, &frozen, &err) == PX_OK);
+        require(px_model_hash(frozen) == px_model_hash(copy));
+    } else {
+        require(err.status == PX_E_UNSUPPORTED);
+    }
+    px_weights_free(weights);
+    px_model_free(frozen);
+    px_model_free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     px_model *model = NULL, *again = NULL;
@@ -70,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t packed_size = 0;
     if (px_model_parse(bytes, size, "fuzz", &model, &err) == PX_OK) {
         check_model(model);
+        check_copies(model);
         if (pxi_onnx_pack(model, &packed, &packed_size, &err) == PX_OK) {
             require(px_model_parse(packed, packed_size, "packed", &again, &err) == PX_OK);
             require(px_model_graph(again)->node_count == px_model_graph(model)->node_count);

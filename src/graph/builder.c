@@ -358,6 +358,8 @@ int px_builder_node(px_builder *builder, const char *type, const char *name, con
     const int output = builder_value(builder, name);
     if (output < 0)
         return -1;
+    if (!builder->opset) /* a copy of a model that had no node of ai.onnx */
+        builder->opset = PX_BUILD_OPSET;
     builder_add_node(builder, &(px_node){.name = name,
                                          .type = type,
                                          .domain = "",
@@ -374,6 +376,23 @@ int px_builder_node(px_builder *builder, const char *type, const char *name, con
 /* --- properties ----------------------------------------------------------------------------------
  */
 
+/* Writes the property at position `at`, which may be the next one. */
+static void builder_put_property(px_builder *builder, size_t at, const char *key, const char *value)
+{
+    const px_property property = {.key = builder_text(builder, key),
+                                  .value = builder_text(builder, value)};
+    if (builder_failed(builder))
+        return;
+    if (pxi_grow(&builder->properties, &builder->property_cap, at + 1,
+                 sizeof *builder->properties) != 0) {
+        builder_nomem(builder);
+        return;
+    }
+    builder->properties[at] = property;
+    if (at == builder->property_count)
+        builder->property_count++;
+}
+
 void px_builder_property(px_builder *builder, const char *key, const char *value)
 {
     if (builder_failed(builder))
@@ -389,18 +408,7 @@ void px_builder_property(px_builder *builder, const char *key, const char *value
                 (builder->property_count - at) * sizeof *builder->properties);
         return;
     }
-    const px_property property = {.key = builder_text(builder, key),
-                                  .value = builder_text(builder, value)};
-    if (builder_failed(builder))
-        return;
-    if (pxi_grow(&builder->properties, &builder->property_cap, at + 1,
-                 sizeof *builder->properties) != 0) {
-        builder_nomem(builder);
-        return;
-    }
-    builder->properties[at] = property;
-    if (at == builder->property_count)
-        builder->property_count++;
+    builder_put_property(builder, at, key, value);
 }
 
 /* --- a copy to be changed ------------------------------------------------------------------------
@@ -475,8 +483,9 @@ px_status px_builder_from_model(const px_model *model, px_builder **out, px_erro
     for (int i = 0; i < graph->output_count && !builder_failed(builder); i++)
         builder_list(builder, &builder->outputs, &builder->output_count, &builder->output_cap,
                      graph->outputs[i]);
+    /* A stranger's file may have any number of them, and a key twice: no search, order kept. */
     for (size_t i = 0; i < model->property_count; i++)
-        px_builder_property(builder, model->properties[i].key, model->properties[i].value);
+        builder_put_property(builder, i, model->properties[i].key, model->properties[i].value);
     if (builder_failed(builder)) {
         const px_status status = px_fail(err, builder->err.status, "%s", builder->err.message);
         px_builder_free(builder);

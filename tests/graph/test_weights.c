@@ -266,7 +266,8 @@ static void test_freeze(void **state)
 
     assert_string_equal(px_model_property(frozen, "plexor.scale"), "0.25");
     assert_string_equal(px_model_property(frozen, "plexor.train"), "{}");
-    assert_non_null(px_model_property(frozen, "plexor.classes"));
+    assert_string_equal(px_model_property(frozen, "plexor.classes"),
+                        px_model_property(model, "plexor.classes"));
     assert_int_equal(px_model_property_count(frozen), px_model_property_count(model) + 1);
     assert_true(px_model_hash(frozen) != px_model_hash(model));
     for (size_t i = 0; i < px_weights_count(weights); i++) {
