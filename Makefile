@@ -48,7 +48,7 @@ test: ## build and run every test
 	@meson test -C $(BUILD) $(test_flags); status=$$?; \
 	    scripts/count-tests $(BUILD) && exit $$status
 
-bench: build ## throughput of the engine, beside its peers where they are installed
+bench: build ## throughput of the engine and of training, beside peers where they are installed
 	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if set

@@ -37,6 +37,26 @@ void peer_append_values(char text[PEER_TEXT], const char *key, const float *valu
         peer_append(text, "%s%.6g", i ? "," : "", (double)values[i]);
 }
 
+/* "ref:any", but also "ip:ref:any" of a convolution that oneDNN hands on to another primitive. */
+static bool is_reference(const char *kernel)
+{
+    return kernel && (strncmp(kernel, "ref", 3) == 0 || strstr(kernel, ":ref"));
+}
+
+void peer_append_kernels(char text[PEER_TEXT], const px_plan *plan)
+{
+    size_t reference = 0;
+    for (size_t i = 0; i < px_plan_step_count(plan); i++)
+        reference += is_reference(px_plan_step_get(plan, i).kernel);
+    peer_append(text, " reference=%zu", reference);
+    for (size_t i = 0, listed = 0; i < px_plan_step_count(plan) && reference; i++) {
+        const px_plan_step step = px_plan_step_get(plan, i);
+        if (is_reference(step.kernel))
+            peer_append(text, "%s%s:%s", listed++ ? "," : " reference_steps=", step.type,
+                        step.kernel);
+    }
+}
+
 /* --- the timed loop --- */
 
 typedef struct team {

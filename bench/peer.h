@@ -1,5 +1,5 @@
-/* bench/peer.h - what a C peer of bench/engine is: a process that stays alive and is asked for
- * rounds
+/* bench/peer.h - what a C peer of bench/engine and bench/train is: a process that stays alive and
+ * is asked for rounds
  *
  * Requests come as lines on stdin, one reply line each on stdout:
  *
@@ -9,13 +9,15 @@
  *     peak                                       peak GFLOPS
  *
  * Rates are images per second of the clock, and per second of CPU time times THREADS: on a machine
- * that others use too the second one is what is left to compare. KIND is forward, grad or trace.
+ * that others use too the second one is what is left to compare. KIND is forward, grad,
+ * trace or train.
  * Every peer fills its inputs by peer_fill(), so that the driver can see from the `check` values of
  * the `ready` line that all of them compute the same.
  */
 #ifndef PLEXOR_BENCH_PEER_H
 #define PLEXOR_BENCH_PEER_H
 
+#include <plexor/engine.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +51,13 @@ int peer_serve(const peer *self);
 /* The same pseudo-random numbers in [-1, 1) in every peer. */
 void peer_fill(float *x, size_t count);
 
+/* Training, in every peer: these steps when a network is opened, whose losses are the `check`
+ * values, then steps so small that the work stays the same for as long as one likes. */
+#define PEER_TRAIN_CHECKED 3
+#define PEER_TRAIN_RATE 0.01
+#define PEER_TRAIN_REST 1e-6
+#define PEER_TRAIN_MOMENTUM "0.9"
+
 /* Labels are sample index modulo class count, in every peer. */
 static inline int peer_label(int64_t sample, int classes)
 {
@@ -57,6 +66,8 @@ static inline int peer_label(int64_t sample, int classes)
 
 /* Appends " KEY=a,b,c" to a reply. */
 void peer_append_values(char text[PEER_TEXT], const char *key, const float *values, size_t count);
+/* Appends how many kernels of the plan are oneDNN's reference ones, and which. */
+void peer_append_kernels(char text[PEER_TEXT], const px_plan *plan);
 void peer_append(char text[PEER_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -132,27 +132,6 @@ static void report_check(const plexor_net *n, char text[PEER_TEXT])
     peer_append_values(text, "check", shown, PEER_CLASSES_SHOWN);
 }
 
-/* "ref:any", but also "ip:ref:any" of a convolution that oneDNN hands on to another primitive. */
-static bool is_reference(const char *kernel)
-{
-    return kernel && (strncmp(kernel, "ref", 3) == 0 || strstr(kernel, ":ref"));
-}
-
-static void report_kernels(const plexor_net *n, char text[PEER_TEXT])
-{
-    size_t reference = 0;
-    for (size_t i = 0; i < px_plan_step_count(n->plan); i++) {
-        reference += is_reference(px_plan_step_get(n->plan, i).kernel);
-    }
-    peer_append(text, " reference=%zu", reference);
-    for (size_t i = 0, listed = 0; i < px_plan_step_count(n->plan) && reference; i++) {
-        const px_plan_step step = px_plan_step_get(n->plan, i);
-        if (is_reference(step.kernel))
-            peer_append(text, "%s%s:%s", listed++ ? "," : " reference_steps=", step.type,
-                        step.kernel);
-    }
-}
-
 static bool plexor_open(const peer_request *request, peer_net *net, char text[PEER_TEXT])
 {
     plexor_net *const n = calloc(1, sizeof *n);
@@ -177,7 +156,7 @@ static bool plexor_open(const peer_request *request, peer_net *net, char text[PE
             return false;
     peer_append(text, " version=%s flops=%lld arena=%zu", px_version(),
                 (long long)(px_plan_flops(n->plan) / net->batch), px_plan_arena_bytes(n->plan));
-    report_kernels(n, text);
+    peer_append_kernels(text, n->plan);
     report_check(n, text);
     return true;
 }

@@ -1,7 +1,8 @@
-"""PyTorch as a peer of bench/engine; the protocol is that of peer.h.
+"""PyTorch as a peer of bench/engine and bench/train; the protocol is that of peer.h.
 
 LAYOUT is contiguous or channels_last. Gradient: of the sum over the batch of each sample's own
-cross-entropy, with respect to the input only.
+cross-entropy, with respect to the input only. Training: cross-entropy, mean over the batch; SGD with
+momentum, BatchNorm by the batch.
 """
 import sys
 import time
@@ -13,6 +14,7 @@ import torch.nn.functional as F
 from onnx_to_torch import Network
 
 SHOWN = 10
+CHECKED, RATE, REST, MOMENTUM = 3, 0.01, 1e-6, 0.9  # of training, as PEER_TRAIN_* of peer.h
 
 
 def fill(count):
@@ -26,7 +28,8 @@ def fill(count):
 
 class Net:
     def __init__(self, model, kind, batch, threads, layout):
-        self.network, self.kind, self.batch, self.threads = Network(model), kind, batch, threads
+        self.network = Network(model, trainable=kind == "train")
+        self.kind, self.batch, self.threads = kind, batch, threads
         shape = [batch] + self.network.input_shape
         self.x = torch.from_numpy(fill(int(np.prod(shape))).reshape(shape))
         if layout == "channels_last":
@@ -35,8 +38,20 @@ class Net:
         if kind == "grad":
             self.x.requires_grad_(True)
         self.labels = torch.arange(batch) % SHOWN
+        if kind == "train":
+            self.optimizer = torch.optim.SGD(list(self.network.parameters.values()), RATE,
+                                             momentum=MOMENTUM)
+
+    def train(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = F.cross_entropy(self.network.logits(self.x), self.labels)
+        loss.backward()
+        self.optimizer.step()
+        return loss
 
     def step(self):
+        if self.kind == "train":
+            return self.train()
         if self.kind == "forward":
             with torch.inference_mode():
                 return self.network(self.x)
@@ -44,6 +59,10 @@ class Net:
         return torch.autograd.grad(loss, self.x)[0]
 
     def check(self):
+        if self.kind == "train":
+            losses = [self.train().item() for _ in range(CHECKED)]
+            self.optimizer.param_groups[0]["lr"] = REST
+            return ",".join(f"{loss:.6g}" for loss in losses)
         first = self.step()[0].reshape(-1).numpy()
         count = len(first)
         return ",".join(f"{first[i * count // SHOWN]:.6g}" for i in range(SHOWN))

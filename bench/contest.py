@@ -1,0 +1,166 @@
+"""What bench/engine and bench/train share: peers, their entries, options, and how a run ends."""
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+
+TOLERANCE = 1e-3    # of the largest value shown: peers must agree on it
+PEER_NAMES = {"plexor": "plexor", "ort": "ONNX Runtime", "torch": "PyTorch"}
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Trouble(Exception):
+    pass
+
+
+class Peer:
+    """A process that answers one line per request (bench/peer.h)."""
+
+    def __init__(self, name, command):
+        self.name, self.opened = name, 0
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, bufsize=1)
+
+    def ask(self, request):
+        try:
+            self.process.stdin.write(request + "\n")
+            reply = self.process.stdout.readline().strip()
+        except BrokenPipeError:
+            reply = ""
+        word, _, rest = reply.partition(" ")
+        if not reply:
+            raise Trouble(f"{self.name} ended unexpectedly at '{request}'")
+        if word == "error":
+            raise Trouble(f"{self.name}: {rest} (at '{request}')")
+        return rest
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Entry:
+    """One peer with one network, batch size, thread count and layout."""
+
+    cpu = False  # rates per second of CPU time (--cpu)
+
+    def __init__(self, peer, model, kind, batch, threads, layout):
+        self.peer, self.kind, self.layout, self.threads = peer, kind, layout, threads
+        peer.opened += 1
+        self.identity = peer.opened % 256
+        reply = peer.ask(f"open {self.identity} {model} {kind} {batch} {threads} {layout}")
+        self.facts = dict(pair.split("=", 1) for pair in reply.split())
+        self.batch, self.rates = int(self.facts["batch"]), []
+
+    def run(self, seconds):
+        time.sleep(0.05)  # threads of the peer before this one stop spinning
+        by_clock, by_cpu = self.peer.ask(f"run {self.identity} {seconds}").split()
+        rate = float(by_cpu if self.cpu else by_clock)
+        self.rates.append(rate)
+        return rate
+
+    def close(self):
+        if self.identity is not None:
+            self.peer.ask(f"close {self.identity}")
+        self.identity = None
+
+    def check(self):
+        return [float(v) for v in self.facts["check"].split(",")] if "check" in self.facts else []
+
+    def best(self):
+        return max(self.rates)
+
+
+def agree(a, b):
+    x, y = a.check(), b.check()
+    if not x or len(x) != len(y):
+        return False
+    scale = max(abs(v) for v in y) or 1.0
+    return all(abs(v - w) <= TOLERANCE * scale for v, w in zip(x, y))
+
+
+def fastest(entries):
+    return max(entries, key=Entry.best)
+
+
+def record(entry):
+    return {"images_per_s": round(entry.best(), 1), "batch": entry.batch, "layout": entry.layout,
+            "rounds": [round(r, 1) for r in entry.rates], "version": entry.facts.get("version")}
+
+
+def verdict(held):
+    return "-" if held is None else "held" if held else "NOT HELD"
+
+
+def find_python(modules):
+    for python in (os.environ.get("PLEXOR_PYTHON"), "/usr/bin/python3", sys.executable):
+        if python and subprocess.run([python, "-c", f"import {modules}"], capture_output=True,
+                                     check=False).returncode == 0:
+            return python
+    return None
+
+
+def machine_name():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as info:
+            for line in info:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.machine()
+
+
+def common_options(parser, networks):
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="build folder")
+    parser.add_argument("--networks", default=",".join(networks), help="comma-separated names")
+    parser.add_argument("--threads", default="1,2", help="comma-separated numbers of threads")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of a round per peer")
+    parser.add_argument("--search", type=float, default=0.25, help="seconds per setting tried")
+    parser.add_argument("--quick", action="store_true", help="three short rounds: a first look")
+    parser.add_argument("--cpu", action="store_true",
+                        help="count CPU time instead of the clock's: for a machine that is not idle")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 if a bar does not hold")
+
+
+def numbers(parser, option, text):
+    try:
+        return [int(t) for t in text.split(",")]
+    except ValueError:
+        return parser.error(f"{option} wants numbers, as in 1,2")
+
+
+def read_options(parser, networks):
+    options = parser.parse_args()
+    if options.quick:
+        options.rounds, options.seconds, options.search = 3, 0.3, 0.1
+    Entry.cpu = options.cpu
+    options.networks = options.networks.split(",")
+    options.threads = numbers(parser, "--threads", options.threads)
+    for name in options.networks:
+        if name not in networks:
+            parser.error(f"'{name}' is not known; there is {', '.join(networks)}")
+    return options
+
+
+def finish(report, options, print_report):
+    """Prints the report; the exit status."""
+    if options.json:
+        print(json.dumps(report, indent=2))
+    else:
+        print_report(report)
+    if report["failures"] and options.gate:
+        for failure in report["failures"]:
+            say(f"bar not held: {failure}")
+        return 1
+    return 0
