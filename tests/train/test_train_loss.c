@@ -4,6 +4,7 @@
 #include "cmocka_all.h"
 
 #include <math.h>
+#include <plexor/arch.h>
 #include <plexor/optimizer.h>
 #include <plexor/rng.h>
 #include <string.h>
@@ -120,6 +121,80 @@ static void test_gradients_by_differences(void **state)
         }
 }
 
+/* On a session: rows by rows what px_loss_sample() gives, scaled and added. */
+static void test_seeds(void **state)
+{
+    (void)state;
+    enum { BATCH = 4, SAMPLES = 3, CLASSES = 10 };
+    px_model *model = NULL;
+    px_plan *plan = NULL;
+    px_session *session = NULL;
+    px_scores scores;
+    px_error err = {0};
+    assert_int_equal(px_arch_build("mlp-5x30", NULL, &model, &err), PX_OK);
+    assert_int_equal(px_model_scores(model, &scores, &err), PX_OK);
+    px_plan_options options = px_plan_options_default();
+    options.batch = BATCH;
+    options.input_grad = true;
+    options.keep = &scores.value;
+    options.keep_count = 1;
+    assert_int_equal(px_plan_new(model, &options, &plan, &err), PX_OK);
+    assert_int_equal(px_session_new(plan, &session, &err), PX_OK);
+    float *x = px_session_input(session, 0);
+    const px_shape shape = px_plan_feed_shape(plan, 0);
+    px_random r = px_rng(1, PX_RNG_TEST, 0, 0);
+    for (int64_t i = 0; i < px_shape_count(&shape); i++)
+        x[i] = (float)px_rng_normal(&r);
+    assert_int_equal(px_session_forward(session, &err), PX_OK);
+
+    const int64_t labels[SAMPLES] = {0, 9, 4};
+    float targets[SAMPLES * CLASSES];
+    for (int i = 0; i < SAMPLES * CLASSES; i++)
+        targets[i] = (float)px_rng_u01(&r);
+    const px_loss loss = parse("cross-entropy:smoothing=0.1");
+    const px_view view = px_session_view(session, scores.value);
+    for (int soft = 0; soft < 2; soft++) {
+        double losses[SAMPLES];
+        int64_t predictions[SAMPLES];
+        assert_int_equal(px_session_seed_clear(session, &err), PX_OK);
+        for (int twice = 0; twice < 2; twice++)
+            assert_int_equal(px_loss_seed(&loss, session, &scores, soft ? NULL : labels,
+                                          soft ? targets : NULL, SAMPLES, 0.125, losses,
+                                          predictions, &err),
+                             PX_OK);
+        const px_place seed = px_session_seed(session, scores.value);
+        for (int i = 0; i < BATCH; i++) {
+            float row[CLASSES], gradient[CLASSES] = {0};
+            for (int c = 0; c < CLASSES; c++)
+                row[c] = view.data[i * view.stride[0] + c * view.stride[1]];
+            if (i < SAMPLES) {
+                const double want = px_loss_sample(&loss, row, CLASSES, false, labels[i],
+                                                   soft ? targets + i * CLASSES : NULL, gradient);
+                assert_true(losses[i] == want);
+                assert_int_equal(predictions[i], px_argmax(row, CLASSES));
+            }
+            for (int c = 0; c < CLASSES; c++)
+                assert_true(seed.data[i * seed.stride[0] + c * seed.stride[1]] ==
+                            0.25f * gradient[c]);
+        }
+    }
+
+    const int64_t bad[] = {0, 10, -1};
+    assert_int_equal(px_loss_seed(&loss, session, &scores, bad, NULL, 2, 1.0, NULL, NULL, &err),
+                     PX_E_MISMATCH);
+    assert_non_null(strstr(err.message, "label 10 is outside the network's classes 0..9"));
+    assert_int_equal(px_loss_seed(&loss, session, &scores, bad + 2, NULL, 1, 1.0, NULL, NULL, &err),
+                     PX_E_MISMATCH);
+    assert_int_equal(px_loss_seed(&loss, session, &scores, NULL, NULL, 1, 1.0, NULL, NULL, &err),
+                     PX_E_USAGE);
+    assert_int_equal(
+        px_loss_seed(&loss, session, &scores, labels, NULL, BATCH + 1, 1.0, NULL, NULL, &err),
+        PX_E_USAGE);
+    px_session_free(session);
+    px_plan_free(plan);
+    px_model_free(model);
+}
+
 static void test_specs_are_read_strictly(void **state)
 {
     (void)state;
@@ -147,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_confident_answers_keep_their_gradient),
         cmocka_unit_test(test_not_numbers_are_seen),
         cmocka_unit_test(test_gradients_by_differences),
+        cmocka_unit_test(test_seeds),
         cmocka_unit_test(test_specs_are_read_strictly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
