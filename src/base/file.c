@@ -20,8 +20,8 @@ static px_status file_fail(px_error *err, const char *path, const char *what)
     const bool mendable = number == ENOENT || number == ENOTDIR || number == EACCES ||
                           number == EISDIR || number == ENAMETOOLONG || number == ELOOP ||
                           number == EPERM || number == EROFS;
-    return px_fail(err, mendable ? PX_E_INPUT : PX_E_IO, "'%s': cannot %s: %s", path, what,
-                   strerror(number));
+    return px_fail(err, mendable ? PX_E_INPUT : number == ENOMEM ? PX_E_NOMEM : PX_E_IO,
+                   "'%s': cannot %s: %s", path, what, strerror(number));
 }
 
 /* Pipes have no size, so the buffer grows with what comes. */
@@ -118,6 +118,7 @@ px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
         return px_fail(err, PX_E_INPUT, "'%s': is a folder, give the name of a file", path);
     if (*path == '\0')
         return px_fail(err, PX_E_USAGE, "the name of the file to write is empty");
+    errno = ENOMEM; /* pxi_strdup() says nothing */
     writer.path = exists ? realpath(path, NULL) : pxi_strdup(path);
     if (!writer.path)
         return file_fail(err, path, "write");

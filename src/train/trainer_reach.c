@@ -6,23 +6,15 @@
 #include "train/trainer.h"
 
 #include "base/memory.h"
+#include "ops/op.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static bool node_has_gradient(const px_node *node)
 {
-    const char *gradient = "no";
-    int since = 0;
-    for (size_t i = 0; i < px_operator_count(); i++) {
-        const px_operator op = px_operator_get(i);
-        if (strcmp(op.name, node->type) == 0 && strcmp(op.domain, node->domain) == 0 &&
-            op.since <= node->opset && op.since > since) {
-            gradient = op.gradient;
-            since = op.since;
-        }
-    }
-    return strcmp(gradient, "yes") == 0;
+    const px_op *op = pxi_op_find(node->domain, node->type, node->opset, NULL);
+    return op && op->diff == PX_DIFF_YES;
 }
 
 /* Marks what `value` is computed from; through `passes` only, if that is given. */
