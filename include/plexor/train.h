@@ -159,7 +159,7 @@ PX_API void px_trainer_free(px_trainer *trainer);
 PX_API px_status px_trainer_run(px_trainer *trainer, px_error *err);
 
 typedef struct px_train_result {
-    int64_t epochs, steps; /* done, whole run */
+    int64_t epochs, steps; /* done, whole run; an epoch that until_accuracy ended counts */
     double loss, accuracy; /* of the last epoch in training */
     double test_loss, test_accuracy;
     double images_per_s;  /* training steps only, whole run */

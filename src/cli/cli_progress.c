@@ -65,6 +65,10 @@ static int progress_columns(void)
 
 static void progress_bar(const cli_progress *p, double share, int width)
 {
+    if (width < 3) {
+        fprintf(stderr, "\r%s ", p->label);
+        return;
+    }
     const bool colour = !getenv("NO_COLOR");
     const int filled = !(share > 0.0) ? 0 : share < 1.0 ? (int)(share * width) : width;
     char bar[BAR_WIDTH + 1];

@@ -6,13 +6,16 @@
 
 #include "base/memory.h"
 
-#include <inttypes.h>
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <plexor/json.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static px_status load_fail(const px_trainer *t, const char *what, px_error *err)
 {
@@ -162,10 +165,36 @@ static px_status load_all(px_trainer *t, const px_npz *npz, px_error *err)
     return px_plan_refresh(t->plan, err);
 }
 
+/* A process that was killed while it wrote has left "FILE.tmp-PID-N", which may be large. */
+static void load_clean(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    px_text folder = {0};
+    if (slash)
+        px_text_add_bytes(&folder, path, (size_t)(slash - path) + 1);
+    DIR *dir = opendir(slash ? px_text_get(&folder) : ".");
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        const size_t length = strlen(name);
+        long pid = 0;
+        unsigned serial = 0;
+        if (strncmp(entry->d_name, name, length) != 0 ||
+            sscanf(entry->d_name + length, ".tmp-%ld-%u", &pid, &serial) != 2 || pid <= 0 ||
+            kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+            continue;
+        (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+    px_text_done(&folder);
+}
+
 px_status pxi_checkpoint_open(px_trainer *t, px_error *err)
 {
     struct stat info;
     t->checkpoint_step = -1;
+    if (t->o.checkpoint && t->o.resume)
+        load_clean(t->o.checkpoint);
     if (!t->o.checkpoint || stat(t->o.checkpoint, &info) != 0)
         return PX_OK;
     if (!t->o.resume) {

@@ -271,7 +271,7 @@ px_train_result px_trainer_result(const px_trainer *t)
 {
     const train_state *s = &t->state;
     px_train_result r = {
-        .epochs = s->epoch,
+        .epochs = s->history_count,
         .steps = pxi_train_steps_done(t),
         .loss = (double)NAN,
         .accuracy = (double)NAN,

@@ -263,7 +263,7 @@ px_status px_trainer_run(px_trainer *t, px_error *err)
     t->checkpoint_at_s = px_clock_s();
     if (run_is_done(t)) /* a checkpoint of a finished run */
         goto finish;
-    if (t->o.until_accuracy >= 0.0 && t->resumed_step < 0)
+    if (t->o.until_accuracy >= 0.0 && isnan(t->state.test_accuracy)) /* not judged yet */
         status = pxi_until_start(t, err);
     if (status == PX_OK && pxi_train_goes_back(t))
         status = pxi_snapshot_take(t, err);
