@@ -17,7 +17,8 @@ static const char *const statuses[] = {
     "trouble: disk, memory, interrupted, internal",
 };
 
-/* "(default 5)", or nothing where there is no default worth telling. */
+/* "(default 5)", or nothing where there is no default worth telling, as one below the least that
+ * may be given: it stands for "not given". */
 static void help_default(const cli_option *option, px_text *out)
 {
     char number[PX_REAL_TEXT];
@@ -25,7 +26,8 @@ static void help_default(const cli_option *option, px_text *out)
         px_text_format(out, " (default %s)", *(const char **)option->target);
     else if (option->kind == CLI_KIND_INT && *(int64_t *)option->target)
         px_text_format(out, " (default %" PRId64 ")", *(int64_t *)option->target);
-    else if (option->kind == CLI_KIND_REAL && *(double *)option->target != 0.0)
+    else if (option->kind == CLI_KIND_REAL && *(double *)option->target != 0.0 &&
+             *(double *)option->target >= option->least)
         px_text_format(out, " (default %s)", px_real_text(*(double *)option->target, number));
 }
 

@@ -317,7 +317,7 @@ static int train_run(const cli_command *self, int argc, char **argv)
                  "share of the target that is spread over all classes"),
         CLI_REAL(0, "clip", &s->clip, "NORM", 0, 1e30, "shorten longer gradients; 0: as they are"),
         CLI_REAL(0, "dropout", &r->dropout, "RATE", 0, 0.99,
-                 "of a new network, in place of its own"),
+                 "of a new network, in place of its own rates"),
         CLI_STRING(0, "augment", &s->augment, "LIST",
                    "changes to inputs: crop:4,flip; none; 'plexor list augmentations'"),
         CLI_STRING(0, "freeze", &s->freeze, "LAYERS",
