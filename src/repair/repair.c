@@ -3,9 +3,10 @@
 
 #include "base/memory.h"
 #include <plexor/json.h>
+#include <plexor/optimizer.h>
 #include <plexor/weights.h>
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,30 @@ px_repair_options px_repair_options_default(void)
 
 /* --- what will be done ----------------------------------------------------------------------- */
 
+/* The optimiser and rate in a text of plexor.train; both stay where it does not say. Metadata may
+ * say anything: only running out of memory is a failure. */
+static px_status optimizer_of_text(const char *text, char **optimizer, double *lr, px_error *err)
+{
+    const px_shape any = {1, {1}};
+    px_json_document *document = NULL;
+    px_optimizer *trial = NULL;
+    px_status status = px_json_parse(text, strlen(text), &document, err);
+    const px_json_value *root = status == PX_OK ? px_json_root(document) : NULL;
+    const bool object = root && root->kind == PX_JSON_OBJECT;
+    const px_json_value *name = object ? px_json_member(root, "optimizer") : NULL;
+    const px_json_value *rate = object ? px_json_member(root, "lr") : NULL;
+    if (name && name->kind == PX_JSON_STRING && rate && rate->kind == PX_JSON_NUMBER &&
+        rate->number > 0.0 && isfinite(rate->number)) {
+        status = px_optimizer_new(name->string, &any, 1, &trial, err);
+        if (status == PX_OK && !(*optimizer = pxi_strdup(name->string)))
+            status = px_fail(err, PX_E_NOMEM, "out of memory");
+        *lr = rate->number;
+    }
+    px_optimizer_free(trial);
+    px_json_free(document);
+    return status == PX_E_NOMEM ? status : PX_OK;
+}
+
 /* "The model's own optimiser": training leaves its settings in the model's metadata. */
 static px_status repair_optimizer(px_repair *repair, px_error *err)
 {
@@ -29,23 +54,13 @@ static px_status repair_optimizer(px_repair *repair, px_error *err)
     if (recipe->optimizer)
         return PX_OK;
     const char *text = px_model_property(repair->o.model, "plexor.train");
-    px_json_document *document = NULL;
-    const px_json_value *optimizer = NULL, *lr = NULL;
-    if (text && px_json_parse(text, strlen(text), &document, NULL) == PX_OK) {
-        const px_json_value *root = px_json_root(document);
-        if (root->kind == PX_JSON_OBJECT) {
-            optimizer = px_json_member(root, "optimizer");
-            lr = px_json_member(root, "lr");
-        }
-    }
-    const bool known = optimizer && optimizer->kind == PX_JSON_STRING && lr &&
-                       lr->kind == PX_JSON_NUMBER && lr->number > 0.0;
-    repair->optimizer = pxi_strdup(known ? optimizer->string : guess);
-    recipe->optimizer = repair->optimizer;
-    recipe->lr *= known ? lr->number : guess_lr;
-    repair->report.optimizer_guessed = !known;
-    px_json_free(document);
-    return repair->optimizer ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    double lr = guess_lr;
+    if (text)
+        PX_TRY(optimizer_of_text(text, &repair->optimizer, &lr, err));
+    repair->report.optimizer_guessed = !repair->optimizer;
+    recipe->optimizer = repair->optimizer ? repair->optimizer : guess;
+    recipe->lr *= repair->optimizer ? lr : guess_lr;
+    return PX_OK;
 }
 
 static px_judge_set judge_of(const px_feeder_set *set)

@@ -322,6 +322,8 @@ static void test_own_optimizer(void **state)
         {"not json", "sgd:momentum=0.9", 0.001, true},
         {"[1]", "sgd:momentum=0.9", 0.001, true},
         {"{\"optimizer\": 3, \"lr\": 1}", "sgd:momentum=0.9", 0.001, true},
+        {"{\"optimizer\": \"rocket\", \"lr\": 1}", "sgd:momentum=0.9", 0.001, true},
+        {"{\"optimizer\": \"adam\", \"lr\": -1}", "sgd:momentum=0.9", 0.001, true},
         {"{\"optimizer\": \"adam:beta1=0.8\", \"lr\": 0.02}", "adam:beta1=0.8", 0.002, false},
     };
     bench b = bench_open("mlp-1x10");
