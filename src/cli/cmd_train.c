@@ -142,6 +142,8 @@ static px_status train_feeder(const train_args *a, const cli_training *t, px_fee
 
 /* --- the run --------------------------------------------------------------------------------- */
 
+enum { TRAIN_FACTS = 7 };
+
 /* Named as the user knows them; a resumed run is compared in this order. */
 static size_t train_facts(const train_args *a, char words[][48], px_property *facts)
 {
@@ -151,20 +153,22 @@ static size_t train_facts(const train_args *a, char words[][48], px_property *fa
     snprintf(words[1], 48, "%g", s->pollute);
     snprintf(words[2], 48, "%g", s->label_noise);
     snprintf(words[3], 48, "%" PRId64, a->request.data.limit);
+    snprintf(words[4], 48, "%" PRId64, a->request.data.seed);
     facts[n++] = (px_property){"--arch", a->request.arch ? a->request.arch : ""};
     facts[n++] = (px_property){"--batch", words[0]};
     facts[n++] = (px_property){"--augment", s->augment};
     facts[n++] = (px_property){"--pollute", words[1]};
     facts[n++] = (px_property){"--label-noise", words[2]};
     facts[n++] = (px_property){"--train-limit", words[3]};
+    facts[n++] = (px_property){"--seed", words[4]};
     return n;
 }
 
 static px_status train_new(const cli_command *self, train_args *a, const cli_training *t,
                            px_feeder *feeder, train_view *view, px_trainer **out, px_error *err)
 {
-    char words[4][48];
-    px_property facts[6];
+    char words[TRAIN_FACTS][48];
+    px_property facts[TRAIN_FACTS];
     const train_settings *s = &a->set;
     px_trainer_options o = px_trainer_options_default();
     o.model = t->model;

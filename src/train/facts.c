@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,30 +18,35 @@ void pxi_facts_free(px_trainer *t)
     t->fact_count = t->fact_room = 0;
 }
 
-PX_PRINTF(4, 5)
-static void fact_add(px_trainer *t, bool *room, const char *key, const char *format, ...)
+static void fact_add(px_trainer *t, bool *room, const char *key, const char *value)
 {
-    px_text value = {0};
-    va_list args;
-    char buffer[512];
-    va_start(args, format);
-    vsnprintf(buffer, sizeof buffer, format, args);
-    va_end(args);
-    px_text_add(&value, buffer);
-    if (pxi_grow(&t->facts, &t->fact_room, t->fact_count + 1, sizeof *t->facts) == 0) {
-        const px_property fact = {pxi_strdup(key), px_text_take(&value)};
-        t->facts[t->fact_count++] = fact;
-        *room = *room && fact.key && fact.value;
-    } else {
+    if (pxi_grow(&t->facts, &t->fact_room, t->fact_count + 1, sizeof *t->facts) != 0) {
         *room = false;
+        return;
     }
-    px_text_done(&value);
+    const px_property fact = {pxi_strdup(key), pxi_strdup(value)};
+    t->facts[t->fact_count++] = fact;
+    *room = *room && fact.key && fact.value;
 }
 
 static void fact_add_real(px_trainer *t, bool *room, const char *key, double value)
 {
     char text[PX_REAL_TEXT];
-    fact_add(t, room, key, "%s", px_real_text(value, text));
+    fact_add(t, room, key, px_real_text(value, text));
+}
+
+static void fact_add_whole(px_trainer *t, bool *room, const char *key, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    fact_add(t, room, key, text);
+}
+
+static void fact_add_hash(px_trainer *t, bool *room, const char *key, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%016" PRIx64, value);
+    fact_add(t, room, key, text);
 }
 
 /* The caller's come first: they are in the words of the one who will read about a difference. */
@@ -51,24 +55,24 @@ px_status pxi_facts_make(px_trainer *t, px_error *err)
     const px_trainer_options *o = &t->o;
     bool room = true;
     for (size_t i = 0; i < o->fact_count; i++)
-        fact_add(t, &room, o->facts[i].key, "%s", o->facts[i].value);
-    fact_add(t, &room, "network", "%016" PRIx64, px_model_hash(o->model));
-    fact_add(t, &room, "loss", "%s", o->loss);
+        fact_add(t, &room, o->facts[i].key, o->facts[i].value);
+    fact_add_hash(t, &room, "network", px_model_hash(o->model));
+    fact_add(t, &room, "loss", o->loss);
     fact_add_real(t, &room, "label smoothing", t->loss.smoothing);
-    fact_add(t, &room, "optimizer", "%s", px_optimizer_spec(t->optimizer));
-    fact_add(t, &room, "schedule", "%s", o->schedule);
+    fact_add(t, &room, "optimizer", px_optimizer_spec(t->optimizer));
+    fact_add(t, &room, "schedule", o->schedule);
     fact_add_real(t, &room, "lr", o->lr);
-    fact_add(t, &room, "epochs", "%" PRId64, o->epochs);
+    fact_add_whole(t, &room, "epochs", o->epochs);
     fact_add_real(t, &room, "clip", o->clip);
-    fact_add(t, &room, "freeze", "%s", o->freeze ? o->freeze : "");
-    fact_add(t, &room, "norms", "%s", o->freeze_norms ? "frozen" : "trained");
-    fact_add(t, &room, "micro-batch", "%" PRId64, px_plan_batch(t->plan));
-    fact_add(t, &room, "seed", "%" PRIu64, o->seed);
-    fact_add(t, &room, "evaluation every", "%" PRId64, o->eval_every);
-    fact_add(t, &room, "weights kept", "%s", o->keep_best ? "best" : "last");
-    fact_add(t, &room, "retries", "%d", o->retries);
+    fact_add(t, &room, "freeze", o->freeze ? o->freeze : "");
+    fact_add(t, &room, "norms", o->freeze_norms ? "frozen" : "trained");
+    fact_add_whole(t, &room, "micro-batch", px_plan_batch(t->plan));
+    fact_add_hash(t, &room, "seed", o->seed);
+    fact_add_whole(t, &room, "evaluation every", o->eval_every);
+    fact_add(t, &room, "weights kept", o->keep_best ? "best" : "last");
+    fact_add_whole(t, &room, "retries", o->retries);
     fact_add_real(t, &room, "accuracy to stop at", o->until_accuracy);
-    fact_add(t, &room, "training data", "%016" PRIx64, px_feeder_hash(o->feeder));
-    fact_add(t, &room, "test data", "%016" PRIx64, o->test.set ? px_dataset_hash(o->test.set) : 0);
+    fact_add_hash(t, &room, "training data", px_feeder_hash(o->feeder));
+    fact_add_hash(t, &room, "test data", o->test.set ? px_dataset_hash(o->test.set) : 0);
     return room ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
 }

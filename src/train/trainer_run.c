@@ -227,10 +227,7 @@ static px_status run_check(px_trainer *t, bool closed, bool *stays, px_error *er
         PX_TRY(pxi_train_judge(t, err));
     PX_TRY(pxi_until_check(t, err));
     *stays = pxi_train_steps_done(t) == before;
-    if (t->state.reached && !closed) {
-        PX_TRY(run_record(t, true, err));
-    }
-    return PX_OK;
+    return t->state.reached && !closed ? run_record(t, true, err) : PX_OK;
 }
 
 static px_status run_one(px_trainer *t, px_error *err)
