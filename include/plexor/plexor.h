@@ -32,6 +32,9 @@
 #include <plexor/optimizer.h>
 #include <plexor/train.h>
 
+#include <plexor/cover.h>
+#include <plexor/profile.h>
+
 #include <plexor/repair.h>
 
 #endif

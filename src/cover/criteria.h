@@ -1,0 +1,25 @@
+/* src/cover/criteria.h - X(id) per criterion px_criterion_<id>, in the order of `list criteria` */
+#ifndef PXI_COVER_CRITERIA_H
+#define PXI_COVER_CRITERIA_H
+
+#include <plexor/cover.h>
+
+/* About single neurons and layers. */
+#define PXI_CRITERIA_NEURONS(X)
+
+/* About surprise: how far an input's trace is from those of training data. */
+#define PXI_CRITERIA_SURPRISE(X)
+
+/* About what passes from layer to layer. */
+#define PXI_CRITERIA_PATHS(X)
+
+#define PXI_CRITERIA(X)      \
+    PXI_CRITERIA_NEURONS(X)  \
+    PXI_CRITERIA_SURPRISE(X) \
+    PXI_CRITERIA_PATHS(X)
+
+#define PXI_CRITERION_DECLARE(id) extern const px_criterion px_criterion_##id;
+PXI_CRITERIA(PXI_CRITERION_DECLARE)
+#undef PXI_CRITERION_DECLARE
+
+#endif
