@@ -368,12 +368,13 @@ static void test_log(void **state)
     };
     const char *const texts[][2] = {
         {"/tmp/plexor-train-log.csv",
-         "epoch,lr,loss,accuracy,test_loss,test_accuracy,seconds,images_per_s\n"
+         "epoch,lr,loss,train_accuracy,test_loss,test_accuracy,seconds,images_per_s\n"
          "1,0.5,1.25,0.5,,,2,100\n2,0.25,1,0.75,1.5,0.625,2.5,80\n"},
         {"/tmp/plexor-train-log.jsonl",
-         "{\"epoch\": 1, \"lr\": 0.5, \"loss\": 1.25, \"accuracy\": 0.5, \"test_loss\": null, "
+         "{\"epoch\": 1, \"lr\": 0.5, \"loss\": 1.25, \"train_accuracy\": 0.5, \"test_loss\": "
+         "null, "
          "\"test_accuracy\": null, \"seconds\": 2, \"images_per_s\": 100}\n"
-         "{\"epoch\": 2, \"lr\": 0.25, \"loss\": 1, \"accuracy\": 0.75, \"test_loss\": 1.5, "
+         "{\"epoch\": 2, \"lr\": 0.25, \"loss\": 1, \"train_accuracy\": 0.75, \"test_loss\": 1.5, "
          "\"test_accuracy\": 0.625, \"seconds\": 2.5, \"images_per_s\": 80}\n"},
     };
     for (int i = 0; i < 2; i++) {

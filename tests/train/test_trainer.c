@@ -161,6 +161,65 @@ static void test_freeze_norms(void **state)
     bench_close(&m);
 }
 
+/* A dense layer whose weights a Constant node holds, and a second head that the scores do not know
+ * of: the first are trained, the second's stay, decay or not. */
+static px_model *two_heads(void)
+{
+    px_builder *b = NULL;
+    px_model *model = NULL;
+    static float numbers[7840];
+    const px_shape input = {.rank = 4, .dim = {-1, 1, 28, 28}};
+    const px_shape dense = {.rank = 2, .dim = {784, 10}};
+    const px_attr held = {
+        .name = "value",
+        .kind = PX_ATTR_TENSOR,
+        .tensor = {.dtype = PX_FLOAT32, .shape = dense, .data = numbers},
+    };
+    for (int i = 0; i < 7840; i++)
+        numbers[i] = (float)(i % 13 - 6) * 0.01f;
+    OK(px_builder_new("heads", &b, fault));
+    const int x = px_builder_input(b, "input", PX_FLOAT32, &input);
+    const int flat = px_builder_node(b, "Flatten", "flat", &x, 1, NULL, 0);
+    const int w = px_builder_node(b, "Constant", "w", NULL, 0, &held, 1);
+    const int second = bench_weight(b, "second", &dense, 0.01);
+    const int logits = px_builder_node(b, "Gemm", "fc", (int[]){flat, w}, 2, NULL, 0);
+    const int other = px_builder_node(b, "Gemm", "other", (int[]){flat, second}, 2, NULL, 0);
+    px_builder_rename(b, logits, "logits");
+    px_builder_output(b, logits, PX_FLOAT32, NULL);
+    px_builder_output(b, other, PX_FLOAT32, NULL);
+    OK(px_builder_finish(b, &model, fault));
+    return model;
+}
+
+static void test_heads(void **state)
+{
+    (void)state;
+    bench m = bench_open(48, 10);
+    px_feeder *feeder = bench_feeder(&m, 16);
+    px_trainer *t = NULL;
+    px_model_free(m.model);
+    m.model = two_heads();
+    px_trainer_options options = bench_options(&m, feeder);
+    OK(px_trainer_new(&options, &t, fault));
+    OK(px_trainer_run(t, fault));
+    const px_train_result r = px_trainer_result(t);
+    assert_int_equal(r.parameters, 7840);
+    assert_int_equal(r.frozen, 7840);
+    px_weights *weights = px_trainer_weights(t);
+    assert_int_equal(px_weights_count(weights), 2);
+    const px_graph *graph = px_model_graph(m.model);
+    for (size_t i = 0; i < 2; i++) {
+        const px_weight *w = px_weights_get(weights, i);
+        const px_tensor *was = graph->values[px_graph_find_value(graph, w->name)].constant;
+        assert_int_equal(strcmp(w->name, "second") == 0, was != NULL);
+        assert_true(!was || memcmp(was->data, w->tensor.data, px_tensor_bytes(was)) == 0);
+        assert_true(was || ((float *)w->tensor.data)[300] != (float)(300 % 13 - 6) * 0.01f);
+    }
+    px_trainer_free(t);
+    px_feeder_free(feeder);
+    bench_close(&m);
+}
+
 /* One step of plain SGD with rate 1 moves the weights by the gradient: its norm is the limit. */
 static void test_clip(void **state)
 {
@@ -410,11 +469,12 @@ static void test_measure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_freeze),  cmocka_unit_test(test_freeze_norms),
-        cmocka_unit_test(test_clip),    cmocka_unit_test(test_diverges),
-        cmocka_unit_test(test_until),   cmocka_unit_test(test_keep_best),
-        cmocka_unit_test(test_refuses), cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_freeze),    cmocka_unit_test(test_freeze_norms),
+        cmocka_unit_test(test_clip),      cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_diverges),  cmocka_unit_test(test_until),
+        cmocka_unit_test(test_keep_best), cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_measure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
