@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const char *const history_names[PXI_HISTORY_COLUMNS] = {
-    "epoch", "lr", "loss", "accuracy", "test_loss", "test_accuracy", "seconds", "images_per_s",
+    "epoch",         "lr",      "loss",         "train_accuracy", "test_loss",
+    "test_accuracy", "seconds", "images_per_s",
 };
 
 void pxi_history_row(const px_train_epoch *epoch, double row[PXI_HISTORY_COLUMNS])
