@@ -11,6 +11,7 @@ static px_status job_plan(train_job *job, const px_model *model, int64_t micro, 
     PX_TRY(px_model_scores(model, &job->scores, err));
     px_plan_options options = px_plan_options_default();
     options.batch = micro;
+    options.team_samples = job->batch;
     options.keep = options.seeds = &job->scores.value;
     options.keep_count = options.seed_count = 1;
     options.wrt = wrt;

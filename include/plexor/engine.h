@@ -44,7 +44,9 @@ typedef struct px_plan_options {
     bool reference;      /* plain C kernels only, no fusion: what fast paths are tested against */
     px_weights *weights; /* NULL, or this model's: constants are read there. Outlive the plan */
     bool training;       /* with weights: BatchNormalization by the batch, and Dropout drops */
-    bool frozen_norms;   /* in training, BatchNormalization by its running statistics after all */
+    int64_t
+        team_samples;  /* in training with batch 0: the size of the batches to come; 0: unknown */
+    bool frozen_norms; /* in training, BatchNormalization by its running statistics after all */
 } px_plan_options;
 
 PX_API px_plan_options px_plan_options_default(void);

@@ -256,15 +256,19 @@ static int64_t plan_choose_batch(const pxi_program *program)
     return batch;
 }
 
-/* In training each micro-batch has gradients of its own, which are then added: enough samples that
- * each is charged with a few megabytes of them at most. */
-static int64_t plan_least_batch(const px_plan_options *options)
+/* In training each micro-batch also has gradients of its own, which are then added, so larger ones
+ * pay: enough samples that each is charged with a few megabytes at most, and 32 where activations
+ * alone would choose less (docs/benchmarks.md). But no more than a quarter of the batch, so that
+ * there is work for several threads. */
+static int64_t plan_training_batch(const px_plan_options *options, int64_t chosen)
 {
-    const int64_t charge = 8 << 20;
+    const int64_t charge = 8 << 20, least = 32, most = 64;
     int64_t bytes = 0;
-    for (size_t i = 0; options->training && i < px_weights_count(options->weights); i++)
+    for (size_t i = 0; i < px_weights_count(options->weights); i++)
         bytes += (int64_t)px_tensor_bytes(&px_weights_get(options->weights, i)->tensor);
-    return PX_MIN(bytes / charge, (int64_t)64);
+    chosen = PX_MIN(PX_MAX(PX_MAX(chosen, least), bytes / charge), most);
+    return options->team_samples ? PX_MAX(PX_MIN(chosen, options->team_samples / 4), (int64_t)1)
+                                 : chosen;
 }
 
 /* Whether every output and observed value has the batch as its leading axis. */
@@ -297,7 +301,9 @@ static px_status plan_specialise(px_plan *plan, plan_request *request, px_error 
     if (!batch) {
         PX_TRY(plan_make_feeds(plan->model, own ? own : 1, request, err));
         PX_TRY(plan_make_program(plan, request, err));
-        batch = own > 1 ? own : PX_MAX(plan_choose_batch(plan->program), plan_least_batch(options));
+        batch = own > 1 ? own : plan_choose_batch(plan->program);
+        if (own <= 1 && options->training)
+            batch = plan_training_batch(options, batch);
     }
     PX_TRY(plan_make_feeds(plan->model, batch, request, err));
     px_error first = {0};

@@ -146,6 +146,7 @@ static px_status trainer_plan(px_trainer *t, const px_feed *feed, px_error *err)
         wrt[i] = t->moved[i]->value;
     px_plan_options options = px_plan_options_default();
     options.batch = t->o.micro_batch;
+    options.team_samples = px_feeder_batch(t->o.feeder);
     options.weights = t->weights;
     options.training = true;
     options.frozen_norms = t->o.freeze_norms;
