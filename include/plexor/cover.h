@@ -80,14 +80,17 @@ typedef struct px_criterion {
     px_status (*prepare)(const px_criterion_request *request, void **prepared, px_error *err);
     void (*release)(void *prepared); /* NULL is fine */
 
-    /* A state: empty, private to one thread, as small as can be. `prepared` outlives it. */
+    /* A state: empty, private to one thread, as small as can be. `prepared` outlives it. `plexor
+     * merge` has no network and so nothing prepared: it opens states with NULL. Such a state takes
+     * its sizes from load(), and then does merge(), value() and save(), nothing else. */
     px_status (*open)(const void *prepared, void **state, px_error *err);
     void (*close)(void *state); /* NULL is fine */
     px_status (*observe)(void *state, const px_rows *rows, px_error *err);
     /* What observing row i alone would add to value(): no copy, no commit; several threads may ask
      * a state that nobody changes. A rejected row gives 0. */
     double (*gain)(const void *state, const px_rows *rows, int64_t i);
-    /* `other` was made from the same prepared thing, or from an equal one. */
+    /* `other` was made for the same network, settings and profile; PX_E_MISMATCH if its sizes show
+     * that files lied about that. */
     px_status (*merge)(void *state, const void *other, px_error *err);
     px_coverage (*value)(const void *state);
     /* Of one layer of the extractor; NULL: has no value per layer. */
@@ -98,7 +101,8 @@ typedef struct px_criterion {
      * NULL: has none. */
     void (*remark)(const void *state, px_text *text);
     /* Arrays named by px_npz_put() and taken by px_npz_take() below; the same state gives the same
-     * bytes. load() is given a state that was just opened, and bytes that may lie. */
+     * bytes. load() is given a state that was just opened, and bytes that may lie: it checks every
+     * size and value before it uses them, against what was prepared where that is not NULL. */
     px_status (*save)(const void *state, px_npz_writer *to, const char *prefix, px_error *err);
     px_status (*load)(void *state, const px_npz *from, const char *prefix, px_error *err);
 } px_criterion;
@@ -160,6 +164,8 @@ PX_API px_cover_options px_cover_options_default(void); /* every criterion */
 PX_API px_status px_cover_new(const px_model *model, const px_shape *input_shape,
                               const px_cover_options *options, px_cover **out, px_error *err);
 PX_API void px_cover_free(px_cover *cover); /* NULL is fine */
+/* Forgets all inputs; what was prepared stays. */
+PX_API px_status px_cover_reset(px_cover *cover, px_error *err);
 
 /* What a profile must learn for these options: give it to px_profile_make(). `options->profile` is
  * not looked at. Free with px_lessons_free(). */
@@ -170,7 +176,8 @@ PX_API size_t px_cover_count(const px_cover *cover);
 PX_API const px_criterion *px_cover_criterion(const px_cover *cover, size_t i);
 PX_API const double *px_cover_settings(const px_cover *cover, size_t i);
 /* Which neurons, or what else it reads; printed with every number. */
-PX_API const px_extractor *px_cover_extractor(const px_cover *cover, size_t i);
+PX_API const char *px_cover_definition(const px_cover *cover, size_t i);
+PX_API const px_extractor *px_cover_extractor(const px_cover *cover, size_t i); /* NULL: a file's */
 PX_API void *px_cover_state(px_cover *cover, size_t i);
 
 PX_API px_coverage px_cover_value(const px_cover *cover, size_t i);
@@ -214,9 +221,12 @@ PX_API const px_cover_point *px_cover_curve(const px_cover *cover, size_t *count
 
 /* An NPZ: `meta` (JSON) and the criteria's own arrays. The same inputs give the same bytes. */
 PX_API px_status px_cover_save(const px_cover *cover, const char *path, px_error *err);
-/* Adds what a file holds to a cover of the same network, criteria, settings and profile;
- * PX_E_MISMATCH otherwise, or where both have seen the same inputs. */
-PX_API px_status px_cover_load(px_cover *cover, const char *path, px_error *err);
+/* A cover from a file alone, without its network: it can be merged, looked at and saved, and can
+ * observe nothing. */
+PX_API px_status px_cover_open(const char *path, px_cover **out, px_error *err);
+/* Adds what `other` has observed. Both must be of the same network, criteria, settings and profile;
+ * PX_E_MISMATCH otherwise, or where both have seen the same inputs. Ordered criteria take `other`'s
+ * inputs as coming after. */
 PX_API px_status px_cover_merge(px_cover *cover, const px_cover *other, px_error *err);
 
 /* --- for those who run networks themselves: fuzzers, selectors ----------------------------------
