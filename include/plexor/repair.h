@@ -141,9 +141,10 @@ typedef struct px_repair_report {
     const int *missing_classes; /* PX_MIX_ONLY: classes that nothing trains */
     int missing_count;
 
+    px_train_result training; /* so far; its history is borrowed too */
+
     /* known after px_repair_run() */
     bool trained;
-    px_train_result training; /* its history is borrowed too */
     px_repair_set clean, failing;
     px_repair_verdict verdict;
 } px_repair_report;

@@ -24,7 +24,8 @@ static void help_default(const cli_option *option, px_text *out)
     char number[PX_REAL_TEXT];
     if (option->kind == CLI_KIND_STRING && *(const char **)option->target)
         px_text_format(out, " (default %s)", *(const char **)option->target);
-    else if (option->kind == CLI_KIND_INT && *(int64_t *)option->target)
+    else if (option->kind == CLI_KIND_INT && *(int64_t *)option->target &&
+             (double)*(int64_t *)option->target >= option->least)
         px_text_format(out, " (default %" PRId64 ")", *(int64_t *)option->target);
     else if (option->kind == CLI_KIND_REAL && *(double *)option->target != 0.0 &&
              *(double *)option->target >= option->least)

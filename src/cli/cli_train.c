@@ -16,37 +16,6 @@ static px_data_options train_data_options(const cli_data *data, const char *spli
     return options;
 }
 
-/* Whether the data come in one piece: no train and no test part, but readable as a whole. */
-static bool data_is_whole(const char *spec)
-{
-    static const char *const splits[] = {"train", "test"};
-    for (int i = 0; i < 2; i++) {
-        px_data_options options = px_data_options_default();
-        px_dataset *set = NULL;
-        options.split = splits[i];
-        if (px_dataset_open(spec, &options, &set, NULL) == PX_OK) {
-            px_dataset_close(set);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Opens one part of some data, in the shape of `input` if that is given. Data in one piece are
- * their own only part. */
-static px_status train_open_set(px_preprocess *pre, const px_shape *input, const char *spec,
-                                px_data_options options, bool may_be_whole, px_dataset **out,
-                                px_error *err)
-{
-    const px_status status = input ? px_dataset_open_for(pre, input, spec, &options, out, err)
-                                   : px_dataset_open(spec, &options, out, err);
-    if (status != PX_E_INPUT || !may_be_whole || !data_is_whole(spec))
-        return status;
-    options.split = NULL;
-    return input ? px_dataset_open_for(pre, input, spec, &options, out, err)
-                 : px_dataset_open(spec, &options, out, err);
-}
-
 static int64_t train_class_count(const px_dataset *set)
 {
     int64_t classes = px_dataset_class_count(set);
@@ -110,7 +79,7 @@ static px_status train_open_new(const cli_train_request *r, cli_training *t, px_
                               NULL, NULL, r->data.size, err));
     options.height = size.height;
     options.width = size.width;
-    PX_TRY(train_open_set(NULL, NULL, r->data.spec, options, !r->data.split, &t->train.set, err));
+    PX_TRY(cli_part_open(NULL, NULL, r->data.spec, &options, !r->data.split, &t->train.set, err));
     PX_TRY(px_dataset_check_labels(t->train.set, INT32_MAX, err));
     PX_TRY(train_build(r, t->train.set, &t->model, err));
     PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
@@ -125,9 +94,10 @@ static px_status train_open_trained(const cli_command *self, const cli_train_req
     PX_TRY(cli_model_load(self, r->path, &t->model, err));
     PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
     const px_graph *graph = px_model_graph(t->model);
-    return train_open_set(&t->train.pre, &graph->values[graph->inputs[0]].shape, r->data.spec,
-                          train_data_options(&r->data, r->data.split ? r->data.split : "train"),
-                          !r->data.split, &t->train.set, err);
+    const px_data_options options =
+        train_data_options(&r->data, r->data.split ? r->data.split : "train");
+    return cli_part_open(&t->train.pre, &graph->values[graph->inputs[0]].shape, r->data.spec,
+                         &options, !r->data.split, &t->train.set, err);
 }
 
 static px_status train_open_test(const cli_train_request *r, cli_training *t, px_error *err)
@@ -142,7 +112,7 @@ static px_status train_open_test(const cli_train_request *r, cli_training *t, px
     t->test.pre = t->train.pre;
     const char *spec = r->test ? r->test : r->data.spec;
     const px_status status =
-        train_open_set(&t->test.pre, input, spec, options, r->test != NULL, &t->test.set, err);
+        cli_part_open(&t->test.pre, input, spec, &options, r->test != NULL, &t->test.set, err);
     if (status == PX_E_INPUT && !r->test)
         return px_fail_in(err, status,
                           "no data to test on; give some with --test SPEC, or "

@@ -211,10 +211,15 @@ static px_status repair_prepare(const repair_args *a, repair_job *job, px_error 
     return px_repair_new(o, &job->repair, err);
 }
 
-static void repair_warn(const cli_command *self, const px_repair_report *r,
+static void repair_warn(const cli_command *self, const repair_args *args, const px_repair_report *r,
                         const cli_classes *names)
 {
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
+    if (args->resume && r->added_count && r->training.resumed_step < 0)
+        cli_note(self, "'%s' is not there: starting at the beginning", args->checkpoint);
+    else if (args->resume && r->added_count)
+        cli_note(self, "going on after %" PRId64 " steps, from '%s'", r->training.resumed_step,
+                 args->checkpoint);
     if (r->overlap)
         cli_note(self,
                  "%s test inputs are among those that are added; they are left out of the test set",
@@ -296,7 +301,7 @@ static int repair_all(const cli_command *self, const repair_args *a, int argc, c
     if (status != PX_OK)
         goto done;
     names = cli_classes_open(job.model, job.part[TEST].set);
-    repair_warn(self, px_repair_get(job.repair), &names);
+    repair_warn(self, a, px_repair_get(job.repair), &names);
     if (!a->output.json) {
         printf("network  %s\n", a->path);
         if (job.part[TRAIN].set)

@@ -220,7 +220,9 @@ static px_status repair_setup(px_repair *repair, px_error *err)
         PX_TRY(repair_find_missing(repair, err));
     PX_TRY(repair_feeder(repair, err));
     report->steps = px_feeder_steps(repair->feeder);
-    return repair_trainer(repair, err);
+    PX_TRY(repair_trainer(repair, err));
+    report->training = px_trainer_result(repair->trainer);
+    return PX_OK;
 }
 
 px_status px_repair_new(const px_repair_options *options, px_repair **out, px_error *err)
