@@ -102,18 +102,16 @@ void pxi_conv_bound_done(pxi_conv_bound *bound)
     *bound = (pxi_conv_bound){0};
 }
 
-px_status pxi_conv_bound_run(const pxi_conv_bound *bound, bool adds, px_error *err)
+px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t n, bool adds, px_error *err)
 {
     const pxi_conv_kernel *kernel = bound->kernel;
-    for (int64_t n = 0; n < kernel->batch; n++) {
-        const float *source = bound->source + n * kernel->source_size;
-        float *destination = bound->destination + n * kernel->destination_size;
-        if (kernel->prim)
-            PX_TRY(pxi_bound_run(bound->each[n], err));
-        else if (kernel->narrow)
-            pxi_narrow_run(kernel->narrow, source, destination, adds, bound->scratch);
-        else
-            pxi_winograd_run(kernel->winograd, source, destination, adds, bound->scratch);
-    }
+    const float *source = bound->source + n * kernel->source_size;
+    float *destination = bound->destination + n * kernel->destination_size;
+    if (kernel->prim)
+        return pxi_bound_run(bound->each[n], err);
+    if (kernel->narrow)
+        pxi_narrow_run(kernel->narrow, source, destination, adds, bound->scratch);
+    else
+        pxi_winograd_run(kernel->winograd, source, destination, adds, bound->scratch);
     return PX_OK;
 }

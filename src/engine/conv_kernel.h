@@ -48,6 +48,7 @@ bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel);
 px_status pxi_conv_bound_init(pxi_conv_bound *bound, const pxi_conv_kernel *kernel, void *stream,
                               float *source, float *destination, void *scratch, px_error *err);
 void pxi_conv_bound_done(pxi_conv_bound *bound);
-px_status pxi_conv_bound_run(const pxi_conv_bound *bound, bool adds, px_error *err);
+/* Sample n of the micro-batch. */
+px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t n, bool adds, px_error *err);
 
 #endif

@@ -3,14 +3,21 @@
  * y = act(conv(x) * scale + shift + residual): BatchNormalization is folded into the weights
  * (unless their gradients are wanted), the residual is added by the kernel. The gradient of the
  * data with stride 1 is itself a convolution, with rotated and transposed weights, on the same fast
- * kernels.
+ * kernels; that of a depthwise convolution has a kernel of its own (depthwise.h).
+ *
+ * The derivative of the activation is a pass over the gradient before that, unless it happens on
+ * the way: a depthwise kernel can mask what it reads, and what it writes with the derivative of the
+ * activation that made x. Samples go through all of this one by one, so that the gradient stays in
+ * the cache.
  *
  * Cells: in[0] x, in[1] residual (-1: none), in[2] weights, in[3] bias (-1: none); out[0] y.
  */
 #include "engine/conv_kernel.h"
 
 #include "base/memory.h"
+#include "engine/act_bits.h"
 #include "engine/conv_wgrad.h"
+#include "engine/depthwise.h"
 #include "ops/conv.h"
 #include "ops/norm.h"
 
@@ -27,10 +34,15 @@ typedef struct conv_impl {
     pxi_conv_kernel forward;
     pxi_conv_kernel data,
         data_adds;              /* data_adds: added to what is there; may be empty, see `spare` */
+    pxi_depthwise *depthwise;   /* makes the data gradient instead; NULL: they do */
     pxi_conv_wgrad weight_grad; /* empty: not wanted */
-    bool wants_data, wants_weights, wants_bias;
-    bool own_gradient; /* the masked gradient needs a place of its own: y's is asked for */
-    bool spare;        /* the data gradient cannot be added in place: made apart, then added */
+    bool wants_data, wants_weights, wants_bias, wants_residual;
+    size_t words;      /* of bits per sample, in the unit's saved memory; 0: y is kept instead */
+    bool masks_itself; /* `depthwise` masks the gradient that it reads: no pass before it */
+    bool gradient_is_masked;  /* by the unit that reads y: no pass either */
+    const pxi_unit *masks_of; /* the unit that made x, whose mask goes on dx; NULL: none */
+    bool own_gradient;        /* the masked gradient needs a place of its own: y's is asked for */
+    bool spare; /* the data gradient cannot be added in place: made apart, then added */
     size_t kernel_scratch, gradient_offset, spare_offset; /* in the unit's scratch */
 } conv_impl;
 
@@ -38,6 +50,16 @@ typedef struct conv_state {
     pxi_conv_bound forward, data, data_adds;
     pxi_conv_wgrad_bound weight_grad;
 } conv_state;
+
+static int64_t conv_data_size(const conv_impl *impl) /* elements of a sample */
+{
+    return impl->shape.in_channels * impl->shape.in[0] * impl->shape.in[1];
+}
+
+static int64_t conv_result_size(const conv_impl *impl)
+{
+    return impl->shape.out_channels * impl->shape.out[0] * impl->shape.out[1];
+}
 
 static size_t conv_align(size_t bytes)
 {
@@ -200,10 +222,49 @@ static void conv_rotate_weights(const conv_impl *impl)
                         impl->weights[((k * oc + o) * ic + i) * taps + t];
 }
 
+/* Whether the derivative is 0 or 1, so that a mask is all there is to it. */
+static bool conv_act_is_gate(const pxi_act *act)
+{
+    return act->kind == PXI_ACT_CLIP || (act->kind == PXI_ACT_RELU && act->alpha == 0.0f);
+}
+
+/* The convolution that made x, if this unit can apply the derivative of its activation to dx: it
+ * kept bits, nobody else adds to that gradient, and nobody asked for it. It is told. */
+static const pxi_unit *conv_find_masked(px_plan *plan, const pxi_unit *unit)
+{
+    const conv_impl *impl = unit->impl;
+    const int root = plan->cells[unit->in[0]].root;
+    pxi_unit *maker = NULL;
+    int readers = 0;
+    for (int c = 0; c < plan->cell_count; c++)
+        if (plan->cells[c].root == root && (plan->cells[c].is_wrt || plan->cells[c].is_seed))
+            return NULL;
+    for (int u = 0; u < plan->unit_count; u++) {
+        pxi_unit *other = &plan->units[u];
+        for (int i = 0; other->backward && i < other->in_count; i++)
+            readers += other->in[i] >= 0 && plan->cells[other->in[i]].root == root;
+        if (other->kind == &pxi_unit_conv && other->backward && other->out[0] == root)
+            maker = other;
+    }
+    if (!maker || readers != 1)
+        return NULL;
+    conv_impl *made = maker->impl;
+    if (!made->words || !conv_act_is_gate(&made->act) || made->shape.batch != impl->shape.batch ||
+        made->shape.out_channels != impl->shape.in_channels ||
+        made->shape.out[0] != impl->shape.in[0] || made->shape.out[1] != impl->shape.in[1])
+        return NULL;
+    made->gradient_is_masked = true;
+    return maker;
+}
+
 static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl *impl,
                                  px_error *err)
 {
-    (void)unit;
+    if (pxi_depthwise_takes(&impl->shape)) {
+        impl->depthwise = pxi_depthwise_new(plan->arena, &impl->shape, impl->weights);
+        impl->masks_of = conv_find_masked(plan, unit);
+        return impl->depthwise ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    }
     pxi_conv_shape rotated;
     if (!conv_rotated_shape(&impl->shape, &rotated)) {
         impl->spare = true;
@@ -236,14 +297,20 @@ static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
     impl->wants_data = pxi_cell_wants_grad(plan, unit->in[0]);
     impl->wants_weights = pxi_cell_wants_grad(plan, unit->in[2]);
     impl->wants_bias = pxi_cell_wants_grad(plan, unit->in[3]);
+    impl->wants_residual = pxi_cell_wants_grad(plan, unit->in[1]);
+    if (!plan->weight_grads && pxi_act_bits_take(&impl->act)) /* those would keep y anyway */
+        impl->words = pxi_act_bits_words((size_t)conv_result_size(impl));
+    unit->saved.bytes = (size_t)impl->shape.batch * impl->words * sizeof(uint16_t);
     if (impl->wants_data)
         PX_TRY(conv_build_data(plan, unit, impl, err));
     if (impl->wants_weights || impl->wants_bias)
         PX_TRY(pxi_conv_wgrad_init(&impl->weight_grad, &impl->shape, impl->wants_weights,
                                    impl->wants_bias, err));
     unit->backward_reads_in = impl->wants_weights || impl->wants_bias;
-    unit->backward_reads_out = impl->act.kind != PXI_ACT_NONE;
-    impl->own_gradient = pxi_act_needs_place(plan, &impl->act, unit->out[0]);
+    unit->backward_reads_out = impl->act.kind != PXI_ACT_NONE && !impl->words;
+    impl->masks_itself = impl->depthwise && impl->words && conv_act_is_gate(&impl->act) &&
+                         !impl->wants_weights && !impl->wants_bias && !impl->wants_residual;
+    impl->own_gradient = !impl->masks_itself && pxi_act_needs_place(plan, &impl->act, unit->out[0]);
 
     const size_t kernels[] = {unit->scratch_bytes, pxi_conv_kernel_scratch(&impl->data),
                               pxi_conv_kernel_scratch(&impl->data_adds),
@@ -267,6 +334,8 @@ static px_status conv_refresh(const px_plan *plan, pxi_unit *unit, px_error *err
     PX_TRY(pxi_conv_kernel_repack(&impl->forward, impl->weights, impl->bias, err));
     if (impl->rotated)
         conv_rotate_weights(impl);
+    if (impl->depthwise)
+        pxi_depthwise_repack(impl->depthwise, impl->weights);
     const float *data = impl->rotated ? impl->rotated : impl->weights;
     PX_TRY(pxi_conv_kernel_repack(&impl->data, data, NULL, err));
     return pxi_conv_kernel_repack(&impl->data_adds, data, NULL, err);
@@ -315,31 +384,75 @@ static px_status conv_attach(const pxi_unit *unit, px_session *session, void **o
     return pxi_conv_wgrad_bind(&impl->weight_grad, session->stream, &state->weight_grad, err);
 }
 
+/* Where the activation behind sample n lets the gradient through. */
+static uint16_t *conv_bits(const pxi_unit *unit, const px_session *session, int64_t n)
+{
+    const conv_impl *impl = unit->impl;
+    uint16_t *bits = (uint16_t *)(void *)(session->memory + unit->saved.offset);
+    return bits + (size_t)n * impl->words;
+}
+
 static px_status conv_forward(const pxi_unit *unit, px_session *session, void *data, px_error *err)
 {
+    const conv_impl *impl = unit->impl;
     const conv_state *state = data;
+    const int64_t size = conv_result_size(impl);
     float *y = pxi_cell_data(session, unit->out[0]);
     if (unit->in[1] >= 0) {
         const float *residual = pxi_cell_data(session, unit->in[1]);
         if (residual != y)
             memcpy(y, residual, px_tensor_bytes(&session->plan->cells[unit->out[0]].tensor));
     }
-    return pxi_conv_bound_run(&state->forward, unit->in[1] >= 0, err);
+    for (int64_t n = 0; n < impl->shape.batch; n++) {
+        PX_TRY(pxi_conv_bound_run(&state->forward, n, unit->in[1] >= 0, err));
+        if (impl->words)
+            pxi_act_bits_pack(&impl->act, y + n * size, conv_bits(unit, session, n), (size_t)size);
+    }
+    return PX_OK;
 }
 
-static px_status conv_backward_data(const pxi_unit *unit, px_session *session,
-                                    const conv_state *state, px_error *err)
+/* The gradient behind the activation of sample n, and the residual's, where a pass of its own has
+ * to make them. */
+static void conv_backward_act(const pxi_unit *unit, const px_session *session, int64_t n,
+                              bool residual_adds)
+{
+    static const pxi_act none = {0};
+    const conv_impl *impl = unit->impl;
+    const pxi_act *act = impl->gradient_is_masked ? &none : &impl->act;
+    if (impl->masks_itself || (act->kind == PXI_ACT_NONE && !impl->wants_residual))
+        return;
+    const int64_t size = conv_result_size(impl), at = n * size;
+    const float *dy = pxi_cell_grad(session, unit->out[0]) + at;
+    float *g = conv_gradient(unit, session) + at;
+    float *residual = impl->wants_residual ? pxi_cell_grad(session, unit->in[1]) + at : NULL;
+    if (impl->words && act->kind != PXI_ACT_NONE)
+        pxi_act_bits_backward(act, conv_bits(unit, session, n), dy, g, residual, residual_adds,
+                              (size_t)size);
+    else
+        pxi_act_backward(act, (const float *)pxi_cell_data(session, unit->out[0]) + at, dy, g,
+                         residual, residual_adds, (size_t)size);
+}
+
+static px_status conv_backward_data(const pxi_unit *unit, const px_session *session,
+                                    const conv_state *state, int64_t n, bool adds, px_error *err)
 {
     const conv_impl *impl = unit->impl;
-    float *dx = pxi_cell_grad(session, unit->in[0]);
-    const bool adds = pxi_grad_adds(session, unit->in[0]);
-    PX_TRY(pxi_conv_bound_run(adds && state->data_adds.kernel ? &state->data_adds : &state->data,
+    const int64_t size = conv_data_size(impl), at = n * size;
+    float *dx = pxi_cell_grad(session, unit->in[0]) + at;
+    if (impl->depthwise) {
+        const bool masks = impl->masks_itself && !impl->gradient_is_masked;
+        pxi_depthwise_run(impl->depthwise,
+                          conv_gradient(unit, session) + n * conv_result_size(impl),
+                          masks ? conv_bits(unit, session, n) : NULL,
+                          impl->masks_of ? conv_bits(impl->masks_of, session, n) : NULL, dx, adds);
+        return PX_OK;
+    }
+    PX_TRY(pxi_conv_bound_run(adds && state->data_adds.kernel ? &state->data_adds : &state->data, n,
                               adds, err));
     if (impl->spare) {
         const pxi_act none = {0};
-        float *made = (float *)(void *)conv_scratch(session, impl->spare_offset);
-        pxi_act_backward(&none, made, made, made, dx, adds,
-                         (size_t)px_shape_count(&session->plan->cells[unit->in[0]].tensor.shape));
+        float *made = (float *)(void *)conv_scratch(session, impl->spare_offset) + at;
+        pxi_act_backward(&none, made, made, made, dx, adds, (size_t)size);
     }
     return PX_OK;
 }
@@ -348,21 +461,20 @@ static px_status conv_backward(const pxi_unit *unit, px_session *session, void *
 {
     const conv_impl *impl = unit->impl;
     const conv_state *state = data;
-    const px_plan *plan = session->plan;
-    float *dy = pxi_cell_grad(session, unit->out[0]), *g = conv_gradient(unit, session);
-    const bool residual = pxi_cell_wants_grad(plan, unit->in[1]);
-    if (impl->act.kind != PXI_ACT_NONE || residual)
-        pxi_act_backward(&impl->act, pxi_cell_data(session, unit->out[0]), dy, g,
-                         residual ? pxi_cell_grad(session, unit->in[1]) : NULL,
-                         residual && pxi_grad_adds(session, unit->in[1]),
-                         (size_t)px_shape_count(&plan->cells[unit->out[0]].tensor.shape));
+    const bool residual_adds = impl->wants_residual && pxi_grad_adds(session, unit->in[1]);
+    const bool data_adds = impl->wants_data && pxi_grad_adds(session, unit->in[0]);
+    for (int64_t n = 0; n < impl->shape.batch; n++) {
+        conv_backward_act(unit, session, n, residual_adds);
+        if (impl->wants_data)
+            PX_TRY(conv_backward_data(unit, session, state, n, data_adds, err));
+    }
     if (impl->wants_weights || impl->wants_bias)
         PX_TRY(pxi_conv_wgrad_run(&impl->weight_grad, &state->weight_grad, err));
     if (impl->wants_weights)
         pxi_grad_adds(session, unit->in[2]);
     if (impl->wants_bias)
         pxi_grad_adds(session, unit->in[3]);
-    return impl->wants_data ? conv_backward_data(unit, session, state, err) : PX_OK;
+    return PX_OK;
 }
 
 static void conv_detach(void *data)

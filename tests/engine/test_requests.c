@@ -6,6 +6,7 @@
  */
 #include "plan_helpers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* x -> conv -> relu -> conv + relu's -> relu -> pool -> flatten -> gemm */
@@ -298,6 +299,91 @@ static void test_seeds_at_several_depths(void **state)
     }
 }
 
+/* --- gradients that are masked on the way ------------------------------------------------------
+ */
+
+/* x -> conv -> act (a) -> depthwise -> act (b) -> conv: whoever asks for a gradient at a or b,
+ * seeds one, or reads a as well, gets it as it is before the mask; the input's is the same as ever.
+ */
+static void test_masked_gradients(void **state)
+{
+    (void)state;
+    enum { AT_A = 1, AT_B = 2, SEED_A = 4, SEED_B = 8, READ_A = 16, VIEW_A = 32, WEIGHTS = 64 };
+    static const char *const acts[] = {"Relu", "LeakyRelu", "Clip", "Sigmoid"};
+    static const float low = -0.25f, high = 0.5f;
+    for (int request = 0; request < 128; request++)
+        for (int stride = 1; stride < 3; stride++) {
+            const char *act = acts[(request + stride) % 4];
+            char what[64], attrs[64];
+            snprintf(what, sizeof what, "request %d stride %d %s", request, stride, act);
+            snprintf(attrs, sizeof attrs, "group=32 pads=1,1,1,1 strides=%d,%d", stride, stride);
+            net n;
+            net_init(&n, (uint64_t)request, "1,4,7,6");
+            const int bounds[] = {net_tensor(&n, PX_FLOAT32, "", &low),
+                                  net_tensor(&n, PX_FLOAT32, "", &high)};
+            const bool clip = act[0] == 'C';
+            int a = net_add(&n, "Conv", "", IN(V(n.x), {.weight = "32,4,1,1"}));
+            a = clip ? net_add(&n, act, "", IN(V(a), V(bounds[0]), V(bounds[1])))
+                     : net_add(&n, act, "", IN(V(a)));
+            const int read = request & VIEW_A ? net_add(&n, "Identity", "", IN(V(a))) : a;
+            int b = net_add(&n, "Conv", attrs, IN(V(read), {.weight = "32,1,3,3"}));
+            b = clip ? net_add(&n, act, "", IN(V(b), V(bounds[0]), V(bounds[1])))
+                     : net_add(&n, act, "", IN(V(b)));
+            int y = net_add(&n, "Conv", "", IN(V(b), {.weight = "8,32,1,1"}));
+            y = net_add(&n, "GlobalAveragePool", "", IN(V(y)));
+            if (request & READ_A) {
+                int other = net_add(&n, "GlobalAveragePool", "", IN(V(a)));
+                other = net_add(&n, "Conv", "", IN(V(other), {.weight = "8,32,1,1"}));
+                y = net_add(&n, "Add", "", IN(V(y), V(other)));
+            }
+            px_model *model = net_take(&n, y);
+            int wrt[4] = {n.x}, seeds[3] = {y};
+            px_plan_options options = px_plan_options_default();
+            options.batch = 2;
+            options.wrt = wrt;
+            options.wrt_count = 1;
+            options.seeds = seeds;
+            options.seed_count = 1;
+            if (request & AT_A)
+                wrt[options.wrt_count++] = a;
+            if (request & AT_B)
+                wrt[options.wrt_count++] = b;
+            if (request & WEIGHTS)
+                wrt[options.wrt_count++] = net_weight(model, 1);
+            if (request & SEED_A)
+                seeds[options.seed_count++] = a;
+            if (request & SEED_B)
+                seeds[options.seed_count++] = b;
+            float *got[2][4] = {{0}};
+            int64_t counts[4] = {0};
+            for (int reference = 0; reference < 2; reference++) {
+                options.reference = reference;
+                px_plan *plan = NULL;
+                px_session *session = open_plan(model, &options, &plan, what);
+                px_error err = {0};
+                for (int round = 0; round < 2; round++) { /* nothing is left of the first */
+                    check(px_session_forward(session, &err), &err, what);
+                    check(px_session_seed_clear(session, &err), &err, what);
+                    for (size_t i = 0; i < options.seed_count; i++)
+                        seed_add(session, seeds[i], i, 1.0f);
+                    check(px_session_backward(session, &err), &err, what);
+                }
+                for (size_t w = 0; w < options.wrt_count; w++) {
+                    const px_view view = px_session_grad(session, wrt[w]);
+                    got[reference][w] = view_copy(&view);
+                    counts[w] = px_shape_count(&view.shape);
+                }
+                close_plan(plan, session);
+            }
+            for (size_t w = 0; w < options.wrt_count; w++) {
+                assert_close(got[0][w], got[1][w], counts[w], 1e-5, what);
+                free(got[0][w]);
+                free(got[1][w]);
+            }
+            px_model_free(model);
+        }
+}
+
 /* --- restarts --------------------------------------------------------------------------------- */
 
 static void feed_fill(px_session *to, size_t feed, const px_session *from, int value)
@@ -443,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_seed_at_constant),
         cmocka_unit_test(test_lists_of_wrong_types),
         cmocka_unit_test(test_seeds_at_several_depths),
+        cmocka_unit_test(test_masked_gradients),
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_restart_at_one_of_two_outputs),
         cmocka_unit_test(test_feeds_of_nothing),

@@ -297,6 +297,52 @@ static void test_winograd(void **state)
     }
 }
 
+/* Inverted residual blocks: expand, act, depthwise, act, project [+ x]; every stride, border and
+ * leftover of the depthwise kernels, and every activation before and behind them. */
+static void test_depthwise(void **state)
+{
+    (void)state;
+    static const net_in end = {-1, NULL, 0, 0};
+    static const int channels[] = {3, 8, 16, 24, 32, 48, 64, 80, 144, 200};
+    draw_state = 6;
+    for (int i = 0; i < 60; i++) {
+        const int kernel = draw(1, 3) == 3 ? 5 : 3, stride = draw(1, 2), c = channels[draw(0, 9)];
+        const int top = draw(0, kernel / 2), left = draw(0, kernel / 2);
+        const int bottom = draw(0, kernel - 1), right = draw(0, kernel - 1);
+        const int h = draw(5, 13), w = draw(5, 13), before = draw(0, 4), behind = draw(0, 4);
+        const bool expands = i % 5 != 0, residual = draw(0, 1), joins = i % 7 == 3;
+        char what[200], shape[64], expand[32], deep[32], attrs[120], project[32];
+        snprintf(what, sizeof what,
+                 "depthwise %d: %d channels %dx%d kernel %d stride %d pads %d,%d,%d,%d %s %s%s%s",
+                 i, c, h, w, kernel, stride, top, left, bottom, right, activations[before][0],
+                 activations[behind][0], residual ? " residual" : "", joins ? " joins" : "");
+        snprintf(shape, sizeof shape, "1,%d,%d,%d", expands ? 8 : c, h, w);
+        snprintf(expand, sizeof expand, "%d,8,1,1", c);
+        snprintf(deep, sizeof deep, "%d,1,%d,%d", c, kernel, kernel);
+        snprintf(attrs, sizeof attrs, "group=%d strides=%d,%d pads=%d,%d,%d,%d", c, stride, stride,
+                 top, left, bottom, right);
+        snprintf(project, sizeof project, "8,%d,1,1", c);
+        net n;
+        net_init(&n, (uint64_t)(700 + i), shape);
+        int x = n.x;
+        if (expands) {
+            x = net_add(&n, "Conv", "", (net_in[]){{x, NULL, 0, 0}, {0, expand, 0, 0}, end});
+            x = add_activation(&n, add_norm(&n, x, c), before);
+        }
+        int y = net_add(&n, "Conv", attrs, (net_in[]){{x, NULL, 0, 0}, {0, deep, 0, 0}, end});
+        if (residual) { /* what is added has a gradient as well */
+            const int other =
+                net_add(&n, "Conv", attrs, (net_in[]){{x, NULL, 0, 0}, {0, deep, 0, 0}, end});
+            y = net_add(&n, "Add", "", (net_in[]){{y, NULL, 0, 0}, {other, NULL, 0, 0}, end});
+        }
+        y = add_activation(&n, y, behind);
+        if (joins) /* two units read what the depthwise one made */
+            y = net_add(&n, "Mul", "", (net_in[]){{y, NULL, 0, 0}, {y, NULL, 0, 0}, end});
+        y = net_add(&n, "Conv", "", (net_in[]){{y, NULL, 0, 0}, {0, project, 0, 0}, end});
+        compare(net_take(&n, y), what);
+    }
+}
+
 static void test_pool(void **state)
 {
     (void)state;
@@ -525,7 +571,7 @@ int main(void)
         cmocka_unit_test(test_pool),          cmocka_unit_test(test_global_pool),
         cmocka_unit_test(test_dense),         cmocka_unit_test(test_between),
         cmocka_unit_test(test_one_dimension), cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_matmul),        cmocka_unit_test(test_depthwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
