@@ -174,7 +174,10 @@ PX_API px_status px_cover_lessons(const px_model *model, const px_shape *input_s
 
 PX_API size_t px_cover_count(const px_cover *cover);
 PX_API const px_criterion *px_cover_criterion(const px_cover *cover, size_t i);
-PX_API const double *px_cover_settings(const px_cover *cover, size_t i);
+PX_API const double *px_cover_settings(const px_cover *cover, size_t i); /* NULL: a file's */
+/* The first input it has seen, for putting shards into order; -1: none. */
+PX_API int64_t px_cover_first(const px_cover *cover);
+PX_API const char *px_cover_settings_text(const px_cover *cover, size_t i); /* "k=1000" */
 /* Which neurons, or what else it reads; printed with every number. */
 PX_API const char *px_cover_definition(const px_cover *cover, size_t i);
 PX_API const px_extractor *px_cover_extractor(const px_cover *cover, size_t i); /* NULL: a file's */
@@ -249,7 +252,7 @@ PX_API void px_reader_free(px_reader *reader);
 PX_API px_status px_reader_forward(px_reader *reader, px_session *session, int64_t samples,
                                    const int64_t *index, const int64_t *labels, px_error *err);
 /* What criterion i reads. Valid until the next forward. */
-PX_API px_rows px_reader_rows(const px_reader *reader, size_t i);
+PX_API px_rows px_reader_rows(const px_reader *reader, const px_cover *cover, size_t i);
 PX_API double px_cover_gain(const px_cover *cover, size_t i, const px_reader *reader, int64_t row);
 /* Observes rows [first, first + count) in all criteria. One thread at a time. */
 PX_API px_status px_cover_observe(px_cover *cover, const px_reader *reader, int64_t first,

@@ -116,6 +116,8 @@ PX_API px_status px_npz_open(const char *path, px_npz **out, px_error *err);
 PX_API size_t px_npz_count(const px_npz *npz);
 PX_API const char *px_npz_name(const px_npz *npz, size_t i);             /* without ".npy" */
 PX_API const px_tensor *px_npz_get(const px_npz *npz, const char *name); /* NULL: absent */
+/* Hands array i to the caller, who frees it; what stays behind has no elements. */
+PX_API px_tensor px_npz_move(px_npz *npz, size_t i);
 PX_API void px_npz_close(px_npz *npz);
 
 typedef struct px_npz_writer

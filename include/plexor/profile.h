@@ -143,7 +143,8 @@ typedef struct px_lessons { /* {0}: none */
     px_extractor **extractors;
     size_t extractor_count, extractor_capacity;
 } px_lessons;
-/* Takes over the extractor (on failure too), which is freed if an equal one is there already. */
+/* Takes over the extractor (on failure too), which is freed if an equal one is there already; the
+ * very same one may be given again. */
 PX_API px_status px_lessons_add(px_lessons *lessons, const px_learner *learner,
                                 px_extractor *extractor, const double *settings,
                                 size_t setting_count, px_error *err);
@@ -183,8 +184,9 @@ PX_API int64_t px_profile_labelled(const px_profile *profile, int c);
 PX_API int64_t px_profile_predicted(const px_profile *profile, int c);
 PX_API int64_t px_profile_rejected(const px_profile *profile); /* rows with NaN or infinity */
 PX_API size_t px_profile_section_count(const px_profile *profile);
-/* Its key: learner, settings, extractor; *arrays (may be NULL) gets how many arrays it has. */
+/* Its key: learner, settings, extractor; and the extractor's definition, for people. */
 PX_API const char *px_profile_section(const px_profile *profile, size_t i);
+PX_API const char *px_profile_definition(const px_profile *profile, size_t i);
 
 /* The section with this key; PX_E_MISMATCH, saying which neurons it does have, if there is none. */
 PX_API px_status px_profile_find(const px_profile *profile, const char *key, const char **section,

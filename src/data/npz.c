@@ -97,6 +97,13 @@ const px_tensor *px_npz_get(const px_npz *npz, const char *name)
     return NULL;
 }
 
+px_tensor px_npz_move(px_npz *npz, size_t i)
+{
+    const px_tensor tensor = npz->arrays[i].tensor;
+    npz->arrays[i].tensor = (px_tensor){.dtype = tensor.dtype, .shape = {.rank = 1}};
+    return tensor;
+}
+
 void px_npz_close(px_npz *npz)
 {
     if (!npz)

@@ -1,0 +1,410 @@
+/* src/cover/cover.c - criteria for a network: chosen, prepared, asked */
+#include "cover/cover_inside.h"
+
+#include "base/memory.h"
+#include "cover/lessons.h"
+
+#include <ctype.h>
+#include <plexor/system.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+px_cover_options px_cover_options_default(void)
+{
+    return (px_cover_options){.criteria = "all"};
+}
+
+static void cover_done(px_cover *cover)
+{
+    for (size_t i = 0; i < cover->count; i++) {
+        pxi_cover_slot *slot = &cover->slots[i];
+        if (slot->state)
+            slot->criterion->close(slot->state);
+        if (slot->prepared)
+            slot->criterion->release(slot->prepared);
+        free(slot->settings);
+        free(slot->settings_text);
+        free(slot->definition);
+    }
+    free(cover->slots);
+    pxi_row_set_done(&cover->rows);
+    for (size_t e = 0; e < cover->extractor_count; e++)
+        px_extractor_free(cover->extractors[e]);
+    free(cover->extractors);
+    free(cover->seen);
+    pxi_cover_forget_curve(cover);
+}
+
+void px_cover_free(px_cover *cover)
+{
+    if (!cover)
+        return;
+    cover_done(cover);
+    free(cover);
+}
+
+/* --- choosing
+ * ------------------------------------------------------------------------------------ */
+
+static px_status slot_extractor(px_cover *cover, pxi_cover_slot *slot, const px_shape *input_shape,
+                                const px_cover_options *options, px_error *err)
+{
+    const px_criterion *c = slot->criterion;
+    const px_graph *graph = px_model_graph(cover->model);
+    px_probe_options neurons = px_probe_options_default();
+    px_extractor *extractor = NULL;
+    px_feed feed;
+    neurons.layers = c->layers;
+    neurons.tap = c->tap;
+    neurons.neurons = c->neurons;
+    if (c->choose)
+        c->choose(slot->settings, &neurons);
+    if (options->neurons && strcmp(options->neurons, "deepxplore") == 0 && !options->layers)
+        neurons.layers = NULL; /* that convention has layers of its own */
+    PX_TRY(px_probe_options_parse(&neurons, options->layers, options->tap, options->neurons, err));
+    if (input_shape && graph->input_count == 1) {
+        feed = (px_feed){.value = graph->inputs[0], .shape = *input_shape};
+        feed.shape.dim[0] = 1;
+        neurons.feeds = &feed;
+        neurons.feed_count = 1;
+    }
+    PX_TRY(c->extract ? c->extract(cover->model, &neurons, slot->settings, &extractor, err)
+                      : px_extractor_probe(cover->model, &neurons, &extractor, err));
+    size_t e = 0;
+    while (e < cover->extractor_count && strcmp(cover->extractors[e]->key, extractor->key) != 0)
+        e++;
+    if (e < cover->extractor_count) {
+        px_extractor_free(extractor);
+    } else if (pxi_grow(&cover->extractors, &cover->extractor_capacity, e + 1,
+                        sizeof *cover->extractors) != 0) {
+        px_extractor_free(extractor);
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    } else {
+        cover->extractors[cover->extractor_count++] = extractor;
+    }
+    const px_extractor *x = cover->extractors[e];
+    slot->extractor = e;
+    slot->rows_hash = XXH3_64bits(x->key, strlen(x->key)) ^ (uint64_t)x->width;
+    slot->definition = pxi_strdup(x->definition);
+    return slot->definition ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+static px_status cover_add(px_cover *cover, const px_criterion *criterion,
+                           const px_shape *input_shape, const px_cover_options *options,
+                           px_error *err)
+{
+    px_scores scores;
+    if (criterion->classes && px_model_scores(cover->model, &scores, NULL) != PX_OK)
+        return px_fail(err, PX_E_MISMATCH, "criterion '%s' needs a classifier: %s", criterion->id,
+                       "the network's class scores were not found");
+    if (pxi_grow(&cover->slots, &cover->capacity, cover->count + 1, sizeof *cover->slots) != 0)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_cover_slot *slot = &cover->slots[cover->count++];
+    *slot = (pxi_cover_slot){.criterion = criterion};
+    slot->settings = pxi_calloc(PX_MAX(criterion->setting_count, 1), sizeof *slot->settings);
+    if (!slot->settings)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(px_settings_read(criterion, options->preset, options->settings, options->setting_count,
+                            slot->settings, err));
+    slot->settings_text = px_settings_text(criterion, slot->settings);
+    if (!slot->settings_text)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status = slot_extractor(cover, slot, input_shape, options, err);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", criterion->id);
+}
+
+static px_status cover_unknown(const char *id, px_error *err)
+{
+    px_text names = {0};
+    for (size_t i = 0; i < px_criterion_count(); i++)
+        px_text_format(&names, "%s%s", i ? ", " : "", px_criterion_get(i)->id);
+    const px_status status = px_fail(err, PX_E_USAGE, "there is no criterion '%.60s'; there are %s",
+                                     id, px_text_get(&names));
+    px_text_done(&names);
+    return status;
+}
+
+px_status pxi_cover_choose(px_cover *cover, const px_shape *input_shape,
+                           const px_cover_options *options, px_error *err)
+{
+    if (strcmp(options->criteria, "all") == 0) {
+        for (size_t i = 0; i < px_criterion_count(); i++)
+            PX_TRY(cover_add(cover, px_criterion_get(i), input_shape, options, err));
+        return PX_OK;
+    }
+    char *copy = pxi_strdup(options->criteria), *rest = copy;
+    px_status status = copy ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    for (char *id; status == PX_OK && (id = strsep(&rest, ","));) {
+        while (isspace((unsigned char)*id))
+            id++;
+        for (char *end = id + strlen(id); end > id && isspace((unsigned char)end[-1]);)
+            *--end = '\0';
+        const px_criterion *criterion = px_criterion_find(id);
+        bool twice = false;
+        for (size_t i = 0; i < cover->count; i++)
+            twice |= cover->slots[i].criterion == criterion;
+        if (!criterion)
+            status = cover_unknown(id, err);
+        else if (!twice)
+            status = cover_add(cover, criterion, input_shape, options, err);
+    }
+    free(copy);
+    return status;
+}
+
+px_status px_cover_lessons(const px_model *model, const px_shape *input_shape,
+                           const px_cover_options *options, px_lessons *out, px_error *err)
+{
+    px_cover cover = {.model = model};
+    px_lessons lessons = {0};
+    px_status status = pxi_cover_choose(&cover, input_shape, options, err);
+    bool *given = pxi_calloc(PX_MAX(cover.extractor_count, 1), sizeof *given);
+    if (status == PX_OK && !given)
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < cover.count && status == PX_OK; i++) {
+        const pxi_cover_slot *slot = &cover.slots[i];
+        const px_learner *const *learner = slot->criterion->learners;
+        for (; learner && *learner && status == PX_OK; learner++) {
+            given[slot->extractor] = true; /* the lessons have it now */
+            status = px_lessons_add(&lessons, *learner, cover.extractors[slot->extractor],
+                                    slot->settings, slot->criterion->setting_count, err);
+        }
+    }
+    for (size_t e = 0; e < cover.extractor_count; e++)
+        if (given && given[e])
+            cover.extractors[e] = NULL;
+    free(given);
+    cover_done(&cover);
+    if (status == PX_OK)
+        *out = lessons;
+    else
+        px_lessons_free(&lessons);
+    return status;
+}
+
+/* --- preparing
+ * ----------------------------------------------------------------------------------- */
+
+static px_status slot_prepare(px_cover *cover, pxi_cover_slot *slot, const px_profile *profile,
+                              px_error *err)
+{
+    const px_criterion *c = slot->criterion;
+    const px_extractor *extractor = cover->extractors[slot->extractor];
+    size_t count = 0;
+    while (c->learners && c->learners[count])
+        count++;
+    const char **learned = pxi_calloc(count + 1, sizeof *learned);
+    px_status status = learned ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status == PX_OK && count > 0 && !profile)
+        status = px_fail(err, PX_E_USAGE,
+                         "needs a profile of training data; give one, or the training data");
+    for (size_t i = 0; i < count && status == PX_OK; i++) {
+        char *key = pxi_lesson_key(c->learners[i], extractor, slot->settings);
+        status = key ? px_profile_find(profile, key, &learned[i], err)
+                     : px_fail(err, PX_E_NOMEM, "out of memory");
+        free(key);
+    }
+    if (status == PX_OK) {
+        const px_criterion_request request = {
+            .model = cover->model,
+            .extractor = extractor,
+            .settings = slot->settings,
+            .profile = profile,
+            .learned = learned,
+            .classes = cover->rows.has_scores ? cover->rows.scores.classes : 0,
+            .seed = cover->seed,
+            .threads = cover->threads > 0 ? cover->threads : px_cpu_count(),
+        };
+        const double start = px_clock_s();
+        status = c->prepare(&request, &slot->prepared, err);
+        slot->prepare_seconds = px_clock_s() - start;
+    }
+    free(learned);
+    if (status == PX_OK)
+        status = pxi_cover_slot_open(slot, err);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", c->id);
+}
+
+px_status pxi_cover_slot_open(pxi_cover_slot *slot, px_error *err)
+{
+    return slot->state ? PX_OK : slot->criterion->open(slot->prepared, &slot->state, err);
+}
+
+px_status px_cover_new(const px_model *model, const px_shape *input_shape,
+                       const px_cover_options *options, px_cover **out, px_error *err)
+{
+    px_cover *cover = pxi_calloc(1, sizeof *cover);
+    if (!cover)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    cover->model = model;
+    cover->model_hash = px_model_hash(model);
+    cover->seed = options->seed;
+    cover->threads = options->threads;
+    px_status status = options->profile ? px_profile_check(options->profile, model, err) : PX_OK;
+    if (status == PX_OK)
+        status = pxi_cover_choose(cover, input_shape, options, err);
+    if (status == PX_OK)
+        status =
+            pxi_row_set_init(&cover->rows, model, cover->extractors, cover->extractor_count, err);
+    for (size_t i = 0; i < cover->count && status == PX_OK; i++) {
+        const px_criterion *c = cover->slots[i].criterion;
+        if (options->profile && c->learners && c->learners[0]) {
+            cover->has_profile = true;
+            cover->profile_hash = px_profile_hash(options->profile);
+        }
+        status = slot_prepare(cover, &cover->slots[i], options->profile, err);
+    }
+    if (status == PX_OK)
+        *out = cover;
+    else
+        px_cover_free(cover);
+    return status;
+}
+
+void pxi_cover_forget_curve(px_cover *cover)
+{
+    for (size_t i = 0; i < cover->point_count; i++)
+        free(cover->points[i].values);
+    free(cover->points);
+    cover->points = NULL;
+    cover->point_count = cover->point_capacity = 0;
+}
+
+px_status px_cover_reset(px_cover *cover, px_error *err)
+{
+    for (size_t i = 0; i < cover->count; i++) {
+        pxi_cover_slot *slot = &cover->slots[i];
+        void *fresh = NULL;
+        PX_TRY(slot->criterion->open(slot->prepared, &fresh, err));
+        slot->criterion->close(slot->state);
+        slot->state = fresh;
+        slot->observed = slot->rejected = 0;
+        slot->seconds = 0.0;
+    }
+    cover->seen_count = 0;
+    pxi_cover_forget_curve(cover);
+    return PX_OK;
+}
+
+/* --- asking
+ * -------------------------------------------------------------------------------------- */
+
+size_t px_cover_count(const px_cover *cover)
+{
+    return cover->count;
+}
+
+const px_criterion *px_cover_criterion(const px_cover *cover, size_t i)
+{
+    return cover->slots[i].criterion;
+}
+
+const double *px_cover_settings(const px_cover *cover, size_t i)
+{
+    return cover->slots[i].settings;
+}
+
+const char *px_cover_settings_text(const px_cover *cover, size_t i)
+{
+    return cover->slots[i].settings_text;
+}
+
+int64_t px_cover_first(const px_cover *cover)
+{
+    return cover->seen_count ? cover->seen[0].first : -1;
+}
+
+const char *px_cover_definition(const px_cover *cover, size_t i)
+{
+    return cover->slots[i].definition;
+}
+
+const px_extractor *px_cover_extractor(const px_cover *cover, size_t i)
+{
+    return cover->model ? cover->extractors[cover->slots[i].extractor] : NULL;
+}
+
+void *px_cover_state(px_cover *cover, size_t i)
+{
+    return cover->slots[i].state;
+}
+
+px_coverage px_cover_value(const px_cover *cover, size_t i)
+{
+    return cover->slots[i].criterion->value(cover->slots[i].state);
+}
+
+int64_t px_cover_observed(const px_cover *cover, size_t i)
+{
+    return cover->slots[i].observed;
+}
+
+int64_t px_cover_rejected(const px_cover *cover, size_t i)
+{
+    return cover->slots[i].rejected;
+}
+
+double px_cover_seconds(const px_cover *cover, size_t i, double *prepare)
+{
+    if (prepare)
+        *prepare = cover->slots[i].prepare_seconds;
+    return cover->slots[i].seconds;
+}
+
+const px_cover_point *px_cover_curve(const px_cover *cover, size_t *count)
+{
+    *count = cover->point_count;
+    return cover->points;
+}
+
+/* --- for those who run networks themselves
+ * ------------------------------------------------------- */
+
+const int *px_cover_observe_values(const px_cover *cover, size_t *count)
+{
+    *count = cover->rows.observe_count;
+    return cover->rows.observe;
+}
+
+const int *px_cover_keep_values(const px_cover *cover, size_t *count)
+{
+    *count = cover->rows.keep_count;
+    return cover->rows.keep;
+}
+
+px_status px_reader_new(const px_cover *cover, const px_plan *plan, px_reader **out, px_error *err)
+{
+    if (!cover->model)
+        return px_fail(err, PX_E_USAGE, "a state without its network cannot read inputs");
+    return pxi_reader_new(&cover->rows, px_plan_batch(plan), false, out, err);
+}
+
+px_rows px_reader_rows(const px_reader *reader, const px_cover *cover, size_t i)
+{
+    return pxi_reader_rows(reader, cover->slots[i].extractor, 0, reader->filled);
+}
+
+double px_cover_gain(const px_cover *cover, size_t i, const px_reader *reader, int64_t row)
+{
+    const pxi_cover_slot *slot = &cover->slots[i];
+    const px_rows rows = pxi_reader_rows(reader, slot->extractor, 0, reader->filled);
+    return rows.rejected[row] ? 0.0 : slot->criterion->gain(slot->state, &rows, row);
+}
+
+px_status px_cover_observe(px_cover *cover, const px_reader *reader, int64_t first, int64_t count,
+                           px_error *err)
+{
+    if (first < 0 || count < 0 || first + count > reader->filled)
+        return px_fail(err, PX_E_USAGE, "the reader has %lld rows", (long long)reader->filled);
+    for (size_t i = 0; i < cover->count; i++) {
+        pxi_cover_slot *slot = &cover->slots[i];
+        const px_rows rows = pxi_reader_rows(reader, slot->extractor, first, count);
+        PX_TRY(slot->criterion->observe(slot->state, &rows, err));
+        for (int64_t r = 0; r < count; r++) {
+            slot->observed += !rows.rejected[r];
+            slot->rejected += rows.rejected[r];
+        }
+    }
+    return PX_OK;
+}

@@ -1,0 +1,50 @@
+/* src/cover/cover_inside.h - the inside of px_cover */
+#ifndef PXI_COVER_COVER_INSIDE_H
+#define PXI_COVER_COVER_INSIDE_H
+
+#include "cover/row_reader.h"
+
+typedef struct pxi_cover_slot { /* one criterion of a cover */
+    const px_criterion *criterion;
+    double *settings;
+    char *settings_text, *definition;
+    uint64_t rows_hash; /* of the extractor's key and width */
+    size_t extractor;   /* of a cover with a network */
+    void *prepared, *state;
+    int64_t observed, rejected;
+    double seconds, prepare_seconds;
+} pxi_cover_slot;
+
+typedef struct pxi_cover_seen { /* inputs first..end-1 of some data */
+    uint64_t data;
+    int64_t first, end;
+} pxi_cover_seen;
+
+struct px_cover {
+    const px_model *model; /* NULL: from a file alone */
+    uint64_t model_hash;
+    bool has_profile;
+    uint64_t profile_hash;
+    uint64_t seed;
+    int threads;
+    px_extractor **extractors;
+    size_t extractor_count, extractor_capacity;
+    pxi_row_set rows;
+    pxi_cover_slot *slots;
+    size_t count, capacity;
+    pxi_cover_seen *seen; /* sorted by data and first; neighbours are joined */
+    size_t seen_count, seen_capacity;
+    px_cover_point *points; /* of the last run */
+    size_t point_count, point_capacity;
+};
+
+/* Makes slots with settings and extractors, without preparing anything (cover.c). */
+px_status pxi_cover_choose(px_cover *cover, const px_shape *input_shape,
+                           const px_cover_options *options, px_error *err);
+px_status pxi_cover_slot_open(pxi_cover_slot *slot, px_error *err); /* its state, if none is open */
+/* PX_E_MISMATCH if some of the inputs were seen before; the second notes them (cover_state.c). */
+px_status pxi_cover_may_see(const px_cover *cover, pxi_cover_seen inputs, px_error *err);
+px_status pxi_cover_see(px_cover *cover, pxi_cover_seen inputs, px_error *err);
+void pxi_cover_forget_curve(px_cover *cover);
+
+#endif

@@ -1,0 +1,251 @@
+/* src/cover/cover_state.c - covers as files, and their sum
+ *
+ * An NPZ: `meta` (JSON: format, version, network, profile, which inputs of which data were seen,
+ * the criteria with their settings and counts) and the criteria's arrays under "ID/". Nothing in it
+ * tells when, where or on how many threads it was made, so equal states are equal bytes.
+ */
+#include "cover/cover_inside.h"
+
+#include "base/memory.h"
+#include "cover/npz_arrays.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATE_FORMAT "plexor coverage state"
+enum { STATE_VERSION = 1, STATE_MOST_CRITERIA = 256 };
+static const int64_t STATE_MOST_INPUTS = (int64_t)1 << 50;
+
+/* --- which inputs
+ * -------------------------------------------------------------------------------- */
+
+px_status pxi_cover_may_see(const px_cover *cover, pxi_cover_seen inputs, px_error *err)
+{
+    for (size_t i = 0; i < cover->seen_count; i++) {
+        const pxi_cover_seen *s = &cover->seen[i];
+        if (s->data == inputs.data && s->first < inputs.end && inputs.first < s->end)
+            return px_fail(err, PX_E_MISMATCH,
+                           "inputs %" PRId64 " to %" PRId64 " of the same data have been seen "
+                           "already; they would be counted twice",
+                           PX_MAX(s->first, inputs.first), PX_MIN(s->end, inputs.end) - 1);
+    }
+    return PX_OK;
+}
+
+px_status pxi_cover_see(px_cover *cover, pxi_cover_seen inputs, px_error *err)
+{
+    if (inputs.first >= inputs.end)
+        return PX_OK;
+    PX_TRY(pxi_cover_may_see(cover, inputs, err));
+    if (pxi_grow(&cover->seen, &cover->seen_capacity, cover->seen_count + 1, sizeof *cover->seen) !=
+        0)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    size_t at = cover->seen_count;
+    while (at > 0 &&
+           (cover->seen[at - 1].data > inputs.data ||
+            (cover->seen[at - 1].data == inputs.data && cover->seen[at - 1].first > inputs.first)))
+        at--;
+    memmove(cover->seen + at + 1, cover->seen + at, (cover->seen_count - at) * sizeof *cover->seen);
+    cover->seen[at] = inputs;
+    cover->seen_count++;
+    for (size_t i = 1; i < cover->seen_count;) { /* neighbours become one */
+        pxi_cover_seen *left = &cover->seen[i - 1], *right = &cover->seen[i];
+        if (left->data != right->data || left->end != right->first) {
+            i++;
+            continue;
+        }
+        left->end = right->end;
+        memmove(right, right + 1, (cover->seen_count - i - 1) * sizeof *right);
+        cover->seen_count--;
+    }
+    return PX_OK;
+}
+
+/* --- writing
+ * ------------------------------------------------------------------------------------- */
+
+static px_status state_meta(const px_cover *cover, px_npz_writer *to, px_error *err)
+{
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_json_string(&json, "format", STATE_FORMAT);
+    px_json_int(&json, "version", STATE_VERSION);
+    pxi_meta_put_hash(&json, "model", cover->model_hash);
+    if (cover->has_profile)
+        pxi_meta_put_hash(&json, "profile", cover->profile_hash);
+    px_json_array(&json, "data");
+    for (size_t i = 0; i < cover->seen_count; i++) {
+        px_json_object(&json, NULL);
+        pxi_meta_put_hash(&json, "hash", cover->seen[i].data);
+        px_json_int(&json, "first", cover->seen[i].first);
+        px_json_int(&json, "end", cover->seen[i].end);
+        px_json_end(&json);
+    }
+    px_json_end(&json);
+    px_json_array(&json, "criteria");
+    for (size_t i = 0; i < cover->count; i++) {
+        const pxi_cover_slot *slot = &cover->slots[i];
+        px_json_object(&json, NULL);
+        px_json_string(&json, "id", slot->criterion->id);
+        px_json_string(&json, "settings", slot->settings_text);
+        px_json_string(&json, "neurons", slot->definition);
+        pxi_meta_put_hash(&json, "rows", slot->rows_hash);
+        px_json_int(&json, "observed", slot->observed);
+        px_json_int(&json, "rejected", slot->rejected);
+        px_json_end(&json);
+    }
+    px_json_end(&json);
+    px_json_end(&json);
+    return pxi_meta_put(to, &json, err);
+}
+
+px_status px_cover_save(const px_cover *cover, const char *path, px_error *err)
+{
+    px_npz_writer *to = NULL;
+    PX_TRY(px_npz_create(path, &to, err));
+    px_status status = state_meta(cover, to, err);
+    for (size_t i = 0; i < cover->count && status == PX_OK; i++) {
+        const pxi_cover_slot *slot = &cover->slots[i];
+        status = slot->criterion->save(slot->state, to, slot->criterion->id, err);
+    }
+    if (status == PX_OK)
+        return px_npz_commit(to, err);
+    px_npz_abandon(to);
+    return status;
+}
+
+/* --- reading
+ * ------------------------------------------------------------------------------------- */
+
+static px_status state_slot(px_cover *cover, const px_json_value *entry, px_error *err)
+{
+    const char *id = NULL, *settings = NULL, *definition = NULL;
+    PX_TRY(pxi_meta_string(entry, "id", &id, err));
+    PX_TRY(pxi_meta_string(entry, "settings", &settings, err));
+    PX_TRY(pxi_meta_string(entry, "neurons", &definition, err));
+    const px_criterion *criterion = px_criterion_find(id);
+    if (!criterion)
+        return px_fail(err, PX_E_INPUT, "criterion '%.60s' is not known to this plexor", id);
+    for (size_t i = 0; i < cover->count; i++)
+        if (cover->slots[i].criterion == criterion)
+            return px_fail(err, PX_E_INPUT, "criterion '%s' is there twice", id);
+    if (pxi_grow(&cover->slots, &cover->capacity, cover->count + 1, sizeof *cover->slots) != 0)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_cover_slot *slot = &cover->slots[cover->count++];
+    *slot = (pxi_cover_slot){.criterion = criterion};
+    slot->settings_text = pxi_strdup(settings);
+    slot->definition = pxi_strdup(definition);
+    if (!slot->settings_text || !slot->definition)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(pxi_meta_hash(entry, "rows", &slot->rows_hash, err));
+    PX_TRY(pxi_meta_int(entry, "observed", STATE_MOST_INPUTS, &slot->observed, err));
+    return pxi_meta_int(entry, "rejected", STATE_MOST_INPUTS, &slot->rejected, err);
+}
+
+static px_status state_read_meta(px_cover *cover, const px_json_value *root, px_error *err)
+{
+    const px_json_value *data = NULL, *criteria = NULL;
+    PX_TRY(pxi_meta_hash(root, "model", &cover->model_hash, err));
+    cover->has_profile = px_json_member(root, "profile") != NULL;
+    if (cover->has_profile)
+        PX_TRY(pxi_meta_hash(root, "profile", &cover->profile_hash, err));
+    PX_TRY(pxi_meta_array(root, "data", &data, err));
+    for (size_t i = 0; i < data->count; i++) {
+        pxi_cover_seen seen = {0};
+        PX_TRY(pxi_meta_hash(&data->items[i], "hash", &seen.data, err));
+        PX_TRY(pxi_meta_int(&data->items[i], "first", STATE_MOST_INPUTS, &seen.first, err));
+        PX_TRY(pxi_meta_int(&data->items[i], "end", STATE_MOST_INPUTS, &seen.end, err));
+        if (seen.first >= seen.end)
+            return px_fail(err, PX_E_INPUT, "'data' in 'meta' has an empty range");
+        PX_TRY(pxi_cover_see(cover, seen, err));
+    }
+    PX_TRY(pxi_meta_array(root, "criteria", &criteria, err));
+    if (criteria->count > STATE_MOST_CRITERIA)
+        return px_fail(err, PX_E_INPUT, "has %zu criteria; %d are the most", criteria->count,
+                       STATE_MOST_CRITERIA);
+    for (size_t i = 0; i < criteria->count; i++)
+        PX_TRY(state_slot(cover, &criteria->items[i], err));
+    return PX_OK;
+}
+
+static px_status state_read(px_cover *cover, const px_npz *npz, px_error *err)
+{
+    px_json_document *document = NULL;
+    const px_json_value *root = NULL;
+    PX_TRY(pxi_meta_take(npz, STATE_FORMAT, STATE_VERSION, &document, &root, err));
+    px_status status = state_read_meta(cover, root, err);
+    for (size_t i = 0; i < cover->count && status == PX_OK; i++) {
+        pxi_cover_slot *slot = &cover->slots[i];
+        status = pxi_cover_slot_open(slot, err);
+        if (status == PX_OK)
+            status = slot->criterion->load(slot->state, npz, slot->criterion->id, err);
+        if (status != PX_OK)
+            status = px_fail_in(err, status, "criterion '%s'", slot->criterion->id);
+    }
+    px_json_free(document);
+    return status;
+}
+
+px_status px_cover_open(const char *path, px_cover **out, px_error *err)
+{
+    px_npz *npz = NULL;
+    PX_TRY(px_npz_open(path, &npz, err));
+    px_cover *cover = pxi_calloc(1, sizeof *cover);
+    px_status status =
+        cover ? state_read(cover, npz, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_npz_close(npz);
+    if (status != PX_OK) {
+        px_cover_free(cover);
+        return px_fail_in(err, status, "'%s'", path);
+    }
+    *out = cover;
+    return PX_OK;
+}
+
+/* --- the sum
+ * ------------------------------------------------------------------------------------- */
+
+static px_status merge_check(const px_cover *a, const px_cover *b, px_error *err)
+{
+    if (a->model_hash != b->model_hash)
+        return px_fail(err, PX_E_MISMATCH, "the states are of different networks");
+    if (a->has_profile != b->has_profile || (a->has_profile && a->profile_hash != b->profile_hash))
+        return px_fail(err, PX_E_MISMATCH, "the states were made with different profiles");
+    for (size_t i = 0; i < PX_MAX(a->count, b->count); i++) {
+        const pxi_cover_slot *x = &a->slots[i], *y = &b->slots[i];
+        if (i >= a->count || i >= b->count || x->criterion != y->criterion)
+            return px_fail(err, PX_E_MISMATCH,
+                           "the states do not have the same criteria in the same order");
+        if (strcmp(x->settings_text, y->settings_text) != 0)
+            return px_fail(err, PX_E_MISMATCH,
+                           "criterion '%s' has other settings in one state (%.100s) than in the "
+                           "other (%.100s)",
+                           x->criterion->id, x->settings_text, y->settings_text);
+        if (x->rows_hash != y->rows_hash)
+            return px_fail(err, PX_E_MISMATCH,
+                           "criterion '%s' looked at other neurons in one state (%.120s) than in "
+                           "the other (%.120s)",
+                           x->criterion->id, x->definition, y->definition);
+    }
+    for (size_t i = 0; i < b->seen_count; i++)
+        PX_TRY(pxi_cover_may_see(a, b->seen[i], err));
+    return PX_OK;
+}
+
+px_status px_cover_merge(px_cover *cover, const px_cover *other, px_error *err)
+{
+    PX_TRY(merge_check(cover, other, err));
+    for (size_t i = 0; i < cover->count; i++) {
+        pxi_cover_slot *slot = &cover->slots[i];
+        const px_status status = slot->criterion->merge(slot->state, other->slots[i].state, err);
+        if (status != PX_OK)
+            return px_fail_in(err, status, "criterion '%s'", slot->criterion->id);
+        slot->observed += other->slots[i].observed;
+        slot->rejected += other->slots[i].rejected;
+        slot->seconds += other->slots[i].seconds;
+    }
+    for (size_t i = 0; i < other->seen_count; i++)
+        PX_TRY(pxi_cover_see(cover, other->seen[i], err));
+    return PX_OK;
+}

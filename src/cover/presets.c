@@ -1,0 +1,37 @@
+/* src/cover/presets.c - the papers' settings
+ *
+ * Only what a paper states, and what its criterion means by another name. Where a paper's text and
+ * its public code differ, the text is followed; the code's variants are settings of the criteria.
+ */
+#include "cover/presets.h"
+
+#include "base/memory.h"
+
+/* Table 5. NAC is the raw variant; the bounds of DSA and LSA are those of the table (a sentence
+ * below it swaps them). */
+static const char *const nss[] = {
+    "nc.variant=raw", "nc.t=0.5",   "kmnc.k=1000",    "snpc.alpha=0.7",
+    "snpc.beta=0.6",  "snpc.k=1",   "anpc.alpha=0.7", "anpc.beta=0.6",
+    "anpc.k=1",       "dsc.m=1000", "dsc.u=2",        "lsc.m=1000",
+    "lsc.u=2000",     NULL,
+};
+
+/* Section 5.3. CC's threshold is the one for CIFAR-10 (100 for CIFAR-100, 102 for Flowers, 1000 for
+ * ImageNet). Surprise is counted in buckets of a fixed size. Ranges come from 1,000 training
+ * inputs, which is what plexor takes where nothing else is asked for. */
+static const char *const nsgen[] = {
+    "nc.variant=scaled", "nc.t=0.75", "kmnc.k=100", "tknc.k=10",
+    "tknp.k=50",         "cc.t=10",   "cac.bins=8", NULL,
+};
+
+/* Section III, with the values of its public package: the paper gives formulas only. */
+static const char *const rev[] = {
+    "nc.variant=suite", "nc.t=0.75", "kmnc.k=10", "tknc.k=2", "tknp.k=2", NULL,
+};
+
+const px_preset pxi_presets[] = {
+    {"nss", "Neuron Sensitivity Guided Test Case Selection, Table 5", nss},
+    {"nsgen", "Neuron Semantic-Guided Test Generation, section 5.3", nsgen},
+    {"rev", "Revisiting Neuron Coverage Metrics and Quality of DNNs, section III", rev},
+};
+const size_t pxi_preset_count = PX_LEN(pxi_presets);
