@@ -5,7 +5,16 @@
 #include <plexor/cover.h>
 
 /* About single neurons and layers. */
-#define PXI_CRITERIA_NEURONS(X)
+#define PXI_CRITERIA_NEURONS(X) \
+    X(nc)                       \
+    X(kmnc)                     \
+    X(nbc)                      \
+    X(snac)                     \
+    X(tknc)                     \
+    X(tknp)                     \
+    X(cc)                       \
+    X(nlc)                      \
+    X(nlc_guided)
 
 /* About surprise: how far an input's trace is from those of training data. */
 #define PXI_CRITERIA_SURPRISE(X)

@@ -1,0 +1,40 @@
+/* src/cover/corners.h - the regions outside a neuron's profiled range: what NBC and SNAC share
+ *
+ * Ma et al., DeepGauge (ASE 2018); CSM A.3, A.4. A value is in the upper corner if it is above
+ * high + s * sd, in the lower one if it is below low - s * sd.
+ */
+#ifndef PXI_COVER_CORNERS_H
+#define PXI_COVER_CORNERS_H
+
+#include "cover/slots.h"
+
+typedef enum pxi_corner_rule {
+    PXI_CORNER_STRICT,
+    PXI_CORNER_GE,      /* the bound itself is outside: dnn-tip */
+    PXI_CORNER_BUCKETS, /* DeepHunter: 11 buckets outwards, the same ones for both corners */
+} pxi_corner_rule;
+
+typedef struct pxi_corners {
+    pxi_slots_plan plan;
+    pxi_corner_rule rule;
+    bool lower;         /* whether the lower corner counts */
+    double *low, *high; /* per neuron: the bounds */
+    double *width;      /* per neuron: of a bucket; NULL: there are none */
+} pxi_corners;
+
+/* settings: s, then the rule. Slots of a neuron: upper corner, lower corner; or the buckets. */
+px_status pxi_corners_new(const char *id, const px_extractor *extractor, const px_ranges *ranges,
+                          const double *settings, bool lower, pxi_corners **out, px_error *err);
+void pxi_corners_free(void *corners); /* NULL is fine */
+
+/* --- for the descriptors of nbc and snac ---------------------------------------------------------
+ */
+enum { PXI_CORNER_S, PXI_CORNER_VARIANT, PXI_CORNER_SETTINGS };
+extern const px_param pxi_corner_settings[PXI_CORNER_SETTINGS];
+extern const px_learner *const pxi_corner_learners[];
+px_status pxi_corners_prepare(const char *id, const px_criterion_request *request, bool lower,
+                              void **out, px_error *err);
+px_status pxi_corners_observe(void *state, const px_rows *rows, px_error *err);
+double pxi_corners_gain(const void *state, const px_rows *rows, int64_t i);
+
+#endif

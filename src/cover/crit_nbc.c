@@ -1,0 +1,35 @@
+/* src/cover/crit_nbc.c - NBC, neuron boundary coverage: (|upper| + |lower|) / (2 |N|)
+ *
+ * Ma et al., DeepGauge (ASE 2018); CSM A.3. Corners of neurons that some input drives beyond what
+ * training data reached, on either side. The training data themselves give 0.
+ */
+#include "cover/corners.h"
+
+static px_status nbc_prepare(const px_criterion_request *request, void **out, px_error *err)
+{
+    return pxi_corners_prepare("nbc", request, /* lower= */ true, out, err);
+}
+
+const px_criterion px_criterion_nbc = {
+    .id = "nbc",
+    .title = "neuron boundary coverage",
+    .source = "Ma et al., DeepGauge, ASE 2018",
+    .unit = "corners",
+    .settings = pxi_corner_settings,
+    .setting_count = PXI_CORNER_SETTINGS,
+    .learners = pxi_corner_learners,
+    .tap = PX_TAP_POST,
+    .neurons = PX_VIEW_CHAN,
+    .prepare = nbc_prepare,
+    .release = pxi_corners_free,
+    .open = pxi_slots_open,
+    .close = pxi_slots_close,
+    .observe = pxi_corners_observe,
+    .gain = pxi_corners_gain,
+    .merge = pxi_slots_merge,
+    .value = pxi_slots_value,
+    .layer_value = pxi_slots_layer_value,
+    .neurons_covered = pxi_slots_neurons_covered,
+    .save = pxi_slots_save,
+    .load = pxi_slots_load,
+};

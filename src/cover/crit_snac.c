@@ -1,0 +1,35 @@
+/* src/cover/crit_snac.c - SNAC, strong neuron activation coverage: |upper| / |N|
+ *
+ * Ma et al., DeepGauge (ASE 2018); CSM A.4. Neurons that some input drives above what training data
+ * reached. The training data themselves give 0.
+ */
+#include "cover/corners.h"
+
+static px_status snac_prepare(const px_criterion_request *request, void **out, px_error *err)
+{
+    return pxi_corners_prepare("snac", request, /* lower= */ false, out, err);
+}
+
+const px_criterion px_criterion_snac = {
+    .id = "snac",
+    .title = "strong neuron activation coverage",
+    .source = "Ma et al., DeepGauge, ASE 2018",
+    .unit = "neurons",
+    .settings = pxi_corner_settings,
+    .setting_count = PXI_CORNER_SETTINGS,
+    .learners = pxi_corner_learners,
+    .tap = PX_TAP_POST,
+    .neurons = PX_VIEW_CHAN,
+    .prepare = snac_prepare,
+    .release = pxi_corners_free,
+    .open = pxi_slots_open,
+    .close = pxi_slots_close,
+    .observe = pxi_corners_observe,
+    .gain = pxi_corners_gain,
+    .merge = pxi_slots_merge,
+    .value = pxi_slots_value,
+    .layer_value = pxi_slots_layer_value,
+    .neurons_covered = pxi_slots_neurons_covered,
+    .save = pxi_slots_save,
+    .load = pxi_slots_load,
+};
