@@ -1,5 +1,6 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
 #include "cli/cli.h"
+#include "cli/list_criteria.h"
 
 #include <plexor/arch.h>
 #include <plexor/optimizer.h>
@@ -42,6 +43,8 @@ static const list_row data[] = {
     {"FILE.csv", "a manifest: path,label"},
     {"ARCHIVE", ".zip or .tar (compressed too) of any of those"},
     {"fashion-mnist", "Debian package dataset-fashion-mnist"},
+    {"noise:CxHxW[:SEED]",
+     "inputs without meaning, as a baseline: every value uniform over 0..255"},
     {"digits", "ten procedural digits, 28x28, made on the spot"},
     {NULL, NULL},
 };
@@ -258,6 +261,14 @@ static const struct {
     {.name = "layers", .help = "what --layers takes; several are joined by commas", .rows = layers},
     {.name = "taps", .help = "what --tap takes", .rows = taps},
     {.name = "neurons", .help = "what --neurons takes", .rows = neurons},
+    {.name = "criteria",
+     .help = "what 'cover' measures, with settings and where it comes from",
+     .print = list_print_criteria,
+     .json = list_json_criteria},
+    {.name = "presets",
+     .help = "the papers' own settings of criteria",
+     .print = list_print_presets,
+     .json = list_json_presets},
     {.name = "archs",
      .help = "networks that plexor makes itself, and their parameters",
      .print = list_print_archs,

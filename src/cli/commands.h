@@ -8,6 +8,9 @@
     X(run)              \
     X(grad)             \
     X(trace)            \
+    X(cover)            \
+    X(profile)          \
+    X(merge)            \
     X(train)            \
     X(repair)           \
     X(bench)            \

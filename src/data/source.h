@@ -87,6 +87,10 @@ px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *s
 bool pxi_digits_is_name(const char *text);
 px_status pxi_digits_open(const char *text, const char *split, pxi_source **out, px_error *err);
 
+/* `text` is "noise:CxHxW" or "noise:CxHxW:SEED"; it has no splits and no labels. */
+bool pxi_noise_is_name(const char *text);
+px_status pxi_noise_open(const char *text, pxi_source **out, px_error *err);
+
 /* --- from a SPEC to a source ----------------------------------------------------------------- */
 
 px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err);

@@ -143,12 +143,14 @@ px_status pxi_source_open(const char *spec, const char *split, pxi_source **out,
     struct stat info;
     if (pxi_digits_is_name(spec))
         return pxi_digits_open(spec, split, out, err);
+    if (pxi_noise_is_name(spec))
+        return pxi_noise_open(spec, out, err);
     if (strcmp(spec, "fashion-mnist") == 0)
         return spec_fashion(split, out, err);
     if (stat(spec, &info) != 0 && errno == ENOENT)
         return px_fail(err, PX_E_INPUT,
                        "'%s': no such file or folder, and not a name plexor knows (digits, "
-                       "fashion-mnist)",
+                       "fashion-mnist, noise:CxHxW)",
                        spec);
     if (stat(spec, &info) != 0)
         return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", spec, strerror(errno));

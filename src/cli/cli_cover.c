@@ -1,0 +1,113 @@
+/* src/cli/cli_cover.c - what is learned from training data before criteria can measure */
+#include "cli/cli_cover.h"
+
+#include <inttypes.h>
+#include <plexor/system.h>
+#include <stdio.h>
+
+enum { DEFAULT_SAMPLE = 1000 }; /* as NSGen, CAC and DeepSensor do */
+
+static px_status training_open(const px_model *model, const cli_data *data,
+                               const cli_training *training, px_preprocess *pre, px_dataset **out,
+                               px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    px_data_options options = px_data_options_default();
+    options.split = "train";
+    options.seed = (uint64_t)data->seed;
+    options.limit = training->limit;
+    if (!training->spec && !training->limit)
+        options.limit = DEFAULT_SAMPLE;
+    options.shuffle = options.limit > 0;
+    PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
+                              input, data->scale, data->mean, data->std, data->size, err));
+    const char *spec = training->spec ? training->spec : data->spec;
+    const px_status status =
+        cli_part_open(pre, input, spec, &options, training->spec != NULL, out, err);
+    if (status == PX_OK || training->spec)
+        return status;
+    char reason[256];
+    snprintf(reason, sizeof reason, "%.250s", err->message);
+    return px_fail(err, status,
+                   "the criteria need training data, and '%.100s' has no train part (%.200s); give "
+                   "--train SPEC or --profile FILE, or choose criteria that learn nothing",
+                   spec, reason);
+}
+
+px_status cli_profile_make(const cli_command *self, const px_model *model, const cli_data *data,
+                           const cli_training *training, const cli_workers *workers,
+                           const px_shape *shape, const px_cover_options *options, px_profile **out,
+                           px_error *err)
+{
+    px_lessons lessons = {0};
+    px_preprocess pre = {0};
+    px_dataset *set = NULL;
+    char number[CLI_NUMBER_TEXT];
+    px_shape own = {.rank = 0};
+    px_status status = PX_OK;
+    if (!shape) {
+        status = training_open(model, data, training, &pre, &set, err);
+        if (status != PX_OK)
+            return status;
+        const px_shape sample = px_dataset_shape(set);
+        own = (px_shape){.rank = sample.rank + 1, .dim = {1}};
+        for (int d = 0; d < sample.rank; d++)
+            own.dim[d + 1] = sample.dim[d];
+    }
+    status = px_cover_lessons(model, shape ? shape : &own, options, &lessons, err);
+    if (status == PX_OK && lessons.count > 0 && !set)
+        status = training_open(model, data, training, &pre, &set, err);
+    if (status != PX_OK || lessons.count == 0)
+        goto done;
+    if (!training->spec)
+        cli_note(self,
+                 "ranges and traces come from %s inputs of the train part of '%s', drawn by --seed "
+                 "%" PRId64 "; --train, --train-limit and --profile change that",
+                 cli_number(px_dataset_count(set), number), data->spec, data->seed);
+    px_profile_options make = px_profile_options_default();
+    cli_progress progress = cli_progress_start("profile");
+    make.batch = workers->batch;
+    make.threads = (int)workers->threads;
+    make.seed = (uint64_t)data->seed;
+    make.memory_bytes =
+        training->memory_mib ? training->memory_mib << 20 : px_memory_bytes() / 4 * 3;
+    make.progress = cli_progress_tick;
+    make.progress_context = &progress;
+    status = px_profile_make(model, &lessons, set, &pre, &make, out, err);
+    cli_progress_end(&progress);
+    if (status == PX_OK)
+        cli_profile_remarks(self, model, *out);
+done:
+    px_dataset_close(set);
+    px_lessons_free(&lessons);
+    return status;
+}
+
+void cli_profile_remarks(const cli_command *self, const px_model *model, const px_profile *profile)
+{
+    enum { NAMES = 10 };
+    cli_classes names = cli_classes_open(model, NULL);
+    px_text missing = {0};
+    int count = 0;
+    for (int c = 0; c < px_profile_classes(profile); c++) {
+        char buffer[CLI_NUMBER_TEXT];
+        if (px_profile_predicted(profile, c) > 0)
+            continue;
+        if (count < NAMES)
+            px_text_format(&missing, "%s'%s'", count ? ", " : "",
+                           cli_class_name(&names, c, buffer));
+        count++;
+    }
+    if (count)
+        cli_note(self,
+                 "no training input is classified as %s%s: criteria that compare with training "
+                 "inputs of the same class have nothing to compare with there",
+                 px_text_get(&missing), count > NAMES ? " and others" : "");
+    if (px_profile_rejected(profile))
+        cli_note(self,
+                 "%" PRId64 " training inputs have neurons that are not finite and were left out",
+                 px_profile_rejected(profile));
+    px_text_done(&missing);
+    cli_classes_close(&names);
+}

@@ -1,0 +1,82 @@
+/* src/cli/cmd_merge.c - plexor merge A.state B.state ... -o C.state */
+#include "cli/cli_cover.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MERGE_MOST = 1024 };
+
+static int merge_order(const void *a, const void *b)
+{
+    const int64_t x = px_cover_first(*(px_cover *const *)a),
+                  y = px_cover_first(*(px_cover *const *)b);
+    return (x > y) - (x < y);
+}
+
+static px_status merge_all(px_cover **covers, size_t count, const char *to, px_error *err)
+{
+    /* Criteria that depend on the order of inputs get the parts in the order of the data. */
+    qsort(covers, count, sizeof *covers, merge_order);
+    for (size_t i = 1; i < count; i++)
+        PX_TRY(px_cover_merge(covers[0], covers[i], err));
+    return px_cover_save(covers[0], to, err);
+}
+
+static int merge_run(const cli_command *self, int argc, char **argv)
+{
+    static const char *paths[MERGE_MOST];
+    cli_output output = {0};
+    const char *to = NULL;
+    const cli_option options[] = {
+        CLI_STRING('o', "output", &to, "FILE", "the sum of all states"),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, paths, 1, MERGE_MOST);
+    if (stop != CLI_GO)
+        return stop;
+    if (!cli_require(self, "output", to))
+        return CLI_BAD_INPUT;
+    px_error err = {0};
+    size_t count = 0;
+    while (count < MERGE_MOST && paths[count])
+        count++;
+    px_cover **covers = calloc(count, sizeof *covers);
+    px_status status = covers ? PX_OK : px_fail(&err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count && status == PX_OK; i++)
+        status = px_cover_open(paths[i], &covers[i], &err);
+    if (status == PX_OK)
+        status = merge_all(covers, count, to, &err);
+    int rc = CLI_DONE;
+    if (status != PX_OK) {
+        rc = cli_fail(self, &err);
+    } else if (output.json) {
+        px_json json = {0};
+        px_json_object(&json, NULL);
+        px_json_string(&json, "output", to);
+        px_json_int(&json, "states", (int64_t)count);
+        cover_json_criteria(covers[0], NULL, &json);
+        px_json_end(&json);
+        rc = cli_print_json(self, &json);
+    } else {
+        cover_print_table(covers[0], NULL);
+    }
+    for (size_t i = 0; covers && i < count; i++)
+        px_cover_free(covers[i]);
+    free(covers);
+    return rc;
+}
+
+const cli_command cli_command_merge = {
+    .name = "merge",
+    .usage = "A.state B.state ... -o C.state [options]",
+    .help = "join coverage states of parts of the data",
+    .details =
+        "The states must be of the same network, criteria, settings, neurons and profile, "
+        "and must not have seen the same inputs. Parts made with --shard give the same bytes "
+        "as one run over all the data; except for criteria that depend on the order of "
+        "inputs (cc), whose parts are put together in the order of the data.",
+    .examples = "plexor merge 0.state 1.state 2.state 3.state -o all.state\n",
+    .run = merge_run,
+};

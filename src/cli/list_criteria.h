@@ -1,0 +1,12 @@
+/* src/cli/list_criteria.h - the lists of coverage criteria and of presets */
+#ifndef PLEXOR_CLI_LIST_CRITERIA_H
+#define PLEXOR_CLI_LIST_CRITERIA_H
+
+#include <plexor/json.h>
+
+void list_print_criteria(void);
+void list_json_criteria(px_json *json);
+void list_print_presets(void);
+void list_json_presets(px_json *json);
+
+#endif
