@@ -60,7 +60,9 @@ static void print_remarks(px_cover *cover)
         const char *line = px_text_get(&text);
         while (*line) {
             const int length = (int)strcspn(line, "\n");
-            printf("%s: %.*s\n", c->id, length, line);
+            const size_t id = strlen(c->id);
+            const bool named = strncmp(line, c->id, id) == 0 && line[id] == ':';
+            printf("%s%s%.*s\n", named ? "" : c->id, named ? "" : ": ", length, line);
             line += length + (line[length] == '\n');
         }
         px_text_done(&text);
