@@ -166,21 +166,28 @@ static double guided_gain(const void *state, const px_rows *rows, int64_t i)
     return gain;
 }
 
-/* The layer with another's inputs as one batch (Chan); returns the norm. Both have inputs. */
-static double guided_joined(const guided_state *a, const guided_layer *layer, const double *mean,
-                            const double *cov, int64_t count, double *mean_out, double *cov_out)
+/* The layer with another's inputs as one batch (Chan): mean [m] and covariance are written to
+ * mean_out and cov_out, the norm is returned. `from` has inputs; its share of inputs at zero is
+ * taken out again, since this layer has its own. */
+static double guided_joined(const guided_state *guided, const guided_layer *layer,
+                            const guided_state *more, const guided_layer *from, double *mean_out,
+                            double *cov_out)
 {
+    const int64_t count = from->count - more->start;
     const double w = (double)count / (double)(layer->count + count);
-    const double *m1 = a->mean + layer->neuron, *s1 = a->cov + layer->product;
+    const double scale = (double)from->count / (double)count; /* 1 where none was at zero */
+    const double *m1 = guided->mean + layer->neuron, *s1 = guided->cov + layer->product;
+    const double *m2 = more->mean + from->neuron, *s2 = more->cov + from->product;
     double norm = 0.0;
     for (int64_t i = 0; i < layer->width; i++) {
         for (int64_t j = 0; j <= i; j++) {
-            const double c = (1.0 - w) * *s1++ + w * *cov++ +
-                             w * (1.0 - w) * (m1[i] - mean[i]) * (m1[j] - mean[j]);
+            const double s = scale * *s2++ - scale * (scale - 1.0) * m2[i] * m2[j];
+            const double c = (1.0 - w) * *s1++ + w * s +
+                             w * (1.0 - w) * (m1[i] - scale * m2[i]) * (m1[j] - scale * m2[j]);
             *cov_out++ = c;
             norm += (j < i ? 2.0 : 1.0) * fabs(c);
         }
-        mean_out[i] = (1.0 - w) * m1[i] + w * mean[i];
+        mean_out[i] = (1.0 - w) * m1[i] + w * scale * m2[i];
     }
     return norm;
 }
@@ -206,16 +213,20 @@ static px_status guided_merge(void *state, const void *other, px_error *err)
         guided_layer *layer = &guided->layers[l];
         const guided_layer *from = &more->layers[l];
         const size_t m = (size_t)layer->width;
-        const int64_t count = from->count - (layer->count > 0 ? more->start : 0);
-        if (count < 1)
+        if (from->count <= more->start)
             continue;
-        const double norm = guided_joined(guided, layer, more->mean + from->neuron,
-                                          more->cov + from->product, count, mean, cov);
-        if (layer->count > 0 && !(norm > layer->norm))
+        double norm = from->norm;
+        const double *new_mean = more->mean + from->neuron, *new_cov = more->cov + from->product;
+        if (layer->count > guided->start) {
+            norm = guided_joined(guided, layer, more, from, mean, cov);
+            new_mean = mean;
+            new_cov = cov;
+        }
+        if (layer->count > guided->start && !(norm > layer->norm))
             continue;
-        memcpy(guided->mean + layer->neuron, mean, m * sizeof *mean);
-        memcpy(guided->cov + layer->product, cov, m * (m + 1) / 2 * sizeof *cov);
-        layer->count += count;
+        memcpy(guided->mean + layer->neuron, new_mean, m * sizeof *mean);
+        memcpy(guided->cov + layer->product, new_cov, m * (m + 1) / 2 * sizeof *cov);
+        layer->count += from->count - more->start;
         layer->norm = norm;
     }
     free(mean);

@@ -44,9 +44,9 @@ px_status pxi_moments_load(pxi_moments *moments, const px_npz *from, const char 
                            px_error *err);
 
 /* Population covariance of one layer, [m (m + 1) / 2], with `extra` more inputs that were all zero;
- * mean (may be NULL) gets [m]. Good to 2^-50 of itself unless means exceed deviations by 2^26. The
- * sum of the absolute values of the whole matrix is returned; cov may be NULL if only that is
- * wanted. 0 inputs: all is 0. */
+ * mean (may be NULL) gets [m]. Its relative error is about 2^-52 (mean / deviation)^2, all of it
+ * from the sums within blocks. The sum of the absolute values of the whole matrix is returned; cov
+ * may be NULL if only that is wanted. 0 inputs: all is 0. */
 double pxi_moments_covariance(const pxi_moments *moments, size_t layer, int64_t extra, double *mean,
                               double *cov);
 
