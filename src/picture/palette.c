@@ -1,0 +1,50 @@
+/* src/picture/palette.c - colours that people with colour-blindness tell apart too
+ *
+ * Series: Okabe and Ito, Color Universal Design, 2008, without the yellow, which is lost on white.
+ * Maps: viridis (Smith and van der Walt, matplotlib) and ColorBrewer's RdBu, a few stops each.
+ */
+#include "picture/palette.h"
+
+#include "base/memory.h"
+
+static const uint32_t series_colours[PXI_PALETTE_COUNT] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
+                                                           0x56b4e9, 0xe69f00, 0x333333};
+static const uint32_t sequential_stops[] = {0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e,
+                                            0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b, 0xfde725};
+static const uint32_t diverging_stops[] = {0x053061, 0x2166ac, 0x4393c3, 0x92c5de,
+                                           0xd1e5f0, 0xf7f7f7, 0xfddbc7, 0xf4a582,
+                                           0xd6604d, 0xb2182b, 0x67001f};
+
+pxi_colour pxi_palette(size_t index)
+{
+    return PXI_RGB(series_colours[index % PXI_PALETTE_COUNT]);
+}
+
+static uint8_t palette_mix(uint8_t a, uint8_t b, double t)
+{
+    return (uint8_t)(a + (b - a) * t + 0.5);
+}
+
+pxi_colour pxi_colour_map(bool diverging, double t)
+{
+    const uint32_t *stops = diverging ? diverging_stops : sequential_stops;
+    const size_t last = (diverging ? PX_LEN(diverging_stops) : PX_LEN(sequential_stops)) - 1;
+    const double at = !(t > 0) ? 0 : t < 1 ? t * (double)last : (double)last;
+    const size_t i = PX_MIN((size_t)at, last - 1);
+    const pxi_colour a = PXI_RGB(stops[i]), b = PXI_RGB(stops[i + 1]);
+    const double rest = at - (double)i;
+    return (pxi_colour){palette_mix(a.r, b.r, rest), palette_mix(a.g, b.g, rest),
+                        palette_mix(a.b, b.b, rest), 255};
+}
+
+pxi_colour pxi_colour_on(pxi_colour ground)
+{
+    const int luma = 299 * ground.r + 587 * ground.g + 114 * ground.b; /* of 255,000 */
+    return luma > 135000 ? PXI_INK : PXI_WHITE;
+}
+
+pxi_colour pxi_colour_pale(pxi_colour colour, double opacity)
+{
+    colour.a = (uint8_t)(255 * opacity + 0.5);
+    return colour;
+}

@@ -1,0 +1,13 @@
+/* src/picture/palette.h - colours that people with colour-blindness tell apart too */
+#ifndef PXI_PICTURE_PALETTE_H
+#define PXI_PICTURE_PALETTE_H
+
+#include "picture/scene.h"
+
+enum { PXI_PALETTE_COUNT = 7 };
+pxi_colour pxi_palette(size_t index);                /* of a series; they repeat */
+pxi_colour pxi_colour_map(bool diverging, double t); /* 0 <= t <= 1; diverging: 0.5 is none */
+pxi_colour pxi_colour_on(pxi_colour ground);         /* for words: black or white */
+pxi_colour pxi_colour_pale(pxi_colour colour, double opacity);
+
+#endif
