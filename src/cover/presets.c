@@ -9,12 +9,7 @@
 
 /* Table 5. NAC is the raw variant; the bounds of DSA and LSA are those of the table (a sentence
  * below it swaps them). */
-static const char *const nss[] = {
-    "nc.variant=raw", "nc.t=0.5",   "kmnc.k=1000",    "snpc.alpha=0.7",
-    "snpc.beta=0.6",  "snpc.k=1",   "anpc.alpha=0.7", "anpc.beta=0.6",
-    "anpc.k=1",       "dsc.m=1000", "dsc.u=2",        "lsc.m=1000",
-    "lsc.u=2000",     NULL,
-};
+static const char *const nss[] = {"nc.variant=raw", "nc.t=0.5", "kmnc.k=1000", NULL};
 
 /* Section 5.3. CC's threshold is the one for CIFAR-10 (100 for CIFAR-100, 102 for Flowers, 1000 for
  * ImageNet). Surprise is counted in buckets of a fixed size. Ranges come from 1,000 training

@@ -182,32 +182,35 @@ static void profile_json(const px_profile *profile, px_json *json)
     px_json_end(json);
 }
 
-static void profile_hash_counts(XXH3_state_t *hash, const px_profile *profile)
+static uint64_t array_hash(const char *name, px_dtype dtype, const px_shape *shape,
+                           const void *data)
 {
-    const size_t bytes = (size_t)profile->classes * sizeof *profile->by_label;
-    XXH3_64bits_update(hash, profile->by_label, bytes);
-    XXH3_64bits_update(hash, profile->by_prediction, bytes);
+    const px_tensor tensor = {.dtype = dtype, .shape = *shape};
+    uint64_t hash = XXH3_64bits_withSeed(name, strlen(name), (uint64_t)dtype);
+    hash = XXH3_64bits_withSeed(shape->dim, (size_t)shape->rank * sizeof *shape->dim, hash);
+    return XXH3_64bits_withSeed(data, px_tensor_bytes(&tensor), hash);
 }
 
-void pxi_profile_seal(px_profile *profile)
+/* A sum over the arrays: files have them in another order than the one they were made in. */
+px_status pxi_profile_seal(px_profile *profile, px_error *err)
 {
-    XXH3_state_t *hash = XXH3_createState();
+    const px_shape classes = {.rank = 1, .dim = {profile->classes}};
     px_json json = {0};
     profile_json(profile, &json);
     const char *text = px_json_text(&json);
-    if (hash && text) {
-        XXH3_64bits_reset(hash);
-        XXH3_64bits_update(hash, text, strlen(text));
-        profile_hash_counts(hash, profile);
-        for (size_t i = 0; i < profile->array_count; i++) {
-            const pxi_profile_array *a = &profile->arrays[i];
-            XXH3_64bits_update(hash, a->name, strlen(a->name) + 1);
-            XXH3_64bits_update(hash, a->tensor.data, px_tensor_bytes(&a->tensor));
-        }
-        profile->hash = XXH3_64bits_digest(hash);
-    }
+    uint64_t hash = text ? XXH3_64bits(text, strlen(text)) : 0;
+    const bool failed = !text;
     px_json_done(&json);
-    XXH3_freeState(hash);
+    if (failed)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    hash += array_hash("class_labels", PX_INT64, &classes, profile->by_label);
+    hash += array_hash("class_predictions", PX_INT64, &classes, profile->by_prediction);
+    for (size_t i = 0; i < profile->array_count; i++) {
+        const pxi_profile_array *a = &profile->arrays[i];
+        hash += array_hash(a->name, a->tensor.dtype, &a->tensor.shape, a->tensor.data);
+    }
+    profile->hash = hash;
+    return PX_OK;
 }
 
 static px_status profile_write(const px_profile *profile, px_npz_writer *to, px_error *err)
@@ -297,8 +300,7 @@ static px_status profile_read(px_profile *profile, px_npz *npz, px_error *err)
         px_tensor tensor = px_npz_move(npz, i);
         PX_TRY(profile_array_put(profile, pxi_strdup(name), &tensor, err));
     }
-    pxi_profile_seal(profile);
-    return PX_OK;
+    return pxi_profile_seal(profile, err);
 }
 
 px_status px_profile_open(const char *path, px_profile **out, px_error *err)

@@ -26,13 +26,14 @@ struct px_profile {
     size_t section_count, section_capacity;
     pxi_profile_array *arrays;
     size_t array_count, array_capacity;
-    uint64_t hash; /* of everything; 0: not computed yet */
+    uint64_t hash; /* of everything */
 };
 
 /* Copies the texts. *prefix gets what px_profile_put() wants. */
 px_status pxi_profile_add_section(px_profile *profile, const char *learner, const char *key,
                                   const char *definition, const char **prefix, px_error *err);
 px_status pxi_profile_set_classes(px_profile *profile, int classes, px_error *err);
-void pxi_profile_seal(px_profile *profile); /* computes the hash, once all arrays are there */
+/* Computes the hash, once all arrays are there. */
+px_status pxi_profile_seal(px_profile *profile, px_error *err);
 
 #endif

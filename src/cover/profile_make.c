@@ -138,8 +138,9 @@ px_status px_profile_make(const px_model *model, const px_lessons *lessons, cons
     }
     if (status == PX_OK)
         status = profile_finish(profile, lessons, consumers, err);
+    if (status == PX_OK)
+        status = pxi_profile_seal(profile, err);
     if (status == PX_OK) {
-        pxi_profile_seal(profile);
         *out = profile;
         profile = NULL;
     }

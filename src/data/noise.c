@@ -44,7 +44,7 @@ bool pxi_noise_is_name(const char *text)
     return strncmp(text, "noise:", 6) == 0 || strcmp(text, "noise") == 0;
 }
 
-px_status pxi_noise_open(const char *text, pxi_source **out, px_error *err)
+px_status pxi_noise_open(const char *text, const char *split, pxi_source **out, px_error *err)
 {
     long long dim[3] = {0};
     unsigned long long seed = 0;
@@ -65,6 +65,8 @@ px_status pxi_noise_open(const char *text, pxi_source **out, px_error *err)
         return px_fail(err, PX_E_USAGE,
                        "'%.100s': expected noise:CxHxW or noise:CxHxW:SEED, as in noise:3x32x32",
                        text);
+    if (split)
+        return pxi_split_fail(text, NULL, 0, split, err);
     noise_source *noise = pxi_calloc(1, sizeof *noise);
     if (!noise)
         return px_fail(err, PX_E_NOMEM, "out of memory");

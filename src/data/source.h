@@ -89,7 +89,7 @@ px_status pxi_digits_open(const char *text, const char *split, pxi_source **out,
 
 /* `text` is "noise:CxHxW" or "noise:CxHxW:SEED"; it has no splits and no labels. */
 bool pxi_noise_is_name(const char *text);
-px_status pxi_noise_open(const char *text, pxi_source **out, px_error *err);
+px_status pxi_noise_open(const char *text, const char *split, pxi_source **out, px_error *err);
 
 /* --- from a SPEC to a source ----------------------------------------------------------------- */
 

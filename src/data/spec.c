@@ -144,7 +144,7 @@ px_status pxi_source_open(const char *spec, const char *split, pxi_source **out,
     if (pxi_digits_is_name(spec))
         return pxi_digits_open(spec, split, out, err);
     if (pxi_noise_is_name(spec))
-        return pxi_noise_open(spec, out, err);
+        return pxi_noise_open(spec, split, out, err);
     if (strcmp(spec, "fashion-mnist") == 0)
         return spec_fashion(split, out, err);
     if (stat(spec, &info) != 0 && errno == ENOENT)

@@ -5,6 +5,8 @@
 #include "engine/net.h"
 
 #include "base/file.h"
+#include "graph/builder.h"
+#include "graph/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,9 @@ px_model *small_net(uint64_t seed, int channels)
     y = net_add(&n, "Gemm", "", IN(V(y), {.weight = "216,12"}, {.weight = "12"}));
     y = net_add(&n, "Relu", "", IN(V(y)));
     y = net_add(&n, "Gemm", "", IN(V(y), {.weight = "12,10"}, {.weight = "10"}));
-    return net_take(&n, y);
+    px_model *model = net_take(&n, y);
+    model->hash = pxi_model_content_hash(model); /* as models from files and builders have */
+    return model;
 }
 
 small_data small_digits(const px_model *model, const char *split, int64_t count, uint64_t shuffle)

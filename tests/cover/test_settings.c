@@ -1,0 +1,118 @@
+/* tests/cover/test_settings.c - settings of criteria, presets, and the table of criteria itself */
+#include "base/memory.h"
+#include "cmocka_all.h"
+
+#include <plexor/cover.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const modes[] = {"plain", "guided", NULL};
+static const px_param params[] = {
+    {"k", 10, 1, 100, true, NULL, "a count"},
+    {"t", 0.5, 0, 1, false, NULL, "a threshold"},
+    {"mode", 0, 0, 1, true, modes, "a choice"},
+};
+static const px_criterion criterion = {
+    .id = "try", .settings = params, .setting_count = PX_LEN(params)};
+
+static const struct {
+    const char *text[3]; /* up to the first NULL */
+    const char *result;  /* the settings, or a part of the message */
+    bool good;
+} cases[] = {
+    {{NULL}, "k=10 t=0.5 mode=plain", true},
+    {{"try.k=7"}, "k=7 t=0.5 mode=plain", true},
+    {{"try.k=7", "try.k=8"}, "k=8 t=0.5 mode=plain", true},
+    {{"try.t=1e-3", "try.mode=guided"}, "k=10 t=0.001 mode=guided", true},
+    {{"nc.t=0.25"}, "k=10 t=0.5 mode=plain", true},
+    {{"try.k=0"}, "between 1 and 100", false},
+    {{"try.k=2.5"}, "whole number", false},
+    {{"try.k=x"}, "not a number", false},
+    {{"try.k="}, "not a number", false},
+    {{"try.t=nan"}, "not a number", false},
+    {{"try.t=1e999"}, "not a number", false},
+    {{"try.mode=other"}, "plain, guided", false},
+    {{"try.q=1"}, "it has k, t, mode", false},
+    {{"nosuch.k=1"}, "there is no criterion 'nosuch'", false},
+    {{"nc.t=high"}, "not a number", false},
+    {{"k=1"}, "CRITERION.NAME=VALUE", false},
+    {{"try.k"}, "CRITERION.NAME=VALUE", false},
+    {{".k=1"}, "CRITERION.NAME=VALUE", false},
+    {{"=try.k"}, "CRITERION.NAME=VALUE", false},
+};
+
+static void test_texts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        double values[PX_LEN(params)];
+        px_error err = {0};
+        size_t count = 0;
+        while (count < 3 && cases[i].text[count])
+            count++;
+        const px_status status =
+            px_settings_read(&criterion, NULL, cases[i].text, count, values, &err);
+        char *text = status == PX_OK ? px_settings_text(&criterion, values) : NULL;
+        if (status != (cases[i].good ? PX_OK : PX_E_USAGE) ||
+            !(cases[i].good ? text && strcmp(text, cases[i].result) == 0
+                            : strstr(err.message, cases[i].result) != NULL))
+            fail_msg("case %zu ('%s'): status %d, '%s', '%s'", i,
+                     cases[i].text[0] ? cases[i].text[0] : "", status, text ? text : "",
+                     err.message);
+        free(text);
+    }
+}
+
+static void test_presets(void **state)
+{
+    (void)state;
+    double values[64];
+    px_error err = {0};
+    assert_int_equal(px_settings_read(&criterion, "nosuch", NULL, 0, values, &err), PX_E_USAGE);
+    assert_non_null(strstr(err.message, "nss, nsgen, rev"));
+    for (size_t p = 0; p < px_preset_count(); p++) {
+        const px_preset *preset = px_preset_get(p);
+        for (size_t t = 0; preset->texts[t]; t++) {
+            char id[32];
+            snprintf(id, sizeof id, "%.*s", (int)strcspn(preset->texts[t], "."), preset->texts[t]);
+            const px_criterion *c = px_criterion_find(id);
+            if (!c)
+                fail_msg("preset '%s': '%s' is for no criterion", preset->id, preset->texts[t]);
+            if (px_settings_read(c, NULL, &preset->texts[t], 1, values, &err) != PX_OK)
+                fail_msg("preset '%s': %s", preset->id, err.message);
+        }
+        for (size_t c = 0; c < px_criterion_count(); c++)
+            assert_int_equal(
+                px_settings_read(px_criterion_get(c), preset->id, NULL, 0, values, &err), PX_OK);
+    }
+}
+
+/* A descriptor that lacks something would be found out late. */
+static void test_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < px_criterion_count(); i++) {
+        const px_criterion *c = px_criterion_get(i);
+        assert_ptr_equal(px_criterion_find(c->id), c);
+        if (!c->title || !c->source || !c->prepare || !c->release || !c->open || !c->close ||
+            !c->observe || !c->gain || !c->merge || !c->value || !c->save || !c->load)
+            fail_msg("'%s' lacks a text or a function", c->id);
+        for (size_t k = 0; k < c->setting_count; k++) {
+            const px_param *s = &c->settings[k];
+            if (!s->name || !s->help || s->fallback < s->least || s->fallback > s->most)
+                fail_msg("'%s': setting %zu is not complete", c->id, k);
+        }
+    }
+    assert_null(px_criterion_get(px_criterion_count()));
+    assert_null(px_criterion_find("nosuch"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
