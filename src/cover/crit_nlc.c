@@ -9,6 +9,7 @@
 #include "cover/nlc.h"
 
 #include "base/memory.h"
+#include "cover/extract_windows.h"
 #include "cover/moments.h"
 #include "cover/slots.h"
 
@@ -48,7 +49,7 @@ px_status pxi_nlc_extract(const px_model *model, const px_probe_options *options
                           const double *settings, px_extractor **out, px_error *err)
 {
     (void)settings;
-    return px_extractor_probe(model, options, out, err);
+    return pxi_extractor_windows(model, options, out, err);
 }
 
 typedef struct nlc_state {
