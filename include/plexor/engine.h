@@ -39,9 +39,10 @@ typedef struct px_plan_options {
     size_t seed_count;
     const int *wrt; /* values whose gradient is wanted: feeds, kept values, constants */
     size_t wrt_count;
-    bool input_grad;     /* adds feed 0 to `wrt` and the logits to `seeds` */
-    bool no_outputs;     /* compute only `keep` and `seeds`, not the graph's outputs */
-    bool reference;      /* plain C kernels only, no fusion: what fast paths are tested against */
+    bool input_grad; /* adds feed 0 to `wrt` and the logits to `seeds` */
+    bool no_outputs; /* compute only `keep` and `seeds`, not the graph's outputs */
+    bool direct;     /* no kernels that cancel (Winograd): a sum of terms of one sign keeps it */
+    bool reference;  /* plain C kernels only, no fusion: what fast paths are tested against */
     px_weights *weights; /* NULL, or this model's: constants are read there. Outlive the plan */
     bool training;       /* with weights: BatchNormalization by the batch, and Dropout drops */
     int64_t

@@ -16,6 +16,7 @@ typedef struct pxi_bound pxi_bound;
 typedef struct pxi_conv_shape {
     int64_t batch, group, in_channels, out_channels;
     int64_t in[2], out[2], kernel[2], stride[2], dilation[2], pad_begin[2], pad_end[2];
+    bool direct; /* not by Winograd */
 } pxi_conv_shape;
 
 /* All makers: PX_E_UNSUPPORTED when oneDNN has only its reference loop for the shape. Weights are

@@ -172,6 +172,7 @@ px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err)
     if (x < 0 || (group->residual >= 0 && residual < 0) || !unit || !impl)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     impl->shape = conv_shape(ctx->params);
+    impl->shape.direct = plan->direct;
     if (group->act >= 0)
         pxi_act_from_step(&plan->program->steps[group->act], plan->wants_gradients, &impl->act);
     PX_TRY(conv_copy_weights(plan, group, impl, err));

@@ -40,7 +40,8 @@ bool pxi_winograd_takes(const pxi_conv_shape *s, const pxi_act *act)
         if (s->kernel[i] != 3 || s->stride[i] != 1 || s->dilation[i] != 1 || s->pad_begin[i] < 0 ||
             s->pad_begin[i] > 1)
             return false;
-    return s->group == 1 && s->in_channels % WINO_LANES == 0 && s->out_channels % WINO_LANES == 0 &&
+    return !s->direct && s->group == 1 && s->in_channels % WINO_LANES == 0 &&
+           s->out_channels % WINO_LANES == 0 &&
            s->in_channels * s->out_channels <= wino_weights_limit && s->out[0] >= 2 &&
            s->out[1] >= 2 &&
            (kind == PXI_ACT_NONE || kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP) &&
