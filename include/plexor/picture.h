@@ -47,9 +47,10 @@ PX_API px_status px_png_encode(int width, int height, int channels, const uint8_
 #define PX_PLOT_SIDE_LEAST 120 /* pixels of width and height */
 #define PX_PLOT_SIDE_MOST 4096
 #define PX_PLOT_SCALE_MOST 4
-#define PX_PLOT_SERIES_MOST 64                /* lines, clouds of points, sets of bars; boxes */
-#define PX_PLOT_GROUPS_MOST 1000              /* groups of bars */
-#define PX_PLOT_VALUES_MOST ((size_t)1 << 24) /* of one series, and cells of a matrix */
+#define PX_PLOT_PIXELS_MOST ((int64_t)1 << 26) /* with the scale */
+#define PX_PLOT_SERIES_MOST 64                 /* lines, clouds of points, sets of bars; boxes */
+#define PX_PLOT_GROUPS_MOST 1000               /* groups of bars */
+#define PX_PLOT_VALUES_MOST ((size_t)1 << 24)  /* of one series, and cells of a matrix */
 
 typedef struct px_plot_axis {
     const char *label, *unit; /* NULL: none; the unit follows in brackets */
@@ -84,7 +85,8 @@ PX_API px_status px_plot_line(px_plot *plot, const char *name, const double *x, 
 PX_API px_status px_plot_points(px_plot *plot, const char *name, const double *x, const double *y,
                                 size_t count, px_error *err);
 
-/* The groups of bars, before the bars: one bar of each set stands in each group. */
+/* The groups of bars, before the bars: one bar of each set stands in each group. `names` NULL:
+ * indices. */
 PX_API px_status px_plot_groups(px_plot *plot, const char *const *names, size_t count,
                                 px_error *err);
 /* One value per group; `spread` (may be NULL) draws value +- spread as a whisker. */

@@ -73,6 +73,14 @@ static px_status plot_check(const px_plot_options *options, px_error *err)
     if (options->scale < 0 || options->scale > PX_PLOT_SCALE_MOST)
         return px_fail(err, PX_E_USAGE, "a chart's scale is 1 to %d, not %d", PX_PLOT_SCALE_MOST,
                        options->scale);
+    const int64_t width = options->width ? options->width : PLOT_WIDTH;
+    const int64_t height = options->height ? options->height : PLOT_HEIGHT;
+    if (width * height * options->scale * options->scale > PX_PLOT_PIXELS_MOST)
+        return px_fail(
+            err, PX_E_USAGE,
+            "a chart of %lld x %lld pixels, %d times enlarged, is too large for PNG; the "
+            "most is %lld pixels",
+            (long long)width, (long long)height, options->scale, (long long)PX_PLOT_PIXELS_MOST);
     PX_TRY(plot_check_axis(&options->x, "x", err));
     PX_TRY(plot_check_axis(&options->y, "y", err));
     return plot_check_axis(&options->z, "colour", err);

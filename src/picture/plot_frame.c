@@ -179,6 +179,7 @@ static void frame_left(pxi_scene *scene, const px_plot *plot, pxi_frame *frame)
     pxi_ticks_make(&frame->y, (frame->bottom - frame->top) / TICK_EVERY_Y, &ticks);
     frame->left = fmax(frame->left, PXI_MARGIN + axis_title_height(&plot->options.y) +
                                         ticks_width(&ticks) + PXI_LABEL_GAP);
+    frame->left = fmin(frame->left, frame->right - 10); /* the smallest of charts */
     for (size_t i = 0; i < ticks.count; i++) {
         const double y = floor(pxi_scale_at(&frame->y, ticks.tick[i].value));
         const bool minor = !ticks.tick[i].label[0];

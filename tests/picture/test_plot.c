@@ -317,6 +317,7 @@ static void test_refuses(void **state)
         {"wide", {.width = 4097}},
         {"negative", {.height = -1}},
         {"scale", {.scale = 5}},
+        {"too many pixels", {.width = 4096, .height = 4096, .scale = 4}},
         {"axis backwards", {.x = {.least = 2, .most = 1}}},
         {"axis without length", {.x = {.least = 1, .most = 1}}},
         {"NaN axis", {.y = {.least = NAN, .most = 1}}},
@@ -355,6 +356,43 @@ static void test_refuses(void **state)
     assert_int_equal(px_plot_save(plot, "/no/such/folder/x.svg", &err) == PX_OK, 0);
     px_plot_free(plot);
     px_plot_free(NULL);
+}
+
+/* From the smallest to the largest, with words that need more room than there is. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{120, 120}, {120, 600}, {600, 120}, {4096, 130}, {130, 4096}};
+    const char *const names[] = {"a rather long name, longer than that", "b", "c", "d"};
+    const double y[] = {-12345.678, 3e9, NAN, 1e-7};
+    for (size_t i = 0; i < 4 * sizeof sizes / sizeof sizes[0]; i++) {
+        const int *size = sizes[i / 4];
+        px_plot *plot = plot_of(&(px_plot_options){.title = names[0],
+                                                   .note = names[0],
+                                                   .width = size[0],
+                                                   .height = size[1],
+                                                   .x = {names[0], "unit", false, 0, 0},
+                                                   .y = {names[0], "unit", false, 0, 0},
+                                                   .z = {names[0], "unit", false, 0, 0},
+                                                   .numbers = true});
+        for (size_t k = 0; k < 4; k++) {
+            if (i % 4 == 0)
+                must(px_plot_line(plot, names[k], y, y, 4, PX_PLOT_DOTS | PX_PLOT_DASHED, &err));
+            else if (i % 4 == 1)
+                must(px_plot_box(plot, names[k], y, 4, &err));
+            else if (i % 4 == 2 && k == 0)
+                must(px_plot_groups(plot, names, 4, &err));
+            else if (i % 4 == 2)
+                must(px_plot_bars(plot, names[k], y, y, 4, &err));
+            else if (k == 0)
+                must(px_plot_matrix(plot, y, 2, 2, names, names, &err));
+        }
+        pxi_image image = plot_pixels(plot);
+        assert_int_equal(image.width, size[0]);
+        assert_int_equal(image.height, size[1]);
+        pxi_image_done(&image);
+        px_plot_free(plot);
+    }
 }
 
 /* Many points make a small file that shows their whole range. */
@@ -449,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_odd_data),
         cmocka_unit_test(test_words_are_escaped),
         cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_many_points),
         cmocka_unit_test(test_fine_matrix_shows_means),
         cmocka_unit_test(test_saves_whole_files),

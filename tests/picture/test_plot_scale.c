@@ -14,6 +14,7 @@ static void test_ticks(void **state)
         const char *labels; /* of those that have one */
     } cases[] = {
         {false, 0, 100, 5, "0 20 40 60 80 100"},
+        {false, 0, 25, 10, "0 5 10 15 20 25"},
         {false, 0, 1, 6, "0 0.2 0.4 0.6 0.8 1.0"},
         {false, -1, 1, 4, "-1.0 -0.5 0 0.5 1.0"},
         {false, 3, 9.2, 7, "3 4 5 6 7 8 9"},

@@ -111,6 +111,10 @@ static void test_ink_is_not_doubled(void **state)
     assert_int_equal(at(&r, 10, 20), 155);
     pxi_raster_ink(&r, BLACK);
     assert_int_equal(at(&r, 20, 20), 155);
+    for (int i = 0; i < 2; i++) /* half a pixel, twice */
+        pxi_raster_segment(&r, 5, 10, 15, 10, 1);
+    pxi_raster_ink(&r, BLACK);
+    near("half a pixel", at(&r, 10, 10), 127, 1);
     pxi_raster_done(&r);
 }
 
