@@ -64,7 +64,7 @@ typedef struct px_plot_options { /* {0}: all defaults */
     int scale;                   /* PNG pixels per pixel, for fine screens; 0: 1 */
     px_plot_axis x, y;           /* x.log is for lines and points only */
     px_plot_axis z;              /* the colours of a matrix */
-    bool numbers;                /* write values on bars, and into the cells of a matrix */
+    bool numbers;                /* write values on bars and into cells that have room */
     bool diverging;              /* a matrix around 0: blue below, red above */
 } px_plot_options;
 

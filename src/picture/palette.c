@@ -15,14 +15,20 @@ static const uint32_t diverging_stops[] = {0x053061, 0x2166ac, 0x4393c3, 0x92c5d
                                            0xd1e5f0, 0xf7f7f7, 0xfddbc7, 0xf4a582,
                                            0xd6604d, 0xb2182b, 0x67001f};
 
-pxi_colour pxi_palette(size_t index)
-{
-    return PXI_RGB(series_colours[index % PXI_PALETTE_COUNT]);
-}
-
 static uint8_t palette_mix(uint8_t a, uint8_t b, double t)
 {
     return (uint8_t)(a + (b - a) * t + 0.5);
+}
+
+/* The second time round paler, the third time darker. */
+pxi_colour pxi_palette(size_t index)
+{
+    const pxi_colour c = PXI_RGB(series_colours[index % PXI_PALETTE_COUNT]);
+    const size_t turn = index / PXI_PALETTE_COUNT % 3;
+    const double share = turn == 0 ? 0 : turn == 1 ? 0.5 : 0.4;
+    const uint8_t towards = turn == 1 ? 255 : 0;
+    return (pxi_colour){palette_mix(c.r, towards, share), palette_mix(c.g, towards, share),
+                        palette_mix(c.b, towards, share), 255};
 }
 
 pxi_colour pxi_colour_map(bool diverging, double t)

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+enum { NUMBER_ROOM = 12 }; /* pixels that a turned number needs; narrower bars have none */
+
 typedef struct bar_layout {
     double slot, width; /* of a group, of one bar */
     size_t bars;        /* in a group */
@@ -71,7 +73,7 @@ static void bar_set(pxi_scene *scene, const px_plot *plot, size_t index, const b
         const double low = fmax(value - spread, y->least), high = fmin(value + spread, y->most);
         if (spread > 0 && low < high)
             bar_whisker(scene, frame, middle, width, low, high);
-        if (plot->options.numbers) {
+        if (plot->options.numbers && (!layout->turned || layout->width >= NUMBER_ROOM)) {
             const bool below = value < 0;
             const double end = spread > 0 ? pxi_scale_at(y, below ? low : high) : top;
             bar_number(scene, layout, middle, end, value, below);

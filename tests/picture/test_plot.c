@@ -358,6 +358,46 @@ static void test_refuses(void **state)
     px_plot_free(NULL);
 }
 
+/* Sets of bars differ by colour beyond the seventh; bars that are too narrow have no numbers. */
+static void test_many_sets(void **state)
+{
+    (void)state;
+    px_plot *plot = plot_of(&(px_plot_options){.numbers = true});
+    const char *const group[] = {"only"};
+    const double value = 12.345;
+    must(px_plot_groups(plot, group, 1, &err));
+    for (int i = 0; i < 21; i++)
+        must(px_plot_bars(plot, "set", &value, NULL, 1, &err));
+    char *words = plot_words(plot);
+    uint32_t seen[64], colour;
+    double box[4];
+    int different = 0, bars = 0;
+    for (const char *at = words; next_rect(&at, box, &colour);) {
+        if (box[3] < 100) /* the legend and grid lines */
+            continue;
+        bool known = false;
+        for (int i = 0; i < different; i++)
+            known |= seen[i] == colour;
+        if (!known && different < 64)
+            seen[different++] = colour;
+        bars++;
+    }
+    assert_int_equal(bars, 21);
+    assert_int_equal(different, 21);
+    assert_int_equal(words_count(words, ">12.3<"), 21);
+    free(words);
+    px_plot_free(plot);
+
+    plot = plot_of(&(px_plot_options){.numbers = true, .width = 300});
+    must(px_plot_groups(plot, group, 1, &err));
+    for (int i = 0; i < 30; i++)
+        must(px_plot_bars(plot, "set", &value, NULL, 1, &err));
+    words = plot_words(plot);
+    assert_int_equal(words_count(words, ">12.3<"), 0);
+    free(words);
+    px_plot_free(plot);
+}
+
 /* From the smallest to the largest, with words that need more room than there is. */
 static void test_sizes(void **state)
 {
@@ -487,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_odd_data),
         cmocka_unit_test(test_words_are_escaped),
         cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_many_sets),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_many_points),
         cmocka_unit_test(test_fine_matrix_shows_means),
