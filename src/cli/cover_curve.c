@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <plexor/picture.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool ends_in(const char *text, const char *end)
@@ -36,15 +38,59 @@ static px_status curve_csv(const px_cover *cover, const char *path, px_error *er
     return PX_OK;
 }
 
+/* One line per criterion. Those without a total are drawn as shares of where they end, or the chart
+ * would have to have an axis for each. */
+static px_status curve_lines(const px_cover *cover, px_plot *plot, px_error *err)
+{
+    size_t count = 0;
+    const px_cover_point *points = px_cover_curve(cover, &count);
+    double *x = calloc(count + 1, sizeof *x), *y = calloc(count + 1, sizeof *y);
+    px_status status = x && y ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t p = 0; p < count && status == PX_OK; p++)
+        x[p] = (double)points[p].inputs;
+    for (size_t i = 0; i < px_cover_count(cover) && status == PX_OK; i++) {
+        const bool share = px_cover_value(cover, i).total > 0;
+        const double last = count ? points[count - 1].values[i] : 0.0;
+        char name[64];
+        for (size_t p = 0; p < count; p++)
+            y[p] =
+                100.0 * (share || last == 0.0 ? points[p].values[i] : points[p].values[i] / last);
+        snprintf(name, sizeof name, share ? "%s" : "%s, of its end",
+                 px_cover_criterion(cover, i)->id);
+        status = px_plot_line(plot, name, x, y, count, share ? 0 : PX_PLOT_DASHED, err);
+    }
+    free(x);
+    free(y);
+    return status;
+}
+
+static px_status curve_chart(const px_cover *cover, const char *path, px_error *err)
+{
+    const px_plot_options options = {
+        .title = "Coverage as inputs come in",
+        .note = px_cover_count(cover) ? px_cover_definition(cover, 0) : NULL,
+        .x = {.label = "inputs", .log = true},
+        .y = {.label = "covered", .unit = "%"},
+    };
+    px_plot *plot = NULL;
+    PX_TRY(px_plot_new(&options, &plot, err));
+    px_status status = curve_lines(cover, plot, err);
+    if (status == PX_OK)
+        status = px_plot_save(plot, path, err);
+    px_plot_free(plot);
+    return status;
+}
+
 px_status cover_check_curve(const char *path, px_error *err)
 {
-    if (ends_in(path, ".csv"))
+    if (ends_in(path, ".csv") || ends_in(path, ".svg") || ends_in(path, ".png"))
         return PX_OK;
-    return px_fail(err, PX_E_USAGE, "--curve '%.200s': expected a name that ends in .csv", path);
+    return px_fail(err, PX_E_USAGE,
+                   "--curve '%.200s': expected a name that ends in .svg, .png or .csv", path);
 }
 
 px_status cover_write_curve(const px_cover *cover, const char *path, px_error *err)
 {
     PX_TRY(cover_check_curve(path, err));
-    return curve_csv(cover, path, err);
+    return ends_in(path, ".csv") ? curve_csv(cover, path, err) : curve_chart(cover, path, err);
 }

@@ -47,4 +47,7 @@ px_status pxi_cover_may_see(const px_cover *cover, pxi_cover_seen inputs, px_err
 px_status pxi_cover_see(px_cover *cover, pxi_cover_seen inputs, px_error *err);
 void pxi_cover_forget_curve(px_cover *cover);
 
+/* px_cover_open() without its file (cover_state.c). */
+px_status pxi_cover_read(const px_npz *npz, px_cover **out, px_error *err);
+
 #endif

@@ -187,20 +187,25 @@ static px_status state_read(px_cover *cover, const px_npz *npz, px_error *err)
     return status;
 }
 
+px_status pxi_cover_read(const px_npz *npz, px_cover **out, px_error *err)
+{
+    px_cover *cover = pxi_calloc(1, sizeof *cover);
+    const px_status status =
+        cover ? state_read(cover, npz, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status == PX_OK)
+        *out = cover;
+    else
+        px_cover_free(cover);
+    return status;
+}
+
 px_status px_cover_open(const char *path, px_cover **out, px_error *err)
 {
     px_npz *npz = NULL;
     PX_TRY(px_npz_open(path, &npz, err));
-    px_cover *cover = pxi_calloc(1, sizeof *cover);
-    px_status status =
-        cover ? state_read(cover, npz, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status = pxi_cover_read(npz, out, err);
     px_npz_close(npz);
-    if (status != PX_OK) {
-        px_cover_free(cover);
-        return px_fail_in(err, status, "'%s'", path);
-    }
-    *out = cover;
-    return PX_OK;
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
 }
 
 /* --- the sum

@@ -15,8 +15,7 @@ static const char *const nss[] = {"nc.variant=raw", "nc.t=0.5", "kmnc.k=1000", N
  * ImageNet). Surprise is counted in buckets of a fixed size. Ranges come from 1,000 training
  * inputs, which is what plexor takes where nothing else is asked for. */
 static const char *const nsgen[] = {
-    "nc.variant=scaled", "nc.t=0.75", "kmnc.k=100", "tknc.k=10",
-    "tknp.k=50",         "cc.t=10",   "cac.bins=8", NULL,
+    "nc.variant=scaled", "nc.t=0.75", "kmnc.k=100", "tknc.k=10", "tknp.k=50", "cc.t=10", NULL,
 };
 
 /* Section III, with the values of its public package: the paper gives formulas only. */

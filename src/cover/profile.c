@@ -303,25 +303,28 @@ static px_status profile_read(px_profile *profile, px_npz *npz, px_error *err)
     return pxi_profile_seal(profile, err);
 }
 
-px_status px_profile_open(const char *path, px_profile **out, px_error *err)
+px_status pxi_profile_read(px_npz *npz, const char *path, px_profile **out, px_error *err)
 {
-    px_npz *npz = NULL;
-    PX_TRY(px_npz_open(path, &npz, err));
     px_profile *profile = pxi_calloc(1, sizeof *profile);
     px_status status = PX_OK;
     if (!profile || !(profile->path = pxi_strdup(path)))
         status = px_fail(err, PX_E_NOMEM, "out of memory");
-    if (status == PX_OK) {
+    if (status == PX_OK)
         status = profile_read(profile, npz, err);
-        if (status != PX_OK)
-            px_fail_in(err, status, "'%s'", path);
-    }
-    px_npz_close(npz);
     if (status == PX_OK)
         *out = profile;
     else
         px_profile_free(profile);
     return status;
+}
+
+px_status px_profile_open(const char *path, px_profile **out, px_error *err)
+{
+    px_npz *npz = NULL;
+    PX_TRY(px_npz_open(path, &npz, err));
+    const px_status status = pxi_profile_read(npz, path, out, err);
+    px_npz_close(npz);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
 }
 
 /* --- asking

@@ -36,4 +36,7 @@ px_status pxi_profile_set_classes(px_profile *profile, int classes, px_error *er
 /* Computes the hash, once all arrays are there. */
 px_status pxi_profile_seal(px_profile *profile, px_error *err);
 
+/* px_profile_open() without its file; takes arrays out of `npz`. */
+px_status pxi_profile_read(px_npz *npz, const char *path, px_profile **out, px_error *err);
+
 #endif
