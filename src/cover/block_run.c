@@ -29,7 +29,7 @@ typedef struct block_runner {
     pthread_mutex_t lock; /* guards what follows, and the job's tally */
     pthread_cond_t moved;
     int64_t turn;     /* the block whose ordered consumers may look */
-    bool broken;      /* a block failed: no turn will come */
+    int64_t broken;   /* the first block that failed: those behind it will have no turn */
     int64_t finished; /* blocks of this round */
 } block_runner;
 
@@ -78,7 +78,7 @@ static void worker_done(const pxi_block_job *job, worker *w)
 static px_status block_wait(block_runner *r, int64_t block, px_error *err)
 {
     pthread_mutex_lock(&r->lock);
-    while (r->turn != block && !r->broken)
+    while (r->turn != block && r->broken > block)
         pthread_cond_wait(&r->moved, &r->lock);
     const bool go = r->turn == block;
     pthread_mutex_unlock(&r->lock);
@@ -190,7 +190,7 @@ static px_status runner_block(void *context, int number, int64_t index, px_error
         r->turn = block + 1; /* looked at by ordered consumers only, and then this is its turn */
         r->finished++;
     } else {
-        r->broken = true;
+        r->broken = PX_MIN(r->broken, block);
     }
     pthread_cond_broadcast(&r->moved);
     pthread_mutex_unlock(&r->lock);
@@ -290,7 +290,7 @@ static px_status runner_plan(block_runner *r, px_error *err)
 
 px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err)
 {
-    block_runner r = {.job = job};
+    block_runner r = {.job = job, .broken = INT64_MAX};
     px_pool *pool = NULL;
     int64_t finished = 0;
     pthread_mutex_init(&r.lock, NULL);
