@@ -25,6 +25,8 @@ typedef int32_t lanes_mask __attribute__((vector_size(64)));
 #define NARROW_SELECT(mask, yes, no) \
     ((lanes)(((lanes_mask)(yes) & (mask)) | ((lanes_mask)(no) & ~(mask))))
 
+static bool narrow_has_vectors(void);
+
 bool pxi_narrow_takes(const pxi_conv_shape *s, const pxi_act *act, bool adds)
 {
     const pxi_act_kind kind = act ? act->kind : PXI_ACT_NONE;
@@ -32,7 +34,8 @@ bool pxi_narrow_takes(const pxi_conv_shape *s, const pxi_act *act, bool adds)
            s->stride[1] == 1 && s->dilation[0] == 1 && s->dilation[1] == 1 && s->out[1] >= 8 &&
            s->kernel[0] <= 11 && s->kernel[1] <= 11 && s->pad_begin[0] >= 0 &&
            s->pad_begin[1] >= 0 &&
-           (kind == PXI_ACT_NONE || (!adds && (kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP)));
+           (kind == PXI_ACT_NONE || (!adds && (kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP))) &&
+           narrow_has_vectors();
 }
 
 size_t pxi_narrow_planes_row(const pxi_conv_shape *s) /* strips may overrun */
@@ -193,8 +196,8 @@ static inline __attribute__((always_inline)) void narrow_block(const narrow_job 
         narrow_block(job, y, x, n, out, rows, channels); \
         break;
 
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-narrow_sample(const narrow_job *job, float *destination)
+static inline __attribute__((always_inline)) void narrow_rows_of(const narrow_job *job,
+                                                                 float *destination)
 {
     const pxi_conv_shape *s = &job->narrow->shape;
     const size_t height = (size_t)s->out[0], width = (size_t)s->out[1];
@@ -219,6 +222,50 @@ narrow_sample(const narrow_job *job, float *destination)
         }
     }
 }
+
+#if defined(__x86_64__)
+
+/* Not clones: a third one, without vectors to speak of, would take most of the compiler's time and
+ * never be the best choice. */
+__attribute__((target("avx512f"))) static void narrow_sample_512(const narrow_job *job,
+                                                                 float *destination)
+{
+    narrow_rows_of(job, destination);
+}
+
+__attribute__((target("avx2,fma"))) static void narrow_sample_256(const narrow_job *job,
+                                                                  float *destination)
+{
+    narrow_rows_of(job, destination);
+}
+
+static bool narrow_has_vectors(void)
+{
+    return pxi_prim_has_avx512() ||
+           (pxi_prim_has_avx2() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+}
+
+static void narrow_sample(const narrow_job *job, float *destination)
+{
+    if (pxi_prim_has_avx512())
+        narrow_sample_512(job, destination);
+    else
+        narrow_sample_256(job, destination);
+}
+
+#else
+
+static bool narrow_has_vectors(void)
+{
+    return true;
+}
+
+static void narrow_sample(const narrow_job *job, float *destination)
+{
+    narrow_rows_of(job, destination);
+}
+
+#endif
 
 void pxi_narrow_run(const pxi_narrow *narrow, const float *source, float *destination, bool adds,
                     float *scratch)

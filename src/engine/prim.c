@@ -52,10 +52,19 @@ dnnl_engine_t pxi_prim_engine(void)
     return prim_engine;
 }
 
+static bool prim_has(unsigned wanted)
+{
+    return ((unsigned)dnnl_get_effective_cpu_isa() & wanted) == wanted;
+}
+
 bool pxi_prim_has_avx512(void)
 {
-    const unsigned wanted = dnnl_cpu_isa_avx512_core;
-    return ((unsigned)dnnl_get_effective_cpu_isa() & wanted) == wanted;
+    return prim_has(dnnl_cpu_isa_avx512_core);
+}
+
+bool pxi_prim_has_avx2(void)
+{
+    return prim_has(dnnl_cpu_isa_avx2);
 }
 
 px_status pxi_stream_new(void **out, px_error *err)

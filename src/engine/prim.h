@@ -58,6 +58,7 @@ const char *pxi_prim_name(const pxi_prim *prim); /* oneDNN's implementation name
 /* Whether oneDNN uses AVX-512 here: the processor has it, and ONEDNN_MAX_CPU_ISA does not forbid
  * it. Our own kernels follow, so that one variable shows what another machine would run. */
 bool pxi_prim_has_avx512(void);
+bool pxi_prim_has_avx2(void);
 
 /* A session's own command queue. */
 px_status pxi_stream_new(void **out, px_error *err);
