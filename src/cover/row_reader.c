@@ -46,7 +46,10 @@ px_status pxi_row_set_init(pxi_row_set *set, const px_model *model, px_extractor
                            size_t count, px_error *err)
 {
     *set = (pxi_row_set){.model = model, .extractors = extractors, .count = count};
-    set->has_scores = px_model_scores(model, &set->scores, NULL) == PX_OK;
+    const px_status scores = px_model_scores(model, &set->scores, err);
+    if (scores == PX_E_NOMEM)
+        return scores;
+    set->has_scores = scores == PX_OK; /* without them it is no classifier */
     set->value_count = (size_t)px_model_graph(model)->value_count;
     set->looks = pxi_calloc(PX_MAX(count, 1) * set->value_count, sizeof *set->looks);
     const px_status status =
