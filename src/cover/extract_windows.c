@@ -161,8 +161,11 @@ px_status pxi_extractor_windows(const px_model *model, const px_probe_options *o
         e->layers && e->observe && e->key ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
     pxi_program *program = NULL;
     px_error ignored = {0};
-    if (status == PX_OK && windows_program(model, options, &program, &ignored) != PX_OK)
+    if (status == PX_OK && windows_program(model, options, &program, &ignored) != PX_OK) {
         program = NULL; /* works with a batch of its own only: all layers are taken as they are */
+        if (ignored.status == PX_E_NOMEM)
+            status = px_fail(err, PX_E_NOMEM, "out of memory");
+    }
     size_t values = 0;
     for (size_t l = 0; status == PX_OK && l < e->count; l++) {
         status = windows_layer(&e->layers[l], px_probe_layer(probe->probe, l), program, err);
