@@ -1,6 +1,6 @@
-/* bench/bench_kernel.h - oneDNN primitives as bench/kernels measures them
+/* bench/bench_kernel.h - oneDNN primitives, and kernels of ours, as bench/kernels measures them
  *
- * A maker builds one primitive, with memory for all its arguments, for a shape and a variant
+ * A maker builds one kernel, with memory for all its arguments, for a shape and a variant
  * (layouts, post-ops, which implementation); false where oneDNN has none or the variant makes no
  * sense for the shape.
  */
@@ -19,6 +19,9 @@ typedef struct kernel {
     dnnl_exec_arg_t args[KERNEL_MAX_ARGS];
     int arg_count;
     const char *impl;
+    void (*run)(void *context); /* one of ours; NULL: the primitive */
+    void (*free)(void *context);
+    void *context;
 } kernel;
 
 typedef struct shape {
@@ -53,6 +56,7 @@ double conv_flops(const shape *s);      /* forward, one image; taps on the paddi
 typedef bool kernel_maker(kernel *k, const shape *s, int64_t batch, const variant *v);
 kernel_maker conv_forward, conv_mixed, conv_matmul;        /* mixed: few input channels only */
 kernel_maker conv_backward, conv_mixed_back, conv_rotated; /* with respect to the input */
+kernel_maker conv_depthwise; /* the same by ours; MUL: with both masks (engine/depthwise.h) */
 kernel_maker dense_inner, dense_matmul, dense_conv, dense_inner_back, dense_matmul_back;
 kernel_maker pool_inference, pool_training, pool_backward;
 kernel_maker map_relu, map_relu_back;

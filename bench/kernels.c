@@ -128,6 +128,8 @@ static const variant conv_variants[] = {
     {"rot nhwc +mul", dnnl_nhwc, dnnl_nhwc, MUL, conv_rotated, USUAL},
     {"rot nChw16c", dnnl_nChw16c, dnnl_nChw16c, NONE, conv_rotated, USUAL},
     {"rot any", dnnl_format_tag_any, dnnl_format_tag_any, NONE, conv_rotated, USUAL},
+    {"ours, bwd", dnnl_nhwc, dnnl_nhwc, NONE, conv_depthwise, USUAL},
+    {"ours, bwd, both masks", dnnl_nhwc, dnnl_nhwc, MUL, conv_depthwise, USUAL},
 };
 
 static const variant pool_variants[] = {
