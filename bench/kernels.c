@@ -1,4 +1,4 @@
-/* bench/kernels.c - what oneDNN makes of the shapes that the benchmark networks consist of
+/* bench/kernels.c - what oneDNN, and we, make of the shapes that the benchmark networks consist of
  *
  *     kernels [FILTER]        only shapes whose name contains FILTER
  *
