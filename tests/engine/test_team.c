@@ -36,9 +36,12 @@ static px_model *small_model(bool own, int *logits, int *first_conv)
         net_add(&n, "Conv", "strides=2,2 pads=1,1,1,1", IN(V(r2), {.weight = "70,6,3,3"}));
     const int n3 = norm(&n, c3, "70", own), n4 = norm(&n, c4, "70", own);
     const int r3 = net_add(&n, "Clip", "", IN(V(net_add(&n, "Add", "", IN(V(n3), V(n4))))));
-    const int pool = net_add(&n, "GlobalAveragePool", "", IN(V(r3)));
+    const int c5 = net_add(&n, "Conv", "", IN(V(r3), {.weight = "80,70,1,1"}));
+    const int c6 = net_add(&n, "Conv", "group=80 strides=2,2 pads=1,1,1,1",
+                           IN(V(net_add(&n, "Relu", "", IN(V(c5)))), {.weight = "80,1,3,3"}));
+    const int pool = net_add(&n, "GlobalAveragePool", "", IN(V(norm(&n, c6, "80", own))));
     const int flat = net_add(&n, "Flatten", "", IN(V(pool)));
-    const int d1 = net_add(&n, "Gemm", "", IN(V(flat), {.weight = "70,16"}, {.weight = "16"}));
+    const int d1 = net_add(&n, "Gemm", "", IN(V(flat), {.weight = "80,16"}, {.weight = "16"}));
     const int r4 = net_add(&n, "Relu", "", IN(V(norm(&n, d1, "16", own))));
     *first_conv = c1;
     *logits = net_add(&n, "Gemm", "", IN(V(r4), {.weight = "16,5"}, {.weight = "5"}));
@@ -274,7 +277,7 @@ static void test_running_statistics(void **state)
 }
 
 /* Changed weights, packed again, give what a plan made from them gives: with kernels of all kinds
- * (narrow, Winograd, oneDNN, products), normalisations folded or apart, forward and backward. */
+ * (narrow, depthwise, oneDNN, products), normalisations folded or apart, forward and backward. */
 static void test_refresh(void **state)
 {
     (void)state;
