@@ -1,4 +1,4 @@
-"""What bench/engine and bench/train share: peers, their entries, options, and how a run ends."""
+"""What bench/engine, bench/train and bench/cover share: peers, their entries, options, and how a run ends."""
 import json
 import os
 import platform

@@ -1,4 +1,4 @@
-/* bench/peer.h - what a C peer of bench/engine and bench/train is: a process that stays alive and
+/* bench/peer.h - what a C peer of bench/engine, train and cover is: a process that stays alive and
  * is asked for rounds
  *
  * Requests come as lines on stdin, one reply line each on stdout:
@@ -10,7 +10,7 @@
  *
  * Rates are images per second of the clock, and per second of CPU time times THREADS: on a machine
  * that others use too the second one is what is left to compare. KIND is forward, grad,
- * trace or train.
+ * trace, train or cover.
  * Every peer fills its inputs by peer_fill(), so that the driver can see from the `check` values of
  * the `ready` line that all of them compute the same.
  */
