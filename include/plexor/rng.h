@@ -32,6 +32,7 @@ enum {
     PX_RNG_MIX = 10,         /* the order of inputs that repair adds */
     PX_RNG_SAMPLE = 11,      /* which inputs take part, and which are held back */
     PX_RNG_NOISE_INPUT = 12, /* inputs that are nothing but noise */
+    PX_RNG_CLUSTER = 13,     /* where k-means starts */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */
