@@ -2,6 +2,7 @@
 #include "engine/prim_inside.h"
 
 #include "base/memory.h"
+#include "base/one_thread.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -362,4 +363,13 @@ px_status pxi_sgemm(int64_t m, int64_t n, int64_t k, const float *a, const float
 {
     return pxi_prim_check(dnnl_sgemm('N', 'N', m, n, k, 1.0f, a, k, b, n, 0.0f, c, n), "sgemm",
                           err);
+}
+
+px_status pxi_sgemm_nt(int64_t m, int64_t n, int64_t k, float alpha, const float *a, const float *b,
+                       float beta, float *c, px_error *err)
+{
+    const int before = pxi_one_thread_begin();
+    const dnnl_status_t done = dnnl_sgemm('N', 'T', m, n, k, alpha, a, k, b, k, beta, c, n);
+    pxi_one_thread_end(before);
+    return pxi_prim_check(done, "sgemm", err);
 }

@@ -73,5 +73,9 @@ px_status pxi_bound_run(const pxi_bound *bound, px_error *err);
 /* c = a b for plain matrices, one thread: for benchmarks and small products at plan time. */
 px_status pxi_sgemm(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c,
                     px_error *err);
+/* c = alpha a b^T + beta c for b of (n, k); c is not read where beta is 0. On the calling thread,
+ * whatever OpenMP is set to there. The rounding of an element may depend on m and n. */
+px_status pxi_sgemm_nt(int64_t m, int64_t n, int64_t k, float alpha, const float *a, const float *b,
+                       float beta, float *c, px_error *err);
 
 #endif
