@@ -34,6 +34,7 @@
 
 #include <plexor/cover.h>
 #include <plexor/profile.h>
+#include <plexor/surprise.h>
 
 #include <plexor/repair.h>
 
