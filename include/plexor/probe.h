@@ -89,10 +89,10 @@ typedef struct px_layer {
 } px_layer;
 
 typedef struct px_probe_options {
-    const char
-        *layers; /* comma-separated, left to right: "hidden", "all", "conv", "dense",
-                    "recurrent", "last-encoder", "logits", names, globs, "#i"; "!x" takes x
-                    out; NULL: "hidden" ("all" with deepxplore). Borrowed during px_probe_new */
+    const char *layers; /* comma-separated, left to right: "hidden", "all", "conv", "dense",
+                           "recurrent", "last-encoder", "last-hidden", "logits", names, globs, "#i";
+                           "!x" takes x out; NULL: "hidden" ("all" with deepxplore). Borrowed during
+                           px_probe_new */
     px_tap tap;
     px_neurons neurons;
     bool deepxplore;      /* pooling and softmax outputs are layers too; means post and chan */

@@ -20,6 +20,7 @@ static const list_row layers[] = {
     {"dense", "layers without"},
     {"recurrent", "time steps of RNN, GRU and LSTM"},
     {"last-encoder", "the last layer with spatial extent; if there is none, the last hidden one"},
+    {"last-hidden", "the layer before the logits"},
     {"logits", "the class scores"},
     {"NAME", "a layer by name, or by a glob such as 'layer3.*'"},
     {"#I", "a layer by position, counted from 0"},

@@ -17,7 +17,10 @@
     X(nlc_guided)
 
 /* About surprise: how far an input's trace is from those of training data. */
-#define PXI_CRITERIA_SURPRISE(X)
+#define PXI_CRITERIA_SURPRISE(X) \
+    X(lsc)                       \
+    X(dsc)                       \
+    X(mdsc)
 
 /* About what passes from layer to layer. */
 #define PXI_CRITERIA_PATHS(X)

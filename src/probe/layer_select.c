@@ -51,22 +51,31 @@ static const struct {
     {"dense", word_dense}, {"recurrent", word_recurrent}, {"logits", word_logits},
 };
 
-static const char last_encoder[] = "last-encoder";
+/* The last hidden layer; count if none at all. */
+static size_t layers_last_hidden(const pxi_layers *all)
+{
+    for (size_t i = all->count; i-- > 0;)
+        if (all->layer[i].hidden)
+            return i;
+    return all->count;
+}
 
-/* The last hidden layer with spatial extent; none: the last hidden layer; count if none at all. */
+/* The last hidden layer with spatial extent; none: the last hidden layer. */
 static size_t layers_last_encoder(const pxi_layers *all)
 {
-    size_t last = all->count;
-    for (size_t i = all->count; i-- > 0;) {
-        if (!all->layer[i].hidden)
-            continue;
-        if (all->spatial[i])
+    for (size_t i = all->count; i-- > 0;)
+        if (all->layer[i].hidden && all->spatial[i])
             return i;
-        if (last == all->count)
-            last = i;
-    }
-    return last;
+    return layers_last_hidden(all);
 }
+
+static const struct {
+    const char *word;
+    size_t (*find)(const pxi_layers *all); /* count: there is none */
+} single_words[] = {
+    {"last-encoder", layers_last_encoder},
+    {"last-hidden", layers_last_hidden},
+};
 
 /* --- names
  * ---------------------------------------------------------------------------------------- */
@@ -128,10 +137,11 @@ const char *pxi_layers_hint(const pxi_layers *all, const char *text, char buffer
     const size_t close = PX_MAX(2, strlen(text) / 3);
     size_t best = close + 1;
     const char *match = NULL;
-    for (size_t i = 0; i < PX_LEN(words) + 1 + all->count; i++) {
-        const char *candidate = i < PX_LEN(words)    ? words[i].word
-                                : i == PX_LEN(words) ? last_encoder
-                                                     : all->layer[i - PX_LEN(words) - 1].name;
+    const size_t named = PX_LEN(words) + PX_LEN(single_words);
+    for (size_t i = 0; i < named + all->count; i++) {
+        const char *candidate = i < PX_LEN(words) ? words[i].word
+                                : i < named       ? single_words[i - PX_LEN(words)].word
+                                                  : all->layer[i - named].name;
         const size_t distance = edit_distance(text, candidate);
         if (distance < best)
             best = distance, match = candidate;
@@ -160,12 +170,13 @@ static px_status select_apply(const pxi_layers *all, const char *text, bool take
                     in[i] = take;
             return PX_OK;
         }
-    if (strcmp(text, last_encoder) == 0) {
-        const size_t i = layers_last_encoder(all);
-        if (i < all->count)
-            in[i] = take;
-        return PX_OK;
-    }
+    for (size_t w = 0; w < PX_LEN(single_words); w++)
+        if (strcmp(text, single_words[w].word) == 0) {
+            const size_t i = single_words[w].find(all);
+            if (i < all->count)
+                in[i] = take;
+            return PX_OK;
+        }
 
     bool found = false;
     for (size_t i = 0; (i = pxi_layers_match(all, text, i)) < all->count; i++) {

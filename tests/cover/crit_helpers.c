@@ -25,7 +25,8 @@ px_rows crit_rows(const crit *c, crit_table table, int64_t first, int64_t count)
     assert_non_null(facts);
     const float *values = table.values + first * width;
     for (int64_t i = 0; i < count; i++) {
-        facts[i] = (px_input_facts){.index = first + i, .label = -1, .predicted = -1};
+        const int class_of = c->criterion->classes ? (int)((first + i) % CRIT_CLASSES) : -1;
+        facts[i] = (px_input_facts){.index = first + i, .label = class_of, .predicted = class_of};
         for (int64_t n = 0; n < width; n++)
             rejected[i] |= !isfinite(values[i * width + n]);
     }
@@ -39,11 +40,11 @@ void crit_rows_done(px_rows *rows)
     free((void *)rows->facts);
 }
 
-/* Ranges of the rows, learned as `plexor profile` learns them. */
+/* What the criterion wants of the rows, learned as `plexor profile` learns it. */
 static const char *learn(crit *c, crit_table table)
 {
     px_error err = {0};
-    const px_learner *learner = &px_learner_ranges;
+    const px_learner *learner = c->criterion->learners[0];
     const px_learner_request request = {
         .extractor = &c->extractor, .settings = c->settings, .count = table.count, .threads = 1};
     void *state = NULL;
@@ -51,6 +52,7 @@ static const char *learn(crit *c, crit_table table)
     c->profile = calloc(1, sizeof *c->profile);
     assert_non_null(c->profile);
     c->profile->count = table.count;
+    c->profile->classes = c->criterion->classes ? CRIT_CLASSES : 0;
     must(learner->open(&request, &state, &err), &err, "learner");
     px_rows rows = crit_rows(c, table, 0, table.count);
     must(learner->observe(state, &rows, &err), &err, "learner");
@@ -91,6 +93,7 @@ crit *crit_new(const char *id, const char *const *settings, crit_layout layout, 
                                           .settings = c->settings,
                                           .profile = c->profile,
                                           .learned = learned,
+                                          .classes = c->criterion->classes ? CRIT_CLASSES : 0,
                                           .threads = 1};
     must(c->criterion->prepare(&request, &c->prepared, &err), &err, id);
     c->state = crit_state(c);

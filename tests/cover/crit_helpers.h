@@ -11,7 +11,7 @@
 #include "cmocka_all.h"
 #include <plexor/cover.h>
 
-enum { CRIT_LAYERS = 4 };
+enum { CRIT_LAYERS = 4, CRIT_CLASSES = 3 };
 
 typedef struct crit_layout { /* widths of up to CRIT_LAYERS layers; 0: no more */
     int64_t width[CRIT_LAYERS];
@@ -30,7 +30,7 @@ typedef struct crit {
     const px_criterion *criterion;
     px_extractor extractor;
     px_row_layer layers[CRIT_LAYERS];
-    double settings[8];
+    double settings[16];
     px_profile *profile;
     void *prepared, *state;
 } crit;
@@ -40,7 +40,8 @@ typedef struct crit {
 crit *crit_new(const char *id, const char *const *settings, crit_layout layout, crit_table profile);
 void crit_free(crit *c);
 
-/* Rows with a NaN or an infinity are rejected, as the driver does. */
+/* Rows with a NaN or an infinity are rejected, as the driver does. Criteria that want classes get
+ * CRIT_CLASSES of them in turn, row by row: class and label are the row's number modulo that. */
 px_rows crit_rows(const crit *c, crit_table table, int64_t first, int64_t count);
 void crit_rows_done(px_rows *rows);
 

@@ -1,4 +1,4 @@
-/* tests/cover/test_crit_laws.c - what holds for every criterion about neurons and layers
+/* tests/cover/test_crit_laws.c - what holds for every criterion that goes by rows
  *
  * Merged shards are a serial run to the bit; what is saved comes back; the gain of a row is what
  * the value grows by; rows that are not finite change nothing; damaged files are refused.
@@ -36,6 +36,13 @@ static const struct {
     {"nlc", {"nlc.norm=sum", "nlc.start=1"}},
     {"nlc-guided", {NULL}},
     {"nlc-guided", {"nlc-guided.start=1"}},
+    {"lsc", {"lsc.u=100"}},
+    {"lsc", {"lsc.form=size", "lsc.t=0.5"}},
+    {"dsc", {"dsc.m=50"}},
+    {"dsc", {"dsc.u=1", "dsc.overflow=yes"}},
+    {"dsc", {"dsc.m=70", "dsc.form=sadl"}},
+    {"mdsc", {"mdsc.u=12", "mdsc.m=200"}},
+    {"mdsc", {"mdsc.m=30", "mdsc.form=dnn-tip"}},
 };
 
 typedef struct bench { /* one kind with training rows and rows to observe */

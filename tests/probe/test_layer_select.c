@@ -13,6 +13,8 @@ static const struct {
     {"residual", "conv", "relu0 relu1 relu2"},
     {"residual", "logits", "logits"},
     {"residual", "last-encoder", "relu2"},
+    {"residual", "last-hidden", "relu2"},
+    {"gelu_tanh", "last-hidden", "gelu"},
     {"gelu_tanh", "last-encoder", "gelu"}, /* none has extent: the last hidden one */
     {"residual", "relu1", "relu1"},
     {"residual", "relu1,relu0", "relu0 relu1"}, /* always in the network's order */
