@@ -218,6 +218,10 @@ PX_API px_status px_cover_run(px_cover *cover, const px_dataset *set, const px_p
                               px_error *err);
 /* The growth curve of the last run. Borrowed until the next one. */
 PX_API const px_cover_point *px_cover_curve(const px_cover *cover, size_t *count);
+/* Writes it as a table (.csv) or a chart (.svg, .png), by the end of the name; the other tells
+ * beforehand whether that is one of them. */
+PX_API px_status px_cover_save_curve(const px_cover *cover, const char *path, px_error *err);
+PX_API px_status px_cover_curve_check(const char *path, px_error *err);
 
 /* --- states as files, and their sum -------------------------------------------------------------
  */
@@ -229,7 +233,7 @@ PX_API px_status px_cover_save(const px_cover *cover, const char *path, px_error
 PX_API px_status px_cover_open(const char *path, px_cover **out, px_error *err);
 /* Adds what `other` has observed. Both must be of the same network, criteria, settings and profile;
  * PX_E_MISMATCH otherwise, or where both have seen the same inputs. Ordered criteria take `other`'s
- * inputs as coming after. */
+ * inputs as coming after. After a failure `cover` is only good for px_cover_free(). */
 PX_API px_status px_cover_merge(px_cover *cover, const px_cover *other, px_error *err);
 
 /* --- for those who run networks themselves: fuzzers, selectors ----------------------------------

@@ -67,8 +67,4 @@ void cover_print_table(const px_cover *cover, const double *baseline);
 void cover_json(const cover_report *report, px_json *json);
 void cover_json_criteria(const px_cover *cover, const double *baseline, px_json *json);
 
-px_status cover_check_curve(const char *path, px_error *err); /* its name, before all the work */
-/* The growth curve as .csv, .svg or .png. */
-px_status cover_write_curve(const px_cover *cover, const char *path, px_error *err);
-
 #endif

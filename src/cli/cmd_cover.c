@@ -188,7 +188,7 @@ static px_status cover_work(const cli_command *self, const cover_args *a, cover_
     r->seconds = px_clock_s() - start;
     if (a->state)
         PX_TRY(px_cover_save(r->cover, a->state, err));
-    return a->curve ? cover_write_curve(r->cover, a->curve, err) : PX_OK;
+    return a->curve ? px_cover_save_curve(r->cover, a->curve, err) : PX_OK;
 }
 
 static int cover_gate(const cli_command *self, const cover_args *a, const px_cover *cover)
@@ -243,7 +243,7 @@ static int cover_run(const cli_command *self, int argc, char **argv)
     int rc = CLI_DONE;
     px_status status = cover_shard(a.shard, &job.report.shard, &job.report.shards, &err);
     if (status == PX_OK && a.curve)
-        status = cover_check_curve(a.curve, &err);
+        status = px_cover_curve_check(a.curve, &err);
     if (status == PX_OK)
         status = cover_open(self, &a, path, &job, &err);
     if (status == PX_OK)

@@ -1,7 +1,9 @@
-/* src/cli/cover_curve.c - how coverage grew over the inputs */
-#include "cli/cli_cover.h"
+/* src/cover/cover_curve.c - how coverage grew over the inputs */
+#include <plexor/cover.h>
 
-#include <errno.h>
+#include "base/file.h"
+#include "base/memory.h"
+
 #include <inttypes.h>
 #include <plexor/picture.h>
 #include <stdio.h>
@@ -19,23 +21,22 @@ static px_status curve_csv(const px_cover *cover, const char *path, px_error *er
     char number[PX_REAL_TEXT];
     size_t count = 0;
     const px_cover_point *points = px_cover_curve(cover, &count);
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return px_fail(err, PX_E_IO, "'%s': cannot be written: %s", path, strerror(errno));
-    fprintf(file, "inputs");
+    px_text text = {0};
+    px_text_add(&text, "inputs");
     for (size_t i = 0; i < px_cover_count(cover); i++)
-        fprintf(file, ",%s", px_cover_criterion(cover, i)->id);
-    fprintf(file, "\n");
+        px_text_format(&text, ",%s", px_cover_criterion(cover, i)->id);
+    px_text_add(&text, "\n");
     for (size_t p = 0; p < count; p++) {
-        fprintf(file, "%" PRId64, points[p].inputs);
+        px_text_format(&text, "%" PRId64, points[p].inputs);
         for (size_t i = 0; i < px_cover_count(cover); i++)
-            fprintf(file, ",%s", px_real_text(points[p].values[i], number));
-        fprintf(file, "\n");
+            px_text_format(&text, ",%s", px_real_text(points[p].values[i], number));
+        px_text_add(&text, "\n");
     }
-    const bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed)
-        return px_fail(err, PX_E_IO, "'%s': cannot be written: %s", path, strerror(errno));
-    return PX_OK;
+    const px_status status = px_text_failed(&text)
+                                 ? px_fail(err, PX_E_NOMEM, "out of memory for the growth curve")
+                                 : pxi_file_write(path, text.data, text.length, err);
+    px_text_done(&text);
+    return status;
 }
 
 /* One line per criterion. Those without a total are drawn as shares of where they end, or the chart
@@ -44,7 +45,7 @@ static px_status curve_lines(const px_cover *cover, px_plot *plot, px_error *err
 {
     size_t count = 0;
     const px_cover_point *points = px_cover_curve(cover, &count);
-    double *x = calloc(count + 1, sizeof *x), *y = calloc(count + 1, sizeof *y);
+    double *x = pxi_calloc(count + 1, sizeof *x), *y = pxi_calloc(count + 1, sizeof *y);
     px_status status = x && y ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
     for (size_t p = 0; p < count && status == PX_OK; p++)
         x[p] = (double)points[p].inputs;
@@ -81,16 +82,16 @@ static px_status curve_chart(const px_cover *cover, const char *path, px_error *
     return status;
 }
 
-px_status cover_check_curve(const char *path, px_error *err)
+px_status px_cover_curve_check(const char *path, px_error *err)
 {
     if (ends_in(path, ".csv") || ends_in(path, ".svg") || ends_in(path, ".png"))
         return PX_OK;
     return px_fail(err, PX_E_USAGE,
-                   "--curve '%.200s': expected a name that ends in .svg, .png or .csv", path);
+                   "'%.200s': a growth curve needs a name that ends in .svg, .png or .csv", path);
 }
 
-px_status cover_write_curve(const px_cover *cover, const char *path, px_error *err)
+px_status px_cover_save_curve(const px_cover *cover, const char *path, px_error *err)
 {
-    PX_TRY(cover_check_curve(path, err));
+    PX_TRY(px_cover_curve_check(path, err));
     return ends_in(path, ".csv") ? curve_csv(cover, path, err) : curve_chart(cover, path, err);
 }
