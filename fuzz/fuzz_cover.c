@@ -48,7 +48,8 @@ static void zip_member(zip *z, const member *m, bool central)
     zip_number(z, m->length, 2);
     zip_number(z, 0, 2);
     if (central) {
-        zip_number(z, 0, 2 + 2 + 2 + 4);
+        zip_number(z, 0, 2 + 2 + 2);
+        zip_number(z, 0, 4);
         zip_number(z, m->place, 4);
     }
     memcpy(z->bytes + z->size, m->name, m->length);
