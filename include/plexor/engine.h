@@ -175,6 +175,7 @@ typedef struct px_team_step {
     uint64_t seed; /* of Dropout, with the iteration */
     int64_t iteration;
     int64_t samples; /* 1 .. what the team was made for */
+    bool apart; /* each micro-batch normalises by itself; running statistics follow the first */
     /* Fills the session's inputs with samples [first, first + samples) of the batch. */
     px_batch_fn load;
     /* After forward: reads the scores, and seeds the gradient of the loss. */

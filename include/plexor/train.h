@@ -112,6 +112,7 @@ typedef struct px_trainer_options {
                                A layer's weights are those of the nodes between its output and its
                                linear operator, and of that */
     bool freeze_norms;      /* BatchNormalization works with its running statistics, which stay */
+    bool micro_norms;       /* it works with each micro-batch's own statistics, not the batch's */
 
     int64_t micro_batch; /* 0: chosen */
     int threads;         /* 0: one per core */

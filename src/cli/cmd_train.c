@@ -183,6 +183,7 @@ static px_status train_new(const cli_command *self, train_args *a, const cli_tra
     o.clip = s->clip;
     o.freeze = s->freeze;
     o.freeze_norms = s->freeze_norms;
+    o.micro_norms = s->micro_norms;
     o.micro_batch = s->micro_batch;
     o.threads = (int)a->threads;
     o.seed = (uint64_t)a->request.data.seed;
@@ -328,6 +329,8 @@ static int train_run(const cli_command *self, int argc, char **argv)
                    "layers whose weights stay; see 'plexor list layers'"),
         CLI_FLAG(0, "freeze-norms", &s->freeze_norms,
                  "batch normalisation by its running statistics, which stay"),
+        CLI_FLAG(0, "micro-norms", &s->micro_norms,
+                 "batch normalisation by each micro-batch's statistics, not the whole batch's"),
         CLI_REAL(0, "until-accuracy", &s->until, "A", 0, 1,
                  "stop when test accuracy is within half a point of this"),
         CLI_FLAG(0, "keep-best", &s->keep_best,

@@ -9,7 +9,7 @@ typedef struct train_settings {
     px_text optimizer_spec; /* with the decay */
     double lr, decay, label_smoothing, clip, until, pollute, label_noise;
     int64_t epochs, batch, micro_batch, eval_every;
-    bool freeze_norms, keep_best;
+    bool freeze_norms, micro_norms, keep_best;
     bool recipe; /* how weights move was left to the recipe */
 } train_settings;
 

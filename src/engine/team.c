@@ -137,10 +137,13 @@ static px_status team_advance(void *context, int worker, int64_t index, px_error
 
 static void team_meet(px_team *team, int unit, bool backward)
 {
+    const pxi_unit *met = &team->plan->units[unit];
     for (int i = 0; i < team->used; i++)
         team->states[i] = team->sessions[i]->states[unit];
-    const pxi_unit *met = &team->plan->units[unit];
-    met->kind->meet(met, team->states, team->used, backward);
+    for (int i = 0; team->step->apart && i < team->used; i++)
+        met->kind->meet(met, &team->states[i], 1, backward);
+    if (!team->step->apart)
+        met->kind->meet(met, team->states, team->used, backward);
 }
 
 /* Adds one piece of one gradient over all sessions, in their order, in double. */

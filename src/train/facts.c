@@ -65,7 +65,10 @@ px_status pxi_facts_make(px_trainer *t, px_error *err)
     fact_add_whole(t, &room, "epochs", o->epochs);
     fact_add_real(t, &room, "clip", o->clip);
     fact_add(t, &room, "freeze", o->freeze ? o->freeze : "");
-    fact_add(t, &room, "norms", o->freeze_norms ? "frozen" : "trained");
+    fact_add(t, &room, "norms",
+             o->freeze_norms  ? "frozen"
+             : o->micro_norms ? "of micro-batches"
+                              : "trained");
     fact_add_whole(t, &room, "micro-batch", px_plan_batch(t->plan));
     fact_add_hash(t, &room, "seed", o->seed);
     fact_add_whole(t, &room, "evaluation every", o->eval_every);

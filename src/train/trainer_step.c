@@ -106,6 +106,7 @@ px_status pxi_train_step(px_trainer *t, px_error *err)
         .seed = t->o.seed,
         .iteration = pxi_train_steps_done(t),
         .samples = t->batch,
+        .apart = t->o.micro_norms,
         .load = step_load,
         .judge = step_judge,
         .context = t,

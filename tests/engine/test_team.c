@@ -82,6 +82,7 @@ typedef struct subject {
     size_t wrt_count;
     float *inputs;
     int64_t labels[BATCH];
+    bool apart;
 } subject;
 
 static void subject_open(subject *s, bool own)
@@ -128,7 +129,7 @@ static size_t team_gradients(subject *s, int64_t micro, int threads, bool refere
     batch b = {.inputs = s->inputs, .labels = s->labels, .each = (size_t)3 * 7 * 9};
     check(px_model_scores(s->model, &b.scores, &err), &err, "scores");
     const px_team_step step = {
-        .samples = BATCH, .load = load, .judge = judge, .context = &b, .seed = 1};
+        .samples = BATCH, .load = load, .judge = judge, .context = &b, .apart = s->apart};
     for (int twice = 0; twice < 2; twice++) /* nothing is left over from the run before */
         check(px_team_run(team, &step, &err), &err, "run");
     if (commit)
@@ -149,15 +150,15 @@ static size_t team_gradients(subject *s, int64_t micro, int threads, bool refere
     return count;
 }
 
-/* The same by the plain operator in its training mode, whole batch, one session. */
-static size_t plain_gradients(subject *s, float **out)
+/* The same of `samples` of them by the plain operator in its training mode, in one session. */
+static size_t plain_gradients(subject *s, int first, int samples, float **out)
 {
     px_error err = {0};
     px_plan *plan = NULL;
     px_session *session = NULL;
     px_scores scores;
     px_plan_options options = px_plan_options_default();
-    options.batch = BATCH;
+    options.batch = samples;
     options.reference = true;
     options.wrt = s->wrt;
     options.wrt_count = s->wrt_count;
@@ -166,10 +167,13 @@ static size_t plain_gradients(subject *s, float **out)
     check(px_plan_new(s->model, &options, &plan, &err), &err, "plan");
     check(px_session_new(plan, &session, &err), &err, "session");
     check(px_model_scores(s->model, &scores, &err), &err, "scores");
-    memcpy(px_session_input(session, 0), s->inputs, sizeof(float) * BATCH * 3 * 7 * 9);
+    const size_t each = (size_t)3 * 7 * 9;
+    memcpy(px_session_input(session, 0), s->inputs + (size_t)first * each,
+           sizeof(float) * (size_t)samples * each);
     check(px_session_forward(session, &err), &err, "forward");
     check(px_session_seed_clear(session, &err), &err, "clear");
-    check(px_session_seed_loss(session, &scores, s->labels, BATCH, NULL, &err), &err, "loss");
+    check(px_session_seed_loss(session, &scores, s->labels + first, samples, NULL, &err), &err,
+          "loss");
     check(px_session_backward(session, &err), &err, "backward");
     size_t count = 0, cap = 0;
     *out = NULL;
@@ -194,7 +198,7 @@ static void test_team_is_whole_batch(void **state)
     subject_open(&s, /* own= */ false);
     assert_int_equal(plain.wrt_count, s.wrt_count);
     float *want = NULL;
-    const size_t count = plain_gradients(&plain, &want);
+    const size_t count = plain_gradients(&plain, 0, BATCH, &want);
     static const int64_t micros[] = {1, 3, 4, 5, 10, 16};
     for (size_t i = 0; i < PX_LEN(micros); i++)
         for (int reference = 0; reference < 2; reference++) {
@@ -207,6 +211,38 @@ static void test_team_is_whole_batch(void **state)
             free(got);
         }
     free(want);
+    subject_close(&plain);
+    subject_close(&s);
+}
+
+/* Apart, micro-batches of five are two batches of their own, whose gradients add up. */
+static void test_apart(void **state)
+{
+    (void)state;
+    subject plain, s;
+    subject_open(&plain, /* own= */ true);
+    subject_open(&s, false);
+    float *sum = NULL, *got = NULL, *joined = NULL;
+    size_t count = 0;
+    for (int half = 0; half < 2; half++) {
+        float *part = NULL;
+        count = plain_gradients(&plain, half * 5, 5, &part);
+        for (size_t i = 0; half && i < count; i++)
+            sum[i] += part[i];
+        if (half)
+            free(part);
+        else
+            sum = part;
+    }
+    s.apart = true;
+    assert_int_equal(team_gradients(&s, 5, 2, false, false, &got), count);
+    assert_close(got, sum, (int64_t)count, 2e-5, "apart");
+    s.apart = false;
+    team_gradients(&s, 5, 2, false, false, &joined);
+    assert_memory_not_equal(got, joined, count * sizeof *got);
+    free(sum);
+    free(got);
+    free(joined);
     subject_close(&plain);
     subject_close(&s);
 }
@@ -459,6 +495,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_team_is_whole_batch),
+        cmocka_unit_test(test_apart),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_running_statistics),
         cmocka_unit_test(test_refresh),
