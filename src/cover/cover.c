@@ -95,9 +95,11 @@ static px_status cover_add(px_cover *cover, const px_criterion *criterion,
                            px_error *err)
 {
     px_scores scores;
-    if (criterion->classes && px_model_scores(cover->model, &scores, NULL) != PX_OK)
-        return px_fail(err, PX_E_MISMATCH, "criterion '%s' needs a classifier: %s", criterion->id,
-                       "the network's class scores were not found");
+    if (criterion->classes) {
+        const px_status found = px_model_scores(cover->model, &scores, err);
+        if (found != PX_OK)
+            return px_fail_in(err, found, "criterion '%s' needs a classifier", criterion->id);
+    }
     if (pxi_grow(&cover->slots, &cover->capacity, cover->count + 1, sizeof *cover->slots) != 0)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     pxi_cover_slot *slot = &cover->slots[cover->count++];

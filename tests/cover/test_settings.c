@@ -99,7 +99,12 @@ static void test_table(void **state)
             fail_msg("'%s' lacks a text or a function", c->id);
         for (size_t k = 0; k < c->setting_count; k++) {
             const px_param *s = &c->settings[k];
-            if (!s->name || !s->help || s->fallback < s->least || s->fallback > s->most)
+            size_t choices = 0;
+            while (s->choices && s->choices[choices])
+                choices++;
+            if (!s->name || !s->help ||
+                (s->choices ? s->fallback >= (double)choices
+                            : s->fallback < s->least || s->fallback > s->most))
                 fail_msg("'%s': setting %zu is not complete", c->id, k);
         }
     }
