@@ -23,7 +23,10 @@
     X(mdsc)
 
 /* About what passes from layer to layer. */
-#define PXI_CRITERIA_PATHS(X)
+#define PXI_CRITERIA_PATHS(X) \
+    X(snpc)                   \
+    X(anpc)                   \
+    X(cac)
 
 #define PXI_CRITERIA(X)      \
     PXI_CRITERIA_NEURONS(X)  \

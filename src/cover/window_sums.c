@@ -310,19 +310,25 @@ static void product_grouped(const pxi_window_sums *sums, const float *terms, flo
     }
 }
 
-void pxi_window_sums_run(const pxi_window_sums *sums, const px_view *view, int64_t samples,
-                         void *scratch, float *out, int64_t row_stride)
+void pxi_window_sums_terms(const pxi_window_sums *sums, const px_view *view, int64_t samples,
+                           void *scratch, float *out, int64_t row_stride)
 {
     const int64_t *given = view->stride;
     const int64_t stride[3] = {given[1], view->shape.rank == 4 ? given[2] : 0,
                                given[view->shape.rank - 1]};
     double *classes = scratch;
-    float *terms = (float *)(classes + sums_doubles(sums));
     double *column = classes + (int64_t)sums->y.classes * sums->x.classes * sums->in_channels;
     for (int64_t s = 0; s < samples; s++) {
         sums_classes(sums, view->data + s * given[0], stride, classes);
-        sums_terms(sums, classes, column, terms + s * sums->terms);
+        sums_terms(sums, classes, column, out + s * row_stride);
     }
+}
+
+void pxi_window_sums_run(const pxi_window_sums *sums, const px_view *view, int64_t samples,
+                         void *scratch, float *out, int64_t row_stride)
+{
+    float *terms = (float *)((double *)scratch + sums_doubles(sums));
+    pxi_window_sums_terms(sums, view, samples, scratch, terms, sums->terms);
     for (int64_t s = 0; s < samples; s += SUMS_SAMPLES) {
         const float *from = terms + s * sums->terms;
         const int64_t count = samples - s < SUMS_SAMPLES ? samples - s : SUMS_SAMPLES;

@@ -47,4 +47,9 @@ size_t pxi_window_sums_scratch(const pxi_window_sums *sums, int64_t samples);
 void pxi_window_sums_run(const pxi_window_sums *sums, const px_view *view, int64_t samples,
                          void *scratch, float *out, int64_t row_stride);
 
+/* Only the sums S_i(a,b), ordered (a, b, channel): `terms` floats per sample, at out + s *
+ * row_stride. Scratch as for one sample. */
+void pxi_window_sums_terms(const pxi_window_sums *sums, const px_view *view, int64_t samples,
+                           void *scratch, float *out, int64_t row_stride);
+
 #endif

@@ -1,0 +1,494 @@
+/* src/cover/crit_npc.c - SNPC and ANPC: neuron path coverage by structure and by activation
+ *
+ * Xie et al., NPC, TOSEM 2022; CSM A.9. An input's critical decision path is compared with the
+ * abstract paths of the class that the network predicts for it.
+ *
+ * SNPC: J = |P_l & A_l| / |P_l | A_l| per abstract path and layer, in m buckets; or one J over all
+ * layers (over=path). ANPC: of the abstract path with the largest mean J, per layer the distance of
+ * the activations to those of the nearest training input behind it, over the neurons of A_l, in m
+ * buckets of [0, U_l), the last one open. U_l is the largest such distance among training inputs,
+ * each without itself.
+ *
+ * A class without correctly classified training inputs has no abstract path: its elements count and
+ * stay uncovered. compat=npc-code: ceil(J m), which has m + 1 values; abstract paths as
+ * pxi_npc_abstract() says; ANPC looks at the last layer only.
+ */
+#include "base/memory.h"
+#include "cover/extract_relevance.h"
+#include "cover/npc.h"
+#include "cover/slots.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/text.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct npc {
+    pxi_slots_plan plan;     /* first: a "neuron" there is (layer, class, cluster) */
+    px_extractor elements;   /* says so: width and layers */
+    px_row_layer *of_layers; /* of `elements` */
+    const px_extractor *extractor;
+    int64_t neurons, m, most_layer;
+    int classes, k;
+    double alpha, upper;
+    bool compat, whole; /* whole: one J for the path */
+    uint8_t *paths;     /* [classes * k][neurons] */
+    int64_t *sizes;     /* [classes * k] */
+    /* ANPC: */
+    const float **members; /* per cluster: [size][width], borrowed from the profile; NULL: SNPC */
+    int64_t *widths;
+    double *limits;
+} npc;
+
+typedef struct npc_scratch {
+    uint8_t *path;
+    int32_t *heap;
+    double *nearest; /* per layer */
+} npc_scratch;
+
+static px_status npc_extract(const px_model *model, const px_probe_options *options,
+                             const double *settings, px_extractor **out, px_error *err)
+{
+    return pxi_extractor_relevance(model, options, settings[PXI_NPC_LRP], out, err);
+}
+
+static void npc_release(void *prepared)
+{
+    npc *p = prepared;
+    if (!p)
+        return;
+    free(p->of_layers);
+    free(p->paths);
+    free(p->sizes);
+    free(p->members);
+    free(p->widths);
+    free(p->limits);
+    free(p);
+}
+
+/* --- what was learned ----------------------------------------------------------------------------
+ */
+
+static px_status npc_read_paths(npc *p, const px_criterion_request *request, px_error *err)
+{
+    const px_shape of_paths = {.rank = 3, .dim = {p->classes, p->k, p->neurons}};
+    const px_shape of_sizes = {.rank = 2, .dim = {p->classes, p->k}};
+    const px_tensor *paths, *sizes;
+    PX_TRY(px_profile_get(request->profile, request->learned[0], "paths", PX_UINT8, &of_paths,
+                          &paths, err));
+    PX_TRY(px_profile_get(request->profile, request->learned[0], "sizes", PX_INT64, &of_sizes,
+                          &sizes, err));
+    const size_t slots = (size_t)(p->classes * p->k), bits = slots * (size_t)p->neurons;
+    p->paths = pxi_calloc(bits, sizeof *p->paths);
+    p->sizes = pxi_calloc(slots, sizeof *p->sizes);
+    if (!p->paths || !p->sizes)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    bool any = false, fits = true;
+    memcpy(p->paths, paths->data, bits * sizeof *p->paths);
+    memcpy(p->sizes, sizes->data, slots * sizeof *p->sizes);
+    for (size_t i = 0; i < bits; i++)
+        fits &= p->paths[i] <= 1;
+    for (size_t i = 0; i < slots; i++) {
+        fits &= p->sizes[i] >= 0 && p->sizes[i] <= px_profile_count(request->profile);
+        any |= p->sizes[i] > 0;
+    }
+    if (!fits)
+        return px_fail(err, PX_E_INPUT, "'%.200s': its decision paths are damaged; make it again",
+                       px_profile_name(request->profile));
+    if (!any)
+        return px_fail(err, PX_E_INPUT,
+                       "'%.200s' has no training input that is classified correctly, and so no "
+                       "decision path to compare with; give labelled training data of this network",
+                       px_profile_name(request->profile));
+    return PX_OK;
+}
+
+static px_status npc_read_members(npc *p, const px_criterion_request *request, px_error *err)
+{
+    const px_shape flat = {.rank = 1, .dim = {-1}};
+    const px_shape of_limits = {.rank = 1, .dim = {(int64_t)p->extractor->layer_count}};
+    const px_tensor *members, *limits;
+    PX_TRY(px_profile_get(request->profile, request->learned[0], "members", PX_FLOAT32, &flat,
+                          &members, err));
+    PX_TRY(px_profile_get(request->profile, request->learned[0], "limits", PX_FLOAT64, &of_limits,
+                          &limits, err));
+    const size_t slots = (size_t)(p->classes * p->k), layers = p->extractor->layer_count;
+    p->members = pxi_calloc(slots, sizeof *p->members);
+    p->widths = pxi_calloc(slots, sizeof *p->widths);
+    p->limits = pxi_calloc(layers, sizeof *p->limits);
+    if (!p->members || !p->widths || !p->limits)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    memcpy(p->limits, limits->data, layers * sizeof *p->limits);
+    const float *at = members->data;
+    int64_t left = members->shape.dim[0];
+    bool fits = true;
+    for (size_t i = 0; i < slots && fits; i++) {
+        for (int64_t n = 0; n < p->neurons; n++)
+            p->widths[i] += p->paths[i * (size_t)p->neurons + (size_t)n];
+        fits = p->widths[i] == 0 || p->sizes[i] <= left / p->widths[i];
+        p->members[i] = at;
+        if (fits && at) {
+            at += p->sizes[i] * p->widths[i];
+            left -= p->sizes[i] * p->widths[i];
+        }
+    }
+    for (size_t l = 0; l < layers; l++)
+        fits &= p->limits[l] >= 0.0 && isfinite(p->limits[l]);
+    if (!fits || left != 0)
+        return px_fail(err, PX_E_INPUT, "'%.200s': its path members are damaged; make it again",
+                       px_profile_name(request->profile));
+    return PX_OK;
+}
+
+/* Elements are ordered by layer, class, cluster, bucket. */
+static px_status npc_elements(npc *p, const char *id, px_error *err)
+{
+    const size_t layers = p->extractor->layer_count;
+    const int64_t each = (int64_t)p->classes * p->k;
+    p->of_layers = pxi_calloc(layers, sizeof *p->of_layers);
+    if (!p->of_layers)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t l = 0; l < layers; l++) {
+        const bool counts = p->whole ? l == 0 : !(p->compat && p->members) || l + 1 == layers;
+        p->of_layers[l] = (px_row_layer){.name = p->extractor->layers[l].name,
+                                         .offset = p->elements.width,
+                                         .count = counts ? each : 0};
+        p->elements.width += counts ? each : 0;
+        p->most_layer = PX_MAX(p->most_layer, p->extractor->layers[l].count);
+    }
+    p->elements.layers = p->of_layers;
+    p->elements.layer_count = layers;
+    p->plan.extractor = &p->elements;
+    p->plan.per_neuron = p->plan.share = p->compat && !p->members ? p->m + 1 : p->m;
+    return pxi_slots_check(id, p->elements.width, p->plan.per_neuron, err);
+}
+
+static px_status npc_prepare(const px_criterion_request *request, bool activations, void **out,
+                             px_error *err)
+{
+    npc *p = pxi_calloc(1, sizeof *p);
+    px_status status = p ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status != PX_OK)
+        return status;
+    const double *settings = request->settings;
+    p->extractor = request->extractor;
+    p->neurons = request->extractor->width / 2;
+    p->classes = request->classes;
+    p->k = (int)settings[PXI_NPC_K];
+    p->m = (int64_t)settings[PXI_NPC_M];
+    p->alpha = settings[PXI_NPC_ALPHA];
+    p->compat = settings[PXI_NPC_COMPAT] != 0.0;
+    p->whole = !activations && settings[PXI_NPC_OWN] != 0.0;
+    p->upper = activations ? settings[PXI_NPC_OWN] : 0.0;
+    status = npc_read_paths(p, request, err);
+    if (status == PX_OK && activations)
+        status = npc_read_members(p, request, err);
+    if (status == PX_OK)
+        status = npc_elements(p, activations ? "anpc" : "snpc", err);
+    if (status == PX_OK)
+        *out = p;
+    else
+        npc_release(p);
+    return status;
+}
+
+static px_status snpc_prepare(const px_criterion_request *request, void **out, px_error *err)
+{
+    return npc_prepare(request, /* activations= */ false, out, err);
+}
+
+static px_status anpc_prepare(const px_criterion_request *request, void **out, px_error *err)
+{
+    return npc_prepare(request, /* activations= */ true, out, err);
+}
+
+/* --- one input -----------------------------------------------------------------------------------
+ */
+
+static bool scratch_init(npc_scratch *scratch, const npc *p)
+{
+    scratch->path = pxi_calloc((size_t)p->neurons, sizeof *scratch->path);
+    scratch->heap = pxi_calloc((size_t)p->most_layer, sizeof *scratch->heap);
+    scratch->nearest = pxi_calloc(p->extractor->layer_count, sizeof *scratch->nearest);
+    return scratch->path && scratch->heap && scratch->nearest;
+}
+
+static void scratch_done(npc_scratch *scratch)
+{
+    free(scratch->path);
+    free(scratch->heap);
+    free(scratch->nearest);
+}
+
+/* Adds an element to the set, or only asks whether it is new. */
+static int64_t element_hit(const npc *p, pxi_bitset *set, bool commit, size_t layer, int64_t slot,
+                           int64_t bucket)
+{
+    const int64_t bit = (p->of_layers[layer].offset + slot) * p->plan.per_neuron + bucket;
+    if (pxi_bitset_has(set, bit))
+        return 0;
+    if (commit)
+        pxi_bitset_add(set, bit);
+    return 1;
+}
+
+static double layer_jaccard(const npc *p, const npc_scratch *scratch, int64_t slot, size_t layer)
+{
+    const px_row_layer *l = &p->extractor->layers[layer];
+    return pxi_npc_jaccard(scratch->path + l->offset, p->paths + slot * p->neurons + l->offset,
+                           l->count);
+}
+
+static int64_t snpc_hits(const npc *p, const npc_scratch *scratch, int64_t first, pxi_bitset *set,
+                         bool commit)
+{
+    int64_t fresh = 0;
+    for (int64_t slot = first; slot < first + p->k; slot++) {
+        if (p->sizes[slot] == 0)
+            continue;
+        if (p->whole) {
+            const double j =
+                pxi_npc_jaccard(scratch->path, p->paths + slot * p->neurons, p->neurons);
+            fresh += element_hit(p, set, commit, 0, slot, pxi_npc_bucket(j, p->m, p->compat));
+            continue;
+        }
+        for (size_t l = 0; l < p->extractor->layer_count; l++)
+            fresh +=
+                element_hit(p, set, commit, l, slot,
+                            pxi_npc_bucket(layer_jaccard(p, scratch, slot, l), p->m, p->compat));
+    }
+    return fresh;
+}
+
+/* Squared distance to the nearest member, per layer. */
+static void anpc_nearest(const npc *p, int64_t slot, const float *values, double *nearest)
+{
+    const uint8_t *path = p->paths + slot * p->neurons;
+    for (size_t l = 0; l < p->extractor->layer_count; l++)
+        nearest[l] = INFINITY;
+    for (int64_t i = 0; i < p->sizes[slot]; i++) {
+        const float *member = p->members[slot] + i * p->widths[slot];
+        for (size_t l = 0; l < p->extractor->layer_count; l++) {
+            const px_row_layer *layer = &p->extractor->layers[l];
+            double sum = 0.0;
+            for (int64_t n = layer->offset; n < layer->offset + layer->count; n++)
+                if (path[n]) {
+                    const double d = (double)values[n] - (double)*member++;
+                    sum += d * d;
+                }
+            nearest[l] = PX_MIN(nearest[l], sum);
+        }
+    }
+}
+
+static int64_t anpc_bucket(const npc *p, size_t layer, double distance)
+{
+    const double upper = p->upper > 0.0 ? p->upper : p->limits[layer];
+    if (!(upper > 0.0))
+        return distance == 0.0 ? 0 : p->m - 1;
+    const double at = floor(distance * (double)p->m / upper);
+    return at < (double)(p->m - 1) ? (int64_t)at : p->m - 1;
+}
+
+static int64_t anpc_hits(const npc *p, npc_scratch *scratch, int64_t first, const float *values,
+                         pxi_bitset *set, bool commit)
+{
+    const size_t layers = p->extractor->layer_count;
+    int64_t best = -1, fresh = 0;
+    double best_sum = 0.0;
+    for (int64_t slot = first; slot < first + p->k; slot++) {
+        double sum = 0.0;
+        for (size_t l = 0; p->sizes[slot] > 0 && l < layers; l++)
+            sum += layer_jaccard(p, scratch, slot, l);
+        if (p->sizes[slot] > 0 && (best < 0 || sum > best_sum)) {
+            best = slot;
+            best_sum = sum;
+        }
+    }
+    if (best < 0)
+        return 0;
+    anpc_nearest(p, best, values, scratch->nearest);
+    for (size_t l = 0; l < layers; l++)
+        if (p->of_layers[l].count > 0)
+            fresh +=
+                element_hit(p, set, commit, l, best, anpc_bucket(p, l, sqrt(scratch->nearest[l])));
+    return fresh;
+}
+
+static int64_t npc_hits(const npc *p, npc_scratch *scratch, const px_rows *rows, int64_t i,
+                        pxi_bitset *set, bool commit)
+{
+    const int c = rows->facts[i].predicted;
+    if (rows->rejected[i] || c < 0 || c >= p->classes)
+        return 0;
+    const float *row = pxi_row(rows, i);
+    pxi_npc_path(p->extractor->layers, p->extractor->layer_count, row, p->alpha, scratch->path,
+                 scratch->heap);
+    const int64_t first = (int64_t)c * p->k;
+    return p->members ? anpc_hits(p, scratch, first, row + p->neurons, set, commit)
+                      : snpc_hits(p, scratch, first, set, commit);
+}
+
+static px_status npc_observe(void *state, const px_rows *rows, px_error *err)
+{
+    pxi_slots *slots = state;
+    const npc *p = (const npc *)(const void *)slots->plan;
+    npc_scratch scratch = {0};
+    const bool ready = scratch_init(&scratch, p);
+    for (int64_t i = 0; ready && i < rows->count; i++)
+        npc_hits(p, &scratch, rows, i, &slots->bits, /* commit= */ true);
+    scratch_done(&scratch);
+    return ready ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+static double npc_gain(const void *state, const px_rows *rows, int64_t i)
+{
+    const pxi_slots *slots = state;
+    const npc *p = (const npc *)(const void *)slots->plan;
+    pxi_bitset set = slots->bits; /* the same words: only looked at */
+    npc_scratch scratch = {0};
+    int64_t fresh = 0;
+    if (scratch_init(&scratch, p))
+        fresh = npc_hits(p, &scratch, rows, i, &set, /* commit= */ false);
+    scratch_done(&scratch);
+    return pxi_slots_gain(slots, fresh);
+}
+
+static void npc_remark(const void *state, px_text *text)
+{
+    const pxi_slots *slots = state;
+    const npc *p = (const npc *)(const void *)slots->plan;
+    int without = 0;
+    for (int c = 0; p && c < p->classes; c++) {
+        int64_t members = 0;
+        for (int i = 0; i < p->k; i++)
+            members += p->sizes[c * p->k + i];
+        without += members == 0;
+    }
+    if (without)
+        px_text_format(text,
+                       "%d of %d classes have no correctly classified training input, and so no "
+                       "decision path: their elements stay uncovered\n",
+                       without, p->classes);
+}
+
+/* --- descriptors ---------------------------------------------------------------------------------
+ */
+
+static const char *const npc_compats[] = {"none", "npc-code", NULL};
+static const char *const snpc_overs[] = {"layers", "path", NULL};
+
+#define NPC_SHARED                                                              \
+    {.name = "alpha",                                                           \
+     .fallback = 0.7,                                                           \
+     .least = 0,                                                                \
+     .most = 1,                                                                 \
+     .help = "share of a layer's positive relevance that a path has to carry"}, \
+        {.name = "beta",                                                        \
+         .fallback = 0.6,                                                       \
+         .least = 0,                                                            \
+         .most = 1,                                                             \
+         .help = "share of training paths that a neuron has to be in"},         \
+        {.name = "k",                                                           \
+         .fallback = 1,                                                         \
+         .least = 1,                                                            \
+         .most = 256,                                                           \
+         .integer = true,                                                       \
+         .help = "abstract paths per class"},                                   \
+        {.name = "compat",                                                      \
+         .fallback = 0,                                                         \
+         .least = 0,                                                            \
+         .most = 1,                                                             \
+         .choices = npc_compats,                                                \
+         .help = "npc-code: count as the authors' program does"},               \
+    {                                                                           \
+        .name = "lrp", .fallback = 0.5, .least = 0, .most = 10,                 \
+        .help = "beta of the relevance rule: weight of negative contributions"  \
+    }
+
+static const px_param snpc_settings[PXI_NPC_SETTINGS] = {
+    NPC_SHARED,
+    {.name = "m",
+     .fallback = 100,
+     .least = 1,
+     .most = 1e6,
+     .integer = true,
+     .help = "buckets of similarity"},
+    {.name = "over",
+     .fallback = 0,
+     .least = 0,
+     .most = 1,
+     .choices = snpc_overs,
+     .help = "compare layer by layer, or the path as a whole"},
+};
+
+static const px_param anpc_settings[PXI_NPC_SETTINGS] = {
+    NPC_SHARED,
+    {.name = "m",
+     .fallback = 200,
+     .least = 1,
+     .most = 1e6,
+     .integer = true,
+     .help = "buckets of distance"},
+    {.name = "u",
+     .fallback = 0,
+     .least = 0,
+     .most = 1e30,
+     .help = "upper end of the distances; 0: the largest among training inputs, per layer"},
+};
+
+static const px_learner *const snpc_learners[] = {&pxi_learner_paths, NULL};
+static const px_learner *const anpc_learners[] = {&pxi_learner_members, NULL};
+
+const px_criterion px_criterion_snpc = {
+    .id = "snpc",
+    .title = "structural neuron path coverage",
+    .source = "Xie et al., NPC, TOSEM 2022",
+    .unit = "similarities of paths",
+    .settings = snpc_settings,
+    .setting_count = PXI_NPC_SETTINGS,
+    .learners = snpc_learners,
+    .tap = PX_TAP_POST,
+    .neurons = PX_VIEW_CHAN,
+    .classes = true,
+    .extract = npc_extract,
+    .prepare = snpc_prepare,
+    .release = npc_release,
+    .open = pxi_slots_open,
+    .close = pxi_slots_close,
+    .observe = npc_observe,
+    .gain = npc_gain,
+    .merge = pxi_slots_merge,
+    .value = pxi_slots_value,
+    .layer_value = pxi_slots_layer_value,
+    .remark = npc_remark,
+    .save = pxi_slots_save,
+    .load = pxi_slots_load,
+};
+
+const px_criterion px_criterion_anpc = {
+    .id = "anpc",
+    .title = "activation-based neuron path coverage",
+    .source = "Xie et al., NPC, TOSEM 2022",
+    .unit = "distances from paths",
+    .settings = anpc_settings,
+    .setting_count = PXI_NPC_SETTINGS,
+    .learners = anpc_learners,
+    .tap = PX_TAP_POST,
+    .neurons = PX_VIEW_CHAN,
+    .classes = true,
+    .extract = npc_extract,
+    .prepare = anpc_prepare,
+    .release = npc_release,
+    .open = pxi_slots_open,
+    .close = pxi_slots_close,
+    .observe = npc_observe,
+    .gain = npc_gain,
+    .merge = pxi_slots_merge,
+    .value = pxi_slots_value,
+    .layer_value = pxi_slots_layer_value,
+    .remark = npc_remark,
+    .save = pxi_slots_save,
+    .load = pxi_slots_load,
+};

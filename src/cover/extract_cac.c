@@ -1,0 +1,386 @@
+/* src/cover/extract_cac.c - rows for CAC: means of input channels, and their window sums
+ *
+ * A dense layer behind a flattened picture has the picture's channels as its input channels: each
+ * is a neuron of the layer before. Layers that read the network's input have no neurons in front
+ * and no edges.
+ */
+#include "base/memory.h"
+#include "cover/cac.h"
+#include "ops/gemm.h"
+#include "ops/program.h"
+
+#include <inttypes.h>
+#include <plexor/text.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cac_extractor {
+    px_extractor base;
+    px_probe *probe;
+    pxi_cac_net net;
+    px_row_layer *layers;
+    int *observe;
+    char *key, *definition;
+} cac_extractor;
+
+static px_status no_memory(px_error *err)
+{
+    return px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+static void cac_free(px_extractor *base)
+{
+    cac_extractor *e = (cac_extractor *)(void *)base;
+    if (!e)
+        return;
+    for (size_t l = 0; e->net.layers && l < e->net.count; l++) {
+        free(e->net.layers[l].weights);
+        free(e->net.layers[l].bias);
+        pxi_window_sums_done(&e->net.layers[l].sums);
+    }
+    free(e->net.layers);
+    free(e->layers);
+    free(e->observe);
+    free(e->key);
+    free(e->definition);
+    px_probe_free(e->probe);
+    free(e);
+}
+
+/* --- rows ----------------------------------------------------------------------------------------
+ */
+
+static px_status cac_scratch_new(const px_extractor *base, int64_t batch, void **scratch,
+                                 px_error *err)
+{
+    (void)batch;
+    const cac_extractor *e = (const cac_extractor *)(const void *)base;
+    size_t bytes = 0;
+    for (size_t l = 0; l < e->net.count; l++)
+        if (e->net.layers[l].conv)
+            bytes = PX_MAX(bytes, pxi_window_sums_scratch(&e->net.layers[l].sums, 1));
+    *scratch = pxi_alloc_aligned(bytes);
+    return *scratch ? PX_OK : no_memory(err);
+}
+
+/* Means of the channels of [N, C, ...], in double and in logical order. */
+static void conv_means(const pxi_cac_layer *layer, const px_view *view, int64_t s, float *v)
+{
+    const px_shape *shape = &view->shape;
+    const int64_t width = shape->dim[shape->rank - 1];
+    const int64_t height = shape->rank == 4 ? shape->dim[2] : 1;
+    const int64_t down = shape->rank == 4 ? view->stride[2] : 0;
+    const int64_t right = view->stride[shape->rank - 1];
+    for (int64_t c = 0; c < layer->inputs; c++) {
+        const float *at = view->data + s * view->stride[0] + c * view->stride[1];
+        double sum = 0.0;
+        for (int64_t y = 0; y < height; y++)
+            for (int64_t x = 0; x < width; x++)
+                sum += (double)at[y * down + x * right];
+        v[c] = (float)(sum / (double)(height * width));
+    }
+}
+
+static void dense_means(const pxi_cac_layer *layer, const px_view *view, int64_t s, float *v,
+                        float *terms)
+{
+    for (int64_t c = 0; c < layer->inputs; c++) {
+        double sum = 0.0;
+        for (int64_t t = 0; t < layer->terms; t++) {
+            const float x = view->data[s * view->stride[0] +
+                                       (c * layer->terms + t) * view->stride[view->shape.rank - 1]];
+            terms[c * layer->terms + t] = x;
+            sum += (double)x;
+        }
+        v[c] = (float)(sum / (double)layer->terms);
+    }
+}
+
+static px_status cac_look(const px_extractor *base, void *scratch, int value, const px_view *view,
+                          int64_t samples, float *rows, px_error *err)
+{
+    (void)err;
+    const cac_extractor *e = (const cac_extractor *)(const void *)base;
+    for (size_t l = 0; l < e->net.count; l++) {
+        const pxi_cac_layer *layer = &e->net.layers[l];
+        if (layer->input != value)
+            continue;
+        for (int64_t s = 0; s < samples; s++) {
+            float *row = rows + s * base->width;
+            if (layer->conv)
+                conv_means(layer, view, s, row + layer->v);
+            else
+                dense_means(layer, view, s, row + layer->v, row + layer->s);
+        }
+        if (layer->conv)
+            pxi_window_sums_terms(&layer->sums, view, samples, scratch, rows + layer->s,
+                                  base->width);
+    }
+    return PX_OK;
+}
+
+static const px_extractor_kind cac_kind = {
+    .scratch_new = cac_scratch_new,
+    .scratch_free = free,
+    .look = cac_look,
+    .free = cac_free,
+};
+
+const pxi_cac_net *pxi_cac_net_of(const px_extractor *extractor)
+{
+    return extractor->kind == &cac_kind ? &((const cac_extractor *)(const void *)extractor)->net
+                                        : NULL;
+}
+
+/* --- layers --------------------------------------------------------------------------------------
+ */
+
+static px_status layer_conv(pxi_cac_layer *layer, const px_op_ctx *ctx, bool *takes, px_error *err)
+{
+    const pxi_conv_params *p = ctx->params;
+    *takes = !p->transposed && p->window.spatial <= 2 && p->batch == 1 && ctx->in[1].data &&
+             (!p->has_bias || ctx->in[2].data);
+    for (int d = 0; d < p->window.spatial; d++)
+        *takes &= p->window.kernel[d] <= 64;
+    if (!*takes)
+        return PX_OK;
+    const float *bias = p->has_bias ? ctx->in[2].data : NULL;
+    PX_TRY(pxi_window_sums_init(&layer->sums, p, ctx->in[1].data, bias, err));
+    layer->conv = true;
+    layer->inputs = p->in_channels;
+    layer->outputs = p->out_channels;
+    layer->group = p->group;
+    layer->terms = pxi_window_kernel_count(&p->window);
+    layer->term_step = layer->inputs;
+    layer->channel_step = 1;
+    const int64_t pg = layer->inputs / layer->group, qg = layer->outputs / layer->group;
+    const float *w = ctx->in[1].data; /* [Q][P/group][T] */
+    layer->weights = pxi_calloc((size_t)(layer->inputs * layer->terms * qg), sizeof(float));
+    layer->bias = pxi_calloc((size_t)layer->outputs, sizeof(float));
+    if (!layer->weights || !layer->bias)
+        return no_memory(err);
+    const double places = (double)pxi_window_out_count(&p->window);
+    for (int64_t i = 0; i < layer->inputs; i++)
+        for (int64_t t = 0; t < layer->terms; t++)
+            for (int64_t m = 0; m < qg; m++)
+                layer->weights[(i * layer->terms + t) * qg + m] =
+                    (float)((double)w[((i / pg * qg + m) * pg + i % pg) * layer->terms + t] /
+                            places);
+    for (int64_t m = 0; bias && m < layer->outputs; m++)
+        layer->bias[m] = bias[m];
+    return PX_OK;
+}
+
+/* How many places each channel had before `value` was flattened; 1: it was not. */
+static int64_t places_behind(const pxi_program *program, int value, int64_t columns)
+{
+    static const char *const moves[] = {"Flatten", "Reshape", "Dropout", "Identity", "Squeeze"};
+    for (;;) {
+        const px_shape *shape = &program->slots[value].tensor.shape;
+        if (shape->rank >= 3 && shape->dim[0] == 1 && shape->dim[1] > 0 &&
+            px_shape_count(shape) == columns)
+            return columns / shape->dim[1];
+        const int producer = program->slots[value].producer;
+        if (producer < 0)
+            return 1;
+        const px_node *node = program->steps[producer].ctx.node;
+        bool moved = false;
+        for (size_t i = 0; i < PX_LEN(moves) && !moved; i++)
+            moved = strcmp(node->type, moves[i]) == 0;
+        if (!moved || node->inputs[0] < 0)
+            return 1;
+        value = node->inputs[0];
+    }
+}
+
+static px_status layer_dense(pxi_cac_layer *layer, const pxi_program *program, const px_op_ctx *ctx,
+                             bool *takes, px_error *err)
+{
+    const bool gemm = strcmp(ctx->node->type, "Gemm") == 0;
+    const pxi_gemm_params *g = ctx->params;
+    const px_shape *x = &ctx->in[0].shape, *b = &ctx->in[1].shape;
+    *takes = ctx->in[1].data && !ctx->in[0].data && x->rank == 2 && x->dim[0] == 1 &&
+             b->rank == 2 && !(gemm && (g->trans_a || (g->has_c && !ctx->in[2].data)));
+    if (!*takes)
+        return PX_OK;
+    const bool transposed = gemm && g->trans_b;
+    const int64_t columns = x->dim[1], outputs = transposed ? b->dim[0] : b->dim[1];
+    layer->terms = places_behind(program, ctx->node->inputs[0], columns);
+    layer->inputs = columns / layer->terms;
+    layer->outputs = outputs;
+    layer->group = 1;
+    layer->term_step = 1;
+    layer->channel_step = layer->terms;
+    layer->weights = pxi_calloc((size_t)(columns * outputs), sizeof(float));
+    layer->bias = pxi_calloc((size_t)outputs, sizeof(float));
+    if (!layer->weights || !layer->bias)
+        return no_memory(err);
+    const float *w = ctx->in[1].data;
+    const double alpha = gemm ? g->alpha : 1.0;
+    for (int64_t i = 0; i < columns; i++)
+        for (int64_t m = 0; m < outputs; m++)
+            layer->weights[i * outputs + m] =
+                (float)(alpha * (double)w[transposed ? m * columns + i : i * outputs + m]);
+    for (int64_t m = 0; gemm && g->has_c && m < outputs; m++)
+        layer->bias[m] =
+            (float)(g->beta * (double)((const float *)ctx->in[2].data)[m * g->c_column]);
+    return PX_OK;
+}
+
+static bool is_linear(const px_node *node)
+{
+    return !node->domain[0] &&
+           (strcmp(node->type, "Conv") == 0 || strcmp(node->type, "Gemm") == 0 ||
+            strcmp(node->type, "MatMul") == 0);
+}
+
+/* deep[v]: a linear operator is behind it. */
+static void find_deep(const pxi_program *program, bool *deep)
+{
+    for (int s = 0; s < program->step_count; s++) {
+        const px_node *node = program->steps[s].ctx.node;
+        bool found = is_linear(node) || strcmp(node->type, "ConvTranspose") == 0;
+        for (int i = 0; i < node->input_count; i++)
+            found |= node->inputs[i] >= 0 && deep[node->inputs[i]];
+        for (int o = 0; o < node->output_count; o++)
+            if (node->outputs[o] >= 0)
+                deep[node->outputs[o]] = found;
+    }
+}
+
+static px_status net_layer(pxi_cac_net *net, const px_layer *from, const pxi_program *program,
+                           const bool *deep, px_error *err)
+{
+    const int producer = program->slots[from->pre].producer;
+    if (producer < 0 || !is_linear(program->steps[producer].ctx.node))
+        return PX_OK;
+    const px_op_ctx *ctx = &program->steps[producer].ctx;
+    const int input = ctx->node->inputs[0];
+    if (!deep[input] || ctx->in[0].dtype != PX_FLOAT32 || ctx->in[1].dtype != PX_FLOAT32)
+        return PX_OK;
+    bool takes = false;
+    pxi_cac_layer *layer = &net->layers[net->count++]; /* freed by its count, whatever happens */
+    *layer = (pxi_cac_layer){.name = from->name, .input = input};
+    PX_TRY(strcmp(ctx->node->type, "Conv") == 0 ? layer_conv(layer, ctx, &takes, err)
+                                                : layer_dense(layer, program, ctx, &takes, err));
+    if (!takes)
+        net->count--;
+    return PX_OK;
+}
+
+static void net_number(pxi_cac_net *net, int64_t *width)
+{
+    for (size_t l = 0; l < net->count; l++) {
+        pxi_cac_layer *layer = &net->layers[l];
+        const int64_t pg = layer->inputs / layer->group, qg = layer->outputs / layer->group;
+        layer->v = net->channels;
+        layer->out = net->outputs;
+        layer->edge = net->edges;
+        net->channels += layer->inputs;
+        net->outputs += layer->outputs;
+        net->edges += layer->inputs * qg;
+        net->widest = PX_MAX(net->widest, pg * qg);
+    }
+    *width = net->channels;
+    for (size_t l = 0; l < net->count; l++) {
+        net->layers[l].s = *width;
+        *width += net->layers[l].inputs * net->layers[l].terms;
+    }
+}
+
+static px_status cac_program(const px_model *model, const px_probe_options *options,
+                             pxi_program **out, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    pxi_feed *feeds = pxi_calloc((size_t)graph->input_count, sizeof *feeds);
+    if (!feeds)
+        return no_memory(err);
+    for (int i = 0; i < graph->input_count; i++) {
+        const px_value *input = &graph->values[graph->inputs[i]];
+        feeds[i] =
+            (pxi_feed){.value = graph->inputs[i],
+                       .tensor = {.dtype = input->dtype == PX_NONE ? PX_FLOAT32 : input->dtype,
+                                  .shape = input->shape}};
+        for (size_t k = 0; k < options->feed_count; k++)
+            if (options->feeds[k].value == graph->inputs[i])
+                feeds[i].tensor.shape = options->feeds[k].shape;
+        if (feeds[i].tensor.shape.rank > 0)
+            feeds[i].tensor.shape.dim[0] = 1;
+    }
+    const px_status status =
+        pxi_program_new(model, feeds, (size_t)graph->input_count, NULL, 0, out, err);
+    free(feeds);
+    return status;
+}
+
+static px_status cac_fill(cac_extractor *e, const px_model *model, const px_probe_options *options,
+                          px_error *err)
+{
+    const size_t most = px_probe_layer_count(e->probe);
+    pxi_program *program = NULL;
+    bool *deep = pxi_calloc((size_t)px_model_graph(model)->value_count, sizeof *deep);
+    e->net.layers = pxi_calloc(most, sizeof *e->net.layers);
+    e->layers = pxi_calloc(most, sizeof *e->layers);
+    e->observe = pxi_calloc(most, sizeof *e->observe);
+    px_status status = deep && e->net.layers && e->layers && e->observe
+                           ? cac_program(model, options, &program, err)
+                           : no_memory(err);
+    if (status == PX_OK)
+        find_deep(program, deep);
+    for (size_t l = 0; status == PX_OK && l < most; l++)
+        status = net_layer(&e->net, px_probe_layer(e->probe, l), program, deep, err);
+    pxi_program_free(program);
+    free(deep);
+    PX_TRY(status);
+    if (e->net.count == 0)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "cac: none of the chosen layers (%.150s) is a convolution or a dense layer "
+                       "behind another one; choose others with --layers",
+                       px_probe_describe(e->probe));
+    net_number(&e->net, &e->base.width);
+    for (size_t l = 0; l < e->net.count; l++) {
+        const pxi_cac_layer *layer = &e->net.layers[l];
+        e->layers[l] =
+            (px_row_layer){.name = layer->name, .offset = layer->v, .count = layer->inputs};
+        size_t at = 0;
+        while (at < e->base.observe_count && e->observe[at] != layer->input)
+            at++;
+        if (at == e->base.observe_count)
+            e->observe[e->base.observe_count++] = layer->input;
+    }
+    return PX_OK;
+}
+
+px_status pxi_extractor_cac(const px_model *model, const px_probe_options *options, int bins,
+                            px_extractor **out, px_error *err)
+{
+    cac_extractor *e = pxi_calloc(1, sizeof *e);
+    if (!e)
+        return no_memory(err);
+    e->base.kind = &cac_kind;
+    px_status status = px_probe_new(model, options, &e->probe, err);
+    if (status == PX_OK)
+        status = cac_fill(e, model, options, err);
+    if (status == PX_OK) {
+        px_text text = {0};
+        px_text_format(&text, "contributions %s", px_probe_describe(e->probe));
+        e->key = px_text_take(&text);
+        px_text_format(&text, "edges into %zu layers of %s: %" PRId64 " edges, %.1f MiB of tables",
+                       e->net.count, px_probe_describe(e->probe), e->net.edges,
+                       (double)e->net.edges * bins * bins * 4.0 / 1048576.0);
+        e->definition = px_text_take(&text);
+        if (!e->key || !e->definition)
+            status = no_memory(err);
+    }
+    if (status != PX_OK) {
+        cac_free(&e->base);
+        return status;
+    }
+    e->base.key = e->key;
+    e->base.definition = e->definition;
+    e->base.layers = e->layers;
+    e->base.layer_count = e->net.count;
+    e->base.observe = e->observe;
+    *out = &e->base;
+    return PX_OK;
+}

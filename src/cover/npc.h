@@ -1,0 +1,48 @@
+/* src/cover/npc.h - decision paths: the neurons that carry most of a prediction's relevance
+ *
+ * Xie et al., NPC: Neuron Path Coverage via Characterizing Decision Logic of Deep Neural Networks,
+ * TOSEM 2022; CSM A.9. A path is a flag per neuron. The abstract paths of a class are what the
+ * paths of correctly classified training inputs of that class have in common.
+ */
+#ifndef PXI_COVER_NPC_H
+#define PXI_COVER_NPC_H
+
+#include <plexor/cover.h>
+
+/* Settings that SNPC and ANPC share, in this order; what they learn depends on the first four. */
+enum {
+    PXI_NPC_ALPHA,
+    PXI_NPC_BETA,
+    PXI_NPC_K,
+    PXI_NPC_COMPAT, /* 1: as the public code counts */
+    PXI_NPC_LRP,
+    PXI_NPC_M,
+    PXI_NPC_OWN, /* SNPC: over layers or the path; ANPC: the upper end */
+    PXI_NPC_SETTINGS,
+};
+
+/* The critical decision path of one input, per layer: the shortest prefix of positive relevances,
+ * largest first (ties: lower index), whose sum reaches alpha times the sum of all positive ones, up
+ * to 1e-9 of it. `heap` has room for the largest layer. */
+void pxi_npc_path(const px_row_layer *layers, size_t layer_count, const float *relevance,
+                  double alpha, uint8_t *path, int32_t *heap);
+
+/* |a & b| / |a | b| over `count` neurons, 1 where both are empty. */
+double pxi_npc_jaccard(const uint8_t *a, const uint8_t *b, int64_t count);
+
+/* floor(j m), at most m - 1; `compat`: ceil(j m), which can be m. Both up to 1e-9. */
+int64_t pxi_npc_bucket(double j, int64_t m, bool compat);
+
+/* Neurons of [0, count) that so many of `members` paths have: at least beta of them. `compat`: one
+ * is added to every count, and the first neuron that falls short is kept, too. */
+void pxi_npc_abstract(const int64_t *counts, int64_t members, int64_t count, double beta,
+                      bool compat, uint8_t *abstract);
+
+/* `paths` uint8 [classes, k, neurons], `sizes` int64 [classes, k]: members of each cluster. */
+extern const px_learner pxi_learner_paths;
+/* The same, with `members` float32 [sum of size times neurons in the abstract path]: activations,
+ * cluster by cluster in the order of the data set, and `limits` float64 [layers]: the largest
+ * distance of a member to its nearest fellow. */
+extern const px_learner pxi_learner_members;
+
+#endif
