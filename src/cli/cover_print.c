@@ -22,12 +22,12 @@ void cover_print_table(const px_cover *cover, const double *baseline)
 {
     char a[CLI_NUMBER_TEXT];
     static const char *const titles[] = {"CRITERION", "VALUE", "COVERED", "TOTAL",
-                                         "RANDOM",    "TIME",  "OF",      "SETTINGS"};
+                                         "RANDOM",    "TIME",  "OF",      "NEURONS"};
     cli_table *table = cli_table_new(baseline ? "lrrrrrlll" : "lrrrrlll");
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (baseline || strcmp(titles[i], "RANDOM") != 0)
             cli_table_cell(table, "%s", titles[i]);
-    cli_table_cell(table, "NEURONS");
+    cli_table_cell(table, "SETTINGS"); /* last: they may be long */
     for (size_t i = 0; i < px_cover_count(cover); i++) {
         const px_criterion *c = px_cover_criterion(cover, i);
         const px_coverage v = px_cover_value(cover, i);
@@ -40,8 +40,8 @@ void cover_print_table(const px_cover *cover, const double *baseline)
             cli_table_cell(table, "%s", share_text(baseline[i], v.total > 0, a));
         cli_table_cell(table, "%.2f s", px_cover_seconds(cover, i, NULL));
         cli_table_cell(table, "%s", c->unit ? c->unit : "");
-        cli_table_cell(table, "%s", *settings ? settings : "-");
         cli_table_cell(table, "%s", px_cover_definition(cover, i));
+        cli_table_cell(table, "%s", *settings ? settings : "-");
     }
     cli_table_print_free(table, "");
     for (size_t i = 0; i < px_cover_count(cover); i++)
