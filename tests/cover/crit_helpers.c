@@ -88,7 +88,7 @@ crit *crit_new(const char *id, const char *const *settings, crit_layout layout, 
     must(px_settings_read(c->criterion, NULL, settings, count, c->settings, &err), &err, id);
     const char *learned[1] = {NULL};
     if (c->criterion->learners)
-        learned[0] = learn(c, profile);
+        learned[0] = c->section = learn(c, profile);
     const px_criterion_request request = {.extractor = &c->extractor,
                                           .settings = c->settings,
                                           .profile = c->profile,

@@ -32,6 +32,7 @@ typedef struct crit {
     px_row_layer layers[CRIT_LAYERS];
     double settings[16];
     px_profile *profile;
+    const char *section; /* of the profile: the ranges */
     void *prepared, *state;
 } crit;
 
