@@ -10,17 +10,19 @@
 /* Table 5. NAC is the raw variant; the bounds of DSA and LSA are those of the table (a sentence
  * below it swaps them). */
 static const char *const nss[] = {
-    "nc.variant=raw", "nc.t=0.5",   "kmnc.k=1000", "dsc.m=1000",
-    "dsc.u=2",        "lsc.m=1000", "lsc.u=2000",  NULL,
+    "nc.variant=raw", "nc.t=0.5",   "kmnc.k=1000",    "dsc.m=1000",
+    "dsc.u=2",        "lsc.m=1000", "lsc.u=2000",     "snpc.alpha=0.7",
+    "snpc.beta=0.6",  "snpc.k=1",   "anpc.alpha=0.7", "anpc.beta=0.6",
+    "anpc.k=1",       NULL,
 };
 
 /* Section 5.3. CC's threshold is the one for CIFAR-10 (100 for CIFAR-100, 102 for Flowers, 1000 for
  * ImageNet). Surprise is counted in buckets of a fixed size. Ranges come from 1,000 training
  * inputs, which is what plexor takes where nothing else is asked for. */
 static const char *const nsgen[] = {
-    "nc.variant=scaled", "nc.t=0.75",     "kmnc.k=100", "tknc.k=10",     "tknp.k=50",
-    "cc.t=10",           "lsc.form=size", "lsc.t=10",   "dsc.form=size", "dsc.t=0.1",
-    "mdsc.form=size",    "mdsc.t=10",     NULL,
+    "nc.variant=scaled", "nc.t=0.75", "kmnc.k=100",    "tknc.k=10", "tknp.k=50",      "cc.t=10",
+    "lsc.form=size",     "lsc.t=10",  "dsc.form=size", "dsc.t=0.1", "mdsc.form=size", "mdsc.t=10",
+    "cac.bins=8",        NULL,
 };
 
 /* Section III, with the values of its public package: the paper gives formulas only. */
