@@ -61,9 +61,10 @@ typedef struct pxi_cac_rule {
     int bins;
     double critical; /* of chi-square */
     double floor;    /* least expected count */
+    bool code;       /* E as the authors' program has it: row mean times column mean */
 } pxi_cac_rule;
-/* chi2 = sum (O - E)^2 / E of a bins x bins table; *least gets the smallest E. 0 without counts. */
-double pxi_cac_chi2(const uint32_t *table, int bins, double *least);
+/* chi2 = sum (O - E)^2 / E of a table; *least gets the smallest E. 0 without counts. */
+double pxi_cac_chi2(const pxi_cac_rule *rule, const uint32_t *table, double *least);
 bool pxi_cac_dependent(const pxi_cac_rule *rule, const uint32_t *table);
 
 /* `v` float32 [2, channels], `y` float32 [2, outputs]: least and largest; `keep` float32: 1 - alpha

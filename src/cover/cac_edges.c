@@ -81,8 +81,9 @@ int pxi_cac_bin(float x, float low, float high, int k)
     return at < (double)k ? (int)at : k - 1;
 }
 
-double pxi_cac_chi2(const uint32_t *table, int bins, double *least)
+double pxi_cac_chi2(const pxi_cac_rule *rule, const uint32_t *table, double *least)
 {
+    const int bins = rule->bins;
     enum { MOST = 64 };
     double row[MOST] = {0}, column[MOST] = {0}, total = 0.0, chi2 = 0.0;
     *least = 0.0;
@@ -100,10 +101,11 @@ double pxi_cac_chi2(const uint32_t *table, int bins, double *least)
         least_row = fmin(least_row, row[a]);
         least_column = fmin(least_column, column[a]);
     }
-    *least = least_row * least_column / total;
+    const double over = rule->code ? (double)bins * bins : total;
+    *least = least_row * least_column / over;
     for (int a = 0; a < bins; a++)
         for (int b = 0; b < bins; b++) {
-            const double expected = row[a] * column[b] / total;
+            const double expected = row[a] * column[b] / over;
             const double d = (double)table[a * bins + b] - expected;
             if (expected > 0.0)
                 chi2 += d * d / expected;
@@ -114,6 +116,6 @@ double pxi_cac_chi2(const uint32_t *table, int bins, double *least)
 bool pxi_cac_dependent(const pxi_cac_rule *rule, const uint32_t *table)
 {
     double least;
-    const double chi2 = pxi_cac_chi2(table, rule->bins, &least);
+    const double chi2 = pxi_cac_chi2(rule, table, &least);
     return least >= rule->floor && chi2 >= rule->critical;
 }

@@ -308,11 +308,15 @@ static void test_tables(void **state)
     };
     for (size_t i = 0; i < PX_LEN(cases); i++) {
         double least;
-        const double chi2 = pxi_cac_chi2(cases[i].table, 2, &least);
+        const double chi2 = pxi_cac_chi2(&rule, cases[i].table, &least);
         if (!(fabs(chi2 - cases[i].chi2) <= 1e-9) || least != cases[i].least ||
             pxi_cac_dependent(&rule, cases[i].table) != cases[i].covered)
             fail_msg("case '%s': chi2 %.12g, least %g", cases[i].name, chi2, least);
     }
+    const pxi_cac_rule code = {.bins = 2, .code = true};
+    double least;
+    const double odd = pxi_cac_chi2(&code, cases[0].table, &least);
+    assert_true(fabs(odd - 1444.8) <= 0.05 && least == 380.0);
     assert_true(fabs(px_chi2_survival(16.2406015038, 1) - 5.5786e-05) <= 1e-9);
 }
 
