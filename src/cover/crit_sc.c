@@ -429,6 +429,9 @@ static px_status sc_load(void *state, const px_npz *from, const char *prefix, px
         return px_fail(err, PX_E_MISMATCH, "'%.100s' has other buckets", prefix);
     PX_TRY(pxi_pattern_sets_load(&s->set, &s->set_count, from, prefix, err));
     s->axis = axis;
+    for (int i = 3; i < SC_COUNTS; i++) /* so that sums of states cannot overflow */
+        if (c[i] < 0 || c[i] > (int64_t)1 << 50)
+            return px_fail(err, PX_E_INPUT, "array '%s/axis' has impossible counts", prefix);
     s->below = c[3];
     s->above = c[4];
     s->infinite = c[5];
