@@ -87,9 +87,9 @@ static void dense_means(const pxi_cac_layer *layer, const px_view *view, int64_t
     for (int64_t c = 0; c < layer->inputs; c++) {
         double sum = 0.0;
         for (int64_t t = 0; t < layer->terms; t++) {
-            const float x = view->data[s * view->stride[0] +
-                                       (c * layer->terms + t) * view->stride[view->shape.rank - 1]];
-            terms[c * layer->terms + t] = x;
+            const int64_t column = c * layer->channel_step + t * layer->term_step;
+            const float x = view->data[s * view->stride[0] + column * view->stride[1]];
+            terms[column] = x;
             sum += (double)x;
         }
         v[c] = (float)(sum / (double)layer->terms);
@@ -171,24 +171,48 @@ static px_status layer_conv(pxi_cac_layer *layer, const px_op_ctx *ctx, bool *ta
     return PX_OK;
 }
 
-/* How many places each channel had before `value` was flattened; 1: it was not. */
-static int64_t places_behind(const pxi_program *program, int value, int64_t columns)
+/* Whether the tensor was made channels-last from channels-first by a Transpose. */
+static bool is_channels_last(const pxi_program *program, int value)
+{
+    const int producer = program->slots[value].producer;
+    const px_node *node = producer < 0 ? NULL : program->steps[producer].ctx.node;
+    const px_attr *perm =
+        node && strcmp(node->type, "Transpose") == 0 ? px_node_attr(node, "perm") : NULL;
+    if (!perm || perm->count < 3 || perm->ints[0] != 0 || perm->ints[perm->count - 1] != 1)
+        return false;
+    for (size_t d = 1; d + 1 < perm->count; d++)
+        if (perm->ints[d] != (int64_t)d + 1)
+            return false;
+    return true;
+}
+
+/* The channels of `columns` values that were a picture before they were flattened, and where they
+ * lie: column = i * channel_step + t * term_step. Without a picture each column is a channel. */
+static void channels_behind(const pxi_program *program, int value, int64_t columns,
+                            pxi_cac_layer *layer)
 {
     static const char *const moves[] = {"Flatten", "Reshape", "Dropout", "Identity", "Squeeze"};
+    layer->inputs = columns;
+    layer->terms = layer->channel_step = layer->term_step = 1;
     for (;;) {
         const px_shape *shape = &program->slots[value].tensor.shape;
-        if (shape->rank >= 3 && shape->dim[0] == 1 && shape->dim[1] > 0 &&
-            px_shape_count(shape) == columns)
-            return columns / shape->dim[1];
         const int producer = program->slots[value].producer;
-        if (producer < 0)
-            return 1;
-        const px_node *node = program->steps[producer].ctx.node;
+        const px_node *node = producer < 0 ? NULL : program->steps[producer].ctx.node;
+        if (shape->rank >= 3 && shape->dim[0] == 1 && px_shape_count(shape) == columns) {
+            const bool last = is_channels_last(program, value);
+            if (!last && node && strcmp(node->type, "Transpose") == 0)
+                return; /* no telling */
+            layer->inputs = shape->dim[last ? shape->rank - 1 : 1];
+            layer->terms = columns / layer->inputs;
+            layer->channel_step = last ? 1 : layer->terms;
+            layer->term_step = last ? layer->inputs : 1;
+            return;
+        }
         bool moved = false;
-        for (size_t i = 0; i < PX_LEN(moves) && !moved; i++)
+        for (size_t i = 0; node && i < PX_LEN(moves) && !moved; i++)
             moved = strcmp(node->type, moves[i]) == 0;
         if (!moved || node->inputs[0] < 0)
-            return 1;
+            return;
         value = node->inputs[0];
     }
 }
@@ -205,22 +229,23 @@ static px_status layer_dense(pxi_cac_layer *layer, const pxi_program *program, c
         return PX_OK;
     const bool transposed = gemm && g->trans_b;
     const int64_t columns = x->dim[1], outputs = transposed ? b->dim[0] : b->dim[1];
-    layer->terms = places_behind(program, ctx->node->inputs[0], columns);
-    layer->inputs = columns / layer->terms;
+    channels_behind(program, ctx->node->inputs[0], columns, layer);
     layer->outputs = outputs;
     layer->group = 1;
-    layer->term_step = 1;
-    layer->channel_step = layer->terms;
     layer->weights = pxi_calloc((size_t)(columns * outputs), sizeof(float));
     layer->bias = pxi_calloc((size_t)outputs, sizeof(float));
     if (!layer->weights || !layer->bias)
         return no_memory(err);
     const float *w = ctx->in[1].data;
     const double alpha = gemm ? g->alpha : 1.0;
-    for (int64_t i = 0; i < columns; i++)
+    for (int64_t i = 0; i < columns; i++) {
+        const int64_t column =
+            i / layer->terms * layer->channel_step + i % layer->terms * layer->term_step;
         for (int64_t m = 0; m < outputs; m++)
             layer->weights[i * outputs + m] =
-                (float)(alpha * (double)w[transposed ? m * columns + i : i * outputs + m]);
+                (float)(alpha *
+                        (double)w[transposed ? m * columns + column : column * outputs + m]);
+    }
     for (int64_t m = 0; gemm && g->has_c && m < outputs; m++)
         layer->bias[m] =
             (float)(g->beta * (double)((const float *)ctx->in[2].data)[m * g->c_column]);
