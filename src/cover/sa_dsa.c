@@ -9,8 +9,7 @@
  * and whatever could be the nearest by that is computed anew, by subtraction in double from the
  * traces as they are; ties go to the lowest index. The products see traces about their overall
  * mean, rounded to float: that makes q2 + b2 small, and its rounding is within the 16 (the worst
- * case is 4 for it, 8 for the rest). So unlike the traces that are compared, ties are not touched
- * by it.
+ * case is 4 for it, 8 for the rest). So ties are those of the traces as they are.
  *
  * In the inner loop both bounds are compared in float, rounded to the safe side.
  */
@@ -103,12 +102,13 @@ typedef struct candidate {
     double low2; /* no nearer than this */
 } candidate;
 
-typedef struct dsa_seeker { /* one row's search */
-    const float *row;       /* as it came */
-    double norm2;           /* in the units of the products */
-    double bound2;          /* the nearest is no farther than this */
-    int64_t nearest;        /* the best of those computed exactly; -1: none */
-    double exact2;          /* its distance, in own units */
+typedef struct dsa_seeker {       /* one row's search */
+    const float *row;             /* as it came */
+    double norm2;                 /* in the units of the products */
+    double bound2;                /* the nearest is no farther than this */
+    int64_t nearest;              /* the best of those computed exactly; -1: none */
+    double exact2;                /* its distance, in own units */
+    int64_t skip_begin, skip_end; /* positions that do not count */
     int count;
     bool wide; /* too large for the products */
     candidate candidate[DSA_CANDIDATES];
@@ -216,8 +216,9 @@ static void seeker_look(const dsa *m, dsa_seeker *s, const float *g, int64_t fir
     }
 }
 
-/* Finds the nearest of positions [begin, end) for rows[n], beside what they have found already.
- * queries is [n][d], g has room for PXI_SA_ROWS x DSA_TRACES. */
+/* Finds the nearest of positions [begin, end), without those of the rows' own classes if they have
+ * one, for n rows. queries is [n][d], g has room for n x DSA_TRACES. Rows of several classes share
+ * the products: a few are not needed, but many rows at once are what makes products fast. */
 static px_status dsa_search(const dsa *m, dsa_seeker *seeker, const float *queries, int64_t n,
                             int64_t begin, int64_t end, float *g, px_error *err)
 {
@@ -225,25 +226,36 @@ static px_status dsa_search(const dsa *m, dsa_seeker *seeker, const float *queri
         const int64_t count = PX_MIN(end - first, (int64_t)DSA_TRACES);
         PX_TRY(pxi_sgemm_nt(n, count, (int64_t)m->d, 1.0f, queries,
                             m->centred + (size_t)first * m->d, 0.0f, g, err));
-        for (int64_t i = 0; i < n; i++)
-            if (!seeker[i].wide)
-                seeker_look(m, &seeker[i], g + i * count, first, count);
+        for (int64_t i = 0; i < n; i++) {
+            dsa_seeker *s = &seeker[i];
+            const int64_t until = PX_MIN(first + count, PX_MAX(first, s->skip_begin));
+            const int64_t from = PX_MIN(first + count, PX_MAX(until, s->skip_end));
+            if (s->wide)
+                for (int64_t j = first; j < first + count; j++) {
+                    if (j < until || j >= from)
+                        seeker_try(m, s, j);
+                }
+            else {
+                if (until > first)
+                    seeker_look(m, s, g + i * count, first, until - first);
+                if (first + count > from)
+                    seeker_look(m, s, g + i * count + (from - first), from, first + count - from);
+            }
+        }
     }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = begin; j < end && seeker[i].wide; j++)
-            seeker_try(m, &seeker[i], j);
-    return PX_OK;
-}
-
-/* The traces of all classes but one. */
-static px_status dsa_search_others(const dsa *m, dsa_seeker *seeker, const float *queries,
-                                   int64_t n, int own, float *g, px_error *err)
-{
-    PX_TRY(dsa_search(m, seeker, queries, n, 0, m->set->start[own], g, err));
-    PX_TRY(dsa_search(m, seeker, queries, n, m->set->start[own + 1], m->set->count, g, err));
     for (int64_t i = 0; i < n; i++)
         seeker_settle(m, &seeker[i]);
     return PX_OK;
+}
+
+/* Makes a row look for traces of other classes than c, from the start. */
+static void seeker_others(const dsa *m, dsa_seeker *s, int c)
+{
+    s->skip_begin = m->set->start[c];
+    s->skip_end = m->set->start[c + 1];
+    s->bound2 = s->exact2 = INFINITY;
+    s->nearest = -1;
+    s->count = 0;
 }
 
 /* --- fitting
@@ -363,10 +375,10 @@ static px_status dsa_fit(const pxi_sa_set *set, const px_surprise_options *optio
 typedef struct dsa_request {
     const dsa *m;
     const pxi_sa_work *work;
-    int64_t *nearest;        /* [rows] position */
-    double *near2, *other;   /* [rows] dist_a squared; dist_b where it starts at the input */
-    const int64_t *missing;  /* positions whose dist_b is wanted */
-    const pxi_sa_block *set; /* blocks of those */
+    int64_t *nearest;       /* [rows] position */
+    double *near2, *other;  /* [rows] dist_a squared; dist_b where it starts at the input */
+    const int64_t *missing; /* positions whose dist_b is wanted, ascending */
+    int64_t missing_count;
 } dsa_request;
 
 typedef struct dsa_scratch {
@@ -411,20 +423,12 @@ static px_status dsa_near_block(void *context, int worker, int64_t index, px_err
     px_status status = dsa_search(m, s.seeker, s.queries, block->count, m->set->start[block->group],
                                   m->set->start[block->group + 1], s.g, err);
     for (int64_t i = 0; i < block->count && status == PX_OK; i++) {
-        seeker_settle(m, &s.seeker[i]);
         r->nearest[row[i]] = s.seeker[i].nearest;
         r->near2[row[i]] = s.seeker[i].exact2;
-        const bool wide = s.seeker[i].wide;
-        const double norm2 = s.seeker[i].norm2;
-        s.seeker[i] = (dsa_seeker){.row = s.seeker[i].row,
-                                   .norm2 = norm2,
-                                   .bound2 = INFINITY,
-                                   .nearest = -1,
-                                   .exact2 = INFINITY,
-                                   .wide = wide};
+        seeker_others(m, &s.seeker[i], block->group);
     }
     if (status == PX_OK && m->from_input) {
-        status = dsa_search_others(m, s.seeker, s.queries, block->count, block->group, s.g, err);
+        status = dsa_search(m, s.seeker, s.queries, block->count, 0, m->set->count, s.g, err);
         for (int64_t i = 0; i < block->count && status == PX_OK; i++)
             r->other[row[i]] = sqrt(s.seeker[i].exact2);
     }
@@ -432,22 +436,27 @@ static px_status dsa_near_block(void *context, int worker, int64_t index, px_err
     return status;
 }
 
-/* Pass b: dist_b of traces. */
+/* Pass b: dist_b of traces, PXI_SA_ROWS of them at a time. */
 static px_status dsa_other_block(void *context, int worker, int64_t index, px_error *err)
 {
     (void)worker;
     const dsa_request *r = context;
     const dsa *m = r->m;
-    const pxi_sa_block *block = &r->set[index];
+    const int64_t *missing = r->missing + index * PXI_SA_ROWS;
+    const int64_t n = PX_MIN(r->missing_count - index * PXI_SA_ROWS, (int64_t)PXI_SA_ROWS);
     dsa_scratch s;
-    PX_TRY(scratch_init(&s, m, block->count, err));
-    for (int64_t i = 0; i < block->count; i++)
-        seeker_init(m, pxi_sa_trace(m->set, r->missing[block->first + i]),
-                    s.queries + (size_t)i * m->d, &s.seeker[i]);
-    const px_status status =
-        dsa_search_others(m, s.seeker, s.queries, block->count, block->group, s.g, err);
-    for (int64_t i = 0; i < block->count && status == PX_OK; i++)
-        atomic_store_explicit(&m->other[r->missing[block->first + i]], sqrt(s.seeker[i].exact2),
+    PX_TRY(scratch_init(&s, m, n, err));
+    int c = 0; /* positions ascend, and so do their classes */
+    for (int64_t i = 0; i < n; i++) {
+        while (missing[i] >= m->set->start[c + 1])
+            c++;
+        seeker_init(m, pxi_sa_trace(m->set, missing[i]), s.queries + (size_t)i * m->d,
+                    &s.seeker[i]);
+        seeker_others(m, &s.seeker[i], c);
+    }
+    const px_status status = dsa_search(m, s.seeker, s.queries, n, 0, m->set->count, s.g, err);
+    for (int64_t i = 0; i < n && status == PX_OK; i++)
+        atomic_store_explicit(&m->other[missing[i]], sqrt(s.seeker[i].exact2),
                               memory_order_relaxed);
     scratch_done(&s);
     return status;
@@ -459,12 +468,10 @@ static int position_compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The distinct positions among nearest[n] whose dist_b is not known, cut into blocks of one class;
- * positions are in order of class. */
-static int64_t missing_blocks(const dsa *m, const int64_t *nearest, int64_t n, int64_t *missing,
-                              pxi_sa_block *block)
+/* The distinct positions among nearest[n] whose dist_b is not known, ascending; how many. */
+static int64_t missing_find(const dsa *m, const int64_t *nearest, int64_t n, int64_t *missing)
 {
-    int64_t count = 0, distinct = 0, blocks = 0;
+    int64_t count = 0, distinct = 0;
     for (int64_t i = 0; i < n; i++)
         if (nearest[i] >= 0 &&
             isnan(atomic_load_explicit(&m->other[nearest[i]], memory_order_relaxed)))
@@ -473,16 +480,7 @@ static int64_t missing_blocks(const dsa *m, const int64_t *nearest, int64_t n, i
     for (int64_t i = 0; i < count; i++)
         if (i == 0 || missing[i] != missing[i - 1])
             missing[distinct++] = missing[i];
-    int c = 0;
-    for (int64_t i = 0; i < distinct; i++) {
-        const int before = c;
-        while (missing[i] >= m->set->start[c + 1])
-            c++;
-        if (blocks == 0 || c != before || block[blocks - 1].count == PXI_SA_ROWS)
-            block[blocks++] = (pxi_sa_block){.group = c, .first = i};
-        block[blocks - 1].count++;
-    }
-    return blocks;
+    return distinct;
 }
 
 static double dsa_value(const dsa *m, double near2, double other)
@@ -504,9 +502,8 @@ px_status pxi_sa_dsa_details(const pxi_sa_set *set, const void *model, pxi_sa_wo
     request.near2 = pxi_calloc((size_t)n, sizeof *request.near2);
     request.other = pxi_calloc((size_t)n, sizeof *request.other);
     int64_t *missing = pxi_calloc((size_t)n, sizeof *missing);
-    pxi_sa_block *block = pxi_calloc((size_t)n, sizeof *block);
     px_status status = PX_OK;
-    if (!request.nearest || !request.near2 || !request.other || !missing || !block) {
+    if (!request.nearest || !request.near2 || !request.other || !missing) {
         status = pxi_sa_no_memory(err);
         goto done;
     }
@@ -517,9 +514,9 @@ px_status pxi_sa_dsa_details(const pxi_sa_set *set, const void *model, pxi_sa_wo
     status = pxi_sa_each(work->pool, work->block_count, dsa_near_block, &request, err);
     if (status == PX_OK && !m->from_input) {
         request.missing = missing;
-        request.set = block;
-        const int64_t blocks = missing_blocks(m, request.nearest, n, missing, block);
-        status = pxi_sa_each(work->pool, blocks, dsa_other_block, &request, err);
+        request.missing_count = missing_find(m, request.nearest, n, missing);
+        status = pxi_sa_each(work->pool, (request.missing_count + PXI_SA_ROWS - 1) / PXI_SA_ROWS,
+                             dsa_other_block, &request, err);
     }
     for (int64_t i = 0; i < n && status == PX_OK; i++) {
         const int64_t position = request.nearest[i];
@@ -539,7 +536,6 @@ done:
     free(request.near2);
     free(request.other);
     free(missing);
-    free(block);
     return status;
 }
 
