@@ -17,7 +17,7 @@ meson_flags = --prefix $(PREFIX) $(if $(WERROR),--werror) $(MESON_FLAGS)
 sanitize_flags = $(filter-out --werror,$(meson_flags)) # sanitizers make compilers warn of more
 ninja_flags = $(if $(JOBS),-j$(JOBS))
 test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
-sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' # golden tables are written by scripts
+sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' ':!tests/*/*_golden.h' # written by scripts
 
 .PHONY: all help setup build demo test bench install format lint asan tsan fuzz clean
 

@@ -20,7 +20,10 @@ static px_status file_fail(px_error *err, const char *path, const char *what)
     const bool mendable = number == ENOENT || number == ENOTDIR || number == EACCES ||
                           number == EISDIR || number == ENAMETOOLONG || number == ELOOP ||
                           number == EPERM || number == EROFS;
-    return px_fail(err, mendable ? PX_E_INPUT : number == ENOMEM ? PX_E_NOMEM : PX_E_IO,
+    return px_fail(err,
+                   mendable           ? PX_E_INPUT
+                   : number == ENOMEM ? PX_E_NOMEM
+                                      : PX_E_IO,
                    "'%s': cannot %s: %s", path, what, strerror(number));
 }
 
