@@ -16,6 +16,8 @@
 
 #include <plexor/data.h>
 
+#include <plexor/mutate.h>
+
 #include <plexor/build.h>
 #include <plexor/graph.h>
 #include <plexor/weights.h>

@@ -19,20 +19,22 @@ PX_BEGIN_DECLS
 
 /* Who draws. Numbers never change, or seeds would mean something else tomorrow. */
 enum {
-    PX_RNG_TEST = 0,         /* tests and benchmarks */
-    PX_RNG_SHUFFLE = 1,      /* the order of a data set */
-    PX_RNG_DIGITS = 2,       /* the procedural digits */
-    PX_RNG_BENCH = 3,        /* inputs for throughput runs */
-    PX_RNG_INIT = 4,         /* a new network's weights */
-    PX_RNG_DROPOUT = 5,      /* what training drops */
-    PX_RNG_EPOCH = 6,        /* the order of an epoch */
-    PX_RNG_AUGMENT = 7,      /* crops and flips of training inputs */
-    PX_RNG_POLLUTE = 8,      /* patches stamped into training inputs */
-    PX_RNG_NOISE = 9,        /* labels made wrong on purpose */
-    PX_RNG_MIX = 10,         /* the order of inputs that repair adds */
-    PX_RNG_SAMPLE = 11,      /* which inputs take part, and which are held back */
-    PX_RNG_NOISE_INPUT = 12, /* inputs that are nothing but noise */
-    PX_RNG_CLUSTER = 13,     /* where k-means starts */
+    PX_RNG_TEST = 0,          /* tests and benchmarks */
+    PX_RNG_SHUFFLE = 1,       /* the order of a data set */
+    PX_RNG_DIGITS = 2,        /* the procedural digits */
+    PX_RNG_BENCH = 3,         /* inputs for throughput runs */
+    PX_RNG_INIT = 4,          /* a new network's weights */
+    PX_RNG_DROPOUT = 5,       /* what training drops */
+    PX_RNG_EPOCH = 6,         /* the order of an epoch */
+    PX_RNG_AUGMENT = 7,       /* crops and flips of training inputs */
+    PX_RNG_POLLUTE = 8,       /* patches stamped into training inputs */
+    PX_RNG_NOISE = 9,         /* labels made wrong on purpose */
+    PX_RNG_MIX = 10,          /* the order of inputs that repair adds */
+    PX_RNG_SAMPLE = 11,       /* which inputs take part, and which are held back */
+    PX_RNG_NOISE_INPUT = 12,  /* inputs that are nothing but noise */
+    PX_RNG_CLUSTER = 13,      /* where k-means starts */
+    PX_RNG_MUTATE = 14,       /* which mutation, and its parameters */
+    PX_RNG_MUTATE_NOISE = 15, /* what mutations that are noise put in */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */
