@@ -38,6 +38,8 @@
 #include <plexor/profile.h>
 #include <plexor/surprise.h>
 
+#include <plexor/select.h>
+
 #include <plexor/repair.h>
 
 #endif

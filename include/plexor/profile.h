@@ -26,9 +26,10 @@ PX_BEGIN_DECLS
  */
 
 typedef struct px_input_facts {
-    int64_t index; /* in the data set as opened */
-    int64_t label; /* -1: none */
-    int predicted; /* -1: no classifier, or scores that are not numbers */
+    int64_t index;    /* in the data set as opened */
+    int64_t label;    /* -1: none */
+    int predicted;    /* -1: no classifier, or scores that are not numbers */
+    float confidence; /* its probability, for selectors; NaN where nobody asked, or none */
 } px_input_facts;
 
 typedef struct px_rows {

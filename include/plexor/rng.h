@@ -35,6 +35,7 @@ enum {
     PX_RNG_CLUSTER = 13,      /* where k-means starts */
     PX_RNG_MUTATE = 14,       /* which mutation, and its parameters */
     PX_RNG_MUTATE_NOISE = 15, /* what mutations that are noise put in */
+    PX_RNG_SELECT = 16,       /* random orders and subsets of candidates */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */

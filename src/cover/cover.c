@@ -29,9 +29,7 @@ static void cover_done(px_cover *cover)
     }
     free(cover->slots);
     pxi_row_set_done(&cover->rows);
-    for (size_t e = 0; e < cover->extractor_count; e++)
-        px_extractor_free(cover->extractors[e]);
-    free(cover->extractors);
+    pxi_extractors_done(&cover->extractors);
     free(cover->seen);
     pxi_cover_forget_curve(cover);
 }
@@ -52,39 +50,18 @@ static px_status slot_extractor(px_cover *cover, pxi_cover_slot *slot, const px_
 {
     const px_criterion *c = slot->criterion;
     const px_graph *graph = px_model_graph(cover->model);
-    px_probe_options neurons = px_probe_options_default();
-    px_extractor *extractor = NULL;
+    const pxi_reading reading = {c->layers, c->tap,     c->neurons,
+                                 c->choose, c->extract, slot->settings};
+    pxi_reader_wish wish = {options->layers, options->tap, options->neurons, NULL};
     px_feed feed;
-    neurons.layers = c->layers;
-    neurons.tap = c->tap;
-    neurons.neurons = c->neurons;
-    if (c->choose)
-        c->choose(slot->settings, &neurons);
-    if (options->neurons && strcmp(options->neurons, "deepxplore") == 0 && !options->layers)
-        neurons.layers = NULL; /* that convention has layers of its own */
-    PX_TRY(px_probe_options_parse(&neurons, options->layers, options->tap, options->neurons, err));
     if (input_shape && graph->input_count == 1) {
         feed = (px_feed){.value = graph->inputs[0], .shape = *input_shape};
         feed.shape.dim[0] = 1;
-        neurons.feeds = &feed;
-        neurons.feed_count = 1;
+        wish.feed = &feed;
     }
-    PX_TRY(c->extract ? c->extract(cover->model, &neurons, slot->settings, &extractor, err)
-                      : px_extractor_probe(cover->model, &neurons, &extractor, err));
-    size_t e = 0;
-    while (e < cover->extractor_count && strcmp(cover->extractors[e]->key, extractor->key) != 0)
-        e++;
-    if (e < cover->extractor_count) {
-        px_extractor_free(extractor);
-    } else if (pxi_grow(&cover->extractors, &cover->extractor_capacity, e + 1,
-                        sizeof *cover->extractors) != 0) {
-        px_extractor_free(extractor);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    } else {
-        cover->extractors[cover->extractor_count++] = extractor;
-    }
-    const px_extractor *x = cover->extractors[e];
-    slot->extractor = e;
+    PX_TRY(pxi_extractors_add(&cover->extractors, cover->model, &reading, &wish, &slot->extractor,
+                              err));
+    const px_extractor *x = cover->extractors.item[slot->extractor];
     slot->rows_hash = XXH3_64bits(x->key, strlen(x->key)) ^ (uint64_t)x->width;
     slot->definition = pxi_strdup(x->definition);
     return slot->definition ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
@@ -161,21 +138,18 @@ px_status px_cover_lessons(const px_model *model, const px_shape *input_shape,
     px_cover cover = {.model = model};
     px_lessons lessons = {0};
     px_status status = pxi_cover_choose(&cover, input_shape, options, err);
-    bool *given = pxi_calloc(PX_MAX(cover.extractor_count, 1), sizeof *given);
+    bool *given = pxi_calloc(PX_MAX(cover.extractors.count, 1), sizeof *given);
     if (status == PX_OK && !given)
         status = px_fail(err, PX_E_NOMEM, "out of memory");
     for (size_t i = 0; i < cover.count && status == PX_OK; i++) {
         const pxi_cover_slot *slot = &cover.slots[i];
-        const px_learner *const *learner = slot->criterion->learners;
-        for (; learner && *learner && status == PX_OK; learner++) {
-            given[slot->extractor] = true; /* the lessons have it now */
-            status = px_lessons_add(&lessons, *learner, cover.extractors[slot->extractor],
-                                    slot->settings, slot->criterion->setting_count, err);
-        }
+        status = pxi_lessons_of(&lessons, slot->criterion->learners,
+                                cover.extractors.item[slot->extractor], slot->settings,
+                                slot->criterion->setting_count, &given[slot->extractor], err);
     }
-    for (size_t e = 0; e < cover.extractor_count; e++)
+    for (size_t e = 0; e < cover.extractors.count; e++)
         if (given && given[e])
-            cover.extractors[e] = NULL;
+            cover.extractors.item[e] = NULL;
     free(given);
     cover_done(&cover);
     if (status == PX_OK)
@@ -192,21 +166,10 @@ static px_status slot_prepare(px_cover *cover, pxi_cover_slot *slot, const px_pr
                               px_error *err)
 {
     const px_criterion *c = slot->criterion;
-    const px_extractor *extractor = cover->extractors[slot->extractor];
-    size_t count = 0;
-    while (c->learners && c->learners[count])
-        count++;
-    const char **learned = pxi_calloc(count + 1, sizeof *learned);
-    px_status status = learned ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    if (status == PX_OK && count > 0 && !profile)
-        status = px_fail(err, PX_E_USAGE,
-                         "needs a profile of training data; give one, or the training data");
-    for (size_t i = 0; i < count && status == PX_OK; i++) {
-        char *key = pxi_lesson_key(c->learners[i], extractor, slot->settings);
-        status = key ? px_profile_find(profile, key, &learned[i], err)
-                     : px_fail(err, PX_E_NOMEM, "out of memory");
-        free(key);
-    }
+    const px_extractor *extractor = cover->extractors.item[slot->extractor];
+    const char **learned = NULL;
+    px_status status =
+        pxi_learned_find(profile, c->learners, extractor, slot->settings, &learned, err);
     if (status == PX_OK) {
         const px_criterion_request request = {
             .model = cover->model,
@@ -247,8 +210,8 @@ px_status px_cover_new(const px_model *model, const px_shape *input_shape,
     if (status == PX_OK)
         status = pxi_cover_choose(cover, input_shape, options, err);
     if (status == PX_OK)
-        status =
-            pxi_row_set_init(&cover->rows, model, cover->extractors, cover->extractor_count, err);
+        status = pxi_row_set_init(&cover->rows, model, cover->extractors.item,
+                                  cover->extractors.count, err);
     for (size_t i = 0; i < cover->count && status == PX_OK; i++) {
         const px_criterion *c = cover->slots[i].criterion;
         if (options->profile && c->learners && c->learners[0]) {
@@ -324,7 +287,7 @@ const char *px_cover_definition(const px_cover *cover, size_t i)
 
 const px_extractor *px_cover_extractor(const px_cover *cover, size_t i)
 {
-    return cover->model ? cover->extractors[cover->slots[i].extractor] : NULL;
+    return cover->model ? cover->extractors.item[cover->slots[i].extractor] : NULL;
 }
 
 void *px_cover_state(px_cover *cover, size_t i)

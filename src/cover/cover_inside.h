@@ -2,6 +2,7 @@
 #ifndef PXI_COVER_COVER_INSIDE_H
 #define PXI_COVER_COVER_INSIDE_H
 
+#include "cover/reading.h"
 #include "cover/row_reader.h"
 
 typedef struct pxi_cover_slot { /* one criterion of a cover */
@@ -27,8 +28,7 @@ struct px_cover {
     uint64_t profile_hash;
     uint64_t seed;
     int threads;
-    px_extractor **extractors;
-    size_t extractor_count, extractor_capacity;
+    pxi_extractors extractors;
     pxi_row_set rows;
     pxi_cover_slot *slots;
     size_t count, capacity;

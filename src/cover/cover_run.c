@@ -193,7 +193,7 @@ px_status px_cover_run(px_cover *cover, const px_dataset *set, const px_preproce
     pxi_consumer *consumers = pxi_calloc(PX_MAX(cover->count, 1), sizeof *consumers);
     pxi_tally counts = {
         .extract_seconds =
-            pxi_calloc(PX_MAX(cover->extractor_count, 1), sizeof *counts.extract_seconds),
+            pxi_calloc(PX_MAX(cover->extractors.count, 1), sizeof *counts.extract_seconds),
     };
     pxi_block_job job = {.rows = &cover->rows,
                          .set = set,

@@ -95,8 +95,9 @@ px_status pxi_reader_new(const pxi_row_set *set, int64_t batch, bool block, px_r
     r->seconds = pxi_calloc(count, sizeof *r->seconds);
     r->facts = pxi_calloc((size_t)r->room, sizeof *r->facts);
     r->predictions = pxi_calloc((size_t)batch, sizeof *r->predictions);
+    r->losses = pxi_calloc((size_t)batch, sizeof *r->losses);
     bool room = r->capacity && r->rows && r->rejected && r->scratch && r->seconds && r->facts &&
-                r->predictions;
+                r->predictions && r->losses;
     px_status status = PX_OK;
     for (size_t e = 0; e < set->count && room && status == PX_OK; e++) {
         const px_extractor *x = set->extractors[e];
@@ -136,6 +137,7 @@ void px_reader_free(px_reader *r)
     free(r->seconds);
     free(r->facts);
     free(r->predictions);
+    free(r->losses);
     free(r);
 }
 
@@ -186,10 +188,16 @@ px_status pxi_reader_read(px_reader *r, px_session *session, int64_t at, int64_t
     if (status == PX_OK && r->set->has_scores)
         status =
             px_session_judge(session, &r->set->scores, NULL, samples, r->predictions, NULL, err);
+    const bool confident = r->set->confidence && r->set->has_scores;
+    if (status == PX_OK && confident)
+        status = px_session_judge(session, &r->set->scores, r->predictions, samples, r->predictions,
+                                  r->losses, err);
     if (status != PX_OK)
         return status;
-    for (int64_t i = 0; i < samples; i++)
+    for (int64_t i = 0; i < samples; i++) {
         r->facts[at + i].predicted = r->set->has_scores ? (int)r->predictions[i] : -1;
+        r->facts[at + i].confidence = confident ? (float)exp(-r->losses[i]) : NAN;
+    }
     for (size_t e = 0; e < r->set->count; e++)
         extracting += r->seconds[e];
     r->forward_seconds += px_clock_s() - start - extracting;

@@ -9,6 +9,7 @@ typedef struct pxi_row_set { /* the extractors of a run together; immutable, sha
     px_extractor *const *extractors; /* borrowed */
     size_t count;
     bool has_scores; /* a classifier */
+    bool confidence; /* set after init by who wants it in the facts: costs a softmax per input */
     px_scores scores;
     int *observe, *keep; /* what a plan must give, each value once; keep has the scores */
     size_t observe_count, keep_count;
@@ -37,6 +38,7 @@ struct px_reader {
     double forward_seconds;
     px_input_facts *facts;
     int64_t *predictions; /* of a batch */
+    double *losses;       /* of the predicted classes */
     int64_t at, samples;  /* where the running forward pass writes to */
 };
 

@@ -1,9 +1,9 @@
-/* src/cover/settings.c - settings of criteria: "kmnc.k=1000", and the papers' own */
-#include <plexor/cover.h>
-
+/* src/cover/settings.c - settings as texts: "kmnc.k=1000", and the papers' own */
+#include "cover/settings.h"
 #include "base/memory.h"
 #include "cover/presets.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,18 +32,17 @@ static const px_preset *preset_find(const char *id, px_error *err)
     return NULL;
 }
 
-static size_t setting_index(const px_criterion *criterion, const char *name, size_t length)
+static size_t setting_index(const pxi_settings *of, const char *name, size_t length)
 {
     size_t i = 0;
-    while (i < criterion->setting_count &&
-           (strlen(criterion->settings[i].name) != length ||
-            strncmp(criterion->settings[i].name, name, length) != 0))
+    while (i < of->count &&
+           (strlen(of->table[i].name) != length || strncmp(of->table[i].name, name, length) != 0))
         i++;
     return i;
 }
 
-static px_status setting_value(const px_criterion *criterion, const px_param *setting,
-                               const char *text, double *out, px_error *err)
+static px_status setting_value(const char *id, const px_param *setting, const char *text,
+                               double *out, px_error *err)
 {
     if (setting->choices) {
         px_text names = {0};
@@ -55,8 +54,8 @@ static px_status setting_value(const px_criterion *criterion, const px_param *se
             }
             px_text_format(&names, "%s%s", i ? ", " : "", setting->choices[i]);
         }
-        const px_status status = px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': it can be %s",
-                                         criterion->id, setting->name, text, px_text_get(&names));
+        const px_status status = px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': it can be %s", id,
+                                         setting->name, text, px_text_get(&names));
         px_text_done(&names);
         return status;
     }
@@ -64,86 +63,77 @@ static px_status setting_value(const px_criterion *criterion, const px_param *se
     errno = 0;
     const double value = strtod(text, &end);
     if (end == text || *end != '\0' || isnan(value) || errno == ERANGE)
-        return px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': '%.60s' is not a number", criterion->id,
-                       setting->name, text, text);
+        return px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': '%.60s' is not a number", id, setting->name,
+                       text, text);
     if (setting->integer && value != floor(value))
-        return px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': a whole number is needed", criterion->id,
+        return px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': a whole number is needed", id,
                        setting->name, text);
     if (value < setting->least || value > setting->most)
-        return px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': it must be between %g and %g",
-                       criterion->id, setting->name, text, setting->least, setting->most);
+        return px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': it must be between %g and %g", id,
+                       setting->name, text, setting->least, setting->most);
     *out = value;
     return PX_OK;
 }
 
-/* One text "id.name=value"; those of other criteria are checked by whoever has them. */
-static px_status setting_apply(const px_criterion *criterion, const char *text, double *values,
-                               px_error *err)
+static bool setting_of(const char *id, const char *text, size_t length)
+{
+    return strlen(id) == length && strncmp(id, text, length) == 0;
+}
+
+px_status pxi_settings_apply(const pxi_settings_family *family, const pxi_settings *own,
+                             const char *text, double *values, px_error *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
-    if (!dot || !equals || dot > equals || dot == text)
-        return px_fail(err, PX_E_USAGE,
-                       "'%.100s' is no setting; write CRITERION.NAME=VALUE, as in kmnc.k=1000",
-                       text);
-    const size_t length = (size_t)(dot - text);
-    const px_criterion *owner = NULL;
-    for (size_t i = 0; i < px_criterion_count(); i++) {
-        const px_criterion *c = px_criterion_get(i);
-        if (strlen(c->id) == length && strncmp(c->id, text, length) == 0)
-            owner = c;
+    if (!dot || !equals || dot > equals || dot == text) {
+        px_text noun = {0};
+        for (const char *c = family->noun; *c; c++)
+            px_text_format(&noun, "%c", toupper((unsigned char)*c));
+        const px_status status =
+            px_fail(err, PX_E_USAGE, "'%.100s' is no setting; write %s.NAME=VALUE, as in %s", text,
+                    px_text_get(&noun), family->example);
+        px_text_done(&noun);
+        return status;
     }
-    if (strlen(criterion->id) == length && strncmp(criterion->id, text, length) == 0)
-        owner = criterion; /* one that is not in the table: a test's */
-    if (!owner)
+    const size_t length = (size_t)(dot - text);
+    const bool mine = setting_of(own->id, text, length);
+    pxi_settings owner = mine ? *own : (pxi_settings){0};
+    for (size_t i = 0; !owner.id && i < family->count(); i++)
+        if (setting_of(family->get(i).id, text, length))
+            owner = family->get(i);
+    if (!owner.id)
         return px_fail(err, PX_E_USAGE,
-                       "'%.100s': there is no criterion '%.*s'; 'plexor list criteria' names them",
-                       text, (int)PX_MIN(length, 60), text);
-    const size_t i = setting_index(owner, dot + 1, (size_t)(equals - dot - 1));
-    if (i == owner->setting_count) {
+                       "'%.100s': there is no %s '%.*s'; 'plexor list %s' names them", text,
+                       family->noun, (int)PX_MIN(length, 60), text, family->list);
+    const size_t i = setting_index(&owner, dot + 1, (size_t)(equals - dot - 1));
+    if (i == owner.count) {
         px_text names = {0};
-        for (size_t k = 0; k < owner->setting_count; k++)
-            px_text_format(&names, "%s%s", k ? ", " : "; it has ", owner->settings[k].name);
+        for (size_t k = 0; k < owner.count; k++)
+            px_text_format(&names, "%s%s", k ? ", " : "; it has ", owner.table[k].name);
         const px_status status = px_fail(err, PX_E_USAGE, "'%.100s': %s has no such setting%s",
-                                         text, owner->id, px_text_get(&names));
+                                         text, owner.id, px_text_get(&names));
         px_text_done(&names);
         return status;
     }
     double value = 0.0;
-    PX_TRY(setting_value(owner, &owner->settings[i], equals + 1, &value, err));
-    if (owner == criterion)
+    PX_TRY(setting_value(owner.id, &owner.table[i], equals + 1, &value, err));
+    if (mine)
         values[i] = value;
     return PX_OK;
 }
 
-px_status px_settings_read(const px_criterion *criterion, const char *preset,
-                           const char *const *texts, size_t text_count, double *values,
-                           px_error *err)
+void pxi_settings_fallback(const pxi_settings *own, double *values)
 {
-    for (size_t i = 0; i < criterion->setting_count; i++)
-        values[i] = criterion->settings[i].fallback;
-    if (preset) {
-        const px_preset *found = preset_find(preset, err);
-        if (!found)
-            return PX_E_USAGE;
-        for (size_t i = 0; found->texts[i]; i++) {
-            const size_t length = strlen(criterion->id);
-            if (strncmp(found->texts[i], criterion->id, length) == 0 &&
-                found->texts[i][length] == '.')
-                PX_TRY(setting_apply(criterion, found->texts[i], values, err));
-        }
-    }
-    for (size_t i = 0; i < text_count; i++)
-        PX_TRY(setting_apply(criterion, texts[i], values, err));
-    return PX_OK;
+    for (size_t i = 0; i < own->count; i++)
+        values[i] = own->table[i].fallback;
 }
 
-char *px_settings_text(const px_criterion *criterion, const double *values)
+char *pxi_settings_text(const pxi_settings *own, const double *values)
 {
     px_text text = {0};
     char number[PX_REAL_TEXT];
     px_text_add(&text, "");
-    for (size_t i = 0; i < criterion->setting_count; i++) {
-        const px_param *s = &criterion->settings[i];
+    for (size_t i = 0; i < own->count; i++) {
+        const px_param *s = &own->table[i];
         px_text_format(&text, "%s%s=", i ? " " : "", s->name);
         if (s->choices)
             px_text_add(&text, s->choices[(size_t)values[i]]);
@@ -153,4 +143,51 @@ char *px_settings_text(const px_criterion *criterion, const double *values)
             px_text_add(&text, px_real_text(values[i], number));
     }
     return px_text_take(&text);
+}
+
+/* --- of criteria
+ * ------------------------------------------------------------------------------------------ */
+
+static pxi_settings criterion_settings(const px_criterion *c)
+{
+    return (pxi_settings){.id = c->id, .table = c->settings, .count = c->setting_count};
+}
+
+static pxi_settings criterion_settings_get(size_t i)
+{
+    return criterion_settings(px_criterion_get(i));
+}
+
+static const pxi_settings_family criterion_family = {.noun = "criterion",
+                                                     .list = "criteria",
+                                                     .example = "kmnc.k=1000",
+                                                     .count = px_criterion_count,
+                                                     .get = criterion_settings_get};
+
+px_status px_settings_read(const px_criterion *criterion, const char *preset,
+                           const char *const *texts, size_t text_count, double *values,
+                           px_error *err)
+{
+    const pxi_settings own = criterion_settings(criterion);
+    pxi_settings_fallback(&own, values);
+    if (preset) {
+        const px_preset *found = preset_find(preset, err);
+        if (!found)
+            return PX_E_USAGE;
+        for (size_t i = 0; found->texts[i]; i++) {
+            const size_t length = strlen(criterion->id);
+            if (strncmp(found->texts[i], criterion->id, length) == 0 &&
+                found->texts[i][length] == '.')
+                PX_TRY(pxi_settings_apply(&criterion_family, &own, found->texts[i], values, err));
+        }
+    }
+    for (size_t i = 0; i < text_count; i++)
+        PX_TRY(pxi_settings_apply(&criterion_family, &own, texts[i], values, err));
+    return PX_OK;
+}
+
+char *px_settings_text(const px_criterion *criterion, const double *values)
+{
+    const pxi_settings own = criterion_settings(criterion);
+    return pxi_settings_text(&own, values);
 }
