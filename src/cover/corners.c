@@ -85,8 +85,7 @@ px_status pxi_corners_prepare(const char *id, const px_criterion_request *reques
     return status;
 }
 
-/* Calls of `v` for neuron n: the slots it hits, as a mask. */
-static unsigned corner_hits(const pxi_corners *c, int64_t n, double v)
+unsigned pxi_corner_hits(const pxi_corners *c, int64_t n, double v)
 {
     const bool reach = c->rule == PXI_CORNER_GE;
     const bool above = v > c->high[n] || (reach && v == c->high[n]);
@@ -101,7 +100,7 @@ static unsigned corner_hits(const pxi_corners *c, int64_t n, double v)
 
 static void corners_add(pxi_slots *slots, const pxi_corners *c, int64_t n, double v)
 {
-    for (unsigned hits = corner_hits(c, n, v); hits; hits &= hits - 1)
+    for (unsigned hits = pxi_corner_hits(c, n, v); hits; hits &= hits - 1)
         pxi_bitset_add(&slots->bits, n * c->plan.per_neuron + __builtin_ctz(hits));
 }
 
@@ -119,8 +118,8 @@ px_status pxi_corners_observe(void *state, const px_rows *rows, px_error *err)
         if (!c->width) {
             corners_add(slots, c, n, (double)slots->low[n]);
             corners_add(slots, c, n, (double)slots->high[n]);
-        } else if (corner_hits(c, n, (double)slots->low[n]) ||
-                   corner_hits(c, n, (double)slots->high[n])) {
+        } else if (pxi_corner_hits(c, n, (double)slots->low[n]) ||
+                   pxi_corner_hits(c, n, (double)slots->high[n])) {
             for (int64_t i = 0; i < rows->count; i++)
                 if (!rows->rejected[i])
                     corners_add(slots, c, n, (double)pxi_row(rows, i)[n]);
@@ -138,7 +137,7 @@ double pxi_corners_gain(const void *state, const px_rows *rows, int64_t i)
     const float *x = pxi_row(rows, i);
     int64_t gain = 0;
     for (int64_t n = 0; n < rows->width; n++)
-        for (unsigned hits = corner_hits(c, n, (double)x[n]); hits; hits &= hits - 1)
+        for (unsigned hits = pxi_corner_hits(c, n, (double)x[n]); hits; hits &= hits - 1)
             gain += !pxi_bitset_has(&slots->bits, n * c->plan.per_neuron + __builtin_ctz(hits));
     return pxi_slots_gain(slots, gain);
 }

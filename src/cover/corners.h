@@ -27,6 +27,9 @@ px_status pxi_corners_new(const char *id, const px_extractor *extractor, const p
                           const double *settings, bool lower, pxi_corners **out, px_error *err);
 void pxi_corners_free(void *corners); /* NULL is fine */
 
+/* The slots that value v of neuron n is in, as a mask. */
+unsigned pxi_corner_hits(const pxi_corners *corners, int64_t n, double v);
+
 /* --- for the descriptors of nbc and snac ---------------------------------------------------------
  */
 enum { PXI_CORNER_S, PXI_CORNER_VARIANT, PXI_CORNER_SETTINGS };

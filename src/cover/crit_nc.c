@@ -10,6 +10,7 @@
  * an input scales to 0. Dead neurons count among |N|.
  */
 #include "base/memory.h"
+#include "cover/nc.h"
 #include "cover/nc_suite.h"
 #include "cover/slots.h"
 
@@ -57,10 +58,10 @@ static void nc_choose(const double *settings, px_probe_options *options)
                                                 : PX_VIEW_CHAN;
 }
 
-/* The value whose sigmoid is t: exact at t = 0.5, where computing sigmoids would swallow small
- * values. */
-static double nc_logit(double t)
+double pxi_nc_cut(double t, bool sigmoid)
 {
+    if (!sigmoid)
+        return t;
     return t <= 0.0 ? -INFINITY : t >= 1.0 ? INFINITY : log(t / (1.0 - t));
 }
 
@@ -73,7 +74,7 @@ static px_status nc_prepare(const px_criterion_request *request, void **out, px_
     const int variant = (int)request->settings[NC_VARIANT];
     prepared->plan = (pxi_slots_plan){.extractor = request->extractor, .per_neuron = 1, .share = 1};
     prepared->t = request->settings[NC_T];
-    prepared->cut = variant == NC_SIGMOID ? nc_logit(prepared->t) : prepared->t;
+    prepared->cut = pxi_nc_cut(prepared->t, variant == NC_SIGMOID);
     prepared->suite = variant == NC_SUITE;
     *out = prepared;
     return PX_OK;

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct npc {
+struct pxi_npc {
     pxi_slots_plan plan;     /* first: a "neuron" there is (layer, class, cluster) */
     px_extractor elements;   /* says so: width and layers */
     px_row_layer *of_layers; /* of `elements` */
@@ -39,13 +39,8 @@ typedef struct npc {
     const float **members; /* per cluster: [size][width], borrowed from the profile; NULL: SNPC */
     int64_t *widths;
     double *limits;
-} npc;
-
-typedef struct npc_scratch {
-    uint8_t *path;
-    int32_t *heap;
-    double *nearest; /* per layer */
-} npc_scratch;
+};
+typedef pxi_npc npc;
 
 static px_status npc_extract(const px_model *model, const px_probe_options *options,
                              const double *settings, px_extractor **out, px_error *err)
@@ -53,7 +48,7 @@ static px_status npc_extract(const px_model *model, const px_probe_options *opti
     return pxi_extractor_relevance(model, options, settings[PXI_NPC_LRP], out, err);
 }
 
-static void npc_release(void *prepared)
+void pxi_npc_free(void *prepared)
 {
     npc *p = prepared;
     if (!p)
@@ -189,13 +184,21 @@ static px_status npc_prepare(const px_criterion_request *request, bool activatio
     if (status == PX_OK)
         *out = p;
     else
-        npc_release(p);
+        pxi_npc_free(p);
     return status;
 }
 
 static px_status snpc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
     return npc_prepare(request, /* activations= */ false, out, err);
+}
+
+px_status pxi_snpc_new(const px_criterion_request *request, pxi_npc **out, px_error *err)
+{
+    void *made = NULL;
+    PX_TRY(snpc_prepare(request, &made, err));
+    *out = made;
+    return PX_OK;
 }
 
 static px_status anpc_prepare(const px_criterion_request *request, void **out, px_error *err)
@@ -206,7 +209,7 @@ static px_status anpc_prepare(const px_criterion_request *request, void **out, p
 /* --- one input -----------------------------------------------------------------------------------
  */
 
-static bool scratch_init(npc_scratch *scratch, const npc *p)
+bool pxi_npc_scratch_init(pxi_npc_scratch *scratch, const npc *p)
 {
     scratch->path = pxi_calloc((size_t)p->neurons, sizeof *scratch->path);
     scratch->heap = pxi_calloc((size_t)p->most_layer, sizeof *scratch->heap);
@@ -214,7 +217,7 @@ static bool scratch_init(npc_scratch *scratch, const npc *p)
     return scratch->path && scratch->heap && scratch->nearest;
 }
 
-static void scratch_done(npc_scratch *scratch)
+void pxi_npc_scratch_done(pxi_npc_scratch *scratch)
 {
     free(scratch->path);
     free(scratch->heap);
@@ -233,31 +236,41 @@ static int64_t element_hit(const npc *p, pxi_bitset *set, bool commit, size_t la
     return 1;
 }
 
-static double layer_jaccard(const npc *p, const npc_scratch *scratch, int64_t slot, size_t layer)
+static double layer_jaccard(const npc *p, const pxi_npc_scratch *scratch, int64_t slot,
+                            size_t layer)
 {
     const px_row_layer *l = &p->extractor->layers[layer];
     return pxi_npc_jaccard(scratch->path + l->offset, p->paths + slot * p->neurons + l->offset,
                            l->count);
 }
 
-static int64_t snpc_hits(const npc *p, const npc_scratch *scratch, int64_t first, pxi_bitset *set,
-                         bool commit)
+int64_t pxi_snpc_columns(const npc *p)
 {
+    return p->whole ? p->k : p->k * (int64_t)p->extractor->layer_count;
+}
+
+int64_t pxi_snpc_buckets(const npc *p)
+{
+    return p->plan.per_neuron;
+}
+
+/* Of one abstract path; over the whole path `layer` does not matter. */
+static int64_t snpc_bucket(const npc *p, const pxi_npc_scratch *scratch, int64_t slot, size_t layer)
+{
+    const double j = p->whole
+                         ? pxi_npc_jaccard(scratch->path, p->paths + slot * p->neurons, p->neurons)
+                         : layer_jaccard(p, scratch, slot, layer);
+    return pxi_npc_bucket(j, p->m, p->compat);
+}
+
+static int64_t snpc_hits(const npc *p, const pxi_npc_scratch *scratch, int64_t first,
+                         pxi_bitset *set, bool commit)
+{
+    const size_t layers = p->whole ? 1 : p->extractor->layer_count;
     int64_t fresh = 0;
-    for (int64_t slot = first; slot < first + p->k; slot++) {
-        if (p->sizes[slot] == 0)
-            continue;
-        if (p->whole) {
-            const double j =
-                pxi_npc_jaccard(scratch->path, p->paths + slot * p->neurons, p->neurons);
-            fresh += element_hit(p, set, commit, 0, slot, pxi_npc_bucket(j, p->m, p->compat));
-            continue;
-        }
-        for (size_t l = 0; l < p->extractor->layer_count; l++)
-            fresh +=
-                element_hit(p, set, commit, l, slot,
-                            pxi_npc_bucket(layer_jaccard(p, scratch, slot, l), p->m, p->compat));
-    }
+    for (int64_t slot = first; slot < first + p->k; slot++)
+        for (size_t l = 0; p->sizes[slot] > 0 && l < layers; l++)
+            fresh += element_hit(p, set, commit, l, slot, snpc_bucket(p, scratch, slot, l));
     return fresh;
 }
 
@@ -291,7 +304,7 @@ static int64_t anpc_bucket(const npc *p, size_t layer, double distance)
     return at < (double)(p->m - 1) ? (int64_t)at : p->m - 1;
 }
 
-static int64_t anpc_hits(const npc *p, npc_scratch *scratch, int64_t first, const float *values,
+static int64_t anpc_hits(const npc *p, pxi_npc_scratch *scratch, int64_t first, const float *values,
                          pxi_bitset *set, bool commit)
 {
     const size_t layers = p->extractor->layer_count;
@@ -316,29 +329,50 @@ static int64_t anpc_hits(const npc *p, npc_scratch *scratch, int64_t first, cons
     return fresh;
 }
 
-static int64_t npc_hits(const npc *p, npc_scratch *scratch, const px_rows *rows, int64_t i,
-                        pxi_bitset *set, bool commit)
+/* The path of row i. False: it has none to compare with. */
+static bool npc_follow(const npc *p, pxi_npc_scratch *scratch, const px_rows *rows, int64_t i)
 {
     const int c = rows->facts[i].predicted;
     if (rows->rejected[i] || c < 0 || c >= p->classes)
+        return false;
+    pxi_npc_path(p->extractor->layers, p->extractor->layer_count, pxi_row(rows, i), p->alpha,
+                 scratch->path, scratch->heap);
+    return true;
+}
+
+static int64_t npc_hits(const npc *p, pxi_npc_scratch *scratch, const px_rows *rows, int64_t i,
+                        pxi_bitset *set, bool commit)
+{
+    if (!npc_follow(p, scratch, rows, i))
         return 0;
-    const float *row = pxi_row(rows, i);
-    pxi_npc_path(p->extractor->layers, p->extractor->layer_count, row, p->alpha, scratch->path,
-                 scratch->heap);
-    const int64_t first = (int64_t)c * p->k;
-    return p->members ? anpc_hits(p, scratch, first, row + p->neurons, set, commit)
+    const int64_t first = (int64_t)rows->facts[i].predicted * p->k;
+    return p->members ? anpc_hits(p, scratch, first, pxi_row(rows, i) + p->neurons, set, commit)
                       : snpc_hits(p, scratch, first, set, commit);
+}
+
+void pxi_snpc_find(const npc *p, pxi_npc_scratch *scratch, const px_rows *rows, int64_t i,
+                   int32_t *bucket)
+{
+    const int64_t columns = pxi_snpc_columns(p), layers = columns / p->k;
+    const bool found = npc_follow(p, scratch, rows, i);
+    const int64_t first = (int64_t)rows->facts[i].predicted * p->k;
+    for (int64_t c = 0; c < columns; c++) {
+        const int64_t slot = first + c / layers;
+        bucket[c] = found && p->sizes[slot] > 0
+                        ? (int32_t)snpc_bucket(p, scratch, slot, (size_t)(c % layers))
+                        : -1;
+    }
 }
 
 static px_status npc_observe(void *state, const px_rows *rows, px_error *err)
 {
     pxi_slots *slots = state;
     const npc *p = (const npc *)(const void *)slots->plan;
-    npc_scratch scratch = {0};
-    const bool ready = scratch_init(&scratch, p);
+    pxi_npc_scratch scratch = {0};
+    const bool ready = pxi_npc_scratch_init(&scratch, p);
     for (int64_t i = 0; ready && i < rows->count; i++)
         npc_hits(p, &scratch, rows, i, &slots->bits, /* commit= */ true);
-    scratch_done(&scratch);
+    pxi_npc_scratch_done(&scratch);
     return ready ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
 }
 
@@ -347,11 +381,11 @@ static double npc_gain(const void *state, const px_rows *rows, int64_t i)
     const pxi_slots *slots = state;
     const npc *p = (const npc *)(const void *)slots->plan;
     pxi_bitset set = slots->bits; /* the same words: only looked at */
-    npc_scratch scratch = {0};
+    pxi_npc_scratch scratch = {0};
     int64_t fresh = 0;
-    if (scratch_init(&scratch, p))
+    if (pxi_npc_scratch_init(&scratch, p))
         fresh = npc_hits(p, &scratch, rows, i, &set, /* commit= */ false);
-    scratch_done(&scratch);
+    pxi_npc_scratch_done(&scratch);
     return pxi_slots_gain(slots, fresh);
 }
 
@@ -454,7 +488,7 @@ const px_criterion px_criterion_snpc = {
     .classes = true,
     .extract = npc_extract,
     .prepare = snpc_prepare,
-    .release = npc_release,
+    .release = pxi_npc_free,
     .open = pxi_slots_open,
     .close = pxi_slots_close,
     .observe = npc_observe,
@@ -480,7 +514,7 @@ const px_criterion px_criterion_anpc = {
     .classes = true,
     .extract = npc_extract,
     .prepare = anpc_prepare,
-    .release = npc_release,
+    .release = pxi_npc_free,
     .open = pxi_slots_open,
     .close = pxi_slots_close,
     .observe = npc_observe,

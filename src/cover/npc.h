@@ -38,6 +38,32 @@ int64_t pxi_npc_bucket(double j, int64_t m, bool compat);
 void pxi_npc_abstract(const int64_t *counts, int64_t members, int64_t count, double beta,
                       bool compat, uint8_t *abstract);
 
+/* --- SNPC's elements, one input at a time: for selectors -----------------------------------------
+ *
+ * An input is compared with the k abstract paths of its predicted class, layer by layer (or as a
+ * whole): so many *columns*, and in each of them it is in one bucket.
+ */
+typedef struct pxi_npc pxi_npc; /* what SNPC and ANPC prepare; immutable, shared */
+px_status pxi_snpc_new(const px_criterion_request *request, pxi_npc **out, px_error *err);
+void pxi_npc_free(void *npc); /* NULL is fine */
+int64_t pxi_snpc_columns(const pxi_npc *npc);
+int64_t pxi_snpc_buckets(const pxi_npc *npc); /* of a column */
+
+typedef struct pxi_npc_scratch { /* a worker's */
+    uint8_t *path;
+    int32_t *heap;
+    double *nearest; /* per layer */
+} pxi_npc_scratch;
+bool pxi_npc_scratch_init(pxi_npc_scratch *scratch, const pxi_npc *npc); /* false: no memory */
+void pxi_npc_scratch_done(pxi_npc_scratch *scratch);                     /* after a failure too */
+
+/* bucket[columns] of row i, -1 where there is none: a class without abstract paths. */
+void pxi_snpc_find(const pxi_npc *npc, pxi_npc_scratch *scratch, const px_rows *rows, int64_t i,
+                   int32_t *bucket);
+
+/* --- what is learned -----------------------------------------------------------------------------
+ */
+
 /* `paths` uint8 [classes, k, neurons], `sizes` int64 [classes, k]: members of each cluster. */
 extern const px_learner pxi_learner_paths;
 /* The same, with `members` float32 [sum of size times neurons in the abstract path]: activations,
