@@ -36,6 +36,10 @@ enum {
     PX_RNG_MUTATE = 14,       /* which mutation, and its parameters */
     PX_RNG_MUTATE_NOISE = 15, /* what mutations that are noise put in */
     PX_RNG_SELECT = 16,       /* random orders and subsets of candidates */
+    PX_RNG_BOOTSTRAP = 24,    /* resamples of confidence intervals */
+    PX_RNG_TREES = 25,        /* which features a tree may look at */
+    PX_RNG_PRIMA_MODEL = 26,  /* what PRIMA changes in a network */
+    PX_RNG_PRIMA_INPUT = 27,  /* what PRIMA changes in an input */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */

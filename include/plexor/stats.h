@@ -32,5 +32,98 @@ PX_API px_mcnemar_result px_mcnemar(int64_t b, int64_t c);
 PX_API double px_chi2_survival(double x, double freedom);
 PX_API double px_chi2_critical(double p, double freedom);
 
+/* Sums are taken in two passes. Both are NaN without values, the standard deviation (of a sample:
+ * over count - 1) also for a single one. */
+PX_API double px_mean(const double *values, size_t count);
+PX_API double px_standard_deviation(const double *values, size_t count);
+
+/* I_x(a, b), the regularised incomplete beta function. NaN unless a, b > 0 and 0 <= x <= 1. */
+PX_API double px_incomplete_beta(double a, double b, double x);
+
+/* P(|T| >= |t|) for T of Student's distribution. NaN where freedom is not positive. */
+PX_API double px_student_two_sided(double t, double freedom);
+
+/* P(Z >= z) for Z of the standard normal distribution. */
+PX_API double px_normal_survival(double z);
+
+/* A correlation, its t and two-sided p on count - 2 degrees of freedom. All are NaN where the
+ * correlation is undefined: a constant vector, fewer than two pairs, a value that is not finite.
+ * With two pairs r is 1 or -1 and p 1; with r of 1 or -1 and more pairs, t is infinite and p 0. */
+typedef struct px_correlation {
+    double r, t, p;
+} px_correlation;
+PX_API px_correlation px_pearson(const double *x, const double *y, size_t count);
+
+/* Pearson on ranks, ties having their mean rank. Fails only for want of memory. */
+PX_API px_status px_spearman(const double *x, const double *y, size_t count, px_correlation *out,
+                             px_error *err);
+
+/* Pearson of a yes/no variable and values: (M1 - M0) / s_n * sqrt(n1 n0 / n^2). */
+PX_API px_correlation px_point_biserial(const bool *flags, const double *values, size_t count);
+
+/* Ranks from 1, ties having their mean rank; *tie_sum (may be NULL) becomes the sum of t^3 - t over
+ * groups of t equal values. Values may not be NaN. */
+PX_API px_status px_ranks(const double *values, size_t count, double *ranks, double *tie_sum,
+                          px_error *err);
+
+/* Cohen's kappa of two ratings of the same things, each a class in [0, classes): (p_o - p_e) /
+ * (1 - p_e); 1 where both always said the same one class. NaN without things, or with a class
+ * outside. */
+PX_API double px_kappa(const int32_t *first, const int32_t *second, size_t count, int32_t classes);
+
+/* The same of two subsets of `count` units, by sizes: how many are in the first, the second, in
+ * both. NaN where these cannot be. */
+PX_API double px_kappa_sets(int64_t first, int64_t second, int64_t both, int64_t count);
+
+/* Mann-Whitney U test of a against b. `method` says whether p comes from the exact null
+ * distribution (PX_U_AUTO: taken without ties and with at most 20 values on either side) or from
+ * the normal one with corrections for continuity and ties. `legacy` is what
+ * scipy.stats.mannwhitneyu gave by default before 1.7, and what papers print that used it: half the
+ * two-sided normal p, whichever side the data lie. Values that are all equal: p 1. */
+typedef enum px_alternative {
+    PX_TWO_SIDED,
+    PX_GREATER, /* a tends to be above b */
+    PX_LESS,
+} px_alternative;
+
+typedef enum px_u_method {
+    PX_U_AUTO,
+    PX_U_NORMAL,
+    PX_U_LEGACY, /* `alternative` is not used */
+} px_u_method;
+
+typedef struct px_mann_whitney_result {
+    double u;          /* of a: pairs in which a is above b, halves for ties */
+    double sd;         /* of u under the null hypothesis, ties taken into account */
+    double effect;     /* u / (n1 n2): P(a above b), ties counting half */
+    double p;          /* NaN where either side is empty or has a NaN */
+    double smallest_p; /* that samples of these sizes could have reached, without ties */
+    bool exact;
+} px_mann_whitney_result;
+PX_API px_status px_mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count,
+                                 px_alternative alternative, px_u_method method,
+                                 px_mann_whitney_result *out, px_error *err);
+
+/* A percentile bootstrap interval (Efron 1979) of the mean, or of any statistic: `resamples` times
+ * count draws with replacement, and the quantiles (1 -+ level) / 2 of what `statistic` makes of
+ * them. Draws are addressed by (seed, stream, resample): the same arguments give the same interval
+ * on every machine. A statistic of NaN makes both ends NaN, as no values do. */
+typedef double (*px_statistic)(const double *values, size_t count, void *context);
+typedef struct px_bootstrap_options {
+    int resamples; /* 10,000 */
+    double level;  /* 0.95 */
+    uint64_t seed;
+    uint32_t stream;        /* which interval of a report this is */
+    px_statistic statistic; /* NULL: the mean */
+    void *context;
+} px_bootstrap_options;
+
+typedef struct px_interval {
+    double low, high;
+} px_interval;
+PX_API px_bootstrap_options px_bootstrap_options_default(void);
+PX_API px_status px_bootstrap(const double *values, size_t count,
+                              const px_bootstrap_options *options, px_interval *out, px_error *err);
+
 PX_END_DECLS
 #endif
