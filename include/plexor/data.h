@@ -45,8 +45,9 @@ PX_API bool px_dataset_has_labels(const px_dataset *set);
 PX_API int px_dataset_class_count(const px_dataset *set);               /* 0: unknown */
 PX_API const char *px_dataset_class_name(const px_dataset *set, int c); /* NULL: unknown */
 PX_API const char *px_dataset_describe(const px_dataset *set); /* "IDX, 10000 x [1,28,28] uint8" */
-PX_API uint64_t px_dataset_hash(const px_dataset *set); /* of names, sizes and labels; stable */
-PX_API bool px_dataset_is_8bit(const px_dataset *set);  /* pixels are 0..255; float otherwise */
+/* Of names, sizes, labels and targets; stable. */
+PX_API uint64_t px_dataset_hash(const px_dataset *set);
+PX_API bool px_dataset_is_8bit(const px_dataset *set); /* pixels are 0..255; float otherwise */
 
 /* The shape of a sample without the batch axis: [C,H,W] for images, anything for NPY. */
 PX_API px_shape px_dataset_shape(const px_dataset *set);
@@ -56,6 +57,11 @@ PX_API px_shape px_dataset_shape(const px_dataset *set);
 PX_API px_status px_dataset_pixels(const px_dataset *set, int64_t index, float *pixels,
                                    px_error *err);
 PX_API int64_t px_dataset_label(const px_dataset *set, int64_t index); /* -1: none */
+/* Soft targets, a probability for each class (the array `targets` of an NPZ file, docs/data.md):
+ * how many there are per sample, 0 without any, and those of one sample. */
+PX_API int px_dataset_target_count(const px_dataset *set);
+PX_API px_status px_dataset_target(const px_dataset *set, int64_t index, float *target,
+                                   px_error *err);
 /* Stable identity: relative path or row number; writes at most `size` bytes with the NUL. */
 PX_API const char *px_dataset_name(const px_dataset *set, int64_t index, char *buffer, size_t size);
 /* Index in the source before shuffle/offset/limit. */

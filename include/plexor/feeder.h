@@ -54,6 +54,7 @@ typedef struct px_feeder_options {
     bool in_order;       /* not shuffled */
     bool drop_short;     /* leave out a last batch that is not full, unless it is the only one */
     const char *augment; /* comma list, see px_augmentation_get(); NULL or "": none */
+    bool hard_labels;    /* leave the soft targets of data sets alone */
 
     /* Faulty training, of the base set (spec B.7). */
     double pollute; /* fraction of items that get a patch and the polluted class as label */
@@ -85,6 +86,13 @@ PX_API int64_t px_feeder_samples(const px_feeder *feeder, int64_t step);
  * for the call only. */
 PX_API px_status px_feeder_get(const px_feeder *feeder, int64_t step, int64_t position,
                                float *input, int64_t *label, px_error *err);
+
+/* Whether a data set has soft targets that count; then the target to train a position towards, one
+ * number per class. Inputs without one, polluted and mislabelled ones have 1 at the label that
+ * training believes. Any thread. */
+PX_API bool px_feeder_is_soft(const px_feeder *feeder);
+PX_API px_status px_feeder_target(const px_feeder *feeder, int64_t step, int64_t position,
+                                  float *target, px_error *err);
 
 /* What stands at a position; for logs, and for those who replace some inputs by others made from
  * them. Any thread. */

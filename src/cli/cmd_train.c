@@ -136,13 +136,14 @@ static px_status train_feeder(const train_args *a, const cli_training *t, px_fee
     options.batch = a->set.batch;
     options.seed = (uint64_t)a->request.data.seed;
     options.augment = a->set.augment;
+    options.hard_labels = a->set.hard_labels;
     PX_TRY(train_pollution(a, t, &options, err));
     return px_feeder_new(&options, out, err);
 }
 
 /* --- the run --------------------------------------------------------------------------------- */
 
-enum { TRAIN_FACTS = 7 };
+enum { TRAIN_FACTS = 8 };
 
 /* Named as the user knows them; a resumed run is compared in this order. */
 static size_t train_facts(const train_args *a, char words[][48], px_property *facts)
@@ -159,6 +160,7 @@ static size_t train_facts(const train_args *a, char words[][48], px_property *fa
     facts[n++] = (px_property){"--augment", s->augment};
     facts[n++] = (px_property){"--pollute", words[1]};
     facts[n++] = (px_property){"--label-noise", words[2]};
+    facts[n++] = (px_property){"--hard-labels", s->hard_labels ? "yes" : "no"};
     facts[n++] = (px_property){"--train-limit", words[3]};
     facts[n++] = (px_property){"--seed", words[4]};
     return n;
@@ -320,6 +322,8 @@ static int train_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "loss", &s->loss, "SPEC", "cross-entropy or mse; 'plexor list losses'"),
         CLI_REAL(0, "label-smoothing", &s->label_smoothing, "X", 0, 1,
                  "share of the target that is spread over all classes"),
+        CLI_FLAG(0, "hard-labels", &s->hard_labels,
+                 "train on labels though the data have soft targets"),
         CLI_REAL(0, "clip", &s->clip, "NORM", 0, 1e30, "shorten longer gradients; 0: as they are"),
         CLI_REAL(0, "dropout", &r->dropout, "RATE", 0, 0.99,
                  "of a new network, in place of its own rates"),

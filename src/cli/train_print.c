@@ -134,6 +134,7 @@ static void json_settings(px_json *json, const train_settings *s)
     px_json_int(json, "batch", s->batch);
     px_json_string(json, "augment", s->augment);
     px_json_real(json, "label_smoothing", s->label_smoothing);
+    px_json_bool(json, "hard_labels", s->hard_labels);
     px_json_real(json, "clip", s->clip);
     px_json_string(json, "freeze", s->freeze);
     px_json_real(json, "pollute", s->pollute);

@@ -8,6 +8,7 @@ typedef struct train_settings {
     const char *optimizer, *schedule, *loss, *augment, *freeze;
     px_text optimizer_spec; /* with the decay */
     double lr, decay, label_smoothing, clip, until, pollute, label_noise;
+    bool hard_labels;
     int64_t epochs, batch, micro_batch, eval_every;
     bool freeze_norms, micro_norms, keep_best;
     bool recipe; /* how weights move was left to the recipe */

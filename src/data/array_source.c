@@ -33,12 +33,21 @@ static int64_t array_label(const pxi_source *source, int64_t index)
     return array->labels ? array->labels[index] : -1;
 }
 
+static px_status array_target(const pxi_source *source, int64_t index, float *out, px_error *err)
+{
+    const pxi_array_source *array = (const pxi_array_source *)source;
+    return pxi_npy_floats(&array->targets, &array->targets_npy, array->targets_name,
+                          index * source->target_count, source->target_count, out, err);
+}
+
 static void array_free(pxi_source *source)
 {
     pxi_array_source *array = (pxi_array_source *)source;
     pxi_bytes_done(&array->bytes);
+    pxi_bytes_done(&array->targets);
     pxi_tree_free(array->tree);
     free(array->labels);
+    free(array->targets_name);
     free(array->name);
     if (array->names)
         for (int i = 0; i < source->class_count; i++)
@@ -50,6 +59,7 @@ static void array_free(pxi_source *source)
 static const pxi_source_type array_type = {
     .values = array_values,
     .label = array_label,
+    .target = array_target,
     .free = array_free,
 };
 
@@ -71,6 +81,21 @@ static void array_layout(pxi_array_source *array, const px_shape *stored)
         *shape = (px_shape){.rank = 3, .dim = {stored->dim[3], stored->dim[1], stored->dim[2]}};
         array->channels_last = stored->dim[3] > 1;
     }
+}
+
+/* Where the rows of an array are not together it is turned round, once. */
+static px_status array_row_major(pxi_bytes *bytes, pxi_npy *npy, const char *name, px_error *err)
+{
+    if (!npy->fortran || npy->shape.rank < 2)
+        return PX_OK;
+    px_tensor tensor = {0};
+    PX_TRY(pxi_npy_tensor(bytes, name, &tensor, err));
+    pxi_bytes_done(bytes);
+    *bytes = pxi_bytes_view(tensor.data, px_tensor_bytes(&tensor));
+    bytes->owned = tensor.data;
+    npy->offset = 0;
+    npy->swapped = npy->fortran = false;
+    return PX_OK;
 }
 
 px_status pxi_array_source_new(const char *kind, const char *name, pxi_tree *tree, pxi_bytes *bytes,
@@ -105,17 +130,8 @@ px_status pxi_array_source_new(const char *kind, const char *name, pxi_tree *tre
         goto done;
     }
     array_layout(array, &npy->shape);
-    if (npy->fortran && npy->shape.rank > 1) { /* rows are not together: turn it round, once */
-        px_tensor tensor = {0};
-        status = pxi_npy_tensor(&array->bytes, name, &tensor, err);
-        if (status != PX_OK)
-            goto done;
-        pxi_bytes_done(&array->bytes);
-        array->bytes = pxi_bytes_view(tensor.data, px_tensor_bytes(&tensor));
-        array->bytes.owned = tensor.data;
-        array->npy.offset = 0;
-        array->npy.swapped = array->npy.fortran = false;
-    }
+    if ((status = array_row_major(&array->bytes, &array->npy, name, err)) != PX_OK)
+        goto done;
     *out = array;
     array = NULL;
 done:
@@ -161,4 +177,74 @@ px_status pxi_array_source_set_labels(pxi_array_source *source, const pxi_bytes 
     source->labels = labels;
     source->base.class_count = (int)(most + 1);
     return PX_OK;
+}
+
+/* One row of targets is a distribution, up to what half precision loses. */
+static px_status target_check(const float *row, int classes, const char *name, int64_t sample,
+                              int *likeliest, px_error *err)
+{
+    static const double slack = 1e-3;
+    double sum = 0.0;
+    *likeliest = 0;
+    for (int c = 0; c < classes; c++) {
+        if (!(row[c] >= 0.0f && row[c] <= 1.0f))
+            return px_fail(err, PX_E_INPUT,
+                           "'%s': target %g of sample %lld, class %d, is not a probability", name,
+                           (double)row[c], (long long)sample, c);
+        sum += (double)row[c];
+        if (row[c] > row[*likeliest])
+            *likeliest = c;
+    }
+    if (fabs(sum - 1.0) > slack)
+        return px_fail(err, PX_E_INPUT, "'%s': the targets of sample %lld add up to %g, not 1",
+                       name, (long long)sample, sum);
+    return PX_OK;
+}
+
+/* Checks every row, and labels the samples that have no label of their own. */
+static px_status targets_check(pxi_array_source *source, px_error *err)
+{
+    const int64_t count = source->base.count;
+    const int classes = source->base.target_count;
+    const bool labelled = source->labels != NULL;
+    px_status status = PX_OK;
+    float *row = pxi_calloc((size_t)classes, sizeof *row);
+    if (!labelled)
+        source->labels = pxi_calloc((size_t)count, sizeof *source->labels);
+    if (!row || !source->labels)
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int64_t i = 0; i < count && status == PX_OK; i++) {
+        int likeliest = 0;
+        status = array_target(&source->base, i, row, err);
+        if (status == PX_OK)
+            status = target_check(row, classes, source->targets_name, i, &likeliest, err);
+        if (!labelled)
+            source->labels[i] = likeliest;
+    }
+    free(row);
+    return status;
+}
+
+px_status pxi_array_source_set_targets(pxi_array_source *source, pxi_bytes *bytes,
+                                       const pxi_npy *npy, const char *name, px_error *err)
+{
+    char shape[PX_SHAPE_TEXT];
+    source->targets = *bytes;
+    source->targets_npy = *npy;
+    *bytes = (pxi_bytes){0};
+    if (npy->shape.rank != 2 || npy->shape.dim[0] != source->base.count || npy->shape.dim[1] < 1 ||
+        npy->shape.dim[1] > PXI_CLASSES_MAX)
+        return px_fail(err, PX_E_MISMATCH,
+                       "'%s': targets of shape %s are not [samples,classes] for the %lld samples "
+                       "of '%s'",
+                       name, px_shape_text(&npy->shape, shape), (long long)source->base.count,
+                       source->name);
+    if (source->base.class_count > npy->shape.dim[1])
+        return px_fail(err, PX_E_MISMATCH, "'%s': has targets for %lld classes, a label is %d",
+                       name, (long long)npy->shape.dim[1], source->base.class_count - 1);
+    source->base.class_count = source->base.target_count = (int)npy->shape.dim[1];
+    if (!(source->targets_name = pxi_strdup(name)))
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(array_row_major(&source->targets, &source->targets_npy, name, err));
+    return targets_check(source, err);
 }

@@ -14,7 +14,10 @@ typedef struct pxi_array_source {
     int64_t row;        /* elements per sample */
     bool channels_last; /* in the file: HWC, turned to CHW on reading */
     int32_t *labels;    /* NULL: none */
-    char **names;       /* of the classes; NULL: unknown */
+    pxi_bytes targets;  /* base.target_count numbers per sample; empty: none */
+    pxi_npy targets_npy;
+    char *targets_name;
+    char **names; /* of the classes; NULL: unknown */
 } pxi_array_source;
 
 /* Takes over `bytes` and `tree` in any case. `npy` says what the bytes are; its first axis counts
@@ -24,5 +27,9 @@ px_status pxi_array_source_new(const char *kind, const char *name, pxi_tree *tre
 /* Class indices, one per sample; any integer type, or whole floats. */
 px_status pxi_array_source_set_labels(pxi_array_source *source, const pxi_bytes *bytes,
                                       const pxi_npy *npy, const char *name, px_error *err);
+/* Probabilities of the classes, [samples, classes]; every row is checked. Takes over `bytes` in any
+ * case. Call it after the labels: where there are none, the likeliest class becomes the label. */
+px_status pxi_array_source_set_targets(pxi_array_source *source, pxi_bytes *bytes,
+                                       const pxi_npy *npy, const char *name, px_error *err);
 
 #endif

@@ -22,26 +22,37 @@ static const char *const plain_pairs[][2] = {
     {"samples", "labels"},
     {"arr_0", "arr_1"},
 };
+/* Probabilities of the classes beside the labels. */
+static const char *const split_targets[] = {"targets_%s", "%s_targets"};
+static const char *const plain_targets[] = {"targets"};
 static const char *const split_names[] = {"test", "train", "val", "valid", "validation", "dev"};
 
 typedef struct array_pair {
-    char x[128], y[128]; /* member paths */
+    char x[128], y[128], targets[128]; /* member paths; "": none */
 } array_pair;
+
+/* The member that a format names; "" if it is not there. The one "%s" by hand: formats are data. */
+static bool member_in(const pxi_tree *tree, const char *format, const char *split, char to[128])
+{
+    const char *hole = strstr(format, "%s");
+    const int before = hole ? (int)(hole - format) : (int)strlen(format);
+    snprintf(to, 128, "%.*s%s%s.npy", before, format, hole ? split : "", hole ? hole + 2 : "");
+    if (!pxi_tree_find(tree, to))
+        to[0] = '\0';
+    return to[0] != '\0';
+}
 
 static bool pair_in(const pxi_tree *tree, const char *const pair[2], const char *split,
                     array_pair *out)
 {
-    const char *const formats[2] = {pair[0], pair[1]};
-    char *const to[2] = {out->x, out->y};
-    for (int i = 0; i < 2; i++) { /* the one "%s" by hand: formats are data here */
-        const char *hole = strstr(formats[i], "%s");
-        const int before = hole ? (int)(hole - formats[i]) : (int)strlen(formats[i]);
-        snprintf(to[i], sizeof out->x, "%.*s%s%s.npy", before, formats[i], hole ? split : "",
-                 hole ? hole + 2 : "");
-    }
-    if (!pxi_tree_find(tree, out->y))
-        out->y[0] = '\0';
-    return pxi_tree_find(tree, out->x) != NULL;
+    const bool of_split = strstr(pair[0], "%s") != NULL;
+    const char *const *targets = of_split ? split_targets : plain_targets;
+    const size_t count = of_split ? PX_LEN(split_targets) : PX_LEN(plain_targets);
+    out->targets[0] = '\0';
+    for (size_t i = 0; i < count && !out->targets[0]; i++)
+        (void)member_in(tree, targets[i], split, out->targets);
+    (void)member_in(tree, pair[1], split, out->y);
+    return member_in(tree, pair[0], split, out->x);
 }
 
 static bool pair_of_split(const pxi_tree *tree, const char *split, array_pair *out)
@@ -74,7 +85,7 @@ static px_status arrays_choose(const pxi_tree *tree, const char *split, array_pa
             return PX_OK;
     if (pxi_tree_count(tree) == 1) { /* no choice to be made */
         snprintf(out->x, sizeof out->x, "%s", pxi_tree_entry(tree, 0)->path);
-        out->y[0] = '\0';
+        out->y[0] = out->targets[0] = '\0';
         return PX_OK;
     }
     return px_fail(err, PX_E_INPUT,
@@ -82,17 +93,23 @@ static px_status arrays_choose(const pxi_tree *tree, const char *split, array_pa
                    pxi_tree_name(tree));
 }
 
-static px_status arrays_labels(pxi_array_source *source, const pxi_tree *tree, const char *path,
-                               px_error *err)
+typedef enum array_role { ARRAY_LABELS, ARRAY_TARGETS } array_role;
+
+static px_status arrays_add(pxi_array_source *source, const pxi_tree *tree, const char *path,
+                            array_role role, px_error *err)
 {
     char name[PXI_TREE_TEXT];
     pxi_bytes bytes = {0};
     pxi_npy npy;
     pxi_tree_text(tree, path, name);
+    if (!path[0])
+        return PX_OK;
     PX_TRY(pxi_tree_bytes(tree, pxi_tree_find(tree, path), &bytes, err));
     px_status status = pxi_npy_header(&bytes, name, &npy, err);
     if (status == PX_OK)
-        status = pxi_array_source_set_labels(source, &bytes, &npy, name, err);
+        status = role == ARRAY_LABELS
+                     ? pxi_array_source_set_labels(source, &bytes, &npy, name, err)
+                     : pxi_array_source_set_targets(source, &bytes, &npy, name, err);
     pxi_bytes_done(&bytes);
     return status;
 }
@@ -119,7 +136,8 @@ px_status pxi_npz_open_source(const char *name, pxi_bytes *bytes, const char *sp
     }
     PX_TRY(pxi_array_source_new("NPZ", pxi_tree_text(tree, pair.x, text), tree, &member, &npy,
                                 &source, err));
-    if (pair.y[0] && (status = arrays_labels(source, tree, pair.y, err)) != PX_OK) {
+    if ((status = arrays_add(source, tree, pair.y, ARRAY_LABELS, err)) != PX_OK ||
+        (status = arrays_add(source, tree, pair.targets, ARRAY_TARGETS, err)) != PX_OK) {
         pxi_source_free(&source->base);
         return status;
     }

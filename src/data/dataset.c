@@ -121,9 +121,10 @@ px_status px_dataset_open(const char *spec, const px_data_options *options, px_d
         (status = dataset_pick(set, options, err)) != PX_OK ||
         (status = dataset_reshape(set, options, err)) != PX_OK)
         goto done;
-    char shape[PX_SHAPE_TEXT], classes[32] = "";
+    char shape[PX_SHAPE_TEXT], classes[64] = "";
     if (set->source->class_count)
-        snprintf(classes, sizeof classes, ", %d classes", set->source->class_count);
+        snprintf(classes, sizeof classes, ", %d classes%s", set->source->class_count,
+                 set->source->target_count ? ", soft targets" : "");
     snprintf(set->describe, sizeof set->describe, "%s, %lld x %s %s%s", set->source->kind,
              (long long)set->count, px_shape_text(&set->shape, shape),
              set->source->is_8bit ? "uint8" : "float", classes);
@@ -195,6 +196,17 @@ int64_t px_dataset_label(const px_dataset *set, int64_t index)
     return source->type->label ? source->type->label(source, px_dataset_index(set, index)) : -1;
 }
 
+int px_dataset_target_count(const px_dataset *set)
+{
+    return set->source->target_count;
+}
+
+px_status px_dataset_target(const px_dataset *set, int64_t index, float *target, px_error *err)
+{
+    assert(set->source->target_count > 0);
+    return set->source->type->target(set->source, px_dataset_index(set, index), target, err);
+}
+
 const char *px_dataset_name(const px_dataset *set, int64_t index, char *buffer, size_t size)
 {
     const pxi_source *source = set->source;
@@ -222,13 +234,26 @@ px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *
     return PX_OK;
 }
 
+/* Of a sample's target; a target that cannot be read changes the hash too. */
+static uint64_t dataset_target_hash(const px_dataset *set, int64_t index, float *row)
+{
+    px_error ignored = {0};
+    const size_t size = (size_t)set->source->target_count * sizeof *row;
+    return px_dataset_target(set, index, row, &ignored) == PX_OK ? XXH3_64bits(row, size) : 0;
+}
+
 uint64_t px_dataset_hash(const px_dataset *set)
 {
     const pxi_source *source = set->source;
     char name[4096];
+    float *row =
+        source->target_count ? pxi_calloc((size_t)source->target_count, sizeof *row) : NULL;
     XXH3_state_t *state = XXH3_createState();
-    if (!state)
+    if (!state || (source->target_count && !row)) {
+        XXH3_freeState(state);
+        free(row);
         return 0;
+    }
     XXH3_64bits_reset(state);
     for (int64_t i = 0; i < set->count; i++) {
         const int64_t at = px_dataset_index(set, i);
@@ -238,9 +263,14 @@ uint64_t px_dataset_hash(const px_dataset *set)
         const uint64_t numbers[2] = {size, (uint64_t)px_dataset_label(set, i)};
         XXH3_64bits_update(state, name, strlen(name) + 1);
         XXH3_64bits_update(state, numbers, sizeof numbers);
+        if (row) {
+            const uint64_t target = dataset_target_hash(set, i, row);
+            XXH3_64bits_update(state, &target, sizeof target);
+        }
     }
     const uint64_t hash = XXH3_64bits_digest(state);
     XXH3_freeState(state);
+    free(row);
     return hash;
 }
 

@@ -19,6 +19,8 @@ typedef struct pxi_source_type {
     px_status (*image)(const pxi_source *source, int64_t index, pxi_image *out, px_error *err);
     px_status (*values)(const pxi_source *source, int64_t index, float *out, px_error *err);
     int64_t (*label)(const pxi_source *source, int64_t index); /* NULL: no labels */
+    /* Fills target_count numbers; NULL: no source of this type has any. */
+    px_status (*target)(const pxi_source *source, int64_t index, float *out, px_error *err);
     /* NULL: the index in decimal */
     const char *(*name)(const pxi_source *source, int64_t index, char *buffer, size_t size);
     uint64_t (*size)(const pxi_source *source, int64_t index); /* NULL: the shape says it */
@@ -31,6 +33,7 @@ struct pxi_source { /* the first member of every reader's own struct */
     bool is_8bit;
     px_shape shape;                 /* of every sample; rank 0: ask the first image */
     int class_count;                /* 0: unknown */
+    int target_count;               /* probabilities per sample beside its label; 0: none */
     const char *const *class_names; /* NULL: unknown */
     char kind[48];                  /* "IDX" */
 };

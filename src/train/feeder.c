@@ -28,6 +28,7 @@ typedef struct feeder_side {
     px_preprocess pre;
     int64_t *items; /* NULL: all of the set */
     int64_t count;
+    bool soft; /* trained towards the set's targets */
 } feeder_side;
 
 typedef struct feeder_lane {
@@ -98,7 +99,8 @@ px_feeder_options px_feeder_options_default(void)
 
 /* --- making ---------------------------------------------------------------------------------- */
 
-static px_status side_init(feeder_side *side, const px_feeder_set *from, int classes, px_error *err)
+static px_status side_init(feeder_side *side, const px_feeder_set *from,
+                           const px_feeder_options *options, px_error *err)
 {
     const int64_t all = px_dataset_count(from->set);
     side->set = from->set;
@@ -106,7 +108,11 @@ static px_status side_init(feeder_side *side, const px_feeder_set *from, int cla
     side->count = from->items ? from->count : all;
     if (side->count < 1)
         return px_fail(err, PX_E_INPUT, "there is no input to train on");
-    PX_TRY(px_dataset_check_labels(from->set, classes, err));
+    PX_TRY(px_dataset_check_labels(from->set, options->classes, err));
+    side->soft = !options->hard_labels && px_dataset_target_count(from->set) > 0;
+    if (side->soft && px_dataset_target_count(from->set) != options->classes)
+        return px_fail(err, PX_E_MISMATCH, "the data have targets for %d classes, the network %d",
+                       px_dataset_target_count(from->set), options->classes);
     if (!from->items)
         return PX_OK;
     side->items = pxi_calloc((size_t)side->count, sizeof *side->items);
@@ -129,9 +135,9 @@ static px_status feeder_sides(px_feeder *feeder, const px_feeder_options *option
     if (!added && options->mix != PX_MIX_APPEND)
         return px_fail(err, PX_E_USAGE, "mode '%s' needs an added set", px_mix_name(options->mix));
     if (base)
-        PX_TRY(side_init(&feeder->side[BASE], &options->base, options->classes, err));
+        PX_TRY(side_init(&feeder->side[BASE], &options->base, options, err));
     if (added)
-        PX_TRY(side_init(&feeder->side[ADDED], &options->added, options->classes, err));
+        PX_TRY(side_init(&feeder->side[ADDED], &options->added, options, err));
     feeder->counts.base = feeder->side[BASE].count;
     feeder->counts.added = feeder->side[ADDED].count;
     if (feeder->counts.base > UINT32_MAX - feeder->counts.added ||
@@ -419,6 +425,23 @@ px_status px_feeder_get(const px_feeder *feeder, int64_t step, int64_t position,
                                err);
 }
 
+bool px_feeder_is_soft(const px_feeder *feeder)
+{
+    return feeder->side[BASE].soft || feeder->side[ADDED].soft;
+}
+
+px_status px_feeder_target(const px_feeder *feeder, int64_t step, int64_t position, float *target,
+                           px_error *err)
+{
+    uint32_t number;
+    const px_feeder_item item = feeder_find(feeder, step, position, &number);
+    if (feeder->side[item.added ? ADDED : BASE].soft && !item.polluted && !item.mislabelled)
+        return px_dataset_target(item.set, item.index, target, err);
+    memset(target, 0, (size_t)feeder->options.classes * sizeof *target);
+    target[item.label] = 1.0f;
+    return PX_OK;
+}
+
 /* --- identity -------------------------------------------------------------------------------- */
 
 static void hash_side(XXH3_state_t *state, const feeder_side *side)
@@ -433,6 +456,8 @@ static void hash_side(XXH3_state_t *state, const feeder_side *side)
     XXH3_64bits_update(state, pre->stddev, sizeof pre->stddev);
     if (side->items)
         XXH3_64bits_update(state, side->items, (size_t)side->count * sizeof *side->items);
+    if (side->soft)
+        XXH3_64bits_update(state, &side->soft, sizeof side->soft);
 }
 
 uint64_t px_feeder_hash(const px_feeder *feeder)

@@ -185,6 +185,11 @@ static px_status trainer_buffers(px_trainer *t, px_error *err)
     t->losses = pxi_calloc(batch, sizeof *t->losses);
     t->gradients = pxi_calloc(t->moved_count, sizeof *t->gradients);
     bool room = t->labels && t->predictions && t->losses && t->gradients;
+    if (room && px_feeder_is_soft(t->o.feeder)) {
+        size_t count;
+        room = !__builtin_mul_overflow(batch, (size_t)t->scores.classes, &count) &&
+               (t->targets = pxi_calloc(count, sizeof *t->targets)) != NULL;
+    }
     if (room && t->o.clip > 0.0) {
         t->squares = pxi_calloc(px_optimizer_piece_count(t->optimizer), sizeof *t->squares);
         room = t->squares != NULL;
@@ -256,6 +261,7 @@ void px_trainer_free(px_trainer *t)
     free(t->squares);
     free(t->gradients);
     free(t->labels);
+    free(t->targets);
     free(t->predictions);
     free(t->losses);
     free(t->moved);

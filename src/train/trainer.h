@@ -60,6 +60,7 @@ struct px_trainer {
     int64_t begun; /* the epoch that the feeder stands in; -1: none */
     int64_t batch; /* of the step that runs */
     int64_t *labels, *predictions;
+    float *targets; /* soft ones, per sample and class; NULL: the labels are what counts */
     double *losses;
     const float **gradients; /* per moved weight, of the step that runs */
     double *squares;         /* per piece: its part of the norm; NULL: no clipping */

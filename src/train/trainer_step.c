@@ -11,6 +11,11 @@
 #include <plexor/system.h>
 #include <string.h>
 
+static float *step_target(const px_trainer *t, int64_t position)
+{
+    return t->targets ? t->targets + (size_t)position * (size_t)t->scores.classes : NULL;
+}
+
 static px_status step_load(void *context, px_session *session, int64_t first, int64_t samples,
                            px_error *err)
 {
@@ -24,6 +29,9 @@ static px_status step_load(void *context, px_session *session, int64_t first, in
             return px_fail(err, PX_E_MISMATCH,
                            "the data have label %" PRId64 ", the network's classes are 0..%d",
                            *label, t->scores.classes - 1);
+        if (t->targets)
+            PX_TRY(px_feeder_target(t->o.feeder, t->state.step, first + i,
+                                    step_target(t, first + i), err));
     }
     memset(to + (size_t)samples * t->floats, 0,
            (size_t)(px_plan_batch(t->plan) - samples) * t->floats * sizeof *to);
@@ -34,8 +42,9 @@ static px_status step_judge(void *context, px_session *session, int64_t first, i
                             px_error *err)
 {
     px_trainer *t = context;
-    return px_loss_seed(&t->loss, session, &t->scores, t->labels + first, NULL, samples,
-                        1.0 / (double)t->batch, t->losses + first, t->predictions + first, err);
+    return px_loss_seed(&t->loss, session, &t->scores, t->targets ? NULL : t->labels + first,
+                        step_target(t, first), samples, 1.0 / (double)t->batch, t->losses + first,
+                        t->predictions + first, err);
 }
 
 /* A piece's part of the squared norm of the whole gradient. */

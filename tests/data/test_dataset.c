@@ -1,6 +1,7 @@
 /* tests/data/test_dataset.c - class folders, archives, CIFAR files, arrays, through the front door
  */
 #include "data/data_helpers.h"
+#include <math.h>
 #include <plexor/data.h>
 #include <plexor/picture.h>
 
@@ -362,6 +363,85 @@ static void test_array_labels_are_checked(void **state)
     }
 }
 
+static void add_targets(px_npz_writer *writer, const char *name, px_shape shape, const float *t)
+{
+    px_error err = {0};
+    px_tensor x = {0};
+    assert_int_equal(px_tensor_init(&x, PX_FLOAT32, &shape, &err), PX_OK);
+    memcpy(x.data, t, px_tensor_bytes(&x));
+    assert_int_equal(px_npz_add(writer, name, &x, &err), PX_OK);
+    px_tensor_done(&x);
+}
+
+static void test_targets(void **state)
+{
+    (void)state;
+    static const float t[] = {.25f, .5f, .25f, .4f, .2f, .4f}, other[] = {.25f, .5f, .25f, 1, 0, 0};
+    static const struct {
+        const char *x, *y, *targets, *split;
+        int64_t label; /* of the second sample */
+    } names[] = {{"x", "y", "targets", NULL, 1},
+                 {"x", NULL, "targets", NULL, 0}, /* the first of equals */
+                 {"x_train", "y_train", "targets_train", "train", 1},
+                 {"train_images", NULL, "train_targets", "train", 0}};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        uint64_t hash[2];
+        for (int k = 0; k < 2; k++) { /* the second time with other targets */
+            px_error err = {0};
+            px_npz_writer *writer = NULL;
+            float got[3];
+            assert_int_equal(px_npz_create("t.npz", &writer, &err), PX_OK);
+            add_array(writer, names[i].x, PX_UINT8, (px_shape){3, {2, 2, 2}}, 0);
+            if (names[i].y)
+                add_array(writer, names[i].y, PX_INT64, (px_shape){1, {2}}, 0);
+            add_targets(writer, names[i].targets, (px_shape){2, {2, 3}}, k ? other : t);
+            assert_int_equal(px_npz_commit(writer, &err), PX_OK);
+            const px_data_options options = {.split = names[i].split, .offset = 1};
+            px_dataset *set = open_set("t.npz", &options);
+            assert_int_equal(px_dataset_target_count(set), 3);
+            assert_int_equal(px_dataset_class_count(set), 3);
+            assert_int_equal(px_dataset_target(set, 0, got, &err), PX_OK);
+            if (memcmp(got, (k ? other : t) + 3, sizeof got) != 0)
+                fail_msg("'%s': %g %g %g", names[i].targets, (double)got[0], (double)got[1],
+                         (double)got[2]);
+            assert_int_equal(px_dataset_label(set, 0), names[i].label);
+            hash[k] = px_dataset_hash(set);
+            px_dataset_close(set);
+        }
+        if (hash[0] == hash[1])
+            fail_msg("'%s': other targets, the same hash", names[i].targets);
+    }
+}
+
+static void test_targets_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        px_shape shape;
+        float t[6];
+        px_status status;
+        const char *says;
+    } bad[] = {
+        {{2, {2, 3}}, {0, 1, 0, .5f, .6f, 0}, PX_E_INPUT, "of sample 1 add up to 1.1"},
+        {{2, {2, 3}}, {0, 1, 0, NAN, 1, 0}, PX_E_INPUT, "target nan of sample 1, class 0"},
+        {{2, {2, 3}}, {0, 1, 0, 1, -1, 1}, PX_E_INPUT, "target -1 of sample 1, class 1"},
+        {{2, {3, 2}}, {0, 1, 0, 1, 0, 1}, PX_E_MISMATCH, "not [samples,classes] for the 2"},
+        {{1, {2}}, {0, 1}, PX_E_MISMATCH, "not [samples,classes]"},
+        {{2, {2, 1}}, {1, 1}, PX_E_MISMATCH, "targets for 1 classes, a label is 1"},
+        {{2, {2, 0}}, {0}, PX_E_MISMATCH, "not [samples,classes]"},
+    };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        px_error err = {0};
+        px_npz_writer *writer = NULL;
+        assert_int_equal(px_npz_create("b.npz", &writer, &err), PX_OK);
+        add_array(writer, "x", PX_UINT8, (px_shape){3, {2, 2, 2}}, 0);
+        add_array(writer, "y", PX_INT64, (px_shape){1, {2}}, 0);
+        add_targets(writer, "targets", bad[i].shape, bad[i].t);
+        assert_int_equal(px_npz_commit(writer, &err), PX_OK);
+        refuse("b.npz", NULL, bad[i].status, bad[i].says);
+    }
+}
+
 static void test_packed_and_fortran_arrays(void **state)
 {
     (void)state;
@@ -472,6 +552,8 @@ int main(void)
         cmocka_unit_test(test_cifar),
         cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_array_labels_are_checked),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_targets_are_checked),
         cmocka_unit_test(test_packed_and_fortran_arrays),
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_real_cifar_archive),

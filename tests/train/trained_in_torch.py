@@ -5,8 +5,8 @@
 
 Networks are trained for a moment on the procedural digits, then: onnx.checker accepts the file, with
 shapes; PyTorch, rebuilt from the file, gives the logits that `plexor run` gives, within 1e-4 of the
-largest; batch normalisation's statistics have moved; and the preprocessing in the metadata is what
-numpy measures on the data.
+largest; batch normalisation's statistics have moved; the preprocessing in the metadata is what
+numpy measures on the data; and a step towards soft targets is PyTorch's, within 1e-5.
 """
 import os
 import subprocess
@@ -76,10 +76,41 @@ def measured(plexor, folder):
     return "" if np.allclose(got, want, rtol=1e-3) else f"{got}, numpy says {want}"
 
 
+def soft_step(plexor, folder):
+    """One step towards soft targets, from a trained network's weights."""
+    before, after, data = (os.path.join(folder, n) for n in ("net.onnx", "soft.onnx", "soft.npz"))
+    run(plexor, "train", "--arch", "lenet5", "--data", "digits", "--train-limit", "64", "--test", "none", "--epochs", "1",
+        "--quiet", "-o", before)
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((32, 1, 28, 28)).astype(np.float32)
+    t = rng.dirichlet(np.full(10, 0.5), 32).astype(np.float32)
+    faults = []
+    for name, options, loss in (
+            ("cross-entropy", [], lambda z, t: torch.nn.functional.cross_entropy(z, t)),
+            ("smoothed", ["--label-smoothing", "0.2"],
+             lambda z, t: torch.nn.functional.cross_entropy(z, t, label_smoothing=0.2)),
+            ("mse", ["--loss", "mse"], lambda z, t: torch.nn.functional.mse_loss(z.softmax(1), t)),
+            ("labels", ["--hard-labels"], lambda z, t: torch.nn.functional.cross_entropy(z, t.argmax(1)))):
+        for order in "CF":
+            np.savez(data, x=x, targets=np.asarray(t, order=order))
+            run(plexor, "train", before, "--data", data, "--test", "none", "--epochs", "1", "--batch", "32", "--optimizer",
+                "sgd", "--lr", "0.5", "--schedule", "constant", "--augment", "none", "--scale", "1", "--mean", "0", "--std",
+                "1", "--quiet", "-o", after, *options)
+            net = Network(before, trainable=True)
+            loss(net.logits(torch.from_numpy(x)), torch.from_numpy(t)).backward()
+            got = {i.name: onnx.numpy_helper.to_array(i) for i in onnx.load(after).graph.initializer}
+            error = max(float(np.abs(got[n] - (p.detach() - 0.5 * p.grad).numpy()).max())
+                        for n, p in net.parameters.items())
+            moved = max(float(p.grad.abs().max()) for p in net.parameters.values()) * 0.5
+            if not error <= 1e-5 < moved:
+                faults.append(f"{name}, order {order}: weights differ by {error:.1e}, the step is {moved:.1e}")
+    return "; ".join(faults)
+
+
 def main():
     plexor = sys.argv[1]
     failed = False
-    print(f"1..{len(CASES) + 1}")
+    print(f"1..{len(CASES) + 2}")
     with tempfile.TemporaryDirectory(prefix="plexor-train-") as folder:
         for number, (arch, (options, moves)) in enumerate(CASES.items(), 1):
             fault = compare(plexor, folder, arch, options, moves)
@@ -88,6 +119,9 @@ def main():
         fault = measured(plexor, folder)
         failed |= bool(fault)
         print(f"{'not ' if fault else ''}ok {len(CASES) + 1} - mean and std {fault}")
+        fault = soft_step(plexor, folder)
+        failed |= bool(fault)
+        print(f"{'not ' if fault else ''}ok {len(CASES) + 2} - a step towards soft targets {fault}")
     sys.exit(failed)
 
 
