@@ -38,6 +38,7 @@
 #include <plexor/profile.h>
 #include <plexor/surprise.h>
 
+#include <plexor/fault_curve.h>
 #include <plexor/select.h>
 
 #include <plexor/repair.h>
