@@ -74,6 +74,11 @@ bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel)
     return kernel->narrow || kernel->winograd;
 }
 
+int64_t pxi_conv_kernel_group(const pxi_conv_kernel *kernel)
+{
+    return kernel->winograd ? pxi_winograd_group(kernel->winograd) : 1;
+}
+
 px_status pxi_conv_bound_init(pxi_conv_bound *bound, const pxi_conv_kernel *kernel, void *stream,
                               float *source, float *destination, void *scratch, px_error *err)
 {
@@ -102,16 +107,22 @@ void pxi_conv_bound_done(pxi_conv_bound *bound)
     *bound = (pxi_conv_bound){0};
 }
 
-px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t n, bool adds, px_error *err)
+px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t first, int64_t count, bool adds,
+                             px_error *err)
 {
     const pxi_conv_kernel *kernel = bound->kernel;
-    const float *source = bound->source + n * kernel->source_size;
-    float *destination = bound->destination + n * kernel->destination_size;
-    if (kernel->prim)
-        return pxi_bound_run(bound->each[n], err);
-    if (kernel->narrow)
-        pxi_narrow_run(kernel->narrow, source, destination, adds, bound->scratch);
-    else
-        pxi_winograd_run(kernel->winograd, source, destination, adds, bound->scratch);
+    const float *source = bound->source + first * kernel->source_size;
+    float *destination = bound->destination + first * kernel->destination_size;
+    if (kernel->winograd) {
+        pxi_winograd_run(kernel->winograd, count, source, destination, adds, bound->scratch);
+        return PX_OK;
+    }
+    for (int64_t n = 0; n < count; n++) {
+        if (kernel->prim)
+            PX_TRY(pxi_bound_run(bound->each[first + n], err));
+        else
+            pxi_narrow_run(kernel->narrow, source + n * kernel->source_size,
+                           destination + n * kernel->destination_size, adds, bound->scratch);
+    }
     return PX_OK;
 }

@@ -2,8 +2,8 @@
  *
  * oneDNN chooses its blocking by the whole shape, so a sample's last bits can depend on how many
  * others run with it (seen: 16>32 3x3 at 3x16, 1 against 3 samples). Kernels here are made for one
- * sample and run once for each: results then depend on the sample alone. Throughput is the same
- * from 1 to 32 samples a call (docs/benchmarks.md).
+ * sample and run once for each, or have results that depend on the sample alone anyway. oneDNN's
+ * throughput is the same from 1 to 32 samples a call (docs/benchmarks.md).
  */
 #ifndef PXI_ENGINE_CONV_KERNEL_H
 #define PXI_ENGINE_CONV_KERNEL_H
@@ -45,10 +45,14 @@ const char *pxi_conv_kernel_name(const pxi_conv_kernel *kernel);
  * kernel has it built in. */
 bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel);
 
+/* How many samples a run should have: more make it no faster and leave the cache sooner. */
+int64_t pxi_conv_kernel_group(const pxi_conv_kernel *kernel);
+
 px_status pxi_conv_bound_init(pxi_conv_bound *bound, const pxi_conv_kernel *kernel, void *stream,
                               float *source, float *destination, void *scratch, px_error *err);
 void pxi_conv_bound_done(pxi_conv_bound *bound);
-/* Sample n of the micro-batch. */
-px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t n, bool adds, px_error *err);
+/* `count` samples of the micro-batch, from `first` on. */
+px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t first, int64_t count, bool adds,
+                             px_error *err);
 
 #endif

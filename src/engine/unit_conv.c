@@ -404,9 +404,11 @@ static px_status conv_forward(const pxi_unit *unit, px_session *session, void *d
         if (residual != y)
             memcpy(y, residual, px_tensor_bytes(&session->plan->cells[unit->out[0]].tensor));
     }
-    for (int64_t n = 0; n < impl->shape.batch; n++) {
-        PX_TRY(pxi_conv_bound_run(&state->forward, n, unit->in[1] >= 0, err));
-        if (impl->words)
+    const int64_t batch = impl->shape.batch, group = pxi_conv_kernel_group(&impl->forward);
+    for (int64_t first = 0; first < batch; first += group) {
+        const int64_t end = PX_MIN(first + group, batch);
+        PX_TRY(pxi_conv_bound_run(&state->forward, first, end - first, unit->in[1] >= 0, err));
+        for (int64_t n = first; impl->words && n < end; n++)
             pxi_act_bits_pack(&impl->act, y + n * size, conv_bits(unit, session, n), (size_t)size);
     }
     return PX_OK;
@@ -435,25 +437,28 @@ static void conv_backward_act(const pxi_unit *unit, const px_session *session, i
 }
 
 static px_status conv_backward_data(const pxi_unit *unit, const px_session *session,
-                                    const conv_state *state, int64_t n, bool adds, px_error *err)
+                                    const conv_state *state, int64_t first, int64_t count,
+                                    bool adds, px_error *err)
 {
     const conv_impl *impl = unit->impl;
-    const int64_t size = conv_data_size(impl), at = n * size;
+    const int64_t size = conv_data_size(impl), at = first * size;
     float *dx = pxi_cell_grad(session, unit->in[0]) + at;
-    if (impl->depthwise) {
+    for (int64_t n = first; impl->depthwise && n < first + count; n++) {
         const bool masks = impl->masks_itself && !impl->gradient_is_masked;
-        pxi_depthwise_run(impl->depthwise,
-                          conv_gradient(unit, session) + n * conv_result_size(impl),
-                          masks ? conv_bits(unit, session, n) : NULL,
-                          impl->masks_of ? conv_bits(impl->masks_of, session, n) : NULL, dx, adds);
-        return PX_OK;
+        pxi_depthwise_run(
+            impl->depthwise, conv_gradient(unit, session) + n * conv_result_size(impl),
+            masks ? conv_bits(unit, session, n) : NULL,
+            impl->masks_of ? conv_bits(impl->masks_of, session, n) : NULL, dx + (n - first) * size,
+            adds);
     }
-    PX_TRY(pxi_conv_bound_run(adds && state->data_adds.kernel ? &state->data_adds : &state->data, n,
-                              adds, err));
+    if (impl->depthwise)
+        return PX_OK;
+    PX_TRY(pxi_conv_bound_run(adds && state->data_adds.kernel ? &state->data_adds : &state->data,
+                              first, count, adds, err));
     if (impl->spare) {
         const pxi_act none = {0};
         float *made = (float *)(void *)conv_scratch(session, impl->spare_offset) + at;
-        pxi_act_backward(&none, made, made, made, dx, adds, (size_t)size);
+        pxi_act_backward(&none, made, made, made, dx, adds, (size_t)(count * size));
     }
     return PX_OK;
 }
@@ -464,10 +469,13 @@ static px_status conv_backward(const pxi_unit *unit, px_session *session, void *
     const conv_state *state = data;
     const bool residual_adds = impl->wants_residual && pxi_grad_adds(session, unit->in[1]);
     const bool data_adds = impl->wants_data && pxi_grad_adds(session, unit->in[0]);
-    for (int64_t n = 0; n < impl->shape.batch; n++) {
-        conv_backward_act(unit, session, n, residual_adds);
+    const int64_t batch = impl->shape.batch, group = pxi_conv_kernel_group(&impl->data);
+    for (int64_t first = 0; first < batch; first += group) {
+        const int64_t end = PX_MIN(first + group, batch);
+        for (int64_t n = first; n < end; n++)
+            conv_backward_act(unit, session, n, residual_adds);
         if (impl->wants_data)
-            PX_TRY(conv_backward_data(unit, session, state, n, data_adds, err));
+            PX_TRY(conv_backward_data(unit, session, state, first, end - first, data_adds, err));
     }
     if (impl->wants_weights || impl->wants_bias)
         PX_TRY(pxi_conv_wgrad_run(&impl->weight_grad, &state->weight_grad, err));

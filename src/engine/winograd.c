@@ -1,9 +1,10 @@
-/* src/engine/winograd.c - 3x3 convolutions at stride 1 by F(2x2, 3x3)
+/* src/engine/winograd.c - 3x3 convolutions at stride 1 by F(4x4, 3x3)
  *
- * Y = A^T [ (G g G^T) . (B^T d B) ] A, where d is a 4x4 block of data, g the kernel and . the
- * product per place, summed over input channels. A block of tiles at a time: data to the 16 places
- * (V), 16 small products with the transformed weights (U), back to 2x2 results. Everything of a
- * block stays in the first two levels of cache. The order of additions for one result is fixed.
+ * Y = A^T [ (G g G^T) . (B^T d B) ] A, where d is a 6x6 block of data, g the kernel and . the
+ * product per place, summed over input channels. A block of tiles at a time: data to the 36 places
+ * (V), 36 small products with the transformed weights (U), back to 4x4 results. Everything of a
+ * block stays in the first two levels of cache. The order of additions for one result is fixed, and
+ * does not depend on the tiles beside it.
  */
 #include "engine/winograd.h"
 
@@ -17,7 +18,7 @@
 #pragma GCC optimize("fp-contract=fast")
 #endif
 
-enum { PLACES = 16, BLOCK = 16 /* tiles at a time */ };
+enum { BLOCK = 16 /* tiles at a time */ };
 
 struct pxi_winograd {
     pxi_conv_shape shape;
@@ -30,8 +31,8 @@ struct pxi_winograd {
 
 #include "engine/winograd_tiles.h"
 
-/* U for every pair of channels must stay in the second-level cache while blocks pass. */
-static const int64_t wino_weights_limit = 96 * 96;
+/* U for every pair of channels comes from the second-level cache, or fast enough from the third. */
+static const int64_t wino_weights_limit = 128 * 128;
 
 bool pxi_winograd_takes(const pxi_conv_shape *s, const pxi_act *act)
 {
@@ -42,27 +43,45 @@ bool pxi_winograd_takes(const pxi_conv_shape *s, const pxi_act *act)
             return false;
     return !s->direct && s->group == 1 && s->in_channels % WINO_LANES == 0 &&
            s->out_channels % WINO_LANES == 0 &&
-           s->in_channels * s->out_channels <= wino_weights_limit && s->out[0] >= 2 &&
-           s->out[1] >= 2 &&
+           s->in_channels * s->out_channels <= wino_weights_limit && s->out[0] >= 3 &&
+           s->out[1] >= 3 &&
            (kind == PXI_ACT_NONE || kind == PXI_ACT_RELU || kind == PXI_ACT_CLIP) &&
            pxi_prim_has_avx512();
 }
 
-/* G g G^T for one kernel, in double: [place] */
-static void wino_weights(const float *g, double u[PLACES])
+typedef double wide __attribute__((vector_size(128))); /* as many as there are lanes */
+
+/* G g for one line of sixteen kernels. */
+WINO_INLINE void wino_spread_weights(const wide g[3], wide out[WINO_SIDE])
 {
-    static const double G[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-    double half[4][3] = {{0}};
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 3; j++)
-            for (int k = 0; k < 3; k++)
-                half[i][j] += G[i][k] * (double)g[k * 3 + j];
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++) {
-            u[i * 4 + j] = 0.0;
-            for (int k = 0; k < 3; k++)
-                u[i * 4 + j] += half[i][k] * G[j][k];
-        }
+    static const double root_two = 1.41421356237309504880;
+    const wide near = g[0] + g[2] * 0.5, far = g[0] + g[2] * 2.0, odd = g[1] * root_two;
+    out[0] = g[0];
+    out[1] = (near + odd * 0.5) * (-2.0 / 3.0);
+    out[2] = (near - odd * 0.5) * (-2.0 / 3.0);
+    out[3] = (far + odd) * (1.0 / 6.0);
+    out[4] = (far - odd) * (1.0 / 6.0);
+    out[5] = g[2];
+}
+
+/* G g G^T for sixteen kernels, which lie `apart`, in double; `to` has a place every `stride`. */
+WINO_TARGET static void wino_weights(const float *from, size_t apart, float *to, size_t stride)
+{
+    wide half[3][WINO_SIDE]; /* [column][row] */
+    for (int j = 0; j < 3; j++) {
+        wide g[3];
+        for (int k = 0; k < 3; k++)
+            for (size_t l = 0; l < WINO_LANES; l++)
+                g[k][l] = (double)from[l * apart + (size_t)(k * 3 + j)];
+        wino_spread_weights(g, half[j]);
+    }
+    for (int i = 0; i < WINO_SIDE; i++) {
+        wide u[WINO_SIDE];
+        wino_spread_weights((const wide[]){half[0][i], half[1][i], half[2][i]}, u);
+        for (int j = 0; j < WINO_SIDE; j++)
+            *(lanes *)(void *)(to + (size_t)(i * WINO_SIDE + j) * stride) =
+                __builtin_convertvector(u[j], lanes);
+    }
 }
 
 pxi_winograd *pxi_winograd_new(px_arena *arena, const pxi_conv_shape *shape, const float *weights,
@@ -70,7 +89,7 @@ pxi_winograd *pxi_winograd_new(px_arena *arena, const pxi_conv_shape *shape, con
 {
     const size_t ic = (size_t)shape->in_channels, oc = (size_t)shape->out_channels;
     pxi_winograd *made = pxi_arena_alloc(arena, 1, sizeof *made);
-    float *u = pxi_arena_alloc(arena, PLACES * ic * oc, sizeof *u);
+    float *u = pxi_arena_alloc(arena, WINO_PLACES * ic * oc, sizeof *u);
     float *b = pxi_arena_alloc(arena, oc, sizeof *b);
     if (!made || !u || !b)
         return NULL;
@@ -84,21 +103,17 @@ void pxi_winograd_repack(pxi_winograd *winograd, const float *weights, const flo
 {
     const size_t ic = (size_t)winograd->shape.in_channels;
     const size_t oc = (size_t)winograd->shape.out_channels;
-    float *u = winograd->weights;
-    for (size_t o = 0; o < oc; o++)
-        for (size_t i = 0; i < ic; i++) {
-            double places[PLACES];
-            wino_weights(weights + (o * ic + i) * 9, places);
-            for (size_t p = 0; p < PLACES; p++)
-                u[(p * ic + i) * oc + o] = (float)places[p];
-        }
+    for (size_t o = 0; o < oc; o += WINO_LANES)
+        for (size_t i = 0; i < ic; i++)
+            wino_weights(weights + (o * ic + i) * 9, ic * 9, winograd->weights + i * oc + o,
+                         ic * oc);
     if (bias)
         memcpy(winograd->bias, bias, oc * sizeof *bias);
 }
 
 size_t pxi_winograd_scratch(const pxi_winograd *w)
 {
-    return PLACES *
+    return WINO_PLACES *
            (wino_stride(BLOCK, (size_t)w->shape.in_channels) +
             wino_stride(BLOCK, (size_t)w->shape.out_channels)) *
            sizeof(float);
@@ -123,19 +138,27 @@ WINO_INLINE void wino_product(const float *v, const float *u, float *m, size_t i
                 sum[t * vectors + k];
 }
 
-/* The 16 products of a block. */
-WINO_TARGET static void wino_products(const pxi_winograd *w, const float *v, float *m)
+/* The products of a block, of which `tiles` are there; a few more may be computed. */
+WINO_TARGET static void wino_products(const pxi_winograd *w, const float *v, float *m, size_t tiles)
 {
     const size_t ic = (size_t)w->shape.in_channels, oc = (size_t)w->shape.out_channels;
-    for (size_t p = 0; p < PLACES; p++) {
+    for (size_t p = 0; p < WINO_PLACES; p++) {
         const float *from = v + p * wino_stride(BLOCK, ic), *u = w->weights + p * ic * oc;
         float *to = m + p * wino_stride(BLOCK, oc);
         size_t o = 0;
-        for (; o + 2 * WINO_LANES <= oc; o += 2 * WINO_LANES)
-            for (size_t t = 0; t < BLOCK; t += 8)
+        for (; o + 2 * WINO_LANES <= oc; o += 2 * WINO_LANES) {
+            size_t t = 0;
+            for (; t + 4 < tiles; t += 8)
                 wino_product(from + t * ic, u + o, to + t * oc + o, ic, oc, 8, 2);
-        for (; o < oc; o += WINO_LANES)
-            wino_product(from, u + o, to + o, ic, oc, 16, 1);
+            if (t < tiles)
+                wino_product(from + t * ic, u + o, to + t * oc + o, ic, oc, 4, 2);
+        }
+        for (; o < oc; o += WINO_LANES) {
+            if (tiles > 8)
+                wino_product(from, u + o, to + o, ic, oc, 16, 1);
+            else
+                wino_product(from, u + o, to + o, ic, oc, 8, 1);
+        }
     }
 }
 
@@ -155,76 +178,72 @@ WINO_INLINE void wino_store(const pxi_act *act, float *to, const lanes *value, b
     *(lanes *)(void *)to = v;
 }
 
-/* A^T M A, bias, what is added, activation: 2x2 results of `count` tiles of one row of tiles. */
-WINO_TARGET static void wino_results(const pxi_winograd *w, const float *m, int64_t ty, int64_t tx,
-                                     size_t count, size_t slot, float *destination, bool adds)
+/* A^T m for one line of places. */
+WINO_INLINE void wino_gather(const lanes m[WINO_SIDE], lanes out[WINO_TILE])
+{
+    const lanes near = m[1] + m[2], near_odd = m[1] - m[2];
+    const lanes far = m[3] + m[4], far_odd = m[3] - m[4];
+    out[0] = m[0] + near + far;
+    out[1] = near_odd * WINO_ROOT_HALF + far_odd * WINO_ROOT_TWO;
+    out[2] = near * 0.5f + far * 2.0f;
+    out[3] = m[5] + near_odd * (0.5f * WINO_ROOT_HALF) + far_odd * (2.0f * WINO_ROOT_TWO);
+}
+
+/* A^T M A, bias, what is added, activation: the results of a run of tiles. */
+WINO_TARGET static void wino_results(const pxi_winograd *w, const float *m, const wino_run *run,
+                                     float *destination, bool adds)
 {
     const pxi_conv_shape *s = &w->shape;
     const size_t oc = (size_t)s->out_channels, stride = wino_stride(BLOCK, oc);
-    for (size_t t = 0; t < count; t++) {
-        const int64_t y = 2 * ty, x = 2 * (tx + (int64_t)t);
+    const int64_t y = WINO_TILE * run->ty, rows = PX_MIN(s->out[0] - y, WINO_TILE);
+    destination += (size_t)((run->sample * s->out[0] + y) * s->out[1]) * oc;
+    for (size_t t = 0; t < run->count; t++) {
+        const int64_t x = WINO_TILE * (run->tx + (int64_t)t);
+        const int64_t columns = PX_MIN(s->out[1] - x, WINO_TILE);
         for (size_t o = 0; o < oc; o += WINO_LANES) {
-            const float *from = m + (slot + t) * oc + o;
-            const lanes bias = *(const lanes *)(const void *)(w->bias + o);
-            lanes half[2][4];
-            for (int j = 0; j < 4; j++) {
-                lanes d[4];
-                for (int i = 0; i < 4; i++)
-                    d[i] = *(const lanes *)(const void *)(from + (size_t)(i * 4 + j) * stride);
-                half[0][j] = d[0] + d[1] + d[2];
-                half[1][j] = d[1] - d[2] - d[3];
+            const float *from = m + (run->slot + t) * oc + o;
+            const lanes bias = wino_load(w->bias + o);
+            lanes half[WINO_SIDE][WINO_TILE]; /* [column][row] */
+            for (int j = 0; j < WINO_SIDE; j++) {
+                lanes d[WINO_SIDE];
+                for (int i = 0; i < WINO_SIDE; i++)
+                    d[i] = wino_load(from + (size_t)(i * WINO_SIDE + j) * stride);
+                wino_gather(d, half[j]);
             }
-            for (int i = 0; i < 2 && y + i < s->out[0]; i++) {
-                const lanes left = half[i][0] + half[i][1] + half[i][2] + bias;
-                const lanes right = half[i][1] - half[i][2] - half[i][3] + bias;
-                float *to = destination + (size_t)((y + i) * s->out[1] + x) * oc + o;
-                wino_store(&w->act, to, &left, adds);
-                if (x + 1 < s->out[1])
-                    wino_store(&w->act, to + oc, &right, adds);
+            for (int64_t i = 0; i < rows; i++) {
+                lanes d[WINO_SIDE], made[WINO_TILE];
+                for (int j = 0; j < WINO_SIDE; j++)
+                    d[j] = half[j][i];
+                wino_gather(d, made);
+                float *to = destination + (size_t)(i * s->out[1] + x) * oc + o;
+                for (int64_t j = 0; j < columns; j++) {
+                    const lanes value = made[j] + bias;
+                    wino_store(&w->act, to + (size_t)j * oc, &value, adds);
+                }
             }
         }
     }
 }
 
-/* Runs of neighbouring tiles that make up the block of tiles from `first` on. */
-typedef struct wino_run {
-    int64_t ty, tx;
-    size_t count, slot;
-} wino_run;
-
-static size_t wino_runs(int64_t first, int64_t total, int64_t across, wino_run runs[BLOCK])
+int64_t pxi_winograd_group(const pxi_winograd *w)
 {
-    size_t count = 0, slot = 0;
-    while (slot < BLOCK && first < total) {
-        const int64_t tx = first % across;
-        const size_t n = PX_MIN((size_t)PX_MIN(across - tx, total - first), BLOCK - slot);
-        runs[count] = (wino_run){.ty = first / across, .tx = tx, .count = n, .slot = slot};
-        count++;
-        slot += n;
-        first += (int64_t)n;
-    }
-    return count;
+    return PX_MAX(BLOCK / wino_tiles(&w->shape), (int64_t)1);
 }
 
-void pxi_winograd_run(const pxi_winograd *w, const float *source, float *destination, bool adds,
-                      float *scratch)
+void pxi_winograd_run(const pxi_winograd *w, int64_t samples, const float *source,
+                      float *destination, bool adds, float *scratch)
 {
     const pxi_conv_shape *s = &w->shape;
-    const int64_t across = (s->out[1] + 1) / 2, total = across * ((s->out[0] + 1) / 2);
-    float *v = scratch, *m = v + PLACES * wino_stride(BLOCK, (size_t)s->in_channels);
-    for (int64_t n = 0; n < s->batch; n++) {
-        for (int64_t first = 0; first < total; first += BLOCK) {
-            wino_run runs[BLOCK];
-            const size_t count = wino_runs(first, total, across, runs);
-            for (size_t r = 0; r < count; r++)
-                wino_data(s, source, runs[r].ty, runs[r].tx, runs[r].count, runs[r].slot, BLOCK, v);
-            wino_products(w, v, m); /* slots behind the last tile hold leftovers, never read */
-            for (size_t r = 0; r < count; r++)
-                wino_results(w, m, runs[r].ty, runs[r].tx, runs[r].count, runs[r].slot, destination,
-                             adds);
-        }
-        source += s->in_channels * s->in[0] * s->in[1];
-        destination += s->out_channels * s->out[0] * s->out[1];
+    const int64_t total = samples * wino_tiles(s);
+    float *v = scratch, *m = v + WINO_PLACES * wino_stride(BLOCK, (size_t)s->in_channels);
+    for (int64_t first = 0; first < total; first += BLOCK) {
+        wino_run runs[BLOCK];
+        const size_t count = wino_runs(s, first, total, BLOCK, runs);
+        for (size_t r = 0; r < count; r++)
+            wino_data(s, source, &runs[r], BLOCK, v);
+        wino_products(w, v, m, (size_t)PX_MIN(total - first, BLOCK));
+        for (size_t r = 0; r < count; r++)
+            wino_results(w, m, &runs[r], destination, adds);
     }
 }
 
@@ -254,10 +273,16 @@ size_t pxi_winograd_scratch(const pxi_winograd *winograd)
     return 0;
 }
 
-void pxi_winograd_run(const pxi_winograd *winograd, const float *source, float *destination,
-                      bool adds, float *scratch)
+int64_t pxi_winograd_group(const pxi_winograd *winograd)
 {
-    (void)winograd, (void)source, (void)destination, (void)adds, (void)scratch;
+    (void)winograd;
+    return 1;
+}
+
+void pxi_winograd_run(const pxi_winograd *winograd, int64_t samples, const float *source,
+                      float *destination, bool adds, float *scratch)
+{
+    (void)winograd, (void)samples, (void)source, (void)destination, (void)adds, (void)scratch;
 }
 
 #endif

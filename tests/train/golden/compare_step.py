@@ -37,7 +37,7 @@ except ImportError as missing:
 
 SEED, BATCH, CLASSES = 1, 32, 10  # a batch on which PyTorch's float32 and float64 agree on all kinks
 LIMIT = 1e-5
-ROUNDING = 1e-6  # error of a gradient, as a share of its tensor's largest
+ROUNDING = 2e-6  # error of a gradient, as a share of its tensor's largest (plexor's 3x3 convolutions go by tiles of 4x4)
 NETWORKS = {"lenet5": ((1, 28, 28), 1e-3), "resnet20": ((3, 32, 32), 3e-2)}  # how far three steps may part
 
 
