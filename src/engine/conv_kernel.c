@@ -18,6 +18,10 @@ px_status pxi_conv_kernel_init(pxi_conv_kernel *kernel, px_arena *arena,
         kernel->narrow = pxi_narrow_new(arena, &one, weights, bias, act);
         return kernel->narrow ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
     }
+    if (pxi_pointwise_takes(&one, act)) {
+        kernel->pointwise = pxi_pointwise_new(arena, &one, weights, bias, act);
+        return kernel->pointwise ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    }
     if (pxi_winograd_takes(&one, act)) {
         kernel->winograd = pxi_winograd_new(arena, &one, weights, bias, act);
         return kernel->winograd ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
@@ -41,6 +45,8 @@ px_status pxi_conv_kernel_repack(pxi_conv_kernel *kernel, const float *weights, 
 {
     if (kernel->narrow)
         pxi_narrow_repack(kernel->narrow, weights, bias);
+    else if (kernel->pointwise)
+        pxi_pointwise_repack(kernel->pointwise, weights, bias);
     else if (kernel->winograd)
         pxi_winograd_repack(kernel->winograd, weights, bias);
     return pxi_prim_repack(kernel->prim, weights, bias, err);
@@ -54,7 +60,7 @@ void pxi_conv_kernel_done(pxi_conv_kernel *kernel)
 
 bool pxi_conv_kernel_is_empty(const pxi_conv_kernel *kernel)
 {
-    return !kernel->prim && !kernel->narrow && !kernel->winograd;
+    return !kernel->prim && !pxi_conv_kernel_is_flexible(kernel);
 }
 
 size_t pxi_conv_kernel_scratch(const pxi_conv_kernel *kernel)
@@ -66,12 +72,15 @@ size_t pxi_conv_kernel_scratch(const pxi_conv_kernel *kernel)
 
 const char *pxi_conv_kernel_name(const pxi_conv_kernel *kernel)
 {
-    return kernel->narrow ? "narrow" : kernel->winograd ? "winograd" : pxi_prim_name(kernel->prim);
+    return kernel->narrow      ? "narrow"
+           : kernel->pointwise ? "pointwise"
+           : kernel->winograd  ? "winograd"
+                               : pxi_prim_name(kernel->prim);
 }
 
 bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel)
 {
-    return kernel->narrow || kernel->winograd;
+    return kernel->narrow || kernel->pointwise || kernel->winograd;
 }
 
 int64_t pxi_conv_kernel_group(const pxi_conv_kernel *kernel)
@@ -118,11 +127,14 @@ px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t first, int64_t
         return PX_OK;
     }
     for (int64_t n = 0; n < count; n++) {
-        if (kernel->prim)
-            PX_TRY(pxi_bound_run(bound->each[first + n], err));
+        if (kernel->narrow)
+            pxi_narrow_run(kernel->narrow, source, destination, adds, bound->scratch);
+        else if (kernel->pointwise)
+            pxi_pointwise_run(kernel->pointwise, source, destination, adds);
         else
-            pxi_narrow_run(kernel->narrow, source + n * kernel->source_size,
-                           destination + n * kernel->destination_size, adds, bound->scratch);
+            PX_TRY(pxi_bound_run(bound->each[first + n], err));
+        source += kernel->source_size;
+        destination += kernel->destination_size;
     }
     return PX_OK;
 }

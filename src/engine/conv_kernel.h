@@ -9,13 +9,15 @@
 #define PXI_ENGINE_CONV_KERNEL_H
 
 #include "engine/narrow.h"
+#include "engine/pointwise.h"
 #include "engine/winograd.h"
 
 typedef struct pxi_conv_kernel {
     int64_t batch;
     int64_t source_size, destination_size; /* elements of a sample */
-    pxi_prim *prim;                        /* one of these three */
+    pxi_prim *prim;                        /* one of these four */
     pxi_narrow *narrow;
+    pxi_pointwise *pointwise;
     pxi_winograd *winograd;
 } pxi_conv_kernel;
 

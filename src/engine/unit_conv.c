@@ -445,11 +445,11 @@ static px_status conv_backward_data(const pxi_unit *unit, const px_session *sess
     float *dx = pxi_cell_grad(session, unit->in[0]) + at;
     for (int64_t n = first; impl->depthwise && n < first + count; n++) {
         const bool masks = impl->masks_itself && !impl->gradient_is_masked;
-        pxi_depthwise_run(
-            impl->depthwise, conv_gradient(unit, session) + n * conv_result_size(impl),
-            masks ? conv_bits(unit, session, n) : NULL,
-            impl->masks_of ? conv_bits(impl->masks_of, session, n) : NULL, dx + (n - first) * size,
-            adds);
+        pxi_depthwise_run(impl->depthwise,
+                          conv_gradient(unit, session) + n * conv_result_size(impl),
+                          masks ? conv_bits(unit, session, n) : NULL,
+                          impl->masks_of ? conv_bits(impl->masks_of, session, n) : NULL,
+                          dx + (n - first) * size, adds);
     }
     if (impl->depthwise)
         return PX_OK;

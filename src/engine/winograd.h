@@ -22,8 +22,8 @@ size_t pxi_winograd_scratch(const pxi_winograd *winograd);
 
 /* How many samples a run should have at least, so that no place in a block is empty. */
 int64_t pxi_winograd_group(const pxi_winograd *winograd);
-/* Channels-last in and out. `adds`: to what the destination holds, before the activation. A sample's
- * results do not depend on those beside it. */
+/* Channels-last in and out. `adds`: to what the destination holds, before the activation. A
+ * sample's results do not depend on those beside it. */
 void pxi_winograd_run(const pxi_winograd *winograd, int64_t samples, const float *source,
                       float *destination, bool adds, float *scratch);
 

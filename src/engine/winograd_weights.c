@@ -4,8 +4,9 @@
  *
  *     dg = G^T [ sum over tiles of V . (A dY A^T) ] G
  *
- * with 36 products per tile and pair of channels instead of 144. The sums over tiles are 36 products
- * of matrices, (in, tiles) x (tiles, out), a block of tiles at a time; their order is fixed.
+ * with 36 products per tile and pair of channels instead of 144. The sums over tiles are 36
+ * products of matrices, (in, tiles) x (tiles, out), a block of tiles at a time; their order is
+ * fixed.
  */
 #include "engine/winograd.h"
 

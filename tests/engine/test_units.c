@@ -297,6 +297,38 @@ static void test_winograd(void **state)
     }
 }
 
+/* 1x1 with eight result channels more than whole vectors: every leftover of a block of pixels */
+static void test_pointwise(void **state)
+{
+    (void)state;
+    draw_state = 9;
+    for (int i = 0; i < 24; i++) {
+        const int ic = draw(16, 50), oc = 8 + 16 * draw(0, 2), act = draw(0, 3);
+        const int h = draw(1, 6), w = draw(1, 6);
+        char what[120], shape[64], weight[64], back[64];
+        snprintf(what, sizeof what, "pointwise %d: %d>%d %dx%d %s", i, ic, oc, h, w,
+                 activations[act][0]);
+        snprintf(shape, sizeof shape, "1,%d,%d,%d", ic, h, w);
+        snprintf(weight, sizeof weight, "%d,%d,1,1", oc, ic);
+        snprintf(back, sizeof back, "%d,%d,1,1", ic, oc);
+        net n;
+        net_init(&n, (uint64_t)(900 + i), shape);
+        int y = net_add(&n, "Conv", "",
+                        (net_in[]){{n.x, NULL, 0, 0}, {0, weight, 0, 0}, {-1, NULL, 0, 0}});
+        if (i % 3 == 0) { /* and one that is added to what is there */
+            const int other = net_add(
+                &n, "Conv", "", (net_in[]){{n.x, NULL, 0, 0}, {0, weight, 0, 0}, {-1, NULL, 0, 0}});
+            y = net_add(&n, "Add", "",
+                        (net_in[]){{y, NULL, 0, 0}, {other, NULL, 0, 0}, {-1, NULL, 0, 0}});
+        }
+        y = add_activation(&n, y, act);
+        if (i % 2) /* its gradient is the other way round */
+            y = net_add(&n, "Conv", "",
+                        (net_in[]){{y, NULL, 0, 0}, {0, back, 0, 0}, {-1, NULL, 0, 0}});
+        compare(net_take(&n, y), what);
+    }
+}
+
 /* Inverted residual blocks: expand, act, depthwise, act, project [+ x]; every stride, border and
  * leftover of the depthwise kernels, and every activation before and behind them. */
 static void test_depthwise(void **state)
@@ -567,11 +599,12 @@ static void test_matmul(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),          cmocka_unit_test(test_winograd),
-        cmocka_unit_test(test_pool),          cmocka_unit_test(test_global_pool),
-        cmocka_unit_test(test_dense),         cmocka_unit_test(test_between),
-        cmocka_unit_test(test_one_dimension), cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_matmul),        cmocka_unit_test(test_depthwise),
+        cmocka_unit_test(test_conv),        cmocka_unit_test(test_winograd),
+        cmocka_unit_test(test_pointwise),   cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_global_pool), cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_between),     cmocka_unit_test(test_one_dimension),
+        cmocka_unit_test(test_tokens),      cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_depthwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
