@@ -46,7 +46,7 @@ void cover_print_table(const px_cover *cover, const double *baseline)
     cli_table_print_free(table, "");
     for (size_t i = 0; i < px_cover_count(cover); i++)
         if (px_cover_rejected(cover, i))
-            printf("%s: %s inputs were left out: their neurons are not finite\n",
+            printf("%s: %s inputs were left out: they, their neurons or scores are not finite\n",
                    px_cover_criterion(cover, i)->id, cli_number(px_cover_rejected(cover, i), a));
 }
 

@@ -95,9 +95,10 @@ px_status pxi_reader_new(const pxi_row_set *set, int64_t batch, bool block, px_r
     r->seconds = pxi_calloc(count, sizeof *r->seconds);
     r->facts = pxi_calloc((size_t)r->room, sizeof *r->facts);
     r->predictions = pxi_calloc((size_t)batch, sizeof *r->predictions);
+    r->bad = pxi_calloc((size_t)batch, sizeof *r->bad);
     r->losses = pxi_calloc((size_t)batch, sizeof *r->losses);
     bool room = r->capacity && r->rows && r->rejected && r->scratch && r->seconds && r->facts &&
-                r->predictions && r->losses;
+                r->predictions && r->losses && r->bad;
     px_status status = PX_OK;
     for (size_t e = 0; e < set->count && room && status == PX_OK; e++) {
         const px_extractor *x = set->extractors[e];
@@ -137,6 +138,7 @@ void px_reader_free(px_reader *r)
     free(r->seconds);
     free(r->facts);
     free(r->predictions);
+    free(r->bad);
     free(r->losses);
     free(r);
 }
@@ -173,6 +175,25 @@ static bool row_is_finite(const float *row, int64_t width)
     return !bad;
 }
 
+/* Marks inputs of which nothing can be said. A fused ReLU turns NaN into 0, so it is looked for at
+ * both ends of the network: among the numbers that go in, and among the scores. There -inf may
+ * stand for an impossible class. */
+static void reader_mark_bad(px_reader *r, const px_session *session, int64_t samples)
+{
+    const px_graph *graph = px_model_graph(r->set->model);
+    const px_view in =
+        graph->input_count > 0 ? px_session_view(session, graph->inputs[0]) : (px_view){0};
+    const int64_t width = in.data ? px_shape_count(&in.shape) / PX_MAX(in.shape.dim[0], 1) : 0;
+    for (int64_t i = 0; i < samples; i++)
+        r->bad[i] = in.data && !row_is_finite(in.data + i * width, width);
+    if (!r->set->has_scores)
+        return;
+    const px_view scores = px_session_view(session, r->set->scores.value);
+    for (int64_t i = 0; i < samples; i++)
+        for (int c = 0; c < r->set->scores.classes; c++)
+            r->bad[i] |= !(scores.data[i * scores.stride[0] + c * scores.stride[1]] < INFINITY);
+}
+
 px_status pxi_reader_read(px_reader *r, px_session *session, int64_t at, int64_t samples,
                           px_error *err)
 {
@@ -194,9 +215,11 @@ px_status pxi_reader_read(px_reader *r, px_session *session, int64_t at, int64_t
                                   r->losses, err);
     if (status != PX_OK)
         return status;
+    reader_mark_bad(r, session, samples);
     for (int64_t i = 0; i < samples; i++) {
-        r->facts[at + i].predicted = r->set->has_scores ? (int)r->predictions[i] : -1;
-        r->facts[at + i].confidence = confident ? (float)exp(-r->losses[i]) : NAN;
+        const bool scored = r->set->has_scores && !r->bad[i];
+        r->facts[at + i].predicted = scored ? (int)r->predictions[i] : -1;
+        r->facts[at + i].confidence = scored && confident ? (float)exp(-r->losses[i]) : NAN;
     }
     for (size_t e = 0; e < r->set->count; e++)
         extracting += r->seconds[e];
@@ -209,7 +232,7 @@ px_status pxi_reader_read(px_reader *r, px_session *session, int64_t at, int64_t
             PX_TRY(x->kind->finish(x, r->scratch[e], session, samples, r->facts + at, rows, err));
         for (int64_t i = 0; i < samples; i++)
             r->rejected[e][(at + i) % r->capacity[e]] =
-                !row_is_finite(rows + i * x->width, x->width);
+                r->bad[i] || !row_is_finite(rows + i * x->width, x->width);
         r->seconds[e] += px_clock_s() - began;
     }
     return PX_OK;

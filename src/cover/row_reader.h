@@ -38,6 +38,7 @@ struct px_reader {
     double forward_seconds;
     px_input_facts *facts;
     int64_t *predictions; /* of a batch */
+    bool *bad;            /* of a batch: its numbers or its scores are not finite */
     double *losses;       /* of the predicted classes */
     int64_t at, samples;  /* where the running forward pass writes to */
 };
