@@ -18,16 +18,21 @@ static const char *const nss[] = {
 
 /* Section 5.3. CC's threshold is the one for CIFAR-10 (100 for CIFAR-100, 102 for Flowers, 1000 for
  * ImageNet). Surprise is counted in buckets of a fixed size. Ranges come from 1,000 training
- * inputs, which is what plexor takes where nothing else is asked for. */
+ * inputs, which is what plexor takes where nothing else is asked for. NLC is a plain sum: the paper
+ * gives no formula, and the values of its Table 3 are of that size. */
 static const char *const nsgen[] = {
-    "nc.variant=scaled", "nc.t=0.75", "kmnc.k=100",    "tknc.k=10", "tknp.k=50",      "cc.t=10",
-    "lsc.form=size",     "lsc.t=10",  "dsc.form=size", "dsc.t=0.1", "mdsc.form=size", "mdsc.t=10",
-    "cac.bins=8",        NULL,
+    "nc.variant=scaled", "nc.t=0.75",     "kmnc.k=100", "tknc.k=10",     "tknp.k=50",
+    "cc.t=10",           "lsc.form=size", "lsc.t=10",   "dsc.form=size", "dsc.t=0.1",
+    "mdsc.form=size",    "mdsc.t=10",     "cac.bins=8", "nlc.norm=sum",  NULL,
 };
 
-/* Section III, with the values of its public package: the paper gives formulas only. */
+/* Section III, with the numbers of its public package: the paper gives formulas only. By equations
+ * 5 and 6 a neuron's output itself is compared (the package scales by batch: nc.variant=suite is
+ * that over the whole suite); by equation 7 and the open corners of NBC, the upper end of a range
+ * is in its last section (the package: kmnc.variant=upper-open). */
 static const char *const rev[] = {
-    "nc.variant=suite", "nc.t=0.75", "kmnc.k=10", "tknc.k=2", "tknp.k=2", NULL,
+    "nc.variant=raw", "nc.t=0.75", "kmnc.k=10", "kmnc.variant=canonical",
+    "tknc.k=2",       "tknp.k=2",  NULL,
 };
 
 const px_preset pxi_presets[] = {
