@@ -88,7 +88,7 @@ typedef struct px_mutation_entry {
     /* Discrete entries: how many rules, and the values of rule i. */
     size_t rule_count;
     void (*rule)(size_t i, double *values);
-    /* Continuous entries (rule_count 0), and rules with something left to draw (else NULL). */
+    /* Continuous entries (rule_count 0); a parameter named "seed" is drawn for all of them. */
     void (*draw)(px_random *random, double *values);
 } px_mutation_entry;
 
@@ -188,9 +188,10 @@ typedef struct px_mutant_set px_mutant_set;
 
 /* Input i is one mutant of input i of `parents` (borrowed; it outlives the set), drawn by
  * px_rng(seed, PX_RNG_MUTATE, px_dataset_index(parents, i), iteration): so a shard or a --limit of
- * the parents has the same mutants. Labels, names and indices are the parents'. Lazy: pixels are
- * made when asked for. 8-bit data give 8-bit data; float data must be pictures with values 0..1,
- * which are rounded to k/255 first. Pictures only ([C,H,W]); PX_E_MISMATCH else. */
+ * the parents has the same mutants. Labels and indices are the parents'; a name is the parent's and
+ * the mutation, "t10k-17|rotation angle=-17.25". Lazy: pixels are made when asked for. 8-bit data
+ * give 8-bit data; float data must be pictures with values 0..1, which are rounded to k/255 first.
+ * Pictures only ([C,H,W]); PX_E_MISMATCH else. */
 PX_API px_status px_mutant_set_new(const px_dataset *parents, const px_mutations *from,
                                    uint64_t seed, uint32_t iteration, px_mutant_set **out,
                                    px_error *err);

@@ -27,6 +27,13 @@ px_data_options px_data_options_default(void)
     return (px_data_options){0};
 }
 
+/* Which sample of the source it is. */
+static int64_t dataset_at(const px_dataset *set, int64_t index)
+{
+    assert(index >= 0 && index < set->count);
+    return set->order ? set->order[set->first + index] : set->first + index;
+}
+
 /* --- opening --------------------------------------------------------------------------------- */
 
 static px_status dataset_pick(px_dataset *set, const px_data_options *options, px_error *err)
@@ -61,7 +68,7 @@ static px_status dataset_stored_shape(const px_dataset *set, px_shape *out, px_e
         return PX_OK;
     }
     pxi_image image = {0};
-    PX_TRY(set->source->type->image(set->source, px_dataset_index(set, 0), &image, err));
+    PX_TRY(set->source->type->image(set->source, dataset_at(set, 0), &image, err));
     *out = (px_shape){.rank = 3, .dim = {image.channels, image.height, image.width}};
     pxi_image_done(&image);
     return PX_OK;
@@ -105,20 +112,22 @@ static px_status dataset_reshape(px_dataset *set, const px_data_options *options
     return PX_OK;
 }
 
-px_status px_dataset_open(const char *spec, const px_data_options *options, px_dataset **out,
-                          px_error *err)
+/* Takes over the source in any case. */
+static px_status dataset_make(pxi_source *source, const char *spec, const px_data_options *options,
+                              px_dataset **out, px_error *err)
 {
-    const px_data_options defaults = px_data_options_default();
-    px_dataset *set = pxi_calloc(1, sizeof *set);
     px_status status;
-    if (!options)
-        options = &defaults;
-    if (!set || !(set->spec = pxi_strdup(spec))) {
+    px_dataset *set = pxi_calloc(1, sizeof *set);
+    if (!set) {
+        pxi_source_free(source);
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    set->source = source;
+    if (!(set->spec = pxi_strdup(spec))) {
         status = px_fail(err, PX_E_NOMEM, "out of memory");
         goto done;
     }
-    if ((status = pxi_source_open(spec, options->split, &set->source, err)) != PX_OK ||
-        (status = dataset_pick(set, options, err)) != PX_OK ||
+    if ((status = dataset_pick(set, options, err)) != PX_OK ||
         (status = dataset_reshape(set, options, err)) != PX_OK)
         goto done;
     char shape[PX_SHAPE_TEXT], classes[64] = "";
@@ -133,6 +142,23 @@ px_status px_dataset_open(const char *spec, const px_data_options *options, px_d
 done:
     px_dataset_close(set);
     return status;
+}
+
+px_status px_dataset_open(const char *spec, const px_data_options *options, px_dataset **out,
+                          px_error *err)
+{
+    const px_data_options defaults = px_data_options_default();
+    pxi_source *source = NULL;
+    if (!options)
+        options = &defaults;
+    PX_TRY(pxi_source_open(spec, options->split, &source, err));
+    return dataset_make(source, spec, options, out, err);
+}
+
+px_status pxi_dataset_wrap(pxi_source *source, const char *spec, px_dataset **out, px_error *err)
+{
+    const px_data_options options = px_data_options_default();
+    return dataset_make(source, spec, &options, out, err);
 }
 
 void px_dataset_close(px_dataset *set)
@@ -186,14 +212,15 @@ px_shape px_dataset_shape(const px_dataset *set)
 
 int64_t px_dataset_index(const px_dataset *set, int64_t index)
 {
-    assert(index >= 0 && index < set->count);
-    return set->order ? set->order[set->first + index] : set->first + index;
+    const pxi_source *source = set->source;
+    const int64_t at = dataset_at(set, index);
+    return source->type->origin ? source->type->origin(source, at) : at;
 }
 
 int64_t px_dataset_label(const px_dataset *set, int64_t index)
 {
     const pxi_source *source = set->source;
-    return source->type->label ? source->type->label(source, px_dataset_index(set, index)) : -1;
+    return source->type->label ? source->type->label(source, dataset_at(set, index)) : -1;
 }
 
 int px_dataset_target_count(const px_dataset *set)
@@ -210,7 +237,7 @@ px_status px_dataset_target(const px_dataset *set, int64_t index, float *target,
 const char *px_dataset_name(const px_dataset *set, int64_t index, char *buffer, size_t size)
 {
     const pxi_source *source = set->source;
-    const int64_t at = px_dataset_index(set, index);
+    const int64_t at = dataset_at(set, index);
     if (source->type->name)
         return source->type->name(source, at, buffer, size);
     snprintf(buffer, size, "%lld", (long long)at);
@@ -256,7 +283,7 @@ uint64_t px_dataset_hash(const px_dataset *set)
     }
     XXH3_64bits_reset(state);
     for (int64_t i = 0; i < set->count; i++) {
-        const int64_t at = px_dataset_index(set, i);
+        const int64_t at = dataset_at(set, i);
         px_dataset_name(set, i, name, sizeof name);
         const uint64_t size = source->type->size ? source->type->size(source, at)
                                                  : (uint64_t)px_shape_count(&source->shape);
@@ -311,7 +338,7 @@ static px_status dataset_check_size(const px_dataset *set, int64_t index, const 
 
 px_status px_dataset_pixels(const px_dataset *set, int64_t index, float *pixels, px_error *err)
 {
-    const int64_t at = px_dataset_index(set, index);
+    const int64_t at = dataset_at(set, index);
     if (!set->converts)
         return set->source->type->values(set->source, at, pixels, err);
     pxi_image image = {0};

@@ -9,7 +9,7 @@
 
 #include "data/image.h"
 #include "data/tree.h"
-#include <plexor/tensor.h>
+#include <plexor/data.h>
 
 typedef struct pxi_source pxi_source;
 
@@ -24,6 +24,8 @@ typedef struct pxi_source_type {
     /* NULL: the index in decimal */
     const char *(*name)(const pxi_source *source, int64_t index, char *buffer, size_t size);
     uint64_t (*size)(const pxi_source *source, int64_t index); /* NULL: the shape says it */
+    /* Its number where the samples come from, for sources made of others; NULL: the index. */
+    int64_t (*origin)(const pxi_source *source, int64_t index);
     void (*free)(pxi_source *source); /* frees the source itself too; takes half-built ones */
 } pxi_source_type;
 
@@ -98,5 +100,11 @@ px_status pxi_noise_open(const char *text, const char *split, pxi_source **out, 
 
 px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err);
 void pxi_source_free(pxi_source *source); /* NULL is fine */
+
+/* --- from a source to a data set ------------------------------------------------------------- */
+
+/* All samples of a source as they are; `spec` is for messages. Takes over the source in any case.
+ */
+px_status pxi_dataset_wrap(pxi_source *source, const char *spec, px_dataset **out, px_error *err);
 
 #endif

@@ -1,0 +1,144 @@
+/* src/mutate/drawn.c - drawn mutations as text: "shift x=0.1 y=-0.07" */
+#include "mutate/mutation.h"
+
+#include "base/memory.h"
+
+#include <plexor/text.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *px_drawn_text(const px_drawn *drawn, char buffer[PX_DRAWN_TEXT])
+{
+    const px_mutation *m = drawn->mutation;
+    int used = snprintf(buffer, PX_DRAWN_TEXT, "%s", m->id);
+    for (size_t i = 0; i < m->param_count; i++) {
+        const px_mutation_param *param = &m->params[i];
+        const double value = drawn->values[i];
+        char number[PX_REAL_TEXT];
+        const size_t room = (size_t)(PX_DRAWN_TEXT - used); /* names are short: it suffices */
+        if (param->choices && value == 0.0)
+            continue;
+        if (param->choices)
+            used +=
+                snprintf(buffer + used, room, " %s=%s", param->name, param->choices[(size_t)value]);
+        else if (value == floor(value) && fabs(value) < 1e15)
+            used += snprintf(buffer + used, room, " %s=%.0f", param->name, value);
+        else
+            used +=
+                snprintf(buffer + used, room, " %s=%s", param->name, px_real_text(value, number));
+    }
+    return buffer;
+}
+
+/* --- and back -------------------------------------------------------------------------------- */
+
+typedef struct drawn_word { /* "name=value" */
+    char text[128];
+    size_t name_length;
+    const char *value;
+} drawn_word;
+
+/* The next word of *text into a copy of its own; false: there is none, or it is no such thing. */
+static bool drawn_next(const char **text, drawn_word *word)
+{
+    *text += strspn(*text, " \t");
+    const size_t length = strcspn(*text, " \t");
+    const size_t kept = PX_MIN(length, sizeof word->text - 1);
+    memcpy(word->text, *text, kept);
+    word->text[kept] = '\0';
+    *text += length;
+    word->name_length = strcspn(word->text, "=");
+    word->value = word->text + word->name_length;
+    word->value += *word->value == '=';
+    return length > 0;
+}
+
+static px_status drawn_choice(const px_mutation *m, const px_mutation_param *param,
+                              const char *text, double *out, px_error *err)
+{
+    px_text names = {0};
+    for (size_t i = 0; param->choices[i]; i++) {
+        if (strcmp(param->choices[i], text) == 0) {
+            px_text_done(&names);
+            *out = (double)i;
+            return PX_OK;
+        }
+        px_text_format(&names, "%s%s", i ? ", " : "", param->choices[i]);
+    }
+    const px_status status = px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': it can be %s", m->id,
+                                     param->name, text, px_text_get(&names));
+    px_text_done(&names);
+    return status;
+}
+
+static px_status drawn_number(const px_mutation *m, const px_mutation_param *param,
+                              const char *text, double *out, px_error *err)
+{
+    char *end;
+    errno = 0;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || isnan(value) || errno == ERANGE)
+        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': '%.60s' is not a number", m->id,
+                       param->name, text, text);
+    if (value < param->least || value > param->most)
+        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': it must be between %.10g and %.10g", m->id,
+                       param->name, text, param->least, param->most);
+    if (param->integer && value != floor(value))
+        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': a whole number is needed", m->id,
+                       param->name, text);
+    *out = value == 0.0 ? 0.0 : value; /* no -0, whose text would be another */
+    return PX_OK;
+}
+
+static px_status drawn_param(const px_mutation *m, const drawn_word *word, px_drawn *drawn,
+                             unsigned *given, px_error *err)
+{
+    for (size_t i = 0; i < m->param_count; i++) {
+        const px_mutation_param *param = &m->params[i];
+        if (strlen(param->name) != word->name_length ||
+            strncmp(param->name, word->text, word->name_length) != 0)
+            continue;
+        if (*given & 1u << i)
+            return px_fail(err, PX_E_USAGE, "%s: '%s' is given twice", m->id, param->name);
+        *given |= 1u << i;
+        return param->choices ? drawn_choice(m, param, word->value, &drawn->values[i], err)
+                              : drawn_number(m, param, word->value, &drawn->values[i], err);
+    }
+    px_text names = {0};
+    for (size_t i = 0; i < m->param_count; i++)
+        px_text_format(&names, "%s%s=", i ? ", " : "", m->params[i].name);
+    const px_status status =
+        px_fail(err, PX_E_USAGE, "%s: '%.60s' is no parameter of it; it has %s", m->id, word->text,
+                px_text_get(&names));
+    px_text_done(&names);
+    return status;
+}
+
+px_status px_drawn_parse(const char *text, px_drawn *out, px_error *err)
+{
+    px_drawn drawn = {0};
+    drawn_word word;
+    unsigned given = 0;
+    if (!drawn_next(&text, &word))
+        return px_fail(err, PX_E_USAGE,
+                       "a mutation is empty; write it as in \"rotation angle=-17\"");
+    drawn.mutation = px_mutation_find(word.text);
+    if (!drawn.mutation)
+        return px_fail(err, PX_E_USAGE,
+                       "there is no mutation '%.60s'; 'plexor list mutations' names them",
+                       word.text);
+    const px_mutation *m = drawn.mutation;
+    while (drawn_next(&text, &word))
+        PX_TRY(drawn_param(m, &word, &drawn, &given, err));
+    for (size_t i = 0; i < m->param_count; i++)
+        if (!m->params[i].choices && !(given & 1u << i))
+            return px_fail(err, PX_E_USAGE, "%s needs '%s=' (%s; %.10g to %.10g)", m->id,
+                           m->params[i].name, m->params[i].help, m->params[i].least,
+                           m->params[i].most);
+    *out = drawn;
+    return PX_OK;
+}

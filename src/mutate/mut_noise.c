@@ -1,0 +1,115 @@
+/* src/mutate/mut_noise.c - DeepHunter's pixel change and noise
+ *
+ * What they put in follows from a seed that is a parameter, so a drawn one can be repeated.
+ */
+#include "mutate/mutation.h"
+#include "mutate/plain_math.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOISE_SEED                                                         \
+    {                                                                      \
+        "seed", "of the random numbers it uses", 0, UINT32_MAX, true, NULL \
+    }
+
+static px_random noise_random(double seed)
+{
+    return px_rng((uint64_t)seed, PX_RNG_MUTATE_NOISE, 0, 0);
+}
+
+static const px_mutation_param pixel_change_params[] = {
+    {"count", "values to change, drawn with replacement", 0, 1000000, true, NULL},
+    NOISE_SEED,
+};
+
+/* A place among `size` values, which may be more than 2^32. */
+static size_t noise_place(px_random *random, size_t size)
+{
+    if (size <= UINT32_MAX)
+        return px_rng_below(random, (uint32_t)size);
+    const uint64_t high = px_rng_u32(random);
+    return (size_t)((high << 32 | px_rng_u32(random)) % size);
+}
+
+static px_status pixel_change_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
+                                    int width, int channels, px_error *err)
+{
+    (void)err;
+    const size_t size = (size_t)height * (size_t)width * (size_t)channels;
+    px_random random = noise_random(v[1]);
+    memcpy(out, in, size);
+    for (int i = 0; i < (int)v[0]; i++) {
+        const size_t at = noise_place(&random, size);
+        out[at] = (uint8_t)px_rng_below(&random, 256);
+    }
+    return PX_OK;
+}
+
+const px_mutation px_mutation_pixel_change = {
+    .id = "pixel-change",
+    .title = "a few values replaced by random ones",
+    .group = PX_MUTATION_PIXEL,
+    .differentiable = true,
+    .params = pixel_change_params,
+    .param_count = PX_LEN(pixel_change_params),
+    .apply = pixel_change_apply,
+};
+
+enum { NOISE_GAUSSIAN, NOISE_SALT, NOISE_SPECKLE };
+static const char *const noises[] = {"gaussian", "salt-pepper", "speckle", NULL};
+static const char *const overs[] = {"clip", "wrap", NULL};
+
+static const px_mutation_param noise_params[] = {
+    {"kind", "N(0, 0.1) added; 0.4 % of values become 1 or 0; v + v N(0, 1)", 0, 2, true, noises},
+    NOISE_SEED,
+    {"over", "beyond 0..255: clipped, or cut off and wrapped round, as DeepHunter's code does", 0,
+     1, true, overs},
+};
+
+/* What numpy makes of a float that is cast to a byte: the whole part, modulo 256. */
+static uint8_t noise_wrap(double v)
+{
+    return (uint8_t)(long long)v;
+}
+
+static void noise_salt(px_random *random, uint8_t *out, size_t size)
+{
+    const size_t each = (size + 499) / 500; /* half of 0.4 %, rounded up */
+    for (size_t i = 0; i < each; i++)
+        out[noise_place(random, size)] = 1;
+    for (size_t i = 0; i < each; i++)
+        out[noise_place(random, size)] = 0;
+}
+
+static px_status noise_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
+                             int width, int channels, px_error *err)
+{
+    (void)err;
+    const size_t size = (size_t)height * (size_t)width * (size_t)channels;
+    px_random random = noise_random(v[1]);
+    const double sigma = sqrt(0.1);
+    memcpy(out, in, size);
+    if ((int)v[0] == NOISE_SALT) {
+        noise_salt(&random, out, size);
+        return PX_OK;
+    }
+    for (size_t i = 0; i < size; i++) {
+        const double n = pxi_normal(&random);
+        const double value = (int)v[0] == NOISE_GAUSSIAN ? in[i] + sigma * n : in[i] + in[i] * n;
+        out[i] = v[2] != 0.0 ? noise_wrap(value) : pxi_level(value);
+    }
+    return PX_OK;
+}
+
+const px_mutation px_mutation_noise = {
+    .id = "noise",
+    .title = "Gaussian noise, salt and pepper, or speckle",
+    .group = PX_MUTATION_PIXEL,
+    .differentiable = true,
+    .params = noise_params,
+    .param_count = PX_LEN(noise_params),
+    .apply = noise_apply,
+};

@@ -1,0 +1,211 @@
+/* src/mutate/mutant_set.c - a data set of mutants, one of each input of another */
+#include "mutate/mutation.h"
+
+#include "base/memory.h"
+#include "data/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+static px_status values_to_levels(const float *values, size_t count, bool unit, uint8_t *levels,
+                                  px_error *err)
+{
+    const double most = unit ? 1.0 : 255.0, scale = unit ? 255.0 : 1.0;
+    for (size_t i = 0; i < count; i++) {
+        const double v = (double)values[i];
+        if (!(v >= 0.0 && v <= most)) /* NaN too */
+            return px_fail(err, PX_E_MISMATCH,
+                           "mutations are for pictures with values from 0 to %g; there is a %g",
+                           most, v);
+        levels[i] = pxi_level(v * scale);
+    }
+    return PX_OK;
+}
+
+static void values_from_levels(const uint8_t *levels, size_t count, bool unit, float *values)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = unit ? (float)levels[i] / 255.0f : (float)levels[i];
+}
+
+static px_status values_check_shape(const px_shape *shape, px_error *err)
+{
+    char text[PX_SHAPE_TEXT];
+    for (int d = 0; d < 3; d++)
+        if (shape->rank != 3 || shape->dim[d] < 1 || shape->dim[d] > PX_MUTATION_SIDE_MOST)
+            return px_fail(err, PX_E_MISMATCH,
+                           "mutations are for pictures, [channels,height,width] of up to %d each; "
+                           "the samples are %s",
+                           PX_MUTATION_SIDE_MOST, px_shape_text(shape, text));
+    return PX_OK;
+}
+
+px_status px_mutation_apply_values(const px_drawn *drawn, const px_shape *shape, bool unit,
+                                   const float *in, float *out, px_error *err)
+{
+    PX_TRY(values_check_shape(shape, err));
+    const size_t count = (size_t)px_shape_count(shape);
+    uint8_t *levels = pxi_alloc_aligned(2 * count);
+    if (!levels)
+        return px_fail(err, PX_E_NOMEM, "out of memory for a picture");
+    px_status status = values_to_levels(in, count, unit, levels, err);
+    if (status == PX_OK)
+        status = px_mutation_apply(drawn, levels, levels + count, (int)shape->dim[1],
+                                   (int)shape->dim[2], (int)shape->dim[0], err);
+    if (status == PX_OK)
+        values_from_levels(levels + count, count, unit, out);
+    free(levels);
+    return status;
+}
+
+/* --- the source ------------------------------------------------------------------------------ */
+
+typedef struct mutant_source {
+    pxi_source base;
+    const px_dataset *parents;
+    px_mutations from;
+    uint64_t seed;
+    uint32_t iteration;
+    const char **class_names;
+} mutant_source;
+
+static px_drawn mutant_drawn(const mutant_source *mutants, int64_t index)
+{
+    const int64_t origin = px_dataset_index(mutants->parents, index);
+    px_random random = px_rng(mutants->seed, PX_RNG_MUTATE, (uint32_t)origin, mutants->iteration);
+    return px_mutation_draw(&mutants->from, &random);
+}
+
+static px_status mutant_values(const pxi_source *source, int64_t index, float *out, px_error *err)
+{
+    const mutant_source *mutants = (const mutant_source *)source;
+    const px_drawn drawn = mutant_drawn(mutants, index);
+    PX_TRY(px_dataset_pixels(mutants->parents, index, out, err));
+    const px_status status =
+        px_mutation_apply_values(&drawn, &source->shape, !source->is_8bit, out, out, err);
+    char name[256];
+    return status == PX_OK
+               ? PX_OK
+               : px_fail_in(err, status, "input '%s'",
+                            px_dataset_name(mutants->parents, index, name, sizeof name));
+}
+
+static int64_t mutant_label(const pxi_source *source, int64_t index)
+{
+    return px_dataset_label(((const mutant_source *)source)->parents, index);
+}
+
+static const char *mutant_name(const pxi_source *source, int64_t index, char *buffer, size_t size)
+{
+    const mutant_source *mutants = (const mutant_source *)source;
+    const px_drawn drawn = mutant_drawn(mutants, index);
+    char text[PX_DRAWN_TEXT], name[4096];
+    snprintf(buffer, size, "%s|%s", px_dataset_name(mutants->parents, index, name, sizeof name),
+             px_drawn_text(&drawn, text));
+    return buffer;
+}
+
+static int64_t mutant_origin(const pxi_source *source, int64_t index)
+{
+    return px_dataset_index(((const mutant_source *)source)->parents, index);
+}
+
+static void mutant_free(pxi_source *source)
+{
+    free(((mutant_source *)source)->class_names);
+    free(source);
+}
+
+static const pxi_source_type mutant_type = {
+    .values = mutant_values,
+    .label = mutant_label,
+    .name = mutant_name,
+    .origin = mutant_origin,
+    .free = mutant_free,
+};
+
+/* --- the set --------------------------------------------------------------------------------- */
+
+struct px_mutant_set {
+    px_dataset *data;
+    const mutant_source *source; /* belongs to the data set */
+};
+
+static px_status mutant_source_new(const px_dataset *parents, const px_mutations *from,
+                                   uint64_t seed, uint32_t iteration, mutant_source **out,
+                                   px_error *err)
+{
+    const int classes = px_dataset_class_count(parents);
+    mutant_source *mutants = pxi_calloc(1, sizeof *mutants);
+    if (!mutants)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    mutants->base = (pxi_source){.type = &mutant_type,
+                                 .count = px_dataset_count(parents),
+                                 .is_8bit = px_dataset_is_8bit(parents),
+                                 .shape = px_dataset_shape(parents),
+                                 .class_count = classes};
+    snprintf(mutants->base.kind, sizeof mutants->base.kind, "%s mutants", from->set->id);
+    mutants->parents = parents;
+    mutants->from = *from;
+    mutants->seed = seed;
+    mutants->iteration = iteration;
+    if (classes > 0 && px_dataset_class_name(parents, 0)) {
+        mutants->class_names = pxi_calloc((size_t)classes, sizeof *mutants->class_names);
+        if (!mutants->class_names) {
+            mutant_free(&mutants->base);
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+        }
+        for (int c = 0; c < classes; c++)
+            mutants->class_names[c] = px_dataset_class_name(parents, c);
+        mutants->base.class_names = mutants->class_names;
+    }
+    *out = mutants;
+    return PX_OK;
+}
+
+px_status px_mutant_set_new(const px_dataset *parents, const px_mutations *from, uint64_t seed,
+                            uint32_t iteration, px_mutant_set **out, px_error *err)
+{
+    const px_shape shape = px_dataset_shape(parents);
+    PX_TRY(values_check_shape(&shape, err));
+    px_mutant_set *set = pxi_calloc(1, sizeof *set);
+    if (!set)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    mutant_source *source = NULL;
+    px_status status = mutant_source_new(parents, from, seed, iteration, &source, err);
+    if (status == PX_OK) {
+        set->source = source;
+        status = pxi_dataset_wrap(&source->base, px_dataset_describe(parents), &set->data, err);
+    }
+    if (status != PX_OK) {
+        free(set);
+        return status;
+    }
+    *out = set;
+    return PX_OK;
+}
+
+void px_mutant_set_free(px_mutant_set *set)
+{
+    if (!set)
+        return;
+    px_dataset_close(set->data);
+    free(set);
+}
+
+const px_dataset *px_mutant_set_data(const px_mutant_set *set)
+{
+    return set->data;
+}
+
+const px_dataset *px_mutant_set_parents(const px_mutant_set *set)
+{
+    return set->source->parents;
+}
+
+px_drawn px_mutant_set_drawn(const px_mutant_set *set, int64_t index)
+{
+    return mutant_drawn(set->source, index);
+}

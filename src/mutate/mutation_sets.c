@@ -1,0 +1,195 @@
+/* src/mutate/mutation_sets.c - sets of mutations, parts of them, and drawing */
+#include "mutate/mutation.h"
+
+#include "base/memory.h"
+
+#include <plexor/text.h>
+
+#include <assert.h>
+#include <string.h>
+
+static const px_mutation_set *const sets[] = {
+#define SET_ROW(id) &pxi_mutation_set_##id,
+    PX_MUTATION_SETS(SET_ROW)
+#undef SET_ROW
+};
+
+size_t px_mutation_set_count(void)
+{
+    return PX_LEN(sets);
+}
+
+const px_mutation_set *px_mutation_set_get(size_t i)
+{
+    return i < PX_LEN(sets) ? sets[i] : NULL;
+}
+
+static px_mutations sets_whole(const px_mutation_set *set)
+{
+    return (px_mutations){set, (uint32_t)((UINT64_C(1) << set->entry_count) - 1)};
+}
+
+size_t px_mutation_set_rules(const px_mutation_set *set)
+{
+    const px_mutations whole = sets_whole(set);
+    return px_mutations_rules(&whole);
+}
+
+static bool sets_has(const px_mutations *from, size_t i)
+{
+    return from->entries >> i & 1;
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+static bool sets_word_is(const char *word, size_t length, const char *name)
+{
+    return strlen(name) == length && strncmp(word, name, length) == 0;
+}
+
+/* Entries that a word of a part names: by id, group, or kind. */
+static uint32_t sets_named(const px_mutation_set *set, const char *word, size_t length)
+{
+    uint32_t named = 0;
+    for (size_t i = 0; i < set->entry_count; i++) {
+        const px_mutation *m = set->entries[i].mutation;
+        const char *group = m->group == PX_MUTATION_AFFINE ? "affine" : "pixel";
+        const char *kind = m->differentiable ? "differentiable" : "non-differentiable";
+        /* "rotation" will do for "cv-rotation" where the set has no other */
+        const char *plain = strncmp(m->id, "cv-", 3) == 0 ? m->id + 3 : m->id;
+        if (sets_word_is(word, length, m->id) || sets_word_is(word, length, plain) ||
+            sets_word_is(word, length, group) || sets_word_is(word, length, kind))
+            named |= UINT32_C(1) << i;
+    }
+    return named;
+}
+
+static px_status sets_no_part(const px_mutation_set *set, const char *word, size_t length,
+                              px_error *err)
+{
+    px_text names = {0};
+    for (size_t i = 0; i < set->entry_count; i++)
+        px_text_format(&names, "%s%s", i ? ", " : "", set->entries[i].mutation->id);
+    const px_status status =
+        px_fail(err, PX_E_USAGE,
+                "the set '%s' has no '%.*s'; it has %s (and affine, pixel, differentiable, "
+                "non-differentiable as groups)",
+                set->id, (int)PX_MIN(length, 60), word, px_text_get(&names));
+    px_text_done(&names);
+    return status;
+}
+
+px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err)
+{
+    const size_t length = strcspn(text, ":");
+    for (size_t i = 0; i < PX_LEN(sets); i++) {
+        if (!sets_word_is(text, length, sets[i]->id))
+            continue;
+        px_mutations from = sets_whole(sets[i]);
+        if (text[length] == ':') {
+            from.entries = 0;
+            for (const char *word = text + length + 1;; word++) {
+                const size_t size = strcspn(word, ",");
+                const uint32_t named = sets_named(sets[i], word, size);
+                if (!named)
+                    return sets_no_part(sets[i], word, size, err);
+                from.entries |= named;
+                word += size;
+                if (!*word)
+                    break;
+            }
+        }
+        *out = from;
+        return PX_OK;
+    }
+    return px_fail(err, PX_E_USAGE,
+                   "there is no set of mutations '%.*s'; there are nss, deephunter and nsgen, and "
+                   "parts of them as in nss:rotation,shear",
+                   (int)PX_MIN(length, 60), text);
+}
+
+bool px_mutations_of_group(const px_mutations *from, px_mutation_group group, px_mutations *out)
+{
+    px_mutations part = {from->set, 0};
+    for (size_t i = 0; i < from->set->entry_count; i++)
+        if (sets_has(from, i) && from->set->entries[i].mutation->group == group)
+            part.entries |= UINT32_C(1) << i;
+    if (!part.entries)
+        return false;
+    *out = part;
+    return true;
+}
+
+/* --- drawing --------------------------------------------------------------------------------- */
+
+size_t px_mutations_rules(const px_mutations *from)
+{
+    size_t rules = 0;
+    for (size_t i = 0; i < from->set->entry_count; i++) {
+        if (sets_has(from, i) && from->set->entries[i].rule_count == 0)
+            return 0;
+        rules += sets_has(from, i) ? from->set->entries[i].rule_count : 0;
+    }
+    return rules;
+}
+
+/* Where the mutation has its seed; its param_count: nowhere. */
+static size_t sets_seed_at(const px_mutation *m)
+{
+    size_t i = 0;
+    while (i < m->param_count && strcmp(m->params[i].name, "seed") != 0)
+        i++;
+    return i;
+}
+
+px_drawn px_mutations_rule(const px_mutations *from, size_t i, uint32_t seed)
+{
+    size_t e = 0;
+    for (; e < from->set->entry_count; e++) {
+        const size_t count = sets_has(from, e) ? from->set->entries[e].rule_count : 0;
+        if (i < count)
+            break;
+        i -= count;
+    }
+    assert(e < from->set->entry_count);
+    const px_mutation_entry *entry = &from->set->entries[e];
+    px_drawn drawn = {.mutation = entry->mutation};
+    entry->rule(i, drawn.values);
+    const size_t at = sets_seed_at(entry->mutation);
+    if (at < entry->mutation->param_count)
+        drawn.values[at] = seed;
+    return drawn;
+}
+
+static const px_mutation_entry *sets_draw_entry(const px_mutations *from, px_random *random)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < from->set->entry_count; i++)
+        count += sets_has(from, i);
+    assert(count);
+    uint32_t place = px_rng_below(random, count);
+    size_t i = 0;
+    for (;; i++)
+        if (sets_has(from, i) && place-- == 0)
+            return &from->set->entries[i];
+}
+
+px_drawn px_mutation_draw(const px_mutations *from, px_random *random)
+{
+    px_drawn drawn = {0};
+    if (from->set->by_rule) {
+        const uint32_t rule = px_rng_below(random, (uint32_t)px_mutations_rules(from));
+        drawn = px_mutations_rule(from, rule, 0);
+    } else {
+        const px_mutation_entry *entry = sets_draw_entry(from, random);
+        drawn.mutation = entry->mutation;
+        if (entry->rule_count)
+            entry->rule(px_rng_below(random, (uint32_t)entry->rule_count), drawn.values);
+        else
+            entry->draw(random, drawn.values);
+    }
+    const size_t at = sets_seed_at(drawn.mutation);
+    if (at < drawn.mutation->param_count)
+        drawn.values[at] = px_rng_u32(random);
+    return drawn;
+}

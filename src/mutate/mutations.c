@@ -1,0 +1,44 @@
+/* src/mutate/mutations.c - the table of mutations, and applying one */
+#include "mutate/mutation.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const px_mutation *const mutations[] = {
+#define MUTATION_ROW(id) &px_mutation_##id,
+    PX_MUTATIONS(MUTATION_ROW)
+#undef MUTATION_ROW
+};
+
+size_t px_mutation_count(void)
+{
+    return PX_LEN(mutations);
+}
+
+const px_mutation *px_mutation_get(size_t i)
+{
+    return i < PX_LEN(mutations) ? mutations[i] : NULL;
+}
+
+const px_mutation *px_mutation_find(const char *id)
+{
+    for (size_t i = 0; i < PX_LEN(mutations); i++)
+        if (strcmp(mutations[i]->id, id) == 0)
+            return mutations[i];
+    return NULL;
+}
+
+px_status px_mutation_apply(const px_drawn *drawn, const uint8_t *in, uint8_t *out, int height,
+                            int width, int channels, px_error *err)
+{
+    if (height < 1 || width < 1 || channels < 1 || height > PX_MUTATION_SIDE_MOST ||
+        width > PX_MUTATION_SIDE_MOST || channels > PX_MUTATION_SIDE_MOST)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "mutations are for pictures of 1 to %d pixels each way, not %d channels of "
+                       "%d x %d",
+                       PX_MUTATION_SIDE_MOST, channels, width, height);
+    assert(drawn->mutation);
+    return drawn->mutation->apply(drawn->values, in, out, height, width, channels, err);
+}

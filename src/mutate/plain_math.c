@@ -1,0 +1,111 @@
+/* src/mutate/plain_math.c - sine, cosine, exponential and logarithm from series */
+#include "mutate/plain_math.h"
+
+#include "base/memory.h"
+#include "mutate/mutation.h"
+
+#include <math.h>
+
+/* Coefficients from the highest power down. */
+static double plain_series(const double *c, size_t count, double x)
+{
+    double sum = c[0];
+    for (size_t i = 1; i < count; i++)
+        sum = sum * x + c[i];
+    return sum;
+}
+
+void pxi_sin_cos_degrees(double degrees, double *sine, double *cosine)
+{
+    /* Taylor in x^2; the terms left out are below half a unit in the last place at 45 degrees. */
+    static const double s[] = {1.0 / 355687428096000,
+                               -1.0 / 1307674368000,
+                               1.0 / 6227020800,
+                               -1.0 / 39916800,
+                               1.0 / 362880,
+                               -1.0 / 5040,
+                               1.0 / 120,
+                               -1.0 / 6,
+                               1.0};
+    static const double c[] = {-1.0 / 6402373705728000,
+                               1.0 / 20922789888000,
+                               -1.0 / 87178291200,
+                               1.0 / 479001600,
+                               -1.0 / 3628800,
+                               1.0 / 40320,
+                               -1.0 / 720,
+                               1.0 / 24,
+                               -1.0 / 2,
+                               1.0};
+    static const double per_degree = 0.017453292519943295;
+    const double turns = floor(degrees / 90.0 + 0.5);
+    const double x = (degrees - 90.0 * turns) * per_degree;
+    const double sin_x = x * plain_series(s, PX_LEN(s), x * x);
+    const double cos_x = plain_series(c, PX_LEN(c), x * x);
+    switch ((long long)turns & 3) {
+    case 0:
+        *sine = sin_x;
+        *cosine = cos_x;
+        break;
+    case 1:
+        *sine = cos_x;
+        *cosine = -sin_x;
+        break;
+    case 2:
+        *sine = -sin_x;
+        *cosine = -cos_x;
+        break;
+    default:
+        *sine = -cos_x;
+        *cosine = sin_x;
+    }
+}
+
+static const double ln2_high = 0x1.62e42fefa38p-1; /* times a whole number below 2^11 is exact */
+static const double ln2_low = 0x1.ef35793c7673p-45;
+
+double pxi_exp(double x)
+{
+    static const double c[] = {1.0 / 6227020800,
+                               1.0 / 479001600,
+                               1.0 / 39916800,
+                               1.0 / 3628800,
+                               1.0 / 362880,
+                               1.0 / 40320,
+                               1.0 / 5040,
+                               1.0 / 720,
+                               1.0 / 120,
+                               1.0 / 24,
+                               1.0 / 6,
+                               1.0 / 2,
+                               1.0,
+                               1.0};
+    if (x < -700.0)
+        return 0.0;
+    const double power = floor(x / (ln2_high + ln2_low) + 0.5);
+    const double rest = (x - power * ln2_high) - power * ln2_low;
+    return ldexp(plain_series(c, PX_LEN(c), rest), (int)power);
+}
+
+double pxi_log(double x)
+{
+    /* log m = 2 artanh s with s = (m - 1) / (m + 1), m between sqrt(1/2) and sqrt(2) */
+    static const double c[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                               1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
+    int power;
+    double m = frexp(x, &power);
+    if (m < 0x1.6a09e667f3bcdp-1) {
+        m *= 2.0;
+        power--;
+    }
+    const double s = (m - 1.0) / (m + 1.0);
+    return power * ln2_high + (power * ln2_low + 2.0 * s * plain_series(c, PX_LEN(c), s * s));
+}
+
+double pxi_normal(px_random *random)
+{
+    double sine, cosine;
+    const double radius = sqrt(-2.0 * pxi_log(1.0 - px_rng_u01(random)));
+    pxi_sin_cos_degrees(360.0 * px_rng_u01(random), &sine, &cosine);
+    return radius * cosine;
+}

@@ -1,0 +1,304 @@
+/* tests/mutate/test_mutations.c - worked examples of every mutation */
+#include "cmocka_all.h"
+
+#include "base/memory.h"
+#include "mutate/filters.h"
+#include "mutate/warp.h"
+
+#include <plexor/mutate.h>
+
+#include <math.h>
+#include <string.h>
+
+/* 5 x 5, value = 10 * (5 * row + column) */
+static void ramp(uint8_t image[25])
+{
+    for (int i = 0; i < 25; i++)
+        image[i] = (uint8_t)(10 * i);
+}
+
+/* 6 x 6 */
+static void wild(uint8_t image[36])
+{
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < 6; c++)
+            image[6 * r + c] = (uint8_t)((37 * r * r + 101 * c + 53 * r * c) % 256);
+}
+
+static px_drawn parsed(const char *text)
+{
+    px_drawn drawn;
+    px_error err = {0};
+    if (px_drawn_parse(text, &drawn, &err) != PX_OK)
+        fail_msg("'%s': %s", text, err.message);
+    return drawn;
+}
+
+/* --- the canonical warp, before rounding ------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    pxi_warp warp;
+    int fill, row, count;
+    double want[5];
+} warps[] = {
+#define COS30 0.86602540378443864676
+#define SIN20 0.34202014332566873304
+#define COS20 0.93969262078590838405
+#define TURN30                         \
+    {                                  \
+        {{COS30, -0.5}, {0.5, COS30}}, \
+        {                              \
+            0                          \
+        }                              \
+    }
+    {"rotation 30",
+     TURN30,
+     PXI_FILL_EDGE,
+     0,
+     5,
+     {63.397460, 39.737206, 23.397460, 18.660254, 27.320508}},
+    {"rotation 30",
+     TURN30,
+     PXI_FILL_EDGE,
+     1,
+     5,
+     {106.698730, 88.038476, 71.698730, 55.358984, 39.019238}},
+    {"rotation 30",
+     TURN30,
+     PXI_FILL_EDGE,
+     2,
+     5,
+     {152.679492, 136.339746, 120.0, 103.660254, 87.320508}},
+    {"rotation 30",
+     TURN30,
+     PXI_FILL_EDGE,
+     3,
+     5,
+     {200.980762, 184.641016, 168.301270, 151.961524, 133.301270}},
+    {"rotation 30",
+     TURN30,
+     PXI_FILL_EDGE,
+     4,
+     5,
+     {212.679492, 221.339746, 216.602540, 200.262794, 176.602540}},
+    {"rotation 30 on black", TURN30, 0, 0, 1, {16.987298}},
+    {"rotation 30 on black", TURN30, 0, 4, 1, {56.987298}},
+    {"shift (.5, -1)", {{{1, 0}, {0, 1}}, {.5, -1}}, PXI_FILL_EDGE, 0, 5, {25, 25, 35, 45, 55}},
+    {"shift (.5, -1)",
+     {{{1, 0}, {0, 1}}, {.5, -1}},
+     PXI_FILL_EDGE,
+     4,
+     5,
+     {200, 200, 210, 220, 230}},
+    {"shear 20",
+     {{{1, -SIN20}, {0, COS20}}, {0}},
+     PXI_FILL_EDGE,
+     0,
+     5,
+     {35.408162, 27.704081, 20, 29.396926, 38.793852}},
+    {"zoom .8", {{{.8, 0}, {0, .8}}, {0}}, PXI_FILL_EDGE, 0, 5, {24, 32, 40, 48, 56}},
+    {"scale .8", {{{1 / .8, 0}, {0, 1 / .8}}, {0}}, PXI_FILL_EDGE, 0, 5, {0, 7.5, 20, 32.5, 40}},
+};
+
+static void test_warp(void **state)
+{
+    (void)state;
+    uint8_t image[25];
+    double out[25];
+    ramp(image);
+    for (size_t i = 0; i < PX_LEN(warps); i++) {
+        assert_int_equal(pxi_warp_values(&warps[i].warp, warps[i].fill, image, out, 5, 5, NULL),
+                         PX_OK);
+        for (int c = 0; c < warps[i].count; c++)
+            if (!(fabs(out[5 * warps[i].row + c] - warps[i].want[c]) < 1e-6))
+                fail_msg("%s, row %d, column %d: %.8f, not %.8f", warps[i].name, warps[i].row, c,
+                         out[5 * warps[i].row + c], warps[i].want[c]);
+    }
+    assert_int_equal(pxi_warp_values(&warps[5].warp, 0, image, out, 5, 5, NULL), PX_OK);
+    assert_true(fabs(out[4] - 7.320508) < 1e-6 && fabs(out[24] - 47.320508) < 1e-6);
+    assert_true(fabs(out[12] - 120) < 1e-6);
+}
+
+/* --- mutations on 8-bit pictures ---------------------------------------------------------------
+ */
+
+static const struct {
+    const char *text;
+    enum { RAMP, WILD } image;
+    int row, count;
+    uint8_t want[6];
+} cases[] = {
+    /* what the canonical warp gives, rounded */
+    {"rotation angle=30", RAMP, 0, 5, {63, 40, 23, 19, 27}},
+    {"rotation angle=30 fill=black", RAMP, 0, 1, {17}},
+    {"shear angle=20", RAMP, 0, 5, {35, 28, 20, 29, 39}},
+    {"scale ratio=0.8", RAMP, 0, 5, {0, 8, 20, 33, 40}},
+    {"shift x=0.2 y=-0.1", RAMP, 0, 5, {25, 25, 35, 45, 55}},
+    {"cv-rotation angle=30", RAMP, 0, 5, {1, 14, 38, 57, 0}},
+    {"cv-rotation angle=30", RAMP, 1, 5, {10, 41, 75, 109, 60}},
+    {"cv-rotation angle=30", RAMP, 2, 5, {47, 80, 114, 148, 169}},
+    {"cv-rotation angle=30", RAMP, 3, 5, {85, 119, 153, 186, 220}},
+    {"cv-rotation angle=30", RAMP, 4, 5, {76, 158, 191, 208, 101}},
+    {"cv-shear factor=0.2", RAMP, 1, 5, {52, 62, 72, 82, 73}},
+    {"cv-translation x=1 y=1", RAMP, 1, 5, {0, 0, 10, 20, 30}},
+    {"cv-translation x=1 y=1", RAMP, 0, 5, {0, 0, 0, 0, 0}},
+    {"cv-translation x=-1 y=0", RAMP, 0, 5, {10, 20, 30, 40, 0}},
+    {"cv-translation x=5 y=0", RAMP, 2, 5, {0, 0, 0, 0, 0}},
+    {"cv-blur kind=box4", RAMP, 0, 5, {60, 60, 65, 75, 80}},
+    {"cv-blur kind=gauss3", RAMP, 0, 5, {30, 35, 45, 55, 60}},
+    {"cv-blur kind=median3", RAMP, 0, 5, {10, 20, 30, 40, 40}},
+    {"cv-blur kind=bilateral6", RAMP, 2, 5, {104, 113, 120, 127, 136}},
+    {"cv-blur kind=bilateral9", RAMP, 2, 5, {108, 114, 120, 126, 132}},
+    {"cv-contrast gain=1.2", RAMP, 4, 5, {240, 252, 255, 255, 255}},
+    {"cv-brightness bias=-20", RAMP, 0, 5, {0, 0, 0, 10, 20}},
+    {"cv-brightness bias=-20 as=abs", RAMP, 0, 5, {20, 10, 0, 10, 20}},
+    {"cv-brightness bias=19", RAMP, 4, 5, {219, 229, 239, 249, 255}},
+    /* 4 x 4 laid on black, the room of one pixel on the right and below */
+    {"cv-scale ratio=0.8", RAMP, 0, 5, {6, 19, 31, 44, 0}},
+    {"cv-scale ratio=0.8", RAMP, 1, 5, {71, 84, 96, 109, 0}},
+    {"cv-scale ratio=0.8", RAMP, 2, 5, {131, 144, 156, 169, 0}},
+    {"cv-scale ratio=0.8 canvas=white", RAMP, 3, 5, {196, 209, 221, 234, 255}},
+    {"cv-scale ratio=0.8", RAMP, 4, 5, {0, 0, 0, 0, 0}},
+    {"cv-rotation angle=25", WILD, 0, 6, {0, 57, 74, 158, 80, 0}},
+    {"cv-rotation angle=25", WILD, 1, 6, {103, 162, 195, 160, 131, 54}},
+    {"cv-rotation angle=25", WILD, 2, 6, {134, 113, 70, 91, 140, 76}},
+    {"cv-rotation angle=25", WILD, 3, 6, {119, 89, 69, 89, 83, 98}},
+    {"cv-rotation angle=25", WILD, 4, 6, {87, 83, 129, 213, 159, 113}},
+    {"cv-rotation angle=25", WILD, 5, 6, {34, 99, 105, 150, 166, 31}},
+    {"cv-blur kind=box2", WILD, 0, 6, {83, 83, 146, 146, 145, 145}},
+    {"cv-blur kind=box4", WILD, 0, 6, {114, 114, 111, 137, 131, 144}},
+    {"cv-blur kind=box6", WILD, 0, 6, {103, 103, 114, 113, 127, 123}},
+};
+
+static void test_mutations(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        uint8_t image[36], out[36];
+        const int side = cases[i].image == RAMP ? 5 : 6;
+        if (cases[i].image == RAMP)
+            ramp(image);
+        else
+            wild(image);
+        const px_drawn drawn = parsed(cases[i].text);
+        assert_int_equal(px_mutation_apply(&drawn, image, out, side, side, 1, NULL), PX_OK);
+        for (int c = 0; c < cases[i].count; c++)
+            if (out[side * cases[i].row + c] != cases[i].want[c])
+                fail_msg("'%s', row %d, column %d: %d, not %d", cases[i].text, cases[i].row, c,
+                         out[side * cases[i].row + c], cases[i].want[c]);
+    }
+}
+
+static void test_resize(void **state)
+{
+    static const struct {
+        double factor;
+        int side;
+        uint8_t row[7];
+    } sizes[] = {{.7, 4, {25, 178, 89, 180}},
+                 {.9, 5, {6, 130, 167, 69, 202}},
+                 {1.1, 7, {0, 79, 203, 84, 82, 212, 255}}};
+    (void)state;
+    uint8_t image[36], out[49];
+    wild(image);
+    for (size_t i = 0; i < PX_LEN(sizes); i++) {
+        assert_int_equal(pxi_cv_resized(sizes[i].factor, 6), sizes[i].side);
+        assert_int_equal(pxi_cv_resize(sizes[i].factor, image, 6, 6, out, NULL), PX_OK);
+        assert_memory_equal(out, sizes[i].row, (size_t)sizes[i].side);
+    }
+    static const int of32[] = {26, 27, 29, 30}; /* a ratio of .8, .85, .9, .95 */
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pxi_cv_resized((80 + 5 * i) / 100.0, 32), of32[i]);
+}
+
+static void test_blur_and_levels(void **state)
+{
+    static const uint8_t image[9] = {10, 20, 30, 40, 50, 60, 70, 80, 90};
+    static const uint8_t two[9] = {30, 30, 40, 30, 30, 40, 60, 60, 70};
+    static const uint8_t three[9] = {37, 40, 43, 47, 50, 53, 57, 60, 63};
+    static const uint8_t levels[4] = {10, 100, 200, 250};
+    static const uint8_t half[4] = {75, 120, 170, 195}, brighter[4] = {15, 150, 255, 255};
+    (void)state;
+    uint8_t out[9];
+    px_drawn drawn = parsed("blur size=2");
+    assert_int_equal(px_mutation_apply(&drawn, image, out, 3, 3, 1, NULL), PX_OK);
+    assert_memory_equal(out, two, 9);
+    drawn = parsed("blur size=3");
+    assert_int_equal(px_mutation_apply(&drawn, image, out, 3, 3, 1, NULL), PX_OK);
+    assert_memory_equal(out, three, 9);
+    drawn = parsed("contrast gain=0.5");
+    assert_int_equal(px_mutation_apply(&drawn, levels, out, 2, 2, 1, NULL), PX_OK);
+    assert_memory_equal(out, half, 4);
+    drawn = parsed("brightness factor=1.5");
+    assert_int_equal(px_mutation_apply(&drawn, levels, out, 2, 2, 1, NULL), PX_OK);
+    assert_memory_equal(out, brighter, 4);
+}
+
+/* The mean by a reciprocal is the mean, for every sum there can be. */
+static void test_box_mean(void **state)
+{
+    (void)state;
+    for (int size = 1; size <= PXI_BOX_MOST; size++)
+        for (int sum = 0; sum <= 255 * size * size; sum++) {
+            /* a picture with that sum, as even as can be */
+            uint8_t image[PXI_BOX_MOST * PXI_BOX_MOST], out[sizeof image];
+            const int d = size * size, each = sum / d;
+            for (int i = 0; i < d; i++)
+                image[i] = (uint8_t)(i < sum % d ? each + 1 : each);
+            assert_int_equal(pxi_box_blur(size, false, image, out, size, size, NULL), PX_OK);
+            const int at = (size / 2) * size + size / 2; /* its window is the whole picture */
+            if (out[at] != (2 * sum + d) / (2 * d))
+                fail_msg("size %d, sum %d: %d", size, sum, out[at]);
+        }
+}
+
+/* Salt is 1 and pepper 0, a five-hundredth each, rounded up; seeds repeat. */
+static void test_noise(void **state)
+{
+    (void)state;
+    uint8_t image[3 * 32 * 32], out[sizeof image], again[sizeof image];
+    memset(image, 100, sizeof image);
+    px_drawn drawn = parsed("noise kind=salt-pepper seed=7");
+    assert_int_equal(px_mutation_apply(&drawn, image, out, 32, 32, 3, NULL), PX_OK);
+    size_t salt = 0, pepper = 0;
+    for (size_t i = 0; i < sizeof out; i++) {
+        salt += out[i] == 1;
+        pepper += out[i] == 0;
+    }
+    assert_in_range(salt, 5, 7);
+    assert_in_range(pepper, 5, 7);
+
+    drawn = parsed("noise kind=speckle seed=4000000000");
+    assert_int_equal(px_mutation_apply(&drawn, image, out, 32, 32, 3, NULL), PX_OK);
+    assert_int_equal(px_mutation_apply(&drawn, image, again, 32, 32, 3, NULL), PX_OK);
+    assert_memory_equal(out, again, sizeof out);
+    size_t black = 0, white = 0;
+    for (size_t i = 0; i < sizeof out; i++) {
+        black += out[i] == 0;
+        white += out[i] == 255;
+    }
+    /* 100 + 100 n: below 0 for n < -1, 15.9 %; above 255 for n > 1.55, 6.1 % */
+    assert_in_range(black, 400, 580);
+    assert_in_range(white, 130, 250);
+
+    drawn = parsed("noise seed=1");
+    assert_int_equal(px_mutation_apply(&drawn, image, out, 32, 32, 3, NULL), PX_OK);
+    const px_change change = px_change_between(image, out, sizeof out);
+    assert_int_equal(change.linf, 1); /* sigma is 0.32 levels */
+    assert_in_range(change.l0, 250, 450);
+
+    drawn = parsed("pixel-change count=9 seed=3");
+    assert_int_equal(px_mutation_apply(&drawn, image, out, 32, 32, 3, NULL), PX_OK);
+    assert_in_range(px_change_between(image, out, sizeof out).l0, 7, 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_warp),     cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_resize),   cmocka_unit_test(test_blur_and_levels),
+        cmocka_unit_test(test_box_mean), cmocka_unit_test(test_noise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
