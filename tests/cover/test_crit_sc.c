@@ -61,6 +61,31 @@ static void test_edges(void **state)
     }
 }
 
+/* Edges of SADL's code are lowest + k * step. Division by the step may round a score that is on one
+ * below it, or one that is just below it onto it. */
+static void test_sadl_edges(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *settings[4];
+        float x[3]; /* the lowest, one between two edges, one at the upper of these */
+        int64_t covered;
+    } cases[] = {
+        {"on an edge", {"mdsc.form=sadl", "mdsc.u=0.8", "mdsc.m=10"}, {.125f, .45f, .5f}, 3},
+        {"just below one",
+         {"mdsc.form=sadl", "mdsc.u=1.3", "mdsc.m=50"},
+         {.15f, .955f, .9714286f},
+         2},
+    };
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        crit *c = crit_new("mdsc", cases[i].settings, LAYERS(1), TABLE(unit_traces));
+        crit_observe(c, (crit_table){.values = cases[i].x, .count = 3});
+        if (crit_value(c).covered != cases[i].covered)
+            fail_msg("case '%s': %d buckets", cases[i].name, (int)crit_value(c).covered);
+        crit_free(c);
+    }
+}
+
 /* LSA is negative where traces are dense: buckets begin at the lowest of the traces, which is in
  * the first bucket. */
 static void test_lsc_low(void **state)
@@ -161,9 +186,9 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a8d),     cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_lsc_low), cmocka_unit_test(test_infinite),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_a8d),        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_sadl_edges), cmocka_unit_test(test_lsc_low),
+        cmocka_unit_test(test_infinite),   cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,34 @@ static void test_cholesky(void **state)
     }
 }
 
+static void test_kmeans_ties(void **state)
+{
+    (void)state;
+    static const double centres[][2] = {{3, 0}, {-1, 0}, {1, 0}, {-1, 0}};
+    static const struct {
+        double x[2];
+        int nearest;
+    } cases[] = {{{0, 0}, 1}, {{-1, 0}, 1}, {{2, 0}, 0}, {{1, 5}, 2}, {{1, 0}, 2}};
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        double distance2;
+        const int got = pxi_kmeans_nearest(centres[0], 4, 2, cases[i].x, &distance2);
+        if (got != cases[i].nearest)
+            fail_msg("case %zu: centre %d at %g", i, got, distance2);
+    }
+    /* Whatever the seeding: the point in the middle is with the lower centre. */
+    static const double line[] = {-1, 0, 1};
+    for (uint64_t seed = 0; seed < 16; seed++) {
+        const pxi_kmeans_options options = {.k = 2, .restarts = 1, .iterations = 1, .seed = seed};
+        pxi_kmeans fit = {0};
+        px_error err = {0};
+        assert_int_equal(pxi_kmeans_fit(line, 3, 1, &options, NULL, &fit, &err), PX_OK);
+        for (int i = 0; i < 3; i++)
+            if (fabs(line[i] - fit.centre[0]) == fabs(line[i] - fit.centre[1]))
+                assert_int_equal(fit.label[i], 0);
+        pxi_kmeans_done(&fit);
+    }
+}
+
 /* TV-A8b: densities of a given mixture. */
 static void test_mixture_density(void **state)
 {
@@ -269,10 +297,11 @@ static void test_kmeans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_product),         cmocka_unit_test(test_cholesky),
-        cmocka_unit_test(test_mixture_density), cmocka_unit_test(test_mixture_step),
-        cmocka_unit_test(test_mixture_fit),     cmocka_unit_test(test_mixture_empty),
-        cmocka_unit_test(test_silhouette),      cmocka_unit_test(test_kmeans),
+        cmocka_unit_test(test_product),       cmocka_unit_test(test_cholesky),
+        cmocka_unit_test(test_kmeans_ties),   cmocka_unit_test(test_mixture_density),
+        cmocka_unit_test(test_mixture_step),  cmocka_unit_test(test_mixture_fit),
+        cmocka_unit_test(test_mixture_empty), cmocka_unit_test(test_silhouette),
+        cmocka_unit_test(test_kmeans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
