@@ -13,6 +13,7 @@
  */
 #include "base/memory.h"
 #include "cover/pattern_set.h"
+#include "cover/sc.h"
 #include "cover/slots.h"
 
 #include <inttypes.h>
@@ -23,7 +24,7 @@
 
 enum { SC_M, SC_U, SC_FORM, SC_T, SC_OVERFLOW, SC_BY, SC_FILTER, SC_VARIANCE, SC_SAMPLE, SC_OWN };
 enum { FORM_BUCKETS, FORM_SIZE, FORM_SADL, FORM_DNN_TIP };
-enum { SC_BUCKETS_MOST = 65535, SC_ROWS = 256 };
+enum { SC_BUCKETS_MOST = PXI_SC_BUCKETS_MOST + 1, SC_ROWS = 256 };
 
 static const char *const sc_forms[] = {"buckets", "size", "sadl", "dnn-tip", NULL};
 static const char *const sc_no_yes[] = {"no", "yes", NULL};
@@ -191,6 +192,17 @@ static double pattern_number(pxi_pattern pattern)
     return x;
 }
 
+int64_t pxi_sc_bucket(double sa, double low, double u, int64_t m)
+{
+    if (sa < low)
+        return -1;
+    if (sa >= u)
+        return m;
+    const double at =
+        low == 0.0 ? floor(sa * (double)m / u) : floor((sa - low) * (double)m / (u - low));
+    return (int64_t)fmin(at, (double)(m - 1)); /* sa just below u may round up to it */
+}
+
 typedef enum sc_place { SC_NOWHERE, SC_BELOW, SC_ABOVE, SC_INFINITE, SC_INSIDE } sc_place;
 
 /* Where a score belongs; *member is what the set keeps of it, for SC_INSIDE, and for SC_ABOVE with
@@ -206,16 +218,8 @@ static sc_place sc_locate(const sc_axis *axis, double sa, double *member)
         *member = floor(sa / axis->t);
         return isfinite(*member) ? SC_INSIDE : SC_INFINITE;
     case FORM_BUCKETS:
-        if (sa < axis->low)
-            return SC_BELOW;
-        *member = (double)axis->m;
-        if (sa >= axis->u)
-            return SC_ABOVE;
-        *member = axis->low == 0.0
-                      ? floor(sa * (double)axis->m / axis->u)
-                      : floor((sa - axis->low) * (double)axis->m / (axis->u - axis->low));
-        *member = fmin(*member, (double)(axis->m - 1)); /* sa just below u may round up to it */
-        return SC_INSIDE;
+        *member = (double)pxi_sc_bucket(sa, axis->low, axis->u, axis->m);
+        return *member < 0.0 ? SC_BELOW : *member < (double)axis->m ? SC_INSIDE : SC_ABOVE;
     default: /* the suite decides */
         *member = sa;
         return SC_INSIDE;
