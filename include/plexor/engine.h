@@ -87,6 +87,10 @@ PX_API void *px_session_input(px_session *session, size_t feed);
 
 PX_API px_status px_session_forward(px_session *session, px_error *err);
 
+/* For plans in training that are run without a team: what Dropout draws its masks with. The sample
+ * in row n of the micro-batch is number first + n. */
+PX_API void px_session_draw(px_session *session, uint64_t seed, int64_t first, int64_t iteration);
+
 typedef struct px_view {
     const float *data;           /* NULL: the plan does not keep that value */
     px_shape shape;              /* logical order */

@@ -59,6 +59,13 @@ void *px_session_input(px_session *session, size_t feed)
                                             : NULL;
 }
 
+void px_session_draw(px_session *session, uint64_t seed, int64_t first, int64_t iteration)
+{
+    session->seed = seed;
+    session->first = first;
+    session->iteration = iteration;
+}
+
 void px_session_observe(px_session *session, px_observer observer, void *context)
 {
     session->observer = observer;
