@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -83,4 +84,20 @@ void pxi_keyed_sort(pxi_keyed *keyed, int64_t count)
 {
     if (count > 1)
         qsort(keyed, (size_t)count, sizeof *keyed, keyed_compare);
+}
+
+int64_t pxi_scored_items(const double *scores, int64_t count, int64_t *items)
+{
+    int64_t scored = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (!isnan(scores[i]))
+            items[scored++] = i;
+    return scored;
+}
+
+void pxi_append_unscored(const double *scores, int64_t count, int64_t *order, int64_t at)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (isnan(scores[i]))
+            order[at++] = i;
 }

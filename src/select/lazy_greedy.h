@@ -38,4 +38,9 @@ typedef struct pxi_keyed {
 } pxi_keyed;
 void pxi_keyed_sort(pxi_keyed *keyed, int64_t count);
 
+/* Candidates whose score is a number, ascending; returns how many. Those whose score is none come
+ * last in every order, by index: the other appends them at `at`. */
+int64_t pxi_scored_items(const double *scores, int64_t count, int64_t *items);
+void pxi_append_unscored(const double *scores, int64_t count, int64_t *order, int64_t at);
+
 #endif

@@ -7,7 +7,35 @@
 /* About how neurons react, and chance to compare with. */
 #define PXI_SELECTORS_OWN(X) X(random)
 
-#define PXI_SELECTORS(X) PXI_SELECTORS_OWN(X)
+/* What inputs cover that none before them did. */
+#define PXI_SELECTORS_GUIDED(X) \
+    X(nac)                      \
+    X(kmnc)                     \
+    X(npc)
+
+/* How far traces are from those of training data. */
+#define PXI_SELECTORS_SURPRISE(X) \
+    X(dsa)                        \
+    X(lsa)                        \
+    X(mdsa)                       \
+    X(mlsa)                       \
+    X(mmdsa)
+
+/* How unsure the network is. */
+#define PXI_SELECTORS_UNSURE(X) \
+    X(softmax)                  \
+    X(entropy)                  \
+    X(pcs)                      \
+    X(gini)                     \
+    X(internal_gini)            \
+    X(mc_dropout)               \
+    X(ats)
+
+#define PXI_SELECTORS(X)      \
+    PXI_SELECTORS_OWN(X)      \
+    PXI_SELECTORS_GUIDED(X)   \
+    PXI_SELECTORS_SURPRISE(X) \
+    PXI_SELECTORS_UNSURE(X)
 
 #define PXI_SELECTOR_DECLARE(id) extern const px_selector px_selector_##id;
 PXI_SELECTORS(PXI_SELECTOR_DECLARE)
