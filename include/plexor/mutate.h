@@ -128,7 +128,6 @@ enum {
     PX_MUTATE_CANDIDATES = 0, /* a mutant of each input, as a study's candidates */
     PX_MUTATE_IDENTIFY = 1,   /* NSS, stage 1 */
     PX_MUTATE_SCORE = 2,      /* NSS, stage 2 */
-    PX_MUTATE_SHOW = 3,       /* `plexor mutate` */
     PX_MUTATE_FREE = 16,
 };
 

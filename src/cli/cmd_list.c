@@ -1,6 +1,7 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
 #include "cli/cli.h"
 #include "cli/list_criteria.h"
+#include "cli/list_mutations.h"
 
 #include <plexor/arch.h>
 #include <plexor/optimizer.h>
@@ -270,6 +271,10 @@ static const struct {
      .help = "the papers' own settings of criteria",
      .print = list_print_presets,
      .json = list_json_presets},
+    {.name = "mutations",
+     .help = "changes that leave a picture's meaning alone, their parameters, and sets of them",
+     .print = list_print_mutations,
+     .json = list_json_mutations},
     {.name = "archs",
      .help = "networks that plexor makes itself, and their parameters",
      .print = list_print_archs,
@@ -362,7 +367,8 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|archs|optimizers|schedules|losses|augmentations|recipes|"
+    .usage = "[ops|layers|taps|neurons|criteria|presets|mutations|archs|optimizers|schedules|"
+             "losses|augmentations|recipes|"
              "data]",
     .help = "show what plexor knows",
     .examples = "plexor list ops\nplexor list archs\nplexor list data\n",

@@ -11,6 +11,7 @@
     X(cover)            \
     X(profile)          \
     X(merge)            \
+    X(mutate)           \
     X(train)            \
     X(repair)           \
     X(bench)            \
