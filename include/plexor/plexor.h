@@ -38,6 +38,8 @@
 #include <plexor/profile.h>
 #include <plexor/surprise.h>
 
+#include <plexor/localize.h>
+
 #include <plexor/fault_curve.h>
 #include <plexor/select.h>
 

@@ -1,0 +1,219 @@
+/* include/plexor/localize.h - which neurons are active when a network is wrong
+ *
+ *     px_spectrum_options options = px_spectrum_options_default();
+ *     px_spectrum_new(model, &input_shape, &options, &spectrum, &err);
+ *     px_spectrum_run(spectrum, set, &pre, NULL, &err);       // any number of times, or shards
+ *     px_rank_options rank = px_rank_options_default();       // ochiai, the first 10 of each class
+ *     px_suspicious_rank(spectrum, &rank, &list, &err);
+ *     px_suspicious_save(list, "suspicious.csv", &err);
+ *
+ * Spectrum-based fault localization on neurons (Eniser, Gerasimou, Sen: DeepFault, FASE 2019). A
+ * neuron is *active* on an input when its value is above theta. The hit spectrum counts, for the
+ * inputs of a class or for all of them (PX_POOLED), how often it was active or not while the
+ * network was right or wrong; a *measure* makes one number of the four counts.
+ *
+ * Counts are whole numbers: threads and shards give the same bytes. docs/localize.md has the
+ * formulas, the rules for ties and for zeros, and the file formats.
+ */
+#ifndef PLEXOR_LOCALIZE_H
+#define PLEXOR_LOCALIZE_H
+
+#include <plexor/data.h>
+#include <plexor/probe.h>
+
+PX_BEGIN_DECLS
+
+#define PX_POOLED (-1) /* in place of a class: the inputs of all classes together */
+
+/* --- hit spectra --------------------------------------------------------------------------------
+ */
+
+typedef struct px_hits { /* inputs on which a neuron was active / not, while the network was */
+    int64_t as, af;      /* right (success), wrong (failure) */
+    int64_t ns, nf;
+} px_hits;
+
+typedef struct px_spectrum px_spectrum;
+
+typedef struct px_spectrum_options {
+    const char *layers, *tap, *neurons; /* texts of the neuron options; NULL: hidden, post, chan */
+    double theta;                       /* active: value > theta, strictly */
+    int threads;                        /* <= 0: one per core */
+} px_spectrum_options;
+PX_API px_spectrum_options px_spectrum_options_default(void); /* theta 0 */
+
+/* An empty spectrum of a classifier. `model` is borrowed and must outlive it; input_shape is that
+ * of one input with a batch axis, for networks that leave it open (NULL: as declared). */
+PX_API px_status px_spectrum_new(const px_model *model, const px_shape *input_shape,
+                                 const px_spectrum_options *options, px_spectrum **out,
+                                 px_error *err);
+PX_API void px_spectrum_free(px_spectrum *spectrum); /* NULL is fine */
+
+typedef struct px_spectrum_run_options {
+    int64_t batch;         /* micro-batch; 0: chosen */
+    int64_t shard, shards; /* this part of the data, along blocks; shards 0 or 1: all */
+    px_progress_fn progress;
+    void *progress_context;
+} px_spectrum_run_options;
+
+/* Counts the inputs of a data set in one pass. Every input needs a label below the network's class
+ * count (PX_E_INPUT, PX_E_MISMATCH). A neuron value or a class score that is not a number ends the
+ * run with PX_E_INPUT and names the layer and the input. After PX_E_CANCELLED the spectrum holds
+ * the blocks that were done, which are the first ones; after any other failure it is only good for
+ * px_spectrum_free(). `options` may be NULL. */
+PX_API px_status px_spectrum_run(px_spectrum *spectrum, const px_dataset *set,
+                                 const px_preprocess *pre, const px_spectrum_run_options *options,
+                                 px_error *err);
+
+/* Adds what `other` has counted. PX_E_MISMATCH, leaving it unchanged, where they are of different
+ * networks, neurons or thresholds, or have seen the same inputs. */
+PX_API px_status px_spectrum_merge(px_spectrum *spectrum, const px_spectrum *other, px_error *err);
+
+/* An NPZ: `meta` (JSON) and the counts of the classes that were seen; the same inputs give the same
+ * bytes. What is opened has no network: it can be merged, ranked and saved, and can run nothing. */
+PX_API px_status px_spectrum_save(const px_spectrum *spectrum, const char *path, px_error *err);
+PX_API px_status px_spectrum_open(const char *path, px_spectrum **out, px_error *err);
+/* Whether a file is a spectrum rather than another kind of state. */
+PX_API bool px_spectrum_is_file(const char *path);
+/* PX_E_MISMATCH, in plain words, if it was made from another network. */
+PX_API px_status px_spectrum_check(const px_spectrum *spectrum, const px_model *model,
+                                   px_error *err);
+
+typedef struct px_spectrum_layer {
+    const char *name;
+    int position;          /* px_layer.position */
+    int64_t offset, count; /* its neurons among all of the spectrum's */
+} px_spectrum_layer;
+PX_API size_t px_spectrum_layer_count(const px_spectrum *spectrum);
+PX_API const px_spectrum_layer *px_spectrum_layer_get(const px_spectrum *spectrum, size_t i);
+PX_API int64_t px_spectrum_neuron_count(const px_spectrum *spectrum);
+PX_API int px_spectrum_classes(const px_spectrum *spectrum);
+PX_API double px_spectrum_theta(const px_spectrum *spectrum);
+/* "layers=hidden tap=post neurons=chan: 4 layers, 226 neurons"; printed with every number. */
+PX_API const char *px_spectrum_definition(const px_spectrum *spectrum);
+
+/* Inputs of class c (PX_POOLED: all) on which the network was right and wrong; 0 outside. */
+PX_API int64_t px_spectrum_passed(const px_spectrum *spectrum, int c);
+PX_API int64_t px_spectrum_failed(const px_spectrum *spectrum, int c);
+/* A class without right or without wrong answers has no ranking. */
+PX_API bool px_spectrum_ranks(const px_spectrum *spectrum, int c);
+PX_API px_hits px_spectrum_hits(const px_spectrum *spectrum, int c, int64_t neuron);
+/* How many neurons were active on every input seen, and on none; 0 and 0 before the first. */
+PX_API void px_spectrum_extremes(const px_spectrum *spectrum, int64_t *always, int64_t *never);
+
+/* --- measures: a static const table -------------------------------------------------------------
+ */
+
+#define PX_STAR_DEFAULT 3.0 /* the exponent of D* */
+
+typedef struct px_measure {
+    const char *id, *title; /* "ochiai", "Ochiai"; the id is the same everywhere */
+    const char *formula;    /* F = af + nf, P = as + ns, N = F + P */
+    const char *source;
+    double (*score)(const px_hits *hits, double star);
+} px_measure;
+
+PX_API size_t px_measure_count(void);
+PX_API const px_measure *px_measure_get(size_t i);        /* NULL beyond the last */
+PX_API const px_measure *px_measure_find(const char *id); /* NULL: there is none */
+/* The same, but an id that is not there is PX_E_USAGE. */
+PX_API px_status px_measure_choose(const char *id, const px_measure **out, px_error *err);
+
+/* The scores of all neurons for class c (or PX_POOLED), 0/0 being 0 and x/0 +infinity. NaN
+ * throughout where the class has no ranking. */
+PX_API void px_measure_scores(const px_measure *measure, double star, const px_spectrum *spectrum,
+                              int c, double *scores);
+
+/* --- suspicious neurons -------------------------------------------------------------------------
+ */
+
+typedef struct px_suspect {
+    int class_index;   /* or PX_POOLED */
+    int64_t rank;      /* in its class, from 1 */
+    const char *layer; /* its name; owned by the list */
+    int position;      /* px_layer.position, "#i" */
+    int64_t unit;      /* in its layer, under the list's neuron view */
+    px_hits hits;
+    double score; /* may be +infinity; the score of random neurons is NaN */
+} px_suspect;
+
+/* Neurons, class after class (PX_POOLED first), in each by rank. Open to read; made and freed by
+ * the functions below. */
+typedef struct px_suspicious {
+    px_suspect *items;
+    size_t count;
+    const char *measure; /* id of a measure, or "random" */
+    double star, theta;
+    px_tap tap; /* of the neurons that were counted, and their view */
+    px_neurons neurons;
+    bool deepxplore;
+    uint64_t model_hash;
+    int64_t borrowed; /* of a random list: neurons that the measures chose too, for want of others;
+                         and those that are missing since there are none at all */
+    int64_t missing;
+    void *inside;
+} px_suspicious;
+
+typedef struct px_rank_options {
+    const char *measure; /* "ochiai" */
+    double star;
+    int64_t k;   /* neurons per class; more than there are: all of them */
+    bool pooled; /* one ranking over all classes, instead of one per class */
+} px_rank_options;
+PX_API px_rank_options px_rank_options_default(void); /* ochiai, star 3, k 10, per class */
+
+/* By score descending, infinite scores among themselves by af descending; then the deeper layer,
+ * then the lower unit. Classes without a ranking have no neurons; PX_E_INPUT, saying what to do,
+ * where no class has one. On PX_OK the caller owns *out. */
+PX_API px_status px_suspicious_rank(const px_spectrum *spectrum, const px_rank_options *options,
+                                    px_suspicious **out, px_error *err);
+
+typedef struct px_baseline_options {
+    int64_t k; /* per class */
+    uint64_t seed;
+    uint32_t run;     /* which repetition: other neurons for another one */
+    bool compat_code; /* draw layers as the published code does, see docs/localize.md */
+} px_baseline_options;
+
+/* Random neurons for comparison, for each class that the lists have: as many from each layer as is
+ * the layer's share in the lists (largest remainder), and none that any of the lists has. All lists
+ * must be rankings of the spectrum. */
+PX_API px_status px_suspicious_random(const px_spectrum *spectrum,
+                                      const px_suspicious *const *lists, size_t list_count,
+                                      const px_baseline_options *options, px_suspicious **out,
+                                      px_error *err);
+PX_API void px_suspicious_free(px_suspicious *list); /* NULL is fine */
+
+/* The neurons of one class: a part of items. A list over all classes has them under PX_POOLED, and
+ * gives those for every class. *count is 0 where there are none. */
+PX_API const px_suspect *px_suspicious_class(const px_suspicious *list, int c, size_t *count);
+
+/* A table with a row per neuron. Reading takes nothing on trust; every row must name the same
+ * network, measure and neuron options. */
+PX_API px_status px_suspicious_save(const px_suspicious *list, const char *path, px_error *err);
+PX_API px_status px_suspicious_open(const char *path, px_suspicious **out, px_error *err);
+/* PX_E_MISMATCH, in plain words, if it was made from another network. */
+PX_API px_status px_suspicious_check(const px_suspicious *list, const px_model *model,
+                                     px_error *err);
+
+/* The layers that the list has neurons in, as a text for px_probe_options.layers ("#1,#4"); the
+ * caller frees it, NULL when out of memory. */
+PX_API char *px_suspicious_layers(const px_suspicious *list);
+/* A neuron among the chosen layers of a probe, which may have another tap: *layer for
+ * px_probe_layer() and px_probe_seed(), whose neuron is suspect->unit. PX_E_MISMATCH where the
+ * probe has no such layer or the layer no such neuron. */
+PX_API px_status px_suspect_find(const px_suspect *suspect, const px_probe *probe, size_t *layer,
+                                 px_error *err);
+
+/* --- rankings compared --------------------------------------------------------------------------
+ */
+
+/* Neurons that both lists have in class c, over the longer one's length; NaN where one has none. */
+PX_API double px_suspicious_overlap(const px_suspicious *a, const px_suspicious *b, int c);
+/* Spearman's rank correlation of two measures over all neurons of class c, infinite scores by the
+ * rule of the ranking; NaN where it is undefined. */
+PX_API px_status px_measure_spearman(const px_spectrum *spectrum, int c, const px_measure *a,
+                                     const px_measure *b, double star, double *out, px_error *err);
+
+PX_END_DECLS
+#endif
