@@ -20,7 +20,9 @@
 #define PLEXOR_SELECT_H
 
 #include <plexor/cover.h>
+#include <plexor/fault_curve.h>
 #include <plexor/json.h>
+#include <plexor/stats.h>
 
 PX_BEGIN_DECLS
 
@@ -57,6 +59,7 @@ typedef struct px_select_times { /* seconds, by the clock on the wall */
     double pass;  /* running networks over the candidates; the shared pass counts in full */
     double score; /* scoring, where that can be told from the pass */
     double order; /* sorting, arranging */
+    double check; /* repetitions that only check how stable it is; no part of selecting */
 } px_select_times;
 
 /* What a selector with passes of its own works on. */
@@ -78,7 +81,7 @@ typedef struct px_selector_job {
     int32_t *predicted;
     float *confidence;
     bool *predicts;
-    px_select_times *times; /* learn, pass and score are its own to fill */
+    px_select_times *times; /* learn, pass, score and check are its own to fill */
 } px_selector_job;
 
 typedef struct px_selector {
@@ -225,6 +228,41 @@ typedef struct px_select_facts {
     px_select_times times;
 } px_select_facts;
 PX_API px_select_facts px_select_facts_of(const px_select *select, size_t i);
+
+/* Writes the first `count` of a ranking as CSV: rank, index (in the source, before shuffle, offset
+ * and limit), name, score, predicted, confidence. Whole or not at all. */
+PX_API px_status px_select_save(const px_select *select, size_t i, int64_t count, const char *path,
+                                px_error *err);
+
+/* --- with labels: how good was it? --------------------------------------------------------------
+ *
+ * Only where the whole ranking was kept (`keep` 0) and every candidate has a label among the
+ * network's classes; PX_E_INPUT or PX_E_USAGE otherwise.
+ */
+
+#define PX_EVALUATE_BUDGETS 4
+#define PX_EVALUATE_GROUPS 10
+extern PX_API const int px_evaluate_percent[PX_EVALUATE_BUDGETS]; /* 5, 10, 15, 20 */
+
+typedef struct px_evaluation { /* fault_curve.h has the definitions; NaN: undefined */
+    int64_t faults, types;     /* among all candidates */
+    double fault_rate;
+    double fdr[PX_EVALUATE_BUDGETS];
+    double rauc, fault_rauc; /* of fault types and of faults, over the first 20% */
+    double apfd, apfd_normalised, apfd_types;
+    /* Of tenths of the ranking, the lowest-ranked first; and how that goes with their number. */
+    double accuracy[PX_EVALUATE_GROUPS];
+    px_correlation pearson, spearman;
+} px_evaluation;
+
+PX_API px_status px_select_evaluate(const px_select *select, size_t i, px_evaluation *out,
+                                    px_error *err);
+
+/* Faults, or types of faults, against how much of the ranking is taken, one line per selector,
+ * with the ideal order and what chance would find; a chart (.svg, .png) or a table (.csv), by the
+ * end of the name. `percent` of the candidates are shown. */
+PX_API px_status px_select_save_curve(const px_select *select, px_fault_unit unit, double percent,
+                                      const char *path, px_error *err);
 
 PX_END_DECLS
 #endif

@@ -8,8 +8,8 @@
 enum { DEFAULT_SAMPLE = 1000 }; /* as NSGen, CAC and DeepSensor do */
 
 static px_status training_open(const px_model *model, const cli_data *data,
-                               const cli_training *training, px_preprocess *pre, px_dataset **out,
-                               px_error *err)
+                               const cli_training *training, const char *who, px_preprocess *pre,
+                               px_dataset **out, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
@@ -30,9 +30,58 @@ static px_status training_open(const px_model *model, const cli_data *data,
     char reason[256];
     snprintf(reason, sizeof reason, "%.250s", err->message);
     return px_fail(err, status,
-                   "the criteria need training data, and '%.100s' has no train part (%.200s); give "
-                   "--train SPEC or --profile FILE, or choose criteria that learn nothing",
-                   spec, reason);
+                   "the %s need training data, and '%.100s' has no train part (%.200s); give "
+                   "--train SPEC or --profile FILE, or choose %s that learn nothing",
+                   who, spec, reason, who);
+}
+
+/* Runs the training data, which are opened unless they are there already. */
+static px_status profile_learn(const cli_command *self, const px_model *model, const cli_data *data,
+                               const cli_training *training, const cli_workers *workers,
+                               const char *who, const px_lessons *lessons, px_preprocess *pre,
+                               px_dataset **set, px_profile **out, px_error *err)
+{
+    char number[CLI_NUMBER_TEXT];
+    if (!*set)
+        PX_TRY(training_open(model, data, training, who, pre, set, err));
+    if (!training->spec)
+        cli_note(self,
+                 "ranges and traces come from %s inputs of the train part of '%s', drawn by --seed "
+                 "%" PRId64 "; --train, --train-limit and --profile change that",
+                 cli_number(px_dataset_count(*set), number), data->spec, data->seed);
+    px_profile_options make = px_profile_options_default();
+    cli_progress progress = cli_progress_start("profile");
+    make.batch = workers->batch;
+    make.threads = (int)workers->threads;
+    make.seed = (uint64_t)data->seed;
+    make.memory_bytes = cli_memory_bytes(training);
+    make.progress = cli_progress_tick;
+    make.progress_context = &progress;
+    const px_status status = px_profile_make(model, lessons, *set, pre, &make, out, err);
+    cli_progress_end(&progress);
+    if (status == PX_OK)
+        cli_profile_remarks(self, model, *out);
+    return status;
+}
+
+int64_t cli_memory_bytes(const cli_training *training)
+{
+    return training->memory_mib ? training->memory_mib << 20 : px_memory_bytes() / 4 * 3;
+}
+
+px_status cli_profile_learn(const cli_command *self, const px_model *model, const cli_data *data,
+                            const cli_training *training, const cli_workers *workers,
+                            const char *who, px_lessons *lessons, px_profile **out, px_error *err)
+{
+    px_preprocess pre = {0};
+    px_dataset *set = NULL;
+    const px_status status = lessons->count == 0
+                                 ? PX_OK
+                                 : profile_learn(self, model, data, training, workers, who, lessons,
+                                                 &pre, &set, out, err);
+    px_dataset_close(set);
+    px_lessons_free(lessons);
+    return status;
 }
 
 px_status cli_profile_make(const cli_command *self, const px_model *model, const cli_data *data,
@@ -43,42 +92,18 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
     px_lessons lessons = {0};
     px_preprocess pre = {0};
     px_dataset *set = NULL;
-    char number[CLI_NUMBER_TEXT];
     px_shape own = {.rank = 0};
-    px_status status = PX_OK;
     if (!shape) {
-        status = training_open(model, data, training, &pre, &set, err);
-        if (status != PX_OK)
-            return status;
+        PX_TRY(training_open(model, data, training, "criteria", &pre, &set, err));
         const px_shape sample = px_dataset_shape(set);
         own = (px_shape){.rank = sample.rank + 1, .dim = {1}};
         for (int d = 0; d < sample.rank; d++)
             own.dim[d + 1] = sample.dim[d];
     }
-    status = px_cover_lessons(model, shape ? shape : &own, options, &lessons, err);
-    if (status == PX_OK && lessons.count > 0 && !set)
-        status = training_open(model, data, training, &pre, &set, err);
-    if (status != PX_OK || lessons.count == 0)
-        goto done;
-    if (!training->spec)
-        cli_note(self,
-                 "ranges and traces come from %s inputs of the train part of '%s', drawn by --seed "
-                 "%" PRId64 "; --train, --train-limit and --profile change that",
-                 cli_number(px_dataset_count(set), number), data->spec, data->seed);
-    px_profile_options make = px_profile_options_default();
-    cli_progress progress = cli_progress_start("profile");
-    make.batch = workers->batch;
-    make.threads = (int)workers->threads;
-    make.seed = (uint64_t)data->seed;
-    make.memory_bytes =
-        training->memory_mib ? training->memory_mib << 20 : px_memory_bytes() / 4 * 3;
-    make.progress = cli_progress_tick;
-    make.progress_context = &progress;
-    status = px_profile_make(model, &lessons, set, &pre, &make, out, err);
-    cli_progress_end(&progress);
-    if (status == PX_OK)
-        cli_profile_remarks(self, model, *out);
-done:
+    px_status status = px_cover_lessons(model, shape ? shape : &own, options, &lessons, err);
+    if (status == PX_OK && lessons.count > 0)
+        status = profile_learn(self, model, data, training, workers, "criteria", &lessons, &pre,
+                               &set, out, err);
     px_dataset_close(set);
     px_lessons_free(&lessons);
     return status;

@@ -43,6 +43,13 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
                            const px_shape *shape, const px_cover_options *options, px_profile **out,
                            px_error *err);
 
+/* The same with what is to be learned, which is freed; `who` needs it: "selectors". */
+px_status cli_profile_learn(const cli_command *self, const px_model *model, const cli_data *data,
+                            const cli_training *training, const cli_workers *workers,
+                            const char *who, px_lessons *lessons, px_profile **out, px_error *err);
+/* --mem, or three quarters of the machine's. */
+int64_t cli_memory_bytes(const cli_training *training);
+
 /* Classes without samples, inputs that were left out. */
 void cli_profile_remarks(const cli_command *self, const px_model *model, const px_profile *profile);
 

@@ -275,6 +275,10 @@ static const struct {
      .help = "changes that leave a picture's meaning alone, their parameters, and sets of them",
      .print = list_print_mutations,
      .json = list_json_mutations},
+    {.name = "selectors",
+     .help = "what 'select' ranks by, with settings and where it comes from",
+     .print = list_print_selectors,
+     .json = list_json_selectors},
     {.name = "archs",
      .help = "networks that plexor makes itself, and their parameters",
      .print = list_print_archs,
@@ -367,7 +371,8 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|criteria|presets|mutations|archs|optimizers|schedules|"
+    .usage = "[ops|layers|taps|neurons|criteria|presets|mutations|selectors|archs|optimizers|"
+             "schedules|"
              "losses|augmentations|recipes|"
              "data]",
     .help = "show what plexor knows",

@@ -10,6 +10,7 @@
     X(trace)            \
     X(cover)            \
     X(profile)          \
+    X(select)           \
     X(merge)            \
     X(mutate)           \
     X(train)            \

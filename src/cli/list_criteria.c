@@ -1,11 +1,11 @@
-/* src/cli/list_criteria.c - the lists of coverage criteria and of presets */
+/* src/cli/list_criteria.c - the lists of coverage criteria, of presets and of selectors */
 #include "cli/list_criteria.h"
 
 #include "cli/cli.h"
 
-#include <plexor/cover.h>
+#include <plexor/select.h>
 
-static void criterion_setting(const px_param *s, px_text *text)
+static void setting_text(const px_param *s, px_text *text)
 {
     if (s->choices) {
         px_text_format(text, "%s=%s (", s->name, s->choices[(size_t)s->fallback]);
@@ -17,24 +17,74 @@ static void criterion_setting(const px_param *s, px_text *text)
     }
 }
 
-void list_print_criteria(void)
+typedef struct list_entry { /* a criterion or a selector */
+    const char *id, *title, *source;
+    const px_param *settings;
+    size_t setting_count;
+} list_entry;
+
+static void print_entry(cli_table *table, const list_entry *e)
+{
+    px_text settings = {0};
+    for (size_t k = 0; k < e->setting_count; k++) {
+        px_text_add(&settings, k ? ", " : "");
+        setting_text(&e->settings[k], &settings);
+    }
+    cli_table_cell(table, "%s", e->id);
+    cli_table_cell(table, "%s", e->title);
+    cli_table_cell(table, "%s", e->source);
+    cli_table_cell(table, "%s", px_text_get(&settings));
+    px_text_done(&settings);
+}
+
+static cli_table *entry_table(const char *first)
 {
     cli_table *table = cli_table_new("llll");
-    static const char *const titles[] = {"CRITERION", "WHAT IT IS", "SOURCE", "SETTINGS"};
-    for (size_t i = 0; i < 4; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (size_t i = 0; i < px_criterion_count(); i++) {
-        const px_criterion *c = px_criterion_get(i);
-        px_text settings = {0};
-        for (size_t k = 0; k < c->setting_count; k++) {
-            px_text_add(&settings, k ? ", " : "");
-            criterion_setting(&c->settings[k], &settings);
+    cli_table_cell(table, "%s", first);
+    cli_table_cell(table, "WHAT IT IS");
+    cli_table_cell(table, "SOURCE");
+    cli_table_cell(table, "SETTINGS");
+    return table;
+}
+
+static void json_entry(px_json *json, const list_entry *e)
+{
+    px_json_string(json, "name", e->id);
+    px_json_string(json, "help", e->title);
+    px_json_string(json, "source", e->source);
+    px_json_array(json, "settings");
+    for (size_t k = 0; k < e->setting_count; k++) {
+        const px_param *s = &e->settings[k];
+        px_json_object(json, NULL);
+        px_json_string(json, "name", s->name);
+        if (s->choices) {
+            px_json_string(json, "default", s->choices[(size_t)s->fallback]);
+            px_json_array(json, "choices");
+            for (size_t v = 0; s->choices[v]; v++)
+                px_json_string(json, NULL, s->choices[v]);
+            px_json_end(json);
+        } else {
+            px_json_real(json, "default", s->fallback);
+            px_json_real(json, "least", s->least);
+            px_json_real(json, "most", s->most);
         }
-        cli_table_cell(table, "%s", c->id);
-        cli_table_cell(table, "%s", c->title);
-        cli_table_cell(table, "%s", c->source);
-        cli_table_cell(table, "%s", px_text_get(&settings));
-        px_text_done(&settings);
+        px_json_string(json, "help", s->help);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static list_entry criterion_entry(const px_criterion *c)
+{
+    return (list_entry){c->id, c->title, c->source, c->settings, c->setting_count};
+}
+
+void list_print_criteria(void)
+{
+    cli_table *table = entry_table("CRITERION");
+    for (size_t i = 0; i < px_criterion_count(); i++) {
+        const list_entry entry = criterion_entry(px_criterion_get(i));
+        print_entry(table, &entry);
     }
     cli_table_print_free(table, "");
 }
@@ -44,32 +94,44 @@ void list_json_criteria(px_json *json)
     px_json_array(json, "criteria");
     for (size_t i = 0; i < px_criterion_count(); i++) {
         const px_criterion *c = px_criterion_get(i);
+        const list_entry entry = criterion_entry(c);
         px_json_object(json, NULL);
-        px_json_string(json, "name", c->id);
-        px_json_string(json, "help", c->title);
-        px_json_string(json, "source", c->source);
+        json_entry(json, &entry);
         px_json_bool(json, "profile", c->learners && c->learners[0]);
         px_json_bool(json, "ordered", c->ordered);
-        px_json_array(json, "settings");
-        for (size_t k = 0; k < c->setting_count; k++) {
-            const px_param *s = &c->settings[k];
-            px_json_object(json, NULL);
-            px_json_string(json, "name", s->name);
-            if (s->choices) {
-                px_json_string(json, "default", s->choices[(size_t)s->fallback]);
-                px_json_array(json, "choices");
-                for (size_t v = 0; s->choices[v]; v++)
-                    px_json_string(json, NULL, s->choices[v]);
-                px_json_end(json);
-            } else {
-                px_json_real(json, "default", s->fallback);
-                px_json_real(json, "least", s->least);
-                px_json_real(json, "most", s->most);
-            }
-            px_json_string(json, "help", s->help);
-            px_json_end(json);
-        }
         px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static list_entry selector_entry(const px_selector *s)
+{
+    return (list_entry){s->id, s->title, s->source, s->settings, s->setting_count};
+}
+
+void list_print_selectors(void)
+{
+    cli_table *table = entry_table("SELECTOR");
+    for (size_t i = 0; i < px_selector_count(); i++) {
+        const list_entry entry = selector_entry(px_selector_get(i));
+        print_entry(table, &entry);
+    }
+    cli_table_print_free(table, "");
+}
+
+void list_json_selectors(px_json *json)
+{
+    px_json_array(json, "selectors");
+    for (size_t i = 0; i < px_selector_count(); i++) {
+        const px_selector *s = px_selector_get(i);
+        const list_entry entry = selector_entry(s);
+        px_json_object(json, NULL);
+        json_entry(json, &entry);
+        px_json_bool(json, "profile", s->learners && s->learners[0]);
+        px_json_bool(json, "classes", (s->needs & PX_NEEDS_CLASSES) != 0);
+        px_json_bool(json, "labelled", (s->needs & PX_NEEDS_LABELLED) != 0);
+        px_json_bool(json, "pictures", (s->needs & PX_NEEDS_PICTURES) != 0);
+        px_json_bool(json, "own_passes", s->run != NULL);
         px_json_end(json);
     }
     px_json_end(json);

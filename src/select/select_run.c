@@ -218,7 +218,7 @@ static px_status run_own(px_select *s, pxi_select_slot *slot, run_progress *prog
                                  .times = times};
     const double start = px_clock_s();
     const px_status status = x->run(slot->prepared, &job, slot->scores, err);
-    const double told = times->learn + times->pass + times->score;
+    const double told = times->learn + times->pass + times->score + times->check;
     times->score += fmax(px_clock_s() - start - told, 0.0);
     progress->pass++;
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "selector '%s'", x->id);

@@ -5,7 +5,9 @@
 #include <plexor/select.h>
 
 /* About how neurons react, and chance to compare with. */
-#define PXI_SELECTORS_OWN(X) X(random)
+#define PXI_SELECTORS_OWN(X) \
+    X(nss)                   \
+    X(random)
 
 /* What inputs cover that none before them did. */
 #define PXI_SELECTORS_GUIDED(X) \

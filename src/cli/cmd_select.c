@@ -1,0 +1,319 @@
+/* src/cli/cmd_select.c - plexor select MODEL --data SPEC */
+#include "cli/cli_cover.h"
+#include "cli/select_print.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/mutate.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct select_args {
+    cli_data data;
+    cli_neurons neurons;
+    cli_training training;
+    cli_workers workers;
+    const char *by, *budget, *mutate, *labelled, *curve, *type_curve, *to;
+    cli_list settings;
+    bool stratify, evaluate;
+    cli_output output;
+} select_args;
+
+typedef struct select_job {
+    px_model *model;
+    cli_inputs inputs;
+    px_mutant_set *mutants;
+    const px_dataset *candidates;
+    px_dataset *labelled;
+    px_preprocess labelled_pre;
+    px_profile *profile;
+    px_select *select;
+    const char *settings[CLI_LIST_MAX + 1];
+    select_report report;
+} select_job;
+
+static bool ends_in_csv(const char *path)
+{
+    const size_t length = strlen(path);
+    return length >= 4 && strcmp(path + length - 4, ".csv") == 0;
+}
+
+/* "500" or "5%" of `count` candidates. */
+static px_status select_budget(const char *text, int64_t count, int64_t *out, px_error *err)
+{
+    char *end;
+    errno = 0;
+    const double value = strtod(text, &end);
+    const bool percent = *end == '%';
+    if (end == text || end[percent] != '\0' || errno || !isfinite(value) ||
+        (!percent && value != floor(value)))
+        return px_fail(err, PX_E_USAGE,
+                       "--budget %.60s: expected a count or a share, as in 500 or 5%%", text);
+    if (!(value > 0.0))
+        return px_fail(err, PX_E_USAGE, "--budget %.60s: nothing would be selected", text);
+    if (percent ? value > 100.0 : value > (double)count)
+        return px_fail(err, PX_E_USAGE, "--budget %.60s: there are only %" PRId64 " candidates",
+                       text, count);
+    *out = percent ? px_percent_count(value, count) : (int64_t)value;
+    return PX_OK;
+}
+
+static px_status select_mutants(const select_args *a, select_job *job, px_error *err)
+{
+    px_mutations from;
+    job->candidates = job->inputs.set;
+    if (!a->mutate)
+        return PX_OK;
+    PX_TRY(px_mutations_parse(a->mutate, &from, err));
+    PX_TRY(px_mutant_set_new(job->inputs.set, &from, (uint64_t)a->data.seed, PX_MUTATE_CANDIDATES,
+                             &job->mutants, err));
+    job->candidates = px_mutant_set_data(job->mutants);
+    return PX_OK;
+}
+
+static px_status select_labelled(const select_args *a, select_job *job, px_error *err)
+{
+    if (!a->labelled)
+        return PX_OK;
+    const px_graph *graph = px_model_graph(job->model);
+    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    px_data_options options = px_data_options_default();
+    options.seed = (uint64_t)a->data.seed;
+    PX_TRY(px_preprocess_init(&job->labelled_pre, px_model_properties(job->model),
+                              px_model_property_count(job->model), input, a->data.scale,
+                              a->data.mean, a->data.std, a->data.size, err));
+    PX_TRY(
+        px_dataset_open_for(&job->labelled_pre, input, a->labelled, &options, &job->labelled, err));
+    if (px_dataset_hash(job->labelled) == px_dataset_hash(job->inputs.set))
+        return px_fail(err, PX_E_INPUT,
+                       "--labelled '%.100s' are the candidates themselves; give others",
+                       a->labelled);
+    return PX_OK;
+}
+
+static px_select_options select_options(const select_args *a, select_job *job)
+{
+    px_select_options options = px_select_options_default();
+    size_t count = 0;
+    if (a->evaluate)
+        job->settings[count++] = "nss.seeds=5"; /* how stable it is; the user's own come after */
+    for (int i = 0; i < a->settings.count; i++)
+        job->settings[count++] = a->settings.item[i];
+    options.selectors = a->by;
+    options.settings = job->settings;
+    options.setting_count = count;
+    options.layers = a->neurons.layers;
+    options.tap = a->neurons.tap;
+    options.neurons = a->neurons.view;
+    options.profile = job->profile;
+    options.originals = job->mutants ? job->inputs.set : NULL;
+    options.labelled = job->labelled;
+    options.labelled_pre = &job->labelled_pre;
+    options.keep = a->evaluate ? 0 : job->report.budget;
+    options.stratify = a->stratify;
+    options.memory_bytes = cli_memory_bytes(&a->training);
+    options.batch = a->workers.batch;
+    options.seed = (uint64_t)a->data.seed;
+    options.threads = (int)a->workers.threads;
+    return options;
+}
+
+/* Faults can only be counted where there are labels; better said before all the work. */
+static px_status select_check_labels(const select_args *a, const select_job *job, px_error *err)
+{
+    px_scores scores;
+    if (!a->evaluate)
+        return a->curve || a->type_curve
+                   ? px_fail(err, PX_E_USAGE, "a curve of faults needs --evaluate")
+                   : PX_OK;
+    if (!px_dataset_has_labels(job->candidates))
+        return px_fail(err, PX_E_INPUT,
+                       "--evaluate counts faults against labels, and '%.100s' has none; without "
+                       "it no labels are needed",
+                       a->data.spec);
+    PX_TRY(px_model_scores(job->model, &scores, err));
+    return px_dataset_check_labels(job->candidates, scores.classes, err);
+}
+
+static px_status select_open(const cli_command *self, const select_args *a, const char *path,
+                             select_job *job, px_error *err)
+{
+    PX_TRY(cli_model_load(self, path, &job->model, err));
+    PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
+    PX_TRY(select_mutants(a, job, err));
+    PX_TRY(select_budget(a->budget, px_dataset_count(job->candidates), &job->report.budget, err));
+    PX_TRY(select_check_labels(a, job, err));
+    PX_TRY(select_labelled(a, job, err));
+    px_select_options options = select_options(a, job);
+    if (a->training.profile) {
+        PX_TRY(px_profile_open(a->training.profile, &job->profile, err));
+        PX_TRY(px_profile_check(job->profile, job->model, err));
+        cli_profile_remarks(self, job->model, job->profile);
+    } else {
+        px_lessons lessons = {0};
+        PX_TRY(px_select_lessons(job->model, job->candidates, &job->inputs.pre, &options, &lessons,
+                                 err));
+        PX_TRY(cli_profile_learn(self, job->model, &a->data, &a->training, &a->workers, "selectors",
+                                 &lessons, &job->profile, err));
+    }
+    options.profile = job->profile;
+    PX_TRY(
+        px_select_new(job->model, job->candidates, &job->inputs.pre, &options, &job->select, err));
+    const char *left_out = px_select_left_out(job->select);
+    for (int length; *left_out; left_out += length + (left_out[length] == '\n')) {
+        length = (int)strcspn(left_out, "\n");
+        cli_note(self, "%.*s", length, left_out);
+    }
+    if (a->to && ends_in_csv(a->to) && px_select_count(job->select) > 1)
+        return px_fail(err, PX_E_USAGE,
+                       "%zu selectors write one file each: -o must be a folder, not '%.200s'",
+                       px_select_count(job->select), a->to);
+    return PX_OK;
+}
+
+static px_status select_write(const select_args *a, const select_job *job, px_error *err)
+{
+    if (!a->to)
+        return PX_OK;
+    if (ends_in_csv(a->to))
+        return px_select_save(job->select, 0, job->report.budget, a->to, err);
+    if (mkdir(a->to, 0777) != 0 && errno != EEXIST)
+        return px_fail(err, PX_E_IO, "'%.200s': %s", a->to, strerror(errno));
+    for (size_t i = 0; i < px_select_count(job->select); i++) {
+        px_text path = {0};
+        px_text_format(&path, "%s/%s.csv", a->to, px_select_selector(job->select, i)->id);
+        const px_status status =
+            px_text_failed(&path)
+                ? px_fail(err, PX_E_NOMEM, "out of memory")
+                : px_select_save(job->select, i, job->report.budget, px_text_get(&path), err);
+        px_text_done(&path);
+        PX_TRY(status);
+    }
+    return PX_OK;
+}
+
+static px_status select_work(const select_args *a, select_job *job, px_error *err)
+{
+    const double start = px_clock_s();
+    cli_progress progress = cli_progress_start("select");
+    const px_status status = px_select_run(job->select, cli_progress_tick, &progress, err);
+    cli_progress_end(&progress);
+    PX_TRY(status);
+    const size_t count = px_select_count(job->select);
+    if (a->evaluate) {
+        job->report.evaluations = calloc(count, sizeof *job->report.evaluations);
+        if (!job->report.evaluations)
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+        for (size_t i = 0; i < count; i++)
+            PX_TRY(px_select_evaluate(job->select, i, &job->report.evaluations[i], err));
+    }
+    if (a->curve)
+        PX_TRY(px_select_save_curve(job->select, PX_FAULTS, 100.0, a->curve, err));
+    if (a->type_curve)
+        PX_TRY(px_select_save_curve(job->select, PX_FAULT_TYPES, 20.0, a->type_curve, err));
+    PX_TRY(select_write(a, job, err));
+    job->report.seconds = px_clock_s() - start;
+    return PX_OK;
+}
+
+static int select_run(const cli_command *self, int argc, char **argv)
+{
+    static select_args a; /* large: lists */
+    static select_job job;
+    a = (select_args){.by = "gini", .budget = "5%"};
+    job = (select_job){.model = NULL};
+    const char *path = NULL;
+    const cli_option options[] = {
+        CLI_DATA_OPTIONS(&a.data),
+        CLI_STRING(0, "by", &a.by, "LIST|all", "how; 'plexor list selectors' names them"),
+        CLI_STRING(0, "budget", &a.budget, "N|P%", "how many inputs, as a count or a share"),
+        CLI_STRINGS(0, "set", &a.settings, "SELECTOR.NAME=VALUE",
+                    "change one setting, as in nss.k=20; may be given again and again"),
+        CLI_FLAG(0, "stratify", &a.stratify,
+                 "take turns over the predicted classes: the best of each, the second of each, "
+                 "..."),
+        CLI_STRING(0, "mutate", &a.mutate, "SET",
+                   "the candidates are one mutant of each input, as in the study of NSS: nss, or "
+                   "a part of it, nss:rotation"),
+        CLI_NEURON_OPTIONS(&a.neurons),
+        CLI_STRING(0, "profile", &a.training.profile, "FILE",
+                   "what was learned from training data"),
+        CLI_TRAINING_OPTIONS(&a.training),
+        CLI_STRING(0, "labelled", &a.labelled, "SPEC",
+                   "labelled inputs that the network was not trained on, for prima"),
+        CLI_FLAG(0, "evaluate", &a.evaluate,
+                 "count the faults that each selector finds; needs labels"),
+        CLI_STRING(0, "curve", &a.curve, "FILE",
+                   "with --evaluate: faults found over inputs selected, as .svg, .png or .csv"),
+        CLI_STRING(0, "type-curve", &a.type_curve, "FILE",
+                   "the same for types of faults, over the first 20%"),
+        CLI_STRING('o', "output", &a.to, "FILE.csv|FOLDER",
+                   "where the selection goes: a file, or a folder with a file per selector"),
+        CLI_WORKER_OPTIONS(&a.workers),
+        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    if (!cli_require(self, "data", a.data.spec))
+        return CLI_BAD_INPUT;
+    if (a.training.profile && a.training.spec)
+        return cli_usage_error(self, "--profile and --train exclude each other");
+    px_error err = {0};
+    int rc = CLI_DONE;
+    px_status status = select_open(self, &a, path, &job, &err);
+    if (status == PX_OK)
+        status = select_work(&a, &job, &err);
+    job.report.select = job.select;
+    job.report.model = job.model;
+    job.report.candidates = job.candidates;
+    job.report.mutate = a.mutate;
+    job.report.stratify = a.stratify;
+    job.report.files = a.to != NULL;
+    if (status != PX_OK) {
+        rc = cli_fail(self, &err);
+    } else if (a.output.json) {
+        px_json json = {0};
+        px_json_object(&json, NULL);
+        cli_json_origin(&json, job.model, job.candidates, argc, argv);
+        select_json(&job.report, &json);
+        px_json_end(&json);
+        rc = cli_print_json(self, &json);
+    } else {
+        select_print(&job.report);
+    }
+    free(job.report.evaluations);
+    px_select_free(job.select);
+    px_profile_free(job.profile);
+    px_dataset_close(job.labelled);
+    px_mutant_set_free(job.mutants);
+    cli_inputs_close(&job.inputs);
+    px_model_free(job.model);
+    return rc;
+}
+
+const cli_command cli_command_select = {
+    .name = "select",
+    .usage = "MODEL --data SPEC [--by LIST] [--budget N|P%] [-o FILE.csv|FOLDER] [options]",
+    .help = "which inputs are worth a label",
+    .details =
+        "Ranks unlabelled inputs, the candidates, by how likely they are to show a fault, and "
+        "writes the first ones of the ranking. No labels are needed, except with --evaluate, "
+        "which counts what each selector would have found: FDR is the share of wrongly classified "
+        "inputs among the selected.\n"
+        "Selectors that need ranges or traces of training data take them from --profile, or learn "
+        "them from --train; with neither, from 1,000 inputs of the train part of --data.\n"
+        "nss compares inputs with mutants. With --mutate nss the candidates are mutants whose "
+        "originals are known (pair=original), which is the setting of its paper; a pile of inputs "
+        "has no originals, and then a fresh mutant of each is made (pair=fresh), which was "
+        "measured to be near random.",
+    .examples = "plexor select net.onnx --data photos/ --by gini --budget 500 -o label-these.csv\n"
+                "plexor select net.onnx --data digits --by all --mutate nss --evaluate\n"
+                "plexor select net.onnx --data digits --by gini,random --stratify -o chosen\n",
+    .run = select_run,
+};

@@ -1,0 +1,55 @@
+/* src/select/select_files.c - a ranking as a table */
+#include "base/file.h"
+#include "select/select_inside.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Quoted where commas, quotes or line ends would be taken for something else. */
+static void csv_name(px_text *text, const char *name)
+{
+    if (!name[strcspn(name, ",\"\r\n")]) {
+        px_text_add(text, name);
+        return;
+    }
+    px_text_add(text, "\"");
+    for (const char *c = name; *c; c++) {
+        px_text_add_bytes(text, "\"", *c == '"');
+        px_text_add_bytes(text, c, 1);
+    }
+    px_text_add(text, "\"");
+}
+
+px_status px_select_save(const px_select *s, size_t i, int64_t count, const char *path,
+                         px_error *err)
+{
+    int64_t ranked_count = 0;
+    const px_ranked *ranked = px_select_ranked(s, i, &ranked_count);
+    px_file_writer writer = {0};
+    PX_TRY(pxi_file_create(path, &writer, err));
+    px_text line = {0};
+    fputs("rank,index,name,score,predicted,confidence\n", writer.stream);
+    for (int64_t k = 0; k < count && k < ranked_count; k++) {
+        const px_ranked *r = &ranked[k];
+        char name[4096], number[PX_REAL_TEXT];
+        px_text_clear(&line);
+        px_text_format(&line, "%" PRId64 ",%" PRId64 ",", k + 1,
+                       px_dataset_index(s->set, r->index));
+        csv_name(&line, px_dataset_name(s->set, r->index, name, sizeof name));
+        px_text_format(&line, ",%s,", px_real_text(r->score, number));
+        if (r->predicted >= 0) /* else there is no class: empty */
+            px_text_format(&line, "%d,%.9g", r->predicted, (double)r->confidence);
+        else
+            px_text_add(&line, ",");
+        px_text_add(&line, "\n");
+        if (px_text_failed(&line))
+            break;
+        fwrite(line.data, 1, line.length, writer.stream);
+    }
+    const bool failed = px_text_failed(&line);
+    px_text_done(&line);
+    if (!failed)
+        return pxi_file_commit(&writer, err);
+    pxi_file_abandon(&writer);
+    return px_fail(err, PX_E_NOMEM, "out of memory for the ranking");
+}
