@@ -33,11 +33,15 @@
     X(mc_dropout)               \
     X(ats)
 
+/* How predictions react to changed networks and inputs. */
+#define PXI_SELECTORS_MUTANTS(X) X(prima)
+
 #define PXI_SELECTORS(X)      \
     PXI_SELECTORS_OWN(X)      \
     PXI_SELECTORS_GUIDED(X)   \
     PXI_SELECTORS_SURPRISE(X) \
-    PXI_SELECTORS_UNSURE(X)
+    PXI_SELECTORS_UNSURE(X)   \
+    PXI_SELECTORS_MUTANTS(X)
 
 #define PXI_SELECTOR_DECLARE(id) extern const px_selector px_selector_##id;
 PXI_SELECTORS(PXI_SELECTOR_DECLARE)

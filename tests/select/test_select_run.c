@@ -18,8 +18,12 @@ typedef struct fixture {
 
 static px_select_options options_for(const fixture *f, const char *selectors, int threads)
 {
+    /* as many mutants as PRIMA makes by default would take a minute */
+    static const char *const quick[] = {"prima.mutants=2", "prima.patches=5", "prima.labelled=60"};
     px_select_options options = px_select_options_default();
     options.selectors = selectors;
+    options.settings = quick;
+    options.setting_count = PX_LEN(quick);
     options.profile = f->profile;
     options.labelled = f->labelled.set;
     options.labelled_pre = &f->labelled.pre;

@@ -1,0 +1,366 @@
+/* src/select/prima_pass.c - a data set through all mutants, block by block
+ *
+ * The inputs of a block are read once and stay; then every changed network runs over all of them in
+ * full batches, one network after the other, and last every input's own mutants run together
+ * through the unchanged network. What is kept of a mutant's prediction is sums. They grow in the
+ * order of the mutants, and each belongs to one input: who adds to them does not matter.
+ */
+#include "base/memory.h"
+#include "base/worker_pool.h"
+#include "select/prima.h"
+#include "train/train_plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH_MOST = 64, BLOCK_MOST = 4096, BLOCK_BYTES = 64 << 20 };
+
+typedef struct prima_worker {
+    px_session *plain, *changed;
+    float *scores;   /* [batch][classes] */
+    double *q;       /* [classes] */
+    float *variants; /* [PXI_PRIMA_INPUT_RULES][floats] */
+    float *pixels;   /* [floats] */
+    int32_t *wrong;  /* [PXI_PRIMA_INPUT_RULES][classes] */
+} prima_worker;
+
+typedef struct prima_runner {
+    const pxi_prima_pass *pass;
+    px_plan *plain, *changed;
+    px_shape shape;
+    size_t floats, classes;
+    int64_t batch, block;
+    pxi_prima_patch *patches;
+    int64_t patch_count;
+    prima_worker *workers;
+    int worker_count;
+    /* the block at hand */
+    int64_t first, count;
+    pxi_prima_rule rule; /* of networks */
+    float *inputs;       /* [block][floats] */
+    double *p;           /* [block][classes] */
+    int32_t *predicted;
+    pxi_prima_sum *sums; /* [block], of this rule */
+    int32_t *wrong;      /* [block][classes] */
+    float *features;     /* [block][PXI_PRIMA_WIDTH] */
+    /* progress, in runs of a network on one input */
+    int64_t done, total, per_job;
+} prima_runner;
+
+static int64_t input_runs(const pxi_prima_settings *s, int64_t patches)
+{
+    return 1 + (int64_t)PXI_PRIMA_MODEL_RULES * s->mutants + PXI_PRIMA_INPUT_RULES * patches;
+}
+
+px_status pxi_prima_cost(const px_shape *shape, const pxi_prima_settings *settings, int64_t *runs,
+                         px_error *err)
+{
+    pxi_prima_patch *patches = NULL;
+    int64_t count = 0;
+    PX_TRY(pxi_prima_patches(shape, settings->patch, settings->patches, settings->seed, &patches,
+                             &count, err));
+    free(patches);
+    *runs = input_runs(settings, count);
+    return PX_OK;
+}
+
+/* --- setting up
+ * ------------------------------------------------------------------------------------ */
+
+static px_status runner_plans(prima_runner *r, px_error *err)
+{
+    const pxi_prima_pass *pass = r->pass;
+    const px_model *model = pxi_prima_net_model(pass->net);
+    px_plan_options options = px_plan_options_default();
+    px_feed feed = {0};
+    PX_TRY(pxi_train_feed(model, &r->shape, pass->pre->channels_last, &feed, err));
+    options.batch = pass->batch;
+    options.keep = &pass->scores.value;
+    options.keep_count = 1;
+    options.no_outputs = true;
+    PX_TRY(pxi_train_plan(model, &feed, options, BATCH_MOST, &r->plain, err));
+    r->batch = px_plan_batch(r->plain);
+    options.batch = r->batch;
+    options.weights = pxi_prima_net_weights(pass->net);
+    return pxi_train_plan(model, &feed, options, r->batch, &r->changed, err);
+}
+
+static px_status runner_blocks(prima_runner *r, px_error *err)
+{
+    const size_t each = r->floats * sizeof *r->inputs + sizeof *r->sums +
+                        r->classes * (sizeof *r->p + sizeof *r->wrong) +
+                        PXI_PRIMA_WIDTH * sizeof *r->features;
+    const int64_t fits = (int64_t)PX_MAX(BLOCK_BYTES / each, 1);
+    r->block = PX_MIN(PX_MIN(fits, BLOCK_MOST), r->pass->count);
+    r->block = (r->block + r->batch - 1) / r->batch * r->batch;
+    const size_t block = (size_t)r->block;
+    r->inputs = pxi_calloc(block, r->floats * sizeof *r->inputs);
+    r->p = pxi_calloc(block, r->classes * sizeof *r->p);
+    r->predicted = pxi_calloc(block, sizeof *r->predicted);
+    r->sums = pxi_calloc(block, sizeof *r->sums);
+    r->wrong = pxi_calloc(block, r->classes * sizeof *r->wrong);
+    r->features = pxi_calloc(block, PXI_PRIMA_WIDTH * sizeof *r->features);
+    return r->inputs && r->p && r->predicted && r->sums && r->wrong && r->features
+               ? PX_OK
+               : px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs at a time",
+                         r->block);
+}
+
+static px_status worker_init(const prima_runner *r, prima_worker *w, px_error *err)
+{
+    w->scores = pxi_calloc((size_t)r->batch, r->classes * sizeof *w->scores);
+    w->q = pxi_calloc(r->classes, sizeof *w->q);
+    w->variants = pxi_calloc(PXI_PRIMA_INPUT_RULES, r->floats * sizeof *w->variants);
+    w->pixels = pxi_calloc(r->floats, sizeof *w->pixels);
+    w->wrong = pxi_calloc(PXI_PRIMA_INPUT_RULES, r->classes * sizeof *w->wrong);
+    if (!w->scores || !w->q || !w->variants || !w->pixels || !w->wrong)
+        return px_fail(err, PX_E_NOMEM, "out of memory for mutants");
+    PX_TRY(px_session_new(r->plain, &w->plain, err));
+    return px_session_new(r->changed, &w->changed, err);
+}
+
+static void runner_done(prima_runner *r)
+{
+    for (int i = 0; r->workers && i < r->worker_count; i++) {
+        prima_worker *w = &r->workers[i];
+        px_session_free(w->plain);
+        px_session_free(w->changed);
+        free(w->scores);
+        free(w->q);
+        free(w->variants);
+        free(w->pixels);
+        free(w->wrong);
+    }
+    free(r->workers);
+    free(r->inputs);
+    free(r->p);
+    free(r->predicted);
+    free(r->sums);
+    free(r->wrong);
+    free(r->features);
+    free(r->patches);
+    px_plan_free(r->changed);
+    px_plan_free(r->plain);
+}
+
+/* --- the three steps of a block
+ * ------------------------------------------------------------------------ */
+
+static int64_t index_of(const pxi_prima_pass *pass, int64_t i)
+{
+    return pass->index ? pass->index[i] : i;
+}
+
+static px_status run_batch(const prima_runner *r, prima_worker *w, px_session *session,
+                           int64_t samples, px_error *err)
+{
+    PX_TRY(px_session_forward(session, err));
+    return px_session_read(session, r->pass->scores.value, samples, w->scores, err);
+}
+
+/* Puts inputs [at, at + samples) of the block into the session, and nothing behind them. */
+static void fill_batch(const prima_runner *r, px_session *session, int64_t at, int64_t samples)
+{
+    float *to = px_session_input(session, 0);
+    memcpy(to, r->inputs + (size_t)at * r->floats, (size_t)samples * r->floats * sizeof *to);
+    memset(to + (size_t)samples * r->floats, 0,
+           (size_t)(r->batch - samples) * r->floats * sizeof *to);
+}
+
+/* Step 1: reads a batch of inputs, and predicts them. */
+static px_status job_read(void *context, int worker, int64_t number, px_error *err)
+{
+    const prima_runner *r = context;
+    prima_worker *w = &r->workers[worker];
+    const pxi_prima_pass *pass = r->pass;
+    const int64_t at = number * r->batch, samples = PX_MIN(r->batch, r->count - at);
+    for (int64_t i = at; i < at + samples; i++)
+        PX_TRY(px_dataset_input(pass->set, pass->pre, index_of(pass, r->first + i),
+                                r->inputs + (size_t)i * r->floats, err));
+    fill_batch(r, w->plain, at, samples);
+    PX_TRY(run_batch(r, w, w->plain, samples, err));
+    for (int64_t i = 0; i < samples; i++) {
+        const float *row = w->scores + (size_t)i * r->classes;
+        double *p = r->p + (size_t)(at + i) * r->classes;
+        bool finite = true;
+        px_scores_probabilities(&pass->scores, row, p);
+        for (size_t c = 0; c < r->classes; c++)
+            finite &= isfinite(p[c]) != 0;
+        r->predicted[at + i] = finite ? px_argmax(row, pass->scores.classes) : -1;
+    }
+    return PX_OK;
+}
+
+/* Step 2: a batch of inputs through the changed network. */
+static px_status job_network(void *context, int worker, int64_t number, px_error *err)
+{
+    const prima_runner *r = context;
+    prima_worker *w = &r->workers[worker];
+    const int64_t at = number * r->batch, samples = PX_MIN(r->batch, r->count - at);
+    fill_batch(r, w->changed, at, samples);
+    PX_TRY(run_batch(r, w, w->changed, samples, err));
+    for (int64_t i = at; i < at + samples; i++) {
+        const int c = r->predicted[i];
+        if (c < 0)
+            continue;
+        px_scores_probabilities(&r->pass->scores, w->scores + (size_t)(i - at) * r->classes, w->q);
+        const pxi_prima_outcome outcome =
+            pxi_prima_compare(r->p + (size_t)i * r->classes, w->q, (int)r->classes, c);
+        pxi_prima_add(&r->sums[i], r->wrong + (size_t)i * r->classes, &outcome, c);
+    }
+    return PX_OK;
+}
+
+/* What the rules make of the whole picture, as network inputs. */
+static px_status make_variants(const prima_runner *r, prima_worker *w, int64_t index, px_error *err)
+{
+    const pxi_prima_pass *pass = r->pass;
+    const pxi_prima_settings *s = pass->settings;
+    const bool bytes = px_dataset_is_8bit(pass->set);
+    PX_TRY(px_dataset_pixels(pass->set, index, w->pixels, err));
+    pxi_prima_variants(&r->shape, w->pixels, s->patch, s->noise, bytes ? 255.0f : 1.0f, bytes,
+                       s->seed, (uint32_t)px_dataset_index(pass->set, index), w->variants);
+    for (size_t v = 0; v < PXI_PRIMA_INPUT_RULES; v++)
+        PX_TRY(px_preprocess_apply(pass->pre, &r->shape, w->variants + v * r->floats, err));
+    return PX_OK;
+}
+
+/* Step 3: all mutants of one input. Each place of the batch holds the input itself; a mutant's
+ * patch is put there for one run. */
+static px_status job_input(void *context, int worker, int64_t i, px_error *err)
+{
+    const prima_runner *r = context;
+    prima_worker *w = &r->workers[worker];
+    const pxi_prima_pass *pass = r->pass;
+    const bool channels_last = pass->pre->channels_last;
+    const float *base = r->inputs + (size_t)i * r->floats;
+    const double *p = r->p + (size_t)i * r->classes;
+    const int64_t mutants = PXI_PRIMA_INPUT_RULES * r->patch_count;
+    const int c = r->predicted[i];
+    float *to = px_session_input(w->plain, 0);
+    pxi_prima_sum sums[PXI_PRIMA_INPUT_RULES] = {0};
+    if (c < 0)
+        return PX_OK;
+    PX_TRY(make_variants(r, w, index_of(pass, r->first + i), err));
+    memset(w->wrong, 0, PXI_PRIMA_INPUT_RULES * r->classes * sizeof *w->wrong);
+    for (int64_t k = 0; k < r->batch; k++)
+        memcpy(to + (size_t)k * r->floats, base, r->floats * sizeof *to);
+    for (int64_t at = 0; at < mutants; at += r->batch) {
+        const int64_t samples = PX_MIN(r->batch, mutants - at);
+        for (int64_t k = 0; k < samples; k++)
+            pxi_prima_patch_copy(&r->shape, channels_last, &r->patches[(at + k) % r->patch_count],
+                                 w->variants + (size_t)((at + k) / r->patch_count) * r->floats,
+                                 to + (size_t)k * r->floats);
+        PX_TRY(run_batch(r, w, w->plain, samples, err));
+        for (int64_t k = 0; k < samples; k++) {
+            const size_t rule = (size_t)((at + k) / r->patch_count);
+            px_scores_probabilities(&pass->scores, w->scores + (size_t)k * r->classes, w->q);
+            const pxi_prima_outcome outcome = pxi_prima_compare(p, w->q, (int)r->classes, c);
+            pxi_prima_add(&sums[rule], w->wrong + rule * r->classes, &outcome, c);
+            pxi_prima_patch_copy(&r->shape, channels_last, &r->patches[(at + k) % r->patch_count],
+                                 base, to + (size_t)k * r->floats);
+        }
+    }
+    for (size_t rule = 0; rule < PXI_PRIMA_INPUT_RULES; rule++)
+        pxi_prima_features(&sums[rule], w->wrong + rule * r->classes, (int)r->classes,
+                           r->features + (size_t)i * PXI_PRIMA_WIDTH +
+                               (PXI_PRIMA_MODEL_RULES + rule) * PXI_PRIMA_FEATURES);
+    return PX_OK;
+}
+
+/* --- the whole
+ * ------------------------------------------------------------------------------------- */
+
+static bool runner_tick(void *context, int64_t done, int64_t total)
+{
+    const prima_runner *r = context;
+    const pxi_prima_pass *pass = r->pass;
+    (void)total;
+    return !pass->progress ||
+           pass->progress(pass->progress_context, PX_MIN(r->done + done * r->per_job, r->total),
+                          r->total);
+}
+
+static px_status run_step(prima_runner *r, px_pool *pool, pxi_pool_fn job, int64_t jobs,
+                          int64_t runs, px_error *err)
+{
+    r->per_job = runs / jobs;
+    PX_TRY(pxi_pool_run(pool, jobs, job, r, runner_tick, r, err));
+    r->done += runs;
+    return PX_OK;
+}
+
+static px_status run_networks(prima_runner *r, px_pool *pool, px_error *err)
+{
+    const pxi_prima_settings *s = r->pass->settings;
+    const int64_t jobs = (r->count + r->batch - 1) / r->batch;
+    memset(r->sums, 0, (size_t)r->count * sizeof *r->sums);
+    memset(r->wrong, 0, (size_t)r->count * r->classes * sizeof *r->wrong);
+    for (uint32_t m = 0; m < (uint32_t)s->mutants; m++) {
+        pxi_prima_net_mutate(r->pass->net, r->rule, s->ratio, s->gf_scale, s->seed, m);
+        PX_TRY(px_plan_refresh(r->changed, err));
+        PX_TRY(run_step(r, pool, job_network, jobs, r->count, err));
+    }
+    for (int64_t i = 0; i < r->count; i++)
+        pxi_prima_features(&r->sums[i], r->wrong + (size_t)i * r->classes, (int)r->classes,
+                           r->features + (size_t)i * PXI_PRIMA_WIDTH +
+                               (size_t)r->rule * PXI_PRIMA_FEATURES);
+    return PX_OK;
+}
+
+static px_status run_block(prima_runner *r, px_pool *pool, px_error *err)
+{
+    const pxi_prima_pass *pass = r->pass;
+    const int64_t batches = (r->count + r->batch - 1) / r->batch;
+    PX_TRY(run_step(r, pool, job_read, batches, r->count, err));
+    for (int rule = 0; rule < PXI_PRIMA_MODEL_RULES; rule++) {
+        r->rule = (pxi_prima_rule)rule;
+        PX_TRY(run_networks(r, pool, err));
+    }
+    PX_TRY(run_step(r, pool, job_input, r->count, PXI_PRIMA_INPUT_RULES * r->patch_count * r->count,
+                    err));
+    for (int64_t i = 0; i < r->count; i++) {
+        const int c = r->predicted[i];
+        const pxi_prima_row row = {
+            .index = index_of(pass, r->first + i),
+            .predicted = c,
+            .confidence = c < 0 ? NAN : (float)r->p[(size_t)i * r->classes + (size_t)c],
+            .features = r->features + (size_t)i * PXI_PRIMA_WIDTH};
+        PX_TRY(pass->visit(pass->context, &row, err));
+    }
+    return PX_OK;
+}
+
+px_status pxi_prima_run(const pxi_prima_pass *pass, px_error *err)
+{
+    prima_runner r = {.pass = pass, .classes = (size_t)pass->scores.classes};
+    px_pool *pool = NULL;
+    r.shape = px_dataset_shape(pass->set);
+    r.floats = (size_t)px_shape_count(&r.shape);
+    px_status status = pxi_prima_patches(&r.shape, pass->settings->patch, pass->settings->patches,
+                                         pass->settings->seed, &r.patches, &r.patch_count, err);
+    if (status == PX_OK)
+        status = runner_plans(&r, err);
+    if (status == PX_OK)
+        status = runner_blocks(&r, err);
+    if (status == PX_OK)
+        status = pxi_pool_new(pass->threads, &pool, err);
+    if (status == PX_OK) {
+        r.worker_count = pxi_pool_threads(pool);
+        r.workers = pxi_calloc((size_t)r.worker_count, sizeof *r.workers);
+        if (!r.workers)
+            status = px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    for (int i = 0; i < r.worker_count && status == PX_OK; i++)
+        status = worker_init(&r, &r.workers[i], err);
+    r.total = pass->count * input_runs(pass->settings, r.patch_count);
+    for (; r.first < pass->count && status == PX_OK; r.first += r.count) {
+        r.count = PX_MIN(r.block, pass->count - r.first);
+        status = run_block(&r, pool, err);
+    }
+    pxi_pool_free(pool);
+    runner_done(&r);
+    return status;
+}
