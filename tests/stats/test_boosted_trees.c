@@ -79,6 +79,10 @@ static void test_by_hand(void **state)
     assert_score(model, &four[1], log(1.0 / 3.0) - 0.5 / 1.375);
     assert_score(model, &four[2], log(1.0 / 3.0) + 0.5 / 1.375);
     pxi_boosted_free(model);
+    static const bool first[] = {true, false, false, false};
+    model = fit(four, first, 4, 1, &options);
+    assert_score(model, &four[1], log(1.0 / 3.0) + 0.5 / 1.375);
+    pxi_boosted_free(model);
     options.min_hessian = 1.0;
     model = fit(four, last, 4, 1, &options);
     assert_score(model, &four[0], log(1.0 / 3.0));
