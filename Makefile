@@ -14,7 +14,7 @@ MESON_FLAGS ?=
 WERROR ?=
 
 meson_flags = --prefix $(PREFIX) $(if $(WERROR),--werror) $(MESON_FLAGS)
-sanitize_flags = $(filter-out --werror,$(meson_flags)) # sanitizers make compilers warn of more
+sanitize_flags = $(filter-out --werror,$(meson_flags)) # under sanitizers, compilers may warn of more
 ninja_flags = $(if $(JOBS),-j$(JOBS))
 test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
 sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' ':!tests/*/*_golden.h' # written by scripts
@@ -69,7 +69,7 @@ lint: ## layout, shell scripts, static analysis; whatever of it is installed
 
 asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test
-	@test -f $(ASAN_BUILD)/build.ninja || meson setup $(ASAN_BUILD) $(sanitize_flags) \
+	@test -f $(ASAN_BUILD)/build.ninja || meson setup $(ASAN_BUILD) $(sanitize_flags) --werror \
 	    -Db_sanitize=address,undefined -Db_lundef=false --buildtype debugoptimized
 	@ninja $(ninja_flags) -C $(ASAN_BUILD)
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \

@@ -190,7 +190,6 @@ typedef struct px_team_step {
 PX_API px_status px_team_new(px_plan *plan, int threads, int64_t most_samples, px_team **out,
                              px_error *err);
 PX_API void px_team_free(px_team *team);
-PX_API int px_team_threads(const px_team *team);
 PX_API px_status px_team_run(px_team *team, const px_team_step *step, px_error *err);
 
 /* After px_team_run(): the sum over the batch, in the order in which the file has the weight. NULL:

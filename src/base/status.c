@@ -17,6 +17,15 @@ px_status px_fail(px_error *err, px_status status, const char *format, ...)
     return status;
 }
 
+/* As much of the text as there is room for. */
+static void message_append(px_error *err, const char *text)
+{
+    const size_t used = strlen(err->message);
+    const size_t count = strnlen(text, sizeof err->message - 1 - used);
+    memcpy(err->message + used, text, count);
+    err->message[used + count] = '\0';
+}
+
 px_status px_fail_in(px_error *err, px_status status, const char *format, ...)
 {
     if (err) {
@@ -24,11 +33,11 @@ px_status px_fail_in(px_error *err, px_status status, const char *format, ...)
         memcpy(inner, err->message, sizeof inner);
         va_list args;
         va_start(args, format);
-        const int used = vsnprintf(err->message, sizeof err->message, format, args);
+        vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
         err->status = status;
-        if (used >= 0 && (size_t)used < sizeof err->message)
-            snprintf(err->message + used, sizeof err->message - (size_t)used, ": %s", inner);
+        message_append(err, ": ");
+        message_append(err, inner);
     }
     return status;
 }

@@ -97,17 +97,19 @@ const char *px_real_text(double value, char buffer[PX_REAL_TEXT])
         return strcpy(buffer, "nan");
     if (isinf(value))
         return strcpy(buffer, value < 0 ? "-inf" : "inf");
-    if (value == floor(value) && fabs(value) < 1e15) { /* 100, not 1e+02 */
-        snprintf(buffer, PX_REAL_TEXT, "%.0f", value);
-        return buffer;
+    char text[PX_REAL_TEXT]; /* compilers doubt that `buffer` is there, under sanitizers */
+    const bool minus_zero = value == 0.0 && signbit(value);
+    if (value == floor(value) && fabs(value) < 1e15 && !minus_zero) { /* 100, not 1e+02 */
+        snprintf(text, sizeof text, "%lld", (long long)value);
+        return strcpy(buffer, text);
     }
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(buffer, PX_REAL_TEXT, "%.*g", digits, value);
-        if (strtod(buffer, NULL) == value)
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
             break;
     }
-    for (char *p = buffer; *p; p++)
+    for (char *p = text; *p; p++)
         if (*p == ',') /* the decimal sign of some locales */
             *p = '.';
-    return buffer;
+    return strcpy(buffer, text);
 }

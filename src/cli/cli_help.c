@@ -80,6 +80,13 @@ static void help_print_option(const cli_option *option)
     px_text_done(&right);
 }
 
+static void help_example(const char *line, bool first)
+{
+    fputs(first ? "\nexamples:\n  " : "  ", stdout);
+    fwrite(line, 1, strcspn(line, "\n"), stdout);
+    putchar('\n');
+}
+
 void cli_print_help(const cli_command *command, const cli_option *options)
 {
     printf("usage: plexor %s %s\n\n", command->name, command->usage);
@@ -94,8 +101,7 @@ void cli_print_help(const cli_command *command, const cli_option *options)
     help_print_option(&help_option);
     if (command->examples)
         for (const char *p = command->examples; *p; p += strcspn(p, "\n") + 1)
-            printf("%s  %.*s\n", p == command->examples ? "\nexamples:\n" : "",
-                   (int)strcspn(p, "\n"), p);
+            help_example(p, p == command->examples);
     printf("\nexit status:\n");
     for (int i = 0; i < 4; i++)
         printf("  %d  %s\n", i, statuses[i]);

@@ -110,11 +110,6 @@ void px_team_free(px_team *team)
     free(team);
 }
 
-int px_team_threads(const px_team *team)
-{
-    return pxi_pool_threads(team->pool);
-}
-
 /* Takes one session to its next meeting, or through the loss and back to the first meeting of the
  * way back, or to the end. */
 static px_status team_advance(void *context, int worker, int64_t index, px_error *err)
