@@ -51,10 +51,14 @@ PX_MUTATION_SETS(PX_MUTATION_SET_DECLARE)
 #define PXI_MUTATE_CLONES
 #endif
 
-/* To whole levels: halves up, clipped. `v` is a number. */
+/* To whole levels: halves up. What should be a half but came out a few last digits below it is one
+ * too: so no order of operations decides a pixel, and any other implementation in double agrees. */
+#define PXI_HALF_UP (0.5 + 0x1p-30)
+
+/* With clipping. `v` is a number. */
 static inline uint8_t pxi_level(double v)
 {
-    const double up = v + 0.5;
+    const double up = v + PXI_HALF_UP;
     return up < 1.0 ? 0 : up >= 255.0 ? 255 : (uint8_t)up;
 }
 

@@ -84,7 +84,7 @@ PXI_MUTATE_CLONES static void warp_round(const double *restrict values, int widt
                                          uint8_t *restrict out)
 {
     for (int x = 0; x < width; x++)
-        out[x] = (uint8_t)(int)(values[x] + 0.5);
+        out[x] = (uint8_t)(int)(values[x] + PXI_HALF_UP);
 }
 
 static void warp_quads(const warp_work *work, int fill, const uint8_t *in, int height, int width,

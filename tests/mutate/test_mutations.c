@@ -1,11 +1,8 @@
 /* tests/mutate/test_mutations.c - worked examples of every mutation */
-#include "cmocka_all.h"
-
 #include "base/memory.h"
 #include "mutate/filters.h"
 #include "mutate/warp.h"
-
-#include <plexor/mutate.h>
+#include "mutate_helpers.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,15 +20,6 @@ static void wild(uint8_t image[36])
     for (int r = 0; r < 6; r++)
         for (int c = 0; c < 6; c++)
             image[6 * r + c] = (uint8_t)((37 * r * r + 101 * c + 53 * r * c) % 256);
-}
-
-static px_drawn parsed(const char *text)
-{
-    px_drawn drawn;
-    px_error err = {0};
-    if (px_drawn_parse(text, &drawn, &err) != PX_OK)
-        fail_msg("'%s': %s", text, err.message);
-    return drawn;
 }
 
 /* --- the canonical warp, before rounding ------------------------------------------------------ */
