@@ -69,7 +69,7 @@ lint: ## layout, shell scripts, static analysis; whatever of it is installed
 
 asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test
-	@test -f $(ASAN_BUILD)/build.ninja || meson setup $(ASAN_BUILD) $(sanitize_flags) --werror \
+	@test -f $(ASAN_BUILD)/build.ninja || meson setup $(ASAN_BUILD) $(sanitize_flags) \
 	    -Db_sanitize=address,undefined -Db_lundef=false --buildtype debugoptimized
 	@ninja $(ninja_flags) -C $(ASAN_BUILD)
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
