@@ -67,6 +67,9 @@ void pxi_prima_variants(const px_shape *shape, const float *pixels, int size, do
 /* Copies one patch between network inputs, (C, H, W) or (H, W, C). */
 void pxi_prima_patch_copy(const px_shape *shape, bool channels_last, const pxi_prima_patch *patch,
                           const float *from, float *to);
+/* Whether two network inputs have the same numbers there. */
+bool pxi_prima_patch_same(const px_shape *shape, bool channels_last, const pxi_prima_patch *patch,
+                          const float *a, const float *b);
 
 /* --- features of a data set (prima_pass.c)
  * -------------------------------------------------------------- */

@@ -108,14 +108,45 @@ void pxi_prima_variants(const px_shape *shape, const float *pixels, int size, do
     }
 }
 
+/* The runs of floats that make up a patch, in planes of rows. */
+typedef struct patch_rows {
+    int64_t planes, height, width, pixel; /* floats per pixel within a plane */
+} patch_rows;
+
+static patch_rows patch_layout(const px_shape *shape, bool channels_last)
+{
+    const int64_t channels = shape->dim[0];
+    return (patch_rows){.planes = channels_last ? 1 : channels,
+                        .height = shape->dim[1],
+                        .width = shape->dim[2],
+                        .pixel = channels_last ? channels : 1};
+}
+
+static int64_t patch_row(const patch_rows *rows, const pxi_prima_patch *patch, int64_t plane, int y)
+{
+    return ((plane * rows->height + patch->top + y) * rows->width + patch->left) * rows->pixel;
+}
+
 void pxi_prima_patch_copy(const px_shape *shape, bool channels_last, const pxi_prima_patch *patch,
                           const float *from, float *to)
 {
-    const int64_t channels = shape->dim[0], height = shape->dim[1], width = shape->dim[2];
-    const int64_t planes = channels_last ? 1 : channels, pixel = channels_last ? channels : 1;
-    for (int64_t c = 0; c < planes; c++)
+    const patch_rows rows = patch_layout(shape, channels_last);
+    for (int64_t c = 0; c < rows.planes; c++)
         for (int y = 0; y < patch->height; y++) {
-            const int64_t at = ((c * height + patch->top + y) * width + patch->left) * pixel;
-            memcpy(to + at, from + at, (size_t)(patch->width * pixel) * sizeof *to);
+            const int64_t at = patch_row(&rows, patch, c, y);
+            memcpy(to + at, from + at, (size_t)(patch->width * rows.pixel) * sizeof *to);
         }
+}
+
+bool pxi_prima_patch_same(const px_shape *shape, bool channels_last, const pxi_prima_patch *patch,
+                          const float *a, const float *b)
+{
+    const patch_rows rows = patch_layout(shape, channels_last);
+    for (int64_t c = 0; c < rows.planes; c++)
+        for (int y = 0; y < patch->height; y++) {
+            const int64_t at = patch_row(&rows, patch, c, y);
+            if (memcmp(a + at, b + at, (size_t)(patch->width * rows.pixel) * sizeof *a) != 0)
+                return false;
+        }
+    return true;
 }

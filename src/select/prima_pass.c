@@ -24,6 +24,7 @@ typedef struct prima_worker {
     float *variants; /* [PXI_PRIMA_INPUT_RULES][floats] */
     float *pixels;   /* [floats] */
     int32_t *wrong;  /* [PXI_PRIMA_INPUT_RULES][classes] */
+    int64_t *mutant; /* [batch], which are in the batch */
 } prima_worker;
 
 typedef struct prima_runner {
@@ -115,7 +116,8 @@ static px_status worker_init(const prima_runner *r, prima_worker *w, px_error *e
     w->variants = pxi_calloc(PXI_PRIMA_INPUT_RULES, r->floats * sizeof *w->variants);
     w->pixels = pxi_calloc(r->floats, sizeof *w->pixels);
     w->wrong = pxi_calloc(PXI_PRIMA_INPUT_RULES, r->classes * sizeof *w->wrong);
-    if (!w->scores || !w->q || !w->variants || !w->pixels || !w->wrong)
+    w->mutant = pxi_calloc((size_t)r->batch, sizeof *w->mutant);
+    if (!w->scores || !w->q || !w->variants || !w->pixels || !w->wrong || !w->mutant)
         return px_fail(err, PX_E_NOMEM, "out of memory for mutants");
     PX_TRY(px_session_new(r->plain, &w->plain, err));
     return px_session_new(r->changed, &w->changed, err);
@@ -132,6 +134,7 @@ static void runner_done(prima_runner *r)
         free(w->variants);
         free(w->pixels);
         free(w->wrong);
+        free(w->mutant);
     }
     free(r->workers);
     free(r->inputs);
@@ -227,44 +230,80 @@ static px_status make_variants(const prima_runner *r, prima_worker *w, int64_t i
     return PX_OK;
 }
 
+typedef struct mutants { /* of one input: what waits for the batch to be full */
+    const prima_runner *r;
+    prima_worker *w;
+    const float *base;
+    const double *p;
+    int c;
+    pxi_prima_sum sums[PXI_PRIMA_INPUT_RULES];
+    int64_t waiting;
+} mutants;
+
+static void mutants_add(mutants *m, int64_t mutant, const double *q)
+{
+    const size_t rule = (size_t)(mutant / m->r->patch_count);
+    const pxi_prima_outcome outcome = pxi_prima_compare(m->p, q, (int)m->r->classes, m->c);
+    pxi_prima_add(&m->sums[rule], m->w->wrong + rule * m->r->classes, &outcome, m->c);
+}
+
+/* Runs what waits; then each place of the batch holds the input itself again. */
+static px_status mutants_run(mutants *m, px_error *err)
+{
+    const prima_runner *r = m->r;
+    prima_worker *w = m->w;
+    float *to = px_session_input(w->plain, 0);
+    if (m->waiting == 0)
+        return PX_OK;
+    PX_TRY(run_batch(r, w, w->plain, m->waiting, err));
+    for (int64_t k = 0; k < m->waiting; k++) {
+        px_scores_probabilities(&r->pass->scores, w->scores + (size_t)k * r->classes, w->q);
+        mutants_add(m, w->mutant[k], w->q);
+        pxi_prima_patch_copy(&r->shape, r->pass->pre->channels_last,
+                             &r->patches[w->mutant[k] % r->patch_count], m->base,
+                             to + (size_t)k * r->floats);
+    }
+    m->waiting = 0;
+    return PX_OK;
+}
+
 /* Step 3: all mutants of one input. Each place of the batch holds the input itself; a mutant's
- * patch is put there for one run. */
+ * patch is put there for one run. Where a rule changes nothing (black made black), the prediction
+ * is known. */
 static px_status job_input(void *context, int worker, int64_t i, px_error *err)
 {
     const prima_runner *r = context;
     prima_worker *w = &r->workers[worker];
     const pxi_prima_pass *pass = r->pass;
     const bool channels_last = pass->pre->channels_last;
-    const float *base = r->inputs + (size_t)i * r->floats;
-    const double *p = r->p + (size_t)i * r->classes;
-    const int64_t mutants = PXI_PRIMA_INPUT_RULES * r->patch_count;
-    const int c = r->predicted[i];
+    mutants m = {.r = r,
+                 .w = w,
+                 .base = r->inputs + (size_t)i * r->floats,
+                 .p = r->p + (size_t)i * r->classes,
+                 .c = r->predicted[i]};
     float *to = px_session_input(w->plain, 0);
-    pxi_prima_sum sums[PXI_PRIMA_INPUT_RULES] = {0};
-    if (c < 0)
+    if (m.c < 0)
         return PX_OK;
     PX_TRY(make_variants(r, w, index_of(pass, r->first + i), err));
     memset(w->wrong, 0, PXI_PRIMA_INPUT_RULES * r->classes * sizeof *w->wrong);
     for (int64_t k = 0; k < r->batch; k++)
-        memcpy(to + (size_t)k * r->floats, base, r->floats * sizeof *to);
-    for (int64_t at = 0; at < mutants; at += r->batch) {
-        const int64_t samples = PX_MIN(r->batch, mutants - at);
-        for (int64_t k = 0; k < samples; k++)
-            pxi_prima_patch_copy(&r->shape, channels_last, &r->patches[(at + k) % r->patch_count],
-                                 w->variants + (size_t)((at + k) / r->patch_count) * r->floats,
-                                 to + (size_t)k * r->floats);
-        PX_TRY(run_batch(r, w, w->plain, samples, err));
-        for (int64_t k = 0; k < samples; k++) {
-            const size_t rule = (size_t)((at + k) / r->patch_count);
-            px_scores_probabilities(&pass->scores, w->scores + (size_t)k * r->classes, w->q);
-            const pxi_prima_outcome outcome = pxi_prima_compare(p, w->q, (int)r->classes, c);
-            pxi_prima_add(&sums[rule], w->wrong + rule * r->classes, &outcome, c);
-            pxi_prima_patch_copy(&r->shape, channels_last, &r->patches[(at + k) % r->patch_count],
-                                 base, to + (size_t)k * r->floats);
+        memcpy(to + (size_t)k * r->floats, m.base, r->floats * sizeof *to);
+    for (int64_t mutant = 0; mutant < PXI_PRIMA_INPUT_RULES * r->patch_count; mutant++) {
+        const pxi_prima_patch *patch = &r->patches[mutant % r->patch_count];
+        const float *variant = w->variants + (size_t)(mutant / r->patch_count) * r->floats;
+        if (pxi_prima_patch_same(&r->shape, channels_last, patch, m.base, variant)) {
+            mutants_add(&m, mutant, m.p);
+            continue;
         }
+        pxi_prima_patch_copy(&r->shape, channels_last, patch, variant,
+                             to + (size_t)m.waiting * r->floats);
+        w->mutant[m.waiting++] = mutant;
+        if (m.waiting == r->batch)
+            PX_TRY(mutants_run(&m, err));
     }
+    PX_TRY(mutants_run(&m, err));
     for (size_t rule = 0; rule < PXI_PRIMA_INPUT_RULES; rule++)
-        pxi_prima_features(&sums[rule], w->wrong + rule * r->classes, (int)r->classes,
+        pxi_prima_features(&m.sums[rule], w->wrong + rule * r->classes, (int)r->classes,
                            r->features + (size_t)i * PXI_PRIMA_WIDTH +
                                (PXI_PRIMA_MODEL_RULES + rule) * PXI_PRIMA_FEATURES);
     return PX_OK;

@@ -142,7 +142,9 @@ static void test_patch_copy(void **state)
         from[i] = (float)(i + 1);
     for (int last = 0; last < 2; last++) {
         float to[C * H * W] = {0};
+        assert_false(pxi_prima_patch_same(&shape, last, &patch, from, to));
         pxi_prima_patch_copy(&shape, last, &patch, from, to);
+        assert_true(pxi_prima_patch_same(&shape, last, &patch, from, to));
         for (int c = 0; c < C; c++)
             for (int y = 0; y < H; y++)
                 for (int x = 0; x < W; x++) {
