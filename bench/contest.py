@@ -108,6 +108,29 @@ def find_python(modules):
     return None
 
 
+def shared():
+    """The folder with trained networks and real data; None: not here."""
+    for folder in (os.environ.get("PLEXOR_SHARED"), os.path.join(ROOT, "..", "shared")):
+        if folder and os.path.exists(os.path.join(folder, "models", "resnet20_cifar10.onnx")):
+            return os.path.realpath(folder)
+    return None
+
+
+def find_model(build, name):
+    """The network's file, and whether it is a trained one."""
+    folder = shared()
+    if folder:
+        return os.path.join(folder, "models", name + ".onnx"), True
+    folder = os.path.join(build, "standins")
+    model = os.path.join(folder, name + ".onnx")
+    if not os.path.exists(model):
+        python = find_python("onnx, numpy")
+        if not python:
+            raise Trouble("no trained networks (../shared) and no python3-onnx to make stand-ins")
+        subprocess.run([python, os.path.join(HERE, "standin.py"), folder], check=True)
+    return model, False
+
+
 def machine_name():
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as info:

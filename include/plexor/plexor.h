@@ -43,8 +43,6 @@
 #include <plexor/fault_curve.h>
 #include <plexor/select.h>
 
-#include <plexor/synthesize.h>
-
 #include <plexor/repair.h>
 
 #endif

@@ -17,7 +17,7 @@ typedef struct select_args {
     cli_neurons neurons;
     cli_training training;
     cli_workers workers;
-    const char *by, *budget, *mutate, *labelled, *curve, *type_curve, *to;
+    const char *by, *budget, *mutate, *labelled, *curve, *type_curve, *to, *keep_profile;
     cli_list settings;
     bool stratify, evaluate;
     cli_output output;
@@ -139,6 +139,33 @@ static px_status select_check_labels(const select_args *a, const select_job *job
     return px_dataset_check_labels(job->candidates, scores.classes, err);
 }
 
+/* A place that cannot be written to is found out before the work. */
+static px_status select_place(const char *to, size_t selectors, px_error *err)
+{
+    struct stat facts;
+    if (!ends_in_csv(to)) {
+        if (mkdir(to, 0777) != 0 && errno != EEXIST)
+            return px_fail(err, PX_E_IO, "'%.200s': %s", to, strerror(errno));
+        if (stat(to, &facts) != 0 || !S_ISDIR(facts.st_mode))
+            return px_fail(err, PX_E_USAGE,
+                           "'%.200s' is a file; -o takes a folder, or a name that ends in .csv",
+                           to);
+        return PX_OK;
+    }
+    if (selectors > 1)
+        return px_fail(err, PX_E_USAGE,
+                       "%zu selectors write one file each: -o must be a folder, not '%.200s'",
+                       selectors, to);
+    const char *slash = strrchr(to, '/');
+    char *folder = slash && slash > to ? strndup(to, (size_t)(slash - to)) : NULL;
+    const bool there = !folder || (stat(folder, &facts) == 0 && S_ISDIR(facts.st_mode));
+    const px_status status =
+        there ? PX_OK
+              : px_fail(err, PX_E_USAGE, "'%.200s': there is no folder '%.200s'", to, folder);
+    free(folder);
+    return status;
+}
+
 static px_status select_open(const cli_command *self, const select_args *a, const char *path,
                              select_job *job, px_error *err)
 {
@@ -159,6 +186,8 @@ static px_status select_open(const cli_command *self, const select_args *a, cons
                                  err));
         PX_TRY(cli_profile_learn(self, job->model, &a->data, &a->training, &a->workers, "selectors",
                                  &lessons, &job->profile, err));
+        if (a->keep_profile && job->profile)
+            PX_TRY(px_profile_save(job->profile, a->keep_profile, err));
     }
     options.profile = job->profile;
     PX_TRY(
@@ -168,11 +197,7 @@ static px_status select_open(const cli_command *self, const select_args *a, cons
         length = (int)strcspn(left_out, "\n");
         cli_note(self, "%.*s", length, left_out);
     }
-    if (a->to && ends_in_csv(a->to) && px_select_count(job->select) > 1)
-        return px_fail(err, PX_E_USAGE,
-                       "%zu selectors write one file each: -o must be a folder, not '%.200s'",
-                       px_select_count(job->select), a->to);
-    return PX_OK;
+    return a->to ? select_place(a->to, px_select_count(job->select), err) : PX_OK;
 }
 
 static px_status select_write(const select_args *a, const select_job *job, px_error *err)
@@ -181,8 +206,6 @@ static px_status select_write(const select_args *a, const select_job *job, px_er
         return PX_OK;
     if (ends_in_csv(a->to))
         return px_select_save(job->select, 0, job->report.budget, a->to, err);
-    if (mkdir(a->to, 0777) != 0 && errno != EEXIST)
-        return px_fail(err, PX_E_IO, "'%.200s': %s", a->to, strerror(errno));
     for (size_t i = 0; i < px_select_count(job->select); i++) {
         px_text path = {0};
         px_text_format(&path, "%s/%s.csv", a->to, px_select_selector(job->select, i)->id);
@@ -243,6 +266,8 @@ static int select_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "profile", &a.training.profile, "FILE",
                    "what was learned from training data"),
         CLI_TRAINING_OPTIONS(&a.training),
+        CLI_STRING(0, "save-profile", &a.keep_profile, "FILE",
+                   "keep what is learned from training data, for --profile"),
         CLI_STRING(0, "labelled", &a.labelled, "SPEC",
                    "labelled inputs that the network was not trained on, for prima"),
         CLI_FLAG(0, "evaluate", &a.evaluate,

@@ -15,7 +15,8 @@
 
 typedef struct pair_worker {
     px_session *session;
-    float *inputs;  /* [2 pairs][floats] */
+    float *inputs;  /* [2 pairs][floats]: the session's own where a batch holds all of them */
+    float *own;     /* else these */
     float *trace;   /* [2 pairs][units] */
     bool *rejected; /* per input */
     int64_t *classes;
@@ -60,20 +61,24 @@ static px_status pair_worker_init(const pair_runner *r, pair_worker *w, px_error
 {
     const size_t inputs = 2 * (size_t)r->group;
     const size_t units = (size_t)px_probe_neuron_count(r->pass->probe);
-    w->inputs = pxi_calloc(inputs, r->floats * sizeof *w->inputs);
     w->trace = pxi_calloc(inputs, units * sizeof *w->trace);
     w->rejected = pxi_calloc(inputs, sizeof *w->rejected);
     w->classes = pxi_calloc(inputs, sizeof *w->classes);
     w->losses = pxi_calloc(inputs, sizeof *w->losses);
-    if (!w->inputs || !w->trace || !w->rejected || !w->classes || !w->losses)
+    if (!w->trace || !w->rejected || !w->classes || !w->losses)
         return px_fail(err, PX_E_NOMEM, "out of memory for pairs of inputs");
-    return px_session_new(r->plan, &w->session, err);
+    PX_TRY(px_session_new(r->plan, &w->session, err));
+    w->inputs = px_session_input(w->session, 0);
+    if (r->batch == 2 * r->group)
+        return PX_OK;
+    w->inputs = w->own = pxi_calloc(inputs, r->floats * sizeof *w->own);
+    return w->own ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for pairs of inputs");
 }
 
 static void pair_worker_done(pair_worker *w)
 {
     px_session_free(w->session);
-    free(w->inputs);
+    free(w->own);
     free(w->trace);
     free(w->rejected);
     free(w->classes);
@@ -108,7 +113,8 @@ static px_status pair_forward(const pair_runner *r, pair_worker *w, int64_t inpu
         const int64_t samples = PX_MIN(inputs - at, r->batch);
         px_probe_watch watch = {
             .probe = r->pass->probe, .samples = samples, .trace = w->trace + at * units};
-        memcpy(to, w->inputs + (size_t)at * r->floats, (size_t)samples * r->floats * sizeof *to);
+        if (w->own)
+            memcpy(to, w->own + (size_t)at * r->floats, (size_t)samples * r->floats * sizeof *to);
         memset(to + (size_t)samples * r->floats, 0,
                (size_t)(r->batch - samples) * r->floats * sizeof *to);
         px_session_observe(w->session, px_probe_observer, &watch);

@@ -4,7 +4,9 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <plexor/arch.h>
 #include <plexor/select.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +184,115 @@ static void test_random_follows_the_seed(void **state)
     px_select_free(b);
 }
 
+/* Figures of an evaluation, counted again from the ranking and the labels. */
+static void test_evaluation(void **state)
+{
+    const fixture *f = *state;
+    const px_select_options options = options_for(f, "random,gini", 2);
+    px_select *select = select_ran(f, &options);
+    for (size_t i = 0; i < 2; i++) {
+        px_evaluation e;
+        px_error err = {0};
+        int64_t count = 0, faults = 0, places = 0, right = 0;
+        if (px_select_evaluate(select, i, &e, &err) != PX_OK)
+            fail_msg("%s", err.message);
+        const px_ranked *ranked = px_select_ranked(select, i, &count);
+        for (int64_t k = 0; k < count; k++) {
+            const bool wrong =
+                ranked[k].predicted != px_dataset_label(f->test.set, ranked[k].index);
+            faults += wrong;
+            places += wrong ? k + 1 : 0;
+            right += !wrong && k < count / 10;
+            for (size_t b = 0; b < PX_EVALUATE_BUDGETS; b++)
+                if (k + 1 == count * px_evaluate_percent[b] / 100)
+                    assert_true(fabs(e.fdr[b] - (double)faults / (double)(k + 1)) < 1e-12);
+        }
+        const double n = (double)count, m = (double)faults;
+        assert_true(faults > 0 && faults == e.faults);
+        assert_true(fabs(e.fault_rate - m / n) < 1e-12);
+        assert_true(fabs(e.apfd - (1 - (double)places / (n * m) + 1 / (2 * n))) < 1e-12);
+        assert_true(fabs(e.accuracy[9] - (double)right / (n / 10)) < 1e-12); /* the best-ranked */
+    }
+    px_select_free(select);
+}
+
+/* Chance and the ideal order, of faults and of types, at both ends of the curve. */
+static void test_curves(void **state)
+{
+    const fixture *f = *state;
+    const px_select_options options = options_for(f, "gini", 1);
+    px_select *select = select_ran(f, &options);
+    for (int unit = 0; unit < 2; unit++) {
+        char path[TEST_PATH];
+        px_error err = {0};
+        size_t size = 0;
+        if (px_select_save_curve(select, (px_fault_unit)unit, 100.0, test_path("curve.csv", path),
+                                 &err) != PX_OK)
+            fail_msg("%s", err.message);
+        char *text = file_bytes(path, &size), *line = strtok(text, "\n");
+        double taken, percent, ideal, chance, found, before = 0.0;
+        assert_string_equal(line, "selected,percent,ideal,chance,gini");
+        for (int points = 0; (line = strtok(NULL, "\n")); points++) {
+            assert_int_equal(
+                sscanf(line, "%lf,%lf,%lf,%lf,%lf", &taken, &percent, &ideal, &chance, &found), 5);
+            if (points == 0)
+                assert_true(ideal == 0.0 && chance == 0.0 && found == 0.0);
+            if (found > ideal + 1e-9 || chance > ideal + 1e-9 || chance < before)
+                fail_msg("unit %d at %g: ideal %g, chance %g, found %g", unit, taken, ideal, chance,
+                         found);
+            before = chance;
+        }
+        assert_true(taken == CANDIDATES && percent == 100.0 && ideal == 100.0 && found == 100.0);
+        assert_true(fabs(chance - 100.0) < 1e-9);
+        free(text);
+    }
+    assert_int_equal(px_select_save_curve(select, PX_FAULTS, 100.0, "curve.txt", NULL), PX_E_USAGE);
+    px_select_free(select);
+}
+
+static void test_evaluation_refusals(void **state)
+{
+    const fixture *f = *state;
+    px_select_options options = options_for(f, "gini", 1);
+    px_evaluation e;
+    px_error err = {0};
+    options.keep = 10;
+    px_select *select = select_ran(f, &options);
+    assert_int_equal(px_select_evaluate(select, 0, &e, &err), PX_E_USAGE);
+    assert_non_null(strstr(err.message, "only 10 of 300 candidates were kept"));
+    px_select_free(select);
+}
+
+/* CSM B.1: the last convolutional block before the classifier's head, before pooling. */
+static void test_encoder_layers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arch;
+        int64_t channels, side;
+    } cases[] = {
+        {"lenet1-valid", 12, 8},
+        {"lenet5-valid", 16, 8},
+        {"resnet20", 64, 8},
+        {"vgg16-cifar", 512, 2},
+    };
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        px_error err = {0};
+        px_model *model = NULL;
+        px_probe *probe = NULL;
+        px_probe_options options = px_probe_options_default();
+        options.layers = px_selector_find("nss")->layers;
+        options.neurons = px_selector_find("nss")->neurons;
+        if (px_arch_build(cases[i].arch, NULL, &model, &err) != PX_OK ||
+            px_probe_new(model, &options, &probe, &err) != PX_OK)
+            fail_msg("%s: %s", cases[i].arch, err.message);
+        if (px_probe_neuron_count(probe) != cases[i].channels * cases[i].side * cases[i].side)
+            fail_msg("%s: %s", cases[i].arch, px_probe_describe(probe));
+        px_probe_free(probe);
+        px_model_free(model);
+    }
+}
+
 static void test_refusals(void **state)
 {
     const fixture *f = *state;
@@ -240,6 +351,10 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_alone_and_bounded),
         cmocka_unit_test(test_random_follows_the_seed),
+        cmocka_unit_test(test_evaluation),
+        cmocka_unit_test(test_curves),
+        cmocka_unit_test(test_evaluation_refusals),
+        cmocka_unit_test(test_encoder_layers),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_cancel),
     };
