@@ -1,22 +1,29 @@
 /* src/train/until.c - stopping at an accuracy, for networks that are under-trained on purpose
  *
  * The accuracy on the whole test set is checked every UNTIL_COARSE steps, every UNTIL_FINE once it
- * is within UNTIL_NEAR of the goal, and at each epoch's end. Within UNTIL_BAND of the goal is the
- * end. Past that, training goes back one check (weights, optimiser, place in the data): the first
- * time to look more closely, from then on with half the learning rate. As the rate falls the steps
- * between two checks change less and less, so some check falls into the band.
+ * is within UNTIL_NEAR of the goal, and at each epoch's end; less often where a test set is so much
+ * larger than a batch that the checks would take longer than the steps between them. Within
+ * UNTIL_BAND of the goal is the end. Past that, training goes back one check (weights, optimiser,
+ * place in the data): the first time to look more closely, from then on with half the learning
+ * rate. As the rate falls the steps between two checks change less and less, so some check falls
+ * into the band.
  */
 #include "train/trainer.h"
 
 #include <math.h>
 
 enum { UNTIL_COARSE = 50, UNTIL_FINE = 10, UNTIL_HALVINGS = 30 };
+enum { UNTIL_BACKWARD = 3 }; /* a training input costs so much more than a test input, roughly */
 static const double UNTIL_NEAR = 0.05, UNTIL_BAND = 0.005;
 static const double UNTIL_ROUNDING = 1e-9; /* 0.7949 - 0.7899 is not 0.005 in binary */
 
 bool pxi_until_due(const px_trainer *t)
 {
-    return pxi_train_steps_done(t) % (t->state.until_fine ? UNTIL_FINE : UNTIL_COARSE) == 0;
+    const int64_t even =
+        px_dataset_count(t->o.test.set) / (UNTIL_BACKWARD * px_feeder_batch(t->o.feeder));
+    const int64_t fine = even > UNTIL_FINE ? even : UNTIL_FINE;
+    const int64_t coarse = 2 * fine > UNTIL_COARSE ? 2 * fine : UNTIL_COARSE;
+    return pxi_train_steps_done(t) % (t->state.until_fine ? fine : coarse) == 0;
 }
 
 static bool until_is_past(const px_trainer *t)
