@@ -45,4 +45,6 @@
 
 #include <plexor/repair.h>
 
+#include <plexor/study.h>
+
 #endif

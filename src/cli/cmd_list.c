@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/list_criteria.h"
 #include "cli/list_mutations.h"
+#include "cli/list_studies.h"
 
 #include <plexor/arch.h>
 #include <plexor/optimizer.h>
@@ -279,6 +280,10 @@ static const struct {
      .help = "what 'select' ranks by, with settings and where it comes from",
      .print = list_print_selectors,
      .json = list_json_selectors},
+    {.name = "studies",
+     .help = "papers that 'study' replicates, what of them can be run apart, and their data",
+     .print = list_print_studies,
+     .json = list_json_studies},
     {.name = "archs",
      .help = "networks that plexor makes itself, and their parameters",
      .print = list_print_archs,
@@ -371,9 +376,8 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|criteria|presets|mutations|selectors|archs|optimizers|"
-             "schedules|"
-             "losses|augmentations|recipes|"
+    .usage = "[ops|layers|taps|neurons|criteria|presets|mutations|selectors|studies|archs|"
+             "optimizers|schedules|losses|augmentations|recipes|"
              "data]",
     .help = "show what plexor knows",
     .examples = "plexor list ops\nplexor list archs\nplexor list data\n",

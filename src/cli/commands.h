@@ -15,6 +15,7 @@
     X(mutate)           \
     X(train)            \
     X(repair)           \
+    X(study)            \
     X(bench)            \
     X(onnx_test)        \
     X(list)             \

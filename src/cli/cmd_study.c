@@ -1,0 +1,180 @@
+/* src/cli/cmd_study.c - plexor study NAME */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <plexor/study.h>
+#include <plexor/text.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct study_args {
+    px_study_options options;
+    cli_list data;
+    const char *budget, *report;
+    int64_t seed, threads;
+    bool estimate;
+    cli_output output;
+} study_args;
+
+typedef struct study_view {
+    const cli_command *self;
+    cli_progress progress;
+} study_view;
+
+static void study_tell(void *context, const char *line)
+{
+    study_view *view = context;
+    cli_progress_end(&view->progress);
+    cli_note(view->self, "%s", line);
+    view->progress = cli_progress_start("");
+}
+
+static bool study_tick(void *context, int64_t done, int64_t total)
+{
+    study_view *view = context;
+    return cli_progress_tick(&view->progress, done, total);
+}
+
+/* "90", "90s", "30m", "2h", "1d". */
+static bool study_budget(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (end != text && strcmp(end, units[i].unit) == 0 && number > 0.0 && number < 1e9) {
+            *seconds = number * units[i].seconds;
+            return true;
+        }
+    return false;
+}
+
+/* As it would be typed again; what has no plain letters is quoted. */
+static void study_command_line(px_text *text, int argc, char **argv)
+{
+    px_text_add(text, "plexor");
+    for (int i = 0; i < argc; i++) {
+        const bool plain =
+            argv[i][0] &&
+            argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789-_=,.:/+%@")] == '\0';
+        px_text_format(text, plain ? " %s" : " '%s'", argv[i]);
+    }
+}
+
+static px_status study_print(const study_args *a, const px_study *study, px_error *err)
+{
+    char *text = NULL;
+    if (a->report)
+        PX_TRY(px_study_save(study, PX_STUDY_MARKDOWN, a->report, err));
+    if (a->report && !a->output.json)
+        return PX_OK;
+    PX_TRY(px_study_report(study, a->output.json ? PX_STUDY_JSON : PX_STUDY_TEXT, &text, err));
+    fputs(text, stdout);
+    free(text);
+    return fflush(stdout) == 0 ? PX_OK : px_fail(err, PX_E_IO, "standard output: write failed");
+}
+
+static int study_go(const cli_command *self, study_args *a, const char *name)
+{
+    px_error err = {0};
+    px_study *study = NULL;
+    study_view view = {.self = self, .progress = cli_progress_start("")};
+    char duration[CLI_NUMBER_TEXT];
+    int64_t jobs = 0;
+    double seconds = 0.0;
+    a->options.tell = study_tell;
+    a->options.progress = study_tick;
+    a->options.context = &view;
+    a->options.data = a->data.item;
+    a->options.data_count = (size_t)a->data.count;
+    a->options.seed = (uint64_t)a->seed;
+    a->options.threads = (int)a->threads;
+    px_status status = px_study_new(name, &a->options, &study, &err);
+    if (status == PX_OK) {
+        px_study_left(study, &jobs, &seconds);
+        if (jobs)
+            cli_note(self, "%" PRId64 " jobs to do, about %s; cells go to '%s/cells.jsonl'", jobs,
+                     cli_duration(seconds, duration), px_study_folder(study));
+        else
+            cli_note(self, "nothing is left to do in '%s'", px_study_folder(study));
+    }
+    if (status == PX_OK && !a->estimate)
+        status = px_study_run(study, &err);
+    cli_progress_end(&view.progress);
+    px_error report = {0};
+    if (status == PX_OK || (status == PX_E_CANCELLED && study)) {
+        const px_status printed = study_print(a, study, &report);
+        if (printed != PX_OK && status == PX_OK) {
+            status = printed;
+            err = report;
+        }
+    }
+    px_study_free(study);
+    return status == PX_OK ? CLI_DONE : cli_fail(self, &err);
+}
+
+static int study_run(const cli_command *self, int argc, char **argv)
+{
+    static study_args a; /* large: lists */
+    a = (study_args){.options = px_study_options_default()};
+    px_study_options *o = &a.options;
+    const char *name = NULL;
+    const cli_option options[] = {
+        CLI_STRING('o', "output", &o->folder, "FOLDER",
+                   "where cells and networks are kept; NAME-study if not given"),
+        CLI_STRINGS(0, "data", &a.data, "NAME=SPEC",
+                    "where a data set of the study is; may be given again"),
+        CLI_STRING(0, "dataset", &o->dataset, "LIST", "only subjects with these data sets"),
+        CLI_STRING(0, "arch", &o->arch, "LIST", "only subjects with these architectures"),
+        CLI_INT(0, "runs", &o->runs, "N", 1, 1000, "repetitions"),
+        CLI_INT(0, "networks", &o->networks, "N", 0, 1000,
+                "networks per subject, which the runs share; 0: one per run"),
+        CLI_STRING(0, "parts", &o->parts, "LIST",
+                   "what to run, each with PART or PART:RUNS; 'plexor list studies'"),
+        CLI_INT(0, "limit", &o->limit, "N", 0, 9e15,
+                "only the first N inputs of a test set: cells are marked as reduced; 0: all"),
+        CLI_STRING(0, "budget", &a.budget, "TIME", "begin no job after that time: 90s, 30m, 2h"),
+        CLI_FLAG(0, "estimate", &a.estimate, "say what is left to do, and do not do it"),
+        CLI_STRING(0, "report", &a.report, "FILE", "write the report as Markdown"),
+        CLI_INT(0, "seed", &a.seed, "N", 0, 9e15, "run r has seed N + r"),
+        CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
+        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &name, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    if (a.budget && !study_budget(a.budget, &o->budget_s))
+        return cli_usage_error(self, "--budget '%s': expected a time such as 90s, 30m or 2h",
+                               a.budget);
+    px_text command = {0};
+    study_command_line(&command, argc, argv);
+    o->command = px_text_get(&command);
+    const int rc = study_go(self, &a, name);
+    px_text_done(&command);
+    return rc;
+}
+
+const cli_command cli_command_study = {
+    .name = "study",
+    .usage = "NAME [--data NAME=SPEC]... [options]",
+    .help = "run a paper's experiments and print its tables with ours beside them",
+    .details =
+        "Every table of the paper is printed, each figure as `paper / ours`, with mean and "
+        "standard deviation over the runs. Rows whose data are not at hand say what they need.\n"
+        "What is found is appended to cells.jsonl in the folder as soon as it is there: the same "
+        "command goes on where it was stopped, and a command with other parts, runs or subjects "
+        "adds to it. The report is of all that the folder has.\n"
+        "Networks are trained by the study and kept in the folder's models/; one that is there "
+        "already, under the name the study gives it, is used if it fits.",
+    .examples = "plexor study nss --dataset fashion-mnist --arch lenet1\n"
+                "plexor study nss --data mnist=data/mnist --parts select,prima:1 --budget 2h\n"
+                "plexor study nss --estimate\n"
+                "plexor study nss --report nss.md\n",
+    .run = study_run,
+};

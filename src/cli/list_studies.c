@@ -1,0 +1,69 @@
+/* src/cli/list_studies.c - plexor list studies */
+#include "cli/list_studies.h"
+
+#include "cli/cli.h"
+
+#include <plexor/study.h>
+#include <stdio.h>
+
+void list_print_studies(void)
+{
+    for (size_t i = 0; i < px_study_count(); i++) {
+        const px_study_kind *kind = px_study_get(i);
+        printf("%s%s: %s\n  %s\n", i ? "\n" : "", kind->id, kind->title, kind->source);
+        cli_table *table = cli_table_new("lll");
+        cli_table_cell(table, "PART");
+        cli_table_cell(table, "RUN");
+        cli_table_cell(table, "WHAT IT IS");
+        for (size_t p = 0; p < kind->part_count; p++) {
+            cli_table_cell(table, "%s", kind->parts[p].id);
+            cli_table_cell(table, "%s", kind->parts[p].standard ? "always" : "if named");
+            cli_table_cell(table, "%s", kind->parts[p].help);
+        }
+        cli_table_print_free(table, "  ");
+        table = cli_table_new("lll");
+        cli_table_cell(table, "DATA");
+        cli_table_cell(table, "WHAT IT IS");
+        cli_table_cell(table, "WHERE");
+        for (size_t d = 0; d < kind->dataset_count; d++) {
+            const px_study_dataset *data = &kind->datasets[d];
+            cli_table_cell(table, "%s", data->id);
+            cli_table_cell(table, "%s", data->title);
+            cli_table_cell(table, "%s%s", data->spec ? data->spec : "--data ",
+                           data->spec ? "" : data->id);
+        }
+        cli_table_print_free(table, "  ");
+    }
+}
+
+void list_json_studies(px_json *json)
+{
+    px_json_array(json, "studies");
+    for (size_t i = 0; i < px_study_count(); i++) {
+        const px_study_kind *kind = px_study_get(i);
+        px_json_object(json, NULL);
+        px_json_string(json, "id", kind->id);
+        px_json_string(json, "title", kind->title);
+        px_json_string(json, "source", kind->source);
+        px_json_array(json, "parts");
+        for (size_t p = 0; p < kind->part_count; p++) {
+            px_json_object(json, NULL);
+            px_json_string(json, "id", kind->parts[p].id);
+            px_json_string(json, "help", kind->parts[p].help);
+            px_json_bool(json, "standard", kind->parts[p].standard);
+            px_json_end(json);
+        }
+        px_json_end(json);
+        px_json_array(json, "data");
+        for (size_t d = 0; d < kind->dataset_count; d++) {
+            px_json_object(json, NULL);
+            px_json_string(json, "id", kind->datasets[d].id);
+            px_json_string(json, "title", kind->datasets[d].title);
+            px_json_string(json, "spec", kind->datasets[d].spec);
+            px_json_end(json);
+        }
+        px_json_end(json);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
