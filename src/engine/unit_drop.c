@@ -7,6 +7,7 @@
  * the batch and by the element's place in the sample as the plan stores it; neither threads nor
  * micro-batches matter. Cells: in[0] x; out[0] y.
  */
+#include "engine/drop.h"
 #include "engine/plan.h"
 
 #include "base/memory.h"
@@ -16,11 +17,31 @@
 #include <string.h>
 
 typedef struct drop_impl {
-    uint32_t block;     /* the first Philox block of this unit */
-    uint32_t threshold; /* of 24 random bits: below it, an element is dropped */
-    float scale;
-    size_t each; /* elements of a sample */
+    pxi_drop drop; /* the seed is the session's */
+    size_t each;   /* elements of a sample */
 } drop_impl;
+
+pxi_drop pxi_drop_of(double ratio)
+{
+    return (pxi_drop){.threshold = (uint32_t)ceil(ratio * (double)(1 << 24)),
+                      .scale = ratio < 1.0 ? (float)(1.0 / (1.0 - ratio)) : 0.0f};
+}
+
+void pxi_drop_row(const pxi_drop *drop, uint32_t sample, uint32_t iteration, const float *from,
+                  float *to, size_t count, bool adds)
+{
+    const uint32_t key[2] = {(uint32_t)drop->seed, (uint32_t)(drop->seed >> 32)};
+    for (size_t i = 0; i < count; i += 4) {
+        const uint32_t counter[4] = {drop->block + (uint32_t)(i / 4), sample, iteration,
+                                     PX_RNG_DROPOUT};
+        uint32_t words[4];
+        px_rng_philox(counter, key, words);
+        for (size_t k = 0; k < 4 && i + k < count; k++) {
+            const float kept = words[k] >> 8 >= drop->threshold ? from[i + k] * drop->scale : 0.0f;
+            to[i + k] = (adds ? to[i + k] : 0.0f) + kept;
+        }
+    }
+}
 
 static bool drop_ratio(const px_op_ctx *ctx, double *out)
 {
@@ -67,9 +88,8 @@ px_status pxi_emit_drop(px_plan *plan, int step, px_error *err)
     if (!unit || !impl)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     impl->each = (size_t)(px_shape_count(&ctx->in[0].shape) / PX_MAX(plan->batch, (int64_t)1));
-    impl->threshold = (uint32_t)ceil(ratio * (double)(1 << 24));
-    impl->scale = ratio < 1.0 ? (float)(1.0 / (1.0 - ratio)) : 0.0f;
-    impl->block = plan->drop_blocks;
+    impl->drop = pxi_drop_of(ratio);
+    impl->drop.block = plan->drop_blocks;
     plan->drop_blocks += (uint32_t)((impl->each + 3) / 4);
     unit->in[0] = node->inputs[0];
     unit->out[0] = node->outputs[0];
@@ -90,20 +110,11 @@ static px_status drop_build(px_plan *plan, pxi_unit *unit, px_error *err)
 static void drop_apply(const drop_impl *impl, const px_session *session, const float *from,
                        float *to, bool adds)
 {
-    const uint32_t key[2] = {(uint32_t)session->seed, (uint32_t)(session->seed >> 32)};
+    pxi_drop drop = impl->drop;
+    drop.seed = session->seed;
     for (int64_t n = 0; n < session->plan->batch; n++, from += impl->each, to += impl->each)
-        for (size_t i = 0; i < impl->each; i += 4) {
-            const uint32_t counter[4] = {impl->block + (uint32_t)(i / 4),
-                                         (uint32_t)(session->first + n),
-                                         (uint32_t)session->iteration, PX_RNG_DROPOUT};
-            uint32_t words[4];
-            px_rng_philox(counter, key, words);
-            for (size_t k = 0; k < 4 && i + k < impl->each; k++) {
-                const float kept =
-                    words[k] >> 8 >= impl->threshold ? from[i + k] * impl->scale : 0.0f;
-                to[i + k] = (adds ? to[i + k] : 0.0f) + kept;
-            }
-        }
+        pxi_drop_row(&drop, (uint32_t)(session->first + n), (uint32_t)session->iteration, from, to,
+                     impl->each, adds);
 }
 
 static px_status drop_forward(const pxi_unit *unit, px_session *session, void *state, px_error *err)

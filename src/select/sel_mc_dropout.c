@@ -6,8 +6,7 @@
  * ratio `rate` before its last dense layer.
  *
  * Masks are addressed by (seed, input, pass), so the result depends on neither threads nor batches.
- * Those of the network's own Dropout nodes are drawn by the engine (unit_drop.c), the one put in by
- * the same addresses here.
+ * The one put in has those that it would have if it were in the file.
  */
 #include "select/lazy_greedy.h"
 #include "select/selectors.h"
@@ -16,10 +15,10 @@
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
+#include "engine/drop.h"
 #include "train/train_plan.h"
 
 #include <math.h>
-#include <plexor/rng.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,19 +202,16 @@ static void worker_done(const mc_run_state *r, mc_worker *w)
     free(w->p);
 }
 
-/* The Dropout that was put in: as unit_drop.c would do it. */
+/* The Dropout that was put in. */
 static void drop(const mc_run_state *r, const mc_worker *w, int64_t first, int64_t samples,
                  int64_t pass)
 {
-    const uint32_t threshold = (uint32_t)ceil(r->mc->rate * (double)(1 << 24));
-    const float scale = (float)(1.0 / (1.0 - r->mc->rate));
+    pxi_drop mask = pxi_drop_of(r->mc->rate);
+    mask.seed = r->job->seed;
     float *to = px_session_input(w->behind, 0);
-    for (int64_t n = 0; n < samples; n++) {
-        px_random random =
-            px_rng(r->job->seed, PX_RNG_DROPOUT, (uint32_t)(first + n), (uint32_t)pass);
-        for (size_t i = (size_t)n * r->each; i < (size_t)(n + 1) * r->each; i++)
-            to[i] = px_rng_u32(&random) >> 8 >= threshold ? w->cut[i] * scale : 0.0f;
-    }
+    for (int64_t n = 0; n < samples; n++)
+        pxi_drop_row(&mask, (uint32_t)(first + n), (uint32_t)pass, w->cut + (size_t)n * r->each,
+                     to + (size_t)n * r->each, r->each, /* adds= */ false);
 }
 
 static px_status vote(const mc_run_state *r, mc_worker *w, int64_t samples, px_error *err)

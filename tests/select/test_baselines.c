@@ -1,142 +1,11 @@
 /* tests/select/test_baselines.c - selectors on rows that are written down */
-#include "cover_helpers.h"
+#include "sel_helpers.h"
 
 #include "base/memory.h"
-#include "cover/profile_inside.h"
 
 #include <math.h>
-#include <plexor/select.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST = 16, WIDE = 8 };
-
-typedef struct table { /* rows and their predicted classes */
-    int64_t count;
-    float rows[MOST][WIDE];
-    int predicted[MOST];
-} table;
-
-typedef struct sel {
-    const px_selector *selector;
-    px_extractor extractor;
-    px_row_layer layer;
-    double settings[16];
-    px_profile *profile;
-    small_data data; /* as many candidates */
-    px_model *model;
-    void *prepared, *worker;
-} sel;
-
-static px_rows rows_of(const table *t, int64_t width, float *values, px_input_facts *facts,
-                       bool *rejected)
-{
-    for (int64_t i = 0; i < t->count; i++) {
-        facts[i] = (px_input_facts){.index = i, .label = -1, .predicted = t->predicted[i]};
-        rejected[i] = false;
-        for (int64_t n = 0; n < width; n++) {
-            values[i * width + n] = t->rows[i][n];
-            rejected[i] |= !isfinite(t->rows[i][n]);
-        }
-    }
-    return (px_rows){
-        .count = t->count, .width = width, .values = values, .facts = facts, .rejected = rejected};
-}
-
-static const char *learn(sel *s, const table *train, int classes)
-{
-    float values[MOST * WIDE];
-    px_input_facts facts[MOST];
-    bool rejected[MOST];
-    px_error err = {0};
-    const px_learner *learner = s->selector->learners[0];
-    const px_learner_request request = {.extractor = &s->extractor,
-                                        .settings = s->settings,
-                                        .classes = classes,
-                                        .count = train->count,
-                                        .threads = 1};
-    const px_rows rows = rows_of(train, s->extractor.width, values, facts, rejected);
-    const char *section = NULL;
-    void *state = NULL;
-    s->profile = calloc(1, sizeof *s->profile);
-    assert_non_null(s->profile);
-    s->profile->count = train->count;
-    s->profile->classes = classes;
-    if (learner->open(&request, &state, &err) != PX_OK ||
-        learner->observe(state, &rows, &err) != PX_OK ||
-        pxi_profile_add_section(s->profile, learner->id, "test", "test", &section, &err) != PX_OK ||
-        learner->finish(state, s->profile, section, &err) != PX_OK)
-        fail_msg("%s: %s", s->selector->id, err.message);
-    learner->close(state);
-    return section;
-}
-
-/* same: the candidates are what the profile was made of. */
-static px_status sel_new(sel *s, const char *id, const char *const *settings, int64_t width,
-                         const table *train, int64_t count, int classes, bool same, px_error *err)
-{
-    size_t texts = 0;
-    *s = (sel){.selector = px_selector_find(id)};
-    if (!s->selector)
-        fail_msg("there is no selector '%s'", id);
-    while (settings && settings[texts])
-        texts++;
-    assert_true(s->selector->setting_count <= PX_LEN(s->settings));
-    PX_TRY(px_selector_settings_read(s->selector, settings, texts, s->settings, err));
-    s->layer = (px_row_layer){.name = "layer", .count = width};
-    s->extractor = (px_extractor){
-        .key = "test", .definition = "test", .width = width, .layers = &s->layer, .layer_count = 1};
-    s->model = small_net(1, 2);
-    s->data = small_digits(s->model, "test", count, 0);
-    const char *learned[1] = {NULL};
-    if (s->selector->learners)
-        learned[0] = learn(s, train, classes);
-    if (s->profile && same)
-        s->profile->data_hash = px_dataset_hash(s->data.set);
-    const px_selector_request request = {.model = s->model,
-                                         .extractor = &s->extractor,
-                                         .settings = s->settings,
-                                         .profile = s->profile,
-                                         .learned = learned,
-                                         .classes = classes,
-                                         .scores = {.classes = classes, .probabilities = true},
-                                         .count = count,
-                                         .set = s->data.set,
-                                         .pre = &s->data.pre,
-                                         .seed = 1,
-                                         .threads = 1};
-    if (s->selector->bytes)
-        assert_true(s->selector->bytes(&request) >= 0);
-    PX_TRY(s->selector->prepare(&request, &s->prepared, err));
-    return s->selector->open ? s->selector->open(s->prepared, &s->worker, err) : PX_OK;
-}
-
-static void sel_done(sel *s)
-{
-    if (s->worker)
-        s->selector->close(s->worker);
-    s->selector->release(s->prepared);
-    px_profile_free(s->profile);
-    small_close(&s->data);
-    px_model_free(s->model);
-}
-
-/* Scores and order as the driver makes them. */
-static void sel_run(sel *s, const table *t, double *scores, int64_t *order)
-{
-    float values[MOST * WIDE];
-    px_input_facts facts[MOST];
-    bool rejected[MOST];
-    px_error err = {0};
-    const px_rows rows = rows_of(t, s->extractor.width, values, facts, rejected);
-    if (s->selector->score(s->prepared, s->worker, &rows, scores, &err) != PX_OK)
-        fail_msg("%s: %s", s->selector->id, err.message);
-    for (int64_t i = 0; i < t->count; i++)
-        scores[i] = rejected[i] ? NAN : scores[i];
-    if (s->selector->arrange &&
-        s->selector->arrange(s->prepared, scores, t->count, order, &err) != PX_OK)
-        fail_msg("%s: %s", s->selector->id, err.message);
-}
 
 typedef struct expected {
     const char *id;
@@ -152,10 +21,9 @@ static void check(const expected *want, int64_t width, const table *train, const
     px_error err = {0};
     double scores[MOST];
     int64_t order[MOST];
-    if (sel_new(&s, want->id, want->settings, width, train, t->count, classes, false, &err) !=
-        PX_OK)
+    sel_new(&s, want->id, want->settings, width, train, t->count, classes, false);
+    if (sel_prepare(&s, &err) != PX_OK || sel_run(&s, t, scores, order, &err) != PX_OK)
         fail_msg("%s: %s", want->id, err.message);
-    sel_run(&s, t, scores, order);
     for (int64_t i = 0; i < t->count; i++) {
         const double got = scores[order[i]], wanted = want->scores[i];
         if (order[i] != want->order[i])
@@ -213,11 +81,12 @@ static void test_same_data(void **state)
     for (size_t i = 0; i < PX_LEN(ids); i++) {
         sel s;
         px_error err = {0};
-        assert_int_equal(sel_new(&s, ids[i], NULL, 2, &surprise_train, 9, 3, true, &err),
-                         PX_E_INPUT);
+        sel_new(&s, ids[i], NULL, 2, &surprise_train, 9, 3, true);
+        assert_int_equal(sel_prepare(&s, &err), PX_E_INPUT);
         assert_non_null(strstr(err.message, "--train"));
         sel_done(&s);
-        assert_int_equal(sel_new(&s, ids[i], NULL, 2, &surprise_train, 9, 3, false, &err), PX_OK);
+        sel_new(&s, ids[i], NULL, 2, &surprise_train, 9, 3, false);
+        assert_int_equal(sel_prepare(&s, &err), PX_OK);
         sel_done(&s);
     }
 }
@@ -284,7 +153,8 @@ static void test_ats(void **state)
     sel s;
     px_error err = {0};
     px_text text = {0};
-    assert_int_equal(sel_new(&s, "ats", NULL, 2, NULL, 3, 2, false, &err), PX_OK);
+    sel_new(&s, "ats", NULL, 2, NULL, 3, 2, false);
+    assert_int_equal(sel_prepare(&s, &err), PX_OK);
     s.selector->remark(s.prepared, &text);
     assert_non_null(strstr(px_text_get(&text), "order of gini"));
     px_text_done(&text);
@@ -313,8 +183,9 @@ static void test_plain_scores(void **state)
         double scores[MOST];
         int64_t order[MOST];
         const char *const settings[] = {cases[i].setting, NULL};
-        assert_int_equal(sel_new(&s, cases[i].id, settings, 3, NULL, 2, 3, false, &err), PX_OK);
-        sel_run(&s, &rows, scores, order);
+        sel_new(&s, cases[i].id, settings, 3, NULL, 2, 3, false);
+        assert_int_equal(sel_prepare(&s, &err), PX_OK);
+        assert_int_equal(sel_run(&s, &rows, scores, order, &err), PX_OK);
         for (int k = 0; k < 2; k++)
             if (!(fabs(scores[k] - cases[i].want[k]) < 1e-6))
                 fail_msg("%s: %.9g, not %.9g", cases[i].id, scores[k], cases[i].want[k]);
