@@ -4,15 +4,14 @@
 #include "base/memory.h"
 #include "engine/net.h"
 #include "select/stochastic_cut.h"
-#include "select/vote_scores.h"
 
 #include <math.h>
-#include <plexor/rng.h>
+#include <plexor/arch.h>
 #include <plexor/select.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES = 37, CLASSES = 10, HIDDEN = 12, PASSES = 20 };
+enum { CANDIDATES = 37, CLASSES = 10 };
 #define IN(...) ((net_in[]){__VA_ARGS__, {.value = -1}})
 #define V(number)         \
     {                     \
@@ -25,6 +24,7 @@ typedef enum kind {
     ZERO,     /* the same with ratio 0, and normalisation behind it */
     FIRST,    /* Dropout on the input itself */
     BRANCHES, /* Dropout in one of two branches, and a second one behind their sum */
+    ZOO,      /* of the zoo: Dropout over maps and vectors, normalisation */
 } kind;
 
 static int dropout(net *n, int x, float ratio)
@@ -37,6 +37,16 @@ static int dropout(net *n, int x, float ratio)
 static px_model *make(kind k, int *hidden)
 {
     net n;
+    if (k == ZOO) {
+        px_arch_options options = px_arch_options_default();
+        px_model *model = NULL;
+        px_error err = {0};
+        options.channels = 1;
+        options.height = options.width = 28;
+        if (px_arch_build("sadl-2", &options, &model, &err) != PX_OK)
+            fail_msg("%s", err.message);
+        return model;
+    }
     net_init(&n, 5, "1,1,28,28");
     int y = net_add(&n, "Flatten", "", IN(V(n.x)));
     if (k == FIRST)
@@ -162,7 +172,7 @@ static void test_put_in(void **state)
 static void test_threads_and_batches(void **state)
 {
     (void)state;
-    for (int k = PLAIN; k <= BRANCHES; k++) {
+    for (int k = PLAIN; k <= ZOO; k++) {
         double one[CANDIDATES], many[CANDIDATES];
         int64_t order_one[CANDIDATES], order_many[CANDIDATES];
         run((kind)k, SETTINGS("mc-dropout.passes=20"), 3, 1, 1, one, order_one);
