@@ -8,6 +8,7 @@
  */
 #include "data/manifest.h"
 
+#include "base/csv_rows.h"
 #include "base/memory.h"
 #include "data/picture_source.h"
 
@@ -15,97 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { COLUMN_PATH, COLUMN_LABEL, COLUMN_SPLIT, COLUMNS, FIELDS_MAX = 64 };
-
-typedef struct csv_reader {
-    char *at, *end;
-    const char *name;
-    size_t line;
-    char *fields[FIELDS_MAX];
-    size_t count;
-} csv_reader;
-
-static px_status csv_fail(const csv_reader *csv, const char *what, px_error *err)
-{
-    return px_fail(err, PX_E_INPUT, "'%s': line %zu: %s", csv->name, csv->line, what);
-}
-
-/* Cuts a quoted field out in place; leaves csv->at behind its closing quote. */
-static px_status csv_quoted(csv_reader *csv, char **field, px_error *err)
-{
-    const size_t line = csv->line;
-    char *to = ++csv->at;
-    *field = to;
-    for (;; csv->at++) {
-        if (csv->at == csv->end) {
-            csv->line = line; /* where it was opened */
-            return csv_fail(csv, "a quote is not closed", err);
-        }
-        if (*csv->at == '"') {
-            if (csv->at + 1 == csv->end || csv->at[1] != '"')
-                break;
-            csv->at++;
-        }
-        csv->line += *csv->at == '\n';
-        *to++ = *csv->at;
-    }
-    csv->at++;
-    if (csv->at < csv->end && !strchr(",\r\n", *csv->at))
-        return csv_fail(csv, "text after a closing quote", err);
-    *to = '\0'; /* at most on the closing quote */
-    return PX_OK;
-}
-
-static char *csv_plain(csv_reader *csv)
-{
-    while (csv->at < csv->end && (*csv->at == ' ' || *csv->at == '\t'))
-        csv->at++;
-    char *field = csv->at;
-    while (csv->at < csv->end && *csv->at != ',' && *csv->at != '\n')
-        csv->at++;
-    return field;
-}
-
-/* Reads one row into csv->fields; count 0 at the end. */
-static px_status csv_row(csv_reader *csv, px_error *err)
-{
-    csv->count = 0;
-    while (csv->at < csv->end && (*csv->at == '\n' || *csv->at == '\r')) /* blank lines */
-        csv->line += *csv->at++ == '\n';
-    while (csv->at < csv->end) {
-        if (csv->count == FIELDS_MAX)
-            return csv_fail(csv, "too many columns", err);
-        char **field = &csv->fields[csv->count++];
-        char *stop = NULL;
-        if (*csv->at == '"') {
-            PX_TRY(csv_quoted(csv, field, err));
-            while (csv->at < csv->end && *csv->at == '\r')
-                csv->at++;
-        } else {
-            *field = csv_plain(csv);
-            stop = csv->at;
-            while (stop > *field && strchr(" \t\r", stop[-1]))
-                stop--;
-        }
-        const char next = csv->at < csv->end ? *csv->at : '\n';
-        if (stop)
-            *stop = '\0';
-        if (csv->at < csv->end)
-            csv->at++;
-        if (next == '\n') {
-            csv->line++;
-            return PX_OK;
-        }
-        if (next != ',')
-            return csv_fail(csv, "a stray carriage return", err);
-        if (csv->at == csv->end) { /* a last, empty field */
-            if (csv->count < FIELDS_MAX)
-                csv->fields[csv->count++] = csv->end;
-            return PX_OK;
-        }
-    }
-    return PX_OK;
-}
+enum { COLUMN_PATH, COLUMN_LABEL, COLUMN_SPLIT, COLUMNS };
 
 /* --- columns --------------------------------------------------------------------------------- */
 
@@ -119,7 +30,7 @@ static const struct {
 };
 
 /* True if the row is a header; where[c] is the position of column c, or -1. */
-static bool csv_header(const csv_reader *csv, int where[COLUMNS])
+static bool csv_header(const pxi_csv *csv, int where[COLUMNS])
 {
     int found[COLUMNS] = {-1, -1, -1};
     for (size_t i = 0; i < csv->count; i++)
@@ -133,7 +44,7 @@ static bool csv_header(const csv_reader *csv, int where[COLUMNS])
     return true;
 }
 
-static const char *csv_field(const csv_reader *csv, int position)
+static const char *csv_field(const pxi_csv *csv, int position)
 {
     return position >= 0 && (size_t)position < csv->count ? csv->fields[position] : "";
 }
@@ -141,7 +52,7 @@ static const char *csv_field(const csv_reader *csv, int position)
 px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_manifest_row **rows,
                              size_t *count, px_error *err)
 {
-    csv_reader csv = {.at = text, .end = text + size, .name = name, .line = 1};
+    pxi_csv csv = {.at = text, .end = text + size, .name = name, .line = 1};
     int where[COLUMNS] = {0, 1, 2};
     pxi_manifest_row *made = NULL;
     size_t used = 0, capacity = 0;
@@ -153,7 +64,7 @@ px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_mani
         csv.at += 3;
     for (bool first = true;; first = false) {
         const size_t line = csv.line;
-        if ((status = csv_row(&csv, err)) != PX_OK || csv.count == 0)
+        if ((status = pxi_csv_row(&csv, err)) != PX_OK || csv.count == 0)
             break;
         if (first && csv_header(&csv, where))
             continue;
@@ -162,13 +73,13 @@ px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_mani
                                       csv_field(&csv, where[COLUMN_SPLIT])};
         if (row.path[0] == '\0') {
             csv.line = line;
-            status = csv_fail(&csv, "no path", err);
+            status = pxi_csv_fail(&csv, "no path", err);
             break;
         }
         if (used && (row.label[0] == '\0') != (made[0].label[0] == '\0')) {
             csv.line = line;
             status =
-                csv_fail(&csv, row.label[0] ? "has a label, others have not" : "no label", err);
+                pxi_csv_fail(&csv, row.label[0] ? "has a label, others have not" : "no label", err);
             break;
         }
         if (pxi_grow(&made, &capacity, used + 1, sizeof *made) != 0) {
