@@ -5,6 +5,7 @@
 #include "base/worker_pool.h"
 #include "train/train_plan.h"
 
+#include <inttypes.h>
 #include <plexor/system.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -286,6 +287,18 @@ static px_status runner_plan(block_runner *r, px_error *err)
     for (size_t e = 0; e < job->rows->count; e++)
         most = PX_MIN(most, pxi_row_piece(job->rows->extractors[e]->width));
     return pxi_train_plan(job->rows->model, &feed, options, most, &r->plan, err);
+}
+
+px_status pxi_block_shard(int64_t count, int64_t shard, int64_t shards, pxi_block_job *job,
+                          px_error *err)
+{
+    const int64_t blocks = (count + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
+    shards = PX_MAX(shards, 1);
+    if (shard < 0 || shard >= shards || shards > INT32_MAX)
+        return px_fail(err, PX_E_USAGE, "there is no shard %" PRId64 " of %" PRId64, shard, shards);
+    job->first = PX_MIN(shard * blocks / shards * PX_COVER_BLOCK, count);
+    job->end = PX_MIN((shard + 1) * blocks / shards * PX_COVER_BLOCK, count);
+    return PX_OK;
 }
 
 px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err)

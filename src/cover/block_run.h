@@ -53,6 +53,10 @@ typedef struct pxi_block_job {
     pxi_tally *tally;
 } pxi_block_job;
 
+/* The inputs first..end-1 of part `shard` of `shards` (0 and 1: one), along blocks. */
+px_status pxi_block_shard(int64_t count, int64_t shard, int64_t shards, pxi_block_job *job,
+                          px_error *err);
+
 /* *done (may be NULL) gets how many of the job's blocks are in the states, also where it was
  * cancelled. */
 px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err);

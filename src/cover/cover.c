@@ -30,7 +30,7 @@ static void cover_done(px_cover *cover)
     free(cover->slots);
     pxi_row_set_done(&cover->rows);
     pxi_extractors_done(&cover->extractors);
-    free(cover->seen);
+    pxi_seen_done(&cover->seen);
     pxi_cover_forget_curve(cover);
 }
 
@@ -247,7 +247,7 @@ px_status px_cover_reset(px_cover *cover, px_error *err)
         slot->observed = slot->rejected = 0;
         slot->seconds = 0.0;
     }
-    cover->seen_count = 0;
+    cover->seen.count = 0;
     pxi_cover_forget_curve(cover);
     return PX_OK;
 }
@@ -277,7 +277,7 @@ const char *px_cover_settings_text(const px_cover *cover, size_t i)
 
 int64_t px_cover_first(const px_cover *cover)
 {
-    return cover->seen_count ? cover->seen[0].first : -1;
+    return cover->seen.count ? cover->seen.range[0].first : -1;
 }
 
 const char *px_cover_definition(const px_cover *cover, size_t i)

@@ -4,6 +4,7 @@
 
 #include "cover/reading.h"
 #include "cover/row_reader.h"
+#include "cover/seen.h"
 
 typedef struct pxi_cover_slot { /* one criterion of a cover */
     const px_criterion *criterion;
@@ -16,11 +17,6 @@ typedef struct pxi_cover_slot { /* one criterion of a cover */
     double seconds, prepare_seconds;
 } pxi_cover_slot;
 
-typedef struct pxi_cover_seen { /* inputs first..end-1 of some data */
-    uint64_t data;
-    int64_t first, end;
-} pxi_cover_seen;
-
 struct px_cover {
     const px_model *model; /* NULL: from a file alone */
     uint64_t model_hash;
@@ -32,8 +28,7 @@ struct px_cover {
     pxi_row_set rows;
     pxi_cover_slot *slots;
     size_t count, capacity;
-    pxi_cover_seen *seen; /* sorted by data and first; neighbours are joined */
-    size_t seen_count, seen_capacity;
+    pxi_seen seen;
     px_cover_point *points; /* of the last run */
     size_t point_count, point_capacity;
 };
@@ -42,9 +37,6 @@ struct px_cover {
 px_status pxi_cover_choose(px_cover *cover, const px_shape *input_shape,
                            const px_cover_options *options, px_error *err);
 px_status pxi_cover_slot_open(pxi_cover_slot *slot, px_error *err); /* its state, if none is open */
-/* PX_E_MISMATCH if some of the inputs were seen before; the second notes them (cover_state.c). */
-px_status pxi_cover_may_see(const px_cover *cover, pxi_cover_seen inputs, px_error *err);
-px_status pxi_cover_see(px_cover *cover, pxi_cover_seen inputs, px_error *err);
 void pxi_cover_forget_curve(px_cover *cover);
 
 /* px_cover_open() without its file (cover_state.c). */

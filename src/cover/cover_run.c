@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -139,17 +138,9 @@ static uint64_t run_data_hash(const px_dataset *set, const bool *only)
 static px_status run_range(const px_cover *cover, const px_dataset *set,
                            const px_cover_run_options *options, pxi_block_job *job, px_error *err)
 {
-    const int64_t count = px_dataset_count(set);
-    const int64_t blocks = (count + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
-    const int64_t shards = PX_MAX(options->shards, 1);
     if (!cover->model)
         return px_fail(err, PX_E_USAGE, "a state without its network cannot observe inputs");
-    if (options->shard < 0 || options->shard >= shards || shards > INT32_MAX)
-        return px_fail(err, PX_E_USAGE, "there is no shard %" PRId64 " of %" PRId64, options->shard,
-                       shards);
-    job->first = PX_MIN(options->shard * blocks / shards * PX_COVER_BLOCK, count);
-    job->end = PX_MIN((options->shard + 1) * blocks / shards * PX_COVER_BLOCK, count);
-    return PX_OK;
+    return pxi_block_shard(px_dataset_count(set), options->shard, options->shards, job, err);
 }
 
 static px_status run_blocks(px_cover *cover, pxi_block_job *job,
@@ -213,9 +204,9 @@ px_status px_cover_run(px_cover *cover, const px_dataset *set, const px_preproce
     if (status != PX_OK)
         goto done;
     pxi_cover_forget_curve(cover);
-    const pxi_cover_seen seen = {
+    const pxi_seen_range seen = {
         .data = run_data_hash(set, options->only), .first = job.first, .end = job.end};
-    status = pxi_cover_may_see(cover, seen, err);
+    status = pxi_seen_may_add(&cover->seen, seen, err);
     if (status != PX_OK)
         goto done;
     for (size_t i = 0; i < cover->count; i++)
@@ -226,10 +217,10 @@ px_status px_cover_run(px_cover *cover, const px_dataset *set, const px_preproce
                                       .state = cover->slots[i].state};
     status = run_blocks(cover, &job, options, &done, err);
     if (status == PX_OK || status == PX_E_CANCELLED) {
-        pxi_cover_seen part = seen;
+        pxi_seen_range part = seen;
         part.end = PX_MIN(seen.first + done * PX_COVER_BLOCK, seen.end);
         run_charge(cover, consumers, &counts);
-        const px_status noted = pxi_cover_see(cover, part, status == PX_OK ? err : NULL);
+        const px_status noted = pxi_seen_add(&cover->seen, part, status == PX_OK ? err : NULL);
         status = status == PX_OK ? noted : status;
     }
     if (tally)

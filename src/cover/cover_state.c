@@ -15,52 +15,6 @@
 
 #define STATE_FORMAT "plexor coverage state"
 enum { STATE_VERSION = 1, STATE_MOST_CRITERIA = 256 };
-static const int64_t STATE_MOST_INPUTS = (int64_t)1 << 50;
-
-/* --- which inputs
- * -------------------------------------------------------------------------------- */
-
-px_status pxi_cover_may_see(const px_cover *cover, pxi_cover_seen inputs, px_error *err)
-{
-    for (size_t i = 0; i < cover->seen_count; i++) {
-        const pxi_cover_seen *s = &cover->seen[i];
-        if (s->data == inputs.data && s->first < inputs.end && inputs.first < s->end)
-            return px_fail(err, PX_E_MISMATCH,
-                           "inputs %" PRId64 " to %" PRId64 " of the same data have been seen "
-                           "already; they would be counted twice",
-                           PX_MAX(s->first, inputs.first), PX_MIN(s->end, inputs.end) - 1);
-    }
-    return PX_OK;
-}
-
-px_status pxi_cover_see(px_cover *cover, pxi_cover_seen inputs, px_error *err)
-{
-    if (inputs.first >= inputs.end)
-        return PX_OK;
-    PX_TRY(pxi_cover_may_see(cover, inputs, err));
-    if (pxi_grow(&cover->seen, &cover->seen_capacity, cover->seen_count + 1, sizeof *cover->seen) !=
-        0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    size_t at = cover->seen_count;
-    while (at > 0 &&
-           (cover->seen[at - 1].data > inputs.data ||
-            (cover->seen[at - 1].data == inputs.data && cover->seen[at - 1].first > inputs.first)))
-        at--;
-    memmove(cover->seen + at + 1, cover->seen + at, (cover->seen_count - at) * sizeof *cover->seen);
-    cover->seen[at] = inputs;
-    cover->seen_count++;
-    for (size_t i = 1; i < cover->seen_count;) { /* neighbours become one */
-        pxi_cover_seen *left = &cover->seen[i - 1], *right = &cover->seen[i];
-        if (left->data != right->data || left->end != right->first) {
-            i++;
-            continue;
-        }
-        left->end = right->end;
-        memmove(right, right + 1, (cover->seen_count - i - 1) * sizeof *right);
-        cover->seen_count--;
-    }
-    return PX_OK;
-}
 
 /* --- writing
  * ------------------------------------------------------------------------------------- */
@@ -74,15 +28,7 @@ static px_status state_meta(const px_cover *cover, px_npz_writer *to, px_error *
     pxi_meta_put_hash(&json, "model", cover->model_hash);
     if (cover->has_profile)
         pxi_meta_put_hash(&json, "profile", cover->profile_hash);
-    px_json_array(&json, "data");
-    for (size_t i = 0; i < cover->seen_count; i++) {
-        px_json_object(&json, NULL);
-        pxi_meta_put_hash(&json, "hash", cover->seen[i].data);
-        px_json_int(&json, "first", cover->seen[i].first);
-        px_json_int(&json, "end", cover->seen[i].end);
-        px_json_end(&json);
-    }
-    px_json_end(&json);
+    pxi_seen_put(&cover->seen, &json);
     px_json_array(&json, "criteria");
     for (size_t i = 0; i < cover->count; i++) {
         const pxi_cover_slot *slot = &cover->slots[i];
@@ -139,27 +85,18 @@ static px_status state_slot(px_cover *cover, const px_json_value *entry, px_erro
     if (!slot->settings_text || !slot->definition)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     PX_TRY(pxi_meta_hash(entry, "rows", &slot->rows_hash, err));
-    PX_TRY(pxi_meta_int(entry, "observed", STATE_MOST_INPUTS, &slot->observed, err));
-    return pxi_meta_int(entry, "rejected", STATE_MOST_INPUTS, &slot->rejected, err);
+    PX_TRY(pxi_meta_int(entry, "observed", PXI_SEEN_MOST, &slot->observed, err));
+    return pxi_meta_int(entry, "rejected", PXI_SEEN_MOST, &slot->rejected, err);
 }
 
 static px_status state_read_meta(px_cover *cover, const px_json_value *root, px_error *err)
 {
-    const px_json_value *data = NULL, *criteria = NULL;
+    const px_json_value *criteria = NULL;
     PX_TRY(pxi_meta_hash(root, "model", &cover->model_hash, err));
     cover->has_profile = px_json_member(root, "profile") != NULL;
     if (cover->has_profile)
         PX_TRY(pxi_meta_hash(root, "profile", &cover->profile_hash, err));
-    PX_TRY(pxi_meta_array(root, "data", &data, err));
-    for (size_t i = 0; i < data->count; i++) {
-        pxi_cover_seen seen = {0};
-        PX_TRY(pxi_meta_hash(&data->items[i], "hash", &seen.data, err));
-        PX_TRY(pxi_meta_int(&data->items[i], "first", STATE_MOST_INPUTS, &seen.first, err));
-        PX_TRY(pxi_meta_int(&data->items[i], "end", STATE_MOST_INPUTS, &seen.end, err));
-        if (seen.first >= seen.end)
-            return px_fail(err, PX_E_INPUT, "'data' in 'meta' has an empty range");
-        PX_TRY(pxi_cover_see(cover, seen, err));
-    }
+    PX_TRY(pxi_seen_take(&cover->seen, root, err));
     PX_TRY(pxi_meta_array(root, "criteria", &criteria, err));
     if (criteria->count > STATE_MOST_CRITERIA)
         return px_fail(err, PX_E_INPUT, "has %zu criteria; %d are the most", criteria->count,
@@ -233,9 +170,7 @@ static px_status merge_check(const px_cover *a, const px_cover *b, px_error *err
                            "the other (%.120s)",
                            x->criterion->id, x->definition, y->definition);
     }
-    for (size_t i = 0; i < b->seen_count; i++)
-        PX_TRY(pxi_cover_may_see(a, b->seen[i], err));
-    return PX_OK;
+    return pxi_seen_apart(&a->seen, &b->seen, err);
 }
 
 px_status px_cover_merge(px_cover *cover, const px_cover *other, px_error *err)
@@ -250,7 +185,5 @@ px_status px_cover_merge(px_cover *cover, const px_cover *other, px_error *err)
         slot->rejected += other->slots[i].rejected;
         slot->seconds += other->slots[i].seconds;
     }
-    for (size_t i = 0; i < other->seen_count; i++)
-        PX_TRY(pxi_cover_see(cover, other->seen[i], err));
-    return PX_OK;
+    return pxi_seen_join(&cover->seen, &other->seen, err);
 }
