@@ -220,6 +220,19 @@ void cli_classes_close(cli_classes *classes)
     classes->document = NULL;
 }
 
+px_status cli_shard(const char *text, int64_t *shard, int64_t *shards, px_error *err)
+{
+    long long i = 0, n = 1;
+    int used = 0;
+    if (text && (sscanf(text, "%lld/%lld%n", &i, &n, &used) != 2 || text[used] != '\0' || i < 0 ||
+                 n < 1 || i >= n))
+        return px_fail(err, PX_E_USAGE, "--shard %.60s: expected I/N with 0 <= I < N, as in 0/4",
+                       text);
+    *shard = i;
+    *shards = n;
+    return PX_OK;
+}
+
 void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set, int argc,
                      char **argv)
 {

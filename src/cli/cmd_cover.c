@@ -29,19 +29,6 @@ typedef struct cover_job {
     bool *only; /* per input */
 } cover_job;
 
-static px_status cover_shard(const char *text, int64_t *shard, int64_t *shards, px_error *err)
-{
-    long long i = 0, n = 1;
-    int used = 0;
-    if (text && (sscanf(text, "%lld/%lld%n", &i, &n, &used) != 2 || text[used] != '\0' || i < 0 ||
-                 n < 1 || i >= n))
-        return px_fail(err, PX_E_USAGE, "--shard %.60s: expected I/N with 0 <= I < N, as in 0/4",
-                       text);
-    *shard = i;
-    *shards = n;
-    return PX_OK;
-}
-
 static px_cover_options cover_options(const cover_args *a, const px_profile *profile)
 {
     px_cover_options options = px_cover_options_default();
@@ -241,7 +228,7 @@ static int cover_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     cover_job job = {.report = {.per_layer = a.per_layer, .uncovered = a.uncovered}};
     int rc = CLI_DONE;
-    px_status status = cover_shard(a.shard, &job.report.shard, &job.report.shards, &err);
+    px_status status = cli_shard(a.shard, &job.report.shard, &job.report.shards, &err);
     if (status == PX_OK && a.curve)
         status = px_cover_curve_check(a.curve, &err);
     if (status == PX_OK)

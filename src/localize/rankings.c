@@ -37,27 +37,28 @@ static void rankings_places(const px_spectrum *spectrum, int c, const px_measure
     }
 }
 
-px_status px_measure_spearman(const px_spectrum *spectrum, int c, const px_measure *a,
-                              const px_measure *b, double star, double *out, px_error *err)
+px_status px_measures_spearman(const px_spectrum *spectrum, int c, double star, double *matrix,
+                               px_error *err)
 {
-    const size_t width = (size_t)spectrum->counts.width;
-    *out = (double)NAN;
+    const size_t width = (size_t)spectrum->counts.width, count = px_measure_count();
+    for (size_t i = 0; i < count * count; i++)
+        matrix[i] = (double)NAN;
     if (!px_spectrum_ranks(spectrum, c))
         return PX_OK;
     pxi_scored *scored = pxi_calloc(PX_MAX(width, 1), sizeof *scored);
-    double *x = pxi_calloc(PX_MAX(width, 1), sizeof *x);
-    double *y = pxi_calloc(PX_MAX(width, 1), sizeof *y);
-    px_correlation r = {0};
-    px_status status = scored && x && y ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    if (status == PX_OK) {
-        rankings_places(spectrum, c, a, star, scored, x);
-        rankings_places(spectrum, c, b, star, scored, y);
-        status = px_spearman(x, y, width, &r, err);
+    double *place = pxi_calloc(PX_MAX(width, 1), sizeof *place);
+    double *ranks = pxi_calloc(PX_MAX(width, 1), count * sizeof *ranks); /* sorted once each */
+    px_status status = scored && place && ranks ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t m = 0; m < count && status == PX_OK; m++) {
+        rankings_places(spectrum, c, px_measure_get(m), star, scored, place);
+        status = px_ranks(place, width, ranks + m * width, NULL, err);
     }
-    if (status == PX_OK)
-        *out = r.r;
+    for (size_t i = 0; i < count && status == PX_OK; i++)
+        for (size_t j = i; j < count; j++)
+            matrix[i * count + j] = matrix[j * count + i] =
+                px_pearson(ranks + i * width, ranks + j * width, width).r;
     free(scored);
-    free(x);
-    free(y);
+    free(place);
+    free(ranks);
     return status;
 }

@@ -50,7 +50,7 @@ static px_status lists(const fixture *f, px_error *err)
     const px_rank_options options = px_rank_options_default();
     px_suspicious *top = NULL, *random = NULL, *read = NULL;
     char path[TEST_PATH];
-    double r = 0.0;
+    static double matrix[32 * 32];
     test_path("nomem.csv", path);
     px_status status = px_suspicious_rank(f->spectrum, &options, &top, err);
     if (status == PX_OK)
@@ -61,8 +61,7 @@ static px_status lists(const fixture *f, px_error *err)
     if (status == PX_OK)
         status = px_suspicious_open(path, &read, err);
     if (status == PX_OK)
-        status =
-            px_measure_spearman(f->spectrum, 0, px_measure_get(0), px_measure_get(1), 3.0, &r, err);
+        status = px_measures_spearman(f->spectrum, 0, 3.0, matrix, err);
     px_suspicious_free(top);
     px_suspicious_free(random);
     px_suspicious_free(read);
