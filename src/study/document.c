@@ -33,6 +33,12 @@ void pxi_document_free(study_document *doc)
     free(doc);
 }
 
+void pxi_document_fail(study_document *doc)
+{
+    if (doc)
+        doc->failed = true;
+}
+
 const doc_item *pxi_doc_first(const study_document *doc)
 {
     return doc && !doc->failed ? doc->first : NULL;

@@ -25,6 +25,8 @@ typedef struct study_document study_document;
 
 study_document *pxi_document_new(void); /* NULL when out of memory, which the others take */
 void pxi_document_free(study_document *doc);
+/* What was to be added got lost for want of memory. */
+void pxi_document_fail(study_document *doc);
 
 void pxi_doc_heading(study_document *doc, int level, const char *format, ...) PX_PRINTF(3, 4);
 void pxi_doc_paragraph(study_document *doc, const char *format, ...) PX_PRINTF(2, 3);

@@ -195,12 +195,23 @@ static void print_wrapped(px_text *out, const char *text, const char *indent)
 }
 
 static const char *print_cell_text(const doc_item *table, const doc_row *row, size_t i,
-                                   px_text *room)
+                                   px_text *room, px_text *out)
 {
     px_text_clear(room);
     if (i < row->count)
         print_cell(room, table, &row->cells[i], /* bold= */ false);
+    out->failed = out->failed || px_text_failed(room);
     return px_text_get(room);
+}
+
+static size_t print_column_width(const doc_item *table, size_t i, px_text *room, px_text *out)
+{
+    size_t width = print_width(table->columns[i]);
+    for (const doc_row *row = table->first; row; row = row->next) {
+        const size_t w = print_width(print_cell_text(table, row, i, room, out));
+        width = w > width ? w : width;
+    }
+    return width;
 }
 
 static void print_plain_table(px_text *out, const doc_item *table)
@@ -213,32 +224,23 @@ static void print_plain_table(px_text *out, const doc_item *table)
     px_text_add(out, "\n\n  ");
     print_padded(out, "", label, false);
     for (size_t i = 0; i < table->column_count; i++) {
-        size_t width = print_width(table->columns[i]);
-        for (const doc_row *row = table->first; row; row = row->next) {
-            const size_t w = print_width(print_cell_text(table, row, i, &room));
-            width = w > width ? w : width;
-        }
+        const size_t width = print_column_width(table, i, &room, out);
         px_text_add(out, "  ");
         print_padded(out, table->columns[i], width, true);
     }
     px_text_add(out, "\n");
-    for (const doc_row *line = table->first; line; line = line->next) {
+    for (const doc_row *row = table->first; row; row = row->next) {
         px_text_add(out, "  ");
-        print_padded(out, line->label, label, false);
+        print_padded(out, row->label, label, false);
         for (size_t i = 0; i < table->column_count; i++) {
-            size_t width = print_width(table->columns[i]);
-            for (const doc_row *row = table->first; row; row = row->next) {
-                const size_t w = print_width(print_cell_text(table, row, i, &room));
-                width = w > width ? w : width;
-            }
+            const size_t width = print_column_width(table, i, &room, out);
             px_text_add(out, "  ");
-            print_padded(out, print_cell_text(table, line, i, &room), width, true);
+            print_padded(out, print_cell_text(table, row, i, &room, out), width, true);
         }
-        if (line->note)
-            px_text_format(out, "  %s", line->note);
+        if (row->note)
+            px_text_format(out, "  %s", row->note);
         px_text_add(out, "\n");
     }
-    out->failed = out->failed || room.failed;
     px_text_done(&room);
 }
 

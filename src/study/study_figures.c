@@ -119,5 +119,7 @@ void pxi_study_provenance(const px_study *study, study_document *doc)
                           study->plan->kind.id, px_version(), first, last);
         pxi_doc_code(doc, px_text_get(&lines));
     }
+    if (px_text_failed(&lines))
+        pxi_document_fail(doc);
     px_text_done(&lines);
 }
