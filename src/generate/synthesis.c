@@ -1,0 +1,387 @@
+/* src/generate/synthesis.c - inputs that excite chosen neurons: settings, chunks, sums */
+#include "generate/synthesis_inside.h"
+
+#include "base/memory.h"
+#include "train/train_plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/system.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t CHUNK_BYTES = (size_t)64 << 20; /* pixels that are held at a time */
+
+/* --- settings -----------------------------------------------------------------------------------
+ */
+
+px_synthesis_options px_synthesis_options_default(void)
+{
+    return (px_synthesis_options){.step = 1.0,
+                                  .distance = (double)NAN,
+                                  .low = (double)NAN,
+                                  .high = (double)NAN,
+                                  .iterations = 1};
+}
+
+double px_synthesis_levels(const px_preprocess *pre, double length)
+{
+    const float whole = roundf(1.0f / pre->scale);
+    return fabsf(pre->scale * whole - 1.0f) < 1e-6f ? length * (double)whole
+                                                    : length / (double)pre->scale;
+}
+
+px_status px_synthesis_complete(px_synthesis_options *options, const px_dataset *set,
+                                const px_preprocess *pre, px_error *err)
+{
+    px_synthesis_options o = *options;
+    if (!(pre->scale > 0.0f))
+        return px_fail(err, PX_E_USAGE, "--scale %g: synthesis needs a scale above 0",
+                       (double)pre->scale);
+    if (isnan(o.low) != isnan(o.high))
+        return px_fail(err, PX_E_USAGE, "a range needs both of its ends");
+    if (isnan(o.low)) {
+        o.low = 0.0;
+        o.high = px_dataset_is_8bit(set) ? 255.0 / px_synthesis_levels(pre, 1.0) : 1.0;
+    }
+    if (!(o.low < o.high) || !isfinite(o.low) || !isfinite(o.high))
+        return px_fail(err, PX_E_USAGE, "a range from %g to %g has nothing in it", o.low, o.high);
+    const double least = px_synthesis_levels(pre, o.low), most = px_synthesis_levels(pre, o.high);
+    if (px_dataset_is_8bit(set) && !o.keep_float && (least < 0.0 || most > 255.0 + 1e-6))
+        return px_fail(err, PX_E_USAGE,
+                       "a range from %g to %g is %g to %g in pixel levels, and 8-bit data have 0 "
+                       "to 255",
+                       o.low, o.high, least, most);
+    if (isnan(o.distance))
+        o.distance = 0.1 * (o.high - o.low);
+    if (!(o.distance > 0.0) || !isfinite(o.distance))
+        return px_fail(err, PX_E_USAGE, "a distance of %g lets nothing change", o.distance);
+    if (!isfinite(o.step) || o.step == 0.0)
+        return px_fail(err, PX_E_USAGE, "a step of %g leads nowhere", o.step);
+    if (o.iterations < 1 || o.iterations > 1000000)
+        return px_fail(err, PX_E_USAGE, "%" PRId64 " iterations: expected 1 to 1000000",
+                       o.iterations);
+    *options = o;
+    return PX_OK;
+}
+
+px_status px_synthesis_parse(const char *text, const char *option, double low, double high,
+                             double *out, px_error *err)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+    bool good = end != text;
+    if (good && *end == '/') {
+        const char *below = end + 1;
+        const double divisor = strtod(below, &end);
+        good = end != below && divisor != 0.0;
+        value /= good ? divisor : 1.0;
+    } else if (good && *end == '%') {
+        value *= (high - low) / 100.0;
+        end++;
+    }
+    if (!good || *end || !isfinite(value))
+        return px_fail(err, PX_E_USAGE, "%s '%.60s': expected a number such as 0.1, 8/255 or 10%%",
+                       option, text);
+    *out = value;
+    return PX_OK;
+}
+
+/* --- before the run -----------------------------------------------------------------------------
+ */
+
+static px_status job_check_lists(const px_synthesis_job *job, px_error *err)
+{
+    const size_t layers = px_probe_layer_count(job->probe);
+    for (size_t l = 0; l < job->list_count; l++) {
+        const px_synthesis_list *list = &job->lists[l];
+        if (list->count < 1 || list->seeded > list->count)
+            return px_fail(err, PX_E_USAGE, "list %zu has %zu neurons, of which %zu to raise", l,
+                           list->count, list->seeded);
+        for (size_t n = 0; n < list->count; n++) {
+            const px_synthesis_neuron *neuron = &list->neurons[n];
+            if (neuron->layer >= layers)
+                return px_fail(err, PX_E_USAGE, "there is no chosen layer %zu", neuron->layer);
+            const px_layer *layer = px_probe_layer(job->probe, neuron->layer);
+            if (neuron->unit < 0 || neuron->unit >= layer->neuron_count)
+                return px_fail(err, PX_E_USAGE,
+                               "layer '%.100s' has neurons 0 to %" PRId64 ", not %" PRId64,
+                               layer->name, layer->neuron_count - 1, neuron->unit);
+        }
+    }
+    return PX_OK;
+}
+
+/* Room for the results, with what is known beforehand. */
+static px_status synthesis_init(px_synthesis *s, const px_synthesis_job *job, px_error *err)
+{
+    s->count = job->count;
+    s->rows = pxi_calloc((size_t)PX_MAX(s->count, 1), sizeof *s->rows);
+    s->rose_at = pxi_calloc((size_t)s->count + 1, sizeof *s->rose_at);
+    if (!s->rows || !s->rose_at)
+        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", s->count);
+    for (int64_t i = 0; i < s->count; i++) {
+        const size_t list = job->list_of ? job->list_of[i] : 0;
+        const int64_t input = job->inputs[i];
+        if (list >= job->list_count)
+            return px_fail(err, PX_E_USAGE, "there is no list %zu of neurons", list);
+        if (input < 0 || input >= px_dataset_count(job->set))
+            return px_fail(err, PX_E_USAGE, "there is no input %" PRId64, input);
+        const px_synthesis_list *neurons = &job->lists[list];
+        s->rows[i] = (px_synthesis_row){
+            .input = input,
+            .label = px_dataset_label(job->set, input),
+            .list = list,
+            .neurons = (int64_t)(neurons->seeded ? neurons->seeded : neurons->count),
+        };
+        s->rose_at[i + 1] = s->rose_at[i] + neurons->count;
+    }
+    s->rose = pxi_calloc(PX_MAX(s->rose_at[s->count], 1), sizeof *s->rose);
+    return s->rose ? PX_OK
+                   : px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", s->count);
+}
+
+/* The tensors that the lists have neurons in, and the class scores behind them. */
+static px_status run_values(pxi_synthesis_run *run, px_error *err)
+{
+    const px_synthesis_job *job = run->job;
+    const size_t layers = px_probe_layer_count(job->probe);
+    run->used = pxi_calloc(layers, sizeof *run->used);
+    run->values = pxi_calloc(layers + 1, sizeof *run->values);
+    if (!run->used || !run->values)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t l = 0; l < job->list_count; l++)
+        for (size_t n = 0; n < job->lists[l].count; n++)
+            run->used[job->lists[l].neurons[n].layer] = true;
+    for (size_t l = 0; l < layers; l++) {
+        const int value = px_probe_layer(job->probe, l)->tap_value;
+        size_t i = 0;
+        while (i < run->value_count && run->values[i] != value)
+            i++;
+        if (run->used[l] && i == run->value_count)
+            run->values[run->value_count++] = value;
+    }
+    run->values[run->value_count] = run->scores.value;
+    return PX_OK;
+}
+
+static px_status run_plan(pxi_synthesis_run *run, px_error *err)
+{
+    const px_synthesis_job *job = run->job;
+    const px_shape sample = px_dataset_shape(job->set);
+    px_plan_options options = px_plan_options_default();
+    px_feed feed;
+    PX_TRY(pxi_train_feed(job->model, &sample, job->pre->channels_last, &feed, err));
+    run->input = feed.value;
+    options.batch = run->out->options.batch;
+    options.observe = options.seeds = run->values;
+    options.observe_count = options.seed_count = run->value_count;
+    options.keep = run->values;
+    options.keep_count = run->value_count + 1;
+    options.wrt = &run->input;
+    options.wrt_count = 1;
+    options.no_outputs = true;
+    return pxi_train_plan(job->model, &feed, options, PX_MAX(job->count, 1), &run->plan, err);
+}
+
+/* Room for as many inputs as are made at a time: whole micro-batches. */
+static px_status run_room(pxi_synthesis_run *run, px_error *err)
+{
+    const int64_t batch = px_plan_batch(run->plan);
+    const size_t count = run->rule.count;
+    const size_t each = count * (2 * sizeof *run->original + sizeof *run->bytes);
+    const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1)) / batch * batch;
+    const int64_t need = (run->out->count + batch - 1) / batch * batch;
+    run->room = PX_MAX(PX_MIN(fit, need), batch);
+    run->original = pxi_calloc((size_t)run->room, count * sizeof *run->original);
+    run->exact = pxi_calloc((size_t)run->room, count * sizeof *run->exact);
+    run->spent = pxi_calloc((size_t)(run->room / batch), sizeof *run->spent);
+    if (run->out->rounds)
+        run->bytes = pxi_calloc((size_t)run->room, count);
+    if (!run->original || !run->exact || !run->spent || (run->out->rounds && !run->bytes))
+        return px_fail(err, PX_E_NOMEM, "out of memory for the pixels of %" PRId64 " inputs",
+                       run->room);
+    return PX_OK;
+}
+
+/* --- the run ------------------------------------------------------------------------------------
+ */
+
+static bool run_tick(void *context, int64_t done, int64_t total)
+{
+    const pxi_synthesis_run *run = context;
+    const px_synthesis_options *o = &run->out->options;
+    (void)total;
+    return !o->progress || o->progress(o->progress_context, run->first + done, run->out->count);
+}
+
+static px_status run_emit(const pxi_synthesis_run *run, int64_t samples, px_error *err)
+{
+    const px_synthesis_options *o = &run->out->options;
+    for (int64_t i = 0; o->emit && i < samples; i++) {
+        const size_t at = (size_t)i * run->rule.count;
+        const px_synthesis_made made = {
+            .row = &run->out->rows[run->first + i],
+            .place = run->first + i,
+            .original = run->original + at,
+            .exact = run->exact + at,
+            .bytes = run->bytes ? run->bytes + at : NULL,
+        };
+        PX_TRY(o->emit(o->emit_context, &made, err));
+    }
+    return PX_OK;
+}
+
+static px_status run_chunks(pxi_synthesis_run *run, px_error *err)
+{
+    px_synthesis *s = run->out;
+    const int64_t batches = run->room / px_plan_batch(run->plan);
+    for (run->first = 0; run->first < s->count; run->first += run->room) {
+        const int64_t samples = PX_MIN(run->room, s->count - run->first);
+        memset(run->spent, 0, (size_t)batches * sizeof *run->spent);
+        PX_TRY(px_plan_run(run->plan, s->options.threads, samples, pxi_synthesis_batch, run,
+                           run_tick, run, err));
+        for (int64_t b = 0; b < batches; b++)
+            for (int t = 0; t < SYNTHESIS_TIMES; t++)
+                s->spent[t] += run->spent[b][t];
+        PX_TRY(run_emit(run, samples, err));
+    }
+    return PX_OK;
+}
+
+static px_status run_all(pxi_synthesis_run *run, const px_synthesis_options *options, px_error *err)
+{
+    const px_synthesis_job *job = run->job;
+    px_synthesis *s = run->out;
+    s->options = *options;
+    PX_TRY(px_synthesis_complete(&s->options, job->set, job->pre, err));
+    PX_TRY(px_model_scores(job->model, &run->scores, err));
+    PX_TRY(px_dataset_check_labels(job->set, run->scores.classes, err));
+    PX_TRY(job_check_lists(job, err));
+    PX_TRY(synthesis_init(s, job, err));
+    s->classes = run->scores.classes;
+    s->rounds = px_dataset_is_8bit(job->set) && !s->options.keep_float;
+    pxi_pixel_rule_init(&run->rule, job->set, job->pre, &s->options);
+    run->wide = px_probe_neuron_count(job->probe);
+    if (s->count == 0)
+        return PX_OK;
+    PX_TRY(run_values(run, err));
+    PX_TRY(run_plan(run, err));
+    PX_TRY(run_room(run, err));
+    return run_chunks(run, err);
+}
+
+px_status px_synthesize(const px_synthesis_job *job, const px_synthesis_options *options,
+                        px_synthesis **out, px_error *err)
+{
+    const double start = px_clock_s();
+    px_synthesis *s = pxi_calloc(1, sizeof *s);
+    if (!s)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_synthesis_run run = {.job = job, .out = s};
+    const px_status status = run_all(&run, options, err);
+    px_plan_free(run.plan);
+    free(run.values);
+    free(run.used);
+    free(run.original);
+    free(run.exact);
+    free(run.bytes);
+    free(run.spent);
+    s->seconds = px_clock_s() - start;
+    if (status == PX_OK)
+        *out = s;
+    else
+        px_synthesis_free(s);
+    return status;
+}
+
+void px_synthesis_free(px_synthesis *s)
+{
+    if (!s)
+        return;
+    free(s->rows);
+    free(s->rose_at);
+    free(s->rose);
+    free(s);
+}
+
+/* --- results ------------------------------------------------------------------------------------
+ */
+
+int64_t px_synthesis_count(const px_synthesis *s)
+{
+    return s->count;
+}
+
+const px_synthesis_row *px_synthesis_rows(const px_synthesis *s)
+{
+    return s->rows;
+}
+
+const uint8_t *px_synthesis_rose(const px_synthesis *s, int64_t place)
+{
+    return s->rose + s->rose_at[place];
+}
+
+const px_synthesis_options *px_synthesis_used(const px_synthesis *s)
+{
+    return &s->options;
+}
+
+bool px_synthesis_rounds(const px_synthesis *s)
+{
+    return s->rounds;
+}
+
+static px_synthesis_mean synthesis_mean(const px_synthesis *s, bool stored)
+{
+    px_synthesis_mean m = {0};
+    const double n = (double)s->count;
+    double neurons = 0.0;
+    for (int64_t i = 0; i < s->count; i++) {
+        const px_synthesis_form *f = stored ? &s->rows[i].stored : &s->rows[i].exact;
+        m.accuracy += f->predicted == s->rows[i].label;
+        m.loss += f->loss;
+        m.l1 += f->l1;
+        m.l2 += f->l2;
+        m.linf += f->linf;
+        m.linf_most = fmax(m.linf_most, f->linf);
+        m.raised += (double)f->rose;
+        neurons += (double)s->rows[i].neurons;
+    }
+    m.accuracy /= n; /* all NaN without inputs */
+    m.loss /= n;
+    m.l1 /= n;
+    m.l2 /= n;
+    m.linf /= n;
+    m.raised /= neurons;
+    return m;
+}
+
+px_synthesis_summary px_synthesis_sum(const px_synthesis *s)
+{
+    px_synthesis_summary sum = {
+        .count = s->count,
+        .exact = synthesis_mean(s, false),
+        .stored = synthesis_mean(s, true),
+        .forward_seconds = s->spent[SYNTHESIS_FORWARD],
+        .backward_seconds = s->spent[SYNTHESIS_BACKWARD],
+        .judge_seconds = s->spent[SYNTHESIS_JUDGE],
+        .seconds = s->seconds,
+    };
+    sum.other_seconds =
+        s->spent[SYNTHESIS_ALL] - sum.forward_seconds - sum.backward_seconds - sum.judge_seconds;
+    for (int c = 0; c < s->classes; c++) {
+        bool some = false;
+        for (int64_t i = 0; i < s->count && !some; i++)
+            some = s->rows[i].label == c;
+        sum.classes += some;
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        sum.unchanged += s->rows[i].unchanged;
+        sum.unchanged_stored += s->rows[i].unchanged_stored;
+        sum.wrong_before += s->rows[i].before != s->rows[i].label;
+        sum.loss_before += s->rows[i].loss_before / (double)s->count;
+    }
+    return sum;
+}

@@ -1,0 +1,275 @@
+/* src/generate/synthesis_batch.c - one micro-batch: gradients, steps, and what the network makes of
+ * the results (Algorithm 2; spec A.6)
+ *
+ * The cotangent of every raised neuron of row r is 1/k_r, so one backward pass gives each row the
+ * mean gradient of its own neurons.
+ */
+#include "generate/synthesis_inside.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <plexor/system.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct batch {
+    pxi_synthesis_run *run;
+    px_session *session;
+    px_synthesis_row *rows; /* of this micro-batch */
+    int64_t samples;
+    float *original, *exact; /* [samples][count] */
+    uint8_t *bytes;
+    double *spent;
+    float *trace[2]; /* neurons of the originals, and of what is judged; [samples][wide] */
+    float *gradient; /* of one row, in the network's own order */
+    int64_t *labels, *predicted;
+    double *losses;
+} batch;
+
+static px_status batch_name(const batch *b, int64_t row, const char *what, const char *layer,
+                            px_error *err)
+{
+    char name[128];
+    return px_fail(err, PX_E_INPUT, "input '%s': %s%s%s%s not finite",
+                   px_dataset_name(b->run->job->set, b->rows[row].input, name, sizeof name), what,
+                   layer ? " '" : "", layer ? layer : "", layer ? "' are" : " are");
+}
+
+static bool finite_values(const float *values, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+/* Runs `pixels`, and leaves the neurons' values in trace[which]. */
+static px_status batch_forward(batch *b, const float *pixels, int which, px_error *err)
+{
+    const pxi_synthesis_run *run = b->run;
+    const px_shape shape = px_dataset_shape(run->job->set);
+    const size_t count = run->rule.count;
+    float *to = px_session_input(b->session, 0);
+    for (int64_t i = 0; i < b->samples; i++) {
+        memcpy(to + (size_t)i * count, pixels + (size_t)i * count, count * sizeof *to);
+        PX_TRY(px_preprocess_apply(run->job->pre, &shape, to + (size_t)i * count, err));
+    }
+    memset(to + (size_t)b->samples * count, 0,
+           (size_t)(px_plan_batch(run->plan) - b->samples) * count * sizeof *to);
+    px_probe_watch watch = {
+        .probe = run->job->probe, .samples = b->samples, .trace = b->trace[which]};
+    px_session_observe(b->session, px_probe_observer, &watch);
+    const px_status status = px_session_forward(b->session, err);
+    px_session_observe(b->session, NULL, NULL);
+    PX_TRY(status);
+    for (size_t l = 0; l < px_probe_layer_count(run->job->probe); l++) {
+        const px_layer *layer = px_probe_layer(run->job->probe, l);
+        for (int64_t i = 0; run->used[l] && i < b->samples; i++)
+            if (!finite_values(b->trace[which] + i * run->wide + layer->neuron_offset,
+                               layer->neuron_count))
+                return batch_name(b, i, "activations of layer", layer->name, err);
+    }
+    return PX_OK;
+}
+
+/* Keras cuts probabilities to [1e-7, 1 - 1e-7] before the logarithm. */
+static double batch_cut_loss(double loss)
+{
+    static const double cut = 1e-7;
+    return fmin(fmax(loss, -log1p(-cut)), -log(cut));
+}
+
+static px_status batch_judge(batch *b, px_error *err)
+{
+    PX_TRY(px_session_judge(b->session, &b->run->scores, b->labels, b->samples, b->predicted,
+                            b->losses, err));
+    for (int64_t i = 0; i < b->samples; i++) {
+        if (b->predicted[i] < 0 || isnan(b->losses[i]))
+            return batch_name(b, i, "class scores", NULL, err);
+        b->losses[i] = batch_cut_loss(b->losses[i]);
+    }
+    return PX_OK;
+}
+
+static px_status batch_seed(batch *b, px_error *err)
+{
+    PX_TRY(px_session_seed_clear(b->session, err));
+    for (int64_t i = 0; i < b->samples; i++) {
+        const px_synthesis_list *list = &b->run->job->lists[b->rows[i].list];
+        const float share = (float)(1.0 / (double)b->rows[i].neurons);
+        for (int64_t n = 0; n < b->rows[i].neurons; n++)
+            PX_TRY(px_probe_seed(b->run->job->probe, b->session, list->neurons[n].layer,
+                                 list->neurons[n].unit, i, share, err));
+    }
+    return PX_OK;
+}
+
+/* Row `row` of the input's gradient, in logical order. */
+static void gradient_row(const px_view *view, int64_t row, float *out, size_t count)
+{
+    int64_t at[PX_MAX_RANK] = {0}, offset = row * view->stride[0];
+    for (size_t i = 0; i < count; i++) {
+        out[i] = view->data[offset];
+        for (int d = view->shape.rank - 1; d > 0; d--) {
+            offset += view->stride[d];
+            if (++at[d] < view->shape.dim[d])
+                break;
+            offset -= at[d] * view->stride[d];
+            at[d] = 0;
+        }
+    }
+}
+
+/* From `exact` as it is to where one step leads. */
+static px_status batch_step(batch *b, int which, px_error *err)
+{
+    const pxi_synthesis_run *run = b->run;
+    const size_t count = run->rule.count;
+    const double start = px_clock_s();
+    PX_TRY(batch_forward(b, b->exact, which, err));
+    const double middle = px_clock_s();
+    PX_TRY(batch_seed(b, err));
+    PX_TRY(px_session_backward(b->session, err));
+    const double end = px_clock_s();
+    b->spent[SYNTHESIS_FORWARD] += middle - start;
+    b->spent[SYNTHESIS_BACKWARD] += end - middle;
+    const px_view view = px_session_grad(b->session, run->input);
+    for (int64_t i = 0; i < b->samples; i++) {
+        gradient_row(&view, i, b->gradient, count);
+        if (!finite_values(b->gradient, (int64_t)count))
+            return batch_name(b, i, "gradients of its neurons", NULL, err);
+        pxi_pixels_step(&run->rule, b->original + (size_t)i * count, b->gradient,
+                        b->exact + (size_t)i * count);
+    }
+    return PX_OK;
+}
+
+/* The numbers of one form, whose pixels are in `pixels`; `bit` marks neurons that rose. */
+static px_status batch_measure(batch *b, const float *pixels, int bit, px_error *err)
+{
+    const pxi_synthesis_run *run = b->run;
+    const double start = px_clock_s();
+    PX_TRY(batch_forward(b, pixels, 1, err));
+    PX_TRY(batch_judge(b, err));
+    b->spent[SYNTHESIS_JUDGE] += px_clock_s() - start;
+    for (int64_t i = 0; i < b->samples; i++) {
+        px_synthesis_row *row = &b->rows[i];
+        px_synthesis_form *form = bit == PX_ROSE_EXACT ? &row->exact : &row->stored;
+        *form = (px_synthesis_form){.predicted = b->predicted[i], .loss = b->losses[i]};
+        const bool differs =
+            pxi_pixels_distance(&run->rule, b->original + (size_t)i * run->rule.count,
+                                pixels + (size_t)i * run->rule.count, form);
+        *(bit == PX_ROSE_EXACT ? &row->unchanged : &row->unchanged_stored) = !differs;
+        const px_synthesis_list *list = &run->job->lists[row->list];
+        uint8_t *rose = run->out->rose + run->out->rose_at[row - run->out->rows];
+        for (size_t n = 0; n < list->count; n++) {
+            const px_layer *layer = px_probe_layer(run->job->probe, list->neurons[n].layer);
+            const int64_t at = i * run->wide + layer->neuron_offset + list->neurons[n].unit;
+            if (!(b->trace[1][at] > b->trace[0][at]))
+                continue;
+            rose[n] |= (uint8_t)bit;
+            form->rose += (int64_t)n < row->neurons;
+        }
+    }
+    return PX_OK;
+}
+
+static px_status batch_load(batch *b, px_error *err)
+{
+    const pxi_synthesis_run *run = b->run;
+    const size_t count = run->rule.count;
+    for (int64_t i = 0; i < b->samples; i++) {
+        float *pixels = b->original + (size_t)i * count;
+        PX_TRY(px_dataset_pixels(run->job->set, b->rows[i].input, pixels, err));
+        const size_t bad = pxi_pixels_outside(&run->rule, pixels);
+        if (bad < count) {
+            char name[128];
+            return px_fail(
+                err, PX_E_INPUT,
+                "input '%s' has the value %g, outside the range %g..%g; --range LOW,HIGH says "
+                "what values may be, --scale what a pixel is multiplied by",
+                px_dataset_name(run->job->set, b->rows[i].input, name, sizeof name),
+                pxi_pixel_units(&run->rule, (double)pixels[bad]), run->out->options.low,
+                run->out->options.high);
+        }
+        b->labels[i] = b->rows[i].label;
+    }
+    memcpy(b->exact, b->original, (size_t)b->samples * count * sizeof *b->exact);
+    return PX_OK;
+}
+
+static px_status batch_work(batch *b, px_error *err)
+{
+    const pxi_synthesis_run *run = b->run;
+    const size_t count = (size_t)b->samples * run->rule.count;
+    PX_TRY(batch_load(b, err));
+    for (int64_t step = 0; step < run->out->options.iterations; step++) {
+        PX_TRY(batch_step(b, step > 0, err));
+        if (step > 0)
+            continue;
+        PX_TRY(batch_judge(b, err)); /* the scores of the forward run are still there */
+        for (int64_t i = 0; i < b->samples; i++) {
+            b->rows[i].before = b->predicted[i];
+            b->rows[i].loss_before = b->losses[i];
+        }
+    }
+    PX_TRY(batch_measure(b, b->exact, PX_ROSE_EXACT, err));
+    if (!b->bytes) {
+        for (int64_t i = 0; i < b->samples; i++) {
+            px_synthesis_row *row = &b->rows[i];
+            row->stored = row->exact;
+            row->unchanged_stored = row->unchanged;
+            const size_t at = (size_t)(row - run->out->rows);
+            for (size_t n = run->out->rose_at[at]; n < run->out->rose_at[at + 1]; n++)
+                run->out->rose[n] |= run->out->rose[n] & PX_ROSE_EXACT ? PX_ROSE_STORED : 0;
+        }
+        return PX_OK;
+    }
+    pxi_pixels_round(b->original, b->exact, count, b->bytes);
+    float *rounded = pxi_calloc(count, sizeof *rounded);
+    if (!rounded)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        rounded[i] = (float)b->bytes[i];
+    const px_status status = batch_measure(b, rounded, PX_ROSE_STORED, err);
+    free(rounded);
+    return status;
+}
+
+px_status pxi_synthesis_batch(void *context, px_session *session, int64_t first, int64_t samples,
+                              px_error *err)
+{
+    pxi_synthesis_run *run = context;
+    const double start = px_clock_s();
+    const size_t count = run->rule.count, wide = (size_t)PX_MAX(run->wide, 1);
+    const size_t rows = (size_t)samples;
+    batch b = {
+        .run = run,
+        .session = session,
+        .rows = run->out->rows + run->first + first,
+        .samples = samples,
+        .original = run->original + (size_t)first * count,
+        .exact = run->exact + (size_t)first * count,
+        .bytes = run->bytes ? run->bytes + (size_t)first * count : NULL,
+        .spent = run->spent[first / px_plan_batch(run->plan)],
+        .trace = {pxi_calloc(rows, wide * sizeof(float)), pxi_calloc(rows, wide * sizeof(float))},
+        .gradient = pxi_calloc(count, sizeof *b.gradient),
+        .labels = pxi_calloc(rows, sizeof *b.labels),
+        .predicted = pxi_calloc(rows, sizeof *b.predicted),
+        .losses = pxi_calloc(rows, sizeof *b.losses),
+    };
+    px_status status;
+    if (b.trace[0] && b.trace[1] && b.gradient && b.labels && b.predicted && b.losses)
+        status = batch_work(&b, err);
+    else
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    free(b.trace[0]);
+    free(b.trace[1]);
+    free(b.gradient);
+    free(b.labels);
+    free(b.predicted);
+    free(b.losses);
+    b.spent[SYNTHESIS_ALL] += px_clock_s() - start;
+    return status;
+}
