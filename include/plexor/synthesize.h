@@ -20,6 +20,7 @@
 #define PLEXOR_SYNTHESIZE_H
 
 #include <plexor/data.h>
+#include <plexor/localize.h>
 #include <plexor/probe.h>
 
 PX_BEGIN_DECLS
@@ -163,6 +164,24 @@ typedef struct px_synthesis_choice {
  * the caller's; *count may be 0. */
 PX_API px_status px_synthesis_choose(const px_dataset *set, const px_synthesis_choice *choice,
                                      int64_t **out, int64_t *count, px_error *err);
+
+/* --- neurons that were localized ----------------------------------------------------------------
+ */
+
+typedef struct px_synthesis_targets { /* lists for a job; open to read */
+    px_synthesis_list *lists;
+    size_t count;
+    int64_t *of_class; /* per class: which list; -1: none */
+    int classes;
+} px_synthesis_targets;
+
+/* The first k neurons of each class of a ranking are raised, the first `watched` are watched (at
+ * least k; 0: k); a class that has fewer gives all it has. `probe` has the layers that
+ * px_suspicious_layers() names, and the list's own view of neurons. */
+PX_API px_status px_synthesis_targets_init(px_synthesis_targets *targets,
+                                           const px_suspicious *suspects, const px_probe *probe,
+                                           int classes, int64_t k, int64_t watched, px_error *err);
+PX_API void px_synthesis_targets_done(px_synthesis_targets *targets); /* {0} is fine */
 
 /* --- a folder of results ------------------------------------------------------------------------
  *

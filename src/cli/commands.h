@@ -12,6 +12,7 @@
     X(profile)          \
     X(select)           \
     X(merge)            \
+    X(synthesize)       \
     X(mutate)           \
     X(train)            \
     X(repair)           \

@@ -1,0 +1,415 @@
+/* src/cli/cmd_synthesize.c - plexor synthesize MODEL --data SPEC */
+#include "cli/synthesize_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/train.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct synthesize_args {
+    cli_data data;
+    cli_neurons neurons;
+    cli_workers workers;
+    cli_output output;
+    const char *suspicious, *measure, *step, *distance, *range, *store, *to;
+    int64_t k, iterations, draw, pictures;
+    double star, theta;
+    bool per_class, pooled, absolute;
+} synthesize_args;
+
+typedef struct synthesize_work {
+    const cli_command *self;
+    const synthesize_args *a;
+    px_model *model;
+    cli_inputs inputs;
+    px_scores scores;
+    px_spectrum *spectrum;
+    px_suspicious *suspects;
+    px_probe *probe;
+    px_synthesis_targets targets;
+    int64_t *predictions, right;
+    int64_t *chosen, count;
+    size_t *list_of;
+    px_synthesis *synthesis;
+} synthesize_work;
+
+/* --- which neurons ------------------------------------------------------------------------------
+ */
+
+static px_status work_spectrum(synthesize_work *w, px_error *err)
+{
+    px_spectrum_options options = px_spectrum_options_default();
+    px_spectrum_run_options run = {.batch = w->a->workers.batch};
+    cli_progress progress = cli_progress_start("localize");
+    options.layers = w->a->neurons.layers;
+    options.neurons = w->a->neurons.view;
+    options.theta = w->a->theta;
+    options.threads = (int)w->a->workers.threads;
+    run.progress = cli_progress_tick;
+    run.progress_context = &progress;
+    PX_TRY(px_spectrum_new(w->model, &w->inputs.shape, &options, &w->spectrum, err));
+    const px_status status = px_spectrum_run(w->spectrum, w->inputs.set, &w->inputs.pre, &run, err);
+    cli_progress_end(&progress);
+    return status;
+}
+
+static px_status work_rank(synthesize_work *w, const char *measure, px_suspicious **out,
+                           px_error *err)
+{
+    px_rank_options options = px_rank_options_default();
+    options.measure = measure;
+    options.star = w->a->star;
+    options.k = w->a->k;
+    options.pooled = w->a->pooled;
+    return px_suspicious_rank(w->spectrum, &options, out, err);
+}
+
+/* The baseline of the paper: drawn to resemble what its three measures choose. */
+static px_status work_random(synthesize_work *w, px_error *err)
+{
+    static const char *const measures[] = {"tarantula", "ochiai", "dstar"};
+    enum { MEASURES = sizeof measures / sizeof *measures };
+    px_suspicious *lists[MEASURES] = {NULL};
+    const px_baseline_options options = {.k = w->a->k, .seed = (uint64_t)w->a->data.seed};
+    px_status status = PX_OK;
+    for (size_t i = 0; i < MEASURES && status == PX_OK; i++)
+        status = work_rank(w, measures[i], &lists[i], err);
+    if (status == PX_OK)
+        status = px_suspicious_random(w->spectrum, (const px_suspicious *const *)lists, MEASURES,
+                                      &options, &w->suspects, err);
+    for (size_t i = 0; i < MEASURES; i++)
+        px_suspicious_free(lists[i]);
+    return status;
+}
+
+static px_status work_suspects(synthesize_work *w, px_error *err)
+{
+    const synthesize_args *a = w->a;
+    if (a->suspicious) {
+        PX_TRY(px_suspicious_open(a->suspicious, &w->suspects, err));
+        return px_suspicious_check(w->suspects, w->model, err);
+    }
+    const px_measure *measure = NULL;
+    const bool random = strcmp(a->measure, "random") == 0;
+    if (!random)
+        PX_TRY(px_measure_choose(a->measure, &measure, err));
+    PX_TRY(work_spectrum(w, err));
+    return random ? work_random(w, err) : work_rank(w, a->measure, &w->suspects, err);
+}
+
+/* Gradients start at another place of the layers than spectra are taken at. */
+static px_status work_targets(synthesize_work *w, px_error *err)
+{
+    char *layers = px_suspicious_layers(w->suspects);
+    if (!layers)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_probe_options options = px_probe_options_default();
+    px_feed feed = {.value = px_model_graph(w->model)->inputs[0], .shape = w->inputs.shape};
+    options.tap = PX_TAP_PRE;
+    px_status status = px_probe_options_parse(&options, layers, w->a->neurons.tap, NULL, err);
+    options.neurons = w->suspects->neurons;
+    options.deepxplore = w->suspects->deepxplore;
+    options.feeds = &feed;
+    options.feed_count = 1;
+    if (status == PX_OK)
+        status = px_probe_new(w->model, &options, &w->probe, err);
+    free(layers);
+    if (status == PX_OK)
+        status = px_synthesis_targets_init(&w->targets, w->suspects, w->probe, w->scores.classes,
+                                           w->a->k, 0, err);
+    if (status != PX_OK)
+        return status;
+    size_t fewest = (size_t)w->a->k;
+    for (size_t i = 0; i < w->targets.count; i++)
+        fewest = w->targets.lists[i].count < fewest ? w->targets.lists[i].count : fewest;
+    if (fewest < (size_t)w->a->k)
+        cli_note(w->self, "-k %" PRId64 ": there are only %zu neurons%s", w->a->k, fewest,
+                 w->a->suspicious ? " in the file" : "");
+    int missing = 0;
+    for (int c = 0; c < w->targets.classes; c++)
+        missing += w->targets.of_class[c] < 0;
+    if (missing)
+        cli_note(w->self,
+                 "%d of %d classes have no suspicious neurons, for want of wrong or of right "
+                 "answers: no inputs are made from them; --pooled ranks over all classes",
+                 missing, w->targets.classes);
+    return PX_OK;
+}
+
+/* --- which inputs -------------------------------------------------------------------------------
+ */
+
+static px_status work_predictions(synthesize_work *w, px_error *err)
+{
+    const px_judge_set data = {w->inputs.set, &w->inputs.pre};
+    px_judge *judge = NULL;
+    px_judgement sum;
+    w->predictions = calloc((size_t)w->inputs.count, sizeof *w->predictions);
+    if (!w->predictions)
+        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " predictions",
+                       w->inputs.count);
+    PX_TRY(px_judge_new(w->model, NULL, &data, (int)w->a->workers.threads, &judge, err));
+    cli_progress progress = cli_progress_start("predict");
+    const px_status status =
+        px_judge_run(judge, w->predictions, NULL, &sum, cli_progress_tick, &progress, err);
+    cli_progress_end(&progress);
+    px_judge_free(judge);
+    w->right = status == PX_OK ? sum.correct : 0;
+    return status;
+}
+
+static px_status work_choose(synthesize_work *w, px_error *err)
+{
+    bool *wanted = calloc((size_t)w->targets.classes, sizeof *wanted);
+    if (!wanted)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int c = 0; c < w->targets.classes; c++)
+        wanted[c] = w->targets.of_class[c] >= 0;
+    const px_synthesis_choice choice = {
+        .predictions = w->predictions,
+        .classes = w->targets.classes,
+        .wanted = wanted,
+        .limit = w->a->data.limit,
+        .per_class = w->a->draw,
+        .seed = (uint64_t)w->a->data.seed,
+    };
+    const px_status status =
+        px_synthesis_choose(w->inputs.set, &choice, &w->chosen, &w->count, err);
+    free(wanted);
+    PX_TRY(status);
+    if (w->count == 0)
+        return px_fail(err, PX_E_INPUT,
+                       "the network gets none of the inputs right whose class has suspicious "
+                       "neurons, so there is nothing to begin from; check --scale, --mean and "
+                       "--std with 'plexor eval'");
+    w->list_of = calloc((size_t)w->count, sizeof *w->list_of);
+    if (!w->list_of)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int64_t i = 0; i < w->count; i++)
+        w->list_of[i] = (size_t)w->targets.of_class[px_dataset_label(w->inputs.set, w->chosen[i])];
+    return PX_OK;
+}
+
+/* --- making them --------------------------------------------------------------------------------
+ */
+
+static px_status work_options(const synthesize_work *w, px_synthesis_options *out, px_error *err)
+{
+    const synthesize_args *a = w->a;
+    px_synthesis_options o = px_synthesis_options_default();
+    if (a->range) {
+        char low[64];
+        const char *comma = strchr(a->range, ',');
+        if (!comma || (size_t)(comma - a->range) >= sizeof low)
+            return px_fail(err, PX_E_USAGE, "--range '%.60s': expected LOW,HIGH, such as 0,1",
+                           a->range);
+        memcpy(low, a->range, (size_t)(comma - a->range));
+        low[comma - a->range] = '\0';
+        PX_TRY(px_synthesis_parse(low, "--range", 0, 1, &o.low, err));
+        PX_TRY(px_synthesis_parse(comma + 1, "--range", 0, 1, &o.high, err));
+    }
+    o.keep_float = strcmp(a->store, "float") == 0;
+    o.iterations = a->iterations;
+    PX_TRY(px_synthesis_complete(&o, w->inputs.set, &w->inputs.pre, err));
+    PX_TRY(px_synthesis_parse(a->step, "--step", o.low, o.high, &o.step, err));
+    PX_TRY(px_synthesis_parse(a->distance, "--distance", o.low, o.high, &o.distance, err));
+    PX_TRY(px_synthesis_complete(&o, w->inputs.set, &w->inputs.pre, err));
+    o.batch = a->workers.batch;
+    o.threads = (int)a->workers.threads;
+    *out = o;
+    return PX_OK;
+}
+
+static px_status work_make(synthesize_work *w, px_synthesis_options options,
+                           px_synthesis_folder **folder, px_error *err)
+{
+    const px_synthesis_job job = {
+        .model = w->model,
+        .probe = w->probe,
+        .set = w->inputs.set,
+        .pre = &w->inputs.pre,
+        .lists = w->targets.lists,
+        .list_count = w->targets.count,
+        .inputs = w->chosen,
+        .list_of = w->list_of,
+        .count = w->count,
+    };
+    if (w->a->to) {
+        enum { SHEET = 48 };
+        const px_synthesis_folder_options how = {
+            .pictures = w->a->pictures > 0 ? w->a->pictures : -1,
+            .sheet = SHEET,
+            .title = "original, synthesised, ten times the difference",
+            .absolute = w->a->absolute,
+        };
+        PX_TRY(px_synthesis_folder_new(w->a->to, w->inputs.set, &w->inputs.pre, &options, w->count,
+                                       &how, folder, err));
+        options.emit = px_synthesis_folder_add;
+        options.emit_context = *folder;
+    }
+    cli_progress progress = cli_progress_start("synthesize");
+    options.progress = cli_progress_tick;
+    options.progress_context = &progress;
+    const px_status status = px_synthesize(&job, &options, &w->synthesis, err);
+    cli_progress_end(&progress);
+    return status;
+}
+
+static px_status work_all(synthesize_work *w, const char *path, int argc, char **argv,
+                          px_json *json, synthesize_report *report, px_error *err)
+{
+    const synthesize_args *a = w->a;
+    px_synthesis_options options;
+    px_synthesis_folder *folder = NULL;
+    cli_data data = a->data;
+    data.limit = 0; /* spectra use all of the data */
+    PX_TRY(cli_model_load(w->self, path, &w->model, err));
+    PX_TRY(px_model_scores(w->model, &w->scores, err));
+    PX_TRY(cli_inputs_open(w->model, &data, &w->inputs, err));
+    PX_TRY(px_dataset_check_labels(w->inputs.set, w->scores.classes, err));
+    PX_TRY(work_options(w, &options, err));
+    PX_TRY(work_suspects(w, err));
+    PX_TRY(work_targets(w, err));
+    PX_TRY(work_predictions(w, err));
+    PX_TRY(work_choose(w, err));
+    px_status status = work_make(w, options, &folder, err);
+    *report = (synthesize_report){
+        .model = w->model,
+        .inputs = &w->inputs,
+        .suspects = w->suspects,
+        .probe = w->probe,
+        .synthesis = w->synthesis,
+        .targets = &w->targets,
+        .k = a->k,
+        .right = w->right,
+        .to = a->to,
+    };
+    if (status == PX_OK) {
+        px_json_object(json, NULL);
+        cli_json_origin(json, w->model, w->inputs.set, argc, argv);
+        cli_inputs_json(&w->inputs, json);
+        px_json_int(json, "seed", a->data.seed);
+        synthesize_json(report, json);
+        px_json_end(json);
+        if (!px_json_text(json))
+            status = px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    if (status == PX_OK && folder) {
+        status = px_synthesis_folder_commit(folder, w->synthesis, px_json_text(json), err);
+        folder = NULL;
+    }
+    px_synthesis_folder_abandon(folder);
+    return status;
+}
+
+static void work_done(synthesize_work *w)
+{
+    px_synthesis_free(w->synthesis);
+    free(w->list_of);
+    free(w->chosen);
+    free(w->predictions);
+    px_synthesis_targets_done(&w->targets);
+    px_probe_free(w->probe);
+    px_suspicious_free(w->suspects);
+    px_spectrum_free(w->spectrum);
+    cli_inputs_close(&w->inputs);
+    px_model_free(w->model);
+}
+
+static int synthesize_run(const cli_command *self, int argc, char **argv)
+{
+    synthesize_args a = {.measure = "ochiai",
+                         .step = "1",
+                         .distance = "10%",
+                         .store = "auto",
+                         .k = 10,
+                         .iterations = 1,
+                         .pictures = 1000,
+                         .star = PX_STAR_DEFAULT};
+    const char *path = NULL;
+    const cli_option options[] = {
+        CLI_DATA_OPTIONS(&a.data),
+        CLI_STRING(0, "suspicious", &a.suspicious, "FILE",
+                   "neurons as 'plexor localize -o' wrote them"),
+        CLI_STRING(0, "measure", &a.measure, "NAME|random",
+                   "or find them: a measure of 'plexor list measures', or random neurons of the "
+                   "same layers"),
+        CLI_INT('k', "k", &a.k, "N", 1, 1e9, "so many neurons of each class are raised"),
+        CLI_STRING(0, "step", &a.step, "S",
+                   "how far along the mean gradient, in units of scaled pixels"),
+        CLI_STRING(0, "distance", &a.distance, "D",
+                   "how far a value may move: 0.1, 8/255, or 10% of the range"),
+        CLI_STRING(0, "range", &a.range, "LOW,HIGH",
+                   "what a scaled value may be; 0 to 255 levels for 8-bit data, else 0,1"),
+        CLI_INT(0, "iterations", &a.iterations, "N", 1, 1e6,
+                "take so many steps, each along its own gradient, within the distance"),
+        CLI_FLAG(0, "per-class", &a.per_class, "rank neurons for each class by itself (default)"),
+        CLI_FLAG(0, "pooled", &a.pooled, "rank neurons over all classes together"),
+        CLI_REAL(0, "star", &a.star, "X", 0, 1e3, "the exponent of dstar"),
+        CLI_REAL(0, "theta", &a.theta, "X", -1e30, 1e30, "a neuron above this is active"),
+        CLI_INT(0, "draw", &a.draw, "N", 0, 9e15,
+                "draw so many inputs of each class by --seed; 0: take all in order, up to --limit"),
+        CLI_STRING(0, "layers", &a.neurons.layers, "LIST", "where to look; hidden by default"),
+        CLI_STRING(0, "neurons", &a.neurons.view, "VIEW",
+                   "what a neuron is; see 'plexor list neurons'"),
+        CLI_STRING(0, "tap", &a.neurons.tap, "TAP",
+                   "where in a layer gradients start: pre (default) or post"),
+        CLI_STRING(0, "store", &a.store, "auto|float",
+                   "float: do not round the inputs of 8-bit data"),
+        CLI_INT(0, "pictures", &a.pictures, "N", 0, 9e15,
+                "at most so many PNG files of each kind; 0: of all inputs"),
+        CLI_FLAG(0, "absolute", &a.absolute, "differences without their sign, black is none"),
+        CLI_STRING('o', "output", &a.to, "FOLDER", "where inputs, pictures and tables go"),
+        CLI_WORKER_OPTIONS(&a.workers),
+        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    if (!cli_require(self, "data", a.data.spec))
+        return CLI_BAD_INPUT;
+    if (a.per_class && a.pooled)
+        return cli_usage_error(self, "--per-class and --pooled exclude each other");
+    if (strcmp(a.store, "auto") != 0 && strcmp(a.store, "float") != 0)
+        return cli_usage_error(self, "--store '%.60s': expected auto or float", a.store);
+    px_error err = {0};
+    px_json json = {0};
+    synthesize_report report;
+    synthesize_work work = {.self = self, .a = &a};
+    int rc = CLI_DONE;
+    const px_status status = work_all(&work, path, argc, argv, &json, &report, &err);
+    if (status != PX_OK) {
+        rc = cli_fail(self, &err);
+        px_json_done(&json);
+    } else if (a.output.json) {
+        rc = cli_print_json(self, &json);
+    } else {
+        synthesize_print(&report);
+        px_json_done(&json);
+    }
+    work_done(&work);
+    return rc;
+}
+
+const cli_command cli_command_synthesize = {
+    .name = "synthesize",
+    .usage = "MODEL --data SPEC [--suspicious FILE|--measure NAME|random] [-k N] [-o FOLDER]",
+    .help = "make inputs that excite suspicious neurons",
+    .details =
+        "Moves inputs that the network gets right along the mean gradient of the neurons that are "
+        "most active when it is wrong (DeepFault, Algorithm 2), cut to --distance and to the range "
+        "of values. All of --data is used to find the neurons, --limit and --draw say from which "
+        "inputs to begin.\n"
+        "Each input is judged as computed, and as it is stored: 8-bit data are rounded to whole "
+        "levels towards the original, so that the distance holds. The folder has inputs.npz, which "
+        "is data for 'plexor eval' and 'plexor repair --add', the originals, a table, PNG "
+        "pictures with ten times the difference, and a contact sheet.",
+    .examples =
+        "plexor synthesize net.onnx --data digits --measure ochiai -k 10 --limit 1000 -o made\n"
+        "plexor synthesize net.onnx --data digits --suspicious suspicious.csv --distance 8/255\n"
+        "plexor synthesize net.onnx --data digits --measure random --seed 3 --json\n",
+    .run = synthesize_run,
+};

@@ -1,0 +1,71 @@
+/* src/generate/synthesis_suspects.c - a ranking of neurons as lists to raise */
+#include <plexor/synthesize.h>
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+static px_status targets_list(px_synthesis_list *list, const px_suspect *suspects, size_t count,
+                              const px_probe *probe, px_error *err)
+{
+    px_synthesis_neuron *neurons = pxi_calloc(count, sizeof *neurons);
+    if (!neurons)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    list->neurons = neurons; /* freed with the targets from here on */
+    list->count = count;
+    for (size_t i = 0; i < count; i++) {
+        PX_TRY(px_suspect_find(&suspects[i], probe, &neurons[i].layer, err));
+        neurons[i].unit = suspects[i].unit;
+    }
+    return PX_OK;
+}
+
+static px_status targets_fill(px_synthesis_targets *t, const px_suspicious *suspects,
+                              const px_probe *probe, int64_t k, int64_t watched, px_error *err)
+{
+    t->lists = pxi_calloc((size_t)PX_MAX(t->classes, 1), sizeof *t->lists);
+    t->of_class = pxi_calloc((size_t)PX_MAX(t->classes, 1), sizeof *t->of_class);
+    if (!t->lists || !t->of_class)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_suspect *last = NULL; /* a list over all classes is the same for each */
+    for (int c = 0; c < t->classes; c++) {
+        size_t count = 0;
+        const px_suspect *first = px_suspicious_class(suspects, c, &count);
+        t->of_class[c] = -1;
+        if (count == 0)
+            continue;
+        if (first != last) {
+            px_synthesis_list *list = &t->lists[t->count];
+            const size_t seeded = PX_MIN(count, (size_t)k);
+            t->count++;
+            PX_TRY(
+                targets_list(list, first, PX_MIN(count, (size_t)PX_MAX(watched, k)), probe, err));
+            list->seeded = seeded;
+            last = first;
+        }
+        t->of_class[c] = (int64_t)t->count - 1;
+    }
+    return PX_OK;
+}
+
+px_status px_synthesis_targets_init(px_synthesis_targets *targets, const px_suspicious *suspects,
+                                    const px_probe *probe, int classes, int64_t k, int64_t watched,
+                                    px_error *err)
+{
+    if (k < 1)
+        return px_fail(err, PX_E_USAGE, "%lld neurons: at least one is needed", (long long)k);
+    *targets = (px_synthesis_targets){.classes = classes};
+    const px_status status = targets_fill(targets, suspects, probe, k, watched, err);
+    if (status != PX_OK)
+        px_synthesis_targets_done(targets);
+    return status;
+}
+
+void px_synthesis_targets_done(px_synthesis_targets *targets)
+{
+    for (size_t i = 0; targets->lists && i < targets->count; i++)
+        free((px_synthesis_neuron *)targets->lists[i].neurons);
+    free(targets->lists);
+    free(targets->of_class);
+    *targets = (px_synthesis_targets){0};
+}
