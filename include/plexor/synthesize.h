@@ -143,7 +143,7 @@ typedef struct px_synthesis_summary {
     double loss_before;
     /* Of all workers together: the passes that make inputs, those that judge them, the rest. */
     double forward_seconds, backward_seconds, judge_seconds, other_seconds;
-    double seconds; /* on the clock */
+    double seconds, emit_seconds; /* on the clock: all of that, and handing inputs out */
 } px_synthesis_summary;
 PX_API px_synthesis_summary px_synthesis_sum(const px_synthesis *synthesis); /* NaN where no rows */
 

@@ -71,10 +71,13 @@ static void print_time(const synthesize_report *r)
     const px_synthesis_summary s = px_synthesis_sum(r->synthesis);
     const double ms = 1000.0 / (double)s.count;
     printf("\n%.3g ms per input on one worker: forward %.3g, backward %.3g, judging %.3g, the rest "
-           "%.3g; %.3g s in all\n",
+           "%.3g; %.3g s in all",
            ms * (s.forward_seconds + s.backward_seconds + s.judge_seconds + s.other_seconds),
            ms * s.forward_seconds, ms * s.backward_seconds, ms * s.judge_seconds,
            ms * s.other_seconds, s.seconds);
+    if (r->to)
+        printf(", and %.3g s for files", s.emit_seconds);
+    printf("\n");
 }
 
 void synthesize_print(const synthesize_report *r)
@@ -132,6 +135,7 @@ void synthesize_json(const synthesize_report *r, px_json *json)
             px_json_int(json, NULL, c);
     px_json_end(json);
     px_json_real(json, "seconds", s.seconds);
+    px_json_real(json, "files_seconds", s.emit_seconds);
     px_json_object(json, "worker_seconds");
     px_json_real(json, "forward", s.forward_seconds);
     px_json_real(json, "backward", s.backward_seconds);

@@ -244,7 +244,9 @@ static px_status run_chunks(pxi_synthesis_run *run, px_error *err)
         for (int64_t b = 0; b < batches; b++)
             for (int t = 0; t < SYNTHESIS_TIMES; t++)
                 s->spent[t] += run->spent[b][t];
+        const double start = px_clock_s();
         PX_TRY(run_emit(run, samples, err));
+        s->emit_seconds += px_clock_s() - start;
     }
     return PX_OK;
 }
@@ -287,7 +289,7 @@ px_status px_synthesize(const px_synthesis_job *job, const px_synthesis_options 
     free(run.exact);
     free(run.bytes);
     free(run.spent);
-    s->seconds = px_clock_s() - start;
+    s->seconds = px_clock_s() - start - s->emit_seconds;
     if (status == PX_OK)
         *out = s;
     else
@@ -368,6 +370,7 @@ px_synthesis_summary px_synthesis_sum(const px_synthesis *s)
         .backward_seconds = s->spent[SYNTHESIS_BACKWARD],
         .judge_seconds = s->spent[SYNTHESIS_JUDGE],
         .seconds = s->seconds,
+        .emit_seconds = s->emit_seconds,
     };
     sum.other_seconds =
         s->spent[SYNTHESIS_ALL] - sum.forward_seconds - sum.backward_seconds - sum.judge_seconds;

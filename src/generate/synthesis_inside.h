@@ -52,7 +52,7 @@ struct px_synthesis {
     px_synthesis_row *rows;
     size_t *rose_at; /* per row, and the end */
     uint8_t *rose;
-    double seconds, spent[SYNTHESIS_TIMES];
+    double seconds, emit_seconds, spent[SYNTHESIS_TIMES];
 };
 
 typedef struct pxi_synthesis_run {
