@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <plexor/json.h>
+#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,10 +316,32 @@ static void print_json_table(px_json *json, const doc_item *table, const char *h
     px_json_end(json);
 }
 
+/* The lines of a text that stands as it is: commands. */
+static void print_json_lines(px_json *json, const char *text, px_text *room)
+{
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        px_text_clear(room);
+        px_text_add_bytes(room, text, length);
+        px_json_string(json, NULL, px_text_failed(room) ? NULL : px_text_get(room));
+        json->text.failed = json->text.failed || px_text_failed(room);
+        text += length + (text[length] == '\n');
+    }
+}
+
 static void print_json(px_json *json, const doc_item *first)
 {
     const char *heading = NULL;
+    px_text room = {0};
     px_json_object(json, NULL);
+    px_json_string(json, "title", first->text);
+    px_json_string(json, "version", px_version());
+    px_json_array(json, "commands");
+    for (const doc_item *item = first; item; item = item->next)
+        if (item->kind == DOC_CODE)
+            print_json_lines(json, item->text, &room);
+    px_json_end(json);
+    px_text_done(&room);
     px_json_array(json, "tables");
     for (const doc_item *item = first; item; item = item->next)
         if (item->kind == DOC_HEADING)

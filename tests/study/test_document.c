@@ -85,6 +85,9 @@ static void test_json(void **state)
     assert_int_equal(pxi_doc_print(doc, PX_STUDY_JSON, &text, &err), PX_OK);
     assert_int_equal(px_json_parse(px_text_get(&text), text.length, &json, &err), PX_OK);
     const px_json_value *root = px_json_root(json);
+    assert_string_equal(px_json_member(root, "title")->string, "Study of things");
+    assert_int_equal(px_json_member(root, "commands")->count, 1);
+    assert_string_equal(px_json_member(root, "commands")->items[0].string, "plexor study");
     const px_json_value *table = &px_json_member(root, "tables")->items[0];
     assert_string_equal(px_json_member(table, "section")->string, "Table 7");
     const px_json_value *rows = px_json_member(table, "rows");
