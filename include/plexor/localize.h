@@ -209,7 +209,8 @@ PX_API px_status px_suspect_find(const px_suspect *suspect, const px_probe *prob
  */
 
 /* Neurons that both lists have in class c, over the longer one's length; NaN where one has none. */
-PX_API double px_suspicious_overlap(const px_suspicious *a, const px_suspicious *b, int c);
+PX_API px_status px_suspicious_overlap(const px_suspicious *a, const px_suspicious *b, int c,
+                                       double *out, px_error *err);
 /* Spearman's rank correlation of all pairs of measures over the neurons of class c, infinite scores
  * by the rule of the ranking: matrix[i * px_measure_count() + j]. NaN where it is undefined: the
  * class has no ranking, or a measure gives all neurons the same score. */

@@ -3,6 +3,7 @@
 #include "cli/list_criteria.h"
 #include "cli/list_mutations.h"
 #include "cli/list_studies.h"
+#include "cli/localize_print.h"
 
 #include <plexor/arch.h>
 #include <plexor/optimizer.h>
@@ -272,6 +273,10 @@ static const struct {
      .help = "the papers' own settings of criteria",
      .print = list_print_presets,
      .json = list_json_presets},
+    {.name = "measures",
+     .help = "how suspicious neurons are, for localize",
+     .print = list_print_measures,
+     .json = list_json_measures},
     {.name = "mutations",
      .help = "changes that leave a picture's meaning alone, their parameters, and sets of them",
      .print = list_print_mutations,
@@ -376,7 +381,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|criteria|presets|mutations|selectors|studies|archs|"
+    .usage = "[ops|layers|taps|neurons|criteria|presets|measures|mutations|selectors|studies|archs|"
              "optimizers|schedules|losses|augmentations|recipes|"
              "data]",
     .help = "show what plexor knows",

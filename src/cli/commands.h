@@ -10,6 +10,7 @@
     X(trace)            \
     X(cover)            \
     X(profile)          \
+    X(localize)         \
     X(select)           \
     X(merge)            \
     X(synthesize)       \

@@ -4,6 +4,9 @@
  * +infinity, which only D* can reach (as = nf = 0). A measure that is af times something is 0 where
  * af is: so Barinel is written af / (as + af), which is 1 - as / (as + af) wherever that is
  * defined, and a neuron that is never active is not suspicious.
+ *
+ * The order of neurons hangs on ties, so scores that are equal must be equal bits: each formula is
+ * brought to one quotient of whole numbers, which are exact in a double, and is rounded once.
  */
 #include "base/memory.h"
 #include "localize/spectrum.h"
@@ -24,25 +27,27 @@ static double ratio(double above, double below)
     return above > 0.0 ? (double)INFINITY : 0.0;
 }
 
-/* What Wong's third heuristic takes off: each further passing input counts for less. */
-static double wong3_passed(double as)
+/* Wong's third heuristic, af - h: each further passing input counts for less. */
+static double wong3_value(double as, double af)
 {
     if (as <= 2.0)
-        return as;
-    return as <= 10.0 ? 2.0 + 0.1 * (as - 2.0) : 2.8 + 0.001 * (as - 10.0);
+        return af - as; /* h = as */
+    if (as <= 10.0)
+        return (10.0 * af - 18.0 - as) / 10.0;   /* h = 2 + 0.1 (as - 2) */
+    return (1000.0 * af - 2790.0 - as) / 1000.0; /* h = 2.8 + 0.001 (as - 10) */
 }
 
 /* X(name, id, title, formula, value, source): the formula for people, the value for the compiler */
 #define MEASURES(X)                                                                                \
-    X(tarantula, "tarantula", "Tarantula", "(af/F) / (af/F + as/P)",                               \
-      ratio(ratio(af, F), ratio(af, F) + ratio(as, P)), "Jones, Harrold, Stasko, ICSE 2002")       \
-    X(ochiai, "ochiai", "Ochiai", "af / sqrt(F (af+as))", ratio(af, sqrt(F *(af + as))),           \
+    X(tarantula, "tarantula", "Tarantula", "(af/F) / (af/F + as/P)", ratio(af *P, af *P + as * F), \
+      "Jones, Harrold, Stasko, ICSE 2002")                                                         \
+    X(ochiai, "ochiai", "Ochiai", "af / sqrt(F (af+as))", sqrt(ratio(af *af, F *(af + as))),       \
       "Abreu, Zoeteweij, van Gemund, PRDC 2006")                                                   \
     X(dstar, "dstar", "D*", "af^star / (as+nf)", ratio(pow(af, star), as + nf),                    \
       "Wong, Debroy, Gao, Li, IEEE Trans. Reliability 2014")                                       \
     X(barinel, "barinel", "Barinel, for one fault", "1 - as/(as+af)", ratio(af, as + af),          \
       "Abreu, Zoeteweij, van Gemund, ASE 2009")                                                    \
-    X(op2, "op2", "Op2", "af - as/(P+1)", af - as / (P + 1.0),                                     \
+    X(op2, "op2", "Op2", "af - as/(P+1)", (af * (P + 1.0) - as) / (P + 1.0),                       \
       "Naish, Lee, Ramamohanarao, TOSEM 2011")                                                     \
     X(op1, "op1", "Op1", "-1 if nf > 0, else ns", nf > 0.0 ? -1.0 : ns,                            \
       "Naish, Lee, Ramamohanarao, TOSEM 2011")                                                     \
@@ -51,21 +56,20 @@ static double wong3_passed(double as)
     X(dice, "dice", "Dice; ranks as Jaccard does", "2af / (2af+as+nf)",                            \
       ratio(2.0 * af, 2.0 * af + as + nf), "Dice, Ecology 1945")                                   \
     X(zoltar, "zoltar", "Zoltar", "af / (F + as + 10000 nf as/af)",                                \
-      af > 0.0 ? af / (F + as + 10000.0 * nf * as / af) : 0.0,                                     \
-      "Janssen, Abreu, van Gemund, ASE 2009")                                                      \
+      ratio(af *af, af *(F + as) + 10000.0 * nf * as), "Janssen, Abreu, van Gemund, ASE 2009")     \
     X(kulczynski2, "kulczynski2", "Kulczynski 2", "(af/F + af/(af+as)) / 2",                       \
-      (ratio(af, F) + ratio(af, af + as)) / 2.0, "Kulczynski, 1927")                               \
+      ratio(af *(af + as + F), 2.0 * F * (af + as)), "Kulczynski, 1927")                           \
     X(overlap, "overlap", "Overlap", "af / min(F, af+as)", ratio(af, PX_MIN(F, af + as)),          \
       "Szymkiewicz, 1934")                                                                         \
-    X(ample, "ample", "Ample; two-sided", "|af/F - as/P|", fabs(ratio(af, F) - ratio(as, P)),      \
+    X(ample, "ample", "Ample; two-sided", "|af/F - as/P|", ratio(fabs(af *P - as * F), F *P),      \
       "Dallmeier, Lindig, Zeller, ECOOP 2005")                                                     \
     X(wong2, "wong2", "Wong 2", "af - as", af - as, "Wong, Qi, Zhao, Cai, COMPSAC 2007")           \
     X(wong3, "wong3", "Wong 3", "af - h(as), h rising by 1, 0.1 (from 2), 0.001 (from 10)",        \
-      af - wong3_passed(as), "Wong, Qi, Zhao, Cai, COMPSAC 2007")                                  \
+      wong3_value(as, af), "Wong, Qi, Zhao, Cai, COMPSAC 2007")                                    \
     X(gp13, "gp13", "GP13, found by genetic programming", "af (1 + 1/(2as+af))",                   \
-      af > 0.0 ? af * (1.0 + 1.0 / (2.0 * as + af)) : 0.0, "Yoo, SSBSE 2012")                      \
+      ratio(af *(2.0 * as + af + 1.0), 2.0 * as + af), "Yoo, SSBSE 2012")                          \
     X(mccon, "mccon", "McCon", "(af^2 - nf as) / (F (af+as))",                                     \
-      F *(af + as) > 0.0 ? (af * af - nf * as) / (F * (af + as)) : 0.0, "McConnaughey, 1964")      \
+      ratio(af *af - nf * as, F * (af + as)), "McConnaughey, 1964")                                \
     X(rogers_tanimoto, "rogers-tanimoto", "Rogers-Tanimoto", "(af+ns) / (af+ns+2(nf+as))",         \
       ratio(af + ns, af + ns + 2.0 * (nf + as)), "Rogers, Tanimoto, Science 1960")                 \
     X(simple_matching, "simple-matching", "simple matching", "(af+ns) / N", ratio(af + ns, F + P), \

@@ -8,20 +8,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-double px_suspicious_overlap(const px_suspicious *a, const px_suspicious *b, int c)
+static int suspect_order(const void *left, const void *right)
+{
+    const px_suspect *a = *(const px_suspect *const *)left, *b = *(const px_suspect *const *)right;
+    if (a->position != b->position)
+        return a->position < b->position ? -1 : 1;
+    return (a->unit > b->unit) - (a->unit < b->unit);
+}
+
+/* Pointers to the neurons, in the order of layers and units; NULL when out of memory. */
+static const px_suspect **suspects_sorted(const px_suspect *items, size_t count)
+{
+    const px_suspect **sorted = pxi_calloc(PX_MAX(count, 1), sizeof *sorted);
+    for (size_t i = 0; sorted && i < count; i++)
+        sorted[i] = &items[i];
+    if (sorted)
+        qsort(sorted, count, sizeof *sorted, suspect_order);
+    return sorted;
+}
+
+px_status px_suspicious_overlap(const px_suspicious *a, const px_suspicious *b, int c, double *out,
+                                px_error *err)
 {
     size_t a_count = 0, b_count = 0, both = 0;
-    const px_suspect *x = px_suspicious_class(a, c, &a_count);
-    const px_suspect *y = px_suspicious_class(b, c, &b_count);
-    if (a_count == 0 || b_count == 0)
-        return (double)NAN;
-    for (size_t i = 0; i < a_count; i++)
-        for (size_t j = 0; j < b_count; j++)
-            if (x[i].position == y[j].position && x[i].unit == y[j].unit) {
-                both++;
-                break;
-            }
-    return (double)both / (double)PX_MAX(a_count, b_count);
+    const px_suspect *a_items = px_suspicious_class(a, c, &a_count);
+    const px_suspect *b_items = px_suspicious_class(b, c, &b_count);
+    const px_suspect **x = suspects_sorted(a_items, a_count),
+                     **y = suspects_sorted(b_items, b_count);
+    const px_status status = x && y ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0, j = 0; status == PX_OK && i < a_count && j < b_count;) {
+        const int order = suspect_order(&x[i], &y[j]);
+        both += order == 0;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    if (status == PX_OK)
+        *out = a_count && b_count ? (double)both / (double)PX_MAX(a_count, b_count) : (double)NAN;
+    free(x);
+    free(y);
+    return status;
 }
 
 /* rank[neuron]: how many different scores are above its own, with a minus: a larger one is better.

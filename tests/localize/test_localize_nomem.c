@@ -62,6 +62,8 @@ static px_status lists(const fixture *f, px_error *err)
         status = px_suspicious_open(path, &read, err);
     if (status == PX_OK)
         status = px_measures_spearman(f->spectrum, 0, 3.0, matrix, err);
+    if (status == PX_OK)
+        status = px_suspicious_overlap(top, random, 0, matrix, err);
     px_suspicious_free(top);
     px_suspicious_free(random);
     px_suspicious_free(read);

@@ -116,6 +116,29 @@ static void test_star(void **state)
     assert_true(px_measure_find("dstar")->score(&hits, 4.0) == 4.0);
 }
 
+/* Hits in the same proportions have the same score to the bit, or ties would be broken by rounding:
+ * 1/sqrt(7 * 3) and 3/sqrt(7 * 27) are the same number. */
+static void test_ties_are_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id;
+        px_hits a, b;
+    } cases[] = {
+        {"ochiai", {2, 1, 40, 6}, {24, 3, 18, 4}},
+        {"tarantula", {2, 1, 19, 6}, {6, 3, 15, 4}},
+        {"barinel", {2, 1, 19, 6}, {6, 3, 15, 4}},
+        {"kulczynski2", {2, 2, 5, 2}, {8, 4, 5, 2}}, /* (1/2 + 1/2) / 2; (2/3 + 1/3) / 2 */
+        {"ample", {3, 1, 7, 4}, {5, 2, 5, 3}},       /* |1/5 - 3/10| = |2/5 - 5/10| */
+    };
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        const px_measure *m = px_measure_find(cases[i].id);
+        const double x = m->score(&cases[i].a, 3.0), y = m->score(&cases[i].b, 3.0);
+        if (x != y)
+            fail_msg("%s: %.17g and %.17g", cases[i].id, x, y);
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -153,7 +176,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_example),        cmocka_unit_test(test_zeros),
         cmocka_unit_test(test_steps_of_wong3), cmocka_unit_test(test_star),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_undefined),
+        cmocka_unit_test(test_ties_are_exact), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_undefined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,316 @@
+/* src/cli/cmd_localize.c - plexor localize MODEL --data SPEC */
+#include "cli/localize_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct localize_args {
+    cli_data data;
+    cli_neurons neurons;
+    cli_workers workers;
+    const char *measure, *compat, *output_path, *plot, *state, *shard, *spectrum;
+    int64_t k, run;
+    double star, theta;
+    bool per_class, pooled, compare;
+    cli_output output;
+} localize_args;
+
+typedef struct localize_job {
+    px_model *model;
+    cli_inputs inputs;
+    px_spectrum *spectrum;
+    px_suspicious *list;
+    int64_t shard, shards;
+    localize_report report;
+} localize_job;
+
+static bool localize_code(const localize_args *a)
+{
+    return a->compat != NULL;
+}
+
+/* --- the spectrum
+ * -------------------------------------------------------------------------------- */
+
+static px_status localize_count(const cli_command *self, const localize_args *a, localize_job *job,
+                                px_error *err)
+{
+    px_spectrum_options options = px_spectrum_options_default();
+    options.layers = a->neurons.layers;
+    options.tap = !a->neurons.tap && localize_code(a) ? "pre" : a->neurons.tap;
+    options.neurons = a->neurons.view;
+    options.theta = a->theta;
+    options.threads = (int)a->workers.threads;
+    PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
+    job->report.inputs = &job->inputs;
+    PX_TRY(px_spectrum_new(job->model, &job->inputs.shape, &options, &job->spectrum, err));
+    cli_progress progress = cli_progress_start("localize");
+    const px_spectrum_run_options run = {.batch = a->workers.batch,
+                                         .shard = job->shard,
+                                         .shards = job->shards,
+                                         .progress = cli_progress_tick,
+                                         .progress_context = &progress};
+    px_status status = px_spectrum_run(job->spectrum, job->inputs.set, &job->inputs.pre, &run, err);
+    cli_progress_end(&progress);
+    const int64_t seen =
+        px_spectrum_passed(job->spectrum, PX_POOLED) + px_spectrum_failed(job->spectrum, PX_POOLED);
+    if (status == PX_E_CANCELLED && seen > 0) {
+        cli_note(self, "stopped after %" PRId64 " inputs: what follows is about those", seen);
+        status = PX_OK;
+    }
+    return status;
+}
+
+static px_status localize_read(const localize_args *a, localize_job *job, px_error *err)
+{
+    PX_TRY(px_spectrum_open(a->spectrum, &job->spectrum, err));
+    const px_status status = px_spectrum_check(job->spectrum, job->model, err);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", a->spectrum);
+}
+
+/* --- the ranking
+ * --------------------------------------------------------------------------------- */
+
+static px_status localize_list(const localize_args *a, const px_spectrum *spectrum,
+                               const char *measure, px_suspicious **out, px_error *err)
+{
+    const px_rank_options options = {
+        .measure = measure, .star = a->star, .k = a->k, .pooled = a->pooled};
+    return px_suspicious_rank(spectrum, &options, out, err);
+}
+
+/* Random neurons are drawn beside those of the paper's three measures. */
+static px_status localize_random(const localize_args *a, const px_spectrum *spectrum,
+                                 px_suspicious **out, px_error *err)
+{
+    static const char *const compared[] = {"tarantula", "ochiai", "dstar"};
+    px_suspicious *lists[3] = {NULL};
+    const px_baseline_options options = {.k = a->k,
+                                         .seed = (uint64_t)a->data.seed,
+                                         .run = (uint32_t)a->run,
+                                         .compat_code = localize_code(a)};
+    px_status status = PX_OK;
+    for (size_t i = 0; i < 3 && status == PX_OK; i++)
+        status = localize_list(a, spectrum, compared[i], &lists[i], err);
+    if (status == PX_OK)
+        status = px_suspicious_random(spectrum,
+                                      (const px_suspicious *const[]){lists[0], lists[1], lists[2]},
+                                      3, &options, out, err);
+    for (size_t i = 0; i < 3; i++)
+        px_suspicious_free(lists[i]);
+    if (status == PX_OK && (*out)->count == 0) {
+        px_suspicious_free(*out);
+        *out = NULL;
+        status = px_fail(err, PX_E_INPUT,
+                         "the measures choose every neuron of their layers, and none is left for "
+                         "random ones; a smaller -k leaves some");
+    }
+    return status;
+}
+
+/* Adds what list i has in common with the others, and with the list that was asked for. */
+static px_status compare_overlaps(const localize_report *r, size_t i, int c, px_error *err)
+{
+    const size_t count = px_measure_count();
+    double share = 0.0;
+    PX_TRY(px_suspicious_overlap(r->list, r->lists[i], c, &share, err));
+    r->list_overlap[i] += isnan(share) ? 0.0 : share; /* random ones may be missing in a class */
+    for (size_t j = i; j < count; j++) {
+        PX_TRY(px_suspicious_overlap(r->lists[i], r->lists[j], c, &share, err));
+        r->overlap[i * count + j] += share;
+        if (j != i)
+            r->overlap[j * count + i] += share;
+    }
+    return PX_OK;
+}
+
+/* Means over the classes that have a ranking. */
+static px_status localize_compare(const localize_args *a, localize_job *job, px_error *err)
+{
+    const size_t count = px_measure_count();
+    localize_report *r = &job->report;
+    double *one = calloc(count * count, sizeof *one);
+    int64_t *defined = calloc(count * count, sizeof *defined);
+    r->lists = calloc(count, sizeof *r->lists);
+    r->overlap = calloc(count * count, sizeof *r->overlap);
+    r->spearman = calloc(count * count, sizeof *r->spearman);
+    r->list_overlap = calloc(count, sizeof *r->list_overlap);
+    px_status status = one && defined && r->lists && r->overlap && r->spearman && r->list_overlap
+                           ? PX_OK
+                           : px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count && status == PX_OK; i++)
+        status = localize_list(a, job->spectrum, px_measure_get(i)->id, &r->lists[i], err);
+    int classes = 0;
+    const int first = a->pooled ? PX_POOLED : 0;
+    const int end = a->pooled ? PX_POOLED + 1 : px_spectrum_classes(job->spectrum);
+    for (int c = first; c < end && status == PX_OK; c++) {
+        if (!px_spectrum_ranks(job->spectrum, c))
+            continue;
+        classes++;
+        status = px_measures_spearman(job->spectrum, c, a->star, one, err);
+        for (size_t i = 0; i < count * count && status == PX_OK; i++) {
+            r->spearman[i] += isnan(one[i]) ? 0.0 : one[i];
+            defined[i] += !isnan(one[i]);
+        }
+        for (size_t i = 0; i < count && status == PX_OK; i++)
+            status = compare_overlaps(r, i, c, err);
+    }
+    for (size_t i = 0; i < count * count && status == PX_OK; i++) {
+        r->overlap[i] /= classes;
+        r->spearman[i] = defined[i] ? r->spearman[i] / (double)defined[i] : (double)NAN;
+    }
+    for (size_t i = 0; i < count && status == PX_OK; i++)
+        r->list_overlap[i] /= classes;
+    free(one);
+    free(defined);
+    return status;
+}
+
+static px_status localize_work(const cli_command *self, const localize_args *a, const char *path,
+                               localize_job *job, px_error *err)
+{
+    const double start = px_clock_s();
+    const px_measure *measure = NULL;
+    localize_report *r = &job->report;
+    if (strcmp(a->measure, "random") != 0) /* before anything runs */
+        PX_TRY(px_measure_choose(a->measure, &measure, err));
+    PX_TRY(cli_shard(a->shard, &job->shard, &job->shards, err));
+    PX_TRY(cli_model_load(self, path, &job->model, err));
+    PX_TRY(a->spectrum ? localize_read(a, job, err) : localize_count(self, a, job, err));
+    if (a->state)
+        PX_TRY(px_spectrum_save(job->spectrum, a->state, err));
+    r->model = job->model;
+    r->spectrum = job->spectrum;
+    r->seconds = px_clock_s() - start;
+    if (a->shard) /* its neurons would be those of a part: ranked when all parts are there */
+        return PX_OK;
+    const int64_t neurons = px_spectrum_neuron_count(job->spectrum);
+    if (a->k > neurons)
+        cli_note(self, "there are %" PRId64 " neurons: -k %" PRId64 " takes all of them", neurons,
+                 a->k);
+    PX_TRY(measure ? localize_list(a, job->spectrum, a->measure, &job->list, err)
+                   : localize_random(a, job->spectrum, &job->list, err));
+    r->list = job->list;
+    r->k = a->k < neurons ? a->k : neurons;
+    if (a->compare)
+        PX_TRY(localize_compare(a, job, err));
+    r->seconds = px_clock_s() - start;
+    if (a->output_path)
+        PX_TRY(px_suspicious_save(job->list, a->output_path, err));
+    return a->plot ? localize_plot(r, a->plot, err) : PX_OK;
+}
+
+static void localize_done(localize_job *job)
+{
+    localize_report *r = &job->report;
+    for (size_t i = 0; r->lists && i < px_measure_count(); i++)
+        px_suspicious_free(r->lists[i]);
+    free(r->lists);
+    free(r->overlap);
+    free(r->spearman);
+    free(r->list_overlap);
+    px_suspicious_free(job->list);
+    px_spectrum_free(job->spectrum);
+    cli_inputs_close(&job->inputs);
+    px_model_free(job->model);
+}
+
+/* Options that exclude each other; 0 or an exit status. */
+static int localize_check(const cli_command *self, const localize_args *a)
+{
+    if (a->spectrum && a->data.spec)
+        return cli_usage_error(self, "--spectrum and --data exclude each other");
+    if (a->spectrum && (a->neurons.layers || a->neurons.tap || a->neurons.view || a->shard))
+        return cli_usage_error(self, "--spectrum has its neurons already: --layers, --tap, "
+                                     "--neurons and --shard go with --data");
+    if (!a->spectrum && !cli_require(self, "data", a->data.spec))
+        return CLI_BAD_INPUT;
+    if (a->shard && !a->state)
+        return cli_usage_error(self, "--shard counts a part of the data, for 'plexor merge': say "
+                                     "where to with --state");
+    if (a->shard && (a->output_path || a->plot || a->compare))
+        return cli_usage_error(self, "--shard counts a part of the data; -o, --plot and --compare "
+                                     "go with --spectrum, when the parts are merged");
+    if (a->per_class && a->pooled)
+        return cli_usage_error(self, "--per-class and --pooled exclude each other");
+    if (a->compat && strcmp(a->compat, "code") != 0)
+        return cli_usage_error(self, "--compat %.60s: there is only 'code'", a->compat);
+    return CLI_DONE;
+}
+
+static int localize_run(const cli_command *self, int argc, char **argv)
+{
+    localize_args a = {.measure = "ochiai", .k = 10, .star = PX_STAR_DEFAULT};
+    const char *path = NULL;
+    const cli_option options[] = {
+        CLI_DATA_OPTIONS(&a.data),
+        CLI_STRING(0, "measure", &a.measure, "ID|random",
+                   "how suspicious a neuron is; 'plexor list measures' names them"),
+        CLI_INT('k', "top", &a.k, "K", 1, 9e15, "how many neurons, for each class"),
+        CLI_FLAG(0, "per-class", &a.per_class, "a ranking for each class (the default)"),
+        CLI_FLAG(0, "pooled", &a.pooled, "one ranking over the inputs of all classes"),
+        CLI_REAL(0, "star", &a.star, "X", 1e-3, 30, "the exponent of dstar"),
+        CLI_REAL(0, "theta", &a.theta, "X", -1e30, 1e30, "a neuron is active above this"),
+        CLI_NEURON_OPTIONS(&a.neurons),
+        CLI_FLAG(0, "compare", &a.compare, "all measures: neurons in common, and rank correlation"),
+        CLI_INT(0, "run", &a.run, "N", 0, 4294967295.0,
+                "which draw of random neurons; others for another number"),
+        CLI_STRING(0, "compat", &a.compat, "code",
+                   "as the published code: --tap pre, and layers of random neurons by chance"),
+        CLI_STRING('o', "output", &a.output_path, "FILE", "the neurons as a table (CSV)"),
+        CLI_STRING(0, "plot", &a.plot, "FILE", "their layers as a chart, .svg or .png"),
+        CLI_STRING(0, "state", &a.state, "FILE", "save the counts, for --spectrum and 'merge'"),
+        CLI_STRING(0, "spectrum", &a.spectrum, "FILE",
+                   "take the counts that --state saved, instead of --data"),
+        CLI_STRING(0, "shard", &a.shard, "I/N", "only part I (from 0) of N parts of the data"),
+        CLI_WORKER_OPTIONS(&a.workers),
+        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    int rc = localize_check(self, &a);
+    if (rc != CLI_DONE)
+        return rc;
+    px_error err = {0};
+    localize_job job = {.report = {0}};
+    if (localize_work(self, &a, path, &job, &err) != PX_OK) {
+        rc = cli_fail(self, &err);
+    } else if (a.output.json) {
+        px_json json = {0};
+        px_json_object(&json, NULL);
+        cli_json_origin(&json, job.model, job.inputs.set, argc, argv);
+        localize_json(&job.report, &json);
+        px_json_end(&json);
+        rc = cli_print_json(self, &json);
+    } else {
+        localize_print(&job.report);
+    }
+    localize_done(&job);
+    return rc;
+}
+
+const cli_command cli_command_localize = {
+    .name = "localize",
+    .usage = "MODEL --data SPEC [--measure ID] [-k K] [options]",
+    .help = "which neurons are active when a network is wrong",
+    .details =
+        "For each hidden neuron plexor counts on how many inputs it was active or not while the "
+        "network was right or wrong (the hit spectrum), and a measure makes one number of the four "
+        "counts. The neurons with the highest numbers are suspects, for each class by itself. Ties "
+        "go to the deeper layer.\n"
+        "That a neuron is active when the network is wrong does not show that it is the cause: "
+        "'plexor synthesize' tries that out, and --measure random gives neurons from the same "
+        "layers to compare with.\n"
+        "--state saves the counts; those of parts of the data (--shard) are joined by 'plexor "
+        "merge' and ranked with --spectrum.",
+    .examples = "plexor localize net.onnx --data digits -k 10 -o suspicious.csv\n"
+                "plexor localize net.onnx --data digits --measure dstar --pooled --compare\n"
+                "plexor localize net.onnx --data digits --shard 0/4 --state 0.state\n",
+    .run = localize_run,
+};
