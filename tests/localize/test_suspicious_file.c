@@ -167,6 +167,37 @@ static void test_rearranged(void **state)
     px_suspicious_free(list);
 }
 
+/* Cut short and changed byte by byte: refused in one sentence or read, never a crash. */
+static void test_broken(void **state)
+{
+    (void)state;
+    static const char put[] = "\",\n\r0-a\xff";
+    static const char good[] = HEAD FIRST ROW("1", "2", "\"8\"") "\r\n" ROW("1", "1", "9");
+    char path[TEST_PATH], bytes[sizeof good];
+    int refused = 0, read = 0;
+    test_path("broken.csv", path);
+    for (size_t i = 0; i < sizeof good - 1; i++)
+        for (size_t k = 0; k < sizeof put; k++) { /* the last one is the end of the text */
+            px_suspicious *list = NULL;
+            px_error err = {0};
+            memcpy(bytes, good, sizeof good);
+            bytes[i] = put[k];
+            FILE *file = fopen(path, "wb"); /* thousands: without waiting for the disk */
+            assert_non_null(file);
+            fwrite(bytes, 1, k == sizeof put - 1 ? i : sizeof good - 1, file);
+            fclose(file);
+            if (px_suspicious_open(path, &list, &err) == PX_OK) {
+                read++;
+                assert_true(list->count >= 1 && list->count <= 3);
+            } else {
+                refused++;
+                assert_non_null(strstr(err.message, "broken.csv"));
+            }
+            px_suspicious_free(list);
+        }
+    assert_true(refused > 500 && read > 50);
+}
+
 static void test_of_another_network(void **state)
 {
     (void)state;
@@ -184,9 +215,8 @@ static void test_of_another_network(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_rearranged),
+        cmocka_unit_test(test_there_and_back),     cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_rearranged),         cmocka_unit_test(test_broken),
         cmocka_unit_test(test_of_another_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
