@@ -142,8 +142,13 @@ static void info_print(const info *in, bool plan)
     info_print_metadata(in);
     if (in->unsupported) {
         printf("\nnot supported ('plexor list ops' shows what is):\n");
-        for (const char *p = in->unsupported; *p; p += strcspn(p, "\n") + (strchr(p, '\n') != NULL))
-            printf("  %.*s\n", (int)strcspn(p, "\n"), p);
+        for (const char *p = in->unsupported; *p;) {
+            const size_t length = strcspn(p, "\n");
+            fputs("  ", stdout);
+            fwrite(p, 1, length, stdout);
+            putchar('\n');
+            p += length + (p[length] != '\0');
+        }
     }
     info_print_layers(in);
     if (plan)

@@ -26,7 +26,9 @@ bool pxi_act_bits_take(const pxi_act *act)
 BITS_INLINE __mmask16 bits_last(size_t count)
 {
     const size_t left = count % BITS_LANES;
-    return left ? (__mmask16)((1u << left) - 1) : (__mmask16)0xffff;
+    if (left == 0)
+        return 0xffff;
+    return (__mmask16)((1u << left) - 1);
 }
 
 /* What lies strictly between two bounds; NaN does not. */
