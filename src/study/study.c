@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const study_plan *const plans[] = {&pxi_study_nss};
+static const study_plan *const plans[] = {&pxi_study_nss, &pxi_study_deepfault};
 
 static px_status study_nomem(px_error *err)
 {

@@ -47,7 +47,7 @@ struct px_study {
     size_t job_count, job_room;
 };
 
-extern const study_plan pxi_study_nss;
+extern const study_plan pxi_study_nss, pxi_study_deepfault;
 
 /* --- planning --------------------------------------------------------------------------------- */
 
