@@ -67,7 +67,7 @@ def measures(s, f, ns, nf):
         "zoltar": np.where(f == 0, 0, over(f, fails + s + 10000 * nf * s / np.maximum(f, 1))),
         "kulczynski2": (over(f, fails) + over(f, f + s)) / 2,
         "overlap": over(f, np.minimum(fails, f + s)),
-        "ample": np.abs(over(f, fails) - over(s, passes)),
+        "ample": np.round(np.abs(over(f, fails) - over(s, passes)), 13),  # what differences leave of 0
         "wong2": f - s,
         "wong3": f - wong3(s),
         "gp13": np.where(f == 0, 0, f * (1 + 1 / np.maximum(2 * s + f, 1))),
@@ -113,6 +113,7 @@ class Case:
         if QUICK:
             limit = min(limit or 2000, 2000)
         self.model = os.path.join(SHARED, "models", name + ".onnx")
+        self.state = os.path.join(folder, "hits.npz")
         self.data = ["--data", os.path.join(SHARED, data), *options, "--limit", limit, *neurons, "--quiet"]
         path = os.path.join(folder, "traces.npz")
         plexor("trace", self.model, *self.data, "-o", path)
@@ -125,8 +126,11 @@ class Case:
         self.unit = np.concatenate([np.arange(v.shape[1]) for v in values])
         self.right = self.labels == predictions
 
-    def localize(self, *arguments):
-        return plexor("localize", self.model, *self.data, "--theta", self.theta, *arguments)
+    def count(self, *arguments):
+        return plexor("localize", self.model, *self.data, "--theta", self.theta, "--state", self.state, *arguments)
+
+    def rank(self, *arguments):
+        return plexor("localize", self.model, "--spectrum", self.state, "--quiet", *arguments)
 
     def hits(self, c):
         of = np.ones_like(self.labels, bool) if c is None else self.labels == c
@@ -145,9 +149,10 @@ class Case:
 
 
 def spectra(case):
-    path = os.path.join(case.folder, "hits.npz")
-    case.localize("--pooled", "--state", path)
-    with np.load(path) as state:
+    direct = json.loads(case.count("--pooled", "--json"))["suspicious"]
+    check(f"{case.name}: a ranking from data is that of the counts it saves",
+          direct == json.loads(case.rank("--pooled", "--json"))["suspicious"])
+    with np.load(case.state) as state:
         numbers = list(state["hits/classes"])
         ok = numbers == sorted(np.unique(case.labels))
         for i, c in enumerate(numbers):
@@ -163,8 +168,8 @@ def rankings(case):
         kind = "pooled" if pooled else "per class"
         wanted = [None] if pooled else case.classes()
         for measure in measures(*case.hits(None)):
-            report = json.loads(case.localize("--measure", measure, "-k", case.active.shape[1], "--json",
-                                              *(["--pooled"] if pooled else [])))
+            report = json.loads(case.rank("--measure", measure, "-k", case.active.shape[1], "--json",
+                                          *(["--pooled"] if pooled else [])))
             rows = report["suspicious"]
             worst, ok = 0.0, len(rows) == len(wanted) * case.active.shape[1]
             for i, c in enumerate(wanted):
@@ -185,7 +190,7 @@ def rankings(case):
 
 
 def comparison(case, k=5):
-    report = json.loads(case.localize("--compare", "--json", "-k", k))
+    report = json.loads(case.rank("--compare", "--json", "-k", k))
     names = list(measures(*case.hits(None)))
     overlap, correlation = {}, {}
     for c in case.classes():
@@ -212,7 +217,7 @@ def baseline(case, k=3):
     path = os.path.join(case.folder, "list.csv")
     lists = {}
     for measure in ("tarantula", "ochiai", "dstar", "random"):
-        case.localize("--measure", measure, "-k", k, "-o", path)
+        case.rank("--measure", measure, "-k", k, "-o", path)
         with open(path, encoding="utf-8", newline="") as file:
             lists[measure] = list(csv.DictReader(file))
     ok = True
