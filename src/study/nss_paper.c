@@ -19,7 +19,7 @@ const nss_subject nss_subjects[NSS_SUBJECTS] = {
     [NSS_SVHN_L5] = {"SVHN (L-5)", "svhn", "lenet5", "lenet5-valid", 84.17, 44426, 26032, 20, {30, 1}, LENET_LAYERS},
     [NSS_SVHN_V16] = {"SVHN (V-16)", "svhn", "vgg16", "vgg16-cifar", 92.02, 35749834, 26032, 20, {7200, 100}, VGG_LAYERS},
     [NSS_CIFAR_V16] = {"CIFAR-10 (V-16)", "cifar-10", "vgg16", "vgg16-cifar", 82.52, 35749834, 10000, 20, {7200, 40}, VGG_LAYERS},
-    [NSS_CIFAR_R20] = {"CIFAR-10 (R-20)", "cifar-10", "resnet20", "resnet20", 86.07, 543754, 10000, 14, {1500, 6}, RESNET_LAYERS},
+    [NSS_CIFAR_R20] = {"CIFAR-10 (R-20)", "cifar-10", "resnet20", "resnet20", 86.07, 543754, 10000, 30, {3000, 6}, RESNET_LAYERS},
 };
 
 const nss_method nss_methods[NSS_METHODS] = {

@@ -347,8 +347,6 @@ px_status px_study_run(px_study *study, px_error *err)
     const size_t planned = study->job_count;
     px_status status = PX_OK;
     size_t done = 0;
-    if (planned && study->options.command)
-        PX_TRY(pxi_cells_command(study->cells, study->options.command, err));
     while (done < planned && status == PX_OK) {
         const study_job job = study->jobs[done];
         const double at = px_clock_s();
@@ -365,6 +363,8 @@ px_status px_study_run(px_study *study, px_error *err)
             char key[CELL_KEY];
             snprintf(key, sizeof key, "job %s #%lld", job.cost, (long long)job.run);
             status = pxi_study_put(study, key, px_clock_s() - at, &none, err);
+            if (status == PX_OK && done == 0 && study->options.command)
+                status = pxi_cells_command(study->cells, study->options.command, err);
             done++;
         } else if (status != PX_E_CANCELLED && status != PX_E_NOMEM) {
             px_fail_in(err, status, "%s", job.label);
