@@ -109,7 +109,7 @@ static void use_state(const zip *z)
     px_cover *a = NULL, *b = NULL;
     px_error err = {0};
     if (npz && pxi_cover_read(npz, &a, &err) == PX_OK && pxi_cover_read(npz, &b, &err) == PX_OK) {
-        b->seen_count = 0; /* as if of other inputs */
+        b->seen.count = 0; /* as if of other inputs */
         if (px_cover_merge(a, b, &err) != PX_OK && err.status > PX_E_MISMATCH)
             abort();
         for (size_t i = 0; i < px_cover_count(a); i++)
