@@ -2,7 +2,7 @@
 
 The first line on stdin is the job (model, folder that `plexor synthesize --store float` wrote, neurons per class,
 threads, step, distance); every further line is one round over the inputs. A reply has the seconds, and by how much the
-pixels differ from plexor's, as a share of the range.
+pixels differ from plexor's, as a share of the range. PyTorch has the better of one thread and of as many as plexor.
 """
 import json
 import sys
@@ -17,12 +17,12 @@ from onnx_to_torch import Network
 
 class Loop:
     def __init__(self, job):
-        torch.set_num_threads(job["threads"])
+        self.threads = sorted({1, job["threads"]})
         self.network = Network(job["model"])
         model = onnx.load(job["model"])
         # A layer is named by its activation; its neurons before that are what goes into it.
-        self.before = {node.name: node.input[0] for node in model.graph.node}
-        self.before.update({node.output[0]: node.input[0] for node in model.graph.node})
+        self.before = {node.name: node.input[0] for node in model.graph.node if node.input}
+        self.before.update({node.output[0]: node.input[0] for node in model.graph.node if node.input})
         keys = {p.key: p.value for p in model.metadata_props}
         numbers = lambda key, default: np.array([float(v) for v in keys.get(key, default).split(",")], np.float32)
         self.mean, self.std = (numbers(f"plexor.{n}", d).reshape(-1, 1, 1) for n, d in (("mean", "0"), ("std", "1")))
@@ -51,10 +51,13 @@ class Loop:
         return np.clip(pixels + moved, 0, 1)
 
     def round(self):
-        start = time.perf_counter()
-        made = [self.one(x, neurons) for x, neurons in zip(self.x, self.lists)]
-        seconds = time.perf_counter() - start
-        return {"seconds": seconds, "difference": float(np.abs(np.stack(made) - self.made).max())}
+        best = float("inf")
+        for threads in self.threads:  # two inside an operator are not always faster than one
+            torch.set_num_threads(threads)
+            start = time.perf_counter()
+            made = [self.one(x, neurons) for x, neurons in zip(self.x, self.lists)]
+            best = min(best, time.perf_counter() - start)
+        return {"seconds": best, "difference": float(np.abs(np.stack(made) - self.made).max())}
 
 
 def main():
