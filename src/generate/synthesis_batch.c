@@ -7,6 +7,7 @@
 #include "generate/synthesis_inside.h"
 
 #include "base/memory.h"
+#include "probe/neuron_values.h"
 
 #include <math.h>
 #include <plexor/system.h>
@@ -36,14 +37,6 @@ static px_status batch_name(const batch *b, int64_t row, const char *what, const
                    layer ? " '" : "", layer ? layer : "", layer ? "' are" : " are");
 }
 
-static bool finite_values(const float *values, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return false;
-    return true;
-}
-
 /* Runs `pixels`, and leaves the neurons' values in trace[which]. */
 static px_status batch_forward(batch *b, const float *pixels, int which, px_error *err)
 {
@@ -66,8 +59,8 @@ static px_status batch_forward(batch *b, const float *pixels, int which, px_erro
     for (size_t l = 0; l < px_probe_layer_count(run->job->probe); l++) {
         const px_layer *layer = px_probe_layer(run->job->probe, l);
         for (int64_t i = 0; run->used[l] && i < b->samples; i++)
-            if (!finite_values(b->trace[which] + i * run->wide + layer->neuron_offset,
-                               layer->neuron_count))
+            if (!pxi_neuron_finite(b->trace[which] + i * run->wide + layer->neuron_offset,
+                                   layer->neuron_count))
                 return batch_name(b, i, "activations of layer", layer->name, err);
     }
     return PX_OK;
@@ -137,7 +130,7 @@ static px_status batch_step(batch *b, int which, px_error *err)
     const px_view view = px_session_grad(b->session, run->input);
     for (int64_t i = 0; i < b->samples; i++) {
         gradient_row(&view, i, b->gradient, count);
-        if (!finite_values(b->gradient, (int64_t)count))
+        if (!pxi_neuron_finite(b->gradient, (int64_t)count))
             return batch_name(b, i, "gradients of its neurons", NULL, err);
         pxi_pixels_step(&run->rule, b->original + (size_t)i * count, b->gradient,
                         b->exact + (size_t)i * count);
