@@ -333,7 +333,8 @@ px_status pxi_cells_add(study_cells *cells, const char *key, double seconds,
         cell_done(&cell);
         return cells_nomem(err);
     }
-    memcpy(cell.values, values, count * sizeof *values);
+    if (count > 0)
+        memcpy(cell.values, values, count * sizeof *values);
     cells_now(cell.at);
     px_json_object(&json, NULL);
     px_json_string(&json, "key", key);
