@@ -290,7 +290,8 @@ static void test_cancelled(void **state)
                      PX_E_CANCELLED);
     const int64_t seen =
         px_spectrum_passed(spectrum, PX_POOLED) + px_spectrum_failed(spectrum, PX_POOLED);
-    assert_true(seen > 0 && seen < INPUTS && seen % 256 == 0);
+    /* whole blocks; all of them where the others were done before anybody asked */
+    assert_true(seen > 0 && (seen == INPUTS || seen % 256 == 0));
     px_spectrum_free(spectrum);
 }
 
