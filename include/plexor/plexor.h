@@ -43,6 +43,8 @@
 #include <plexor/fault_curve.h>
 #include <plexor/select.h>
 
+#include <plexor/store.h>
+
 #include <plexor/synthesize.h>
 
 #include <plexor/repair.h>

@@ -99,6 +99,12 @@ px_status pxi_noise_open(const char *text, const char *split, pxi_source **out, 
 /* --- from a SPEC to a source ----------------------------------------------------------------- */
 
 px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err);
+
+/* For a room behind this one: folders that hold the file `marker` are opened by `open`. Called
+ * once, before main(). */
+typedef px_status (*pxi_folder_opener)(const char *folder, const char *split, pxi_source **out,
+                                       px_error *err);
+void pxi_source_register_folder(const char *marker, pxi_folder_opener open);
 void pxi_source_free(pxi_source *source); /* NULL is fine */
 
 /* --- from a source to a data set ------------------------------------------------------------- */

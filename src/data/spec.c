@@ -5,6 +5,7 @@
 #include "data/array_source.h"
 
 #include <errno.h>
+#include <plexor/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,30 @@ static const pxi_reader readers[] = {
     {"manifest", pxi_manifest_claims, pxi_manifest_open},
     {"pictures", pxi_folder_claims, pxi_folder_open},
 };
+
+/* --- folders that another room reads ------------------------------------------------------------
+ */
+
+static const char *folder_marker;
+static pxi_folder_opener folder_open;
+
+void pxi_source_register_folder(const char *marker, pxi_folder_opener open)
+{
+    folder_marker = marker;
+    folder_open = open;
+}
+
+static bool spec_is_marked(const char *folder)
+{
+    struct stat info;
+    px_text path = {0};
+    if (folder_open)
+        px_text_format(&path, "%s/%s", folder, folder_marker);
+    const bool marked = folder_open && !px_text_failed(&path) &&
+                        stat(px_text_get(&path), &info) == 0 && S_ISREG(info.st_mode);
+    px_text_done(&path);
+    return marked;
+}
 
 /* --- trees ----------------------------------------------------------------------------------- */
 
@@ -156,6 +181,8 @@ px_status pxi_source_open(const char *spec, const char *split, pxi_source **out,
         return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", spec, strerror(errno));
     if (!S_ISDIR(info.st_mode))
         return spec_file(spec, split, out, err);
+    if (spec_is_marked(spec))
+        return folder_open(spec, split, out, err);
     pxi_tree *tree = NULL;
     PX_TRY(pxi_tree_open_folder(spec, split, &tree, err));
     return spec_tree(tree, split, out, err);

@@ -1,0 +1,160 @@
+/* src/store/chain.c - how an input came from its seed: written down, read back, done again */
+#include "store/store_inside.h"
+
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <plexor/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Without line breaks, unlike px_json: there is one in every row. What mutations are called needs
+ * no escapes. */
+char *px_chain_text(const px_drawn *links, size_t count)
+{
+    px_text text = {0};
+    char link[PX_DRAWN_TEXT];
+    px_text_add(&text, "[");
+    for (size_t i = 0; i < count; i++)
+        px_text_format(&text, "%s\"%s\"", i ? "," : "", px_drawn_text(&links[i], link));
+    px_text_add(&text, "]");
+    return px_text_take(&text);
+}
+
+/* All items are strings, of which each must be a mutation; else it is JSON of another kind. */
+static bool chain_is_list(const px_json_value *root)
+{
+    if (root->kind != PX_JSON_ARRAY)
+        return false;
+    for (size_t i = 0; i < root->count; i++)
+        if (root->items[i].kind != PX_JSON_STRING)
+            return false;
+    return true;
+}
+
+static px_status chain_links(const px_json_value *root, px_drawn **links, px_error *err)
+{
+    if (root->count > PX_CHAIN_MOST)
+        return px_fail(err, PX_E_UNSUPPORTED, "a chain of %zu links is longer than %d", root->count,
+                       PX_CHAIN_MOST);
+    px_drawn *list = root->count ? pxi_calloc(root->count, sizeof *list) : NULL;
+    if (root->count && !list)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < root->count; i++) {
+        const px_status status = px_drawn_parse(root->items[i].string, &list[i], err);
+        if (status != PX_OK) {
+            free(list);
+            return px_fail_in(err, status == PX_E_USAGE ? PX_E_INPUT : status, "link %zu", i + 1);
+        }
+    }
+    *links = list;
+    return PX_OK;
+}
+
+px_status px_chain_parse(const char *text, px_drawn **links, size_t *count, bool *replayable,
+                         px_error *err)
+{
+    px_json_document *document = NULL;
+    px_status status = PX_OK;
+    if (!text || !*text) {
+        *links = NULL;
+        *count = 0;
+        *replayable = true;
+        return PX_OK;
+    }
+    PX_TRY(px_json_parse(text, strlen(text), &document, err));
+    const px_json_value *root = px_json_root(document);
+    const bool list = chain_is_list(root);
+    px_drawn *made = NULL;
+    if (list)
+        status = chain_links(root, &made, err);
+    if (status == PX_OK) {
+        *links = made;
+        *count = list ? root->count : 0;
+        *replayable = list;
+    }
+    px_json_free(document);
+    return status;
+}
+
+/* --- replay --------------------------------------------------------------------------------------
+ */
+
+typedef struct chain_room { /* three pictures */
+    uint8_t *stored, *now, *next;
+} chain_room;
+
+/* From room->now through all links; what comes out is in room->now. */
+static px_status chain_apply(const px_campaign *campaign, const px_drawn *links, size_t count,
+                             chain_room *room, px_error *err)
+{
+    const px_campaign_identity *identity = &campaign->identity;
+    const px_shape *shape = &identity->shape;
+    if (shape->rank != 3)
+        return px_fail(err, PX_E_MISMATCH, "'%s': its inputs are not pictures, but have mutations",
+                       campaign->folder);
+    for (size_t i = 0; i < count; i++) {
+        if (identity->dtype == PX_UINT8)
+            PX_TRY(px_mutation_apply(&links[i], room->now, room->next, (int)shape->dim[1],
+                                     (int)shape->dim[2], (int)shape->dim[0], err));
+        else
+            PX_TRY(px_mutation_apply_values(&links[i], shape, /* unit= */ true,
+                                            (const float *)(const void *)room->now,
+                                            (float *)(void *)room->next, err));
+        uint8_t *swap = room->now;
+        room->now = room->next;
+        room->next = swap;
+    }
+    return PX_OK;
+}
+
+/* Reads the input and its chain; *root is 0 where there is nothing to replay. */
+static px_status chain_read(px_campaign *campaign, int64_t id, void *stored, int64_t *root,
+                            px_drawn **links, size_t *count, px_error *err)
+{
+    px_campaign_input in;
+    bool replayable = false;
+    PX_TRY(px_campaign_read(campaign, id, &in, stored, err));
+    *root = 0;
+    if (in.kind == PX_INPUT_SEED || !*in.chain)
+        return PX_OK;
+    const px_status status = px_chain_parse(in.chain, links, count, &replayable, err);
+    if (status != PX_OK)
+        return px_fail_in(err, status, "'%s': the chain of input %" PRId64, campaign->folder, id);
+    *root = replayable ? in.root : 0;
+    return PX_OK;
+}
+
+px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels, px_replayed *out,
+                             px_error *err)
+{
+    const size_t bytes = campaign->size * px_dtype_size(campaign->identity.dtype);
+    px_drawn *links = NULL;
+    size_t count = 0;
+    int64_t root = 0;
+    px_campaign_input seed;
+    chain_room room = {.stored = pxi_alloc_aligned(bytes),
+                       .now = pxi_alloc_aligned(bytes),
+                       .next = pxi_alloc_aligned(bytes)};
+    px_status status =
+        room.stored && room.now && room.next ? PX_OK : pxi_store_nomem(campaign, err);
+    if (status == PX_OK)
+        status = chain_read(campaign, id, room.stored, &root, &links, &count, err);
+    if (status == PX_OK && root)
+        status = px_campaign_read(campaign, root, &seed, room.now, err);
+    if (status == PX_OK && root)
+        status = chain_apply(campaign, links, count, &room, err);
+    if (status == PX_OK) {
+        const uint8_t *result = root ? room.now : room.stored;
+        *out = !root                                     ? PX_REPLAY_STORED
+               : memcmp(result, room.stored, bytes) == 0 ? PX_REPLAY_SAME
+                                                         : PX_REPLAY_DIFFERS;
+        if (pixels)
+            memcpy(pixels, result, bytes);
+    }
+    free(links);
+    free(room.stored);
+    free(room.now);
+    free(room.next);
+    return status;
+}
