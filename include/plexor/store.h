@@ -216,6 +216,29 @@ typedef enum px_replayed {
 PX_API px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels,
                                     px_replayed *out, px_error *err);
 
+/* --- out of the database ------------------------------------------------------------------------
+ */
+
+typedef struct px_export_options {
+    unsigned kinds; /* px_input_kind, summed */
+    bool png;       /* FOLDER/faults/LABEL-as-PREDICTION/ID.png, kept/LABEL/ and seeds/LABEL/ */
+    bool npz;       /* inputs.npz: x (N, C, H, W), y, predictions, ids, indices */
+    bool csv;       /* index.csv: a row per input, all that is known of it */
+    bool sheet;     /* sheet.png: the first faults (or what else was chosen), at most 200 */
+} px_export_options;
+PX_API px_export_options px_export_options_default(void); /* faults, as all of those */
+
+typedef struct px_exported {
+    int64_t inputs, damaged; /* written, and stepped over */
+    bool pictures;           /* false: the inputs are no 8-bit grey or RGB pictures */
+} px_exported;
+
+/* Writes to a new folder what can be read, damaged or not. PX_E_USAGE: there is such a folder;
+ * PX_E_INPUT: there is nothing to write. */
+PX_API px_status px_campaign_export(px_campaign *campaign, const char *folder,
+                                    const px_export_options *options, px_exported *out,
+                                    px_error *err);
+
 /* --- for the tools of AFL++ ---------------------------------------------------------------------
  */
 

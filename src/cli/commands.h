@@ -15,6 +15,9 @@
     X(merge)            \
     X(synthesize)       \
     X(mutate)           \
+    X(status)           \
+    X(export)           \
+    X(replay)           \
     X(train)            \
     X(repair)           \
     X(study)            \

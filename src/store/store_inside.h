@@ -38,6 +38,8 @@
     X(GET, "SELECT value FROM run WHERE key = ?1")                                           \
     X(GET_STATE, "SELECT size, data FROM state WHERE name = ?1")                             \
     X(LAST, "SELECT max(id) FROM input")                                                     \
+    X(LAST_INDEXED, "SELECT max(id) FROM input INDEXED BY input_kind WHERE kind IN "         \
+                    "('seed', 'kept', 'fault')")                                             \
     X(PAGES, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")   \
     X(READ, "SELECT " PXI_INPUT_COLUMNS " FROM input WHERE id = ?1")                         \
     X(NEXT, "SELECT " PXI_INPUT_COLUMNS " FROM input WHERE id > ?1 AND (?2 & CASE kind "     \

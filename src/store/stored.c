@@ -153,22 +153,34 @@ static px_status stored_bound(px_campaign *campaign, int64_t *out, px_error *err
     return code == SQLITE_ROW ? PX_OK : pxi_store_fail(campaign, code, err);
 }
 
-px_status px_campaign_last(px_campaign *campaign, int64_t *id, px_error *err)
+/* What SQLite says when it is asked for the last id; *found is set on SQLITE_OK only. */
+static int stored_last(px_campaign *campaign, pxi_store_statement which, int64_t bound,
+                       int64_t *found)
 {
     sqlite3_stmt *last;
+    if (pxi_store_statement_get(campaign, which, &last, NULL) != PX_OK)
+        return sqlite3_extended_errcode(campaign->db);
+    int code = sqlite3_step(last);
+    if (code == SQLITE_ROW) {
+        const int64_t id = sqlite3_column_int64(last, 0);
+        code = id < 0 || id > bound ? SQLITE_CORRUPT : SQLITE_OK;
+        if (code == SQLITE_OK)
+            *found = id;
+    }
+    sqlite3_reset(last);
+    return code;
+}
+
+px_status px_campaign_last(px_campaign *campaign, int64_t *id, px_error *err)
+{
     int64_t bound, found = 0;
     PX_TRY(stored_bound(campaign, &bound, err));
-    PX_TRY(pxi_store_statement_get(campaign, PXI_SQL_LAST, &last, err));
-    const int code = sqlite3_step(last);
-    if (code == SQLITE_ROW)
-        found = sqlite3_column_int64(last, 0);
-    sqlite3_reset(last);
-    const bool damaged = code != SQLITE_ROW || found < 0 || found > bound;
-    if (code != SQLITE_ROW && !pxi_store_is_damage(code))
+    int code = stored_last(campaign, PXI_SQL_LAST, bound, &found);
+    if (code != SQLITE_OK && (campaign->mode != PX_CAMPAIGN_READ || !pxi_store_is_damage(code)))
         return pxi_store_fail(campaign, code, err);
-    if (damaged && campaign->mode != PX_CAMPAIGN_READ)
-        return pxi_store_fail(campaign, SQLITE_CORRUPT, err);
-    *id = damaged ? bound : found;
+    if (code != SQLITE_OK) /* the index lies on other pages */
+        code = stored_last(campaign, PXI_SQL_LAST_INDEXED, bound, &found);
+    *id = code == SQLITE_OK ? found : bound;
     return PX_OK;
 }
 

@@ -174,10 +174,14 @@ static px_status tally_pragma(px_campaign *campaign, const char *sql, px_error *
     int code = sqlite3_prepare_v2(campaign->db, sql, -1, &s, NULL);
     if (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *found = pxi_store_column_text(s, 0, 4096);
+        const char *last = found ? strrchr(found, '\n') : NULL; /* before it: which database */
         if (!found || strcmp(found, "ok") != 0)
             status = px_fail(err, PX_E_INPUT,
                              "'%s': is damaged (%.200s); 'plexor export' writes what is readable",
-                             campaign->file, found ? found : "?");
+                             campaign->file,
+                             last    ? last + 1
+                             : found ? found
+                                     : "?");
     } else if (code != SQLITE_DONE && code != SQLITE_OK) {
         status = pxi_store_fail(campaign, code, err);
     }

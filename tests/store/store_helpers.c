@@ -99,7 +99,19 @@ px_status make_campaign(const char *folder, int64_t count, px_error *err)
 {
     px_campaign *campaign = NULL;
     PX_TRY(px_campaign_open(folder, PX_CAMPAIGN_CREATE, &campaign, err));
-    const px_status status = grow_campaign(campaign, count, NULL, NULL, err);
+    px_status status = grow_campaign(campaign, count, NULL, NULL, err);
+    for (int i = 1; status == PX_OK && i <= 3; i++)
+        status = px_campaign_write_stats(campaign,
+                                         &(px_campaign_figures){.run_s = 5.0 * i,
+                                                                .executions = 1000 * i,
+                                                                .executions_per_s = 200,
+                                                                .queue = count,
+                                                                .unique_faults = i,
+                                                                .coverage = 0.1 * i,
+                                                                .last_find_s = 2,
+                                                                .last_fault_s = 3,
+                                                                .banner = "sample"},
+                                         err);
     px_campaign_close(campaign);
     return status;
 }

@@ -1,0 +1,107 @@
+/* src/cli/cmd_export.c - plexor export CAMPAIGN -o FOLDER: inputs as PNG, NPZ, CSV, a sheet */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <plexor/store.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Reads a comma list of words into bits; false: a word is none of them. */
+static bool export_words(const char *list, const char *const *words, const unsigned *bits,
+                         unsigned *out)
+{
+    *out = 0;
+    while (*list) {
+        const size_t length = strcspn(list, ",");
+        size_t i = 0;
+        while (words[i] && (strlen(words[i]) != length || strncmp(words[i], list, length) != 0))
+            i++;
+        if (!words[i])
+            return false;
+        *out |= bits[i];
+        list += length + (list[length] == ',');
+    }
+    return *out != 0;
+}
+
+enum { AS_PNG = 1, AS_NPZ = 2, AS_CSV = 4, AS_SHEET = 8 };
+static const char *const format_words[] = {"png", "npz", "csv", "sheet", NULL};
+static const unsigned format_bits[] = {AS_PNG, AS_NPZ, AS_CSV, AS_SHEET};
+static const char *const kind_words[] = {"faults", "kept", "seeds", "generated", "all", NULL};
+static const unsigned kind_bits[] = {PX_INPUT_FAULT, PX_INPUT_KEPT, PX_INPUT_SEED,
+                                     PX_INPUT_FAULT | PX_INPUT_KEPT, PX_INPUT_ANY};
+
+static int export_report(const cli_command *self, const px_exported *done, const char *folder,
+                         const char *to, bool json)
+{
+    if (!done->pictures)
+        cli_note(self, "'%s': no PNG files, its inputs are not 8-bit grey or RGB", folder);
+    if (done->damaged)
+        cli_note(self, "'%s': is damaged; %" PRId64 " inputs could not be read", folder,
+                 done->damaged);
+    if (json) {
+        px_json text = {0};
+        px_json_object(&text, NULL);
+        px_json_string(&text, "output", to);
+        px_json_int(&text, "count", done->inputs);
+        px_json_int(&text, "damaged", done->damaged);
+        px_json_end(&text);
+        return cli_print_json(self, &text);
+    }
+    printf("%" PRId64 " inputs in %s\n", done->inputs, to);
+    return CLI_DONE;
+}
+
+static int export_run(const cli_command *self, int argc, char **argv)
+{
+    cli_output output = {0};
+    const char *folder = NULL, *to = NULL, *kinds = "faults", *formats = "png,npz,csv,sheet";
+    unsigned as = 0;
+    const cli_option options[] = {
+        CLI_STRING('o', "output", &to, "FOLDER", "a new folder"),
+        CLI_STRING(0, "split", &kinds, "LIST",
+                   "which inputs: faults, kept, seeds, generated (the first two), all"),
+        CLI_STRING(
+            0, "format", &formats, "LIST",
+            "png (folders by fault type), npz, csv, sheet; all of them unless some are named"),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &folder, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    if (!cli_require(self, "output", to))
+        return CLI_BAD_INPUT;
+    px_export_options what = px_export_options_default();
+    if (!export_words(kinds, kind_words, kind_bits, &what.kinds))
+        return cli_usage_error(self, "--split %s: expected faults, kept, seeds, generated or all",
+                               kinds);
+    if (!export_words(formats, format_words, format_bits, &as))
+        return cli_usage_error(self, "--format %s: expected some of png, npz, csv, sheet", formats);
+    what.png = as & AS_PNG;
+    what.npz = as & AS_NPZ;
+    what.csv = as & AS_CSV;
+    what.sheet = as & AS_SHEET;
+    px_error err = {0};
+    px_campaign *campaign = NULL;
+    px_exported done = {0};
+    px_status status = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
+    if (status == PX_OK)
+        status = px_campaign_export(campaign, to, &what, &done, &err);
+    px_campaign_close(campaign);
+    if (status != PX_OK)
+        return cli_fail(self, &err);
+    return export_report(self, &done, folder, to, output.json);
+}
+
+const cli_command cli_command_export = {
+    .name = "export",
+    .usage = "CAMPAIGN -o FOLDER [options]",
+    .help = "write a campaign's inputs as PNG folders, NPZ, CSV, a contact sheet",
+    .details = "PNG files lie in faults/LABEL-as-PREDICTION/ID.png, kept/LABEL/ and seeds/LABEL/. "
+               "inputs.npz has x, y, predictions, ids and indices; index.csv a row per input with "
+               "its mutation chain. Of a damaged campaign everything is written that can be read.",
+    .examples = "plexor export run.campaign -o faults\n"
+                "plexor export run.campaign --split all --format csv -o list\n",
+    .run = export_run,
+};

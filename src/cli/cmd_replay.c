@@ -1,0 +1,128 @@
+/* src/cli/cmd_replay.c - plexor replay CAMPAIGN ID|--all: makes inputs again from their seeds */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <plexor/store.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REPLAY_LISTED = 20 }; /* failures that are named */
+
+typedef struct replay_tally {
+    int64_t checked, stored, failed;
+    int64_t failures[REPLAY_LISTED];
+} replay_tally;
+
+/* Inputs that cannot be read count as failed: what was stored is not there. */
+static px_status replay_one(px_campaign *campaign, int64_t id, replay_tally *tally, px_error *err)
+{
+    px_replayed replayed = PX_REPLAY_DIFFERS;
+    const px_status status = px_campaign_replay(campaign, id, NULL, &replayed, err);
+    if (status != PX_OK && status != PX_E_INPUT)
+        return status;
+    tally->checked++;
+    if (status == PX_OK && replayed != PX_REPLAY_DIFFERS) {
+        tally->stored += replayed == PX_REPLAY_STORED;
+        return PX_OK;
+    }
+    if (tally->failed < REPLAY_LISTED)
+        tally->failures[tally->failed] = id;
+    tally->failed++;
+    return PX_OK;
+}
+
+static px_status replay_all(px_campaign *campaign, replay_tally *tally, px_error *err)
+{
+    cli_progress progress = cli_progress_start("replaying");
+    px_campaign_input in = {0};
+    int64_t last = 0, damaged = 0;
+    px_status status = px_campaign_last(campaign, &last, err);
+    while (status == PX_OK) {
+        const int64_t before = damaged;
+        status = px_campaign_next(campaign, in.id, PX_INPUT_ANY, &in, NULL, &damaged, err);
+        tally->checked += damaged - before;
+        tally->failed += damaged - before;
+        if (status != PX_OK || !in.id)
+            break;
+        const int64_t id = in.id;
+        status = replay_one(campaign, id, tally, err);
+        in.id = id;
+        if (status == PX_OK && !cli_progress_tick(&progress, id, last))
+            status = px_fail(err, PX_E_CANCELLED, "stopped after input %" PRId64, id);
+    }
+    cli_progress_end(&progress);
+    return status;
+}
+
+static int replay_report(const cli_command *self, const replay_tally *tally, bool as_json)
+{
+    const int64_t listed = tally->failed < REPLAY_LISTED ? tally->failed : REPLAY_LISTED;
+    int rc = CLI_DONE;
+    if (as_json) {
+        px_json json = {0};
+        px_json_object(&json, NULL);
+        px_json_int(&json, "checked", tally->checked);
+        px_json_int(&json, "failed", tally->failed);
+        px_json_int(&json, "stored", tally->stored);
+        px_json_array(&json, "failures");
+        for (int64_t i = 0; i < listed; i++)
+            if (tally->failures[i])
+                px_json_int(&json, NULL, tally->failures[i]);
+        px_json_end(&json);
+        px_json_end(&json);
+        rc = cli_print_json(self, &json);
+    } else {
+        char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
+        printf("%s inputs checked, %s failed (%s without a chain: as stored)\n",
+               cli_number(tally->checked, a), cli_number(tally->failed, b),
+               cli_number(tally->stored, c));
+        for (int64_t i = 0; i < listed; i++)
+            if (tally->failures[i])
+                printf("  input %" PRId64 " is not what its chain gives\n", tally->failures[i]);
+    }
+    return rc == CLI_DONE && tally->failed ? CLI_CHECK_FAILED : rc;
+}
+
+static int replay_run(const cli_command *self, int argc, char **argv)
+{
+    cli_output output = {0};
+    const char *words[2] = {NULL, NULL};
+    bool all = false;
+    const cli_option options[] = {
+        CLI_FLAG(0, "all", &all, "every input of the campaign"),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, words, 1, 2);
+    if (stop != CLI_GO)
+        return stop;
+    char *end = NULL;
+    errno = 0;
+    const int64_t id = words[1] ? strtoll(words[1], &end, 10) : 0;
+    if (all == (words[1] != NULL))
+        return cli_usage_error(self, "give the id of an input, or --all");
+    if (words[1] && (errno || *end || end == words[1] || id < 1))
+        return cli_usage_error(self, "'%s' is not the id of an input", words[1]);
+    px_error err = {0};
+    px_campaign *campaign = NULL;
+    replay_tally tally = {0};
+    cli_catch_signals();
+    px_status status = px_campaign_open(words[0], PX_CAMPAIGN_READ, &campaign, &err);
+    if (status == PX_OK)
+        status = all ? replay_all(campaign, &tally, &err) : replay_one(campaign, id, &tally, &err);
+    px_campaign_close(campaign);
+    return status == PX_OK ? replay_report(self, &tally, output.json) : cli_fail(self, &err);
+}
+
+const cli_command cli_command_replay = {
+    .name = "replay",
+    .usage = "CAMPAIGN ID|--all [options]",
+    .help = "make inputs again from their seeds and compare them bit for bit",
+    .details = "Every link of an input's mutation chain is applied to the stored pixels of its "
+               "seed; the result must be the stored input, on any machine. Inputs that were made "
+               "by gradients have no such chain and are taken as stored. Exits with 1 if any "
+               "input fails.",
+    .examples = "plexor replay run.campaign 17\nplexor replay run.campaign --all --json\n",
+    .run = replay_run,
+};

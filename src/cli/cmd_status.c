@@ -1,0 +1,166 @@
+/* src/cli/cmd_status.c - plexor status CAMPAIGN: what a campaign has found, also while it runs */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <plexor/store.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct status_curve { /* of one criterion */
+    const char *name;
+    double value;
+    int64_t step, points;
+} status_curve;
+
+static px_status status_curve_read(px_campaign *campaign, const char *name, status_curve *out,
+                                   px_error *err)
+{
+    px_coverage_point *points = NULL;
+    size_t count = 0;
+    PX_TRY(px_campaign_coverage(campaign, name, &points, &count, err));
+    *out = (status_curve){.name = name, .value = NAN, .points = (int64_t)count};
+    if (count) {
+        out->value = points[count - 1].value;
+        out->step = points[count - 1].step;
+    }
+    free(points);
+    return PX_OK;
+}
+
+static void status_line(cli_table *table, const char *what, const char *value)
+{
+    cli_table_cell(table, "%s", what);
+    cli_table_cell(table, "%s", value);
+}
+
+static void status_real(cli_table *table, const char *what, double value, const char *format)
+{
+    char text[64];
+    if (isnan(value))
+        return;
+    snprintf(text, sizeof text, format, value);
+    status_line(table, what, text);
+}
+
+static void status_print(px_campaign *campaign, const px_campaign_counts *counts,
+                         const status_curve *curves, int count, long writer)
+{
+    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], text[160];
+    cli_table *table = cli_table_new("ll");
+    if (writer)
+        snprintf(text, sizeof text, "process %ld works on it", writer);
+    else
+        snprintf(text, sizeof text, "nobody works on it");
+    status_line(table, px_campaign_folder(campaign), text);
+    if (!isnan(counts->seconds))
+        status_line(table, "run time", cli_duration(counts->seconds, a));
+    snprintf(text, sizeof text, "%s", cli_number(counts->executions, a));
+    status_line(table, "executions", text);
+    status_line(table, "seeds", cli_number(counts->seeds, a));
+    snprintf(text, sizeof text, "%s (%s kept)", cli_number(counts->outputs, a),
+             cli_number(counts->kept, b));
+    status_line(table, "outputs", text);
+    snprintf(text, sizeof text, "%s (%s unique)", cli_number(counts->faults, a),
+             cli_number(counts->unique_faults, b));
+    status_line(table, "faults", text);
+    snprintf(text, sizeof text, "%s pairs of classes, %s classes predicted",
+             cli_number(counts->fault_types, a), cli_number(counts->classes, b));
+    status_line(table, "fault types", text);
+    status_real(table, "faults / outputs", counts->rft, "%.3f");
+    status_real(table, "seconds / fault", counts->fre, "%.3g");
+    status_real(table, "impartiality", counts->oi, "%.3f");
+    for (int i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "%.6g, last at %s executions", curves[i].value,
+                 cli_number(curves[i].step, a));
+        status_line(table, curves[i].name, text);
+    }
+    cli_table_print_free(table, "");
+}
+
+static void status_json(px_campaign *campaign, const px_campaign_counts *counts,
+                        const status_curve *curves, int count, long writer, px_json *json)
+{
+    px_json_string(json, "campaign", px_campaign_folder(campaign));
+    px_json_int(json, "executions", counts->executions);
+    px_json_int(json, "seeds", counts->seeds);
+    px_json_int(json, "outputs", counts->outputs);
+    px_json_int(json, "faults", counts->faults);
+    px_json_int(json, "unique_faults", counts->unique_faults);
+    px_json_int(json, "fault_types", counts->fault_types);
+    px_json_real(json, "rft", counts->rft);
+    px_json_real(json, "fre", counts->fre);
+    px_json_int(json, "classes", counts->classes);
+    px_json_real(json, "oi", counts->oi);
+    px_json_real(json, "oi_outputs", counts->oi_outputs);
+    px_json_object(json, "coverage");
+    for (int i = 0; i < count; i++)
+        px_json_real(json, curves[i].name, curves[i].value);
+    px_json_end(json);
+    px_json_real(json, "seconds", counts->seconds);
+    px_json_int(json, "pid", writer);
+}
+
+static px_status status_read(px_campaign *campaign, bool check, px_campaign_counts *counts,
+                             char ***names, int *name_count, status_curve **curves, px_error *err)
+{
+    if (check)
+        PX_TRY(px_campaign_check(campaign, err));
+    PX_TRY(px_campaign_count(campaign, counts, err));
+    PX_TRY(px_campaign_criteria(campaign, names, name_count, err));
+    *curves = calloc((size_t)*name_count + 1, sizeof **curves);
+    if (!*curves)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int i = 0; i < *name_count; i++)
+        PX_TRY(status_curve_read(campaign, (*names)[i], &(*curves)[i], err));
+    return PX_OK;
+}
+
+static int status_run(const cli_command *self, int argc, char **argv)
+{
+    cli_output output = {0};
+    const char *folder = NULL;
+    bool check = false;
+    const cli_option options[] = {
+        CLI_FLAG(0, "check", &check, "read every input and check the database first"),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &folder, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    px_error err = {0};
+    px_campaign *campaign = NULL;
+    px_campaign_counts counts = {0};
+    status_curve *curves = NULL;
+    char **names = NULL;
+    int count = 0, rc = CLI_DONE;
+    px_status status = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
+    if (status == PX_OK)
+        status = status_read(campaign, check, &counts, &names, &count, &curves, &err);
+    if (status != PX_OK) {
+        rc = cli_fail(self, &err);
+    } else if (output.json) {
+        px_json json = {0};
+        px_json_object(&json, NULL);
+        status_json(campaign, &counts, curves, count, px_campaign_writer(campaign), &json);
+        px_json_end(&json);
+        rc = cli_print_json(self, &json);
+    } else {
+        status_print(campaign, &counts, curves, count, px_campaign_writer(campaign));
+    }
+    free(curves);
+    px_class_names_free(names, count);
+    px_campaign_close(campaign);
+    return rc;
+}
+
+const cli_command cli_command_status = {
+    .name = "status",
+    .usage = "CAMPAIGN [options]",
+    .help = "what a campaign has found so far, also while it runs",
+    .details = "Counts what is committed: another process may be at work on the campaign. RFT is "
+               "the share of faults among the outputs, FRE the seconds per fault, impartiality "
+               "(OI) the normalised entropy of what faults are predicted as.",
+    .examples = "plexor status run.campaign\nplexor status run.campaign --check --json\n",
+    .run = status_run,
+};

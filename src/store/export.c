@@ -1,0 +1,298 @@
+/* src/store/export.c - inputs as files that other programs read: PNG, NPZ, CSV, a contact sheet */
+#include "store/store_inside.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/picture.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SHEET_MOST = 200 };
+
+typedef struct export_job {
+    px_campaign *campaign;
+    const char *folder;
+    px_export_options options;
+    const px_campaign_identity *identity;
+    px_npz_writer *npz;
+    px_sheet *sheet;
+    px_text index;
+    px_text path; /* of the input at hand, below the folder; "": no picture */
+    int64_t *ids, *labels, *predictions, *indices; /* of `count` inputs, all in `numbers` */
+    int64_t *numbers;
+    int64_t count, at, shown;
+    uint8_t *planes, *together;
+    bool pictures;
+} export_job;
+
+px_export_options px_export_options_default(void)
+{
+    return (px_export_options){
+        .kinds = PX_INPUT_FAULT, .png = true, .npz = true, .csv = true, .sheet = true};
+}
+
+static char *export_path(const export_job *job, const char *name)
+{
+    px_text text = {0};
+    px_text_format(&text, "%s/%s", job->folder, name);
+    return px_text_take(&text);
+}
+
+static px_status export_mkdir(const export_job *job, const char *name, px_error *err)
+{
+    char *path = export_path(job, name);
+    if (!path)
+        return pxi_store_nomem(job->campaign, err);
+    const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+    const px_status status =
+        made ? PX_OK : px_fail(err, PX_E_IO, "'%s': cannot be made: %s", path, strerror(errno));
+    free(path);
+    return status;
+}
+
+/* --- one input -----------------------------------------------------------------------------------
+ */
+
+/* "faults/3-as-5/17.png", with its folders. */
+static px_status export_place(export_job *job, const px_campaign_input *in, px_error *err)
+{
+    static const char *const folders[] = {
+        [PX_INPUT_SEED] = "seeds", [PX_INPUT_KEPT] = "kept", [PX_INPUT_FAULT] = "faults"};
+    char label[32] = "unlabelled";
+    px_text *path = &job->path;
+    if (in->label >= 0)
+        snprintf(label, sizeof label, "%" PRId64, in->label);
+    px_text_clear(path);
+    px_text_add(path, folders[in->kind]);
+    PX_TRY(export_mkdir(job, px_text_get(path), err));
+    px_text_format(path, "/%s", label);
+    if (in->kind == PX_INPUT_FAULT && in->prediction >= 0)
+        px_text_format(path, "-as-%" PRId64, in->prediction);
+    PX_TRY(export_mkdir(job, px_text_get(path), err));
+    px_text_format(path, "/%" PRId64 ".png", in->id);
+    return px_text_failed(path) ? pxi_store_nomem(job->campaign, err) : PX_OK;
+}
+
+static px_status export_png(export_job *job, const px_campaign_input *in, px_error *err)
+{
+    const px_shape *shape = &job->identity->shape;
+    PX_TRY(export_place(job, in, err));
+    char *path = export_path(job, px_text_get(&job->path));
+    if (!path)
+        return pxi_store_nomem(job->campaign, err);
+    const px_status status = px_png_save(path, (int)shape->dim[2], (int)shape->dim[1],
+                                         (int)shape->dim[0], job->together, err);
+    free(path);
+    return status;
+}
+
+static px_status export_to_sheet(export_job *job, const px_campaign_input *in, px_error *err)
+{
+    const px_shape *shape = &job->identity->shape;
+    char caption[96];
+    snprintf(caption, sizeof caption, "%" PRId64 "\n%" PRId64 " as %" PRId64, in->id, in->label,
+             in->prediction);
+    job->shown++;
+    return px_sheet_add(job->sheet,
+                        &(px_sheet_item){.picture = {(int)shape->dim[2], (int)shape->dim[1],
+                                                     (int)shape->dim[0], job->together},
+                                         .caption = caption},
+                        err);
+}
+
+static void export_real(px_text *to, double value)
+{
+    char text[PX_REAL_TEXT];
+    px_text_format(to, ",%s", isnan(value) ? "" : px_real_text(value, text));
+}
+
+static void export_int(px_text *to, int64_t value, int64_t none)
+{
+    if (value == none)
+        px_text_add(to, ",");
+    else
+        px_text_format(to, ",%" PRId64, value);
+}
+
+static void export_row(export_job *job, const px_campaign_input *in)
+{
+    px_text *to = &job->index;
+    px_text_format(to, "%s,%" PRId64 ",%s", px_text_get(&job->path), in->id,
+                   px_input_kind_name(in->kind));
+    export_int(to, in->label, -1);
+    export_int(to, in->prediction, -1);
+    export_real(to, in->confidence);
+    export_int(to, in->parent, 0);
+    export_int(to, in->root, 0);
+    export_int(to, in->data_index, -1);
+    export_int(to, in->l0, -1);
+    export_real(to, in->l2);
+    export_real(to, in->linf);
+    export_int(to, in->step, INT64_MIN);
+    export_int(to, in->twin, 0);
+    px_text_add(to, ",\"");
+    for (const char *p = in->chain; *p; p++)
+        px_text_add_bytes(to, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+    px_text_add(to, "\"\n");
+}
+
+static px_status export_input(export_job *job, const px_campaign_input *in, px_error *err)
+{
+    px_text_clear(&job->path);
+    job->ids[job->at] = in->id;
+    job->labels[job->at] = in->label;
+    job->predictions[job->at] = in->prediction;
+    job->indices[job->at] = in->data_index;
+    job->at++;
+    if (job->pictures)
+        pxi_store_to_together(&job->identity->shape, 1, job->planes, job->together);
+    if (job->pictures && job->options.png)
+        PX_TRY(export_png(job, in, err));
+    if (job->sheet && job->shown < SHEET_MOST)
+        PX_TRY(export_to_sheet(job, in, err));
+    if (job->npz)
+        PX_TRY(px_npz_write(job->npz, job->planes,
+                            job->campaign->size * px_dtype_size(job->identity->dtype), err));
+    if (job->options.csv)
+        export_row(job, in);
+    return px_text_failed(&job->index) ? pxi_store_nomem(job->campaign, err) : PX_OK;
+}
+
+/* --- all of them ---------------------------------------------------------------------------------
+ */
+
+/* Calls for every readable input of the chosen kinds; `write` false: counts only. */
+static px_status export_walk(export_job *job, bool write, int64_t *count, int64_t *damaged,
+                             px_error *err)
+{
+    px_campaign_input in = {0};
+    int64_t bad = 0, good = 0;
+    for (;;) {
+        PX_TRY(px_campaign_next(job->campaign, in.id, job->options.kinds, &in, job->planes, &bad,
+                                err));
+        if (!in.id ||
+            (write && good == job->count)) /* more may have come since they were counted */
+            break;
+        good++;
+        if (write)
+            PX_TRY(export_input(job, &in, err));
+    }
+    *count = good;
+    *damaged = bad;
+    return PX_OK;
+}
+
+static px_status export_open(export_job *job, px_error *err)
+{
+    const px_shape *shape = &job->identity->shape;
+    if (job->options.sheet && job->pictures && shape->dim[1] <= PX_SHEET_SIDE_MOST / 8 &&
+        shape->dim[2] <= PX_SHEET_SIDE_MOST / 8)
+        PX_TRY(px_sheet_new(&(px_sheet_options){0}, &job->sheet, err));
+    if (job->options.csv)
+        px_text_add(&job->index, "path,id,kind,label,prediction,confidence,parent,root,data_index,"
+                                 "l0,l2,linf,step,twin,chain\n");
+    if (!job->options.npz)
+        return PX_OK;
+    px_shape x = {.rank = shape->rank + 1, .dim = {job->count}};
+    if (x.rank > PX_MAX_RANK)
+        return px_fail(err, PX_E_UNSUPPORTED, "inputs of rank %d have no place in an NPZ file",
+                       shape->rank);
+    memcpy(x.dim + 1, shape->dim, (size_t)shape->rank * sizeof *x.dim);
+    char *path = export_path(job, "inputs.npz");
+    if (!path)
+        return pxi_store_nomem(job->campaign, err);
+    px_status status = px_npz_create(path, &job->npz, err);
+    if (status == PX_OK)
+        status = px_npz_begin(job->npz, "x", job->identity->dtype, &x, err);
+    free(path);
+    return status;
+}
+
+static px_status export_finish(export_job *job, px_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t *values;
+    } columns[] = {{"y", job->labels},
+                   {"predictions", job->predictions},
+                   {"ids", job->ids},
+                   {"indices", job->indices}};
+    for (size_t i = 0; job->npz && i < PX_LEN(columns); i++) {
+        const px_tensor column = {.dtype = PX_INT64,
+                                  .shape = {.rank = 1, .dim = {job->count}},
+                                  .data = columns[i].values};
+        PX_TRY(px_npz_add(job->npz, columns[i].name, &column, err));
+    }
+    if (job->npz) {
+        px_npz_writer *npz = job->npz;
+        job->npz = NULL;
+        PX_TRY(px_npz_commit(npz, err));
+    }
+    char *csv = export_path(job, "index.csv"), *sheet = export_path(job, "sheet.png");
+    px_status status = csv && sheet ? PX_OK : pxi_store_nomem(job->campaign, err);
+    if (status == PX_OK && job->options.csv)
+        status = pxi_file_write(csv, px_text_get(&job->index), job->index.length, err);
+    if (status == PX_OK && job->sheet)
+        status = px_sheet_save(job->sheet, sheet, err);
+    free(csv);
+    free(sheet);
+    return status;
+}
+
+static px_status export_all(export_job *job, px_exported *out, px_error *err)
+{
+    const size_t bytes = job->campaign->size * px_dtype_size(job->identity->dtype);
+    int64_t written = 0;
+    if (!(job->planes = pxi_alloc_aligned(bytes)) || !(job->together = pxi_alloc_aligned(bytes)))
+        return pxi_store_nomem(job->campaign, err);
+    PX_TRY(export_walk(job, /* write= */ false, &job->count, &out->damaged, err));
+    if (!job->count)
+        return px_fail(err, PX_E_INPUT, "'%s': has no such inputs%s", job->campaign->folder,
+                       out->damaged ? " that are readable" : "");
+    if (!(job->numbers = pxi_calloc((size_t)job->count * 4, sizeof *job->numbers)))
+        return pxi_store_nomem(job->campaign, err);
+    job->ids = job->numbers;
+    job->labels = job->ids + job->count;
+    job->predictions = job->labels + job->count;
+    job->indices = job->predictions + job->count;
+    if (mkdir(job->folder, 0777) != 0)
+        return px_fail(err, errno == EEXIST ? PX_E_USAGE : PX_E_IO, "'%s': %s%s", job->folder,
+                       strerror(errno), errno == EEXIST ? "; name a new folder" : "");
+    PX_TRY(export_open(job, err));
+    PX_TRY(export_walk(job, /* write= */ true, &written, &out->damaged, err));
+    if (written != job->count)
+        return px_fail(err, PX_E_IO, "'%s': changed while it was read", job->campaign->folder);
+    out->inputs = written;
+    out->pictures = job->pictures;
+    return export_finish(job, err);
+}
+
+px_status px_campaign_export(px_campaign *campaign, const char *folder,
+                             const px_export_options *options, px_exported *out, px_error *err)
+{
+    export_job job = {.campaign = campaign, .folder = folder, .options = *options};
+    px_exported done = {0};
+    if (!campaign->identified)
+        return px_fail(err, PX_E_INPUT, "'%s': holds nothing yet", campaign->folder);
+    job.identity = &campaign->identity;
+    const px_shape *shape = &job.identity->shape;
+    job.pictures = job.identity->dtype == PX_UINT8 && shape->rank == 3 &&
+                   (shape->dim[0] == 1 || shape->dim[0] == 3);
+    const px_status status = export_all(&job, &done, err);
+    px_npz_abandon(job.npz);
+    px_sheet_free(job.sheet);
+    px_text_done(&job.index);
+    px_text_done(&job.path);
+    free(job.numbers);
+    free(job.planes);
+    free(job.together);
+    if (status == PX_OK)
+        *out = done;
+    return status;
+}
