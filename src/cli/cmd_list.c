@@ -43,6 +43,8 @@ static const list_row neurons[] = {
 
 static const list_row data[] = {
     {"FOLDER", "class sub-folders of PNG or JPEG; IDX files (.gz too); CIFAR-10/100 binaries"},
+    {"CAMPAIGN",
+     "a folder that holds campaign.db: its faults, or --split kept, seeds, generated, all"},
     {"FILE.npz, .npy", "arrays of inputs, with labels in an NPZ"},
     {"FILE.csv", "a manifest: path,label"},
     {"ARCHIVE", ".zip or .tar (compressed too) of any of those"},
