@@ -1,9 +1,8 @@
 /* src/cli/cmd_replay.c - plexor replay CAMPAIGN ID|--all: makes inputs again from their seeds */
-#include "cli/cli.h"
+#include "cli/replay_labels.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <plexor/store.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,6 +11,9 @@ enum { REPLAY_LISTED = 20 }; /* failures that are named */
 typedef struct replay_tally {
     int64_t checked, stored, failed;
     int64_t failures[REPLAY_LISTED];
+    bool judged;    /* by a network too */
+    int64_t others; /* whose prediction is not the stored one */
+    int64_t others_listed[REPLAY_LISTED];
 } replay_tally;
 
 /* Inputs that cannot be read count as failed: what was stored is not there. */
@@ -55,6 +57,14 @@ static px_status replay_all(px_campaign *campaign, replay_tally *tally, px_error
     return status;
 }
 
+static void replay_differs(int64_t id, void *context)
+{
+    replay_tally *tally = context;
+    if (tally->others < REPLAY_LISTED)
+        tally->others_listed[tally->others] = id;
+    tally->others++;
+}
+
 static int replay_report(const cli_command *self, const replay_tally *tally, bool as_json)
 {
     const int64_t listed = tally->failed < REPLAY_LISTED ? tally->failed : REPLAY_LISTED;
@@ -63,13 +73,15 @@ static int replay_report(const cli_command *self, const replay_tally *tally, boo
         px_json json = {0};
         px_json_object(&json, NULL);
         px_json_int(&json, "checked", tally->checked);
-        px_json_int(&json, "failed", tally->failed);
+        px_json_int(&json, "failed", tally->failed + tally->others);
         px_json_int(&json, "stored", tally->stored);
         px_json_array(&json, "failures");
         for (int64_t i = 0; i < listed; i++)
             if (tally->failures[i])
                 px_json_int(&json, NULL, tally->failures[i]);
         px_json_end(&json);
+        if (tally->judged)
+            px_json_int(&json, "other_predictions", tally->others);
         px_json_end(&json);
         rc = cli_print_json(self, &json);
     } else {
@@ -80,17 +92,30 @@ static int replay_report(const cli_command *self, const replay_tally *tally, boo
         for (int64_t i = 0; i < listed; i++)
             if (tally->failures[i])
                 printf("  input %" PRId64 " is not what its chain gives\n", tally->failures[i]);
+        if (tally->judged)
+            printf("%s inputs have another prediction than was stored\n",
+                   cli_number(tally->others, a));
+        for (int64_t i = 0; i < tally->others && i < REPLAY_LISTED; i++)
+            printf("  input %" PRId64 " is predicted otherwise\n", tally->others_listed[i]);
     }
-    return rc == CLI_DONE && tally->failed ? CLI_CHECK_FAILED : rc;
+    return rc == CLI_DONE && tally->failed + tally->others ? CLI_CHECK_FAILED : rc;
 }
 
 static int replay_run(const cli_command *self, int argc, char **argv)
 {
     cli_output output = {0};
-    const char *words[2] = {NULL, NULL};
+    cli_data data = CLI_DATA_DEFAULT;
+    cli_workers workers = {0};
+    const char *words[2] = {NULL, NULL}, *path = NULL;
     bool all = false;
     const cli_option options[] = {
         CLI_FLAG(0, "all", &all, "every input of the campaign"),
+        CLI_STRING(0, "model", &path, "MODEL",
+                   "the campaign's network: predictions must be the stored ones too"),
+        CLI_STRING(0, "scale", &data.scale, "X", "as the campaign was made, for --model"),
+        CLI_STRING(0, "mean", &data.mean, "LIST", "likewise"),
+        CLI_STRING(0, "std", &data.std, "LIST", "likewise"),
+        CLI_WORKER_OPTIONS(&workers),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
     };
@@ -106,11 +131,18 @@ static int replay_run(const cli_command *self, int argc, char **argv)
         return cli_usage_error(self, "'%s' is not the id of an input", words[1]);
     px_error err = {0};
     px_campaign *campaign = NULL;
-    replay_tally tally = {0};
+    px_model *model = NULL;
+    replay_tally tally = {.judged = path != NULL};
     cli_catch_signals();
     px_status status = px_campaign_open(words[0], PX_CAMPAIGN_READ, &campaign, &err);
     if (status == PX_OK)
         status = all ? replay_all(campaign, &tally, &err) : replay_one(campaign, id, &tally, &err);
+    if (status == PX_OK && path)
+        status = cli_model_load(self, path, &model, &err);
+    if (status == PX_OK && path)
+        status =
+            replay_labels(self, campaign, model, &data, &workers, id, replay_differs, &tally, &err);
+    px_model_free(model);
     px_campaign_close(campaign);
     return status == PX_OK ? replay_report(self, &tally, output.json) : cli_fail(self, &err);
 }
@@ -121,8 +153,10 @@ const cli_command cli_command_replay = {
     .help = "make inputs again from their seeds and compare them bit for bit",
     .details = "Every link of an input's mutation chain is applied to the stored pixels of its "
                "seed; the result must be the stored input, on any machine. Inputs that were made "
-               "by gradients have no such chain and are taken as stored. Exits with 1 if any "
+               "by gradients have no such chain and are taken as stored. With --model the network "
+               "judges the stored inputs again, and must say what it said. Exits with 1 if any "
                "input fails.",
-    .examples = "plexor replay run.campaign 17\nplexor replay run.campaign --all --json\n",
+    .examples = "plexor replay run.campaign 17\n"
+                "plexor replay run.campaign --all --model net.onnx --json\n",
     .run = replay_run,
 };
