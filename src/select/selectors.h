@@ -7,6 +7,7 @@
 /* About how neurons react, and chance to compare with. */
 #define PXI_SELECTORS_OWN(X) \
     X(nss)                   \
+    X(wobble)                \
     X(random)
 
 /* What inputs cover that none before them did. */

@@ -93,7 +93,7 @@ static px_status select_whole(const char *id, const px_model *model, const small
 static void test_whole(void **state)
 {
     (void)state;
-    static const char *const ids[] = {"mc-dropout", "npc"};
+    static const char *const ids[] = {"mc-dropout", "npc", "wobble"};
     px_model *model = small_net(7, 2);
     small_data learned = small_digits(model, "train", 60, 0),
                data = small_digits(model, "test", 12, 0);
