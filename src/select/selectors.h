@@ -4,11 +4,11 @@
 
 #include <plexor/select.h>
 
-/* About how neurons react, and chance to compare with. */
+/* About how neurons react, chance to compare with, and plexor's own. */
 #define PXI_SELECTORS_OWN(X) \
     X(nss)                   \
-    X(wobble)                \
-    X(random)
+    X(random)                \
+    X(wobble)
 
 /* What inputs cover that none before them did. */
 #define PXI_SELECTORS_GUIDED(X) \
