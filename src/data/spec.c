@@ -40,16 +40,18 @@ void pxi_source_register_folder(const char *marker, pxi_folder_opener open)
     folder_open = open;
 }
 
-static bool spec_is_marked(const char *folder)
+static px_status spec_is_marked(const char *folder, bool *out, px_error *err)
 {
     struct stat info;
     px_text path = {0};
-    if (folder_open)
-        px_text_format(&path, "%s/%s", folder, folder_marker);
-    const bool marked = folder_open && !px_text_failed(&path) &&
-                        stat(px_text_get(&path), &info) == 0 && S_ISREG(info.st_mode);
+    *out = false;
+    if (!folder_open)
+        return PX_OK;
+    px_text_format(&path, "%s/%s", folder, folder_marker);
+    const bool made = !px_text_failed(&path);
+    *out = made && stat(px_text_get(&path), &info) == 0 && S_ISREG(info.st_mode);
     px_text_done(&path);
-    return marked;
+    return made ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
 }
 
 /* --- trees ----------------------------------------------------------------------------------- */
@@ -181,7 +183,9 @@ px_status pxi_source_open(const char *spec, const char *split, pxi_source **out,
         return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", spec, strerror(errno));
     if (!S_ISDIR(info.st_mode))
         return spec_file(spec, split, out, err);
-    if (spec_is_marked(spec))
+    bool marked;
+    PX_TRY(spec_is_marked(spec, &marked, err));
+    if (marked)
         return folder_open(spec, split, out, err);
     pxi_tree *tree = NULL;
     PX_TRY(pxi_tree_open_folder(spec, split, &tree, err));

@@ -29,11 +29,16 @@ static char *campaign_path(const char *folder, const char *name)
     return px_text_take(&text);
 }
 
-bool px_campaign_is(const char *folder)
+static bool campaign_file_is(const char *file)
 {
     struct stat info;
+    return stat(file, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool px_campaign_is(const char *folder)
+{
     char *file = campaign_path(folder, PXI_STORE_FILE);
-    const bool is = file && stat(file, &info) == 0 && S_ISREG(info.st_mode);
+    const bool is = file && campaign_file_is(file);
     free(file);
     return is;
 }
@@ -142,7 +147,7 @@ static px_status campaign_folder_check(const px_campaign *campaign, px_error *er
         return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", folder, strerror(errno));
     if (there && !S_ISDIR(info.st_mode))
         return px_fail(err, PX_E_INPUT, "'%s': is a file; a campaign is a folder", folder);
-    const bool is = there && px_campaign_is(folder);
+    const bool is = there && campaign_file_is(campaign->file);
     if (campaign->mode == PX_CAMPAIGN_CREATE && is)
         return px_fail(err, PX_E_USAGE,
                        "'%s' holds a campaign; go on with --resume, or name another folder",
@@ -169,7 +174,7 @@ static px_status campaign_start(px_campaign *campaign, px_error *err)
                        campaign->folder, strerror(errno));
     if (campaign->mode != PX_CAMPAIGN_READ) {
         PX_TRY(campaign_lock(campaign, err));
-        if (campaign->mode == PX_CAMPAIGN_CREATE && px_campaign_is(campaign->folder))
+        if (campaign->mode == PX_CAMPAIGN_CREATE && campaign_file_is(campaign->file))
             return px_fail(err, PX_E_USAGE, "'%s': another process made a campaign of it",
                            campaign->folder);
     }

@@ -85,13 +85,11 @@ static bool identity_decimal(const char *text, uint64_t *out)
 }
 
 /* "[3,32,32]" */
-static bool identity_shape(const char *text, px_shape *out)
+static px_status identity_shape(const char *text, px_shape *out)
 {
     px_json_document *document = NULL;
     px_shape shape = {0};
-    px_error ignored;
-    if (px_json_parse(text, strlen(text), &document, &ignored) != PX_OK)
-        return false;
+    PX_TRY(px_json_parse(text, strlen(text), &document, NULL));
     const px_json_value *root = px_json_root(document);
     bool good = root->kind == PX_JSON_ARRAY && root->count <= PX_MAX_RANK;
     for (size_t i = 0; good && i < root->count; i++) {
@@ -103,7 +101,7 @@ static bool identity_shape(const char *text, px_shape *out)
     }
     px_json_free(document);
     *out = shape;
-    return good && identity_shape_good(&shape);
+    return good && identity_shape_good(&shape) ? PX_OK : PX_E_INPUT;
 }
 
 static bool identity_dtype(const char *text, px_dtype *out)
@@ -118,33 +116,48 @@ enum { KEY_MODEL, KEY_DATA, KEY_SEED, KEY_DTYPE, KEY_SHAPE, KEY_CLASSES, KEY_SET
 static const char *const identity_keys[KEYS] = {"model_hash", "data_hash", "seed",    "dtype",
                                                 "shape",      "classes",   "settings"};
 
-static bool identity_read_key(px_campaign_identity *to, int key, const char *text)
+static bool identity_classes(const char *text, int *out)
 {
     uint64_t classes = 0;
+    const bool good = identity_decimal(text, &classes) && classes <= 1 << 20;
+    *out = good ? (int)classes : 0;
+    return good;
+}
+
+static px_status identity_settings(const char *text)
+{
+    px_json_document *document = NULL;
+    const px_status status = identity_parse_settings(text, &document, NULL);
+    px_json_free(document);
+    return status;
+}
+
+/* PX_E_NOMEM, or anything else for a text that is not one. */
+static px_status identity_read_key(px_campaign_identity *to, int key, const char *text)
+{
+    bool good = false;
     switch (key) {
     case KEY_MODEL:
-        return identity_hex(text, &to->model_hash);
+        good = identity_hex(text, &to->model_hash);
+        break;
     case KEY_DATA:
-        return identity_hex(text, &to->data_hash);
+        good = identity_hex(text, &to->data_hash);
+        break;
     case KEY_SEED:
-        return identity_decimal(text, &to->seed);
+        good = identity_decimal(text, &to->seed);
+        break;
     case KEY_DTYPE:
-        return identity_dtype(text, &to->dtype);
+        good = identity_dtype(text, &to->dtype);
+        break;
+    case KEY_CLASSES:
+        good = identity_classes(text, &to->classes);
+        break;
     case KEY_SHAPE:
         return identity_shape(text, &to->shape);
-    case KEY_CLASSES:
-        if (!identity_decimal(text, &classes) || classes > 1 << 20)
-            return false;
-        to->classes = (int)classes;
-        return true;
-    default: {
-        px_json_document *document = NULL;
-        px_error ignored;
-        const bool good = identity_parse_settings(text, &document, &ignored) == PX_OK;
-        px_json_free(document);
-        return good;
+    default:
+        return identity_settings(text);
     }
-    }
+    return good ? PX_OK : PX_E_INPUT;
 }
 
 px_status pxi_store_identity_load(px_campaign *campaign, px_error *err)
@@ -155,9 +168,11 @@ px_status pxi_store_identity_load(px_campaign *campaign, px_error *err)
         PX_TRY(px_campaign_get(campaign, identity_keys[key], &text, err));
         if (!text && key == 0)
             return PX_OK; /* they come all at once: there is none */
-        if (!text || !identity_read_key(&identity, key, text)) {
+        const px_status status = text ? identity_read_key(&identity, key, text) : PX_E_INPUT;
+        if (status != PX_OK) {
             free(text);
-            return identity_damaged(campaign, identity_keys[key], err);
+            return status == PX_E_NOMEM ? pxi_store_nomem(campaign, err)
+                                        : identity_damaged(campaign, identity_keys[key], err);
         }
         if (key == KEY_SETTINGS)
             campaign->settings = text;

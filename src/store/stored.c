@@ -88,7 +88,9 @@ static px_status stored_step(px_campaign *campaign, sqlite3_stmt *s, px_campaign
         px_campaign_input in;
         const int64_t id = sqlite3_column_int64(s, 0);
         if (!stored_decode(campaign, s, &in)) {
-            status = stored_damaged(campaign, id, err);
+            status = px_text_failed(&campaign->chain) ? pxi_store_nomem(campaign, err)
+                                                      : stored_damaged(campaign, id, err);
+            px_text_done(&campaign->chain);
         } else if (pixels && sqlite3_column_type(s, 15) != SQLITE_BLOB) {
             status = stored_damaged(campaign, id, err);
         } else if (pixels) {
