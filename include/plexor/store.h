@@ -261,7 +261,7 @@ typedef struct px_campaign_figures { /* what only the running loop knows */
 } px_campaign_figures;
 
 /* Writes `fuzzer_stats` anew (by renaming) and adds a line to `plot_data`. Those tools divide by
- * executions and entries: nothing is written while either is 0. */
+ * executions and entries: nothing is written while either is 0. For the writer only. */
 PX_API px_status px_campaign_write_stats(px_campaign *campaign, const px_campaign_figures *figures,
                                          px_error *err);
 

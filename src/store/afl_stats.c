@@ -177,6 +177,8 @@ px_status px_campaign_write_stats(px_campaign *campaign, const px_campaign_figur
                                   px_error *err)
 {
     px_text stats = {0}, path = {0};
+    if (campaign->mode == PX_CAMPAIGN_READ)
+        return px_fail(err, PX_E_USAGE, "'%s': was opened for reading", campaign->folder);
     if (figures->executions <= 0 || figures->queue <= 0)
         return PX_OK;
     afl_fill(&stats, figures);

@@ -25,7 +25,6 @@
 #define PXI_STORE_STATEMENTS(X)                                                              \
     X(BEGIN, "BEGIN IMMEDIATE")                                                              \
     X(COMMIT, "COMMIT")                                                                      \
-    X(ROLLBACK, "ROLLBACK")                                                                  \
     X(PUT, "INSERT INTO input(" PXI_INPUT_COLUMNS                                            \
            ") VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)")               \
     X(TWIN, "UPDATE input SET twin = ?2 WHERE id = ?1 AND kind = 'fault'")                   \
@@ -77,8 +76,7 @@ struct px_campaign {
     px_text chain;           /* of the input read last */
     uint8_t *packed, *plain; /* scratch for one input */
     size_t packed_room, plain_room;
-    double plot_s; /* when the last line of plot_data was written */
-    bool plot_open;
+    bool plot_open; /* plot_data ends with a whole line */
 };
 
 /* --- SQLite, and its errors as ours (sql.c) ------------------------------------------------------
