@@ -371,7 +371,8 @@ px_status px_study_run(px_study *study, px_error *err)
         }
     }
     study->job_count -= done;
-    memmove(study->jobs, study->jobs + done, study->job_count * sizeof *study->jobs);
+    if (study->job_count > 0)
+        memmove(study->jobs, study->jobs + done, study->job_count * sizeof *study->jobs);
     return status;
 }
 
