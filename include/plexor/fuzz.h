@@ -1,0 +1,149 @@
+/* include/plexor/fuzz.h - a campaign that grows: pick an input, change it, judge it, keep it
+ *
+ *     px_fuzz_options options = px_fuzz_options_default();
+ *     options.campaign = campaign;                  // opened for writing
+ *     options.model = model, options.set = set, options.pre = &pre;
+ *     options.cover = cover;                        // of one criterion, the guide; NULL: no guide
+ *     px_fuzz_new(&options, &fuzz, &err);           // begins it, or goes on where it was left
+ *     px_fuzz_run(fuzz, &limits, &err);             // PX_OK: a limit was reached
+ *     px_fuzz_report report = px_fuzz_report_get(fuzz);
+ *
+ * An *engine* is the search: `loop` (coverage-guided mutation: DeepHunter, NLC, NSGen, TensorFuzz),
+ * or one that follows gradients (DeepXplore, DLFuzz, ADAPT). Every engine works in *turns*, the
+ * smallest piece of work that is whole, and writes what it finds into the campaign. Turns are
+ * numbered from the campaign's beginning, and every random number is addressed by the turn: so the
+ * same seed and number of turns give the same content, whatever the number of threads and however
+ * often the run was interrupted. Inputs are committed before they are counted.
+ *
+ * What is judged is what is stored: 8-bit data are rounded before the network sees them.
+ * docs/fuzz.md has the rules.
+ */
+#ifndef PLEXOR_FUZZ_H
+#define PLEXOR_FUZZ_H
+
+#include <plexor/cover.h>
+#include <plexor/mutate.h>
+#include <plexor/store.h>
+
+PX_BEGIN_DECLS
+
+/* --- engines ------------------------------------------------------------------------------------
+ */
+
+typedef struct px_fuzz_engine { /* a static const descriptor, listed in src/generate/engines.h */
+    const char *id;             /* "loop", "deepxplore"; the same in C, on the command line, JSON */
+    const char *title, *source;
+    const px_param *settings; /* beyond those that all engines have */
+    size_t setting_count;
+    size_t least_models, most_models; /* that it compares: 1 and 1 unless it is differential */
+    bool guided;                      /* takes any criterion as its guide */
+} px_fuzz_engine;
+PX_API size_t px_fuzz_engine_count(void);
+PX_API const px_fuzz_engine *px_fuzz_engine_get(size_t i);        /* NULL beyond the last */
+PX_API const px_fuzz_engine *px_fuzz_engine_find(const char *id); /* NULL: there is none */
+
+/* A policy is a published choice of schedule, energy, validity and mutations for `loop`: texts as
+ * in px_fuzz_options.settings that come first. */
+typedef struct px_fuzz_policy {
+    const char *id, *title, *source; /* "deephunter", "nlc", "nsgen", "tensorfuzz" */
+    const char *mutations;           /* "deephunter" */
+    const char *const *texts;        /* NULL-terminated: "pick=prob", "energy=20", ... */
+} px_fuzz_policy;
+PX_API size_t px_fuzz_policy_count(void);
+PX_API const px_fuzz_policy *px_fuzz_policy_get(size_t i);
+PX_API const px_fuzz_policy *px_fuzz_policy_find(const char *id);
+
+/* --- a run --------------------------------------------------------------------------------------
+ */
+
+typedef struct px_fuzz_report px_fuzz_report;
+
+typedef struct px_fuzz_options {
+    px_campaign *campaign;         /* borrowed, opened for writing */
+    const px_model *model;         /* borrowed, as is all below */
+    const px_model *const *rivals; /* further ones, for differential engines */
+    size_t rival_count;
+    const px_dataset *set; /* labelled; its inputs are the seeds */
+    const px_preprocess *pre;
+    px_cover *cover;       /* of one criterion; the engine's own where it has one. NULL: none */
+    const char *engine;    /* "loop" */
+    const char *policy;    /* NULL: the engine's own */
+    const char *mutations; /* of px_mutations_parse(); NULL: the policy's */
+    const char *const *settings; /* "energy=64", "valid=nsgen", ... */
+    size_t setting_count;
+    int64_t seeds; /* so many at random, of every class as many, that the network gets right; 0: all
+                      that it gets right */
+    bool store_float; /* what is stored and judged is not rounded, whatever the data */
+    uint64_t seed;
+    int64_t batch;       /* micro-batch; 0: chosen */
+    int threads;         /* <= 0: one per core */
+    const char *command; /* as typed, for those who read the campaign; NULL: unknown */
+    /* Told between turns, a few times a second; false: stop after this turn. NULL: nobody. */
+    bool (*progress)(void *context, const px_fuzz_report *report);
+    void *context;
+} px_fuzz_options;
+PX_API px_fuzz_options px_fuzz_options_default(void); /* loop, 1,000 seeds */
+
+/* When to stop: each counts from the campaign's beginning, resumed or not; 0: no limit. Looked at
+ * between turns (outputs and faults: also within one, where the engine can). */
+typedef struct px_fuzz_limits {
+    int64_t turns, executions, faults, outputs;
+    double seconds; /* of running */
+    int64_t stall;  /* turns in a row without an output */
+} px_fuzz_limits;
+
+typedef struct px_fuzz px_fuzz;
+
+/* Identifies the campaign, chooses and judges the seeds and puts those that the network gets right;
+ * or, where it has content, checks that it is about the same and rebuilds what it had. *out is the
+ * caller's on PX_OK. PX_E_MISMATCH: another model, data set, seed or setting. PX_E_INPUT: no seed
+ * is classified correctly, or no labels. */
+PX_API px_status px_fuzz_new(const px_fuzz_options *options, px_fuzz **out, px_error *err);
+PX_API void px_fuzz_free(px_fuzz *fuzz); /* NULL is fine */
+/* PX_OK: a limit was reached, `stopped` says which. PX_E_CANCELLED: the caller asked. PX_E_IO (full
+ * disk): what was committed stays. In each case all that is counted is committed. May be called
+ * again, with other limits. */
+PX_API px_status px_fuzz_run(px_fuzz *fuzz, const px_fuzz_limits *limits, px_error *err);
+
+/* --- what is going on ---------------------------------------------------------------------------
+ */
+
+typedef struct px_fuzz_yield { /* of one mutation, or of what else an engine tries */
+    const char *name;
+    int64_t tried, valid, kept, faults;
+} px_fuzz_yield;
+
+typedef struct px_fuzz_note { /* a figure that only this engine has: "fitness" "0.83" */
+    const char *name;
+    char value[24];
+} px_fuzz_note;
+#define PX_FUZZ_NOTES 4
+
+struct px_fuzz_report { /* plain values; texts and lists are borrowed from the px_fuzz */
+    const char *engine, *policy, *guide, *mutations;
+    double run_s; /* since the campaign began, without pauses */
+    int64_t turns, cycles, cycles_without_finds;
+    int64_t executions;
+    double executions_per_s, executions_per_s_now; /* the latter: of the last seconds */
+    int64_t seeds, seeds_wrong;                    /* taken, and dropped as misclassified */
+    int64_t queue, pending, current, depth;        /* as px_campaign_figures has them */
+    int64_t outputs, kept, faults, unique_faults, fault_types, classes;
+    int64_t class_count;              /* of the network */
+    px_coverage coverage;             /* of the guide; value NaN: there is none */
+    double coverage_seeds;            /* what the seeds alone had */
+    int64_t resets;                   /* of the guide's coverage, when it was saturated */
+    double last_find_s, last_fault_s; /* on the clock of run_s; negative: never */
+    int64_t executions_since_fault;
+    int64_t not_finite; /* outputs of the network that were no numbers */
+    const char *stage;  /* "mutants of 1042" */
+    int64_t stage_done, stage_total;
+    const px_fuzz_yield *yields;
+    size_t yield_count;
+    px_fuzz_note notes[PX_FUZZ_NOTES];
+    size_t note_count;
+    const char *stopped; /* why it is not running: "10000 turns", "asked to"; NULL: it runs */
+};
+PX_API px_fuzz_report px_fuzz_report_get(const px_fuzz *fuzz);
+
+PX_END_DECLS
+#endif
