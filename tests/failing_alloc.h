@@ -10,7 +10,9 @@
 #define TESTS_FAILING_ALLOC_H
 
 #include "base/arena.h"
+#include "cmocka_all.h"
 
+#include <plexor/error.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,6 +75,22 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 void *__wrap_pxi_arena_alloc(px_arena *arena, size_t count, size_t size)
 {
     return alloc_must_fail() ? NULL : __real_pxi_arena_alloc(arena, count, size);
+}
+
+/* Runs the work until none of its allocations failed: every one at first, then fewer and fewer
+ * (planning alone makes thousands), the sooner the smaller `pace`. */
+static inline void fail_in_turn(px_status (*work)(const void *context, px_error *err),
+                                const void *context, long pace, const char *what)
+{
+    bool failed = true;
+    for (long k = 0; failed; k += 1 + k / pace) {
+        px_error err = {0};
+        fail_at(k);
+        const px_status status = work(context, &err);
+        failed = fail_never();
+        if (status != (failed ? PX_E_NOMEM : PX_OK))
+            fail_msg("%s, allocation %ld: status %d, '%s'", what, k, (int)status, err.message);
+    }
 }
 
 #endif

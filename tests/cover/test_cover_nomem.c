@@ -37,10 +37,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-typedef px_status (*work)(const fixture *f, px_error *err);
-
-static px_status learn(const fixture *f, px_error *err)
+static px_status learn(const void *context, px_error *err)
 {
+    const fixture *f = context;
     const px_cover_options options = px_cover_options_default();
     px_profile_options make = px_profile_options_default();
     px_lessons lessons = {0};
@@ -54,8 +53,9 @@ static px_status learn(const fixture *f, px_error *err)
     return status;
 }
 
-static px_status observe(const fixture *f, px_error *err)
+static px_status observe(const void *context, px_error *err)
 {
+    const fixture *f = context;
     px_cover_options options = px_cover_options_default();
     px_cover_run_options run = px_cover_run_options_default();
     px_cover *cover = NULL;
@@ -68,8 +68,9 @@ static px_status observe(const fixture *f, px_error *err)
     return status;
 }
 
-static px_status files(const fixture *f, px_error *err)
+static px_status files(const void *context, px_error *err)
 {
+    const fixture *f = context;
     char path[TEST_PATH];
     px_profile *profile = NULL;
     test_path("nomem.profile", path);
@@ -81,8 +82,9 @@ static px_status files(const fixture *f, px_error *err)
 
 static px_cover *seen; /* one that has observed the inputs, and its file */
 
-static px_status states(const fixture *f, px_error *err)
+static px_status states(const void *context, px_error *err)
 {
+    const fixture *f = context;
     (void)f;
     char path[TEST_PATH];
     px_cover *a = NULL, *b = NULL;
@@ -99,33 +101,19 @@ static px_status states(const fixture *f, px_error *err)
     return status;
 }
 
-/* Every allocation at first, then fewer and fewer: planning alone makes thousands. */
-static void fail_in_turn(const fixture *f, work job, const char *what)
-{
-    bool failed = true;
-    for (long k = 0; failed; k += 1 + k / 200) {
-        px_error err = {0};
-        fail_at(k);
-        const px_status status = job(f, &err);
-        failed = fail_never();
-        if (status != (failed ? PX_E_NOMEM : PX_OK))
-            fail_msg("%s, allocation %ld: status %d, '%s'", what, k, (int)status, err.message);
-    }
-}
-
 static void test_learn(void **state)
 {
-    fail_in_turn(*state, learn, "learning");
+    fail_in_turn(learn, *state, 200, "learning");
 }
 
 static void test_observe(void **state)
 {
-    fail_in_turn(*state, observe, "observing");
+    fail_in_turn(observe, *state, 200, "observing");
 }
 
 static void test_files(void **state)
 {
-    fail_in_turn(*state, files, "profile files");
+    fail_in_turn(files, *state, 200, "profile files");
 }
 
 static void test_states(void **state)
@@ -136,7 +124,7 @@ static void test_states(void **state)
     seen = cover_make(f->model, "all", f->profile, 1);
     assert_int_equal(px_cover_save(seen, test_path("empty.state", path), &err), PX_OK);
     cover_observe(seen, &f->test, 0, 1);
-    fail_in_turn(f, states, "states");
+    fail_in_turn(states, f, 200, "states");
     px_cover_free(seen);
 }
 

@@ -32,10 +32,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-typedef px_status (*work)(const fixture *f, px_error *err);
-
-static px_status count(const fixture *f, px_error *err)
+static px_status count(const void *context, px_error *err)
 {
+    const fixture *f = context;
     px_spectrum_options options = px_spectrum_options_default();
     px_spectrum *spectrum = NULL;
     options.threads = 1;
@@ -45,8 +44,9 @@ static px_status count(const fixture *f, px_error *err)
     return status;
 }
 
-static px_status lists(const fixture *f, px_error *err)
+static px_status lists(const void *context, px_error *err)
 {
+    const fixture *f = context;
     const px_rank_options options = px_rank_options_default();
     px_suspicious *top = NULL, *random = NULL, *read = NULL;
     char path[TEST_PATH];
@@ -70,8 +70,9 @@ static px_status lists(const fixture *f, px_error *err)
     return status;
 }
 
-static px_status files(const fixture *f, px_error *err)
+static px_status files(const void *context, px_error *err)
 {
+    const fixture *f = context;
     px_spectrum *read = NULL, *sum = NULL;
     char path[TEST_PATH];
     test_path("nomem.spectrum", path);
@@ -87,33 +88,19 @@ static px_status files(const fixture *f, px_error *err)
     return status;
 }
 
-/* Every allocation at first, then fewer and fewer: planning alone makes thousands. */
-static void fail_in_turn(const fixture *f, work job, const char *what)
-{
-    bool failed = true;
-    for (long k = 0; failed; k += 1 + k / 200) {
-        px_error err = {0};
-        fail_at(k);
-        const px_status status = job(f, &err);
-        failed = fail_never();
-        if (status != (failed ? PX_E_NOMEM : PX_OK))
-            fail_msg("%s, allocation %ld: status %d, '%s'", what, k, (int)status, err.message);
-    }
-}
-
 static void test_count(void **state)
 {
-    fail_in_turn(*state, count, "counting");
+    fail_in_turn(count, *state, 200, "counting");
 }
 
 static void test_lists(void **state)
 {
-    fail_in_turn(*state, lists, "lists");
+    fail_in_turn(lists, *state, 200, "lists");
 }
 
 static void test_files(void **state)
 {
-    fail_in_turn(*state, files, "files");
+    fail_in_turn(files, *state, 200, "files");
 }
 
 int main(void)
