@@ -45,6 +45,7 @@
 
 #include <plexor/store.h>
 
+#include <plexor/fuzz.h>
 #include <plexor/synthesize.h>
 
 #include <plexor/repair.h>

@@ -14,6 +14,7 @@ ROOMS = ("base stats picture data mutate graph onnx ops engine probe attack trai
 # Public headers that are not named after their room.
 HEADER_ROOM = {name: "base" for name in "error json property rng system tensor text".split()}
 HEADER_ROOM.update(build="graph", weights="graph", trace="probe", profile="cover", surprise="cover", fault_curve="select", synthesize="generate",
+                   fuzz="generate", minimize="generate",
                    plexor="cli")
 HEADER_ROOM.update({name: "train" for name in "arch feeder loss optimizer schedule".split()})
 
