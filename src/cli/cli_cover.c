@@ -20,6 +20,14 @@ static px_status training_open(const px_model *model, const cli_data *data,
     if (!training->spec && !training->limit)
         options.limit = DEFAULT_SAMPLE;
     options.shuffle = options.limit > 0;
+    if (training->first > 0) {
+        if (training->limit > 0)
+            return px_fail(err, PX_E_USAGE,
+                           "--train-limit draws from all training data, --train-first takes the "
+                           "first ones; give one of them");
+        options.limit = training->first;
+        options.shuffle = false;
+    }
     PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
                               input, data->scale, data->mean, data->std, data->size, err));
     const char *spec = training->spec ? training->spec : data->spec;
@@ -44,7 +52,7 @@ static px_status profile_learn(const cli_command *self, const px_model *model, c
     char number[CLI_NUMBER_TEXT];
     if (!*set)
         PX_TRY(training_open(model, data, training, who, pre, set, err));
-    if (!training->spec)
+    if (!training->spec && !training->first)
         cli_note(self,
                  "ranges and traces come from %s inputs of the train part of '%s', drawn by --seed "
                  "%" PRId64 "; --train, --train-limit and --profile change that",

@@ -24,15 +24,17 @@ typedef struct cli_criteria { /* which ones, and how they are set */
 
 typedef struct cli_training { /* where ranges and traces come from */
     const char *profile, *spec;
-    int64_t limit, memory_mib;
+    int64_t limit, first, memory_mib;
 } cli_training;
 
-#define CLI_TRAINING_OPTIONS(t)                                                   \
-    CLI_STRING(0, "train", &(t)->spec, "SPEC",                                    \
-               "training data to learn ranges and traces from (its train part)"), \
-        CLI_INT(0, "train-limit", &(t)->limit, "N", 0, 9e15,                      \
-                "learn from that many of them, drawn by --seed; 0: all"),         \
-        CLI_INT(0, "mem", &(t)->memory_mib, "MIB", 0, 9e9,                        \
+#define CLI_TRAINING_OPTIONS(t)                                                                 \
+    CLI_STRING(0, "train", &(t)->spec, "SPEC",                                                  \
+               "training data to learn ranges and traces from (its train part)"),               \
+        CLI_INT(0, "train-limit", &(t)->limit, "N", 0, 9e15,                                    \
+                "learn from that many of them, drawn by --seed; 0: all"),                       \
+        CLI_INT(0, "train-first", &(t)->first, "N", 0, 9e15,                                    \
+                "learn from the first N of them, so that others can be candidates; 0: not so"), \
+        CLI_INT(0, "mem", &(t)->memory_mib, "MIB", 0, 9e9,                                      \
                 "refuse to keep traces that need more than this; 0: three quarters of memory")
 
 /* Learns what the options need from training data: those of --train, else 1,000 inputs of the train
