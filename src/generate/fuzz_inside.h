@@ -1,0 +1,194 @@
+/* src/generate/fuzz_inside.h - the frame that the engines of px_fuzz work in
+ *
+ * The frame owns all that engines have in common: the campaign, the seeds, the guide's coverage,
+ * the workers, the clock and the counters. An engine only knows how to make a turn. It is a
+ * descriptor in a file of its own, listed in engines.h:
+ *
+ *     static px_status dlfuzz_turn(void *state, px_error *err)
+ *     {
+ *         ...                                              // makes some pixels, rounds them
+ *         PX_TRY(pxi_fuzz_judge(fuzz, pixels, count, verdicts, err));
+ *         PX_TRY(pxi_fuzz_put(fuzz, &find, &id, err));     // a fault, or one that was kept
+ *     }
+ *
+ * What a turn does may depend on the campaign's seed, the turn's number (fuzz->turn), the rows that
+ * are in the campaign, and what save() wrote; never on the clock or the number of threads.
+ */
+#ifndef PXI_GENERATE_FUZZ_INSIDE_H
+#define PXI_GENERATE_FUZZ_INSIDE_H
+
+#include "base/worker_pool.h"
+
+#include <plexor/fuzz.h>
+#include <plexor/json.h>
+
+typedef struct pxi_fuzz_engine {
+    px_fuzz_engine shown;
+    const char *policy; /* the one it has unless told otherwise; NULL: it takes none */
+    /* Makes a state. The frame has everything but the seeds. Refuses what does not fit. */
+    px_status (*open)(px_fuzz *fuzz, void **state, px_error *err);
+    /* The seeds are there. `saved` is what save() wrote with the last committed turn; NULL: the
+     * campaign begins. Bytes may lie: everything is checked. */
+    px_status (*begin)(void *state, const void *saved, size_t size, px_error *err);
+    px_status (*turn)(void *state, px_error *err); /* number fuzz->turn */
+    /* All that the rows of the campaign do not tell; committed together with them. */
+    px_status (*save)(const void *state, px_text *bytes, px_error *err);
+    /* Fills queue, pending, current, depth, cycles, stage, yields and notes. NULL: has none. */
+    void (*report)(const void *state, px_fuzz_report *report);
+    void (*close)(void *state); /* NULL is fine */
+} pxi_fuzz_engine;
+
+typedef struct pxi_fuzz_seed {
+    int64_t id, data_index, label;
+    double confidence;
+    const void *pixels; /* in the campaign's type */
+} pxi_fuzz_seed;
+
+typedef struct pxi_fuzz_verdict {
+    int64_t prediction; /* -1: the scores are not numbers */
+    double confidence;
+} pxi_fuzz_verdict;
+
+typedef struct pxi_fuzz_find { /* something for the campaign */
+    px_input_kind kind;        /* kept or fault */
+    int64_t parent;            /* id */
+    size_t seed;               /* its root: place among fuzz->seeds */
+    int64_t prediction;
+    double confidence;
+    const char *chain;  /* JSON; copied */
+    const void *pixels; /* in the campaign's type; copied */
+    bool needed;        /* it is stored whatever it repeats: later turns start from it */
+} pxi_fuzz_find;
+
+typedef struct pxi_fuzz_twins pxi_fuzz_twins;     /* fuzz_twins.c */
+typedef struct pxi_fuzz_pending pxi_fuzz_pending; /* fuzz_rows.c */
+
+/* Settings that all engines have; PXI_FUZZ_COMMON in this order (fuzz_settings.c). */
+enum { FUZZ_TWINS, FUZZ_NEAR, FUZZ_RESET, FUZZ_COMMON };
+enum { PXI_FUZZ_SETTINGS_MOST = 32 };
+
+struct px_fuzz {
+    px_fuzz_options options; /* texts and lists are borrowed during px_fuzz_new() only */
+    const pxi_fuzz_engine *engine;
+    const px_fuzz_policy *policy; /* NULL: the engine has none */
+    void *state;
+    double settings[PXI_FUZZ_SETTINGS_MOST]; /* of the engine's table */
+    double common[FUZZ_COMMON];
+    px_mutations mutations;
+    bool has_mutations;
+    char *texts[4]; /* what the report borrows: command, guide, mutations, settings */
+
+    /* What is fuzzed. */
+    px_campaign *campaign;
+    const px_model **models; /* the network, then its rivals */
+    size_t model_count;
+    px_scores scores; /* of models[0] */
+    int classes;
+    px_shape shape;           /* of an input without the batch, CHW for pictures */
+    px_shape feed_shape;      /* of the network's input, batch 1 */
+    size_t size, pixel_bytes; /* values of an input, and its bytes in the campaign */
+    bool rounds;              /* the campaign's pixels are bytes; else float */
+    double unit;              /* distances are told in units; a stored value is so many of them */
+    double low, high;         /* of stored values: 0 and 255 for bytes */
+    px_cover *cover;          /* the guide's; NULL: none */
+    px_pool *pool;
+    int workers;
+    uint64_t seed;
+
+    pxi_fuzz_seed *seeds;
+    size_t seed_count;
+    uint8_t *seed_pixels;
+
+    /* How far it is: with what is not committed yet. */
+    int64_t turn;           /* the number of the turn at work, from 0; then of turns done */
+    int64_t executions;     /* of the network, that decided something */
+    px_fuzz_report now;     /* counters */
+    px_fuzz_report shown;   /* what is committed: a copy of `now` at the last commit */
+    int64_t last_output;    /* turn, for stalling */
+    int64_t last_fault;     /* executions at the last fault */
+    int64_t reset_after;    /* the guide has seen inputs with higher ids only */
+    int64_t unstored;       /* twins that were counted, not stored */
+    double run_before;      /* seconds of earlier runs */
+    double run_from;        /* clock at the start of this one; NaN: it does not run */
+    double rate_from[2];    /* clock and executions where the current rate counts from */
+    double executions_rate; /* of the last seconds */
+    pxi_fuzz_twins *twins;
+    pxi_fuzz_pending *pending;
+    bool *class_hit, *type_hit; /* [classes], [classes][classes]; the latter NULL: too many */
+    char stopped[64];
+};
+
+/* --- what engines call --------------------------------------------------------------------------
+ */
+
+/* The value of the engine's setting. */
+static inline double pxi_fuzz_setting(const px_fuzz *fuzz, size_t i)
+{
+    return fuzz->settings[i];
+}
+
+/* Seconds since the campaign began, without pauses. For rows only, never for a decision. */
+double pxi_fuzz_seconds(const px_fuzz *fuzz);
+
+/* Stored pixels into a network's input (one sample), as px_dataset_input() would. */
+px_status pxi_fuzz_input(const px_fuzz *fuzz, const void *pixels, float *input, px_error *err);
+
+/* Whole levels for bytes: `levels` (0..255, float) are rounded towards `original` where it is not
+ * NULL and to the nearest else, then clipped. Campaigns of float values: clipped copies. */
+void pxi_fuzz_round(const px_fuzz *fuzz, const float *levels, const void *original, void *pixels);
+
+/* Stored pixels as levels: 0..255 for bytes, as they are for float values. */
+void pxi_fuzz_levels(const px_fuzz *fuzz, const void *pixels, float *levels);
+
+/* The network's answers for `count` inputs that lie one behind the other; all workers take part.
+ * Not counted as executions: that is the engine's, by pxi_fuzz_count(). */
+px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_fuzz_verdict *out,
+                         px_error *err);
+
+/* Adds to executions; to be called before what they led to is put. */
+void pxi_fuzz_count(px_fuzz *fuzz, int64_t executions);
+/* An answer that was no number. */
+void pxi_fuzz_count_not_finite(px_fuzz *fuzz);
+
+/* Puts an output. Ids are known at once; writing may happen later, at the latest with the commit.
+ * *id is 0 where a fault repeats another one once too often and is not stored. */
+px_status pxi_fuzz_put(px_fuzz *fuzz, const pxi_fuzz_find *find, int64_t *id, px_error *err);
+/* Writes what was put; for the one job of a pool run that does so beside others. */
+px_status pxi_fuzz_write(px_fuzz *fuzz, px_error *err);
+/* The stored pixels of an input that was put, from wherever they are. */
+px_status pxi_fuzz_read(px_fuzz *fuzz, int64_t id, void *pixels, px_error *err);
+
+/* Shows the guide (and its coverage) all inputs of these kinds with ids above `after`, in order. */
+px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_error *err);
+
+/* Bytes of save(), in little endian, and their reading; false: there are not so many. */
+void pxi_fuzz_save_int(px_text *bytes, int64_t value);
+void pxi_fuzz_save_real(px_text *bytes, double value);
+typedef struct pxi_fuzz_bytes {
+    const uint8_t *at, *end;
+} pxi_fuzz_bytes;
+bool pxi_fuzz_load_int(pxi_fuzz_bytes *from, int64_t least, int64_t most, int64_t *out);
+bool pxi_fuzz_load_real(pxi_fuzz_bytes *from, double *out);
+px_status pxi_fuzz_bad_state(const px_fuzz *fuzz, px_error *err);
+
+/* --- between the frame's own files --------------------------------------------------------------
+ */
+
+px_status pxi_fuzz_settings_read(px_fuzz *fuzz, px_error *err); /* fuzz_settings.c */
+px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err);
+px_status pxi_fuzz_seeds_choose(px_fuzz *fuzz, px_error *err); /* fuzz_seeds.c */
+px_status pxi_fuzz_seeds_load(px_fuzz *fuzz, px_error *err);
+px_status pxi_fuzz_rows_open(px_fuzz *fuzz, px_error *err); /* fuzz_rows.c */
+px_status pxi_fuzz_rows_load(px_fuzz *fuzz, px_error *err);
+px_status pxi_fuzz_commit(px_fuzz *fuzz, px_error *err);
+void pxi_fuzz_rows_close(px_fuzz *fuzz);
+px_status pxi_fuzz_twins_new(const px_fuzz *fuzz, pxi_fuzz_twins **out, px_error *err);
+void pxi_fuzz_twins_free(pxi_fuzz_twins *twins);
+/* The fault that `pixels` nearly repeat, 0: none; *count (may be NULL): how many do already. */
+int64_t pxi_fuzz_twins_find(const pxi_fuzz_twins *twins, const void *pixels, size_t seed,
+                            int64_t prediction, int64_t *count);
+/* Remembers fault `id`, which repeats `twin` (0: none). */
+px_status pxi_fuzz_twins_add(pxi_fuzz_twins *twins, int64_t id, int64_t twin, const void *pixels,
+                             size_t seed, int64_t prediction, px_error *err);
+
+#endif
