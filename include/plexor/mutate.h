@@ -50,6 +50,10 @@ typedef struct px_mutation {
     /* Planes in, planes out; `in` and `out` do not overlap. The values are within their ranges. */
     px_status (*apply)(const double *values, const uint8_t *in, uint8_t *out, int height, int width,
                        int channels, px_error *err);
+    /* Instead, where it is bounded by what the chain began with (`in` itself at its beginning).
+     * NULL: does not look at that. */
+    px_status (*apply_near)(const double *values, const uint8_t *origin, const uint8_t *in,
+                            uint8_t *out, int height, int width, int channels, px_error *err);
 } px_mutation;
 
 PX_API size_t px_mutation_count(void);
@@ -78,6 +82,10 @@ PX_API px_status px_drawn_parse(const char *text, px_drawn *out, px_error *err);
  * of threads. Memory is taken for the call only. */
 PX_API px_status px_mutation_apply(const px_drawn *drawn, const uint8_t *in, uint8_t *out,
                                    int height, int width, int channels, px_error *err);
+/* A link of a chain that began with `origin`: what fuzzing and replay use. */
+PX_API px_status px_mutation_apply_near(const px_drawn *drawn, const uint8_t *origin,
+                                        const uint8_t *in, uint8_t *out, int height, int width,
+                                        int channels, px_error *err);
 
 /* --- sets: what to draw from --------------------------------------------------------------------
  */
@@ -109,8 +117,8 @@ typedef struct px_mutations {
     uint32_t entries; /* bit i: entry i takes part; at least one does */
 } px_mutations;
 
-/* "nss", "deephunter", "nsgen"; with a part: "nss:rotation,shear", "deephunter:pixel" (by id or
- * group), "deephunter:differentiable", "deephunter:non-differentiable". */
+/* "nss", "deephunter", "nsgen", "tensorfuzz"; with a part: "nss:rotation,shear", "deephunter:pixel"
+ * (by id or group), "deephunter:differentiable", "deephunter:non-differentiable". */
 PX_API px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err);
 /* The part of it that is of a group; false: there is none, and *out is untouched. */
 PX_API bool px_mutations_of_group(const px_mutations *from, px_mutation_group group,
@@ -206,6 +214,10 @@ PX_API px_drawn px_mutant_set_drawn(const px_mutant_set *set, int64_t index);
  * are 0..1 instead of 0..255. PX_E_MISMATCH, naming the value, for values beyond the range. */
 PX_API px_status px_mutation_apply_values(const px_drawn *drawn, const px_shape *shape, bool unit,
                                           const float *in, float *out, px_error *err);
+/* The same for a link of a chain that began with `origin`. */
+PX_API px_status px_mutation_apply_values_near(const px_drawn *drawn, const px_shape *shape,
+                                               bool unit, const float *origin, const float *in,
+                                               float *out, px_error *err);
 
 PX_END_DECLS
 #endif

@@ -61,7 +61,7 @@ static px_status mutate_one(const mutate *job, int64_t k, px_random *random, con
     PX_TRY(px_mutation_apply(&record->drawn, levels, mutant, h, w, c, err));
     for (int64_t link = 1; job->chain && link < job->given_count; link++) {
         memcpy(scratch, mutant, size);
-        PX_TRY(px_mutation_apply(&job->given[link], scratch, mutant, h, w, c, err));
+        PX_TRY(px_mutation_apply_near(&job->given[link], levels, scratch, mutant, h, w, c, err));
     }
     return PX_OK;
 }
@@ -278,10 +278,10 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
     cli_output output = {0};
     const cli_option options[] = {
         CLI_STRING(0, "data", &spec, "SPEC", "the pictures; 'plexor list data' says what it takes"),
-        CLI_STRING(
-            0, "set", &from, "SET",
-            "what to draw from: nss, deephunter or nsgen, or a part as in nss:rotation,shear "
-            "or deephunter:pixel; nss if nothing is said"),
+        CLI_STRING(0, "set", &from, "SET",
+                   "what to draw from: nss, deephunter, nsgen or tensorfuzz, or a part as in "
+                   "nss:rotation,shear "
+                   "or deephunter:pixel; nss if nothing is said"),
         CLI_STRINGS(0, "mutation", &texts, "TEXT",
                     "this mutation instead, as in \"rotation angle=-17\"; may be given again for "
                     "more mutants of every input; see 'plexor list mutations'"),

@@ -113,3 +113,48 @@ const px_mutation px_mutation_noise = {
     .param_count = PX_LEN(noise_params),
     .apply = noise_apply,
 };
+
+/* --- TensorFuzz ------------------------------------------------------------------------------ */
+
+static const px_mutation_param white_noise_params[] = {
+    {"sigma", "of the noise, as a share of the range 0..255", 0, 10, false, NULL},
+    {"constraint", "how far a value may get from what the chain began with; 1: anywhere", 0, 1,
+     false, NULL},
+    NOISE_SEED,
+};
+
+/* What the links of a chain add up to is cut to +-constraint, then the value to 0..255: in that
+ * order, as TensorFuzz does. The bound in levels is cut to whole ones, so that rounding cannot
+ * leave it. */
+static px_status white_noise_near(const double *v, const uint8_t *origin, const uint8_t *in,
+                                  uint8_t *out, int height, int width, int channels, px_error *err)
+{
+    (void)err;
+    const size_t size = (size_t)height * (size_t)width * (size_t)channels;
+    const double sigma = 255.0 * v[0];
+    const int bound = (int)(255.0 * v[1] + 0x1p-30);
+    px_random random = noise_random(v[2]);
+    for (size_t i = 0; i < size; i++) {
+        const int level = pxi_level(in[i] + sigma * pxi_normal(&random));
+        const int least = origin[i] - bound, most = origin[i] + bound;
+        out[i] = (uint8_t)(level < least ? least : level > most ? most : level);
+    }
+    return PX_OK;
+}
+
+static px_status white_noise_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
+                                   int width, int channels, px_error *err)
+{
+    return white_noise_near(v, in, in, out, height, width, channels, err);
+}
+
+const px_mutation px_mutation_white_noise = {
+    .id = "white-noise",
+    .title = "Gaussian noise on every value, bounded along a chain",
+    .group = PX_MUTATION_PIXEL,
+    .differentiable = true,
+    .params = white_noise_params,
+    .param_count = PX_LEN(white_noise_params),
+    .apply = white_noise_apply,
+    .apply_near = white_noise_near,
+};

@@ -42,22 +42,32 @@ static px_status values_check_shape(const px_shape *shape, px_error *err)
     return PX_OK;
 }
 
-px_status px_mutation_apply_values(const px_drawn *drawn, const px_shape *shape, bool unit,
-                                   const float *in, float *out, px_error *err)
+px_status px_mutation_apply_values_near(const px_drawn *drawn, const px_shape *shape, bool unit,
+                                        const float *origin, const float *in, float *out,
+                                        px_error *err)
 {
     PX_TRY(values_check_shape(shape, err));
     const size_t count = (size_t)px_shape_count(shape);
-    uint8_t *levels = pxi_alloc_aligned(2 * count);
+    uint8_t *levels = pxi_alloc_aligned(3 * count);
     if (!levels)
         return px_fail(err, PX_E_NOMEM, "out of memory for a picture");
     px_status status = values_to_levels(in, count, unit, levels, err);
     if (status == PX_OK)
-        status = px_mutation_apply(drawn, levels, levels + count, (int)shape->dim[1],
-                                   (int)shape->dim[2], (int)shape->dim[0], err);
+        status = values_to_levels(origin, count, unit, levels + 2 * count, err);
+    if (status == PX_OK)
+        status =
+            px_mutation_apply_near(drawn, levels + 2 * count, levels, levels + count,
+                                   (int)shape->dim[1], (int)shape->dim[2], (int)shape->dim[0], err);
     if (status == PX_OK)
         values_from_levels(levels + count, count, unit, out);
     free(levels);
     return status;
+}
+
+px_status px_mutation_apply_values(const px_drawn *drawn, const px_shape *shape, bool unit,
+                                   const float *in, float *out, px_error *err)
+{
+    return px_mutation_apply_values_near(drawn, shape, unit, in, in, out, err);
 }
 
 /* --- the source ------------------------------------------------------------------------------ */

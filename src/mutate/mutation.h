@@ -22,7 +22,8 @@
     X(cv_brightness)    \
     X(cv_blur)          \
     X(pixel_change)     \
-    X(noise)
+    X(noise)            \
+    X(white_noise)
 
 #define PX_MUTATION_DECLARE(id) extern const px_mutation px_mutation_##id;
 PX_MUTATIONS(PX_MUTATION_DECLARE)
@@ -32,7 +33,9 @@ PX_MUTATIONS(PX_MUTATION_DECLARE)
 #define PX_MUTATION_SETS(X) \
     X(nss)                  \
     X(deephunter)           \
-    X(nsgen)
+    X(nsgen)                \
+    X(tensorfuzz)           \
+    X(tensorfuzz_free)
 
 #define PX_MUTATION_SET_DECLARE(id) extern const px_mutation_set pxi_mutation_set_##id;
 PX_MUTATION_SETS(PX_MUTATION_SET_DECLARE)

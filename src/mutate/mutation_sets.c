@@ -103,8 +103,8 @@ px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err)
         return PX_OK;
     }
     return px_fail(err, PX_E_USAGE,
-                   "there is no set of mutations '%.*s'; there are nss, deephunter and nsgen, and "
-                   "parts of them as in nss:rotation,shear",
+                   "there is no set of mutations '%.*s'; there are nss, deephunter, nsgen, "
+                   "tensorfuzz and tensorfuzz-free, and parts of them as in nss:rotation,shear",
                    (int)PX_MIN(length, 60), text);
 }
 

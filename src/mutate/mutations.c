@@ -30,8 +30,8 @@ const px_mutation *px_mutation_find(const char *id)
     return NULL;
 }
 
-px_status px_mutation_apply(const px_drawn *drawn, const uint8_t *in, uint8_t *out, int height,
-                            int width, int channels, px_error *err)
+px_status px_mutation_apply_near(const px_drawn *drawn, const uint8_t *origin, const uint8_t *in,
+                                 uint8_t *out, int height, int width, int channels, px_error *err)
 {
     if (height < 1 || width < 1 || channels < 1 || height > PX_MUTATION_SIDE_MOST ||
         width > PX_MUTATION_SIDE_MOST || channels > PX_MUTATION_SIDE_MOST)
@@ -40,5 +40,14 @@ px_status px_mutation_apply(const px_drawn *drawn, const uint8_t *in, uint8_t *o
                        "%d x %d",
                        PX_MUTATION_SIDE_MOST, channels, width, height);
     assert(drawn->mutation);
+    if (drawn->mutation->apply_near)
+        return drawn->mutation->apply_near(drawn->values, origin, in, out, height, width, channels,
+                                           err);
     return drawn->mutation->apply(drawn->values, in, out, height, width, channels, err);
+}
+
+px_status px_mutation_apply(const px_drawn *drawn, const uint8_t *in, uint8_t *out, int height,
+                            int width, int channels, px_error *err)
+{
+    return px_mutation_apply_near(drawn, in, in, out, height, width, channels, err);
 }

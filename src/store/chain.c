@@ -80,11 +80,11 @@ px_status px_chain_parse(const char *text, px_drawn **links, size_t *count, bool
 /* --- replay --------------------------------------------------------------------------------------
  */
 
-typedef struct chain_room { /* three pictures */
-    uint8_t *stored, *now, *next;
+typedef struct chain_room { /* four pictures; `origin` is the root's */
+    uint8_t *stored, *origin, *now, *next;
 } chain_room;
 
-/* From room->now through all links; what comes out is in room->now. */
+/* From room->origin through all links; what comes out is in room->now. */
 static px_status chain_apply(const px_campaign *campaign, const px_drawn *links, size_t count,
                              chain_room *room, px_error *err)
 {
@@ -93,14 +93,16 @@ static px_status chain_apply(const px_campaign *campaign, const px_drawn *links,
     if (shape->rank != 3)
         return px_fail(err, PX_E_MISMATCH, "'%s': its inputs are not pictures, but have mutations",
                        campaign->folder);
+    memcpy(room->now, room->origin, campaign->size * px_dtype_size(identity->dtype));
     for (size_t i = 0; i < count; i++) {
         if (identity->dtype == PX_UINT8)
-            PX_TRY(px_mutation_apply(&links[i], room->now, room->next, (int)shape->dim[1],
-                                     (int)shape->dim[2], (int)shape->dim[0], err));
+            PX_TRY(px_mutation_apply_near(&links[i], room->origin, room->now, room->next,
+                                          (int)shape->dim[1], (int)shape->dim[2],
+                                          (int)shape->dim[0], err));
         else
-            PX_TRY(px_mutation_apply_values(&links[i], shape, /* unit= */ true,
-                                            (const float *)(const void *)room->now,
-                                            (float *)(void *)room->next, err));
+            PX_TRY(px_mutation_apply_values_near(
+                &links[i], shape, /* unit= */ true, (const float *)(const void *)room->origin,
+                (const float *)(const void *)room->now, (float *)(void *)room->next, err));
         uint8_t *swap = room->now;
         room->now = room->next;
         room->next = swap;
@@ -134,14 +136,16 @@ px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels, px
     int64_t root = 0;
     px_campaign_input seed;
     chain_room room = {.stored = pxi_alloc_aligned(bytes),
+                       .origin = pxi_alloc_aligned(bytes),
                        .now = pxi_alloc_aligned(bytes),
                        .next = pxi_alloc_aligned(bytes)};
-    px_status status =
-        room.stored && room.now && room.next ? PX_OK : pxi_store_nomem(campaign, err);
+    px_status status = room.stored && room.origin && room.now && room.next
+                           ? PX_OK
+                           : pxi_store_nomem(campaign, err);
     if (status == PX_OK)
         status = chain_read(campaign, id, room.stored, &root, &links, &count, err);
     if (status == PX_OK && root)
-        status = px_campaign_read(campaign, root, &seed, room.now, err);
+        status = px_campaign_read(campaign, root, &seed, room.origin, err);
     if (status == PX_OK && root)
         status = chain_apply(campaign, links, count, &room, err);
     if (status == PX_OK) {
@@ -154,6 +158,7 @@ px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels, px
     }
     free(links);
     free(room.stored);
+    free(room.origin);
     free(room.now);
     free(room.next);
     return status;

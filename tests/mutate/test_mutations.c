@@ -5,6 +5,7 @@
 #include "mutate_helpers.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 5 x 5, value = 10 * (5 * row + column) */
@@ -281,12 +282,61 @@ static void test_noise(void **state)
     assert_in_range(px_change_between(image, out, sizeof out).l0, 7, 9);
 }
 
+/* TensorFuzz: N(0, sigma^2), and a chain that stays within its bound of what it began with. */
+static void test_white_noise(void **state)
+{
+    (void)state;
+    uint8_t origin[3 * 32 * 32], now[sizeof origin], next[sizeof origin];
+    memset(origin, 120, sizeof origin);
+    px_drawn drawn = parsed("white-noise sigma=0.1 constraint=1 seed=5");
+    assert_int_equal(px_mutation_apply(&drawn, origin, now, 32, 32, 3, NULL), PX_OK);
+    double sum = 0.0, squares = 0.0;
+    for (size_t i = 0; i < sizeof now; i++) {
+        sum += now[i] - 120.0;
+        squares += (now[i] - 120.0) * (now[i] - 120.0);
+    }
+    const double mean = sum / sizeof now, sigma = sqrt(squares / sizeof now);
+    if (fabs(mean) > 1.5 || fabs(sigma - 25.5) > 1.0)
+        fail_msg("mean %g, sigma %g", mean, sigma);
+
+    /* 0.2 of the range is 51 levels, and eight links would leave it far behind; near black the
+     * range itself is the bound */
+    memset(origin, 10, sizeof origin / 2);
+    memcpy(now, origin, sizeof now);
+    for (uint32_t link = 0; link < 8; link++) {
+        drawn = parsed("white-noise sigma=0.1 constraint=0.2 seed=0");
+        drawn.values[2] = link;
+        assert_int_equal(px_mutation_apply_near(&drawn, origin, now, next, 32, 32, 3, NULL), PX_OK);
+        memcpy(now, next, sizeof now);
+    }
+    const px_change change = px_change_between(origin, now, sizeof now);
+    assert_int_equal(change.linf, 51);
+    size_t at_bound = 0;
+    for (size_t i = 0; i < sizeof now; i++)
+        at_bound += abs((int)now[i] - (int)origin[i]) == 51;
+    assert_in_range(at_bound, sizeof now / 8, sizeof now * 3 / 4);
+
+    /* by itself it is bounded by the picture it is given */
+    drawn = parsed("white-noise sigma=1 constraint=0.01 seed=9");
+    assert_int_equal(px_mutation_apply(&drawn, origin, now, 32, 32, 3, NULL), PX_OK);
+    assert_int_equal(px_change_between(origin, now, sizeof now).linf, 2);
+
+    px_random random = px_rng(1, PX_RNG_TEST, 0, 0);
+    const px_mutations from = mutations("tensorfuzz"), loose = mutations("tensorfuzz-free");
+    drawn = px_mutation_draw(&from, &random);
+    char text[PX_DRAWN_TEXT];
+    assert_non_null(strstr(px_drawn_text(&drawn, text), "sigma=0.1 constraint=0.2 seed="));
+    drawn = px_mutation_draw(&loose, &random);
+    assert_non_null(strstr(px_drawn_text(&drawn, text), "constraint=1 "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_warp),     cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_resize),   cmocka_unit_test(test_blur_and_levels),
-        cmocka_unit_test(test_box_mean), cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_warp),        cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_resize),      cmocka_unit_test(test_blur_and_levels),
+        cmocka_unit_test(test_box_mean),    cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_white_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
