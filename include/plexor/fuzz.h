@@ -69,6 +69,9 @@ typedef struct px_fuzz_options {
     const char *engine;    /* "loop" */
     const char *policy;    /* NULL: the engine's own */
     const char *mutations; /* of px_mutations_parse(); NULL: the policy's */
+    /* What a set with `style` draws from, kept with the campaign by px_campaign_put_styles(); their
+     * hash is part of its identity. NULL: those of the campaign, or else the generated ones. */
+    const px_styles *styles;
     const char *const *settings; /* "energy=64", "valid=nsgen", ... */
     size_t setting_count;
     int64_t seeds; /* so many at random, of every class as many, that the network gets right; 0: all

@@ -40,6 +40,8 @@ typedef struct px_mutation_param {
     const char *const *choices;
 } px_mutation_param;
 
+typedef struct px_drawn px_drawn;
+
 typedef struct px_mutation {
     const char *id;    /* "rotation"; the same in C, on the command line, in JSON */
     const char *title; /* "turned about the centre" */
@@ -54,6 +56,9 @@ typedef struct px_mutation {
      * NULL: does not look at that. */
     px_status (*apply_near)(const double *values, const uint8_t *origin, const uint8_t *in,
                             uint8_t *out, int height, int width, int channels, px_error *err);
+    /* Instead, where more than the values decides: a style. */
+    px_status (*apply_drawn)(const px_drawn *drawn, const uint8_t *in, uint8_t *out, int height,
+                             int width, int channels, px_error *err);
 } px_mutation;
 
 PX_API size_t px_mutation_count(void);
@@ -63,10 +68,15 @@ PX_API const px_mutation *px_mutation_find(const char *id); /* NULL: there is no
 /* --- a drawn mutation: a plain value ------------------------------------------------------------
  */
 
-typedef struct px_drawn {
+typedef struct px_styles px_styles;
+
+struct px_drawn {
     const px_mutation *mutation;
     double values[PX_MUTATION_PARAMS]; /* in the order of its params */
-} px_drawn;
+    /* Borrowed; what "of=own" means in a style, and nothing to any other mutation. No text has it:
+     * whoever parses one sets it. */
+    const px_styles *styles;
+};
 
 /* "shift x=0.1 y=-0.07": reads back as the same value. Choices that stand at their first word are
  * left out. Returns `buffer`. */
@@ -115,17 +125,21 @@ PX_API size_t px_mutation_set_rules(const px_mutation_set *set); /* 0: some entr
 typedef struct px_mutations {
     const px_mutation_set *set;
     uint32_t entries; /* bit i: entry i takes part; at least one does */
+    /* Borrowed, and handed on to what is drawn: the pictures whose style is taken. NULL, as
+     * px_mutations_parse() leaves it: the generated ones. */
+    const px_styles *styles;
 } px_mutations;
 
-/* "nss", "deephunter", "nsgen", "tensorfuzz"; with a part: "nss:rotation,shear", "deephunter:pixel"
- * (by id or group), "deephunter:differentiable", "deephunter:non-differentiable". */
+/* "nss", "deephunter", "nsgen", "nsgen+style", "tensorfuzz"; with a part: "nss:rotation,shear",
+ * "deephunter:pixel" (by id or group), "deephunter:differentiable",
+ * "deephunter:non-differentiable". */
 PX_API px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err);
 /* The part of it that is of a group; false: there is none, and *out is untouched. */
 PX_API bool px_mutations_of_group(const px_mutations *from, px_mutation_group group,
                                   px_mutations *out);
 PX_API size_t px_mutations_rules(const px_mutations *from); /* 0: some entry is continuous */
 /* Rule i of a discrete part, in the order of its entries; where a rule has a seed of its own
- * (noise), that is `seed`. */
+ * (noise), that is `seed`; a style is of picture `seed` modulo their number. */
 PX_API px_drawn px_mutations_rule(const px_mutations *from, size_t i, uint32_t seed);
 
 PX_API px_drawn px_mutation_draw(const px_mutations *from, px_random *random);
@@ -138,6 +152,43 @@ enum {
     PX_MUTATE_SCORE = 2,      /* NSS, stage 2 */
     PX_MUTATE_FREE = 16,
 };
+
+/* --- styles -------------------------------------------------------------------------------------
+ *
+ * Colour and texture statistics of a picture, not a neural style: all that the mutation `style`
+ * takes from it. docs/mutate.md has the formulas.
+ */
+
+#define PX_STYLE_BANDS 3
+typedef struct px_style { /* in the colour basis l, a, b of docs/mutate.md; of levels 0..255 */
+    double mean[3];
+    double covariance[6];           /* ll, al, aa, bl, ba, bb */
+    double band[PX_STYLE_BANDS][3]; /* standard deviations in a Laplacian pyramid, finest first */
+} px_style;
+
+/* Of planes of 1 channel (grey) or 3 (RGB). */
+PX_API px_status px_style_measure(const uint8_t *planes, int height, int width, int channels,
+                                  px_style *out, px_error *err);
+
+/* The generated pictures: RGB planes of PX_STYLE_SIDE each way. */
+#define PX_STYLE_GENERATED 32
+#define PX_STYLE_SIDE 64
+PX_API void px_style_texture(size_t i, uint8_t planes[3 * PX_STYLE_SIDE * PX_STYLE_SIDE]);
+PX_API const px_style *px_style_generated(size_t i); /* NULL beyond the last */
+
+/* The styles of a user's pictures. Those of a data SPEC, each measured at PX_STYLE_SIDE pixels each
+ * way; labels do not matter. At most PX_STYLES_MOST. On PX_OK the caller owns *out. */
+#define PX_STYLES_MOST 65536
+PX_API px_status px_styles_open(const char *spec, px_styles **out, px_error *err);
+PX_API void px_styles_free(px_styles *styles); /* NULL is fine */
+PX_API size_t px_styles_count(const px_styles *styles);
+PX_API const px_style *px_styles_get(const px_styles *styles, size_t i); /* NULL beyond the last */
+PX_API uint64_t px_styles_hash(const px_styles *styles);
+/* As bytes, the same on every machine; the caller frees *bytes. With them alone every style mutant
+ * can be made again. */
+PX_API px_status px_styles_save(const px_styles *styles, uint8_t **bytes, size_t *size,
+                                px_error *err);
+PX_API px_status px_styles_load(const uint8_t *bytes, size_t size, px_styles **out, px_error *err);
 
 /* --- what is still a valid mutant ---------------------------------------------------------------
  */
@@ -182,7 +233,8 @@ PX_API bool px_validity_affine(const px_validity *validity, const px_mutation *m
 /* Judges a mutant: `before` and `after` are the stored pixels of parent and mutant, `reference`
  * what the parent's lineage is compared with. True: it is valid and *next its lineage. Where
  * *moves_reference, the mutant's own reference is the mutation applied to `reference`; else it is
- * `reference` itself. A second affine mutation is never valid. The outputs are set on true only. */
+ * `reference` itself. A second affine mutation is never valid; a style always is, and leaves the
+ * lineage as it was. The outputs are set on true only. */
 PX_API bool px_validity_judge(const px_validity *validity, const px_lineage *lineage,
                               const px_mutation *mutation, const uint8_t *reference,
                               const uint8_t *before, const uint8_t *after, size_t size,

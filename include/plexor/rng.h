@@ -42,6 +42,7 @@ enum {
     PX_RNG_PRIMA_INPUT = 27,  /* what PRIMA changes in an input */
     PX_RNG_FUZZ = 28,         /* which input a fuzzer picks next, and its seeds */
     PX_RNG_FUZZ_ENGINE = 29,  /* what engines that follow gradients choose */
+    PX_RNG_STYLE = 30,        /* the generated style pictures */
     PX_RNG_BASELINE = 32,     /* neurons at random, to compare suspicious ones with */
 };
 

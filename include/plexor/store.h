@@ -202,9 +202,17 @@ PX_API px_status px_campaign_digest(px_campaign *campaign, uint64_t *out, px_err
 /* A JSON array of px_drawn_text(); the caller frees it. NULL when out of memory. */
 PX_API char *px_chain_text(const px_drawn *links, size_t count);
 /* The caller frees *links (NULL with none). `text` NULL or "" is an empty chain. *replayable is
- * false, and *count 0, where it is JSON of another kind. */
+ * false, and *count 0, where it is JSON of another kind. Links have no `styles`: those of the
+ * campaign are px_campaign_get_styles(). */
 PX_API px_status px_chain_parse(const char *text, px_drawn **links, size_t *count, bool *replayable,
                                 px_error *err);
+
+/* The styles of a user's pictures that chains of the campaign take, a blob ("styles") in the batch:
+ * with it chains can be replayed without the pictures. Reading: the caller owns *out, NULL where
+ * there are none. */
+PX_API px_status px_campaign_put_styles(px_campaign *campaign, const px_styles *styles,
+                                        px_error *err);
+PX_API px_status px_campaign_get_styles(px_campaign *campaign, px_styles **out, px_error *err);
 
 typedef enum px_replayed {
     PX_REPLAY_SAME,   /* the chain gives the stored pixels, bit for bit */

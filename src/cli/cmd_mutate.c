@@ -13,8 +13,9 @@ enum { MUTATE_SHEET_INPUTS = 10, MUTATE_EACH_MOST = 1000 };
 typedef struct mutate {
     const px_dataset *set;
     px_mutations from;
-    bool one_of_each; /* mutation of the set */
-    px_drawn *given;  /* by --mutation; NULL: drawn from the set */
+    px_styles *styles; /* NULL: the generated ones */
+    bool one_of_each;  /* mutation of the set */
+    px_drawn *given;   /* by --mutation; NULL: drawn from the set */
     int64_t given_count;
     bool chain;
     uint64_t seed;
@@ -30,7 +31,7 @@ typedef struct mutate {
 /* The k-th entry of a part, alone. */
 static px_mutations mutate_entry(const px_mutations *from, int64_t k)
 {
-    px_mutations one = {from->set, 0};
+    px_mutations one = {.set = from->set, .styles = from->styles};
     for (size_t i = 0; i < from->set->entry_count; i++)
         if (from->entries >> i & 1 && k-- == 0)
             one.entries = UINT32_C(1) << i;
@@ -143,6 +144,7 @@ static px_status mutate_given(mutate *job, const cli_list *texts, px_text *chain
     for (int i = 0; i < texts->count; i++) {
         char text[PX_DRAWN_TEXT];
         PX_TRY(px_drawn_parse(texts->item[i], &job->given[i], err));
+        job->given[i].styles = job->styles;
         px_text_format(chain, "%s%s", i ? "; " : "", px_drawn_text(&job->given[i], text));
     }
     job->given_count = texts->count;
@@ -273,15 +275,19 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
 {
     static cli_list texts; /* too large for the stack */
     const char *spec = NULL, *split = NULL, *size = NULL, *from = "nss", *path = NULL;
+    const char *styles = NULL;
     int64_t limit = 0, offset = 0, seed = 0, each = 0;
     bool shuffle = false, one_of_each = false, chain = false;
     cli_output output = {0};
     const cli_option options[] = {
         CLI_STRING(0, "data", &spec, "SPEC", "the pictures; 'plexor list data' says what it takes"),
-        CLI_STRING(0, "set", &from, "SET",
-                   "what to draw from: nss, deephunter, nsgen or tensorfuzz, or a part as in "
-                   "nss:rotation,shear "
-                   "or deephunter:pixel; nss if nothing is said"),
+        CLI_STRING(
+            0, "set", &from, "SET",
+            "what to draw from: nss, deephunter, nsgen, nsgen+style or tensorfuzz, or a part "
+            "as in nss:rotation,shear or deephunter:pixel; nss if nothing is said"),
+        CLI_STRING(0, "styles", &styles, "SPEC",
+                   "a folder of pictures (or any data) whose colours and textures the mutation "
+                   "'style' takes, instead of generated ones"),
         CLI_STRINGS(0, "mutation", &texts, "TEXT",
                     "this mutation instead, as in \"rotation angle=-17\"; may be given again for "
                     "more mutants of every input; see 'plexor list mutations'"),
@@ -330,8 +336,11 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
                                   .offset = offset,
                                   .shuffle = shuffle,
                                   .seed = (uint64_t)seed};
-    px_status status = texts.count ? mutate_given(&job, &texts, &words, &err)
-                                   : px_mutations_parse(from, &job.from, &err);
+    px_status status = styles ? px_styles_open(styles, &job.styles, &err) : PX_OK;
+    if (status == PX_OK)
+        status = texts.count ? mutate_given(&job, &texts, &words, &err)
+                             : px_mutations_parse(from, &job.from, &err);
+    job.from.styles = job.styles;
     if (status == PX_OK)
         status = mutate_open_data(spec, &data, size, &set, &err);
     if (status == PX_OK) {
@@ -357,6 +366,7 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
     mutate_out_close(job.out);
     free(job.records);
     free(job.given);
+    px_styles_free(job.styles);
     px_text_done(&words);
     px_dataset_close(set);
     return rc;

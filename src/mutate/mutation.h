@@ -23,7 +23,8 @@
     X(cv_blur)          \
     X(pixel_change)     \
     X(noise)            \
-    X(white_noise)
+    X(white_noise)      \
+    X(style)
 
 #define PX_MUTATION_DECLARE(id) extern const px_mutation px_mutation_##id;
 PX_MUTATIONS(PX_MUTATION_DECLARE)
@@ -34,6 +35,7 @@ PX_MUTATIONS(PX_MUTATION_DECLARE)
     X(nss)                  \
     X(deephunter)           \
     X(nsgen)                \
+    X(nsgen_style)          \
     X(tensorfuzz)           \
     X(tensorfuzz_free)
 

@@ -2,6 +2,7 @@
 #include "mutate/mutation.h"
 
 #include "base/memory.h"
+#include "mutate/style.h"
 
 #include <plexor/text.h>
 
@@ -26,7 +27,7 @@ const px_mutation_set *px_mutation_set_get(size_t i)
 
 static px_mutations sets_whole(const px_mutation_set *set)
 {
-    return (px_mutations){set, (uint32_t)((UINT64_C(1) << set->entry_count) - 1)};
+    return (px_mutations){.set = set, .entries = (uint32_t)((UINT64_C(1) << set->entry_count) - 1)};
 }
 
 size_t px_mutation_set_rules(const px_mutation_set *set)
@@ -104,13 +105,14 @@ px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err)
     }
     return px_fail(err, PX_E_USAGE,
                    "there is no set of mutations '%.*s'; there are nss, deephunter, nsgen, "
-                   "tensorfuzz and tensorfuzz-free, and parts of them as in nss:rotation,shear",
+                   "nsgen+style, tensorfuzz and tensorfuzz-free, and parts of them as in "
+                   "nss:rotation,shear",
                    (int)PX_MIN(length, 60), text);
 }
 
 bool px_mutations_of_group(const px_mutations *from, px_mutation_group group, px_mutations *out)
 {
-    px_mutations part = {from->set, 0};
+    px_mutations part = {.set = from->set, .styles = from->styles};
     for (size_t i = 0; i < from->set->entry_count; i++)
         if (sets_has(from, i) && from->set->entries[i].mutation->group == group)
             part.entries |= UINT32_C(1) << i;
@@ -142,6 +144,19 @@ static size_t sets_seed_at(const px_mutation *m)
     return i;
 }
 
+/* Of a style: which picture. */
+static uint32_t sets_style_count(const px_mutations *from)
+{
+    return from->styles ? (uint32_t)px_styles_count(from->styles) : PX_STYLE_GENERATED;
+}
+
+static void sets_style(const px_mutations *from, uint32_t image, px_drawn *drawn)
+{
+    drawn->values[PXI_STYLE_IMAGE] = image;
+    drawn->values[PXI_STYLE_OF] = from->styles != NULL;
+    drawn->styles = from->styles;
+}
+
 px_drawn px_mutations_rule(const px_mutations *from, size_t i, uint32_t seed)
 {
     size_t e = 0;
@@ -158,6 +173,8 @@ px_drawn px_mutations_rule(const px_mutations *from, size_t i, uint32_t seed)
     const size_t at = sets_seed_at(entry->mutation);
     if (at < entry->mutation->param_count)
         drawn.values[at] = seed;
+    if (entry->mutation == &px_mutation_style)
+        sets_style(from, seed % sets_style_count(from), &drawn);
     return drawn;
 }
 
@@ -191,5 +208,7 @@ px_drawn px_mutation_draw(const px_mutations *from, px_random *random)
     const size_t at = sets_seed_at(drawn.mutation);
     if (at < drawn.mutation->param_count)
         drawn.values[at] = px_rng_u32(random);
+    if (drawn.mutation == &px_mutation_style)
+        sets_style(from, px_rng_below(random, sets_style_count(from)), &drawn);
     return drawn;
 }

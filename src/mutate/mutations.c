@@ -43,6 +43,8 @@ px_status px_mutation_apply_near(const px_drawn *drawn, const uint8_t *origin, c
     if (drawn->mutation->apply_near)
         return drawn->mutation->apply_near(drawn->values, origin, in, out, height, width, channels,
                                            err);
+    if (drawn->mutation->apply_drawn)
+        return drawn->mutation->apply_drawn(drawn, in, out, height, width, channels, err);
     return drawn->mutation->apply(drawn->values, in, out, height, width, channels, err);
 }
 

@@ -1,7 +1,7 @@
-/* src/mutate/set_nsgen.c - the 95 rules of NSGen and NLC, without style transfer
+/* src/mutate/set_nsgen.c - the 95 rules of NSGen and NLC, and with style the 98
  *
- * From their published lists: 71 that move content, 24 that change values. A rule is drawn
- * uniformly.
+ * From their published lists: 71 that move content, 24 that change values; their code has three
+ * strengths of style transfer on top. A rule is drawn uniformly.
  */
 #include "mutate/mutation.h"
 
@@ -40,6 +40,11 @@ static void nsgen_blur(size_t i, double *values)
     values[0] = (double)(i < 8 ? i : i + 1); /* DeepHunter's, but its bilateral one */
 }
 
+static void nsgen_style(size_t i, double *values)
+{
+    values[0] = (4 + 2 * (double)i) / 10;
+}
+
 static const px_mutation_entry entries[] = {
     {&px_mutation_cv_translation, "(-5,-5) (-5,0) (0,-5) (0,0) (5,0) (0,5) (5,5)", 7,
      nsgen_translation, NULL},
@@ -49,11 +54,23 @@ static const px_mutation_entry entries[] = {
     {&px_mutation_cv_brightness, "bias 10 to 70 by 10", 7, nsgen_brightness, NULL},
     {&px_mutation_cv_blur, "box 3, 4, 5, 6; gauss 3, 5, 7; median 3, 5; bilateral9", 10, nsgen_blur,
      NULL},
+    {&px_mutation_style,
+     "strength 0.4, 0.6, 0.8 of a picture drawn from the generated ones, or from --styles", 3,
+     nsgen_style, NULL},
 };
 
 const px_mutation_set pxi_mutation_set_nsgen = {
     .id = "nsgen",
     .title = "95 rules, without style transfer",
+    .source = "NSGen and NLC",
+    .entries = entries,
+    .entry_count = PX_LEN(entries) - 1, /* the last one is style */
+    .by_rule = true,
+};
+
+const px_mutation_set pxi_mutation_set_nsgen_style = {
+    .id = "nsgen+style",
+    .title = "98 rules, style by colour/texture statistics, not neural style",
     .source = "NSGen and NLC",
     .entries = entries,
     .entry_count = PX_LEN(entries),

@@ -45,7 +45,8 @@ static uint64_t validity_positive(const uint8_t *values, size_t size)
 bool px_validity_affine(const px_validity *validity, const px_mutation *mutation)
 {
     if (validity->rule == PX_VALID_DEEPHUNTER_CODE)
-        return mutation != &px_mutation_pixel_change && mutation != &px_mutation_noise;
+        return mutation != &px_mutation_pixel_change && mutation != &px_mutation_noise &&
+               mutation != &px_mutation_style;
     return mutation->group == PX_MUTATION_AFFINE;
 }
 
@@ -75,6 +76,11 @@ bool px_validity_judge(const px_validity *validity, const px_lineage *lineage,
     const bool deephunter =
         validity->rule == PX_VALID_DEEPHUNTER || validity->rule == PX_VALID_DEEPHUNTER_CODE;
     px_lineage judged = *lineage;
+    if (mutation == &px_mutation_style) { /* exempt in NLC's and NSGen's code, as it must be */
+        *next = judged;
+        *moves_reference = false;
+        return true;
+    }
     if (affine && lineage->affine)
         return false;
     if (affine && deephunter) {

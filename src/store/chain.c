@@ -77,6 +77,35 @@ px_status px_chain_parse(const char *text, px_drawn **links, size_t *count, bool
     return status;
 }
 
+/* --- styles --------------------------------------------------------------------------------------
+ */
+
+#define CHAIN_STYLES "styles" /* the blob */
+
+px_status px_campaign_put_styles(px_campaign *campaign, const px_styles *styles, px_error *err)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    PX_TRY(px_styles_save(styles, &bytes, &size, err));
+    const px_status status = px_campaign_put_blob(campaign, CHAIN_STYLES, bytes, size, err);
+    free(bytes);
+    return status;
+}
+
+px_status px_campaign_get_styles(px_campaign *campaign, px_styles **out, px_error *err)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    px_styles *styles = NULL;
+    PX_TRY(px_campaign_get_blob(campaign, CHAIN_STYLES, &bytes, &size, err));
+    const px_status status = bytes ? px_styles_load(bytes, size, &styles, err) : PX_OK;
+    free(bytes);
+    if (status != PX_OK)
+        return px_fail_in(err, status, "'%s'", campaign->folder);
+    *out = styles;
+    return PX_OK;
+}
+
 /* --- replay --------------------------------------------------------------------------------------
  */
 
@@ -110,6 +139,21 @@ static px_status chain_apply(const px_campaign *campaign, const px_drawn *links,
     return PX_OK;
 }
 
+/* Where a link is a style, the pictures that it may be of are in the campaign. */
+static px_status chain_styles(px_campaign *campaign, px_drawn *links, size_t count, px_styles **out,
+                              px_error *err)
+{
+    size_t styled = 0;
+    for (size_t i = 0; i < count; i++)
+        styled += links[i].mutation->apply_drawn != NULL;
+    if (!styled)
+        return PX_OK;
+    PX_TRY(px_campaign_get_styles(campaign, out, err));
+    for (size_t i = 0; i < count; i++)
+        links[i].styles = *out;
+    return PX_OK;
+}
+
 /* Reads the input and its chain; *root is 0 where there is nothing to replay. */
 static px_status chain_read(px_campaign *campaign, int64_t id, void *stored, int64_t *root,
                             px_drawn **links, size_t *count, px_error *err)
@@ -132,6 +176,7 @@ px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels, px
 {
     const size_t bytes = campaign->size * px_dtype_size(campaign->identity.dtype);
     px_drawn *links = NULL;
+    px_styles *styles = NULL;
     size_t count = 0;
     int64_t root = 0;
     px_campaign_input seed;
@@ -145,6 +190,8 @@ px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels, px
     if (status == PX_OK)
         status = chain_read(campaign, id, room.stored, &root, &links, &count, err);
     if (status == PX_OK && root)
+        status = chain_styles(campaign, links, count, &styles, err);
+    if (status == PX_OK && root)
         status = px_campaign_read(campaign, root, &seed, room.origin, err);
     if (status == PX_OK && root)
         status = chain_apply(campaign, links, count, &room, err);
@@ -157,6 +204,7 @@ px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels, px
             memcpy(pixels, result, bytes);
     }
     free(links);
+    px_styles_free(styles);
     free(room.stored);
     free(room.origin);
     free(room.now);

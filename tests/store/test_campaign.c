@@ -453,6 +453,51 @@ static void test_chains(void **state)
     }
 }
 
+/* A chain with a user's style is made again from the campaign alone. */
+static void test_styles(void **state)
+{
+    (void)state;
+    px_error err = {0};
+    px_styles *styles = NULL, *none = NULL;
+    px_mutations from;
+    uint8_t before[VALUES], after[VALUES];
+    px_campaign_input seed;
+    int64_t id = 0;
+    px_replayed replayed;
+    OK(make_campaign("styled", SEEDS, &err));
+    px_campaign *c = opened("styled", PX_CAMPAIGN_RESUME);
+    OK(px_campaign_get_styles(c, &none, &err));
+    assert_null(none);
+    OK(px_styles_open("digits", &styles, &err));
+    OK(px_mutations_parse("nsgen+style:style", &from, &err));
+    from.styles = styles;
+    px_random random = px_rng(1, PX_RNG_MUTATE, 0, PX_MUTATE_FREE);
+    const px_drawn drawn = px_mutation_draw(&from, &random);
+    OK(px_campaign_read(c, 1, &seed, before, &err));
+    OK(px_mutation_apply(&drawn, before, after, SIDE, SIDE, CHANNELS, &err));
+    char *chain = px_chain_text(&drawn, 1);
+    const px_campaign_input child = {.kind = PX_INPUT_KEPT,
+                                     .parent = 1,
+                                     .root = 1,
+                                     .data_index = seed.data_index,
+                                     .label = seed.label,
+                                     .prediction = seed.label,
+                                     .chain = chain};
+    OK(px_campaign_put(c, &child, after, &id, &err));
+    OK(px_campaign_commit(c, &err));
+    assert_int_equal(px_campaign_replay(c, id, NULL, &replayed, &err), PX_E_USAGE);
+    OK(px_campaign_put_styles(c, styles, &err));
+    OK(px_campaign_commit(c, &err));
+    px_campaign_close(c);
+    px_styles_free(styles);
+    free(chain);
+
+    c = opened("styled", PX_CAMPAIGN_READ);
+    OK(px_campaign_replay(c, id, NULL, &replayed, &err));
+    assert_int_equal(replayed, PX_REPLAY_SAME);
+    px_campaign_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_one_writer),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_styles),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
