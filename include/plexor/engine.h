@@ -41,6 +41,7 @@ typedef struct px_plan_options {
     size_t wrt_count;
     bool input_grad; /* adds feed 0 to `wrt` and the logits to `seeds` */
     bool no_outputs; /* compute only `keep` and `seeds`, not the graph's outputs */
+    bool repeat;     /* several backward runs may follow one forward run; costs memory */
     bool direct;     /* no kernels that cancel (Winograd): a sum of terms of one sign keeps it */
     bool reference;  /* plain C kernels only, no fusion: what fast paths are tested against */
     px_weights *weights; /* NULL, or this model's: constants are read there. Outlive the plan */

@@ -110,6 +110,7 @@ static void memory_find_spans(px_plan *plan)
     for (int u = 0; u < units; u++) {
         pxi_unit *unit = &plan->units[u];
         const int back = 2 * units - u;
+        const int read = plan->repeat ? end : back; /* what backward reads stays so long */
         for (int side = 0; side < 2; side++) {
             const int count = side ? unit->out_count : unit->in_count;
             const int *cells = side ? unit->out : unit->in;
@@ -120,13 +121,13 @@ static void memory_find_spans(px_plan *plan)
                 pxi_cell *root = &plan->cells[plan->cells[cells[i]].root];
                 span_include(&root->span, u);
                 if (unit->backward && kept)
-                    span_include(&root->span, back);
+                    span_include(&root->span, read);
                 if (unit->backward && root->has_grad)
                     span_include(&root->grad_span, back);
             }
         }
         unit->saved.first = u;
-        unit->saved.last = unit->backward ? back : u;
+        unit->saved.last = unit->backward ? read : u;
     }
 }
 

@@ -395,6 +395,7 @@ px_status px_plan_new(const px_model *model, const px_plan_options *options, px_
     plan->model = model;
     plan->reference = request.options->reference;
     plan->direct = request.options->direct;
+    plan->repeat = request.options->repeat;
     plan->weights = request.options->weights;
     plan->training = request.options->training;
     plan->batch_norms = plan->training && !request.options->frozen_norms;

@@ -89,6 +89,7 @@ struct px_plan {
     int64_t batch;
     bool batch_is_baked; /* the file's own, though another was wanted */
     bool reference;
+    bool repeat;       /* backward more than once after a forward run */
     bool direct;       /* convolutions add up what they are made of, nothing else */
     bool plain_linear; /* oneDNN lacks a kernel for some shape: linear operators run on plain C */
     bool wants_gradients; /* there are seeds */
