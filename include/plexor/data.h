@@ -107,6 +107,13 @@ PX_API px_status px_dataset_input(const px_dataset *set, const px_preprocess *pr
 PX_API px_status px_preprocess_apply(const px_preprocess *pre, const px_shape *shape, float *values,
                                      px_error *err);
 
+/* Lengths are in *scaled units*: after `scale`, before mean and std; 0 to 1 for 8-bit data. Reads
+ * "0.1", "8/255", "10%" (of high - low); PX_E_USAGE naming `option`. */
+PX_API px_status px_length_parse(const char *text, const char *option, double low, double high,
+                                 double *out, px_error *err);
+/* A length in scaled units as pixel levels: 0.1 is 25.5 for 8-bit data at scale 1/255. */
+PX_API double px_length_levels(const px_preprocess *pre, double length);
+
 /* The names in `plexor.classes`: a JSON array of strings, or an object {"0": "cat", ...}. Free with
  * px_class_names_free(). */
 PX_API px_status px_class_names_parse(const char *json, char ***names, int *count, px_error *err);

@@ -4,6 +4,7 @@
 
 #include <plexor/error.h>
 #include <plexor/json.h>
+#include <plexor/param.h>
 #include <plexor/property.h>
 #include <plexor/rng.h>
 #include <plexor/system.h>

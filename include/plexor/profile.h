@@ -17,6 +17,7 @@
 #define PLEXOR_PROFILE_H
 
 #include <plexor/data.h>
+#include <plexor/param.h>
 #include <plexor/probe.h>
 #include <plexor/text.h>
 
@@ -80,18 +81,6 @@ PX_API void px_extractor_free(px_extractor *extractor); /* NULL is fine */
 /* Neuron values: a row is px_probe_neuron_count() values. */
 PX_API px_status px_extractor_probe(const px_model *model, const px_probe_options *options,
                                     px_extractor **out, px_error *err);
-
-/* --- settings: of criteria and learners
- * -----------------------------------------------------------
- */
-
-typedef struct px_param {
-    const char *name;
-    double fallback, least, most;
-    bool integer;
-    const char *const *choices; /* NULL-terminated: the value is an index into it; NULL: a number */
-    const char *help;
-} px_param;
 
 /* --- learners ------------------------------------------------------------------------------------
  */

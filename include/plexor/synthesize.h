@@ -82,11 +82,6 @@ PX_API px_synthesis_options px_synthesis_options_default(void);
 /* Fills in distance and range where they are left to the data; PX_E_USAGE for what cannot be. */
 PX_API px_status px_synthesis_complete(px_synthesis_options *options, const px_dataset *set,
                                        const px_preprocess *pre, px_error *err);
-/* "0.1", "8/255", "10%" (of high - low). PX_E_USAGE naming `option`. */
-PX_API px_status px_synthesis_parse(const char *text, const char *option, double low, double high,
-                                    double *out, px_error *err);
-/* A length in scaled units as pixel levels: 0.1 is 25.5 for 8-bit data at scale 1/255. */
-PX_API double px_synthesis_levels(const px_preprocess *pre, double length);
 
 /* --- what came of it ----------------------------------------------------------------------------
  */

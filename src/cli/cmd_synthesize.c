@@ -207,14 +207,14 @@ static px_status work_options(const synthesize_work *w, px_synthesis_options *ou
                            a->range);
         memcpy(low, a->range, (size_t)(comma - a->range));
         low[comma - a->range] = '\0';
-        PX_TRY(px_synthesis_parse(low, "--range", 0, 1, &o.low, err));
-        PX_TRY(px_synthesis_parse(comma + 1, "--range", 0, 1, &o.high, err));
+        PX_TRY(px_length_parse(low, "--range", 0, 1, &o.low, err));
+        PX_TRY(px_length_parse(comma + 1, "--range", 0, 1, &o.high, err));
     }
     o.keep_float = strcmp(a->store, "float") == 0;
     o.iterations = a->iterations;
     PX_TRY(px_synthesis_complete(&o, w->inputs.set, &w->inputs.pre, err));
-    PX_TRY(px_synthesis_parse(a->step, "--step", o.low, o.high, &o.step, err));
-    PX_TRY(px_synthesis_parse(a->distance, "--distance", o.low, o.high, &o.distance, err));
+    PX_TRY(px_length_parse(a->step, "--step", o.low, o.high, &o.step, err));
+    PX_TRY(px_length_parse(a->distance, "--distance", o.low, o.high, &o.distance, err));
     PX_TRY(px_synthesis_complete(&o, w->inputs.set, &w->inputs.pre, err));
     o.batch = a->workers.batch;
     o.threads = (int)a->workers.threads;

@@ -23,7 +23,7 @@ static void print_settings(const synthesize_report *r)
            px_probe_describe(r->probe));
     printf("step %g, distance %g", o->step, o->distance);
     if (px_dataset_is_8bit(r->inputs->set))
-        printf(" (%.4g of 255 levels)", px_synthesis_levels(pre, o->distance));
+        printf(" (%.4g of 255 levels)", px_length_levels(pre, o->distance));
     printf(", values %g to %g, %" PRId64 " iteration%s; %s\n\n", o->low, o->high, o->iterations,
            o->iterations == 1 ? "" : "s",
            px_synthesis_rounds(r->synthesis)

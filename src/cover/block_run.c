@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <inttypes.h>
 #include <plexor/system.h>
@@ -276,7 +276,7 @@ static px_status runner_plan(block_runner *r, px_error *err)
     px_plan_options options = px_plan_options_default();
     px_feed feed = {0};
     r->floats = (size_t)px_shape_count(&sample);
-    PX_TRY(pxi_train_feed(job->rows->model, &sample, job->pre->channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(job->rows->model, &sample, job->pre->channels_last, &feed, err));
     options.batch = job->batch;
     options.observe = job->rows->observe;
     options.observe_count = job->rows->observe_count;
@@ -286,7 +286,7 @@ static px_status runner_plan(block_runner *r, px_error *err)
     int64_t most = PX_COVER_BLOCK; /* a batch larger than the smallest piece would run in vain */
     for (size_t e = 0; e < job->rows->count; e++)
         most = PX_MIN(most, pxi_row_piece(job->rows->extractors[e]->width));
-    return pxi_train_plan(job->rows->model, &feed, options, most, &r->plan, err);
+    return pxi_sample_plan(job->rows->model, &feed, options, most, &r->plan, err);
 }
 
 px_status pxi_block_shard(int64_t count, int64_t shard, int64_t shards, pxi_block_job *job,

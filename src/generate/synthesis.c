@@ -2,7 +2,7 @@
 #include "generate/synthesis_inside.h"
 
 #include "base/memory.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,34 +24,17 @@ px_synthesis_options px_synthesis_options_default(void)
                                   .iterations = 1};
 }
 
-double px_synthesis_levels(const px_preprocess *pre, double length)
+pxi_pixel_bounds pxi_synthesis_bounds(const px_synthesis_options *options)
 {
-    const float whole = roundf(1.0f / pre->scale);
-    return fabsf(pre->scale * whole - 1.0f) < 1e-6f ? length * (double)whole
-                                                    : length / (double)pre->scale;
+    return (pxi_pixel_bounds){options->step, options->distance, options->low, options->high};
 }
 
 px_status px_synthesis_complete(px_synthesis_options *options, const px_dataset *set,
                                 const px_preprocess *pre, px_error *err)
 {
     px_synthesis_options o = *options;
-    if (!(pre->scale > 0.0f))
-        return px_fail(err, PX_E_USAGE, "--scale %g: synthesis needs a scale above 0",
-                       (double)pre->scale);
-    if (isnan(o.low) != isnan(o.high))
-        return px_fail(err, PX_E_USAGE, "a range needs both of its ends");
-    if (isnan(o.low)) {
-        o.low = 0.0;
-        o.high = px_dataset_is_8bit(set) ? 255.0 / px_synthesis_levels(pre, 1.0) : 1.0;
-    }
-    if (!(o.low < o.high) || !isfinite(o.low) || !isfinite(o.high))
-        return px_fail(err, PX_E_USAGE, "a range from %g to %g has nothing in it", o.low, o.high);
-    const double least = px_synthesis_levels(pre, o.low), most = px_synthesis_levels(pre, o.high);
-    if (px_dataset_is_8bit(set) && !o.keep_float && (least < 0.0 || most > 255.0 + 1e-6))
-        return px_fail(err, PX_E_USAGE,
-                       "a range from %g to %g is %g to %g in pixel levels, and 8-bit data have 0 "
-                       "to 255",
-                       o.low, o.high, least, most);
+    PX_TRY(
+        pxi_pixel_range(set, pre, px_dataset_is_8bit(set) && !o.keep_float, &o.low, &o.high, err));
     if (isnan(o.distance))
         o.distance = 0.1 * (o.high - o.low);
     if (!(o.distance > 0.0) || !isfinite(o.distance))
@@ -62,28 +45,6 @@ px_status px_synthesis_complete(px_synthesis_options *options, const px_dataset 
         return px_fail(err, PX_E_USAGE, "%" PRId64 " iterations: expected 1 to 1000000",
                        o.iterations);
     *options = o;
-    return PX_OK;
-}
-
-px_status px_synthesis_parse(const char *text, const char *option, double low, double high,
-                             double *out, px_error *err)
-{
-    char *end = NULL;
-    double value = strtod(text, &end);
-    bool good = end != text;
-    if (good && *end == '/') {
-        const char *below = end + 1;
-        const double divisor = strtod(below, &end);
-        good = end != below && divisor != 0.0;
-        value /= good ? divisor : 1.0;
-    } else if (good && *end == '%') {
-        value *= (high - low) / 100.0;
-        end++;
-    }
-    if (!good || *end || !isfinite(value))
-        return px_fail(err, PX_E_USAGE, "%s '%.60s': expected a number such as 0.1, 8/255 or 10%%",
-                       option, text);
-    *out = value;
     return PX_OK;
 }
 
@@ -171,7 +132,7 @@ static px_status run_plan(pxi_synthesis_run *run, px_error *err)
     const px_shape sample = px_dataset_shape(job->set);
     px_plan_options options = px_plan_options_default();
     px_feed feed;
-    PX_TRY(pxi_train_feed(job->model, &sample, job->pre->channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(job->model, &sample, job->pre->channels_last, &feed, err));
     run->input = feed.value;
     options.batch = run->out->options.batch;
     options.observe = options.seeds = run->values;
@@ -181,7 +142,7 @@ static px_status run_plan(pxi_synthesis_run *run, px_error *err)
     options.wrt = &run->input;
     options.wrt_count = 1;
     options.no_outputs = true;
-    return pxi_train_plan(job->model, &feed, options, PX_MAX(job->count, 1), &run->plan, err);
+    return pxi_sample_plan(job->model, &feed, options, PX_MAX(job->count, 1), &run->plan, err);
 }
 
 /* Room for as many inputs as are made at a time: whole micro-batches. */
@@ -263,7 +224,8 @@ static px_status run_all(pxi_synthesis_run *run, const px_synthesis_options *opt
     PX_TRY(synthesis_init(s, job, err));
     s->classes = run->scores.classes;
     s->rounds = px_dataset_is_8bit(job->set) && !s->options.keep_float;
-    pxi_pixel_rule_init(&run->rule, job->set, job->pre, &s->options);
+    const pxi_pixel_bounds bounds = pxi_synthesis_bounds(&s->options);
+    pxi_pixel_rule_init(&run->rule, job->set, job->pre, &bounds);
     run->wide = px_probe_neuron_count(job->probe);
     if (s->count == 0)
         return PX_OK;

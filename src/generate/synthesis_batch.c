@@ -150,10 +150,13 @@ static px_status batch_measure(batch *b, const float *pixels, int bit, px_error 
         px_synthesis_row *row = &b->rows[i];
         px_synthesis_form *form = bit == PX_ROSE_EXACT ? &row->exact : &row->stored;
         *form = (px_synthesis_form){.predicted = b->predicted[i], .loss = b->losses[i]};
-        const bool differs =
+        const pxi_pixel_distance moved =
             pxi_pixels_distance(&run->rule, b->original + (size_t)i * run->rule.count,
-                                pixels + (size_t)i * run->rule.count, form);
-        *(bit == PX_ROSE_EXACT ? &row->unchanged : &row->unchanged_stored) = !differs;
+                                pixels + (size_t)i * run->rule.count);
+        form->l1 = moved.l1;
+        form->l2 = moved.l2;
+        form->linf = moved.linf;
+        *(bit == PX_ROSE_EXACT ? &row->unchanged : &row->unchanged_stored) = moved.l0 == 0;
         const px_synthesis_list *list = &run->job->lists[row->list];
         uint8_t *rose = run->out->rose + run->out->rose_at[row - run->out->rows];
         for (size_t n = 0; n < list->count; n++) {

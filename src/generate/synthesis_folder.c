@@ -157,7 +157,8 @@ px_status px_synthesis_folder_new(const char *path, const px_dataset *set, const
     folder->levels = !px_dataset_is_8bit(set);
     folder->count = count;
     folder->pictures = how->pictures < 0 ? count : PX_MIN(how->pictures, count);
-    pxi_pixel_rule_init(&folder->rule, set, pre, &complete);
+    const pxi_pixel_bounds bounds = pxi_synthesis_bounds(&complete);
+    pxi_pixel_rule_init(&folder->rule, set, pre, &bounds);
     folder->triples = (pxi_triples){
         .set = set,
         .form = pxi_picture_form_of(set, pre, &complete, how->absolute),

@@ -2,42 +2,16 @@
 #ifndef PXI_GENERATE_SYNTHESIS_INSIDE_H
 #define PXI_GENERATE_SYNTHESIS_INSIDE_H
 
+#include "data/pixel_rule.h"
+
 #include <plexor/synthesize.h>
 
-/* --- pixels (synthesis_pixels.c) ----------------------------------------------------------------
- *
- * *Levels* are raw values, 0..255 for 8-bit data; *units* are scaled ones. Arithmetic is in double,
- * and what is kept in float is moved inwards where that would leave the ball or the range.
- */
-
-typedef struct pxi_pixel_rule {
-    double whole; /* a unit is so many levels, where that is a whole number; else 0 */
-    double scale; /* units per level */
-    double step, distance, low, high;      /* in levels, per unit of gradient for the step */
-    size_t count, channels, plane;         /* values; count = channels * plane */
-    bool bgr, channels_last;               /* how the network's input lies */
-    double stddev[PX_PREPROCESS_CHANNELS]; /* per channel of the network's input */
-} pxi_pixel_rule;
-
-void pxi_pixel_rule_init(pxi_pixel_rule *rule, const px_dataset *set, const px_preprocess *pre,
-                         const px_synthesis_options *options);
-double pxi_pixel_units(const pxi_pixel_rule *rule, double levels);
-double pxi_pixel_levels(const pxi_pixel_rule *rule, double units);
-
-/* The first value that is no number or lies outside the range; count: none. */
-size_t pxi_pixels_outside(const pxi_pixel_rule *rule, const float *pixels);
-
 /* One step of Algorithm 2: `pixels` moves along `gradient` (of the network's input, in its own
- * order) and stays within the distance of `original`. */
+ * order) and stays within the distance of `original` (synthesis_pixels.c). */
 void pxi_pixels_step(const pxi_pixel_rule *rule, const float *original, const float *gradient,
                      float *pixels);
-
-/* Whole levels towards the original, whose values are whole. */
-void pxi_pixels_round(const float *original, const float *pixels, size_t count, uint8_t *bytes);
-
-/* L1, L2 and Linf of pixels - original in units; false where nothing differs. */
-bool pxi_pixels_distance(const pxi_pixel_rule *rule, const float *original, const float *pixels,
-                         px_synthesis_form *form);
+/* For pxi_pixel_rule_init(). */
+pxi_pixel_bounds pxi_synthesis_bounds(const px_synthesis_options *options);
 
 /* --- a run (synthesis.c, synthesis_batch.c) -----------------------------------------------------
  */

@@ -32,8 +32,8 @@ pxi_picture_form pxi_picture_form_of(const px_dataset *set, const px_preprocess 
 {
     const px_shape shape = px_dataset_shape(set);
     pxi_picture_form form = {.count = (size_t)px_shape_count(&shape), .absolute = absolute};
-    form.low = px_synthesis_levels(pre, options->low);
-    form.high = px_synthesis_levels(pre, options->high);
+    form.low = px_length_levels(pre, options->low);
+    form.high = px_length_levels(pre, options->high);
     if (px_dataset_is_8bit(set)) {
         form.low = 0.0;
         form.high = 255.0;

@@ -2,7 +2,7 @@
 #include "repair/outcome.h"
 
 #include "base/memory.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -71,11 +71,11 @@ px_status pxi_outcome_make(const px_model *model, const px_judge_set *data, cons
     px_plan_options options = px_plan_options_default();
     px_feed feed;
     PX_TRY(px_model_scores(model, &w.scores, err));
-    PX_TRY(pxi_train_feed(model, &sample, data->pre->channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(model, &sample, data->pre->channels_last, &feed, err));
     options.keep = &w.scores.value;
     options.keep_count = 1;
     options.no_outputs = true;
-    PX_TRY(pxi_train_plan(model, &feed, options, count, &w.plan, err));
+    PX_TRY(pxi_sample_plan(model, &feed, options, count, &w.plan, err));
     w.out.predictions = pxi_calloc((size_t)count, sizeof *w.out.predictions);
     w.out.confidences = pxi_calloc((size_t)count, sizeof *w.out.confidences);
     w.out.losses = pxi_calloc((size_t)count, sizeof *w.out.losses);

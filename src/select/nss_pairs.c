@@ -6,8 +6,8 @@
  */
 #include "base/memory.h"
 #include "base/worker_pool.h"
+#include "engine/sample_plan.h"
 #include "select/nss.h"
-#include "train/train_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static px_status pair_plan(pair_runner *r, px_error *err)
     px_feed feed = {0};
     r->shape = px_dataset_shape(pass->set);
     r->floats = (size_t)px_shape_count(&r->shape);
-    PX_TRY(pxi_train_feed(pass->model, &r->shape, pass->pre->channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(pass->model, &r->shape, pass->pre->channels_last, &feed, err));
     options.batch = pass->batch;
     options.observe = px_probe_values(pass->probe, &options.observe_count);
     options.no_outputs = true;
@@ -51,7 +51,7 @@ static px_status pair_plan(pair_runner *r, px_error *err)
         options.keep = &r->scores.value;
         options.keep_count = 1;
     }
-    PX_TRY(pxi_train_plan(pass->model, &feed, options, BATCH_MOST, &r->plan, err));
+    PX_TRY(pxi_sample_plan(pass->model, &feed, options, BATCH_MOST, &r->plan, err));
     r->batch = px_plan_batch(r->plan);
     r->group = r->batch % 2 == 0 ? r->batch / 2 : r->batch; /* whole batches either way */
     return PX_OK;

@@ -7,8 +7,8 @@
  */
 #include "base/memory.h"
 #include "base/worker_pool.h"
+#include "engine/sample_plan.h"
 #include "select/prima.h"
-#include "train/train_plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -76,16 +76,16 @@ static px_status runner_plans(prima_runner *r, px_error *err)
     const px_model *model = pxi_prima_net_model(pass->net);
     px_plan_options options = px_plan_options_default();
     px_feed feed = {0};
-    PX_TRY(pxi_train_feed(model, &r->shape, pass->pre->channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(model, &r->shape, pass->pre->channels_last, &feed, err));
     options.batch = pass->batch;
     options.keep = &pass->scores.value;
     options.keep_count = 1;
     options.no_outputs = true;
-    PX_TRY(pxi_train_plan(model, &feed, options, BATCH_MOST, &r->plain, err));
+    PX_TRY(pxi_sample_plan(model, &feed, options, BATCH_MOST, &r->plain, err));
     r->batch = px_plan_batch(r->plain);
     options.batch = r->batch;
     options.weights = pxi_prima_net_weights(pass->net);
-    return pxi_train_plan(model, &feed, options, r->batch, &r->changed, err);
+    return pxi_sample_plan(model, &feed, options, r->batch, &r->changed, err);
 }
 
 static px_status runner_blocks(prima_runner *r, px_error *err)

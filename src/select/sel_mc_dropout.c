@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "base/worker_pool.h"
 #include "engine/drop.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <math.h>
 #include <plexor/system.h>
@@ -140,9 +140,9 @@ static px_status run_plans(mc_run_state *r, px_error *err)
     options.keep = cut->feeds;
     options.keep_count = cut->feed_count;
     options.no_outputs = true;
-    px_status status = pxi_train_feed(mc->model, &sample, r->job->pre->channels_last, &feed, err);
+    px_status status = pxi_sample_feed(mc->model, &sample, r->job->pre->channels_last, &feed, err);
     if (status == PX_OK)
-        status = pxi_train_plan(mc->model, &feed, options, r->job->count, &r->before, err);
+        status = pxi_sample_plan(mc->model, &feed, options, r->job->count, &r->before, err);
     if (status != PX_OK)
         goto done;
     r->batch = px_plan_batch(r->before);

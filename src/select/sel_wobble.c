@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <math.h>
 #include <plexor/system.h>
@@ -88,12 +88,12 @@ static px_status runner_plan(wobble_runner *r, px_error *err)
     px_feed feed = {0};
     r->shape = px_dataset_shape(job->set);
     r->floats = (size_t)px_shape_count(&r->shape);
-    PX_TRY(pxi_train_feed(job->model, &r->shape, job->pre->channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(job->model, &r->shape, job->pre->channels_last, &feed, err));
     options.batch = job->batch;
     options.keep = &r->s->scores.value;
     options.keep_count = 1;
     options.no_outputs = true;
-    PX_TRY(pxi_train_plan(job->model, &feed, options, BATCH_MOST, &r->plan, err));
+    PX_TRY(pxi_sample_plan(job->model, &feed, options, BATCH_MOST, &r->plan, err));
     r->batch = px_plan_batch(r->plan);
     return PX_OK;
 }

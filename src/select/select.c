@@ -2,7 +2,7 @@
 #include "select/select_inside.h"
 
 #include "base/memory.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -80,7 +80,7 @@ static px_status slot_extractor(px_select *s, pxi_select_slot *slot, px_error *e
     px_feed feed;
     if (x->no_rows)
         return PX_OK;
-    PX_TRY(pxi_train_feed(s->model, &sample, s->pre->channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(s->model, &sample, s->pre->channels_last, &feed, err));
     const pxi_reader_wish wish = {s->options.layers, s->options.tap, s->options.neurons, &feed};
     PX_TRY(pxi_extractors_add(&s->extractors, s->model, &reading, &wish, &slot->extractor, err));
     slot->has_extractor = true;

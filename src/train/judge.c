@@ -3,7 +3,7 @@
 #include <plexor/weights.h>
 
 #include "base/memory.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,14 +39,14 @@ px_status px_judge_new(const px_model *model, px_weights *weights, const px_judg
     if (status == PX_OK)
         status = px_dataset_check_labels(data->set, judge->scores.classes, err);
     if (status == PX_OK)
-        status = pxi_train_feed(model, &sample, data->pre->channels_last, &feed, err);
+        status = pxi_sample_feed(model, &sample, data->pre->channels_last, &feed, err);
     if (status != PX_OK)
         goto done;
     options.weights = weights;
     options.keep = &judge->scores.value;
     options.keep_count = 1;
     options.no_outputs = true;
-    status = pxi_train_plan(model, &feed, options, judge->count, &judge->plan, err);
+    status = pxi_sample_plan(model, &feed, options, judge->count, &judge->plan, err);
     if (status != PX_OK)
         goto done;
     const size_t count = (size_t)judge->count;

@@ -1,16 +1,10 @@
-/* src/train/train_plan.h - compiling a network for the samples at hand */
+/* src/train/train_plan.h - former names of engine/sample_plan.h */
 #ifndef PXI_TRAIN_TRAIN_PLAN_H
 #define PXI_TRAIN_TRAIN_PLAN_H
 
-#include <plexor/engine.h>
+#include "engine/sample_plan.h"
 
-/* The network's only input with the shape of one sample, which completes axes that the file leaves
- * open. Refuses networks with several inputs. */
-px_status pxi_train_feed(const px_model *model, const px_shape *sample, bool channels_last,
-                         px_feed *out, px_error *err);
-
-/* Makes the plan that `options` describe; options.batch 0: chosen, but at most `most`. */
-px_status pxi_train_plan(const px_model *model, const px_feed *feed, px_plan_options options,
-                         int64_t most, px_plan **out, px_error *err);
+#define pxi_train_feed pxi_sample_feed
+#define pxi_train_plan pxi_sample_plan
 
 #endif

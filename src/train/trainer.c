@@ -2,7 +2,7 @@
 #include "train/trainer.h"
 
 #include "base/memory.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -156,7 +156,7 @@ static px_status trainer_plan(px_trainer *t, const px_feed *feed, px_error *err)
     options.wrt_count = t->moved_count;
     options.no_outputs = true;
     px_status status =
-        pxi_train_plan(t->model, feed, options, px_feeder_batch(t->o.feeder), &t->plan, err);
+        pxi_sample_plan(t->model, feed, options, px_feeder_batch(t->o.feeder), &t->plan, err);
     if (status == PX_OK)
         status = px_team_new(t->plan, t->o.threads, px_feeder_batch(t->o.feeder), &t->team, err);
     free(wrt);
@@ -207,8 +207,8 @@ static px_status trainer_setup(px_trainer *t, px_error *err)
     PX_TRY(px_loss_parse(t->o.loss, &t->loss, err));
     if (t->o.label_smoothing > 0.0)
         t->loss.smoothing = t->o.label_smoothing;
-    PX_TRY(pxi_train_feed(t->model, &sample, t->o.test.pre ? t->o.test.pre->channels_last : false,
-                          &feed, err));
+    PX_TRY(pxi_sample_feed(t->model, &sample, t->o.test.pre ? t->o.test.pre->channels_last : false,
+                           &feed, err));
     PX_TRY(trainer_weights(t, &feed, err));
     t->steps = px_feeder_steps(t->o.feeder);
     for (int64_t i = 0; i < t->steps; i++)

@@ -12,7 +12,7 @@ import sys
 ROOMS = ("base stats picture data mutate graph onnx ops engine probe attack train semantics "
          "cover localize select assess store generate repair report check study cli").split()
 # Public headers that are not named after their room.
-HEADER_ROOM = {name: "base" for name in "error json property rng system tensor text".split()}
+HEADER_ROOM = {name: "base" for name in "error json param property rng system tensor text".split()}
 HEADER_ROOM.update(build="graph", weights="graph", trace="probe", profile="cover", surprise="cover", fault_curve="select", synthesize="generate",
                    fuzz="generate", minimize="generate",
                    plexor="cli")

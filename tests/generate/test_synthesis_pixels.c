@@ -47,8 +47,7 @@ static void test_steps(void **state)
         pxi_pixels_round(&steps[i].original, &x, 1, &byte);
         if (fabsf(x - steps[i].exact) > 1e-4f || byte != steps[i].byte)
             fail_msg("'%s': %.6f, stored %d", steps[i].name, (double)x, byte);
-        px_synthesis_form form;
-        pxi_pixels_distance(&rule, &steps[i].original, &x, &form);
+        const pxi_pixel_distance form = pxi_pixels_distance(&rule, &steps[i].original, &x);
         if (form.linf > steps[i].distance)
             fail_msg("'%s': linf %.17g is beyond %.17g", steps[i].name, form.linf,
                      steps[i].distance);
@@ -114,12 +113,12 @@ static void test_distances(void **state)
     (void)state;
     const pxi_pixel_rule rule = {.whole = 10, .count = 3};
     const float from[3] = {1, 2, 3}, to[3] = {4, 2, -1};
-    px_synthesis_form form = {0};
-    assert_true(pxi_pixels_distance(&rule, from, to, &form));
+    const pxi_pixel_distance form = pxi_pixels_distance(&rule, from, to);
+    assert_int_equal(form.l0, 2);
     assert_float_equal(form.l1, 0.7, 1e-12);
     assert_float_equal(form.l2, 0.5, 1e-12);
     assert_float_equal(form.linf, 0.4, 1e-12);
-    assert_false(pxi_pixels_distance(&rule, from, from, &form));
+    assert_int_equal(pxi_pixels_distance(&rule, from, from).l0, 0);
 }
 
 /* Spec G.4. */
@@ -149,7 +148,7 @@ static void test_texts(void **state)
     for (size_t i = 0; i < PX_LEN(cases); i++) {
         double value = -1;
         px_error err = {0};
-        const px_status status = px_synthesis_parse(cases[i].text, "--step", 0, 255, &value, &err);
+        const px_status status = px_length_parse(cases[i].text, "--step", 0, 255, &value, &err);
         if ((status == PX_OK) == isnan(cases[i].value) ||
             (status == PX_OK && fabs(value - cases[i].value) > 1e-12))
             fail_msg("'%s': %g, %s", cases[i].text, value, err.message);

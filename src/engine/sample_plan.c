@@ -1,8 +1,8 @@
-/* src/train/train_plan.c - compiling a network for the samples at hand */
-#include "train/train_plan.h"
+/* src/engine/sample_plan.c - compiling a network for the samples at hand */
+#include "engine/sample_plan.h"
 
-px_status pxi_train_feed(const px_model *model, const px_shape *sample, bool channels_last,
-                         px_feed *out, px_error *err)
+px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool channels_last,
+                          px_feed *out, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
     if (graph->input_count != 1)
@@ -43,8 +43,8 @@ static bool plan_is_open(const px_model *model)
     return open;
 }
 
-px_status pxi_train_plan(const px_model *model, const px_feed *feed, px_plan_options options,
-                         int64_t most, px_plan **out, px_error *err)
+px_status pxi_sample_plan(const px_model *model, const px_feed *feed, px_plan_options options,
+                          int64_t most, px_plan **out, px_error *err)
 {
     px_feed fed = *feed;
     const int64_t wanted = options.batch;

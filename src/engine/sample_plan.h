@@ -1,0 +1,16 @@
+/* src/engine/sample_plan.h - compiling a network for the samples at hand */
+#ifndef PXI_ENGINE_SAMPLE_PLAN_H
+#define PXI_ENGINE_SAMPLE_PLAN_H
+
+#include <plexor/engine.h>
+
+/* The network's only input with the shape of one sample, which completes axes that the file leaves
+ * open. Refuses networks with several inputs. */
+px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool channels_last,
+                          px_feed *out, px_error *err);
+
+/* Makes the plan that `options` describe; options.batch 0: chosen, but at most `most`. */
+px_status pxi_sample_plan(const px_model *model, const px_feed *feed, px_plan_options options,
+                          int64_t most, px_plan **out, px_error *err);
+
+#endif
