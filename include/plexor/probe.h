@@ -95,7 +95,8 @@ typedef struct px_probe_options {
                            px_probe_new */
     px_tap tap;
     px_neurons neurons;
-    bool deepxplore;      /* pooling and softmax outputs are layers too; means post and chan */
+    bool deepxplore;      /* pooling and softmax outputs are layers too; means post, and chan unless
+                             neurons are chan-scaled */
     const px_feed *feeds; /* input shapes for networks that leave them open; axis 0 is the batch;
                              NULL: as declared. Borrowed during px_probe_new */
     size_t feed_count;

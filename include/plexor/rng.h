@@ -44,6 +44,9 @@ enum {
     PX_RNG_FUZZ_ENGINE = 29,  /* what engines that follow gradients choose */
     PX_RNG_STYLE = 30,        /* the generated style pictures */
     PX_RNG_BASELINE = 32,     /* neurons at random, to compare suspicious ones with */
+    PX_RNG_DEEPXPLORE = 40,   /* neurons to cover, and places to black out */
+    PX_RNG_DLFUZZ = 41,       /* neurons to raise */
+    PX_RNG_ADAPT = 42,        /* vectors of weights, and their children */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */

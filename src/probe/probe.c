@@ -132,10 +132,11 @@ static px_status probe_fill(px_probe *probe, const px_probe_options *options, co
             probe->values[probe->value_count++] = probe->layers[i].tap_value;
 
     px_text text = {0};
-    px_text_format(&text, "layers=%s tap=%s neurons=%s: %zu layer%s, %lld neurons", layers,
+    const bool scaled = options->deepxplore && options->neurons == PX_VIEW_CHAN_SCALED;
+    px_text_format(&text, "layers=%s tap=%s neurons=%s%s: %zu layer%s, %lld neurons", layers,
                    px_tap_name(options->tap),
                    options->deepxplore ? "deepxplore" : px_neurons_name(options->neurons),
-                   probe->layer_count, probe->layer_count == 1 ? "" : "s",
+                   scaled ? ", scaled" : "", probe->layer_count, probe->layer_count == 1 ? "" : "s",
                    (long long)probe->neuron_count);
     probe->description =
         px_text_failed(&text) ? NULL : pxi_arena_strdup(probe->arena, px_text_get(&text));
@@ -149,7 +150,8 @@ px_status px_probe_new(const px_model *model, const px_probe_options *options, p
     px_probe_options chosen = *options;
     if (chosen.deepxplore) {
         chosen.tap = PX_TAP_POST;
-        chosen.neurons = PX_VIEW_CHAN;
+        if (chosen.neurons != PX_VIEW_CHAN_SCALED)
+            chosen.neurons = PX_VIEW_CHAN;
     }
     const char *layers = chosen.layers ? chosen.layers : chosen.deepxplore ? "all" : "hidden";
     px_probe *probe = pxi_calloc(1, sizeof *probe);
