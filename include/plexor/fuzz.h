@@ -41,6 +41,7 @@ typedef struct px_fuzz_engine { /* a static const descriptor, listed in src/gene
 PX_API size_t px_fuzz_engine_count(void);
 PX_API const px_fuzz_engine *px_fuzz_engine_get(size_t i);        /* NULL beyond the last */
 PX_API const px_fuzz_engine *px_fuzz_engine_find(const char *id); /* NULL: there is none */
+PX_API const px_param *px_fuzz_common_settings(size_t *count);    /* that every engine has */
 
 /* A policy is a published choice of schedule, energy, validity and mutations for `loop`: texts as
  * in px_fuzz_options.settings that come first. */
@@ -65,7 +66,9 @@ typedef struct px_fuzz_options {
     size_t rival_count;
     const px_dataset *set; /* labelled; its inputs are the seeds */
     const px_preprocess *pre;
-    px_cover *cover;       /* of one criterion; the engine's own where it has one. NULL: none */
+    px_cover *cover; /* of one criterion; the engine's own where it has one. NULL: none */
+    const px_profile
+        *profile;          /* that the cover was made with, kept as blob "profile"; NULL: none */
     const char *engine;    /* "loop" */
     const char *policy;    /* NULL: the engine's own */
     const char *mutations; /* of px_mutations_parse(); NULL: the policy's */
@@ -107,6 +110,10 @@ PX_API void px_fuzz_free(px_fuzz *fuzz); /* NULL is fine */
  * disk): what was committed stays. In each case all that is counted is committed. May be called
  * again, with other limits. */
 PX_API px_status px_fuzz_run(px_fuzz *fuzz, const px_fuzz_limits *limits, px_error *err);
+
+/* The profile that the campaign keeps, so that going on never needs the training data; the caller
+ * owns it. *out is NULL where there is none. */
+PX_API px_status px_fuzz_profile_load(px_campaign *campaign, px_profile **out, px_error *err);
 
 /* --- what is going on ---------------------------------------------------------------------------
  */

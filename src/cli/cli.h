@@ -167,6 +167,10 @@ bool cli_progress_due(const cli_progress *progress);
 void cli_progress_show(cli_progress *progress, double share, const char *text);
 /* 75.2 as "1:15". */
 const char *cli_duration(double seconds, char buffer[CLI_NUMBER_TEXT]);
+/* "90", "90s", "30m", "2h", "1d"; false: it is none of these. */
+bool cli_seconds(const char *text, double *seconds);
+/* As it would be typed again; what has no plain letters is quoted. */
+void cli_command_line(px_text *text, int argc, char **argv);
 
 /* Ctrl-C and SIGTERM ask for an orderly end; a second one ends at once. */
 void cli_catch_signals(void);

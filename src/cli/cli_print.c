@@ -143,3 +143,31 @@ void cli_table_print_free(cli_table *table, const char *indent)
     free(table->cells);
     free(table);
 }
+
+bool cli_seconds(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (end != text && strcmp(end, units[i].unit) == 0 && number > 0.0 && number < 1e9) {
+            *seconds = number * units[i].seconds;
+            return true;
+        }
+    return false;
+}
+
+void cli_command_line(px_text *text, int argc, char **argv)
+{
+    px_text_add(text, "plexor");
+    for (int i = 0; i < argc; i++) {
+        const bool plain =
+            argv[i][0] &&
+            argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789-_=,.:/+%@")] == '\0';
+        px_text_format(text, plain ? " %s" : " '%s'", argv[i]);
+    }
+}

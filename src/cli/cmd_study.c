@@ -36,36 +36,6 @@ static bool study_tick(void *context, int64_t done, int64_t total)
     return cli_progress_tick(&view->progress, done, total);
 }
 
-/* "90", "90s", "30m", "2h", "1d". */
-static bool study_budget(const char *text, double *seconds)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    char *end = NULL;
-    const double number = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (end != text && strcmp(end, units[i].unit) == 0 && number > 0.0 && number < 1e9) {
-            *seconds = number * units[i].seconds;
-            return true;
-        }
-    return false;
-}
-
-/* As it would be typed again; what has no plain letters is quoted. */
-static void study_command_line(px_text *text, int argc, char **argv)
-{
-    px_text_add(text, "plexor");
-    for (int i = 0; i < argc; i++) {
-        const bool plain =
-            argv[i][0] &&
-            argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789-_=,.:/+%@")] == '\0';
-        px_text_format(text, plain ? " %s" : " '%s'", argv[i]);
-    }
-}
-
 static px_status study_print(const study_args *a, const px_study *study, px_error *err)
 {
     char *text = NULL;
@@ -149,11 +119,11 @@ static int study_run(const cli_command *self, int argc, char **argv)
     const int stop = cli_parse(self, argc, argv, options, &name, 1, 1);
     if (stop != CLI_GO)
         return stop;
-    if (a.budget && !study_budget(a.budget, &o->budget_s))
+    if (a.budget && !cli_seconds(a.budget, &o->budget_s))
         return cli_usage_error(self, "--budget '%s': expected a time such as 90s, 30m or 2h",
                                a.budget);
     px_text command = {0};
-    study_command_line(&command, argc, argv);
+    cli_command_line(&command, argc, argv);
     o->command = px_text_get(&command);
     const int rc = study_go(self, &a, name);
     px_text_done(&command);

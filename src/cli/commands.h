@@ -15,6 +15,7 @@
     X(merge)            \
     X(synthesize)       \
     X(mutate)           \
+    X(fuzz)             \
     X(status)           \
     X(export)           \
     X(replay)           \

@@ -1,8 +1,9 @@
-/* src/cli/list_criteria.c - the lists of coverage criteria, of presets and of selectors */
+/* src/cli/list_criteria.c - the lists of coverage criteria, presets, selectors and engines */
 #include "cli/list_criteria.h"
 
 #include "cli/cli.h"
 
+#include <plexor/fuzz.h>
 #include <plexor/select.h>
 
 static void setting_text(const px_param *s, px_text *text)
@@ -161,6 +162,82 @@ void list_json_presets(px_json *json)
         px_json_object(json, NULL);
         px_json_string(json, "name", p->id);
         px_json_string(json, "help", p->source);
+        px_json_array(json, "settings");
+        for (size_t k = 0; p->texts[k]; k++)
+            px_json_string(json, NULL, p->texts[k]);
+        px_json_end(json);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static list_entry engine_entry(const px_fuzz_engine *e)
+{
+    return (list_entry){e->id, e->title, e->source, e->settings, e->setting_count};
+}
+
+void list_print_engines(void)
+{
+    list_entry all = {.id = "(all)", .title = "what every engine has", .source = ""};
+    cli_table *table = entry_table("ENGINE");
+    for (size_t i = 0; i < px_fuzz_engine_count(); i++) {
+        const list_entry entry = engine_entry(px_fuzz_engine_get(i));
+        print_entry(table, &entry);
+    }
+    all.settings = px_fuzz_common_settings(&all.setting_count);
+    print_entry(table, &all);
+    cli_table_print_free(table, "");
+}
+
+void list_json_engines(px_json *json)
+{
+    px_json_array(json, "engines");
+    for (size_t i = 0; i < px_fuzz_engine_count(); i++) {
+        const px_fuzz_engine *e = px_fuzz_engine_get(i);
+        const list_entry entry = engine_entry(e);
+        px_json_object(json, NULL);
+        json_entry(json, &entry);
+        px_json_int(json, "least_models", (int64_t)e->least_models);
+        px_json_int(json, "most_models", (int64_t)e->most_models);
+        px_json_bool(json, "guided", e->guided);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static void policy_texts(const px_fuzz_policy *p, px_text *text)
+{
+    px_text_format(text, "mutations=%s", p->mutations);
+    for (size_t k = 0; p->texts[k]; k++)
+        px_text_format(text, ", %s", p->texts[k]);
+}
+
+void list_print_policies(void)
+{
+    cli_table *table = entry_table("POLICY");
+    for (size_t i = 0; i < px_fuzz_policy_count(); i++) {
+        const px_fuzz_policy *p = px_fuzz_policy_get(i);
+        px_text texts = {0};
+        policy_texts(p, &texts);
+        cli_table_cell(table, "%s", p->id);
+        cli_table_cell(table, "%s", p->title);
+        cli_table_cell(table, "%s", p->source);
+        cli_table_cell(table, "%s", px_text_get(&texts));
+        px_text_done(&texts);
+    }
+    cli_table_print_free(table, "");
+}
+
+void list_json_policies(px_json *json)
+{
+    px_json_array(json, "policies");
+    for (size_t i = 0; i < px_fuzz_policy_count(); i++) {
+        const px_fuzz_policy *p = px_fuzz_policy_get(i);
+        px_json_object(json, NULL);
+        px_json_string(json, "name", p->id);
+        px_json_string(json, "help", p->title);
+        px_json_string(json, "source", p->source);
+        px_json_string(json, "mutations", p->mutations);
         px_json_array(json, "settings");
         for (size_t k = 0; p->texts[k]; k++)
             px_json_string(json, NULL, p->texts[k]);

@@ -1,4 +1,4 @@
-/* src/cli/list_criteria.h - the lists of coverage criteria, of selectors and of presets */
+/* src/cli/list_criteria.h - the lists of coverage criteria, selectors, presets and engines */
 #ifndef PLEXOR_CLI_LIST_CRITERIA_H
 #define PLEXOR_CLI_LIST_CRITERIA_H
 
@@ -10,5 +10,9 @@ void list_print_selectors(void);
 void list_json_selectors(px_json *json);
 void list_print_presets(void);
 void list_json_presets(px_json *json);
+void list_print_engines(void);
+void list_json_engines(px_json *json);
+void list_print_policies(void);
+void list_json_policies(px_json *json);
 
 #endif

@@ -16,6 +16,6 @@ PXI_FUZZ_ENGINES(PXI_FUZZ_ENGINE_DECLARE)
 const pxi_fuzz_engine *pxi_fuzz_engine_find(const char *id); /* NULL: there is none */
 
 /* Published policies of `loop`; X(ID) as well. */
-#define PXI_FUZZ_POLICIES(X) X(deephunter) X(nlc) X(nsgen)
+#define PXI_FUZZ_POLICIES(X) X(deephunter) X(nlc) X(nsgen) X(tensorfuzz)
 
 #endif

@@ -76,7 +76,8 @@ struct px_fuzz {
     double common[FUZZ_COMMON];
     px_mutations mutations;
     bool has_mutations;
-    char *texts[4]; /* what the report borrows: command, guide, mutations, settings */
+    const char *guide; /* a criterion's id, or "random" */
+    char *mutation_text, *setting_text, *command;
 
     /* What is fuzzed. */
     px_campaign *campaign;
@@ -90,31 +91,47 @@ struct px_fuzz {
     bool rounds;              /* the campaign's pixels are bytes; else float */
     double unit;              /* distances are told in units; a stored value is so many of them */
     double low, high;         /* of stored values: 0 and 255 for bytes */
+    px_preprocess pre;        /* from stored values */
     px_cover *cover;          /* the guide's; NULL: none */
     px_pool *pool;
     int workers;
     uint64_t seed;
+
+    /* Running models[0]: a session per worker, and as many readers as batches are looked at
+     * together (fuzz_forward.c). */
+    px_plan *plan;
+    int64_t batch;
+    size_t floats; /* of the network's input */
+    px_session **sessions;
+    px_reader **readers; /* NULL entries: there is no guide */
+    size_t slots;
+    double *losses;   /* [workers][batch] */
+    int64_t *answers; /* the same */
 
     pxi_fuzz_seed *seeds;
     size_t seed_count;
     uint8_t *seed_pixels;
 
     /* How far it is: with what is not committed yet. */
-    int64_t turn;           /* the number of the turn at work, from 0; then of turns done */
-    int64_t executions;     /* of the network, that decided something */
-    px_fuzz_report now;     /* counters */
-    px_fuzz_report shown;   /* what is committed: a copy of `now` at the last commit */
-    int64_t last_output;    /* turn, for stalling */
-    int64_t last_fault;     /* executions at the last fault */
-    int64_t reset_after;    /* the guide has seen inputs with higher ids only */
-    int64_t unstored;       /* twins that were counted, not stored */
-    double run_before;      /* seconds of earlier runs */
-    double run_from;        /* clock at the start of this one; NaN: it does not run */
-    double rate_from[2];    /* clock and executions where the current rate counts from */
-    double executions_rate; /* of the last seconds */
+    int64_t turn;             /* the number of the turn at work, from 0; then of turns done */
+    int64_t executions;       /* of the network, that decided something */
+    px_fuzz_report now;       /* counters */
+    px_fuzz_report shown;     /* what is committed: a copy of `now` at the last commit */
+    px_fuzz_yield yields[32]; /* that belong to it */
+    int64_t last_output;      /* turn, for stalling */
+    int64_t last_fault;       /* executions at the last fault */
+    int64_t reset_after;      /* the guide has seen inputs with higher ids only */
+    int64_t point_step;       /* executions at the last point of coverage */
+    int64_t unstored;         /* twins that were counted, not stored */
+    double run_before;        /* seconds of earlier runs */
+    double run_from;          /* clock at the start of this one; NaN: it does not run */
+    double rate_clock[2];     /* where the present rate counts from, and a later moment */
+    int64_t rate_count[2];    /* executions then */
     pxi_fuzz_twins *twins;
     pxi_fuzz_pending *pending;
     bool *class_hit, *type_hit; /* [classes], [classes][classes]; the latter NULL: too many */
+    bool broken;                /* memory is ahead of the campaign: only good for px_fuzz_free() */
+    bool exhausted;             /* set by the engine: there is nothing left to do */
     char stopped[64];
 };
 
@@ -145,6 +162,12 @@ void pxi_fuzz_levels(const px_fuzz *fuzz, const void *pixels, float *levels);
 px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_fuzz_verdict *out,
                          px_error *err);
 
+/* The same in parts, for who has a pool run of their own: fill samples of a worker's batch, then
+ * run it; `slot` is the reader that keeps the rows. One batch per slot and pool run. */
+float *pxi_fuzz_place(px_fuzz *fuzz, int worker, int64_t sample);
+px_status pxi_fuzz_forward(px_fuzz *fuzz, int worker, size_t slot, int64_t samples,
+                           pxi_fuzz_verdict *out, px_error *err);
+
 /* Adds to executions; to be called before what they led to is put. */
 void pxi_fuzz_count(px_fuzz *fuzz, int64_t executions);
 /* An answer that was no number. */
@@ -157,6 +180,8 @@ px_status pxi_fuzz_put(px_fuzz *fuzz, const pxi_fuzz_find *find, int64_t *id, px
 px_status pxi_fuzz_write(px_fuzz *fuzz, px_error *err);
 /* The stored pixels of an input that was put, from wherever they are. */
 px_status pxi_fuzz_read(px_fuzz *fuzz, int64_t id, void *pixels, px_error *err);
+
+int64_t pxi_fuzz_last(const px_fuzz *fuzz); /* the highest id that was put */
 
 /* Shows the guide (and its coverage) all inputs of these kinds with ids above `after`, in order. */
 px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_error *err);
@@ -178,9 +203,15 @@ px_status pxi_fuzz_settings_read(px_fuzz *fuzz, px_error *err); /* fuzz_settings
 px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err);
 px_status pxi_fuzz_seeds_choose(px_fuzz *fuzz, px_error *err); /* fuzz_seeds.c */
 px_status pxi_fuzz_seeds_load(px_fuzz *fuzz, px_error *err);
+px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err); /* fuzz_forward.c */
+void pxi_fuzz_forward_close(px_fuzz *fuzz);
 px_status pxi_fuzz_rows_open(px_fuzz *fuzz, px_error *err); /* fuzz_rows.c */
 px_status pxi_fuzz_rows_load(px_fuzz *fuzz, px_error *err);
+px_status pxi_fuzz_state_load(px_fuzz *fuzz, void **bytes, pxi_fuzz_bytes *rest, px_error *err);
+px_status pxi_fuzz_put_seed(px_fuzz *fuzz, pxi_fuzz_seed *seed, px_error *err);
+px_status pxi_fuzz_put_point(px_fuzz *fuzz, px_error *err); /* of coverage, where one is due */
 px_status pxi_fuzz_commit(px_fuzz *fuzz, px_error *err);
+void pxi_fuzz_show(px_fuzz *fuzz); /* fuzz.c: what is committed becomes what is shown */
 void pxi_fuzz_rows_close(px_fuzz *fuzz);
 px_status pxi_fuzz_twins_new(const px_fuzz *fuzz, pxi_fuzz_twins **out, px_error *err);
 void pxi_fuzz_twins_free(pxi_fuzz_twins *twins);

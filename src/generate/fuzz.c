@@ -1,0 +1,495 @@
+/* src/generate/fuzz.c - a run: begun or gone on with, turn by turn, until a limit */
+#include "generate/engines.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double FUZZ_COMMIT_S = 0.25;   /* of work in a batch */
+static const double FUZZ_COMMIT_SHARE = 20; /* and so many times what a commit takes */
+static const double FUZZ_TELL_S = 0.1;
+static const double FUZZ_STATS_S = 5.0;
+static const double FUZZ_RATE_S = 5.0;
+static const char FUZZ_PROFILE[] = "profile"; /* name of the blob */
+
+px_fuzz_options px_fuzz_options_default(void)
+{
+    return (px_fuzz_options){.engine = "loop", .seeds = 1000};
+}
+
+double pxi_fuzz_seconds(const px_fuzz *fuzz)
+{
+    return fuzz->run_before + (isnan(fuzz->run_from) ? 0.0 : px_clock_s() - fuzz->run_from);
+}
+
+void pxi_fuzz_count(px_fuzz *fuzz, int64_t executions)
+{
+    fuzz->executions += executions;
+}
+
+void pxi_fuzz_count_not_finite(px_fuzz *fuzz)
+{
+    fuzz->now.not_finite++;
+}
+
+/* --- the profile ---------------------------------------------------------------------------------
+ */
+
+/* A profile is a file; in the campaign it is that file's bytes. */
+static char *profile_path(const px_campaign *campaign)
+{
+    px_text path = {0};
+    px_text_format(&path, "%s/profile.%ld.npz", px_campaign_folder(campaign), (long)getpid());
+    return px_text_take(&path);
+}
+
+static px_status profile_put(const px_fuzz *fuzz, px_error *err)
+{
+    char *path = profile_path(fuzz->campaign), *bytes = NULL;
+    size_t size = 0;
+    px_status status = path ? px_profile_save(fuzz->options.profile, path, err)
+                            : px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status == PX_OK)
+        status = pxi_file_read(path, PX_CAMPAIGN_BLOB_MOST, &bytes, &size, err);
+    if (status == PX_OK)
+        status = px_campaign_put_blob(fuzz->campaign, FUZZ_PROFILE, bytes, size, err);
+    if (path)
+        unlink(path);
+    free(bytes);
+    free(path);
+    return status;
+}
+
+px_status px_fuzz_profile_load(px_campaign *campaign, px_profile **out, px_error *err)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    px_profile *profile = NULL;
+    PX_TRY(px_campaign_get_blob(campaign, FUZZ_PROFILE, &bytes, &size, err));
+    char *path = bytes ? profile_path(campaign) : NULL;
+    px_status status = PX_OK;
+    if (bytes && !path)
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    if (bytes && status == PX_OK)
+        status = pxi_file_write(path, bytes, size, err);
+    if (bytes && status == PX_OK)
+        status = px_profile_open(path, &profile, err);
+    if (path)
+        unlink(path);
+    free(path);
+    free(bytes);
+    if (status == PX_OK)
+        *out = profile;
+    return status;
+}
+
+/* --- beginning -----------------------------------------------------------------------------------
+ */
+
+static px_status fuzz_engine_choose(px_fuzz *fuzz, px_error *err)
+{
+    const char *id = fuzz->options.engine ? fuzz->options.engine : "loop";
+    fuzz->engine = pxi_fuzz_engine_find(id);
+    if (!fuzz->engine) {
+        px_text names = {0};
+        for (size_t i = 0; i < px_fuzz_engine_count(); i++)
+            px_text_format(&names, "%s%s", i ? ", " : "", px_fuzz_engine_get(i)->id);
+        const px_status status = px_fail(
+            err, PX_E_USAGE, "there is no engine '%.60s'; there are %s", id, px_text_get(&names));
+        px_text_done(&names);
+        return status;
+    }
+    const px_fuzz_engine *shown = &fuzz->engine->shown;
+    const size_t models = 1 + fuzz->options.rival_count;
+    if (models >= shown->least_models && models <= shown->most_models)
+        return PX_OK;
+    if (shown->most_models == 1)
+        return px_fail(err, PX_E_USAGE, "engine '%s' looks at one network, not at %zu", shown->id,
+                       models);
+    return px_fail(err, PX_E_USAGE, "engine '%s' compares %zu to %zu networks, there %s %zu",
+                   shown->id, shown->least_models, shown->most_models, models == 1 ? "is" : "are",
+                   models);
+}
+
+static px_status fuzz_network(px_fuzz *fuzz, px_error *err)
+{
+    const px_fuzz_options *o = &fuzz->options;
+    fuzz->models = pxi_calloc(1 + o->rival_count, sizeof *fuzz->models);
+    if (!fuzz->models)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    fuzz->models[0] = o->model;
+    for (size_t i = 0; i < o->rival_count; i++)
+        fuzz->models[1 + i] = o->rivals[i];
+    fuzz->model_count = 1 + o->rival_count;
+    PX_TRY(px_model_scores(o->model, &fuzz->scores, err));
+    fuzz->classes = fuzz->scores.classes;
+    for (size_t i = 1; i < fuzz->model_count; i++) {
+        px_scores scores;
+        PX_TRY(px_model_scores(fuzz->models[i], &scores, err));
+        if (scores.classes != fuzz->classes)
+            return px_fail(err, PX_E_MISMATCH, "the networks to be compared have %d and %d classes",
+                           fuzz->classes, scores.classes);
+    }
+    return PX_OK;
+}
+
+static void fuzz_pixels(px_fuzz *fuzz)
+{
+    const px_fuzz_options *o = &fuzz->options;
+    const bool whole = px_dataset_is_8bit(o->set);
+    fuzz->rounds = whole && !o->store_float;
+    fuzz->shape = px_dataset_shape(o->set);
+    fuzz->size = (size_t)px_shape_count(&fuzz->shape);
+    fuzz->pixel_bytes = fuzz->size * (fuzz->rounds ? 1 : sizeof(float));
+    fuzz->pre = *o->pre;
+    if (whole && !fuzz->rounds) /* stored as 0..1 */
+        fuzz->pre.scale *= 255.0f;
+    fuzz->unit = (double)fuzz->pre.scale;
+    fuzz->low = 0.0;
+    fuzz->high = fuzz->rounds ? 255.0 : 1.0;
+}
+
+/* Values beyond 0..1 are no pictures: whatever the seeds have is the range. */
+static void fuzz_range(px_fuzz *fuzz)
+{
+    const float *values = (const float *)(const void *)fuzz->seed_pixels;
+    for (size_t i = 0; !fuzz->rounds && i < fuzz->seed_count * fuzz->size; i++) {
+        fuzz->low = fmin(fuzz->low, (double)values[i]);
+        fuzz->high = fmax(fuzz->high, (double)values[i]);
+    }
+}
+
+static px_status fuzz_identify(px_fuzz *fuzz, px_error *err)
+{
+    char *settings = NULL;
+    PX_TRY(pxi_fuzz_settings_json(fuzz, &settings, err));
+    const px_campaign_identity identity = {
+        .model_hash = px_model_hash(fuzz->options.model),
+        .data_hash = px_dataset_hash(fuzz->options.set),
+        .seed = fuzz->seed,
+        .dtype = fuzz->rounds ? PX_UINT8 : PX_FLOAT32,
+        .shape = fuzz->shape,
+        .classes = fuzz->classes,
+        .settings = settings,
+    };
+    const px_status status = px_campaign_identify(fuzz->campaign, &identity, err);
+    free(settings);
+    return status;
+}
+
+/* Seeds, the state before the first turn and the profile come in one batch. */
+static px_status fuzz_begin(px_fuzz *fuzz, px_error *err)
+{
+    PX_TRY(pxi_fuzz_seeds_choose(fuzz, err));
+    fuzz_range(fuzz);
+    PX_TRY(pxi_fuzz_rows_open(fuzz, err));
+    for (size_t i = 0; i < fuzz->seed_count; i++)
+        PX_TRY(pxi_fuzz_put_seed(fuzz, &fuzz->seeds[i], err));
+    if (fuzz->options.profile)
+        PX_TRY(profile_put(fuzz, err));
+    PX_TRY(pxi_fuzz_observe(fuzz, PX_INPUT_SEED, 0, err));
+    fuzz->now.coverage_seeds = fuzz->now.coverage.value;
+    PX_TRY(fuzz->engine->begin(fuzz->state, NULL, 0, err));
+    PX_TRY(pxi_fuzz_put_point(fuzz, err));
+    return pxi_fuzz_commit(fuzz, err);
+}
+
+static px_status fuzz_go_on(px_fuzz *fuzz, px_error *err)
+{
+    void *bytes = NULL;
+    pxi_fuzz_bytes rest = {0};
+    PX_TRY(pxi_fuzz_seeds_load(fuzz, err));
+    fuzz_range(fuzz);
+    PX_TRY(pxi_fuzz_rows_open(fuzz, err));
+    PX_TRY(pxi_fuzz_rows_load(fuzz, err));
+    px_status status = pxi_fuzz_state_load(fuzz, &bytes, &rest, err);
+    if (status == PX_OK)
+        status = fuzz->engine->begin(fuzz->state, rest.at, (size_t)(rest.end - rest.at), err);
+    free(bytes);
+    fuzz->run_before = px_campaign_get_real(fuzz->campaign, "seconds", 0.0);
+    if (!(fuzz->run_before >= 0.0 && fuzz->run_before < 1e12))
+        fuzz->run_before = 0.0;
+    if (status == PX_OK)
+        pxi_fuzz_show(fuzz);
+    return status;
+}
+
+static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
+{
+    const px_fuzz_options *o = &fuzz->options;
+    int64_t last = 0;
+    PX_TRY(fuzz_engine_choose(fuzz, err));
+    PX_TRY(pxi_fuzz_settings_read(fuzz, err));
+    fuzz->guide = o->cover                     ? px_cover_criterion(o->cover, 0)->id
+                  : fuzz->engine->shown.guided ? "random"
+                                               : "none";
+    if (o->cover && px_cover_count(o->cover) != 1)
+        return px_fail(err, PX_E_USAGE, "a campaign has one guide, not %zu criteria",
+                       px_cover_count(o->cover));
+    if (o->command) {
+        fuzz->command = pxi_strdup(o->command);
+        if (!fuzz->command)
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    PX_TRY(fuzz_network(fuzz, err));
+    fuzz_pixels(fuzz);
+    PX_TRY(fuzz_identify(fuzz, err));
+    PX_TRY(pxi_pool_new(o->threads, &fuzz->pool, err));
+    fuzz->workers = pxi_pool_threads(fuzz->pool);
+    PX_TRY(pxi_fuzz_forward_open(fuzz, err));
+    PX_TRY(fuzz->engine->open(fuzz, &fuzz->state, err));
+    PX_TRY(px_campaign_last(fuzz->campaign, &last, err));
+    return last == 0 ? fuzz_begin(fuzz, err) : fuzz_go_on(fuzz, err);
+}
+
+px_status px_fuzz_new(const px_fuzz_options *options, px_fuzz **out, px_error *err)
+{
+    px_fuzz *fuzz = pxi_calloc(1, sizeof *fuzz);
+    if (!fuzz)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    fuzz->options = *options;
+    fuzz->campaign = options->campaign;
+    fuzz->cover = options->cover;
+    fuzz->seed = options->seed;
+    fuzz->run_from = NAN;
+    fuzz->now.last_find_s = fuzz->now.last_fault_s = -1.0;
+    fuzz->now.coverage.value = fuzz->now.coverage_seeds = NAN;
+    const px_status status = fuzz_make(fuzz, err);
+    if (status == PX_OK) {
+        *out = fuzz;
+    } else {
+        px_campaign_rollback(fuzz->campaign);
+        px_fuzz_free(fuzz);
+    }
+    return status;
+}
+
+void px_fuzz_free(px_fuzz *fuzz)
+{
+    if (!fuzz)
+        return;
+    if (fuzz->engine && fuzz->state)
+        fuzz->engine->close(fuzz->state);
+    pxi_fuzz_rows_close(fuzz);
+    pxi_fuzz_forward_close(fuzz);
+    pxi_pool_free(fuzz->pool);
+    free(fuzz->seeds);
+    free(fuzz->seed_pixels);
+    free(fuzz->models);
+    free(fuzz->mutation_text);
+    free(fuzz->setting_text);
+    free(fuzz->command);
+    free(fuzz);
+}
+
+/* --- what is shown -------------------------------------------------------------------------------
+ */
+
+void pxi_fuzz_show(px_fuzz *fuzz)
+{
+    px_fuzz_report *now = &fuzz->now;
+    now->engine = fuzz->engine->shown.id;
+    now->policy = fuzz->policy ? fuzz->policy->id : NULL;
+    now->guide = fuzz->guide;
+    now->mutations = fuzz->mutation_text;
+    now->turns = fuzz->turn;
+    now->executions = fuzz->executions;
+    now->executions_since_fault = fuzz->executions - fuzz->last_fault;
+    now->class_count = fuzz->classes;
+    now->note_count = 0;
+    if (fuzz->engine->report)
+        fuzz->engine->report(fuzz->state, now);
+    if (fuzz->unstored && now->note_count < PX_FUZZ_NOTES) {
+        px_fuzz_note *note = &now->notes[now->note_count++];
+        note->name = "not stored";
+        snprintf(note->value, sizeof note->value, "%" PRId64, fuzz->unstored);
+    }
+    fuzz->shown = *now;
+    fuzz->shown.yield_count = PX_MIN(now->yield_count, PX_LEN(fuzz->yields));
+    if (fuzz->shown.yield_count)
+        memcpy(fuzz->yields, now->yields, fuzz->shown.yield_count * sizeof *fuzz->yields);
+    fuzz->shown.yields = fuzz->yields;
+}
+
+/* Two moments that take turns: the rate is of the last FUZZ_RATE_S to twice that. */
+static double fuzz_rate_now(px_fuzz *fuzz)
+{
+    const double clock = px_clock_s();
+    if (clock - fuzz->rate_clock[1] > FUZZ_RATE_S) {
+        fuzz->rate_clock[0] = fuzz->rate_clock[1];
+        fuzz->rate_count[0] = fuzz->rate_count[1];
+        fuzz->rate_clock[1] = clock;
+        fuzz->rate_count[1] = fuzz->executions;
+    }
+    const double seconds = clock - fuzz->rate_clock[0];
+    return seconds > 0.0 ? (double)(fuzz->executions - fuzz->rate_count[0]) / seconds : 0.0;
+}
+
+px_fuzz_report px_fuzz_report_get(const px_fuzz *fuzz)
+{
+    px_fuzz_report report = fuzz->shown;
+    report.run_s = pxi_fuzz_seconds(fuzz);
+    report.executions_per_s = report.run_s > 0.0 ? (double)report.executions / report.run_s : 0.0;
+    report.stopped = *fuzz->stopped ? fuzz->stopped : NULL;
+    return report;
+}
+
+static px_status fuzz_write_stats(px_fuzz *fuzz, px_error *err)
+{
+    const px_fuzz_report r = px_fuzz_report_get(fuzz);
+    char banner[128];
+    snprintf(banner, sizeof banner, "%s %s", r.engine, r.guide);
+    const px_campaign_figures figures = {
+        .run_s = r.run_s,
+        .cycles = r.cycles,
+        .cycles_without_finds = r.cycles_without_finds,
+        .executions = r.executions,
+        .executions_per_s = r.executions_per_s,
+        .executions_per_s_last_minute = r.executions_per_s_now,
+        .queue = r.queue,
+        .pending = r.pending,
+        .current = r.current,
+        .found = r.queue - r.seeds,
+        .depth = r.depth,
+        .faults = r.faults,
+        .unique_faults = r.unique_faults,
+        .coverage = isnan(r.coverage.value) ? 0.0 : fmin(1.0, r.coverage.value),
+        .covered = (uint64_t)PX_MAX(r.coverage.covered, 0),
+        .total = (uint64_t)PX_MAX(r.coverage.total, 0),
+        .last_find_s = r.last_find_s,
+        .last_fault_s = r.last_fault_s,
+        .executions_since_fault = r.executions_since_fault,
+        .banner = banner,
+        .command = fuzz->command ? fuzz->command : "",
+    };
+    return px_campaign_write_stats(fuzz->campaign, &figures, err);
+}
+
+/* --- running -------------------------------------------------------------------------------------
+ */
+
+static bool fuzz_limit(px_fuzz *fuzz, const px_fuzz_limits *limits)
+{
+    const struct {
+        int64_t limit, value;
+        const char *what;
+    } counts[] = {
+        {limits->turns, fuzz->turn, "turns"},
+        {limits->executions, fuzz->executions, "executions"},
+        {limits->faults, fuzz->now.faults, "faults"},
+        {limits->outputs, fuzz->now.outputs, "outputs"},
+        {limits->stall, fuzz->turn - fuzz->last_output, "turns without an output"},
+    };
+    for (size_t i = 0; i < PX_LEN(counts); i++)
+        if (counts[i].limit > 0 && counts[i].value >= counts[i].limit) {
+            snprintf(fuzz->stopped, sizeof fuzz->stopped, "%" PRId64 " %s", counts[i].limit,
+                     counts[i].what);
+            return true;
+        }
+    if (fuzz->turn >= UINT32_MAX || fuzz->exhausted) {
+        snprintf(fuzz->stopped, sizeof fuzz->stopped, "%s",
+                 fuzz->exhausted ? "nothing is left to pick" : "no number is left for a turn");
+        return true;
+    }
+    if (limits->seconds > 0.0 && pxi_fuzz_seconds(fuzz) >= limits->seconds) {
+        snprintf(fuzz->stopped, sizeof fuzz->stopped, "%g seconds", limits->seconds);
+        return true;
+    }
+    return false;
+}
+
+/* Paper 001, 7.3: where outputs are to be as many for every guide, one that has seen all there is
+ * starts anew. */
+static px_status fuzz_reset(px_fuzz *fuzz, px_error *err)
+{
+    const int64_t after = (int64_t)fuzz->common[FUZZ_RESET];
+    if (!fuzz->cover || after == 0 || fuzz->turn - fuzz->last_output < after)
+        return PX_OK;
+    PX_TRY(px_cover_reset(fuzz->cover, err));
+    fuzz->reset_after = pxi_fuzz_last(fuzz);
+    fuzz->last_output = fuzz->turn;
+    fuzz->now.resets++;
+    return PX_OK;
+}
+
+static px_status fuzz_turn(px_fuzz *fuzz, px_error *err)
+{
+    PX_TRY(fuzz->engine->turn(fuzz->state, err));
+    if (fuzz->exhausted)
+        return PX_OK;
+    fuzz->turn++;
+    PX_TRY(fuzz_reset(fuzz, err));
+    return pxi_fuzz_put_point(fuzz, err);
+}
+
+typedef struct fuzz_clock { /* when what was done last */
+    double commit, commit_took, told, stats;
+} fuzz_clock;
+
+/* Between turns: makes permanent, writes, tells; *go_on false: the caller wants to stop. */
+static px_status fuzz_between(px_fuzz *fuzz, fuzz_clock *last, bool *go_on, px_error *err)
+{
+    const double clock = px_clock_s();
+    if (clock - last->commit > fmax(FUZZ_COMMIT_S, FUZZ_COMMIT_SHARE * last->commit_took)) {
+        PX_TRY(pxi_fuzz_commit(fuzz, err));
+        last->commit = px_clock_s();
+        last->commit_took = last->commit - clock;
+    }
+    if (clock - last->told < FUZZ_TELL_S)
+        return PX_OK;
+    last->told = clock;
+    fuzz->shown.executions_per_s_now = fuzz->now.executions_per_s_now = fuzz_rate_now(fuzz);
+    if (clock - last->stats > FUZZ_STATS_S) {
+        last->stats = clock;
+        PX_TRY(fuzz_write_stats(fuzz, err));
+    }
+    const px_fuzz_report report = px_fuzz_report_get(fuzz);
+    *go_on = !fuzz->options.progress || fuzz->options.progress(fuzz->options.context, &report);
+    return PX_OK;
+}
+
+static px_status fuzz_turns(px_fuzz *fuzz, const px_fuzz_limits *limits, bool *go_on, px_error *err)
+{
+    const double clock = px_clock_s();
+    fuzz_clock last = {.commit = clock, .stats = clock};
+    while (*go_on && !fuzz_limit(fuzz, limits)) {
+        PX_TRY(fuzz_turn(fuzz, err));
+        PX_TRY(fuzz_between(fuzz, &last, go_on, err));
+    }
+    PX_TRY(pxi_fuzz_commit(fuzz, err));
+    return fuzz_write_stats(fuzz, err);
+}
+
+px_status px_fuzz_run(px_fuzz *fuzz, const px_fuzz_limits *limits, px_error *err)
+{
+    bool go_on = true;
+    if (fuzz->broken)
+        return px_fail(err, PX_E_USAGE, "the run failed before; resume the campaign");
+    *fuzz->stopped = '\0';
+    fuzz->run_from = px_clock_s();
+    fuzz->rate_clock[0] = fuzz->rate_clock[1] = fuzz->run_from;
+    fuzz->rate_count[0] = fuzz->rate_count[1] = fuzz->executions;
+    px_status status = fuzz_turns(fuzz, limits, &go_on, err);
+    fuzz->run_before = pxi_fuzz_seconds(fuzz);
+    fuzz->run_from = NAN;
+    if (status != PX_OK) {
+        fuzz->broken = true;
+        px_campaign_rollback(fuzz->campaign);
+        snprintf(fuzz->stopped, sizeof fuzz->stopped, "trouble");
+    } else if (!go_on) {
+        snprintf(fuzz->stopped, sizeof fuzz->stopped, "asked to");
+        status = px_fail(err, PX_E_CANCELLED, "stopped after %" PRId64 " turns", fuzz->turn);
+    }
+    if (fuzz->options.progress) { /* for the last time: `stopped` says why */
+        const px_fuzz_report report = px_fuzz_report_get(fuzz);
+        fuzz->options.progress(fuzz->options.context, &report);
+    }
+    return status;
+}

@@ -1,0 +1,211 @@
+/* src/generate/fuzz_forward.c - the network's side of a run: pixels in, answers and rows out */
+#include "generate/fuzz_inside.h"
+
+#include "base/memory.h"
+#include "train/train_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FORWARD_BATCH = 16 }; /* at most: larger ones are no faster, and more is run in vain */
+enum { FORWARD_SLOTS = 4 };  /* batches per worker and wave */
+static const int64_t FORWARD_ROW_BYTES = 256ll << 20; /* that rows may take */
+
+static int64_t forward_width(const px_fuzz *fuzz)
+{
+    return fuzz->cover ? px_cover_extractor(fuzz->cover, 0)->width : 0;
+}
+
+static px_status forward_plan(px_fuzz *fuzz, px_error *err)
+{
+    px_feed feed;
+    px_plan_options options = px_plan_options_default();
+    options.batch = fuzz->options.batch;
+    options.no_outputs = true;
+    options.keep = &fuzz->scores.value;
+    options.keep_count = 1;
+    if (fuzz->cover) {
+        options.observe = px_cover_observe_values(fuzz->cover, &options.observe_count);
+        options.keep = px_cover_keep_values(fuzz->cover, &options.keep_count);
+    }
+    PX_TRY(pxi_train_feed(fuzz->models[0], &fuzz->shape, fuzz->pre.channels_last, &feed, err));
+    fuzz->feed_shape = feed.shape;
+    return pxi_train_plan(fuzz->models[0], &feed, options, FORWARD_BATCH, &fuzz->plan, err);
+}
+
+px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
+{
+    PX_TRY(forward_plan(fuzz, err));
+    fuzz->batch = px_plan_batch(fuzz->plan);
+    fuzz->floats = (size_t)px_shape_count(&fuzz->feed_shape) / (size_t)fuzz->feed_shape.dim[0];
+    const int64_t row = PX_MAX(forward_width(fuzz), 1) * (int64_t)sizeof(float) * fuzz->batch;
+    fuzz->slots =
+        (size_t)PX_MAX((int64_t)fuzz->workers,
+                       PX_MIN((int64_t)fuzz->workers * FORWARD_SLOTS, FORWARD_ROW_BYTES / row));
+    fuzz->sessions = pxi_calloc((size_t)fuzz->workers, sizeof *fuzz->sessions);
+    fuzz->readers = pxi_calloc(fuzz->slots, sizeof *fuzz->readers);
+    fuzz->losses = pxi_calloc((size_t)fuzz->workers * (size_t)fuzz->batch, sizeof *fuzz->losses);
+    fuzz->answers = pxi_calloc((size_t)fuzz->workers * (size_t)fuzz->batch, sizeof *fuzz->answers);
+    if (!fuzz->sessions || !fuzz->readers || !fuzz->losses || !fuzz->answers)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int w = 0; w < fuzz->workers; w++)
+        PX_TRY(px_session_new(fuzz->plan, &fuzz->sessions[w], err));
+    for (size_t s = 0; fuzz->cover && s < fuzz->slots; s++)
+        PX_TRY(px_reader_new(fuzz->cover, fuzz->plan, &fuzz->readers[s], err));
+    return PX_OK;
+}
+
+void pxi_fuzz_forward_close(px_fuzz *fuzz)
+{
+    for (size_t s = 0; fuzz->readers && s < fuzz->slots; s++)
+        px_reader_free(fuzz->readers[s]);
+    for (int w = 0; fuzz->sessions && w < fuzz->workers; w++)
+        px_session_free(fuzz->sessions[w]);
+    free(fuzz->readers);
+    free(fuzz->sessions);
+    free(fuzz->losses);
+    free(fuzz->answers);
+    px_plan_free(fuzz->plan);
+}
+
+/* --- pixels --------------------------------------------------------------------------------------
+ */
+
+px_status pxi_fuzz_input(const px_fuzz *fuzz, const void *pixels, float *input, px_error *err)
+{
+    pxi_fuzz_levels(fuzz, pixels, input);
+    return px_preprocess_apply(&fuzz->pre, &fuzz->shape, input, err);
+}
+
+void pxi_fuzz_levels(const px_fuzz *fuzz, const void *pixels, float *levels)
+{
+    const uint8_t *bytes = pixels;
+    if (!fuzz->rounds)
+        memcpy(levels, pixels, fuzz->size * sizeof *levels);
+    else
+        for (size_t i = 0; i < fuzz->size; i++)
+            levels[i] = (float)bytes[i];
+}
+
+void pxi_fuzz_round(const px_fuzz *fuzz, const float *levels, const void *original, void *pixels)
+{
+    uint8_t *bytes = pixels;
+    float *reals = pixels;
+    const uint8_t *from = original;
+    for (size_t i = 0; i < fuzz->size; i++) {
+        const double value = fmin(fmax((double)levels[i], fuzz->low), fuzz->high);
+        if (!fuzz->rounds) {
+            reals[i] = (float)value;
+        } else if (!from) {
+            bytes[i] = (uint8_t)floor(value + 0.5);
+        } else {
+            /* A hair more than nothing: sums of whole levels in float may fall short of one. */
+            const double move = value - from[i];
+            bytes[i] = (uint8_t)(from[i] + (move > 0.0 ? floor(move + 1e-4) : ceil(move - 1e-4)));
+        }
+    }
+}
+
+/* --- running -------------------------------------------------------------------------------------
+ */
+
+float *pxi_fuzz_place(px_fuzz *fuzz, int worker, int64_t sample)
+{
+    return (float *)px_session_input(fuzz->sessions[worker], 0) + (size_t)sample * fuzz->floats;
+}
+
+px_status pxi_fuzz_forward(px_fuzz *fuzz, int worker, size_t slot, int64_t samples,
+                           pxi_fuzz_verdict *out, px_error *err)
+{
+    px_session *session = fuzz->sessions[worker];
+    int64_t *answers = fuzz->answers + (int64_t)worker * fuzz->batch;
+    double *losses = fuzz->losses + (int64_t)worker * fuzz->batch;
+    if (samples == 0)
+        return PX_OK;
+    PX_TRY(fuzz->cover ? px_reader_forward(fuzz->readers[slot], session, samples, NULL, NULL, err)
+                       : px_session_forward(session, err));
+    const px_view scores = px_session_view(session, fuzz->scores.value);
+    PX_TRY(px_session_judge(session, &fuzz->scores, NULL, samples, answers, NULL, err));
+    PX_TRY(px_session_judge(session, &fuzz->scores, answers, samples, answers, losses, err));
+    for (int64_t i = 0; i < samples; i++) {
+        bool finite = answers[i] >= 0;
+        for (int c = 0; c < fuzz->classes; c++) /* -inf may stand for an impossible class */
+            finite &= scores.data[i * scores.stride[0] + c * scores.stride[1]] < INFINITY;
+        out[i].prediction = finite ? answers[i] : -1;
+        out[i].confidence = finite ? exp(-losses[i]) : NAN;
+    }
+    return PX_OK;
+}
+
+typedef struct forward_job {
+    px_fuzz *fuzz;
+    const uint8_t *pixels;
+    int64_t count;
+    pxi_fuzz_verdict *out;
+} forward_job;
+
+static px_status forward_batch(void *context, int worker, int64_t index, px_error *err)
+{
+    const forward_job *job = context;
+    px_fuzz *fuzz = job->fuzz;
+    const int64_t first = index * fuzz->batch;
+    const int64_t samples = PX_MIN(fuzz->batch, job->count - first);
+    for (int64_t i = 0; i < samples; i++)
+        PX_TRY(pxi_fuzz_input(fuzz, job->pixels + (size_t)(first + i) * fuzz->pixel_bytes,
+                              pxi_fuzz_place(fuzz, worker, i), err));
+    return pxi_fuzz_forward(fuzz, worker, (size_t)index % fuzz->slots, samples, job->out + first,
+                            err);
+}
+
+px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_fuzz_verdict *out,
+                         px_error *err)
+{
+    /* At most as many batches at a time as there are readers: none is used by two. */
+    const int64_t most = fuzz->batch * (int64_t)fuzz->slots;
+    for (int64_t first = 0; first < count; first += most) {
+        forward_job job = {.fuzz = fuzz,
+                           .pixels = (const uint8_t *)pixels + (size_t)first * fuzz->pixel_bytes,
+                           .count = PX_MIN(most, count - first),
+                           .out = out + first};
+        PX_TRY(pxi_pool_run(fuzz->pool, (job.count + fuzz->batch - 1) / fuzz->batch, forward_batch,
+                            &job, NULL, NULL, err));
+    }
+    return PX_OK;
+}
+
+/* --- what the guide has seen ---------------------------------------------------------------------
+ */
+
+px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_error *err)
+{
+    if (!fuzz->cover)
+        return PX_OK;
+    const int64_t most = fuzz->batch * (int64_t)fuzz->slots;
+    uint8_t *pixels = pxi_calloc((size_t)most, fuzz->pixel_bytes);
+    pxi_fuzz_verdict *verdicts = pxi_calloc((size_t)most, sizeof *verdicts);
+    px_campaign_input in = {.id = after};
+    px_status status =
+        pixels && verdicts ? pxi_fuzz_write(fuzz, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    for (bool more = true; more && status == PX_OK;) {
+        int64_t count = 0;
+        for (; count < most && status == PX_OK; count++) {
+            status = px_campaign_next(fuzz->campaign, in.id, kinds, &in,
+                                      pixels + (size_t)count * fuzz->pixel_bytes, NULL, err);
+            more = status == PX_OK && in.id != 0;
+            if (!more)
+                break;
+        }
+        if (status == PX_OK)
+            status = pxi_fuzz_judge(fuzz, pixels, count, verdicts, err);
+        /* One by one, as they came: some criteria depend on the order. */
+        for (int64_t i = 0; i < count && status == PX_OK; i++)
+            status = px_cover_observe(fuzz->cover, fuzz->readers[i / fuzz->batch], i % fuzz->batch,
+                                      1, err);
+    }
+    free(pixels);
+    free(verdicts);
+    if (status == PX_OK)
+        fuzz->now.coverage = px_cover_value(fuzz->cover, 0);
+    return status;
+}

@@ -1,0 +1,408 @@
+/* src/generate/fuzz_loop.c - engine `loop`: coverage-guided mutation (spec LGR D.2)
+ *
+ * Xie et al., DeepHunter, ISSTA 2019; Yuan et al., NLC, ICSE 2023; NSGen (paper 001), Algorithm 1;
+ * Odena et al., TensorFuzz, ICML 2019. One loop; the policies differ in their settings. A turn is
+ * one pick (`share` of them under NLC's power schedule). Mutants are looked at in the order of
+ * their numbers, so that each sees the coverage which those before it left.
+ */
+#include "generate/fuzz_loop.h"
+
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOOP_PICK,
+    LOOP_COUNT,
+    LOOP_CHANCE,
+    LOOP_GAMMA,
+    LOOP_LEAST,
+    LOOP_ENERGY,
+    LOOP_SHARE,
+    LOOP_TRIES,
+    LOOP_VALID,
+    LOOP_ALPHA,
+    LOOP_BETA,
+    LOOP_FIRST,
+    LOOP_FAULTS,
+    LOOP_SETTINGS
+};
+
+static const char *const picks[] = {"prob", "nlc", "uniform", "recent", "stack", NULL};
+static const char *const counts[] = {"picks", "finds", NULL};
+static const char *const chances[] = {"paper", "code", NULL};
+static const char *const rules[] = {"deephunter", "deephunter-code", "nsgen", "nsgen-strict", NULL};
+static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const fates[] = {"apart", "queued", NULL};
+
+static const px_param loop_settings[LOOP_SETTINGS] = {
+    [LOOP_PICK] = {.name = "pick",
+                   .choices = picks,
+                   .help = "which entry is next: a cyclic scan with probability p(c), a draw "
+                           "weighted by p(c), any, one of the last, or the last"},
+    [LOOP_COUNT] = {.name = "count",
+                    .choices = counts,
+                    .help = "what c counts: picks of the entry, or those that gave a new one"},
+    [LOOP_CHANCE] = {.name = "chance",
+                     .choices = chances,
+                     .help = "p(c) of DeepHunter's paper or of its code"},
+    [LOOP_GAMMA] = {.name = "gamma", .fallback = 5, .least = 1e-3, .most = 1e6, .help = "of p(c)"},
+    [LOOP_LEAST] = {.name = "pmin", .fallback = 0.01, .least = 1e-6, .most = 1, .help = "of p(c)"},
+    [LOOP_ENERGY] = {.name = "energy",
+                     .fallback = 20,
+                     .least = 1,
+                     .most = 1e6,
+                     .integer = true,
+                     .help = "mutants of a turn"},
+    [LOOP_SHARE] = {.name = "share",
+                    .fallback = 1,
+                    .least = 1,
+                    .most = PXI_LOOP_SHARE,
+                    .integer = true,
+                    .help = "entries picked in a turn; more than one share its energy by how far "
+                            "each may still move (NLC's power schedule)"},
+    [LOOP_TRIES] = {.name = "tries",
+                    .fallback = 50,
+                    .least = 1,
+                    .most = 200,
+                    .integer = true,
+                    .help = "mutations tried until a mutant is valid"},
+    [LOOP_VALID] = {.name = "valid", .choices = rules, .help = "what counts as a valid mutant"},
+    [LOOP_ALPHA] = {.name = "alpha",
+                    .fallback = 0.02,
+                    .most = 1,
+                    .help = "share of values that may change by anything"},
+    [LOOP_BETA] = {.name = "beta",
+                   .fallback = 0.2,
+                   .most = 2,
+                   .help = "share of the range that any number of values may change by"},
+    [LOOP_FIRST] = {.name = "first",
+                    .choices = no_yes,
+                    .help = "whether the first accepted mutant ends a pick"},
+    [LOOP_FAULTS] = {.name = "faults",
+                     .choices = fates,
+                     .help = "apart: every failing mutant is an output and none is mutated again; "
+                             "queued: the guide accepts failing mutants as it does others"},
+};
+
+/* --- opening -------------------------------------------------------------------------------------
+ */
+
+static void loop_close(void *state)
+{
+    pxi_loop *loop = state;
+    if (!loop)
+        return;
+    for (size_t i = 0; i < loop->count; i++) {
+        free(loop->entries[i].pixels);
+        free(loop->entries[i].reference);
+    }
+    free(loop->entries);
+    free(loop->seed_bytes);
+    free(loop->reals);
+    free(loop->bytes);
+    px_text_done(&loop->chain);
+    pxi_wave_close(loop);
+    pxi_queue_done(&loop->queue);
+    free(loop);
+}
+
+static px_status loop_check(const px_fuzz *fuzz, px_error *err)
+{
+    const px_shape *shape = &fuzz->shape;
+    char text[PX_SHAPE_TEXT];
+    bool fits = shape->rank == 3;
+    for (int d = 0; fits && d < 3; d++)
+        fits = shape->dim[d] >= 1 && shape->dim[d] <= PX_MUTATION_SIDE_MOST;
+    if (!fits)
+        return px_fail(err, PX_E_MISMATCH,
+                       "engine 'loop' mutates pictures, [channels,height,width]; the inputs are %s",
+                       px_shape_text(shape, text));
+    if (fuzz->settings[LOOP_ENERGY] * fuzz->settings[LOOP_TRIES] * 2 > 4e9)
+        return px_fail(err, PX_E_USAGE, "an energy of %.0f with %.0f tries each is too much",
+                       fuzz->settings[LOOP_ENERGY], fuzz->settings[LOOP_TRIES]);
+    return PX_OK;
+}
+
+static px_status loop_open(px_fuzz *fuzz, void **state, px_error *err)
+{
+    const double *s = fuzz->settings;
+    PX_TRY(loop_check(fuzz, err));
+    pxi_loop *loop = pxi_calloc(1, sizeof *loop);
+    if (!loop)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const pxi_queue_rule rule = {.pick = (pxi_pick)s[LOOP_PICK],
+                                 .by_finds = s[LOOP_COUNT] != 0.0,
+                                 .code = s[LOOP_CHANCE] != 0.0,
+                                 .gamma = s[LOOP_GAMMA],
+                                 .least = s[LOOP_LEAST]};
+    const px_validity validity = {
+        .rule = (px_validity_rule)s[LOOP_VALID], .alpha = s[LOOP_ALPHA], .beta = s[LOOP_BETA]};
+    loop->fuzz = fuzz;
+    loop->energy = (int64_t)s[LOOP_ENERGY];
+    loop->share = (size_t)s[LOOP_SHARE];
+    loop->first = s[LOOP_FIRST] != 0.0;
+    loop->queues_faults = s[LOOP_FAULTS] != 0.0;
+    loop->kept_most = PX_MIN((int64_t)1 << 30, px_memory_bytes() / 4);
+    pxi_queue_init(&loop->queue, &rule, fuzz->seed);
+    pxi_mutant_rule_init(&loop->rule, &fuzz->mutations, validity, (uint32_t)s[LOOP_TRIES],
+                         fuzz->seed, &fuzz->shape);
+    for (size_t i = 0; i < fuzz->mutations.set->entry_count; i++)
+        loop->yields[i].name = fuzz->mutations.set->entries[i].mutation->id;
+    loop->reals = pxi_calloc(loop->rule.size, sizeof *loop->reals);
+    loop->bytes = pxi_calloc(loop->rule.size, 1);
+    px_status status =
+        loop->reals && loop->bytes ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status == PX_OK)
+        status = pxi_wave_open(loop, err);
+    if (status == PX_OK)
+        *state = loop;
+    else
+        loop_close(loop);
+    return status;
+}
+
+/* Float pictures are mutated as levels, which is what their chains are replayed as. */
+static px_status loop_seed_bytes(pxi_loop *loop, px_error *err)
+{
+    const px_fuzz *fuzz = loop->fuzz;
+    if (fuzz->rounds)
+        return PX_OK;
+    const size_t count = fuzz->seed_count * loop->rule.size;
+    const float *values = (const float *)(const void *)fuzz->seed_pixels;
+    loop->seed_bytes = pxi_calloc(count, 1);
+    if (!loop->seed_bytes)
+        return px_fail(err, PX_E_NOMEM, "out of memory for the seeds");
+    for (size_t i = 0; i < count; i++) {
+        if (!(values[i] >= 0.0f && values[i] <= 1.0f))
+            return px_fail(
+                err, PX_E_MISMATCH,
+                "engine 'loop' mutates pictures with values from 0 to 1; seed %zu of the "
+                "data has %g",
+                i / loop->rule.size, (double)values[i]);
+        loop->seed_bytes[i] = (uint8_t)((double)values[i] * 255.0 + 0.5);
+    }
+    return PX_OK;
+}
+
+/* --- what rows do not tell -----------------------------------------------------------------------
+ */
+
+static px_status loop_save(const void *state, px_text *bytes, px_error *err)
+{
+    const pxi_loop *loop = state;
+    (void)err;
+    pxi_queue_save(&loop->queue, bytes);
+    pxi_fuzz_save_int(bytes, loop->cycle_found);
+    pxi_fuzz_save_int(bytes, (int64_t)loop->current);
+    for (size_t i = 0; i < loop->rule.all.set->entry_count; i++) {
+        pxi_fuzz_save_int(bytes, loop->yields[i].tried);
+        pxi_fuzz_save_int(bytes, loop->yields[i].valid);
+        pxi_fuzz_save_int(bytes, loop->yields[i].kept);
+        pxi_fuzz_save_int(bytes, loop->yields[i].faults);
+    }
+    return PX_OK;
+}
+
+static bool loop_load(pxi_loop *loop, const void *saved, size_t size)
+{
+    pxi_fuzz_bytes from = {.at = saved, .end = (const uint8_t *)saved + size};
+    int64_t current;
+    if (!pxi_queue_load(&loop->queue, &from) ||
+        !pxi_fuzz_load_int(&from, 0, INT64_MAX, &loop->cycle_found) ||
+        !pxi_fuzz_load_int(&from, 0, (int64_t)loop->count, &current))
+        return false;
+    loop->current = (size_t)current;
+    for (size_t i = 0; i < loop->rule.all.set->entry_count; i++) {
+        px_fuzz_yield *y = &loop->yields[i];
+        if (!pxi_fuzz_load_int(&from, 0, INT64_MAX, &y->tried) ||
+            !pxi_fuzz_load_int(&from, 0, INT64_MAX, &y->valid) ||
+            !pxi_fuzz_load_int(&from, 0, INT64_MAX, &y->kept) ||
+            !pxi_fuzz_load_int(&from, 0, INT64_MAX, &y->faults))
+            return false;
+    }
+    return from.at == from.end;
+}
+
+static px_status loop_begin(void *state, const void *saved, size_t size, px_error *err)
+{
+    pxi_loop *loop = state;
+    px_fuzz *fuzz = loop->fuzz;
+    PX_TRY(loop_seed_bytes(loop, err));
+    for (size_t i = 0; i < fuzz->seed_count; i++) {
+        const pxi_loop_entry entry = {
+            .id = fuzz->seeds[i].id, .parent = (uint32_t)i, .root = (uint32_t)i};
+        PX_TRY(pxi_loop_push(loop, &entry, NULL, err));
+    }
+    if (!saved)
+        return PX_OK;
+    PX_TRY(pxi_loop_rebuild(loop, err));
+    if (!loop_load(loop, saved, size))
+        return pxi_fuzz_bad_state(fuzz, err);
+    const unsigned kinds =
+        PX_INPUT_SEED | PX_INPUT_KEPT | (loop->queues_faults ? (unsigned)PX_INPUT_FAULT : 0u);
+    return pxi_fuzz_observe(fuzz, kinds, fuzz->reset_after, err);
+}
+
+/* --- a turn --------------------------------------------------------------------------------------
+ */
+
+static px_status loop_shares(pxi_loop *loop, pxi_loop_turn *turn, px_error *err)
+{
+    double potentials[PXI_LOOP_SHARE];
+    int64_t shares[PXI_LOOP_SHARE] = {loop->energy};
+    for (size_t k = 0; loop->share > 1 && k < turn->count; k++) {
+        pxi_mutant_parent parent;
+        PX_TRY(pxi_loop_parent(loop, turn->entry[k], &parent, err));
+        potentials[k] = pxi_power_potential(parent.pixels, parent.reference, loop->rule.size,
+                                            loop->rule.validity.beta);
+    }
+    if (loop->share > 1)
+        pxi_power_share(potentials, turn->count, loop->energy, shares);
+    int64_t end = 0;
+    for (size_t k = 0; k < turn->count; k++) {
+        if (loop->entries[turn->entry[k]].depth >= PX_CHAIN_MOST)
+            shares[k] = 0;
+        turn->end[k] = end += shares[k];
+    }
+    return PX_OK;
+}
+
+px_status pxi_loop_picks(pxi_loop *loop, int64_t number, pxi_loop_turn *out, px_error *err)
+{
+    *out = (pxi_loop_turn){.turn = number};
+    for (uint32_t k = 0; k < loop->share; k++) {
+        if (!pxi_queue_pick(&loop->queue, number, k, &out->entry[k]))
+            break;
+        out->count++;
+        if (out->entry[k] >= loop->count) /* only guessed so far */
+            return PX_OK;
+    }
+    return loop_shares(loop, out, err);
+}
+
+static px_status loop_put(pxi_loop *loop, const pxi_wave_item *item, px_input_kind kind,
+                          bool queued, px_error *err)
+{
+    px_fuzz *fuzz = loop->fuzz;
+    const pxi_loop_entry *parent = &loop->entries[item->entry];
+    const uint8_t *pixels = loop->pixels + (size_t)(item - loop->items) * loop->rule.size;
+    const pxi_fuzz_find find = {.kind = kind,
+                                .parent = parent->id,
+                                .seed = parent->root,
+                                .prediction = item->verdict.prediction,
+                                .confidence = item->verdict.confidence,
+                                .chain = pxi_loop_chain(loop, item->entry, &item->made.drawn),
+                                .pixels = pxi_loop_stored(loop, pixels),
+                                .needed = queued};
+    if (!find.chain)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_loop_entry child = {.parent = (uint32_t)item->entry,
+                            .root = parent->root,
+                            .depth = parent->depth + 1,
+                            .link = item->made.drawn,
+                            .lineage = item->made.lineage};
+    PX_TRY(pxi_fuzz_put(fuzz, &find, &child.id, err));
+    loop->cycle_found = loop->queue.cycles;
+    return queued ? pxi_loop_push(loop, &child, pixels, err) : PX_OK;
+}
+
+/* Looks at one mutant; *found: it became an entry. */
+static px_status loop_look(pxi_loop *loop, const pxi_wave_item *item, bool *found, px_error *err)
+{
+    px_fuzz *fuzz = loop->fuzz;
+    px_fuzz_yield *yield = &loop->yields[item->made.entry];
+    for (size_t i = 0; i < loop->rule.all.set->entry_count; i++)
+        loop->yields[i].tried += item->made.tried[i];
+    if (!item->made.valid)
+        return PX_OK;
+    const int64_t label = fuzz->seeds[loop->entries[item->entry].root].label;
+    const bool fails = item->verdict.prediction != label;
+    pxi_fuzz_count(fuzz, 1);
+    yield->valid++;
+    if (item->verdict.prediction < 0) {
+        pxi_fuzz_count_not_finite(fuzz);
+        yield->faults++;
+        return loop_put(loop, item, PX_INPUT_FAULT, false, err);
+    }
+    if (fails && !loop->queues_faults) {
+        yield->faults++;
+        return loop_put(loop, item, PX_INPUT_FAULT, false, err);
+    }
+    const bool gains =
+        !fuzz->cover || px_cover_gain(fuzz->cover, 0, fuzz->readers[item->slot], item->row) > 0.0;
+    loop->accepted += 0.02 * ((gains ? 1.0 : 0.0) - loop->accepted);
+    if (!gains)
+        return PX_OK;
+    if (fuzz->cover)
+        PX_TRY(px_cover_observe(fuzz->cover, fuzz->readers[item->slot], item->row, 1, err));
+    yield->kept += !fails;
+    yield->faults += fails;
+    *found = true;
+    return loop_put(loop, item, fails ? PX_INPUT_FAULT : PX_INPUT_KEPT, true, err);
+}
+
+static px_status loop_turn(void *state, px_error *err)
+{
+    pxi_loop *loop = state;
+    px_fuzz *fuzz = loop->fuzz;
+    pxi_loop_turn turn;
+    PX_TRY(pxi_loop_picks(loop, fuzz->turn, &turn, err));
+    if (turn.count == 0) {
+        fuzz->exhausted = true;
+        return PX_OK;
+    }
+    loop->current = turn.entry[0];
+    for (size_t k = 0; k < turn.count; k++)
+        for (int64_t n = k ? turn.end[k - 1] : 0; n < turn.end[k]; n++) {
+            const pxi_wave_item *item = NULL;
+            if (loop->first && turn.found[k])
+                break;
+            PX_TRY(pxi_wave_get(loop, &turn, k, n, &item, err));
+            PX_TRY(loop_look(loop, item, &turn.found[k], err));
+        }
+    for (size_t k = 0; k < turn.count; k++)
+        PX_TRY(pxi_queue_finish(&loop->queue, turn.entry[k], turn.found[k], err));
+    return PX_OK;
+}
+
+static void loop_report(const void *state, px_fuzz_report *report)
+{
+    const pxi_loop *loop = state;
+    report->queue = (int64_t)loop->count;
+    report->pending = loop->queue.unpicked;
+    report->current = (int64_t)loop->current;
+    report->depth = loop->depth;
+    report->cycles = loop->queue.cycles;
+    report->cycles_without_finds = loop->queue.cycles - loop->cycle_found;
+    report->stage = "picks of this cycle";
+    report->stage_done = loop->queue.cycle_done;
+    report->stage_total = loop->queue.cycle_size;
+    report->yields = loop->yields;
+    report->yield_count = loop->rule.all.set->entry_count;
+}
+
+const pxi_fuzz_engine pxi_fuzz_engine_loop = {
+    .shown =
+        {
+            .id = "loop",
+            .title = "coverage-guided mutation",
+            .source = "DeepHunter (ISSTA 2019), NLC (ICSE 2023), NSGen, TensorFuzz (ICML 2019)",
+            .settings = loop_settings,
+            .setting_count = LOOP_SETTINGS,
+            .least_models = 1,
+            .most_models = 1,
+            .guided = true,
+        },
+    .policy = "deephunter",
+    .open = loop_open,
+    .begin = loop_begin,
+    .turn = loop_turn,
+    .save = loop_save,
+    .report = loop_report,
+    .close = loop_close,
+};

@@ -1,0 +1,90 @@
+/* src/generate/fuzz_loop.h - the inside of engine `loop` */
+#ifndef PXI_GENERATE_FUZZ_LOOP_H
+#define PXI_GENERATE_FUZZ_LOOP_H
+
+#include "generate/fuzz_mutant.h"
+#include "generate/fuzz_queue.h"
+
+enum { PXI_LOOP_SHARE = 64 }; /* entries picked in a turn, at most */
+
+typedef struct pxi_loop_entry {
+    int64_t id;
+    uint32_t parent, root; /* places among the entries; a seed is its own */
+    uint32_t depth;        /* links */
+    px_drawn link;         /* the last one */
+    px_lineage lineage;
+    uint8_t *pixels;    /* NULL: in the campaign */
+    uint8_t *reference; /* NULL: not made yet, or the root's pixels */
+} pxi_loop_entry;
+
+typedef struct pxi_loop_turn { /* what is picked, and how many mutants of each are made */
+    int64_t turn;
+    size_t count;
+    size_t entry[PXI_LOOP_SHARE];
+    int64_t end[PXI_LOOP_SHARE]; /* numbers of mutants: of pick k up to here */
+    bool found[PXI_LOOP_SHARE];
+} pxi_loop_turn;
+
+typedef struct pxi_wave_item { /* a mutant that was made and judged beforehand */
+    int64_t turn;
+    uint32_t number;
+    size_t entry;
+    pxi_mutant_parent parent;
+    pxi_mutant made;
+    pxi_fuzz_verdict verdict;
+    size_t slot; /* reader and row that hold what the guide reads */
+    int64_t row;
+} pxi_wave_item;
+
+typedef struct pxi_loop {
+    px_fuzz *fuzz;
+    pxi_queue queue;
+    pxi_mutant_rule rule;
+    int64_t energy;
+    size_t share;
+    bool first;         /* the first accepted mutant ends a pick */
+    bool queues_faults; /* and failing ones are accepted and stay */
+
+    pxi_loop_entry *entries;
+    size_t count, capacity;
+    uint8_t *seed_bytes; /* of float seeds; NULL: the frame's are bytes */
+    int64_t kept_bytes, kept_most;
+    int64_t depth;
+    size_t current;
+    int64_t cycle_found; /* the last cycle with a find */
+    px_fuzz_yield yields[PXI_MUTANT_ENTRIES];
+    px_text chain;  /* scratch */
+    float *reals;   /* scratch: a picture as float */
+    uint8_t *bytes; /* scratch: a picture */
+
+    /* The wave: mutants of this and, guessing, the next turns. */
+    pxi_wave_item *items;
+    uint8_t *pixels;            /* [item][size] */
+    pxi_fuzz_verdict *verdicts; /* [slot][batch] */
+    size_t item_count, at, room;
+    double accepted; /* lately, of those looked at */
+    uint8_t **loans; /* pixels for this wave only */
+    size_t loan_count, loan_capacity;
+} pxi_loop;
+
+/* fuzz_entries.c */
+px_status pxi_loop_push(pxi_loop *loop, const pxi_loop_entry *entry, const uint8_t *pixels,
+                        px_error *err);
+px_status pxi_loop_parent(pxi_loop *loop, size_t entry, pxi_mutant_parent *out, px_error *err);
+px_status pxi_loop_rebuild(pxi_loop *loop, px_error *err);
+const char *pxi_loop_chain(pxi_loop *loop, size_t parent, const px_drawn *link); /* NULL: memory */
+/* As stored: for float campaigns in loop->reals. */
+const void *pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels);
+
+/* fuzz_wave.c */
+px_status pxi_wave_open(pxi_loop *loop, px_error *err);
+void pxi_wave_close(pxi_loop *loop);
+/* Mutant `number` of the turn, made and judged, with more of them beforehand. */
+px_status pxi_wave_get(pxi_loop *loop, const pxi_loop_turn *turn, size_t pick, int64_t number,
+                       const pxi_wave_item **out, px_error *err);
+void pxi_wave_unlend(pxi_loop *loop);
+
+/* fuzz_loop.c: the picks of a turn; *out has a count of 0 where nothing is left. */
+px_status pxi_loop_picks(pxi_loop *loop, int64_t turn, pxi_loop_turn *out, px_error *err);
+
+#endif
