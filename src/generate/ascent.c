@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "engine/sample_plan.h"
+#include "ops/op.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@ struct pxi_ascent {
     px_probe *probe;  /* plain channel means, for gradients */
     px_probe *scaled; /* the same neurons as they are compared with thresholds */
     ascent_part climb, look;
+    const px_model *model;
+    px_feed feed;    /* one sample */
     int input;       /* value */
     float **scratch; /* per worker: a row of pixels */
 };
@@ -57,6 +60,11 @@ size_t pxi_ascent_layer(const pxi_ascent *ascent, int64_t unit)
     return low;
 }
 
+px_status pxi_ascent_facts(const pxi_ascent *ascent, pxi_unit_facts *facts, px_error *err)
+{
+    return pxi_unit_facts_init(facts, ascent->model, ascent->probe, &ascent->feed, err);
+}
+
 const char *pxi_ascent_unit_text(const pxi_ascent *ascent, int64_t unit, char text[PXI_UNIT_TEXT])
 {
     const px_layer *layer = px_probe_layer(ascent->probe, pxi_ascent_layer(ascent, unit));
@@ -84,6 +92,40 @@ static void part_close(ascent_part *part, int workers)
         px_session_free(part->sessions[i]);
     free(part->sessions);
     px_plan_free(part->plan);
+}
+
+/* Flat and integer operators give no gradient, and the engine runs them all the same: where they
+ * cut the class scores off from the input, nothing would ever climb. */
+static px_status ascent_reach(const px_model *model, int scores, int input, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    const px_node *blame = NULL;
+    bool *smooth = pxi_calloc((size_t)graph->value_count, sizeof *smooth);
+    if (!smooth)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    smooth[input] = true;
+    for (int n = 0; n < graph->node_count; n++) {
+        const px_node *node = &graph->nodes[n];
+        const px_op *op = pxi_op_find(node->domain, node->type, node->opset, NULL);
+        bool follows = false;
+        for (int i = 0; i < node->input_count; i++)
+            follows |= node->inputs[i] >= 0 && smooth[node->inputs[i]];
+        const bool has = op && op->diff == PX_DIFF_YES;
+        if (follows && !has && !blame)
+            blame = node;
+        for (int o = 0; o < node->output_count; o++)
+            if (node->outputs[o] >= 0)
+                smooth[node->outputs[o]] = follows && has;
+    }
+    const bool reached = smooth[scores];
+    free(smooth);
+    if (reached)
+        return PX_OK;
+    return px_fail(
+        err, PX_E_UNSUPPORTED,
+        "'%.200s': no gradient leads from the class scores to the input%s%.60s%s%.100s%s",
+        px_model_path(model), blame ? ": operator '" : "", blame ? blame->type : "",
+        blame ? "' (node '" : "", blame ? blame->name : "", blame ? "') has none" : "");
 }
 
 static px_status ascent_probes(pxi_ascent *ascent, const px_model *model, const px_feed *feed,
@@ -146,6 +188,8 @@ static px_status ascent_init(pxi_ascent *ascent, const pxi_ascent_options *optio
                        px_model_path(options->model), px_shape_text(&feed.shape, input),
                        px_shape_text(&options->shape, sample));
     }
+    PX_TRY(ascent_reach(options->model, ascent->scores.value, feed.value, err));
+    ascent->feed = feed;
     ascent->input = feed.value;
     PX_TRY(ascent_probes(ascent, options->model, &feed, err));
     PX_TRY(ascent_plans(ascent, options, &feed, err));
@@ -165,6 +209,7 @@ px_status pxi_ascent_new(const pxi_ascent_options *options, pxi_ascent **out, px
     pxi_ascent *ascent = pxi_calloc(1, sizeof *ascent);
     if (!ascent)
         return px_fail(err, PX_E_NOMEM, "out of memory");
+    ascent->model = options->model;
     ascent->pre = *options->pre;
     ascent->shape = options->shape;
     ascent->size = (size_t)px_shape_count(&options->shape);

@@ -20,9 +20,9 @@
 #define PXI_GENERATE_ASCENT_H
 
 #include "base/worker_pool.h"
+#include "generate/unit_facts.h"
 
 #include <plexor/data.h>
-#include <plexor/probe.h>
 
 /* --- arithmetic (ascent_math.c) ------------------------------------------------------------------
  */
@@ -62,6 +62,8 @@ const px_probe *pxi_ascent_probe(const pxi_ascent *ascent);
 int64_t pxi_ascent_units(const pxi_ascent *ascent); /* neurons */
 int pxi_ascent_classes(const pxi_ascent *ascent);
 size_t pxi_ascent_layer(const pxi_ascent *ascent, int64_t unit); /* of the probe */
+/* Of the neurons; the caller ends it with pxi_unit_facts_done(). */
+px_status pxi_ascent_facts(const pxi_ascent *ascent, pxi_unit_facts *facts, px_error *err);
 /* "conv1:3". Returns `buffer`. */
 #define PXI_UNIT_TEXT 160
 const char *pxi_ascent_unit_text(const pxi_ascent *ascent, int64_t unit, char text[PXI_UNIT_TEXT]);

@@ -229,6 +229,7 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
     PX_TRY(pxi_fuzz_settings_read(fuzz, err));
     fuzz->guide = o->cover                     ? px_cover_criterion(o->cover, 0)->id
                   : fuzz->engine->shown.guided ? "random"
+                  : fuzz->engine->criterion    ? fuzz->engine->criterion
                                                : "none";
     if (o->cover && px_cover_count(o->cover) != 1)
         return px_fail(err, PX_E_USAGE, "a campaign has one guide, not %zu criteria",

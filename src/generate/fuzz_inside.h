@@ -36,6 +36,9 @@ typedef struct pxi_fuzz_engine {
     /* Fills queue, pending, current, depth, cycles, stage, yields and notes. NULL: has none. */
     void (*report)(const void *state, px_fuzz_report *report);
     void (*close)(void *state); /* NULL is fine */
+    /* Where it has no guide but measures coverage itself: the criterion's name, and its value. */
+    const char *criterion;
+    px_coverage (*coverage)(const void *state);
 } pxi_fuzz_engine;
 
 typedef struct pxi_fuzz_seed {

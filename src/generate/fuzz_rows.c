@@ -368,9 +368,12 @@ static bool rows_point_due(int64_t turn)
 
 px_status pxi_fuzz_put_point(px_fuzz *fuzz, px_error *err)
 {
-    if (!fuzz->cover)
+    if (fuzz->cover)
+        fuzz->now.coverage = px_cover_value(fuzz->cover, 0);
+    else if (fuzz->engine->coverage)
+        fuzz->now.coverage = fuzz->engine->coverage(fuzz->state);
+    else
         return PX_OK;
-    fuzz->now.coverage = px_cover_value(fuzz->cover, 0);
     if (!rows_point_due(fuzz->turn) || (fuzz->turn > 0 && fuzz->executions == fuzz->point_step))
         return PX_OK;
     fuzz->point_step = fuzz->executions;
@@ -386,7 +389,7 @@ static px_status rows_put_run(px_fuzz *fuzz, px_error *err)
     PX_TRY(px_campaign_set_int(c, "turns", fuzz->turn, err));
     PX_TRY(px_campaign_set_int(c, "faults_not_stored", fuzz->unstored, err));
     PX_TRY(px_campaign_set_int(c, "seeds_wrong", fuzz->now.seeds_wrong, err));
-    if (fuzz->cover)
+    if (!isnan(fuzz->now.coverage.value))
         PX_TRY(px_campaign_set_real(c, "coverage", fuzz->now.coverage.value, err));
     return fuzz->command ? px_campaign_set(c, "command", fuzz->command, err) : PX_OK;
 }

@@ -1,0 +1,405 @@
+/* src/generate/dlfuzz.c - engine `dlfuzz`: away from the class, towards neurons (spec LGR D.10)
+ *
+ * Guo et al., DLFuzz, ESEC/FSE 2018. A visit is a list that begins with its seed. Each element,
+ * with classes c1 (its own), c2 ... by falling score, climbs w_p (z[c2] + ... + z[c_k+1]) - z[c1] +
+ * w_n (sum of chosen neurons) for `iters` steps of the normalised gradient. Every step on which the
+ * class differs from that at the element's start is an output. Where coverage gains more than
+ * gain/(visit + 1) and the relative distance from the seed is below `distance`, what was reached
+ * becomes another element. z are the logits; coverage is that of neurons whose channel mean, the
+ * layer scaled to 0..1 on the input, is above `t`.
+ *
+ * Where we differ from the published program: elements are copies (there they change afterwards),
+ * pictures are clipped in every step, elements start from what is stored, and the lists of a group
+ * grow side by side.
+ */
+#include "generate/climb.h"
+#include "generate/dlfuzz_neurons.h"
+#include "generate/engines.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DL_STRATEGY,
+    DL_NEURONS,
+    DL_K,
+    DL_WP,
+    DL_WN,
+    DL_LR,
+    DL_ITERS,
+    DL_T,
+    DL_GAIN,
+    DL_DISTANCE,
+    DL_GROUP,
+    DL_SETTINGS
+};
+
+/* Digits as in the paper's program: 0 often, 1 rarely, 2 large weights, 3 near the threshold. */
+static const char *const strategies[] = {"2",   "0",   "1",    "3",    "01",  "02",
+                                         "03",  "12",  "13",   "23",   "012", "013",
+                                         "023", "123", "0123", "none", NULL};
+
+static const px_param dl_settings[DL_SETTINGS] = {
+    [DL_STRATEGY] = {.name = "strategy",
+                     .choices = strategies,
+                     .help = "which neurons to raise: that fired often (0), rarely (1), with large "
+                             "incoming weights (2), near the threshold (3), several of these, or "
+                             "any that never fired (none)"},
+    [DL_NEURONS] = {.name = "neurons",
+                    .fallback = 10,
+                    .most = 10000,
+                    .integer = true,
+                    .help = "how many of them, split evenly among the strategies"},
+    [DL_K] = {.name = "k",
+              .fallback = 4,
+              .least = 1,
+              .most = 1000,
+              .integer = true,
+              .help = "runner-up classes that are raised; fewer where there are fewer"},
+    [DL_WP] = {.name = "w_p", .fallback = 0.5, .most = 1e6, .help = "weight of the runners-up"},
+    [DL_WN] = {.name = "w_n", .fallback = 0.5, .most = 1e6, .help = "weight of the neurons"},
+    [DL_LR] = {.name = "lr",
+               .fallback = 0.02,
+               .least = 1e-6,
+               .most = 1e6,
+               .help = "length of a step, in scaled pixel units per unit of the normalised "
+                       "gradient"},
+    [DL_ITERS] = {.name = "iters",
+                  .fallback = 5,
+                  .least = 1,
+                  .most = 1e6,
+                  .integer = true,
+                  .help = "steps of an element"},
+    [DL_T] = {.name = "t",
+              .fallback = 0.5,
+              .least = -1,
+              .most = 1,
+              .help = "a neuron fires when its scaled value is above this"},
+    [DL_GAIN] = {.name = "gain",
+                 .fallback = 0.01,
+                 .most = 1,
+                 .help = "coverage that a new element must gain, divided by the number of the "
+                         "visit"},
+    [DL_DISTANCE] = {.name = "distance",
+                     .fallback = 0.02,
+                     .most = 1e6,
+                     .help = "relative L2 distance from the seed that a new element stays below"},
+    [DL_GROUP] = {.name = "group",
+                  .fallback = 64,
+                  .least = 1,
+                  .most = PXI_CLIMB_GROUP_MOST,
+                  .integer = true,
+                  .help = "seeds whose lists grow side by side in a turn"},
+};
+
+static const char *const strategy_names[] = {
+    "strategy 2",   "strategy 0",   "strategy 1",    "strategy 3",   "strategy 01",  "strategy 02",
+    "strategy 03",  "strategy 12",  "strategy 13",   "strategy 23",  "strategy 012", "strategy 013",
+    "strategy 023", "strategy 123", "strategy 0123", "strategy none"};
+
+static int dl_strategies(int choice)
+{
+    int sum = 0;
+    for (const char *c = strategies[choice]; *c >= '0' && *c <= '3'; c++)
+        sum |= 1 << (*c - '0');
+    return sum;
+}
+
+typedef struct dl_element { /* of a list */
+    int64_t id, depth;
+    void *pixels;
+} dl_element;
+
+typedef struct dl_row {
+    dl_element *list; /* those to come */
+    size_t count, capacity, next;
+    int64_t element, steps, depth; /* of the one at work */
+    int64_t from;                  /* its class at its start */
+} dl_row;
+
+typedef struct dl {
+    px_fuzz *fuzz;
+    pxi_climb climb;
+    dl_row *rows;
+    int64_t *heavy, heavy_count;
+    double *weights; /* scratch, [units] */
+    int64_t *places;
+    int *ranking; /* scratch, [k + 1] */
+    float *levels;
+} dl;
+
+/* --- opening ------------------------------------------------------------------------------------
+ */
+
+static void dl_clear(dl_row *row)
+{
+    for (size_t i = row->next; i < row->count; i++)
+        free(row->list[i].pixels);
+    row->count = row->next = 0;
+}
+
+static void dl_close(void *state)
+{
+    dl *d = state;
+    if (!d)
+        return;
+    for (int64_t i = 0; d->rows && i < d->climb.group; i++) {
+        dl_clear(&d->rows[i]);
+        free(d->rows[i].list);
+    }
+    pxi_climb_close(&d->climb);
+    free(d->rows);
+    free(d->heavy);
+    free(d->weights);
+    free(d->places);
+    free(d->ranking);
+    free(d->levels);
+    free(d);
+}
+
+static px_status dl_init(dl *d, px_fuzz *fuzz, px_error *err)
+{
+    const double *s = fuzz->settings;
+    const size_t k = (size_t)PX_MIN((int64_t)s[DL_K], (int64_t)fuzz->classes - 1);
+    const pxi_climb_options options = {.group = (int64_t)s[DL_GROUP],
+                                       .class_terms = k + 1,
+                                       .unit_terms = (size_t)s[DL_NEURONS] + 1,
+                                       .what = strategy_names[(int)s[DL_STRATEGY]],
+                                       .pres = &fuzz->pre};
+    PX_TRY(pxi_climb_open(&d->climb, fuzz, &options, err));
+    const size_t units = (size_t)d->climb.tallies[0].count;
+    d->rows = pxi_calloc((size_t)options.group, sizeof *d->rows);
+    d->weights = pxi_calloc(units, sizeof *d->weights);
+    d->places = pxi_calloc(units, sizeof *d->places);
+    d->ranking = pxi_calloc(k + 1, sizeof *d->ranking);
+    d->levels = pxi_calloc(fuzz->size, sizeof *d->levels);
+    if (!d->rows || !d->weights || !d->places || !d->ranking || !d->levels)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_unit_facts facts;
+    PX_TRY(pxi_ascent_facts(d->climb.nets[0], &facts, err));
+    const px_status status = pxi_dlfuzz_heavy(&facts, &d->heavy, &d->heavy_count, err);
+    pxi_unit_facts_done(&facts);
+    return status;
+}
+
+static px_status dl_open(px_fuzz *fuzz, void **state, px_error *err)
+{
+    if (fuzz->classes < 2)
+        return px_fail(err, PX_E_MISMATCH,
+                       "engine 'dlfuzz' goes from one class to others, and the network has one");
+    dl *d = pxi_calloc(1, sizeof *d);
+    if (!d)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    d->fuzz = fuzz;
+    const px_status status = dl_init(d, fuzz, err);
+    if (status == PX_OK)
+        *state = d;
+    else
+        dl_close(d);
+    return status;
+}
+
+static px_status dl_begin(void *state, const void *saved, size_t size, px_error *err)
+{
+    dl *d = state;
+    if (!saved)
+        return PX_OK;
+    pxi_fuzz_bytes from = {saved, (const uint8_t *)saved + size};
+    return pxi_climb_load(&d->climb, &from) && from.at == from.end
+               ? PX_OK
+               : pxi_fuzz_bad_state(d->fuzz, err);
+}
+
+static px_status dl_save(const void *state, px_text *bytes, px_error *err)
+{
+    (void)err;
+    pxi_climb_save(&((const dl *)state)->climb, bytes); /* lists are empty between turns */
+    return PX_OK;
+}
+
+/* --- a turn -------------------------------------------------------------------------------------
+ */
+
+/* The row goes to the next element of its list; false: there is none. */
+static bool dl_next(dl *d, int64_t at)
+{
+    dl_row *own = &d->rows[at];
+    if (own->next == own->count) {
+        dl_clear(own);
+        return false;
+    }
+    const dl_element *element = &own->list[own->next++];
+    pxi_climb_place(&d->climb, &d->climb.rows[at], element->pixels, element->id);
+    free(element->pixels);
+    own->depth = element->depth;
+    own->steps = 0;
+    own->element++;
+    return true;
+}
+
+static px_status dl_push(dl *d, int64_t at, int64_t id, px_error *err)
+{
+    dl_row *own = &d->rows[at];
+    const size_t bytes = d->fuzz->pixel_bytes;
+    if (pxi_grow(&own->list, &own->capacity, own->count + 1, sizeof *own->list) != 0)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    void *pixels = pxi_calloc(1, bytes);
+    if (!pixels)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    memcpy(pixels, d->climb.rows[at].pixels, bytes);
+    own->list[own->count++] = (dl_element){id, own->depth + 1, pixels};
+    return PX_OK;
+}
+
+/* An element's objective, from how it is seen at its start. */
+static void dl_objective(dl *d, int64_t at)
+{
+    pxi_climb_row *row = &d->climb.rows[at];
+    const double *s = d->fuzz->settings;
+    const int classes = d->fuzz->classes;
+    const int ranked = PX_MIN((int)s[DL_K] + 1, classes);
+    pxi_ascent_ranking(pxi_climb_scores(&d->climb, 0, row), classes, d->ranking, ranked);
+    for (int i = 0; i < ranked; i++)
+        row->classes[0][i] = (pxi_term){d->ranking[i], i == 0 ? -1.0f : (float)s[DL_WP]};
+    row->class_count[0] = (size_t)ranked;
+    const pxi_dlfuzz_choice choice = {
+        .strategies = dl_strategies((int)s[DL_STRATEGY]),
+        .neurons = (int)s[DL_NEURONS],
+        .threshold = s[DL_T],
+        .tally = &d->climb.tallies[0],
+        .values = pxi_climb_values(&d->climb, 0, row),
+        .heavy = d->heavy,
+        .heavy_count = d->heavy_count,
+        .weights = d->weights,
+        .places = d->places,
+    };
+    px_random random =
+        px_rng(d->fuzz->seed, PX_RNG_DLFUZZ, (uint32_t)row->visit, (uint32_t)d->rows[at].element);
+    row->unit_count[0] = pxi_dlfuzz_choose(&choice, (float)s[DL_WN], &random, row->units[0]);
+}
+
+static void dl_start(dl *d, int64_t at)
+{
+    pxi_climb_row *row = &d->climb.rows[at];
+    dl_row *own = &d->rows[at];
+    row->fresh = false;
+    own->from = pxi_climb_prediction(&d->climb, 0, row);
+    if (own->from < 0) { /* it was a number when it was put: other kernels, or a broken machine */
+        row->active = false;
+        dl_clear(own);
+        return;
+    }
+    pxi_unit_tally_add(&d->climb.tallies[0], pxi_climb_values(&d->climb, 0, row),
+                       d->fuzz->settings[DL_T]);
+    dl_objective(d, at);
+}
+
+static px_status dl_output(dl *d, int64_t at, bool element, px_error *err)
+{
+    const pxi_climb_row *row = &d->climb.rows[at];
+    const dl_row *own = &d->rows[at];
+    px_json chain = {0};
+    int64_t id = 0;
+    pxi_climb_chain(&d->climb, row, &chain);
+    px_json_string(&chain, "strategy", strategies[(int)d->fuzz->settings[DL_STRATEGY]]);
+    px_json_int(&chain, "element", own->element);
+    px_json_int(&chain, "steps", own->steps);
+    px_json_int(&chain, "from", own->from);
+    pxi_climb_chain_units(&d->climb, row, 0, "neurons", &chain);
+    PX_TRY(pxi_climb_put(&d->climb, row, &chain, element, &id, err));
+    return element ? dl_push(d, at, id, err) : PX_OK;
+}
+
+static px_status dl_walk(dl *d, int64_t at, px_error *err)
+{
+    pxi_climb_row *row = &d->climb.rows[at];
+    dl_row *own = &d->rows[at];
+    const double *s = d->fuzz->settings;
+    const int64_t prediction = row->stuck ? -1 : pxi_climb_prediction(&d->climb, 0, row);
+    pxi_unit_tally *tally = &d->climb.tallies[0];
+    pxi_fuzz_count(d->fuzz, 1);
+    d->climb.tried++;
+    own->steps++;
+    if (prediction < 0) {
+        pxi_fuzz_count_not_finite(d->fuzz);
+        row->stuck = false;
+        row->active = dl_next(d, at);
+        return PX_OK;
+    }
+    const bool changed = pxi_climb_changed(&d->climb, row);
+    d->climb.changed += changed;
+    d->climb.depth = PX_MAX(d->climb.depth, own->depth + 1);
+    const int64_t fresh = pxi_unit_tally_add(tally, pxi_climb_values(&d->climb, 0, row), s[DL_T]);
+    pxi_fuzz_levels(d->fuzz, row->pixels, d->levels);
+    const bool element =
+        changed && (double)fresh / (double)tally->count > s[DL_GAIN] / (double)(row->visit + 1) &&
+        pxi_ascent_distance(row->start, d->levels, d->fuzz->size) < s[DL_DISTANCE];
+    if (element || (changed && prediction != own->from))
+        PX_TRY(dl_output(d, at, element, err));
+    if ((double)own->steps >= s[DL_ITERS])
+        row->active = dl_next(d, at);
+    return PX_OK;
+}
+
+static px_status dl_turn(void *state, px_error *err)
+{
+    dl *d = state;
+    pxi_climb *climb = &d->climb;
+    pxi_climb_begin(climb, climb->group);
+    for (int64_t i = 0; i < climb->rows_used; i++) {
+        dl_clear(&d->rows[i]);
+        d->rows[i].element = d->rows[i].steps = d->rows[i].depth = 0;
+    }
+    while (pxi_climb_active(climb)) {
+        PX_TRY(pxi_climb_look(climb, /* fresh= */ true, err));
+        for (int64_t i = 0; i < climb->rows_used; i++)
+            if (climb->rows[i].active && climb->rows[i].fresh)
+                dl_start(d, i);
+        PX_TRY(pxi_climb_gradients(climb, err));
+        for (int64_t i = 0; i < climb->rows_used; i++) {
+            pxi_climb_row *row = &climb->rows[i];
+            if (!row->active)
+                continue;
+            row->stuck = !pxi_ascent_normalise(row->gradient, d->fuzz->size);
+            if (!row->stuck)
+                pxi_climb_move(climb, row, d->fuzz->settings[DL_LR], /* free= */ false);
+        }
+        PX_TRY(pxi_climb_look(climb, /* fresh= */ false, err));
+        for (int64_t i = 0; i < climb->rows_used; i++)
+            if (climb->rows[i].active)
+                PX_TRY(dl_walk(d, i, err));
+    }
+    pxi_climb_tell(climb);
+    return PX_OK;
+}
+
+static void dl_report(const void *state, px_fuzz_report *report)
+{
+    const dl *d = state;
+    pxi_climb_report(&d->climb, report);
+}
+
+static px_coverage dl_coverage(const void *state)
+{
+    return pxi_climb_coverage(&((const dl *)state)->climb);
+}
+
+const pxi_fuzz_engine pxi_fuzz_engine_dlfuzz = {
+    .shown = {.id = "dlfuzz",
+              .title = "gradients away from the class and towards chosen neurons",
+              .source = "Guo et al., DLFuzz, ESEC/FSE 2018",
+              .settings = dl_settings,
+              .setting_count = PX_LEN(dl_settings),
+              .least_models = 1,
+              .most_models = 1},
+    .open = dl_open,
+    .begin = dl_begin,
+    .turn = dl_turn,
+    .save = dl_save,
+    .report = dl_report,
+    .close = dl_close,
+    .criterion = "nc",
+    .coverage = dl_coverage,
+};
