@@ -47,6 +47,7 @@
 #include <plexor/store.h>
 
 #include <plexor/fuzz.h>
+#include <plexor/minimize.h>
 #include <plexor/synthesize.h>
 
 #include <plexor/repair.h>

@@ -1,0 +1,303 @@
+/* src/generate/minimize_faults.c - faults of a campaign brought back towards their seeds, a fault
+ * to a worker */
+#include "base/memory.h"
+#include "generate/minimize_shrink.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/engine.h>
+#include <plexor/minimize.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fault_work { /* a fault to be shrunk */
+    uint8_t *root;
+    px_drawn *links;
+    size_t link_count;
+} fault_work;
+
+typedef struct shrink_job {
+    const px_shrink_options *options;
+    const px_preprocess *pre;
+    px_plan *plan;
+    px_scores scores;
+    px_shape shape; /* of an input */
+    size_t size;
+    fault_work *work;
+    px_shrunk_fault *faults;
+    size_t count;
+} shrink_job;
+
+px_shrink_options px_shrink_options_default(void)
+{
+    return (px_shrink_options){.executions = 20000};
+}
+
+void px_shrunk_done(px_shrunk_fault *fault)
+{
+    free(fault->chain);
+    free(fault->pixels);
+    *fault = (px_shrunk_fault){0};
+}
+
+/* --- asking the network --------------------------------------------------------------------------
+ */
+
+typedef struct oracle {
+    const shrink_job *job;
+    px_session *session;
+    int64_t label, only; /* only: the answer that counts; -1: any but the label */
+    float *logits;
+} oracle;
+
+static px_status oracle_ask(const oracle *o, const uint8_t *pixels, int64_t *answer, px_error *err)
+{
+    const shrink_job *job = o->job;
+    float *input = px_session_input(o->session, 0);
+    for (size_t i = 0; i < job->size; i++)
+        input[i] = (float)pixels[i];
+    PX_TRY(px_preprocess_apply(job->pre, &job->shape, input, err));
+    PX_TRY(px_session_forward(o->session, err));
+    return px_session_judge(o->session, &job->scores, NULL, 1, answer, NULL, err);
+}
+
+static px_status oracle_errs(void *context, const uint8_t *pixels, bool *out, px_error *err)
+{
+    const oracle *o = context;
+    int64_t answer = -1;
+    PX_TRY(oracle_ask(o, pixels, &answer, err));
+    *out = answer >= 0 && answer != o->label && (o->only < 0 || answer == o->only);
+    return PX_OK;
+}
+
+/* Of what was asked last. */
+static px_status oracle_confidence(const oracle *o, int64_t answer, double *out, px_error *err)
+{
+    const px_scores *scores = &o->job->scores;
+    PX_TRY(px_session_read(o->session, scores->value, 1, o->logits, err));
+    *out = scores->probabilities ? (double)o->logits[answer]
+                                 : exp(-px_softmax_loss(o->logits, scores->classes, answer, NULL));
+    return PX_OK;
+}
+
+/* --- one fault -----------------------------------------------------------------------------------
+ */
+
+static px_distance distance_between(const shrink_job *job, const uint8_t *root,
+                                    const uint8_t *pixels)
+{
+    px_distance distance = {0};
+    int64_t squares = 0;
+    int most = 0;
+    for (size_t i = 0; i < job->size; i++) {
+        const int d = abs((int)pixels[i] - (int)root[i]);
+        distance.l0 += d > 0;
+        squares += d * d;
+        most = PX_MAX(most, d);
+    }
+    distance.l2 = sqrt((double)squares) * (double)job->pre->scale;
+    distance.linf = most * (double)job->pre->scale;
+    return distance;
+}
+
+static px_status fault_chain(const fault_work *work, const bool *kept, px_shrunk_fault *fault,
+                             px_error *err)
+{
+    px_drawn *left = pxi_calloc(work->link_count + 1, sizeof *left);
+    if (!left)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    fault->links = 0;
+    for (size_t i = 0; i < work->link_count; i++)
+        if (kept[i])
+            left[fault->links++] = work->links[i];
+    fault->chain = px_chain_text(left, fault->links);
+    free(left);
+    return fault->chain ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+static px_status fault_shrink(oracle *o, const fault_work *work, px_shrunk_fault *fault, bool *kept,
+                              px_error *err)
+{
+    const shrink_job *job = o->job;
+    const px_shape *shape = &job->shape;
+    const bool picture = shape->rank == 3;
+    bool errs = false;
+    fault->before = distance_between(job, work->root, fault->pixels);
+    fault->after = fault->before;
+    PX_TRY(oracle_errs(o, fault->pixels, &errs, err));
+    fault->executions = 1;
+    if (!errs)
+        return PX_OK;
+    pxi_shrink shrink = {.channels = picture ? (int)shape->dim[0] : 1,
+                         .height = picture ? (int)shape->dim[1] : 1,
+                         .width = picture ? (int)shape->dim[2] : (int)job->size,
+                         .root = work->root,
+                         .now = fault->pixels,
+                         .errs = oracle_errs,
+                         .context = o,
+                         .executions = 1,
+                         .most = job->options->executions};
+    PX_TRY(pxi_shrink_run(&shrink, work->links, work->link_count, kept, err));
+    fault->errs = true;
+    fault->after = distance_between(job, work->root, fault->pixels);
+    PX_TRY(oracle_ask(o, fault->pixels, &fault->prediction, err)); /* what is handed out */
+    PX_TRY(oracle_confidence(o, fault->prediction, &fault->confidence, err));
+    fault->executions = shrink.executions + 1;
+    return work->links ? fault_chain(work, kept, fault, err) : PX_OK;
+}
+
+static px_status shrink_batch(void *context, px_session *session, int64_t first, int64_t samples,
+                              px_error *err)
+{
+    shrink_job *job = context;
+    oracle o = {.job = job,
+                .session = session,
+                .logits = pxi_calloc((size_t)job->scores.classes, sizeof *o.logits)};
+    px_status status = o.logits ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    memset(px_session_input(session, 0), 0,
+           (size_t)px_plan_batch(job->plan) * job->size * sizeof(float));
+    for (int64_t i = first; i < first + samples && status == PX_OK; i++) {
+        const fault_work *work = &job->work[i];
+        bool *kept = pxi_calloc(work->link_count + 1, sizeof *kept);
+        for (size_t k = 0; kept && k < work->link_count; k++)
+            kept[k] = true;
+        o.label = job->faults[i].label;
+        o.only = job->options->same_class ? job->faults[i].prediction_before : -1;
+        status = kept ? fault_shrink(&o, work, &job->faults[i], kept, err)
+                      : px_fail(err, PX_E_NOMEM, "out of memory");
+        free(kept);
+        if (status != PX_OK)
+            status = px_fail_in(err, status, "fault %" PRId64, job->faults[i].id);
+    }
+    free(o.logits);
+    return status;
+}
+
+/* --- all of them ---------------------------------------------------------------------------------
+ */
+
+static px_status shrink_read(px_campaign *campaign, int64_t id, size_t size, fault_work *work,
+                             px_shrunk_fault *fault, px_error *err)
+{
+    px_campaign_input in, seed;
+    bool replayable = false;
+    fault->pixels = pxi_calloc(size, 1);
+    work->root = pxi_calloc(size, 1);
+    if (!fault->pixels || !work->root)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(px_campaign_read(campaign, id, &in, fault->pixels, err));
+    if (in.kind != PX_INPUT_FAULT)
+        return px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is no fault, it is %s",
+                       px_campaign_folder(campaign), id,
+                       in.kind == PX_INPUT_SEED ? "a seed" : "one that was kept");
+    if (in.label < 0)
+        return px_fail(err, PX_E_INPUT, "'%s': fault %" PRId64 " has no label",
+                       px_campaign_folder(campaign), id);
+    fault->id = id;
+    fault->root = in.root;
+    fault->label = in.label;
+    fault->prediction_before = fault->prediction = in.prediction;
+    fault->confidence = in.confidence;
+    const px_status status =
+        px_chain_parse(in.chain, &work->links, &work->link_count, &replayable, err);
+    if (status != PX_OK)
+        return px_fail_in(err, status, "'%s': the chain of input %" PRId64,
+                          px_campaign_folder(campaign), id);
+    fault->links_before = fault->links = work->link_count;
+    return px_campaign_read(campaign, fault->root, &seed, work->root, err);
+}
+
+static px_status shrink_check(px_campaign *campaign, const px_model *model, shrink_job *job,
+                              px_error *err)
+{
+    const char *folder = px_campaign_folder(campaign);
+    px_campaign_identity identity;
+    if (!px_campaign_identity_get(campaign, &identity))
+        return px_fail(err, PX_E_INPUT, "'%s': holds nothing yet", folder);
+    if (identity.model_hash != px_model_hash(model))
+        return px_fail(err, PX_E_MISMATCH, "'%s': was made with another model", folder);
+    if (identity.dtype != PX_UINT8)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "'%s': holds float inputs; only 8-bit ones go back level by level", folder);
+    job->shape = identity.shape;
+    job->size = px_campaign_size(campaign);
+    return px_model_scores(model, &job->scores, err);
+}
+
+/* The input's shape for one sample, where the file leaves axes free. */
+static bool shrink_feed(const px_graph *graph, const shrink_job *job, px_feed *feed)
+{
+    const px_value *value = &graph->values[graph->inputs[0]];
+    bool free_axes = !value->has_shape;
+    for (int d = 1; d < value->shape.rank; d++)
+        free_axes |= value->shape.dim[d] < 0;
+    *feed =
+        (px_feed){.value = graph->inputs[0], .shape = {.rank = job->shape.rank + 1, .dim = {1}}};
+    for (int d = 0; d < job->shape.rank; d++) {
+        const int from = !job->pre->channels_last ? d : d + 1 < job->shape.rank ? d + 1 : 0;
+        feed->shape.dim[d + 1] = job->shape.dim[from];
+    }
+    return free_axes;
+}
+
+/* One input at a time: the answers come one after another. */
+static px_status shrink_plan(px_campaign *campaign, const px_model *model, shrink_job *job,
+                             px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    px_plan_options options = px_plan_options_default();
+    px_feed feed;
+    if (job->shape.rank >= PX_MAX_RANK || graph->input_count != 1)
+        return px_fail(err, PX_E_MISMATCH, "'%s': the network takes other inputs",
+                       px_campaign_folder(campaign));
+    if (shrink_feed(graph, job, &feed)) {
+        options.feeds = &feed;
+        options.feed_count = 1;
+    }
+    options.batch = 1;
+    options.keep = &job->scores.value;
+    options.keep_count = 1;
+    options.no_outputs = true;
+    PX_TRY(px_plan_new(model, &options, &job->plan, err));
+    const px_shape takes = px_plan_feed_shape(job->plan, 0);
+    int64_t values = 1;
+    for (int d = 1; d < takes.rank; d++)
+        values *= takes.dim[d];
+    return (size_t)values == job->size
+               ? PX_OK
+               : px_fail(err, PX_E_MISMATCH,
+                         "'%s': its inputs have %zu values, the network takes %" PRId64,
+                         px_campaign_folder(campaign), job->size, values);
+}
+
+static px_status shrink_work(px_campaign *campaign, const px_model *model, const int64_t *ids,
+                             shrink_job *job, px_error *err)
+{
+    PX_TRY(shrink_check(campaign, model, job, err));
+    PX_TRY(shrink_plan(campaign, model, job, err));
+    job->work = pxi_calloc(job->count + 1, sizeof *job->work);
+    if (!job->work)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < job->count; i++)
+        PX_TRY(shrink_read(campaign, ids[i], job->size, &job->work[i], &job->faults[i], err));
+    return px_plan_run(job->plan, job->options->threads, (int64_t)job->count, shrink_batch, job,
+                       job->options->progress, job->options->progress_context, err);
+}
+
+px_status px_shrink_faults(px_campaign *campaign, const px_model *model, const px_preprocess *pre,
+                           const int64_t *ids, size_t count, const px_shrink_options *options,
+                           px_shrunk_fault *faults, px_error *err)
+{
+    shrink_job job = {.options = options, .pre = pre, .faults = faults, .count = count};
+    memset(faults, 0, count * sizeof *faults);
+    const px_status status = shrink_work(campaign, model, ids, &job, err);
+    for (size_t i = 0; job.work && i < count; i++) {
+        free(job.work[i].root);
+        free(job.work[i].links);
+    }
+    free(job.work);
+    px_plan_free(job.plan);
+    for (size_t i = 0; status != PX_OK && i < count; i++)
+        px_shrunk_done(&faults[i]);
+    return status;
+}
