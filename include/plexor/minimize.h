@@ -41,9 +41,9 @@ PX_API px_minimize_options px_minimize_options_default(void); /* fault types */
 typedef struct px_minimized {
     int64_t *ids, *gains; /* in the order of being chosen, and the elements that each added */
     size_t count;
-    int64_t from, from_faults, faults; /* inputs it was chosen from; faults there, and here */
-    int64_t fault_types;               /* pairs (label, prediction) in both */
-    px_coverage *before, *after;       /* per criterion of the cover: equal */
+    int64_t from, from_faults, faults;     /* inputs it was chosen from; faults there, and here */
+    int64_t fault_types, fault_types_left; /* pairs (label, prediction) there, and here */
+    px_coverage *before, *after;           /* per criterion of the cover: equal */
     size_t criteria;
 } px_minimized;
 
@@ -87,7 +87,7 @@ typedef struct px_distance { /* from the seed, in scaled units: 0..1 for picture
 
 typedef struct px_shrunk_fault {
     int64_t id, root, label;
-    bool errs; /* false: the network answers the label (or nothing); nothing was tried */
+    bool errs; /* false: the network does not give the stored wrong answer; nothing was tried */
     int64_t prediction_before, prediction;
     double confidence;
     size_t links_before, links; /* of the chain; both 0 where it cannot be replayed */
@@ -108,7 +108,7 @@ PX_API void px_shrunk_done(px_shrunk_fault *fault);
 
 /* Writes a new folder: inputs.npz (x, y, predictions, ids), index.csv, and for pictures ID.png:
  * seed, fault, what became of it, and ten times the difference of that from the seed. Faults on
- * which the network does not err are left out. */
+ * which the network does not err as stored are left out. */
 PX_API px_status px_shrunk_save(px_campaign *campaign, const px_shrunk_fault *faults, size_t count,
                                 const char *folder, px_error *err);
 

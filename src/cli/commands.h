@@ -18,6 +18,7 @@
     X(fuzz)             \
     X(status)           \
     X(export)           \
+    X(minimize)         \
     X(replay)           \
     X(train)            \
     X(repair)           \

@@ -23,6 +23,7 @@ typedef struct shrink_job {
     px_scores scores;
     px_shape shape; /* of an input */
     size_t size;
+    px_styles *styles; /* that chains may take; NULL: none */
     fault_work *work;
     px_shrunk_fault *faults;
     size_t count;
@@ -121,12 +122,12 @@ static px_status fault_shrink(oracle *o, const fault_work *work, px_shrunk_fault
     const shrink_job *job = o->job;
     const px_shape *shape = &job->shape;
     const bool picture = shape->rank == 3;
-    bool errs = false;
+    int64_t answer = -1;
     fault->before = distance_between(job, work->root, fault->pixels);
     fault->after = fault->before;
-    PX_TRY(oracle_errs(o, fault->pixels, &errs, err));
+    PX_TRY(oracle_ask(o, fault->pixels, &answer, err));
     fault->executions = 1;
-    if (!errs)
+    if (answer < 0 || answer == fault->label || answer != fault->prediction_before)
         return PX_OK;
     pxi_shrink shrink = {.channels = picture ? (int)shape->dim[0] : 1,
                          .height = picture ? (int)shape->dim[1] : 1,
@@ -176,13 +177,13 @@ static px_status shrink_batch(void *context, px_session *session, int64_t first,
 /* --- all of them ---------------------------------------------------------------------------------
  */
 
-static px_status shrink_read(px_campaign *campaign, int64_t id, size_t size, fault_work *work,
-                             px_shrunk_fault *fault, px_error *err)
+static px_status shrink_read(px_campaign *campaign, int64_t id, const shrink_job *job,
+                             fault_work *work, px_shrunk_fault *fault, px_error *err)
 {
     px_campaign_input in, seed;
     bool replayable = false;
-    fault->pixels = pxi_calloc(size, 1);
-    work->root = pxi_calloc(size, 1);
+    fault->pixels = pxi_calloc(job->size, 1);
+    work->root = pxi_calloc(job->size, 1);
     if (!fault->pixels || !work->root)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     PX_TRY(px_campaign_read(campaign, id, &in, fault->pixels, err));
@@ -203,6 +204,8 @@ static px_status shrink_read(px_campaign *campaign, int64_t id, size_t size, fau
     if (status != PX_OK)
         return px_fail_in(err, status, "'%s': the chain of input %" PRId64,
                           px_campaign_folder(campaign), id);
+    for (size_t i = 0; i < work->link_count; i++)
+        work->links[i].styles = job->styles;
     fault->links_before = fault->links = work->link_count;
     return px_campaign_read(campaign, fault->root, &seed, work->root, err);
 }
@@ -275,11 +278,12 @@ static px_status shrink_work(px_campaign *campaign, const px_model *model, const
 {
     PX_TRY(shrink_check(campaign, model, job, err));
     PX_TRY(shrink_plan(campaign, model, job, err));
+    PX_TRY(px_campaign_get_styles(campaign, &job->styles, err));
     job->work = pxi_calloc(job->count + 1, sizeof *job->work);
     if (!job->work)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     for (size_t i = 0; i < job->count; i++)
-        PX_TRY(shrink_read(campaign, ids[i], job->size, &job->work[i], &job->faults[i], err));
+        PX_TRY(shrink_read(campaign, ids[i], job, &job->work[i], &job->faults[i], err));
     return px_plan_run(job->plan, job->options->threads, (int64_t)job->count, shrink_batch, job,
                        job->options->progress, job->options->progress_context, err);
 }
@@ -296,6 +300,7 @@ px_status px_shrink_faults(px_campaign *campaign, const px_model *model, const p
         free(job.work[i].links);
     }
     free(job.work);
+    px_styles_free(job.styles);
     px_plan_free(job.plan);
     for (size_t i = 0; status != PX_OK && i < count; i++)
         px_shrunk_done(&faults[i]);

@@ -3,8 +3,8 @@
  * The rows that criteria read are kept for all inputs (one pass over the network), so that any
  * criterion can be asked for its gain again and again. The order is that of exact greedy
  * (select/lazy_greedy.h), over the elements of all criteria together and the fault types. Greedy
- * leaves inputs that later ones made superfluous; taking the chosen ones in reverse, and only those
- * that still add something, drops them.
+ * leaves inputs that later ones made superfluous; those are dropped one by one, so that in the end
+ * every input covers something that no other does.
  */
 #include "base/memory.h"
 #include "cover/block_run.h"
@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PASSES_MOST = 8 }; /* in reverse; the second mostly finds nothing */
-
 typedef struct kept_rows { /* of one extractor */
     int64_t width;
     float *values; /* [count][width] */
@@ -26,13 +24,18 @@ typedef struct kept_rows { /* of one extractor */
     px_input_facts *facts;
 } kept_rows;
 
+typedef struct covered { /* by some inputs */
+    void **states;       /* per criterion */
+    bool *types;
+} covered;
+
 typedef struct minimize {
     px_cover *cover;      /* NULL: fault types only */
     int64_t count;        /* of inputs */
     int64_t *ids, *types; /* per input; of its fault, numbered from 0; -1: is none */
     int64_t type_count;
     bool wants_types; /* they are elements too */
-    bool *type_taken;
+    covered now;
     kept_rows *rows;  /* per extractor */
     double *elements; /* per criterion: a unit of its value is so many */
     int64_t *order, *gains;
@@ -221,38 +224,73 @@ static px_rows row_of(const minimize *m, const pxi_cover_slot *slot, int64_t inp
                      .rejected = kept->rejected + input};
 }
 
-static int64_t minimize_gain(const void *context, int64_t input)
+static int64_t covered_gain(const minimize *m, const covered *by, int64_t input)
 {
-    const minimize *m = context;
     const bool fault = m->wants_types && m->types[input] >= 0;
-    int64_t gain = fault && !m->type_taken[m->types[input]];
+    int64_t gain = fault && !by->types[m->types[input]];
     for (size_t c = 0; m->cover && c < m->cover->count; c++) {
         const pxi_cover_slot *slot = &m->cover->slots[c];
         const px_rows row = row_of(m, slot, input, 1);
-        const double more = slot->criterion->gain(slot->state, &row, 0);
+        const double more = slot->criterion->gain(by->states[c], &row, 0);
         if (more > 0) /* whatever rounding does, something is something */
             gain += PX_MAX((int64_t)llround(more * m->elements[c]), (int64_t)1);
     }
     return gain;
 }
 
-static px_status minimize_take(void *context, int64_t input, px_error *err)
+static px_status covered_take(const minimize *m, covered *by, int64_t input, px_error *err)
 {
-    minimize *m = context;
     if (m->types[input] >= 0)
-        m->type_taken[m->types[input]] = true;
+        by->types[m->types[input]] = true;
     for (size_t c = 0; m->cover && c < m->cover->count; c++) {
         const pxi_cover_slot *slot = &m->cover->slots[c];
         const px_rows row = row_of(m, slot, input, 1);
-        PX_TRY(slot->criterion->observe(slot->state, &row, err));
+        PX_TRY(slot->criterion->observe(by->states[c], &row, err));
     }
     return PX_OK;
 }
 
-static px_status minimize_forget(minimize *m, px_error *err)
+static void covered_done(const minimize *m, covered *by)
 {
-    memset(m->type_taken, 0, (size_t)m->type_count * sizeof *m->type_taken);
-    return m->cover ? px_cover_reset(m->cover, err) : PX_OK;
+    for (size_t c = 0; by->states && m->cover && c < m->cover->count; c++)
+        m->cover->slots[c].criterion->close(by->states[c]);
+    free(by->states);
+    free(by->types);
+    *by = (covered){0};
+}
+
+/* What `like` covers; NULL: nothing. */
+static px_status covered_open(const minimize *m, const covered *like, covered *out, px_error *err)
+{
+    const size_t criteria = m->cover ? m->cover->count : 0;
+    covered made = {.states = pxi_calloc(criteria + 1, sizeof *made.states),
+                    .types = pxi_calloc((size_t)m->type_count + 1, sizeof *made.types)};
+    px_status status = made.states && made.types ? PX_OK : minimize_nomem(err);
+    if (status == PX_OK && like)
+        memcpy(made.types, like->types, (size_t)m->type_count * sizeof *made.types);
+    for (size_t c = 0; c < criteria && status == PX_OK; c++) {
+        const pxi_cover_slot *slot = &m->cover->slots[c];
+        status = slot->criterion->open(slot->prepared, &made.states[c], err);
+        if (status == PX_OK && like)
+            status = slot->criterion->merge(made.states[c], like->states[c], err);
+    }
+    if (status == PX_OK)
+        *out = made;
+    else
+        covered_done(m, &made);
+    return status;
+}
+
+static int64_t minimize_gain(const void *context, int64_t input)
+{
+    const minimize *m = context;
+    return covered_gain(m, &m->now, input);
+}
+
+static px_status minimize_take(void *context, int64_t input, px_error *err)
+{
+    minimize *m = context;
+    return covered_take(m, &m->now, input, err);
 }
 
 /* Coverage of all, and what an element is; refuses criteria that have none. */
@@ -291,41 +329,54 @@ static px_status minimize_check_order(const px_cover *cover, px_error *err)
 /* --- choosing ------------------------------------------------------------------------------------
  */
 
-/* One pass over the chosen ones, last first, keeping those that add something. They stay in their
- * order, which is that of the next pass reversed. */
-static px_status minimize_drop(minimize *m, bool backwards, px_error *err)
+/* Drops those of order[first, end) that the others make superfluous, the first ones first: an input
+ * stays if it covers something that neither those that stayed before it nor any after it cover.
+ * `by` is what all outside the range cover. In halves, so that each input is taken log2(chosen)
+ * times; a dropped one's order becomes -1. */
+static px_status minimize_drop(minimize *m, const covered *by, int64_t first, int64_t end,
+                               px_error *err)
 {
-    bool *stays = pxi_calloc((size_t)m->chosen + 1, sizeof *stays);
-    if (!stays)
-        return minimize_nomem(err);
-    px_status status = minimize_forget(m, err);
-    for (int64_t k = 0; k < m->chosen && status == PX_OK; k++) {
-        const int64_t at = backwards ? m->chosen - 1 - k : k;
-        stays[at] = minimize_gain(m, m->order[at]) > 0;
-        if (stays[at])
-            status = minimize_take(m, m->order[at], err);
+    if (end - first == 1) {
+        if (covered_gain(m, by, m->order[first]) == 0)
+            m->order[first] = -1;
+        return PX_OK;
     }
-    int64_t left = 0;
-    for (int64_t k = 0; k < m->chosen && status == PX_OK; k++)
-        if (stays[k]) {
-            m->order[left] = m->order[k];
-            m->gains[left++] = m->gains[k];
-        }
-    m->chosen = status == PX_OK ? left : m->chosen;
-    free(stays);
-    return status;
+    const int64_t middle = first + (end - first) / 2;
+    for (int half = 0; half < 2; half++) {
+        covered with = {0};
+        PX_TRY(covered_open(m, by, &with, err));
+        px_status status = PX_OK;
+        for (int64_t k = half ? first : middle; k < (half ? middle : end) && status == PX_OK; k++)
+            if (m->order[k] >= 0)
+                status = covered_take(m, &with, m->order[k], err);
+        if (status == PX_OK)
+            status = minimize_drop(m, &with, half ? middle : first, half ? end : middle, err);
+        covered_done(m, &with);
+        PX_TRY(status);
+    }
+    return PX_OK;
 }
 
 static px_status minimize_choose(minimize *m, px_error *err)
 {
     const pxi_lazy lazy = {.gain = minimize_gain, .take = minimize_take, .context = m};
-    PX_TRY(minimize_forget(m, err));
+    covered nothing = {0};
+    PX_TRY(covered_open(m, NULL, &m->now, err));
     PX_TRY(pxi_lazy_run(&lazy, NULL, m->count, m->order, m->gains, &m->chosen, err));
-    int64_t before = m->chosen + 1;
-    for (int pass = 0; pass < PASSES_MOST && m->chosen < before; pass++) {
-        before = m->chosen;
-        PX_TRY(minimize_drop(m, /* backwards= */ pass % 2 == 0, err));
+    covered_done(m, &m->now);
+    if (m->chosen > 1) {
+        PX_TRY(covered_open(m, NULL, &nothing, err));
+        const px_status status = minimize_drop(m, &nothing, 0, m->chosen, err);
+        covered_done(m, &nothing);
+        PX_TRY(status);
     }
+    int64_t left = 0;
+    for (int64_t k = 0; k < m->chosen; k++)
+        if (m->order[k] >= 0) {
+            m->order[left] = m->order[k];
+            m->gains[left++] = m->gains[k];
+        }
+    m->chosen = left;
     return PX_OK;
 }
 
@@ -362,6 +413,7 @@ static px_status minimize_verify(const minimize *m, const px_dataset *set, const
 
 static void minimize_done(minimize *m)
 {
+    covered_done(m, &m->now);
     for (size_t e = 0; m->rows && e < m->cover->extractors.count; e++) {
         free(m->rows[e].values);
         free(m->rows[e].rejected);
@@ -371,7 +423,6 @@ static void minimize_done(minimize *m)
     free(m->elements);
     free(m->ids);
     free(m->types);
-    free(m->type_taken);
     free(m->order);
     free(m->gains);
 }
@@ -382,15 +433,24 @@ static px_status minimize_result(const minimize *m, px_minimized *out, px_error 
         return px_fail(
             err, PX_E_INPUT,
             "the inputs cover nothing and there are no faults: nothing is worth keeping");
+    bool *seen = pxi_calloc((size_t)m->type_count + 1, sizeof *seen);
     out->ids = pxi_calloc((size_t)m->chosen, sizeof *out->ids);
     out->gains = pxi_calloc((size_t)m->chosen, sizeof *out->gains);
-    if (!out->ids || !out->gains)
+    if (!seen || !out->ids || !out->gains) {
+        free(seen);
         return minimize_nomem(err);
+    }
     for (int64_t k = 0; k < m->chosen; k++) {
         out->ids[k] = m->ids[m->order[k]];
         out->gains[k] = m->gains[k];
-        out->faults += m->types[m->order[k]] >= 0;
+        const int64_t type = m->types[m->order[k]];
+        if (type < 0)
+            continue;
+        out->faults++;
+        out->fault_types_left += !seen[type];
+        seen[type] = true;
     }
+    free(seen);
     out->count = (size_t)m->chosen;
     out->from = m->count;
     return PX_OK;
@@ -406,11 +466,10 @@ static px_status minimize_work(minimize *m, px_campaign *campaign, const px_data
     PX_TRY(minimize_types(m, campaign, &out->from_faults, err));
     out->fault_types = m->type_count;
     out->criteria = m->cover ? m->cover->count : 0;
-    m->type_taken = pxi_calloc((size_t)m->type_count + 1, sizeof *m->type_taken);
     m->elements = pxi_calloc(out->criteria + 1, sizeof *m->elements);
     out->before = pxi_calloc(out->criteria + 1, sizeof *out->before);
     out->after = pxi_calloc(out->criteria + 1, sizeof *out->after);
-    if (!m->type_taken || !m->elements || !out->before || !out->after)
+    if (!m->elements || !out->before || !out->after)
         return minimize_nomem(err);
     if (m->cover) {
         PX_TRY(rows_read(m, set, pre, options, err));
