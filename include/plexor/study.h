@@ -37,6 +37,12 @@ typedef struct px_study_kind {
     size_t part_count;
     const px_study_dataset *datasets;
     size_t dataset_count;
+    const char *const *models; /* networks that may be given, NULL-terminated; NULL: none */
+    /* What a cell may take is a choice: how much the paper's takes, in pieces of work ("picks") and
+     * in seconds. NULL: it is no choice. */
+    const char *piece;
+    int64_t pieces;
+    double piece_seconds;
 } px_study_kind;
 
 PX_API size_t px_study_count(void);
@@ -47,6 +53,9 @@ typedef struct px_study_options {
     const char *folder;      /* made if it is not there; NULL: NAME-study */
     const char *const *data; /* "NAME=SPEC": where data sets are */
     size_t data_count;
+    const char *const *models; /* "NAME=PATH": networks; see px_study_kind.models */
+    size_t model_count;
+    const char *mean, *std;     /* preprocessing of networks given that do not say; NULL: 0 and 1 */
     const char *dataset, *arch; /* comma lists: only these subjects; NULL: all */
     const char *parts;          /* "select,prima:1": only these, with their runs; NULL: standard */
     const char *command;        /* kept with the cells, and shown by the report; NULL: none */
@@ -54,6 +63,8 @@ typedef struct px_study_options {
     int64_t networks;           /* per subject; run r uses network 1 + (r-1) % networks; 0: runs */
     int64_t limit;              /* at most so many candidates: reduced cells; 0: all */
     double budget_s;            /* no job begins after that many seconds; 0: no limit */
+    int64_t each_pieces;        /* of a cell, for studies where that is a choice; 0: the paper's */
+    double each_s;              /* instead: seconds of a cell; 0: no */
     uint64_t seed;              /* run r has seed + r */
     int threads;                /* <= 0: one per core */
     /* What is being done, a line at a time; NULL: nobody listens. */

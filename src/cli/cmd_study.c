@@ -10,8 +10,8 @@
 
 typedef struct study_args {
     px_study_options options;
-    cli_list data;
-    const char *budget, *report;
+    cli_list data, models;
+    const char *budget, *each, *report;
     int64_t seed, threads;
     bool estimate;
     cli_output output;
@@ -34,6 +34,18 @@ static bool study_tick(void *context, int64_t done, int64_t total)
 {
     study_view *view = context;
     return cli_progress_tick(&view->progress, done, total);
+}
+
+/* "5m", or "2000": a number without a unit is no time. */
+static bool study_each(const char *text, px_study_options *options)
+{
+    char *end = NULL;
+    const long long pieces = strtoll(text, &end, 10);
+    if (end != text && !*end && pieces > 0 && pieces < 1000000000) {
+        options->each_pieces = pieces;
+        return true;
+    }
+    return cli_seconds(text, &options->each_s);
 }
 
 static px_status study_print(const study_args *a, const px_study *study, px_error *err)
@@ -62,6 +74,8 @@ static int study_go(const cli_command *self, study_args *a, const char *name)
     a->options.context = &view;
     a->options.data = a->data.item;
     a->options.data_count = (size_t)a->data.count;
+    a->options.models = a->models.item;
+    a->options.model_count = (size_t)a->models.count;
     a->options.seed = (uint64_t)a->seed;
     a->options.threads = (int)a->threads;
     px_status status = px_study_new(name, &a->options, &study, &err);
@@ -99,6 +113,10 @@ static int study_run(const cli_command *self, int argc, char **argv)
                    "where cells and networks are kept; NAME-study if not given"),
         CLI_STRINGS(0, "data", &a.data, "NAME=SPEC",
                     "where a data set of the study is; may be given again"),
+        CLI_STRINGS(0, "model", &a.models, "NAME=PATH",
+                    "a network of the study as an ONNX file; may be given again"),
+        CLI_STRING(0, "mean", &o->mean, "LIST", "of networks given whose files do not say it"),
+        CLI_STRING(0, "std", &o->std, "LIST", "the same for the deviation"),
         CLI_STRING(0, "dataset", &o->dataset, "LIST", "only subjects with these data sets"),
         CLI_STRING(0, "arch", &o->arch, "LIST", "only subjects with these architectures"),
         CLI_INT(0, "runs", &o->runs, "N", 1, 1000, "repetitions"),
@@ -109,6 +127,10 @@ static int study_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "limit", &o->limit, "N", 0, 9e15,
                 "only the first N inputs of a test set: cells are marked as reduced; 0: all"),
         CLI_STRING(0, "budget", &a.budget, "TIME", "begin no job after that time: 90s, 30m, 2h"),
+        CLI_STRING(
+            0, "each", &a.each, "TIME|N",
+            "what a cell that is a campaign may take: a time (5m), or a number of picks; the "
+            "paper's if not given"),
         CLI_FLAG(0, "estimate", &a.estimate, "say what is left to do, and do not do it"),
         CLI_STRING(0, "report", &a.report, "FILE", "write the report as Markdown"),
         CLI_INT(0, "seed", &a.seed, "N", 0, 9e15, "run r has seed N + r"),
@@ -122,6 +144,9 @@ static int study_run(const cli_command *self, int argc, char **argv)
     if (a.budget && !cli_seconds(a.budget, &o->budget_s))
         return cli_usage_error(self, "--budget '%s': expected a time such as 90s, 30m or 2h",
                                a.budget);
+    if (a.each && !study_each(a.each, o))
+        return cli_usage_error(
+            self, "--each '%s': expected a time such as 5m, or a number of picks", a.each);
     px_text command = {0};
     cli_command_line(&command, argc, argv);
     o->command = px_text_get(&command);
@@ -142,9 +167,11 @@ const cli_command cli_command_study = {
         "adds to it. The report is of all that the folder has.\n"
         "Networks are trained by the study and kept in the folder's models/; one that is there "
         "already, under the name the study gives it, is used if it fits.",
-    .examples = "plexor study nss --dataset fashion-mnist --arch lenet1\n"
-                "plexor study nss --data mnist=data/mnist --parts select,prima:1 --budget 2h\n"
-                "plexor study nss --estimate\n"
-                "plexor study nss --report nss.md\n",
+    .examples =
+        "plexor study nss --dataset fashion-mnist --arch lenet1\n"
+        "plexor study nss --data mnist=data/mnist --parts select,prima:1 --budget 2h\n"
+        "plexor study fuzz --data cifar-10=cifar10/ --model mobilenetv2=net.onnx --each 5m\n"
+        "plexor study nss --estimate\n"
+        "plexor study nss --report nss.md\n",
     .run = study_run,
 };

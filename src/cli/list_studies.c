@@ -33,6 +33,13 @@ void list_print_studies(void)
                            data->spec ? "" : data->id);
         }
         cli_table_print_free(table, "  ");
+        for (size_t m = 0; kind->models && kind->models[m]; m++)
+            printf("%s%s", m ? ", " : "  --model ", kind->models[m]);
+        if (kind->models)
+            puts("");
+        if (kind->piece)
+            printf("  --each: %lld %s a cell, or %.0f seconds, in the paper\n",
+                   (long long)kind->pieces, kind->piece, kind->piece_seconds);
     }
 }
 
@@ -62,6 +69,10 @@ void list_json_studies(px_json *json)
             px_json_string(json, "spec", kind->datasets[d].spec);
             px_json_end(json);
         }
+        px_json_end(json);
+        px_json_array(json, "models");
+        for (size_t m = 0; kind->models && kind->models[m]; m++)
+            px_json_string(json, NULL, kind->models[m]);
         px_json_end(json);
         px_json_end(json);
     }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const study_plan *const plans[] = {&pxi_study_nss, &pxi_study_deepfault};
+static const study_plan *const plans[] = {&pxi_study_nss, &pxi_study_deepfault, &pxi_study_fuzz};
 
 static px_status study_nomem(px_error *err)
 {
@@ -126,6 +126,50 @@ static px_status study_read_data(px_study *study, const px_study_options *option
     return PX_OK;
 }
 
+static size_t study_model_find(const study_plan *plan, const char *name, size_t length)
+{
+    size_t i = 0;
+    while (plan->kind.models && plan->kind.models[i] &&
+           (strlen(plan->kind.models[i]) != length ||
+            strncmp(plan->kind.models[i], name, length) != 0))
+        i++;
+    return plan->kind.models && plan->kind.models[i] ? i : STUDY_MODELS;
+}
+
+static px_status study_no_model(const study_plan *plan, const char *text, size_t length,
+                                px_error *err)
+{
+    px_text names = {0};
+    if (!plan->kind.models)
+        return px_fail(err, PX_E_USAGE, "--model '%.80s': the study '%s' makes its own networks",
+                       text, plan->kind.id);
+    for (size_t i = 0; plan->kind.models[i]; i++)
+        px_text_format(&names, "%s%s", i ? ", " : "", plan->kind.models[i]);
+    const px_status status =
+        px_fail(err, PX_E_USAGE, "--model '%.*s': the study '%s' has %s",
+                (int)PX_MIN(length, (size_t)60), text, plan->kind.id, px_text_get(&names));
+    px_text_done(&names);
+    return status;
+}
+
+static px_status study_read_models(px_study *study, const px_study_options *options, px_error *err)
+{
+    for (size_t i = 0; i < options->model_count; i++) {
+        const char *text = options->models[i];
+        const size_t length = strcspn(text, "=");
+        if (!text[length] || !text[length + 1])
+            return px_fail(err, PX_E_USAGE, "--model '%.80s': expected NAME=PATH", text);
+        const size_t m = study_model_find(study->plan, text, length);
+        if (m == STUDY_MODELS)
+            return study_no_model(study->plan, text, length, err);
+        free(study->models[m]);
+        study->models[m] = pxi_strdup(text + length + 1);
+        if (!study->models[m])
+            return study_nomem(err);
+    }
+    return PX_OK;
+}
+
 /* "select,prima:1". */
 static px_status study_read_parts(px_study *study, const px_study_options *options, px_error *err)
 {
@@ -169,6 +213,12 @@ static px_status study_read_datasets(const px_study *study, const char *list, px
     return PX_OK;
 }
 
+static bool study_copy(const char *text, const char **out)
+{
+    *out = text ? pxi_strdup(text) : NULL;
+    return !text == !*out;
+}
+
 /* The options with texts of our own; those that were read already are left out. */
 static px_status study_keep_options(px_study *study, const px_study_options *options, px_error *err)
 {
@@ -176,22 +226,20 @@ static px_status study_keep_options(px_study *study, const px_study_options *opt
     *own = *options;
     own->data = NULL;
     own->data_count = 0;
+    own->models = NULL;
+    own->model_count = 0;
     own->folder = own->parts = own->command = NULL;
-    own->dataset = own->arch = NULL;
+    own->dataset = own->arch = own->mean = own->std = NULL;
     px_text folder = {0};
     if (options->folder)
         px_text_add(&folder, options->folder);
     else
         px_text_format(&folder, "%s-study", study->plan->kind.id);
     study->folder = px_text_take(&folder);
-    if (options->dataset)
-        own->dataset = pxi_strdup(options->dataset);
-    if (options->arch)
-        own->arch = pxi_strdup(options->arch);
-    if (options->command)
-        own->command = pxi_strdup(options->command);
-    return study->folder && !own->dataset == !options->dataset && !own->arch == !options->arch &&
-                   !own->command == !options->command
+    return study->folder && study_copy(options->dataset, &own->dataset) &&
+                   study_copy(options->arch, &own->arch) &&
+                   study_copy(options->command, &own->command) &&
+                   study_copy(options->mean, &own->mean) && study_copy(options->std, &own->std)
                ? PX_OK
                : study_nomem(err);
 }
@@ -211,10 +259,14 @@ static px_status study_open(px_study *study, const px_study_options *options, px
     px_text path = {0};
     PX_TRY(study_keep_options(study, options, err));
     PX_TRY(study_read_data(study, options, err));
+    PX_TRY(study_read_models(study, options, err));
     PX_TRY(study_read_parts(study, options, err));
     PX_TRY(study_read_datasets(study, options->dataset, err));
     if (options->runs < 1 || options->networks < 0 || options->limit < 0)
         return px_fail(err, PX_E_USAGE, "a study needs at least one run, and counts from 0");
+    if ((options->each_pieces || options->each_s > 0.0) && !study->plan->kind.piece)
+        return px_fail(err, PX_E_USAGE, "--each: what a cell of the study '%s' takes is no choice",
+                       study->plan->kind.id);
     PX_TRY(study_folder_make(study->folder, err));
     px_text_format(&path, "%s/cells.jsonl", study->folder);
     const px_status status = px_text_failed(&path)
@@ -251,6 +303,10 @@ void px_study_free(px_study *study)
         return;
     for (size_t i = 0; i < STUDY_DATASETS; i++)
         free(study->specs[i]);
+    for (size_t i = 0; i < STUDY_MODELS; i++)
+        free(study->models[i]);
+    free((char *)study->options.mean);
+    free((char *)study->options.std);
     free((char *)study->options.dataset);
     free((char *)study->options.arch);
     free((char *)study->options.command);
@@ -266,6 +322,12 @@ const char *pxi_study_spec(const px_study *study, const char *dataset)
 {
     const size_t d = study_dataset_find(study->plan, dataset, strlen(dataset));
     return d < study->plan->kind.dataset_count ? study->specs[d] : NULL;
+}
+
+const char *pxi_study_model(const px_study *study, const char *name)
+{
+    const size_t m = study_model_find(study->plan, name, strlen(name));
+    return m < STUDY_MODELS ? study->models[m] : NULL;
 }
 
 bool pxi_study_wants(const px_study *study, const char *dataset, const char *arch)

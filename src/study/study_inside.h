@@ -17,7 +17,7 @@
 #include <plexor/graph.h>
 #include <plexor/study.h>
 
-enum { STUDY_PARTS = 16, STUDY_DATASETS = 16 };
+enum { STUDY_PARTS = 16, STUDY_DATASETS = 16, STUDY_MODELS = 16 };
 
 typedef struct study_job {
     const char *kind; /* "train", ...: what run() switches on */
@@ -41,17 +41,19 @@ struct px_study {
     px_study_options options; /* its texts are owned */
     char *folder;
     char *specs[STUDY_DATASETS];    /* per data set; NULL: not known */
+    char *models[STUDY_MODELS];     /* per network of the kind; NULL: not given */
     int64_t part_runs[STUDY_PARTS]; /* 0: the part is not wanted */
     study_cells *cells;
     study_job *jobs; /* that are left */
     size_t job_count, job_room;
 };
 
-extern const study_plan pxi_study_nss, pxi_study_deepfault;
+extern const study_plan pxi_study_nss, pxi_study_deepfault, pxi_study_fuzz;
 
 /* --- planning --------------------------------------------------------------------------------- */
 
 const char *pxi_study_spec(const px_study *study, const char *dataset); /* NULL: not known */
+const char *pxi_study_model(const px_study *study, const char *name);   /* NULL: not given */
 bool pxi_study_wants(const px_study *study, const char *dataset, const char *arch);
 int64_t pxi_study_runs(const px_study *study, const char *part);
 int64_t pxi_study_network(const px_study *study, int64_t run); /* that this run uses */
@@ -79,6 +81,12 @@ typedef struct study_network {
     int64_t number;             /* from 1: which of several, and the seed */
 } study_network;
 
+/* For studies that make theirs in another way: 64-bit hashes in cells, FOLDER/models, and a
+ * network's file in it (the caller frees it; NULL: out of memory). */
+void pxi_study_put_hash(cell_list *list, uint64_t hash);
+bool pxi_study_hash_is(const study_cell *cell, uint64_t hash);
+px_status pxi_study_models_folder(const px_study *study, px_error *err);
+char *pxi_network_path(const px_study *study, const study_network *network, px_error *err);
 /* "SUBJECT network K": where its accuracy, epochs, steps and hash are. */
 void pxi_network_key(const study_network *network, char key[CELL_KEY]);
 bool pxi_network_done(const px_study *study, const study_network *network);

@@ -32,13 +32,13 @@ static px_status network_nomem(px_error *err)
 }
 
 /* 64-bit hashes as two numbers that doubles hold. */
-static void network_put_hash(cell_list *list, uint64_t hash)
+void pxi_study_put_hash(cell_list *list, uint64_t hash)
 {
     pxi_cell_put(list, (double)(hash >> 32), "hash_high");
     pxi_cell_put(list, (double)(hash & UINT32_MAX), "hash_low");
 }
 
-static bool network_hash_is(const study_cell *cell, uint64_t hash)
+bool pxi_study_hash_is(const study_cell *cell, uint64_t hash)
 {
     return pxi_cell_number(cell, "hash_high") == (double)(hash >> 32) &&
            pxi_cell_number(cell, "hash_low") == (double)(hash & UINT32_MAX);
@@ -62,14 +62,14 @@ px_status pxi_study_check_data(px_study *study, const char *dataset, const char 
     cell_list list = {.count = 0};
     snprintf(key, sizeof key, "data %s %s %" PRId64, dataset, part, px_dataset_count(set));
     const study_cell *cell = pxi_cells_find(study->cells, key);
-    if (cell && network_hash_is(cell, px_dataset_hash(set)))
+    if (cell && pxi_study_hash_is(cell, px_dataset_hash(set)))
         return PX_OK;
     if (cell)
         return px_fail(err, PX_E_MISMATCH,
                        "the %s part of '%s' is not the one that the cells in '%s' are of; use "
                        "another folder",
                        part, pxi_study_spec(study, dataset), study->folder);
-    network_put_hash(&list, px_dataset_hash(set));
+    pxi_study_put_hash(&list, px_dataset_hash(set));
     pxi_cell_put(&list, network_is_jpeg(set), "jpeg");
     return pxi_study_put(study, key, 0.0, &list, err);
 }
@@ -130,7 +130,7 @@ void pxi_network_key(const study_network *n, char key[CELL_KEY])
     snprintf(key, CELL_KEY, "%s %s network run=%" PRId64 " n=0", n->dataset, n->arch, n->number);
 }
 
-static char *network_path(const px_study *study, const study_network *n, px_error *err)
+char *pxi_network_path(const px_study *study, const study_network *n, px_error *err)
 {
     px_text path = {0};
     px_text_format(&path, "%s/models/%s_%s_%" PRId64 ".onnx", study->folder, n->dataset, n->arch,
@@ -141,7 +141,7 @@ static char *network_path(const px_study *study, const study_network *n, px_erro
     return taken;
 }
 
-static px_status network_folder(const px_study *study, px_error *err)
+px_status pxi_study_models_folder(const px_study *study, px_error *err)
 {
     px_text path = {0};
     px_text_format(&path, "%s/models", study->folder);
@@ -156,7 +156,7 @@ bool pxi_network_done(const px_study *study, const study_network *n)
 {
     char key[CELL_KEY];
     pxi_network_key(n, key);
-    char *path = network_path(study, n, NULL);
+    char *path = pxi_network_path(study, n, NULL);
     const bool there = path && access(path, R_OK) == 0;
     free(path);
     return there && pxi_cells_find(study->cells, key);
@@ -358,8 +358,8 @@ px_status pxi_network_make(px_study *study, const study_network *n, px_error *er
     px_judge *judge = NULL;
     study_data test = {.set = NULL};
     px_judgement got = {0};
-    PX_TRY(network_folder(study, err));
-    char *path = network_path(study, n, err);
+    PX_TRY(pxi_study_models_folder(study, err));
+    char *path = pxi_network_path(study, n, err);
     if (!path)
         return PX_E_NOMEM;
     const bool there = access(path, F_OK) == 0;
@@ -383,7 +383,7 @@ px_status pxi_network_make(px_study *study, const study_network *n, px_error *er
                          path, 100.0 * got.accuracy, 100.0 * n->accuracy);
     if (status == PX_OK) {
         pxi_cell_put(&list, got.accuracy, "accuracy");
-        network_put_hash(&list, px_model_hash(model));
+        pxi_study_put_hash(&list, px_model_hash(model));
         pxi_network_key(n, key);
         status = pxi_study_put(study, key, px_clock_s() - start, &list, err);
     }
@@ -398,13 +398,13 @@ px_status pxi_network_load(px_study *study, const study_network *n, px_model **o
 {
     char key[CELL_KEY];
     px_model *model = NULL;
-    char *path = network_path(study, n, err);
+    char *path = pxi_network_path(study, n, err);
     if (!path)
         return PX_E_NOMEM;
     px_status status = px_model_load(path, &model, err);
     pxi_network_key(n, key);
     if (status == PX_OK &&
-        !network_hash_is(pxi_cells_find(study->cells, key), px_model_hash(model)))
+        !pxi_study_hash_is(pxi_cells_find(study->cells, key), px_model_hash(model)))
         status = px_fail(err, PX_E_MISMATCH,
                          "'%s' is not the network that the cells in '%s' are of; use another "
                          "folder",

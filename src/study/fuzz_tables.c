@@ -1,0 +1,239 @@
+/* src/study/fuzz_tables.c - the NSGen paper's Tables 1, 3 and 4, ours beside them */
+#include "study/fuzz_study.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double UNKNOWN = (double)NAN;
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+study_figure fz_figure(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                       const char *name, double paper)
+{
+    char prefix[CELL_KEY];
+    fz_prefix(study, subject, guide, measure, prefix);
+    study_figure figure = pxi_study_figure(study, prefix, name, 1.0, paper,
+                                           measure == FZ_BY_PICKS ? FZ_PICKS : FZ_SECONDS);
+    figure.reduced |= figure.n > 0 && fz_seeds(study) != FZ_SEEDS;
+    return figure;
+}
+
+bool fz_was_run(const px_study *study, size_t subject, fz_measure measure)
+{
+    for (size_t g = 0; g < FZ_GUIDES; g++)
+        if (fz_figure(study, subject, g, measure, "faults", UNKNOWN).n > 0)
+            return true;
+    return false;
+}
+
+static bool was_run_any(const px_study *study, fz_measure measure)
+{
+    for (size_t s = 0; s < FZ_SUBJECTS; s++)
+        if (fz_was_run(study, s, measure))
+            return true;
+    return false;
+}
+
+/* Why a row has no figures of ours; NULL: it has. */
+static const char *row_note(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                            char buffer[96])
+{
+    if (guide == FZ_NSGEN)
+        return "not run: needs words for neurons, which plexor does not have yet";
+    if (fz_figure(study, subject, guide, measure, "faults", UNKNOWN).n > 0)
+        return NULL;
+    const char *missing = fz_missing(study, subject, buffer);
+    return missing ? missing : "not run";
+}
+
+/* The largest budget that a subject's cells have, and it is one number for all of them. */
+static void budget_words(const px_study *study, size_t subject, fz_measure measure, px_text *out)
+{
+    double least = INFINITY, most = 0.0;
+    for (size_t g = 0; g < FZ_GUIDES; g++) {
+        const char *name = measure == FZ_BY_PICKS ? "picks" : "seconds";
+        const study_figure f = fz_figure(study, subject, g, measure, name, UNKNOWN);
+        if (f.n > 0) {
+            least = fmin(least, f.mean);
+            most = fmax(most, f.mean);
+        }
+    }
+    const char *unit = measure == FZ_BY_PICKS ? "picks" : "seconds";
+    if (most == 0.0)
+        return;
+    if (floor(least + 0.5) == floor(most + 0.5))
+        px_text_format(out, ", %.0f %s a cell", most, unit);
+    else
+        px_text_format(out, ", %.0f to %.0f %s a cell", least, most, unit);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+typedef struct fz_column {
+    const char *name; /* of the cells' value */
+    int paper;        /* column of the paper's tables; -1: it has none */
+} fz_column;
+
+static void table_of(const px_study *study, study_document *doc, size_t subject, fz_measure measure,
+                     const char *what, const char *const *titles, const fz_column *columns,
+                     size_t count, int digits, bool paper_rows)
+{
+    px_text caption = {0};
+    px_text_format(&caption, "%s%s: %s", fz_subjects[subject].title,
+                   subject == FZ_RESNET ? " (ours: ResNet-20)" : "", what);
+    budget_words(study, subject, measure, &caption);
+    if (px_text_failed(&caption))
+        pxi_document_fail(doc);
+    pxi_doc_table(doc, px_text_get(&caption), titles, count, digits);
+    px_text_done(&caption);
+    for (size_t g = 0; g < FZ_GUIDES; g++) {
+        char buffer[96];
+        if (g == FZ_NSGEN && !paper_rows)
+            continue;
+        pxi_doc_row(doc, row_note(study, subject, g, measure, buffer), "%s", fz_guides[g].title);
+        for (size_t c = 0; c < count; c++) {
+            const double *row =
+                g < FZ_ROWS ? fz_tables[fz_dataset(subject)][subject % FZ_NETWORKS][g] : NULL;
+            pxi_doc_figure(
+                doc, fz_figure(study, subject, g, measure, columns[c].name,
+                               row && columns[c].paper >= 0 ? row[columns[c].paper] : UNKNOWN));
+        }
+    }
+}
+
+static void report_subject(const px_study *study, study_document *doc, size_t subject,
+                           fz_measure measure)
+{
+    static const char *const counts[] = {"faults", "outputs", "classes"};
+    static const fz_column count_columns[] = {
+        {"faults", FZ_FAULTS}, {"outputs", FZ_OUTPUTS}, {"classes", FZ_CLASSES}};
+    static const char *const shares[] = {"RFT", "coverage", "OI"};
+    static const fz_column share_columns[] = {
+        {"rft", FZ_RFT}, {"coverage", FZ_COVERAGE}, {"oi", FZ_OI}};
+    static const char *const more[] = {"executions", "roots with a fault", "(root, wrong class)",
+                                       "faults of sound parents", "faults without a twin"};
+    static const fz_column more_columns[] = {
+        {"executions", -1}, {"roots", -1}, {"pairs", -1}, {"sound", -1}, {"unique", -1}};
+    static const char *const times[] = {"seconds per fault", "coverage of the seeds",
+                                        "OI of all outputs"};
+    static const fz_column time_columns[] = {
+        {"fre", -1}, {"coverage_seeds", -1}, {"oi_outputs", -1}};
+    table_of(study, doc, subject, measure, "Tables 3 and 4, counts", counts, count_columns,
+             PX_LEN(counts), 0, true);
+    table_of(study, doc, subject, measure, "Tables 3 and 4, shares", shares, share_columns,
+             PX_LEN(shares), 4, true);
+    if (!fz_was_run(study, subject, measure))
+        return;
+    table_of(study, doc, subject, measure, "ours, what the faults are made of", more, more_columns,
+             PX_LEN(more), 0, false);
+    table_of(study, doc, subject, measure, "ours, time and seeds", times, time_columns,
+             PX_LEN(times), 4, false);
+}
+
+static void report_networks(const px_study *study, study_document *doc)
+{
+    static const char *const columns[] = {"accuracy (%)"};
+    char key[CELL_KEY], buffer[96];
+    pxi_doc_heading(doc, 2, "Networks (Table 1)");
+    pxi_doc_paragraph(
+        doc,
+        "ours: accuracy of what was fuzzed, on the whole test set. In place of the paper's "
+        "ResNet50 "
+        "on CIFAR-10 there is a ResNet-20: its published weights are of the original pictures and "
+        "lose ten points on pictures that went through JPEG, so they are first fine-tuned on the "
+        "training set that is at hand (%d epochs, learning rate 0.01, cosine, crop and flip); "
+        "without --model resnet20=PATH one is trained from nothing. Other networks are taken as "
+        "given.%s",
+        FZ_TUNE_EPOCHS,
+        pxi_study_is_jpeg(study, "cifar-10") ? " CIFAR-10 is a copy in JPEG q75 re-encoding." : "");
+    pxi_doc_table(doc, "networks", columns, PX_LEN(columns), 2);
+    for (size_t s = 0; s < FZ_SUBJECTS; s++) {
+        const study_network network = fz_network(s);
+        pxi_network_key(&network, key);
+        const study_cell *cell = pxi_cells_find(study->cells, key);
+        const char *missing = cell ? NULL : fz_missing(study, s, buffer);
+        pxi_doc_row(doc,
+                    cell      ? NULL
+                    : missing ? missing
+                              : "not run",
+                    "%s%s", fz_subjects[s].title, s == FZ_RESNET ? " (ours: ResNet-20)" : "");
+        pxi_doc_figure(
+            doc, (study_figure){.paper = fz_subjects[s].accuracy,
+                                .mean = cell ? 100.0 * pxi_cell_number(cell, "accuracy") : UNKNOWN,
+                                .sd = UNKNOWN,
+                                .n = cell != NULL});
+    }
+}
+
+static void report_tables(const px_study *study, study_document *doc)
+{
+    const bool seconds = was_run_any(study, FZ_BY_SECONDS);
+    const bool picks = was_run_any(study, FZ_BY_PICKS) || !seconds;
+    for (fz_measure m = FZ_BY_PICKS; m < FZ_MEASURES; m++) {
+        if (m == FZ_BY_PICKS ? !picks : !seconds)
+            continue;
+        pxi_doc_heading(doc, 2,
+                        m == FZ_BY_PICKS ? "Faults by criterion (Tables 3 and 4), by picks"
+                                         : "Faults by criterion (Tables 3 and 4), in equal time");
+        if (m == FZ_BY_PICKS)
+            pxi_doc_paragraph(doc,
+                              "The paper: 10,000 picks or six hours, what ends first. Cells of "
+                              "fewer picks are marked as reduced: their totals are not to be "
+                              "compared with the paper's, and their shares with care, since a "
+                              "queue fills with faults as it grows.");
+        else
+            pxi_doc_paragraph(doc, "Every cell had the same time on the same machine, other work "
+                                   "beside it: what a criterion costs counts here. The paper's six "
+                                   "hours are the full size; totals of less are not to be compared "
+                                   "with the paper's, shares with care.");
+        for (size_t s = 0; s < FZ_SUBJECTS; s++)
+            if (s < FZ_NETWORKS || (m == FZ_BY_PICKS && picks) || fz_was_run(study, s, m))
+                report_subject(study, doc, s, m);
+    }
+}
+
+void fz_report(const px_study *study, study_document *doc)
+{
+    pxi_doc_heading(doc, 1, "Coverage criteria as guides of a fuzzer");
+    pxi_doc_paragraph(
+        doc, "L. Huang, W. Sun, M. Yan, Z. Liu, Y. Lei and D. Lo, *Neuron Semantic-Guided Test "
+             "Generation for Deep Neural Networks Fuzzing* (NSGen), sections 5 and 6.1. The "
+             "paper's tables, and what plexor finds with the paper's protocol and its baselines; "
+             "NSGen itself is not in it.");
+    pxi_study_provenance(study, doc);
+    pxi_doc_paragraph(
+        doc,
+        "Variants where the paper leaves a choice. Seeds: %d drawn at random, of each class as "
+        "many, and only those that the network gets right; the published code takes the first "
+        "files by name, right or not, so that all descendants of a wrong one are its faults. "
+        "Mutants: the 95 rules without style transfer; alpha 0.2, beta 0.4, either one suffices "
+        "(the published code; the text asks for both); 64 mutants a pick, the first that the "
+        "criterion gains by is an output and ends the pick. Judged are 8-bit pictures. Criteria "
+        "have the preset nsgen (`plexor list presets`): NC 0.75 of values scaled per layer, KMNC "
+        "100, TKNC 10, TKNP 50, CC 10, surprise in buckets of 10, 0.1 and 10, CAC 8; ranges and "
+        "traces are of %d training inputs, for the surprise criteria too. CAC is run without its "
+        "floor of five expected counts in every pair of bins: with it no edge of these networks is "
+        "ever covered, and nothing kept; in networks of more than 24 layers with the edges into "
+        "three of them (its paper's CAC_m). Coverage of CC, LSC, "
+        "DSC and MDSC is a number of entries, of NLC a sum. `random` is not in the paper: the "
+        "first valid mutant of a pick is an output. OI is the normalised entropy of what faults "
+        "are predicted as.",
+        FZ_SEEDS, FZ_PROFILE);
+    pxi_doc_heading(doc, 2, "Claims");
+    fz_claims(study, doc);
+    pxi_doc_heading(doc, 2, "Slips of the paper");
+    pxi_doc_paragraph(
+        doc,
+        "Printed as they are: CAC on VGG16-BN and CIFAR-10 has 2,628 faults of 3,293 outputs, "
+        "which is no RFT of 0.4965; TKNP there has 10 classes with a single output; MDSC there "
+        "has classes and OI in Table 4 and nothing in Table 3 (the same 0.9613 stands under "
+        "MobileNetV2). TKNP has one output everywhere because the published code never writes "
+        "its state back. The denominator printed in Equation 15 would give an OI above 1; its "
+        "tables are the normalised entropy. Coverage of NSGen is outputs per seed.");
+    report_networks(study, doc);
+    report_tables(study, doc);
+}
