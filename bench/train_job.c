@@ -118,6 +118,6 @@ px_status train_job_step(train_job *job, const float *inputs, const int64_t *lab
     px_optimizer_begin(job->optimizer, (px_pace){.lr = lr, .momentum = NAN}, 1.0);
     PX_TRY(px_team_each(job->team, (int64_t)px_optimizer_piece_count(job->optimizer), job_move, job,
                         err));
-    px_team_commit(job->team);
+    px_team_commit(job->team, 1.0);
     return px_team_refresh(job->team, err);
 }

@@ -167,7 +167,7 @@ PX_API px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px
  *     px_team_new(plan, threads, batch, &team, &err);   // plan: training, seeds, weights in wrt
  *     px_team_run(team, &step, &err);                   // forward and backward of the whole batch
  *     ... px_team_gradient(team, value) ...             // change the weights
- *     px_team_commit(team, &err);                       // running statistics
+ *     px_team_commit(team, 1.0);                        // running statistics
  *     px_team_refresh(team, &err);
  *
  * The batch is spread over micro-batches of the plan's size, a session each, and those over the
@@ -198,8 +198,9 @@ PX_API px_status px_team_run(px_team *team, const px_team_step *step, px_error *
 PX_API const float *px_team_gradient(const px_team *team, int value);
 
 /* Moves the running statistics of BatchNormalization in the plan's weights: by the unbiased
- * variance, as PyTorch does; ONNX's momentum is the part that stays. */
-PX_API void px_team_commit(px_team *team);
+ * variance, as PyTorch does; ONNX's momentum is the part that stays. `share` (0..1) of that way: 1
+ * unless they are to be slower. */
+PX_API void px_team_commit(px_team *team, double share);
 
 /* px_plan_refresh() on all workers. */
 PX_API px_status px_team_refresh(px_team *team, px_error *err);

@@ -62,7 +62,8 @@ typedef struct pxi_unit_kind {
                               px_error *err);
     px_status (*backward_rest)(const pxi_unit *unit, px_session *session, void *state,
                                px_error *err);
-    void (*commit)(const pxi_unit *unit, void *state); /* moves statistics in the plan's weights */
+    /* Moves statistics in the plan's weights, a share of the way that they would go. */
+    void (*commit)(const pxi_unit *unit, void *state, double share);
     void (*detach)(void *state);
     void (*release)(pxi_unit *unit); /* kernels made by build(); NULL impl is fine */
 } pxi_unit_kind;

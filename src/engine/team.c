@@ -205,12 +205,12 @@ const float *px_team_gradient(const px_team *team, int value)
     return NULL;
 }
 
-void px_team_commit(px_team *team)
+void px_team_commit(px_team *team, double share)
 {
     for (int u = 0; u < team->plan->unit_count; u++) {
         const pxi_unit *unit = &team->plan->units[u];
         if (unit->kind->commit)
-            unit->kind->commit(unit, team->sessions[0]->states[u]);
+            unit->kind->commit(unit, team->sessions[0]->states[u], share);
     }
 }
 

@@ -485,11 +485,12 @@ static void norm_meet(const pxi_unit *unit, void *const *states, int count, bool
 
 /* Running statistics as PyTorch moves them: with the unbiased variance. ONNX's momentum is the part
  * that stays. */
-static void norm_commit(const pxi_unit *unit, void *data)
+static void norm_commit(const pxi_unit *unit, void *data, double share)
 {
     const norm_impl *impl = unit->impl;
     const norm_state *state = data;
-    const double stays = impl->momentum, unbiased = state->count > 1.0 ? state->count - 1.0 : 1.0;
+    const double stays = 1.0 - share + share * impl->momentum;
+    const double unbiased = state->count > 1.0 ? state->count - 1.0 : 1.0;
     for (size_t c = 0; c < impl->channels; c++) {
         impl->running_mean[c] =
             (float)(stays * (double)impl->running_mean[c] + (1.0 - stays) * state->mean[c]);

@@ -102,7 +102,8 @@ static px_status step_apply(px_trainer *t, px_error *err)
     PX_TRY(
         px_team_each(t->team, (int64_t)px_optimizer_piece_count(t->optimizer), step_move, t, err));
     t->state.lr = pace.lr;
-    px_team_commit(t->team);
+    /* until.c: statistics that move would pass an accuracy whatever the rate */
+    px_team_commit(t->team, t->o.until_accuracy >= 0.0 ? ldexp(1.0, -(int)t->state.halvings) : 1.0);
     return px_team_refresh(t->team, err);
 }
 

@@ -5,9 +5,8 @@
  * larger than a batch that the checks would take longer than the steps between them. Within
  * UNTIL_BAND of the goal is the end. Past that, training goes back one check (weights, optimiser,
  * place in the data): the first time to look more closely, from then on with half the learning
- * rate and twice as many checks. As the rate falls the steps between two checks change less and
- * less, so some check falls into the band. The rate alone would not do: running statistics of batch
- * normalisation move towards weights that stay, too.
+ * rate, and running statistics of batch normalisation that move half as far. As both fall the steps
+ * between two checks change less and less, so some check falls into the band.
  */
 #include "train/trainer.h"
 
@@ -24,9 +23,7 @@ bool pxi_until_due(const px_trainer *t)
         px_dataset_count(t->o.test.set) / (UNTIL_BACKWARD * px_feeder_batch(t->o.feeder));
     const int64_t fine = even > UNTIL_FINE ? even : UNTIL_FINE;
     const int64_t coarse = 2 * fine > UNTIL_COARSE ? 2 * fine : UNTIL_COARSE;
-    const int64_t closer = t->state.halvings < 62 ? fine >> t->state.halvings : 0;
-    const int64_t every = t->state.until_fine ? (closer > 1 ? closer : 1) : coarse;
-    return pxi_train_steps_done(t) % every == 0;
+    return pxi_train_steps_done(t) % (t->state.until_fine ? fine : coarse) == 0;
 }
 
 static bool until_is_past(const px_trainer *t)

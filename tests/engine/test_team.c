@@ -133,7 +133,7 @@ static size_t team_gradients(subject *s, int64_t micro, int threads, bool refere
     for (int twice = 0; twice < 2; twice++) /* nothing is left over from the run before */
         check(px_team_run(team, &step, &err), &err, "run");
     if (commit)
-        px_team_commit(team);
+        px_team_commit(team, 1.0);
     size_t count = 0, cap = 0;
     *out = NULL;
     for (size_t i = 0; i < s->wrt_count; i++) {

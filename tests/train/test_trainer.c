@@ -346,6 +346,47 @@ static void test_until(void **state)
     bench_close(&m);
 }
 
+/* Weights that stay, and statistics that come closer to them with every step. */
+static void test_until_statistics(void **state)
+{
+    (void)state;
+    bench m = bench_open(1000, 400);
+    px_feeder *feeder = bench_feeder(&m, 16);
+    px_trainer_options options = bench_options(&m, feeder);
+    px_trainer *t = NULL;
+    px_model *trained = NULL, *shifted = NULL;
+    px_weights *weights = NULL;
+    options.epochs = 4;
+    OK(px_trainer_new(&options, &t, fault));
+    OK(px_trainer_run(t, fault));
+    OK(px_trainer_freeze(t, NULL, 0, &trained, fault));
+    const double whole = px_trainer_result(t).test_accuracy;
+    px_trainer_free(t);
+    OK(px_weights_new(trained, &weights, fault));
+    for (size_t i = 0; i < px_weights_count(weights); i++) {
+        const px_weight *w = px_weights_get(weights, i);
+        float *values = w->tensor.data;
+        for (int64_t k = 0; w->role == PX_WEIGHT_STATISTIC && k < px_shape_count(&w->tensor.shape);
+             k++)
+            values[k] = 4.0f * values[k] + 3.0f;
+    }
+    OK(px_weights_freeze(weights, NULL, 0, &shifted, fault));
+    options.model = shifted;
+    options.schedule = "constant";
+    options.lr = 1e-9;
+    options.until_accuracy = 0.6;
+    assert_true(whole > options.until_accuracy + 0.1);
+    size_t count;
+    px_train_result r;
+    free(train(&options, &count, &r));
+    assert_true(r.reached && fabs(r.test_accuracy - options.until_accuracy) <= 0.005 + 1e-9);
+    px_weights_free(weights);
+    px_model_free(shifted);
+    px_model_free(trained);
+    px_feeder_free(feeder);
+    bench_close(&m);
+}
+
 static void test_keep_best(void **state)
 {
     (void)state;
@@ -469,11 +510,17 @@ static void test_measure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),   cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_freeze),    cmocka_unit_test(test_freeze_norms),
-        cmocka_unit_test(test_clip),      cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_diverges),  cmocka_unit_test(test_until),
-        cmocka_unit_test(test_keep_best), cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_freeze),
+        cmocka_unit_test(test_freeze_norms),
+        cmocka_unit_test(test_clip),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_diverges),
+        cmocka_unit_test(test_until),
+        cmocka_unit_test(test_until_statistics),
+        cmocka_unit_test(test_keep_best),
+        cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_measure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
