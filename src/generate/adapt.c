@@ -98,16 +98,8 @@ static const px_param adapt_settings[ADAPT_SETTINGS] = {
                      .help = "vectors whose worklists grow side by side in a turn"},
 };
 
-typedef struct adapt_entry {
-    int64_t id, depth;
-    void *pixels;
-} adapt_entry;
-
 typedef struct adapt_row {
-    adapt_entry *list; /* entries to come */
-    size_t count, capacity, next;
     bool select; /* wants new neurons */
-    int64_t entry, steps, depth;
     size_t vector;
     uint64_t *fired; /* neurons of all its inputs; [words] */
 } adapt_row;
@@ -135,22 +127,11 @@ typedef struct adapt {
 /* --- opening ------------------------------------------------------------------------------------
  */
 
-static void adapt_clear(adapt_row *row)
-{
-    for (size_t i = row->next; i < row->count; i++)
-        free(row->list[i].pixels);
-    row->count = row->next = 0;
-}
-
 static void adapt_close(void *state)
 {
     adapt *a = state;
     if (!a)
         return;
-    for (int64_t i = 0; a->rows && i < a->climb.group; i++) {
-        adapt_clear(&a->rows[i]);
-        free(a->rows[i].list);
-    }
     pxi_climb_close(&a->climb);
     free(a->rows);
     free(a->fired);
@@ -360,45 +341,18 @@ static px_status adapt_evolve(adapt *a, px_error *err)
 /* --- a turn -------------------------------------------------------------------------------------
  */
 
-static bool adapt_next(adapt *a, int64_t at)
+/* On to the next entry, which was looked at when it was made. */
+static void adapt_next(adapt *a, int64_t at)
 {
-    adapt_row *own = &a->rows[at];
-    if (own->next == own->count) {
-        adapt_clear(own);
-        return false;
-    }
-    const adapt_entry *entry = &own->list[own->next++];
-    pxi_climb_place(&a->climb, &a->climb.rows[at], entry->pixels, entry->id);
-    free(entry->pixels);
-    a->climb.rows[at].fresh = false; /* it was looked at when it was made */
-    own->select = true;
-    own->depth = entry->depth;
-    own->steps = 0;
-    own->entry++;
-    return true;
-}
-
-static px_status adapt_push(adapt *a, int64_t at, int64_t id, px_error *err)
-{
-    adapt_row *own = &a->rows[at];
-    if (pxi_grow(&own->list, &own->capacity, own->count + 1, sizeof *own->list) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    void *pixels = pxi_calloc(1, a->fuzz->pixel_bytes);
-    if (!pixels)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    memcpy(pixels, a->climb.rows[at].pixels, a->fuzz->pixel_bytes);
-    own->list[own->count++] = (adapt_entry){id, own->depth + 1, pixels};
-    return PX_OK;
+    pxi_climb_next(&a->climb, &a->climb.rows[at]);
+    a->climb.rows[at].fresh = false;
+    a->rows[at].select = true;
 }
 
 static void adapt_start(adapt *a, int64_t at)
 {
     pxi_climb_row *row = &a->climb.rows[at];
     row->fresh = false;
-    if (pxi_climb_prediction(&a->climb, 0, row) < 0) {
-        row->active = false;
-        return;
-    }
     pxi_unit_tally_add(&a->climb.tallies[0], pxi_climb_values(&a->climb, 0, row),
                        a->fuzz->settings[ADAPT_T]);
     a->rows[at].select = true;
@@ -456,48 +410,36 @@ static bool adapt_fire(adapt *a, int64_t at, bool fault)
 
 static px_status adapt_output(adapt *a, int64_t at, bool entry, px_error *err)
 {
-    const pxi_climb_row *row = &a->climb.rows[at];
-    const adapt_row *own = &a->rows[at];
+    pxi_climb_row *row = &a->climb.rows[at];
     px_json chain = {0};
     int64_t id = 0;
     pxi_climb_chain(&a->climb, row, &chain);
     px_json_int(&chain, "generation", a->generation);
-    px_json_int(&chain, "vector", (int64_t)own->vector);
-    px_json_int(&chain, "entry", own->entry);
-    px_json_int(&chain, "steps", own->steps);
+    px_json_int(&chain, "vector", (int64_t)a->rows[at].vector);
+    px_json_int(&chain, "entry", row->entry);
+    px_json_int(&chain, "steps", row->steps);
     pxi_climb_chain_units(&a->climb, row, 0, "neurons", &chain);
     PX_TRY(pxi_climb_put(&a->climb, row, &chain, entry, &id, err));
-    return entry ? adapt_push(a, at, id, err) : PX_OK;
+    return entry ? pxi_climb_push(&a->climb, row, id, err) : PX_OK;
 }
 
 static px_status adapt_walk(adapt *a, int64_t at, px_error *err)
 {
     pxi_climb_row *row = &a->climb.rows[at];
-    adapt_row *own = &a->rows[at];
     const double *s = a->fuzz->settings;
-    const int64_t prediction = row->stuck ? -1 : pxi_climb_prediction(&a->climb, 0, row);
-    pxi_fuzz_count(a->fuzz, 1);
-    a->climb.tried++;
-    own->steps++;
-    if (prediction < 0) {
-        pxi_fuzz_count_not_finite(a->fuzz);
-        row->stuck = false;
-        row->active = adapt_next(a, at);
+    if (!pxi_climb_count(&a->climb, row)) {
+        adapt_next(a, at);
         return PX_OK;
     }
     const bool changed = pxi_climb_changed(&a->climb, row);
-    const bool fault = changed && prediction != row->label;
-    a->climb.changed += changed;
-    a->climb.depth = PX_MAX(a->climb.depth, own->depth + 1);
+    const bool fault = changed && pxi_climb_prediction(&a->climb, 0, row) != row->label;
     const bool raised = adapt_fire(a, at, fault);
-    pxi_fuzz_levels(a->fuzz, row->pixels, a->levels);
     const bool entry =
-        changed && raised &&
-        pxi_ascent_distance(row->start, a->levels, a->fuzz->size) < s[ADAPT_DISTANCE];
+        changed && raised && pxi_climb_distance(&a->climb, row, a->levels) < s[ADAPT_DISTANCE];
     if (entry || fault)
         PX_TRY(adapt_output(a, at, entry, err));
-    if ((double)own->steps >= s[ADAPT_TRAILS])
-        row->active = adapt_next(a, at);
+    if ((double)row->steps >= s[ADAPT_TRAILS])
+        adapt_next(a, at);
     return PX_OK;
 }
 
@@ -529,8 +471,6 @@ static px_status adapt_turn(void *state, px_error *err)
     pxi_climb_begin(&a->climb, (int64_t)(a->size - a->used));
     for (int64_t i = 0; i < a->climb.rows_used; i++) {
         adapt_row *own = &a->rows[i];
-        adapt_clear(own);
-        own->entry = own->steps = own->depth = 0;
         own->select = false;
         own->vector = a->used + (size_t)i;
         memset(own->fired, 0, a->words * sizeof *own->fired);
@@ -559,7 +499,7 @@ static px_coverage adapt_coverage(const void *state)
 const pxi_fuzz_engine pxi_fuzz_engine_adapt = {
     .shown = {.id = "adapt",
               .title = "gradients towards neurons, chosen by strategies that evolve",
-              .source = "Lee et al., ADAPT, ISSTA 2020",
+              .source = "ADAPT (ISSTA 2020)",
               .settings = adapt_settings,
               .setting_count = PX_LEN(adapt_settings),
               .least_models = 1,

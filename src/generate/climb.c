@@ -78,8 +78,19 @@ px_status pxi_climb_open(pxi_climb *climb, px_fuzz *fuzz, const pxi_climb_option
     return PX_OK;
 }
 
+static void climb_forget(pxi_climb_row *row)
+{
+    for (; row->list_next < row->list_count; row->list_next++)
+        free(row->list[row->list_next].pixels);
+    row->list_next = row->list_count = 0;
+}
+
 void pxi_climb_close(pxi_climb *climb)
 {
+    for (int64_t i = 0; climb->rows && i < climb->group; i++) {
+        climb_forget(&climb->rows[i]);
+        free(climb->rows[i].list);
+    }
     for (size_t net = 0; net < climb->net_count; net++) {
         pxi_ascent_free(climb->nets[net]);
         pxi_unit_tally_done(&climb->tallies[net]);
@@ -111,6 +122,8 @@ void pxi_climb_begin(pxi_climb *climb, int64_t rows)
         row->active = true;
         row->stuck = false;
         row->label = seed->label;
+        row->entry = row->depth = row->steps = 0;
+        climb_forget(row);
         pxi_climb_place(climb, row, seed->pixels, seed->id);
         memcpy(row->start, row->levels, fuzz->size * sizeof *row->start);
     }
@@ -121,6 +134,33 @@ void pxi_climb_place(pxi_climb *climb, pxi_climb_row *row, const void *pixels, i
     row->fresh = true;
     row->parent = id;
     pxi_fuzz_levels(climb->fuzz, pixels, row->levels);
+}
+
+px_status pxi_climb_push(const pxi_climb *climb, pxi_climb_row *row, int64_t id, px_error *err)
+{
+    void *pixels = pxi_alloc_aligned(climb->fuzz->pixel_bytes);
+    if (!pixels ||
+        pxi_grow(&row->list, &row->list_room, row->list_count + 1, sizeof *row->list) != 0) {
+        free(pixels);
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    memcpy(pixels, row->pixels, climb->fuzz->pixel_bytes);
+    row->list[row->list_count++] = (pxi_climb_entry){id, row->depth + 1, pixels};
+    return PX_OK;
+}
+
+void pxi_climb_next(pxi_climb *climb, pxi_climb_row *row)
+{
+    row->stuck = false;
+    row->active = row->list_next < row->list_count;
+    if (!row->active)
+        return;
+    const pxi_climb_entry *entry = &row->list[row->list_next++];
+    pxi_climb_place(climb, row, entry->pixels, entry->id);
+    free(entry->pixels);
+    row->depth = entry->depth;
+    row->steps = 0;
+    row->entry++;
 }
 
 bool pxi_climb_active(const pxi_climb *climb)
@@ -178,6 +218,27 @@ void pxi_climb_move(const pxi_climb *climb, pxi_climb_row *row, double step, boo
     pxi_ascent_move(row->gradient, px_length_levels(&fuzz->pre, step),
                     free ? -(double)INFINITY : fuzz->low, free ? (double)INFINITY : fuzz->high,
                     row->levels, fuzz->size);
+}
+
+bool pxi_climb_count(pxi_climb *climb, pxi_climb_row *row)
+{
+    bool number = !row->stuck;
+    for (size_t net = 0; net < climb->net_count; net++)
+        number &= pxi_climb_prediction(climb, net, row) >= 0;
+    row->steps++;
+    climb->tried++;
+    climb->changed += pxi_climb_changed(climb, row);
+    climb->depth = PX_MAX(climb->depth, row->depth + 1);
+    pxi_fuzz_count(climb->fuzz, 1);
+    if (!number)
+        pxi_fuzz_count_not_finite(climb->fuzz);
+    return number;
+}
+
+double pxi_climb_distance(const pxi_climb *climb, const pxi_climb_row *row, float *scratch)
+{
+    pxi_fuzz_levels(climb->fuzz, row->pixels, scratch);
+    return pxi_ascent_distance(row->start, scratch, climb->fuzz->size);
 }
 
 bool pxi_climb_changed(const pxi_climb *climb, const pxi_climb_row *row)

@@ -16,6 +16,11 @@
 
 enum { PXI_CLIMB_NETS = 3, PXI_CLIMB_GROUP_MOST = 4096 };
 
+typedef struct pxi_climb_entry { /* something to climb from later */
+    int64_t id, depth;
+    void *pixels; /* stored form */
+} pxi_climb_entry;
+
 typedef struct pxi_climb_row {
     bool active; /* set by pxi_climb_begin(), cleared by the engine */
     bool fresh;  /* it is somewhere new: wants to be looked at before it takes a step */
@@ -30,6 +35,9 @@ typedef struct pxi_climb_row {
     int64_t place;      /* in what was looked at last */
     pxi_term *classes[PXI_CLIMB_NETS], *units[PXI_CLIMB_NETS]; /* the objective */
     size_t class_count[PXI_CLIMB_NETS], unit_count[PXI_CLIMB_NETS];
+    int64_t entry, depth, steps; /* which of its list is at work, links from the seed, and steps */
+    pxi_climb_entry *list;       /* those to come; empty between turns */
+    size_t list_next, list_count, list_room;
 } pxi_climb_row;
 
 typedef struct pxi_climb {
@@ -69,6 +77,10 @@ void pxi_climb_begin(pxi_climb *climb, int64_t rows);
 /* To somewhere else, from stored pixels of input `id`. */
 void pxi_climb_place(pxi_climb *climb, pxi_climb_row *row, const void *pixels, int64_t id);
 bool pxi_climb_active(const pxi_climb *climb); /* some row is */
+/* Adds the row as it was looked at last, which is input `id`, to its own list. */
+px_status pxi_climb_push(const pxi_climb *climb, pxi_climb_row *row, int64_t id, px_error *err);
+/* Goes to the next entry of the row's list. Without any it is not active any more. */
+void pxi_climb_next(pxi_climb *climb, pxi_climb_row *row);
 
 /* Rounds and shows all active rows to all networks; `fresh`: only those that are, which ends it. */
 px_status pxi_climb_look(pxi_climb *climb, bool fresh, px_error *err);
@@ -93,6 +105,10 @@ static inline const float *pxi_climb_scores(const pxi_climb *climb, size_t net,
 {
     return climb->seen[net].scores + row->place * pxi_ascent_classes(climb->nets[net]);
 }
+/* Counts a step. False: its gradient, or what some network made of it, was no number. */
+bool pxi_climb_count(pxi_climb *climb, pxi_climb_row *row);
+/* Relative L2 distance of the stored form from the seed; `scratch` has room for an input. */
+double pxi_climb_distance(const pxi_climb *climb, const pxi_climb_row *row, float *scratch);
 /* Whether a step led anywhere in what would be stored, against the seed. */
 bool pxi_climb_changed(const pxi_climb *climb, const pxi_climb_row *row);
 

@@ -108,7 +108,6 @@ static const px_param xplore_settings[XPLORE_SETTINGS] = {
 typedef struct xplore_row {
     int64_t cls;   /* what all agree on at first */
     size_t target; /* the network to deviate */
-    int64_t steps;
 } xplore_row;
 
 typedef struct xplore {
@@ -279,7 +278,7 @@ static void xplore_objective(xplore *x, int64_t at)
     }
 }
 
-static pxi_box xplore_box(const xplore *x, const pxi_climb_row *row, int64_t step)
+static pxi_box xplore_box(const xplore *x, const pxi_climb_row *row)
 {
     const double *s = x->fuzz->settings;
     const int64_t height = x->fuzz->shape.dim[1], width = x->fuzz->shape.dim[2];
@@ -294,8 +293,8 @@ static pxi_box xplore_box(const xplore *x, const pxi_climb_row *row, int64_t ste
         box.top = (int64_t)s[XPLORE_TOP];
         box.left = (int64_t)s[XPLORE_LEFT];
     } else {
-        px_random random =
-            px_rng(x->fuzz->seed, PX_RNG_DEEPXPLORE, (uint32_t)row->visit, (uint32_t)step + 1);
+        px_random random = px_rng(x->fuzz->seed, PX_RNG_DEEPXPLORE, (uint32_t)row->visit,
+                                  (uint32_t)row->steps + 1);
         box.top = px_rng_below(&random, (uint32_t)(height - box.height + 1));
         box.left = px_rng_below(&random, (uint32_t)(width - box.width + 1));
     }
@@ -316,11 +315,10 @@ static void xplore_step(xplore *x, int64_t at)
     const int64_t channels = picture ? fuzz->shape.dim[0] : 1;
     const int64_t height = picture ? fuzz->shape.dim[1] : 1;
     const int64_t width = (int64_t)fuzz->size / (channels * height);
-    const pxi_box box = picture ? xplore_box(x, row, x->rows[at].steps) : (pxi_box){0};
+    const pxi_box box = picture ? xplore_box(x, row) : (pxi_box){0};
     pxi_xplore_constrain(rule, &box, channels, height, width, row->gradient);
     const double factor = rule == PXI_XPLORE_LIGHT ? s[XPLORE_LIGHT] : 1.0;
     pxi_climb_move(&x->climb, row, s[XPLORE_STEP] * factor, s[XPLORE_CLIP] != 0.0);
-    x->rows[at].steps++;
 }
 
 typedef enum xplore_state { XPLORE_AGREE, XPLORE_DIFFER, XPLORE_NO_NUMBER } xplore_state;
@@ -343,8 +341,8 @@ static void xplore_chain(const xplore *x, int64_t at, px_json *chain)
     const pxi_climb_row *row = &x->climb.rows[at];
     const xplore_row *own = &x->rows[at];
     pxi_climb_chain(&x->climb, row, chain);
-    px_json_int(chain, "steps", own->steps);
-    if (own->steps > 0) {
+    px_json_int(chain, "steps", row->steps);
+    if (row->steps > 0) {
         px_json_string(chain, "constraint", constraints[(int)x->fuzz->settings[XPLORE_CONSTRAINT]]);
         px_json_int(chain, "class", own->cls);
         px_json_int(chain, "target", (int64_t)own->target);
@@ -398,15 +396,10 @@ static px_status xplore_start(xplore *x, int64_t at, px_error *err)
 static px_status xplore_walk(xplore *x, int64_t at, px_error *err)
 {
     pxi_climb_row *row = &x->climb.rows[at];
-    const xplore_state state = row->stuck ? XPLORE_NO_NUMBER : xplore_judge(x, row);
-    pxi_fuzz_count(x->fuzz, 1);
-    x->climb.tried++;
-    x->climb.changed += pxi_climb_changed(&x->climb, row);
-    x->climb.depth = PX_MAX(x->climb.depth, x->rows[at].steps);
-    row->active =
-        state == XPLORE_AGREE && (double)x->rows[at].steps < x->fuzz->settings[XPLORE_ITERS];
-    if (state == XPLORE_NO_NUMBER)
-        pxi_fuzz_count_not_finite(x->fuzz);
+    xplore_state state = XPLORE_NO_NUMBER;
+    if (pxi_climb_count(&x->climb, row))
+        state = xplore_judge(x, row);
+    row->active = state == XPLORE_AGREE && (double)row->steps < x->fuzz->settings[XPLORE_ITERS];
     return state == XPLORE_DIFFER ? xplore_output(x, at, err) : PX_OK;
 }
 
@@ -450,7 +443,7 @@ static px_coverage xplore_coverage(const void *state)
 const pxi_fuzz_engine pxi_fuzz_engine_deepxplore = {
     .shown = {.id = "deepxplore",
               .title = "joint optimisation: inputs on which two or three networks disagree",
-              .source = "Pei et al., DeepXplore, SOSP 2017",
+              .source = "DeepXplore (SOSP 2017)",
               .settings = xplore_settings,
               .setting_count = PX_LEN(xplore_settings),
               .least_models = 2,

@@ -107,22 +107,10 @@ static int dl_strategies(int choice)
     return sum;
 }
 
-typedef struct dl_element { /* of a list */
-    int64_t id, depth;
-    void *pixels;
-} dl_element;
-
-typedef struct dl_row {
-    dl_element *list; /* those to come */
-    size_t count, capacity, next;
-    int64_t element, steps, depth; /* of the one at work */
-    int64_t from;                  /* its class at its start */
-} dl_row;
-
 typedef struct dl {
     px_fuzz *fuzz;
     pxi_climb climb;
-    dl_row *rows;
+    int64_t *from; /* per row: the class at the start of its element */
     int64_t *heavy, heavy_count;
     double *weights; /* scratch, [units] */
     int64_t *places;
@@ -133,24 +121,13 @@ typedef struct dl {
 /* --- opening ------------------------------------------------------------------------------------
  */
 
-static void dl_clear(dl_row *row)
-{
-    for (size_t i = row->next; i < row->count; i++)
-        free(row->list[i].pixels);
-    row->count = row->next = 0;
-}
-
 static void dl_close(void *state)
 {
     dl *d = state;
     if (!d)
         return;
-    for (int64_t i = 0; d->rows && i < d->climb.group; i++) {
-        dl_clear(&d->rows[i]);
-        free(d->rows[i].list);
-    }
     pxi_climb_close(&d->climb);
-    free(d->rows);
+    free(d->from);
     free(d->heavy);
     free(d->weights);
     free(d->places);
@@ -170,12 +147,12 @@ static px_status dl_init(dl *d, px_fuzz *fuzz, px_error *err)
                                        .pres = &fuzz->pre};
     PX_TRY(pxi_climb_open(&d->climb, fuzz, &options, err));
     const size_t units = (size_t)d->climb.tallies[0].count;
-    d->rows = pxi_calloc((size_t)options.group, sizeof *d->rows);
+    d->from = pxi_calloc((size_t)options.group, sizeof *d->from);
     d->weights = pxi_calloc(units, sizeof *d->weights);
     d->places = pxi_calloc(units, sizeof *d->places);
     d->ranking = pxi_calloc(k + 1, sizeof *d->ranking);
     d->levels = pxi_calloc(fuzz->size, sizeof *d->levels);
-    if (!d->rows || !d->weights || !d->places || !d->ranking || !d->levels)
+    if (!d->from || !d->weights || !d->places || !d->ranking || !d->levels)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     pxi_unit_facts facts;
     PX_TRY(pxi_ascent_facts(d->climb.nets[0], &facts, err));
@@ -222,37 +199,6 @@ static px_status dl_save(const void *state, px_text *bytes, px_error *err)
 /* --- a turn -------------------------------------------------------------------------------------
  */
 
-/* The row goes to the next element of its list; false: there is none. */
-static bool dl_next(dl *d, int64_t at)
-{
-    dl_row *own = &d->rows[at];
-    if (own->next == own->count) {
-        dl_clear(own);
-        return false;
-    }
-    const dl_element *element = &own->list[own->next++];
-    pxi_climb_place(&d->climb, &d->climb.rows[at], element->pixels, element->id);
-    free(element->pixels);
-    own->depth = element->depth;
-    own->steps = 0;
-    own->element++;
-    return true;
-}
-
-static px_status dl_push(dl *d, int64_t at, int64_t id, px_error *err)
-{
-    dl_row *own = &d->rows[at];
-    const size_t bytes = d->fuzz->pixel_bytes;
-    if (pxi_grow(&own->list, &own->capacity, own->count + 1, sizeof *own->list) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    void *pixels = pxi_calloc(1, bytes);
-    if (!pixels)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    memcpy(pixels, d->climb.rows[at].pixels, bytes);
-    own->list[own->count++] = (dl_element){id, own->depth + 1, pixels};
-    return PX_OK;
-}
-
 /* An element's objective, from how it is seen at its start. */
 static void dl_objective(dl *d, int64_t at)
 {
@@ -276,21 +222,15 @@ static void dl_objective(dl *d, int64_t at)
         .places = d->places,
     };
     px_random random =
-        px_rng(d->fuzz->seed, PX_RNG_DLFUZZ, (uint32_t)row->visit, (uint32_t)d->rows[at].element);
+        px_rng(d->fuzz->seed, PX_RNG_DLFUZZ, (uint32_t)row->visit, (uint32_t)row->entry);
     row->unit_count[0] = pxi_dlfuzz_choose(&choice, (float)s[DL_WN], &random, row->units[0]);
 }
 
 static void dl_start(dl *d, int64_t at)
 {
     pxi_climb_row *row = &d->climb.rows[at];
-    dl_row *own = &d->rows[at];
     row->fresh = false;
-    own->from = pxi_climb_prediction(&d->climb, 0, row);
-    if (own->from < 0) { /* it was a number when it was put: other kernels, or a broken machine */
-        row->active = false;
-        dl_clear(own);
-        return;
-    }
+    d->from[at] = pxi_climb_prediction(&d->climb, 0, row);
     pxi_unit_tally_add(&d->climb.tallies[0], pxi_climb_values(&d->climb, 0, row),
                        d->fuzz->settings[DL_T]);
     dl_objective(d, at);
@@ -298,48 +238,37 @@ static void dl_start(dl *d, int64_t at)
 
 static px_status dl_output(dl *d, int64_t at, bool element, px_error *err)
 {
-    const pxi_climb_row *row = &d->climb.rows[at];
-    const dl_row *own = &d->rows[at];
+    pxi_climb_row *row = &d->climb.rows[at];
     px_json chain = {0};
     int64_t id = 0;
     pxi_climb_chain(&d->climb, row, &chain);
     px_json_string(&chain, "strategy", strategies[(int)d->fuzz->settings[DL_STRATEGY]]);
-    px_json_int(&chain, "element", own->element);
-    px_json_int(&chain, "steps", own->steps);
-    px_json_int(&chain, "from", own->from);
+    px_json_int(&chain, "element", row->entry);
+    px_json_int(&chain, "steps", row->steps);
+    px_json_int(&chain, "from", d->from[at]);
     pxi_climb_chain_units(&d->climb, row, 0, "neurons", &chain);
     PX_TRY(pxi_climb_put(&d->climb, row, &chain, element, &id, err));
-    return element ? dl_push(d, at, id, err) : PX_OK;
+    return element ? pxi_climb_push(&d->climb, row, id, err) : PX_OK;
 }
 
 static px_status dl_walk(dl *d, int64_t at, px_error *err)
 {
     pxi_climb_row *row = &d->climb.rows[at];
-    dl_row *own = &d->rows[at];
     const double *s = d->fuzz->settings;
-    const int64_t prediction = row->stuck ? -1 : pxi_climb_prediction(&d->climb, 0, row);
     pxi_unit_tally *tally = &d->climb.tallies[0];
-    pxi_fuzz_count(d->fuzz, 1);
-    d->climb.tried++;
-    own->steps++;
-    if (prediction < 0) {
-        pxi_fuzz_count_not_finite(d->fuzz);
-        row->stuck = false;
-        row->active = dl_next(d, at);
+    if (!pxi_climb_count(&d->climb, row)) {
+        pxi_climb_next(&d->climb, row);
         return PX_OK;
     }
     const bool changed = pxi_climb_changed(&d->climb, row);
-    d->climb.changed += changed;
-    d->climb.depth = PX_MAX(d->climb.depth, own->depth + 1);
     const int64_t fresh = pxi_unit_tally_add(tally, pxi_climb_values(&d->climb, 0, row), s[DL_T]);
-    pxi_fuzz_levels(d->fuzz, row->pixels, d->levels);
-    const bool element =
-        changed && (double)fresh / (double)tally->count > s[DL_GAIN] / (double)(row->visit + 1) &&
-        pxi_ascent_distance(row->start, d->levels, d->fuzz->size) < s[DL_DISTANCE];
-    if (element || (changed && prediction != own->from))
+    const double gain = (double)fresh / (double)tally->count;
+    const bool element = changed && gain > s[DL_GAIN] / (double)(row->visit + 1) &&
+                         pxi_climb_distance(&d->climb, row, d->levels) < s[DL_DISTANCE];
+    if (element || (changed && pxi_climb_prediction(&d->climb, 0, row) != d->from[at]))
         PX_TRY(dl_output(d, at, element, err));
-    if ((double)own->steps >= s[DL_ITERS])
-        row->active = dl_next(d, at);
+    if ((double)row->steps >= s[DL_ITERS])
+        pxi_climb_next(&d->climb, row);
     return PX_OK;
 }
 
@@ -348,10 +277,6 @@ static px_status dl_turn(void *state, px_error *err)
     dl *d = state;
     pxi_climb *climb = &d->climb;
     pxi_climb_begin(climb, climb->group);
-    for (int64_t i = 0; i < climb->rows_used; i++) {
-        dl_clear(&d->rows[i]);
-        d->rows[i].element = d->rows[i].steps = d->rows[i].depth = 0;
-    }
     while (pxi_climb_active(climb)) {
         PX_TRY(pxi_climb_look(climb, /* fresh= */ true, err));
         for (int64_t i = 0; i < climb->rows_used; i++)
@@ -389,7 +314,7 @@ static px_coverage dl_coverage(const void *state)
 const pxi_fuzz_engine pxi_fuzz_engine_dlfuzz = {
     .shown = {.id = "dlfuzz",
               .title = "gradients away from the class and towards chosen neurons",
-              .source = "Guo et al., DLFuzz, ESEC/FSE 2018",
+              .source = "DLFuzz (ESEC/FSE 2018)",
               .settings = dl_settings,
               .setting_count = PX_LEN(dl_settings),
               .least_models = 1,

@@ -472,7 +472,7 @@ static void test_resume_refused(void **state)
         OK(px_campaign_open(made.folder, PX_CAMPAIGN_RESUME, &campaign, &err));
         OK(px_campaign_get_blob(campaign, "fuzz", &bytes, &size, &err));
         assert_non_null(bytes);
-        const size_t cuts[] = {size - 1, size - 8, size / 2, 150};
+        const size_t cuts[] = {size - 1, size - 8, size * 3 / 4, size / 2};
         for (size_t c = 0; c < PX_LEN(cuts); c++) {
             OK(px_campaign_put_blob(campaign, "fuzz", bytes, cuts[c], &err));
             OK(px_campaign_commit(campaign, &err));
