@@ -16,7 +16,7 @@ typedef struct fuzz_args {
     cli_training training;
     cli_workers workers;
     cli_list set;
-    const char *guide, *preset, *engine, *policy, *mutations, *store;
+    const char *guide, *preset, *engine, *policy, *mutations, *styles, *store;
     const char *rivals[FUZZ_RIVALS];
     const char *folder, *time, *energy, *alpha, *beta;
     bool resume;
@@ -35,6 +35,7 @@ typedef struct fuzz_job {
     px_model *model, *rivals[FUZZ_RIVALS];
     cli_inputs inputs;
     px_profile *profile;
+    px_styles *styles;
     px_cover *cover;
     px_fuzz *fuzz;
     px_text command;
@@ -153,6 +154,7 @@ static px_status fuzz_start(const fuzz_args *a, fuzz_job *job, px_error *err)
     options.engine = a->engine;
     options.policy = a->policy;
     options.mutations = a->mutations;
+    options.styles = job->styles;
     options.settings = a->engine_texts;
     options.setting_count = a->engine_count;
     options.seeds = a->seeds;
@@ -177,6 +179,8 @@ static px_status fuzz_open(const cli_command *self, fuzz_args *a, const char *pa
         if (a->rivals[i])
             PX_TRY(cli_model_load(self, a->rivals[i], &job->rivals[i], err));
     PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
+    if (a->styles)
+        PX_TRY(px_styles_open(a->styles, &job->styles, err));
     PX_TRY(fuzz_guide(self, a, job, err));
     return fuzz_start(a, job, err);
 }
@@ -203,6 +207,7 @@ static void fuzz_close(fuzz_job *job)
     px_fuzz_free(job->fuzz);
     px_cover_free(job->cover);
     px_profile_free(job->profile);
+    px_styles_free(job->styles);
     cli_inputs_close(&job->inputs);
     for (size_t i = 0; i < FUZZ_RIVALS; i++)
         px_model_free(job->rivals[i]);
@@ -255,6 +260,9 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
                    "schedule, energy and validity; 'plexor list policies' names them"),
         CLI_STRING(0, "mutations", &a.mutations, "SET",
                    "what mutants are made with; see 'plexor list mutations'"),
+        CLI_STRING(0, "styles", &a.styles, "SPEC",
+                   "pictures whose colours and textures --mutations nsgen+style takes, instead of "
+                   "generated ones; kept with the campaign"),
         CLI_STRINGS(0, "set", &a.set, "NAME=VALUE",
                     "change one setting of the engine (twins=5), or of the guide (kmnc.k=100); may "
                     "be given again and again"),

@@ -184,7 +184,7 @@ static px_status fuzz_identify(px_fuzz *fuzz, px_error *err)
     return status;
 }
 
-/* Seeds, the state before the first turn and the profile come in one batch. */
+/* Seeds, the state before the first turn, the profile and styles come in one batch. */
 static px_status fuzz_begin(px_fuzz *fuzz, px_error *err)
 {
     PX_TRY(pxi_fuzz_seeds_choose(fuzz, err));
@@ -194,6 +194,8 @@ static px_status fuzz_begin(px_fuzz *fuzz, px_error *err)
         PX_TRY(pxi_fuzz_put_seed(fuzz, &fuzz->seeds[i], err));
     if (fuzz->options.profile)
         PX_TRY(profile_put(fuzz, err));
+    if (fuzz->options.styles)
+        PX_TRY(px_campaign_put_styles(fuzz->campaign, fuzz->options.styles, err));
     PX_TRY(pxi_fuzz_observe(fuzz, PX_INPUT_SEED, 0, err));
     fuzz->now.coverage_seeds = fuzz->now.coverage.value;
     PX_TRY(fuzz->engine->begin(fuzz->state, NULL, 0, err));
@@ -284,6 +286,7 @@ void px_fuzz_free(px_fuzz *fuzz)
     free(fuzz->seeds);
     free(fuzz->seed_pixels);
     free(fuzz->models);
+    px_styles_free(fuzz->styles);
     free(fuzz->mutation_text);
     free(fuzz->setting_text);
     free(fuzz->command);

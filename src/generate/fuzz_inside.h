@@ -79,6 +79,7 @@ struct px_fuzz {
     double common[FUZZ_COMMON];
     px_mutations mutations;
     bool has_mutations;
+    px_styles *styles; /* the campaign's own, for `mutations`; NULL: given, or generated */
     const char *guide; /* a criterion's id, or "random" */
     char *mutation_text, *setting_text, *command;
 

@@ -103,6 +103,28 @@ static px_status settings_policy(px_fuzz *fuzz, px_error *err)
     return status;
 }
 
+static bool settings_has_style(const px_mutations *from)
+{
+    for (size_t i = 0; i < from->set->entry_count; i++)
+        if (from->entries >> i & 1 && strcmp(from->set->entries[i].mutation->id, "style") == 0)
+            return true;
+    return false;
+}
+
+/* Given ones, or those that the campaign was begun with; else the generated ones. */
+static px_status settings_styles(px_fuzz *fuzz, px_error *err)
+{
+    const bool wanted = settings_has_style(&fuzz->mutations);
+    if (fuzz->options.styles && !wanted)
+        return px_fail(err, PX_E_USAGE,
+                       "'%.60s' has no style, which style pictures are for; nsgen+style has",
+                       fuzz->mutation_text);
+    if (wanted && !fuzz->options.styles)
+        PX_TRY(px_campaign_get_styles(fuzz->campaign, &fuzz->styles, err));
+    fuzz->mutations.styles = fuzz->options.styles ? fuzz->options.styles : fuzz->styles;
+    return PX_OK;
+}
+
 static px_status settings_mutations(px_fuzz *fuzz, px_error *err)
 {
     const char *text = fuzz->options.mutations;
@@ -111,13 +133,17 @@ static px_status settings_mutations(px_fuzz *fuzz, px_error *err)
                        fuzz->engine->shown.id);
     if (!text && fuzz->policy)
         text = fuzz->policy->mutations;
+    if (!text && fuzz->options.styles)
+        return px_fail(err, PX_E_USAGE, "engine '%s' follows gradients and takes no styles",
+                       fuzz->engine->shown.id);
     if (!text)
         return PX_OK;
     fuzz->has_mutations = true;
     fuzz->mutation_text = pxi_strdup(text);
     if (!fuzz->mutation_text)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    return px_mutations_parse(text, &fuzz->mutations, err);
+    PX_TRY(px_mutations_parse(text, &fuzz->mutations, err));
+    return settings_styles(fuzz, err);
 }
 
 px_status pxi_fuzz_settings_read(px_fuzz *fuzz, px_error *err)
@@ -177,6 +203,8 @@ px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
     px_json_string(&json, "engine", fuzz->engine->shown.id);
     px_json_string(&json, "policy", fuzz->policy ? fuzz->policy->id : NULL);
     px_json_string(&json, "mutations", fuzz->mutation_text);
+    if (fuzz->mutations.styles)
+        json_hash(&json, "styles", px_styles_hash(fuzz->mutations.styles));
     px_json_string(&json, "settings", fuzz->setting_text);
     px_json_int(&json, "seeds", fuzz->options.seeds);
     px_json_string(&json, "guide", fuzz->guide);

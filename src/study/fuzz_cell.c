@@ -140,6 +140,7 @@ static px_status work_fuzz(fz_work *w, px_error *err)
     options.set = w->test.set;
     options.pre = &w->test.pre;
     options.cover = w->cover;
+    options.profile = w->profile;
     options.policy = "nsgen"; /* alpha 0.2, beta 0.4, K = 64, the 95 rules */
     options.seeds = fz_seeds(w->study) == FZ_SEEDS ? FZ_SEEDS : 0; /* with --limit: all of them */
     options.seed = o->seed + (uint64_t)w->job->run;
