@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <plexor/fuzz.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,8 @@ static px_status minimize_profile(const cli_command *self, const minimize_args *
 {
     if (a->training.profile)
         PX_TRY(px_profile_open(a->training.profile, &job->profile, err));
+    else if (!a->training.spec)
+        PX_TRY(px_fuzz_profile_load(job->campaign, &job->profile, err));
     if (job->profile)
         return px_profile_check(job->profile, job->model, err);
     cli_data data = a->data;

@@ -25,7 +25,7 @@ enum {
     YIELD_FIGURES = 4,
     YIELD_FIGURES_WIDTH = 6 + 6 + 6 + 7,
     YIELD_NAME = 10, /* at least */
-    YIELD_GAP = 3,   /* between tables that stand side by side */
+    YIELD_GAP = 2,   /* between tables that stand side by side */
     YIELD_WIDTH_MOST = 60,
 };
 
@@ -84,17 +84,31 @@ static void panel_sides(const panel *p, int row, bool split)
         term_cells_fill(p->cells, p->split, row, 1, TERM_FRAME, bar);
 }
 
+/* Where values of one half begin, and how many columns they have. */
+static int panel_value(const panel *p, bool right, int *room)
+{
+    const int at = right ? p->split + 1 + 1 + RIGHT_LABEL + 3 : 1 + 1 + LEFT_LABEL + 3;
+    *room = (right ? p->width - 1 : p->split) - at;
+    return at;
+}
+
+/* The first, if it leaves a blank before the frame. */
+static const char *panel_fit(const panel *p, bool right, const char *words, const char *fewer)
+{
+    int room;
+    panel_value(p, right, &room);
+    return fewer && term_text_width(words) >= room ? fewer : words;
+}
+
 /* "label : value" in one half of a row, the short form where the long one has no room. */
 static void panel_field(const panel *p, bool right, int row, const char *label, term_style style,
                         const char *words, const char *fewer)
 {
-    const int from = right ? p->split + 1 : 1, to = right ? p->width - 1 : p->split;
-    const int wide = right ? RIGHT_LABEL : LEFT_LABEL, at = from + 1 + wide;
-    const int room = to - at - 3;
-    term_cells_put(p->cells, at - term_text_width(label), row, TERM_LABEL, label);
-    term_cells_put(p->cells, at, row, TERM_FRAME, " : ");
-    term_cells_put_most(p->cells, at + 3, row, room, style,
-                        fewer && term_text_width(words) >= room ? fewer : words);
+    int room;
+    const int at = panel_value(p, right, &room);
+    term_cells_put(p->cells, at - 3 - term_text_width(label), row, TERM_LABEL, label);
+    term_cells_put(p->cells, at - 3, row, TERM_FRAME, " : ");
+    term_cells_put_most(p->cells, at, row, room, style, panel_fit(p, right, words, fewer));
 }
 
 /* --- boxes ---------------------------------------------------------------------------------------
@@ -135,7 +149,7 @@ static void panel_timing(const panel *p, int row)
     panel_field(p, true, row + 1, "queue", TERM_PLAIN, cli_number(r->queue, a),
                 fuzz_short(r->queue, fewer));
     const term_style faults = r->faults > 0 ? TERM_BAD : TERM_PLAIN;
-    snprintf(words, sizeof words, "%s (%s unique)", cli_number(r->faults, a),
+    snprintf(words, sizeof words, "%s (%s uniq)", cli_number(r->faults, a),
              cli_number(r->unique_faults, b));
     snprintf(fewer, sizeof fewer, "%s (%s)", fuzz_short(r->faults, a),
              fuzz_short(r->unique_faults, b));
@@ -214,8 +228,10 @@ static void panel_stage(const panel *p, int row)
 
     snprintf(words, sizeof words, "%s (%s kept)", cli_number(r->outputs, a),
              cli_number(r->kept, b));
-    panel_field(p, true, row, "outputs", TERM_PLAIN, words, fuzz_short(r->outputs, fewer));
-    snprintf(words, sizeof words, "%s of the outputs", fuzz_share(r->faults, r->outputs, share));
+    snprintf(fewer, sizeof fewer, "%s (%s kept)", fuzz_short(r->outputs, a),
+             fuzz_short(r->kept, b));
+    panel_field(p, true, row, "outputs", TERM_PLAIN, panel_fit(p, true, words, fewer), a);
+    snprintf(words, sizeof words, "%s of outputs", fuzz_share(r->faults, r->outputs, share));
     panel_field(p, true, row + 1, "fault rate", TERM_PLAIN, r->outputs > 0 ? words : "-",
                 r->outputs > 0 ? share : NULL);
     snprintf(words, sizeof words, "%s of %s", cli_number(r->classes, a),
@@ -247,8 +263,11 @@ static void yield_row(const panel *p, int column, int row, int width, const px_f
     static const char *const heads[YIELD_FIGURES] = {" tried", " valid", "  kept", " faults"};
     const int name = width - YIELD_FIGURES_WIDTH;
     int end = column + name;
-    if (yield)
-        term_cells_put_most(p->cells, column, row, name, TERM_PLAIN, yield->name);
+    if (yield) /* OpenCV's reading of a mutation, as most are: the name is shorter without */
+        term_cells_put_most(p->cells, column, row, name, TERM_PLAIN,
+                            term_text_width(yield->name) > name && !strncmp(yield->name, "cv-", 3)
+                                ? yield->name + 3
+                                : yield->name);
     for (int i = 0; i < YIELD_FIGURES; i++) {
         char words[FUZZ_FIGURE];
         const int64_t values[YIELD_FIGURES] = {yield ? yield->tried : 0, yield ? yield->valid : 0,

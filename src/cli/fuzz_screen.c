@@ -205,7 +205,8 @@ fuzz_screen *fuzz_screen_open(const char *model, int threads)
         free(screen);
         return NULL;
     }
-    screen->about = (fuzz_about){.model = screen->model, .threads = threads};
+    screen->about =
+        (fuzz_about){.model = screen->model, .threads = threads > 0 ? threads : px_cpu_count()};
     screen->terminal =
         !cli_quiet && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
     screen->colour = !no_color || !*no_color;

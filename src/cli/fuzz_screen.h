@@ -18,7 +18,7 @@
 
 typedef struct fuzz_screen fuzz_screen;
 
-/* `model` is copied. NULL when out of memory, which the others take. */
+/* `model` is copied; threads <= 0: one per core. NULL when out of memory, which the others take. */
 fuzz_screen *fuzz_screen_open(const char *model, int threads);
 /* Draws it if it is time to; always where report->stopped says that it is over. */
 void fuzz_screen_show(fuzz_screen *screen, const px_fuzz_report *report);

@@ -14,11 +14,11 @@
 bool cli_quiet; /* of cli_parse.c, which wants all commands */
 
 static const px_fuzz_yield DEEPHUNTER[] = {
-    {"translate", 71204, 70111, 412, 31}, {"scale", 71890, 70990, 380, 22},
-    {"shear", 70444, 69012, 377, 40},     {"rotate", 70981, 70002, 401, 29},
-    {"brightness", 90210, 61544, 512, 8}, {"contrast", 90002, 60981, 533, 11},
-    {"blur", 90442, 72011, 210, 5},       {"noise", 89771, 55870, 601, 17},
-    {"pixel", 90128, 88412, 90, 0},
+    {"cv-translation", 71204, 70111, 412, 31}, {"cv-scale", 71890, 70990, 380, 22},
+    {"cv-shear", 70444, 69012, 377, 40},       {"cv-rotation", 70981, 70002, 401, 29},
+    {"cv-brightness", 90210, 61544, 512, 8},   {"cv-contrast", 90002, 60981, 533, 11},
+    {"cv-blur", 90442, 72011, 210, 5},         {"noise", 89771, 55870, 601, 17},
+    {"pixel-change", 90128, 88412, 90, 0},
 };
 enum { DEEPHUNTER_COUNT = sizeof DEEPHUNTER / sizeof DEEPHUNTER[0], RULES = 95 };
 
