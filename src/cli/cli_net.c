@@ -1,6 +1,8 @@
 /* src/cli/cli_net.c - openings that commands with a network share */
 #include "cli/cli_net.h"
 
+#include "cli/cli_campaign.h"
+
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdio.h>
@@ -35,6 +37,7 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     PX_TRY(px_preprocess_init(&inputs.pre, px_model_properties(model),
                               px_model_property_count(model), &value->shape, data->scale,
                               data->mean, data->std, data->size, err));
+    cli_campaign_preprocess(model, data, &inputs.pre);
     px_data_options options = px_data_options_default();
     options.split = data->split;
     options.limit = data->limit;

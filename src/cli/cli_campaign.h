@@ -1,0 +1,12 @@
+/* src/cli/cli_campaign.h - what a campaign remembers of how its inputs are fed */
+#ifndef PLEXOR_CLI_CAMPAIGN_H
+#define PLEXOR_CLI_CAMPAIGN_H
+
+#include "cli/cli_net.h"
+
+/* Where `data` names a campaign that was made with this model: the scale, mean and std that it was
+ * made with, for those that were not given and that the model's metadata do not have either.
+ * Anything else leaves `pre` alone; a campaign that cannot be read is told when it is opened. */
+void cli_campaign_preprocess(const px_model *model, const cli_data *data, px_preprocess *pre);
+
+#endif
