@@ -216,16 +216,6 @@ static void fuzz_close(fuzz_job *job)
     px_text_done(&job->command);
 }
 
-/* A campaign that cannot be gone on with may still be worth reading. */
-static void fuzz_offer_export(const cli_command *self, const fuzz_args *a, fuzz_job *job,
-                              px_status status)
-{
-    const bool damaged = status == PX_E_INPUT && a->resume &&
-                         (!job->campaign || px_campaign_check(job->campaign, NULL) != PX_OK);
-    if (damaged)
-        cli_note(self, "'plexor export %s -o FOLDER' writes what can still be read", a->folder);
-}
-
 static int fuzz_print(const cli_command *self, const fuzz_args *a, const fuzz_job *job, int argc,
                       char **argv)
 {
@@ -316,13 +306,7 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
     px_status status = fuzz_open(self, &a, path, &job, &err);
     if (status == PX_OK)
         status = fuzz_work(&a, path, &job, &err);
-    int rc;
-    if (status == PX_OK) {
-        rc = fuzz_print(self, &a, &job, argc, argv);
-    } else {
-        rc = cli_fail(self, &err);
-        fuzz_offer_export(self, &a, &job, status);
-    }
+    const int rc = status == PX_OK ? fuzz_print(self, &a, &job, argc, argv) : cli_fail(self, &err);
     fuzz_close(&job);
     return rc;
 }
