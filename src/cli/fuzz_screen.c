@@ -32,7 +32,7 @@ struct fuzz_screen {
 
 static volatile sig_atomic_t drawing;  /* the cursor is hidden, and there are rows to step over */
 static volatile sig_atomic_t repaint;  /* the terminal may show something else by now */
-static volatile sig_atomic_t last_row; /* of the terminal, from 1 */
+static volatile sig_atomic_t rest_row; /* where the cursor is, from 1 */
 
 static const struct {
     int number;
@@ -54,7 +54,7 @@ static void terminal_restore(void)
     drawing = 0;
     char bytes[48] = "\033[0m\033[", digits[12];
     size_t count = strlen(bytes), length = 0;
-    for (int row = last_row > 0 ? (int)last_row : 1; row > 0; row /= 10)
+    for (int row = rest_row > 0 ? (int)rest_row : 1; row > 0; row /= 10)
         digits[length++] = (char)('0' + row % 10);
     while (length > 0)
         bytes[count++] = digits[--length];
@@ -181,13 +181,14 @@ static void screen_draw(fuzz_screen *screen, const px_fuzz_report *report)
         return;
     repaint = 0;
     fuzz_panel_draw(&screen->next, &screen->about, report);
-    term_cells_update(&screen->shown, &screen->next, screen->colour, &screen->bytes);
+    const int rest = term_cells_rest(&screen->next); /* where ^C is echoed */
+    term_cells_update(&screen->shown, &screen->next, screen->colour, rest, &screen->bytes);
     if (px_text_failed(&screen->bytes)) {
         px_text_done(&screen->bytes); /* the terminal does not have this frame: begin anew */
         repaint = 1;
         return;
     }
-    last_row = screen->next.rows;
+    rest_row = rest + 1;
     drawing = 1;
     if (!terminal_write(px_text_get(&screen->bytes), screen->bytes.length))
         repaint = 1;

@@ -130,7 +130,17 @@ void term_cells_fill(term_cells *cells, int column, int row, int count, term_sty
 /* --- bytes ---------------------------------------------------------------------------------------
  */
 
-void term_cells_update(term_cells *shown, const term_cells *next, bool colour, px_text *bytes)
+int term_cells_rest(const term_cells *cells)
+{
+    size_t used = (size_t)cells->columns * (size_t)cells->rows;
+    while (used > 0 && cells->cells[used - 1].code == ' ')
+        used--;
+    const int rows = (int)((used + (size_t)cells->columns - 1) / (size_t)cells->columns);
+    return rows < cells->rows ? rows : cells->rows - 1;
+}
+
+void term_cells_update(term_cells *shown, const term_cells *next, bool colour, int rest,
+                       px_text *bytes)
 {
     int style = -1; /* as the terminal has it: unknown */
     for (int row = 0; row < next->rows; row++) {
@@ -155,7 +165,7 @@ void term_cells_update(term_cells *shown, const term_cells *next, bool colour, p
         return;
     if (colour && style != TERM_PLAIN)
         px_text_add(bytes, STYLES[TERM_PLAIN]);
-    px_text_format(bytes, "\033[%d;1H", next->rows);
+    px_text_format(bytes, "\033[%d;1H", rest + 1);
 }
 
 void term_cells_text(const term_cells *cells, px_text *text)

@@ -58,8 +58,11 @@ void term_cells_fill(term_cells *cells, int column, int row, int count, term_sty
 int term_text_width(const char *text); /* columns that it would take */
 
 /* Adds to `bytes` what makes a terminal that shows `shown` show `next`, and puts the cursor at the
- * beginning of the last row. Both have one size. `shown` becomes equal to `next`. */
-void term_cells_update(term_cells *shown, const term_cells *next, bool colour, px_text *bytes);
+ * beginning of row `rest`. Both have one size. `shown` becomes equal to `next`. */
+void term_cells_update(term_cells *shown, const term_cells *next, bool colour, int rest,
+                       px_text *bytes);
+/* The first row from which on all are blank; the last one where none is. */
+int term_cells_rest(const term_cells *cells);
 /* Rows without the blanks at their ends, as lines; the blank rows at the bottom are left out. */
 void term_cells_text(const term_cells *cells, px_text *text);
 

@@ -42,10 +42,10 @@ static void test_put(void **state)
 static void update(term_cells *shown, const term_cells *next, bool colour, const char *want)
 {
     px_text bytes = {0};
-    term_cells_update(shown, next, colour, &bytes);
+    term_cells_update(shown, next, colour, 2, &bytes);
     assert_string_equal(px_text_get(&bytes), want);
     px_text_clear(&bytes);
-    term_cells_update(shown, next, colour, &bytes);
+    term_cells_update(shown, next, colour, 2, &bytes);
     assert_string_equal(px_text_get(&bytes), ""); /* nothing left to send */
     px_text_done(&bytes);
 }
@@ -103,7 +103,7 @@ static void test_play(void **state)
         for (int i = 0; i < 65; i++, draw = draw * 1103515245u + 12345u)
             next.cells[i].code = draw >> 16 & 1 ? 'a' + (draw >> 20) % 3 : ' ';
         px_text_clear(&bytes);
-        term_cells_update(&shown, &next, false, &bytes);
+        term_cells_update(&shown, &next, false, 4, &bytes);
         play(&screen, px_text_get(&bytes));
         for (int i = 0; i < 65; i++)
             assert_int_equal(screen.cells[i].code, next.cells[i].code);
@@ -112,6 +112,21 @@ static void test_play(void **state)
     term_cells_done(&shown);
     term_cells_done(&next);
     term_cells_done(&screen);
+}
+
+static void test_rest(void **state)
+{
+    (void)state;
+    term_cells cells = {0};
+    assert_true(term_cells_resize(&cells, 4, 3));
+    assert_int_equal(term_cells_rest(&cells), 0);
+    term_cells_put(&cells, 0, 0, TERM_PLAIN, "abcd");
+    assert_int_equal(term_cells_rest(&cells), 1);
+    term_cells_put(&cells, 0, 1, TERM_PLAIN, "a");
+    assert_int_equal(term_cells_rest(&cells), 2);
+    term_cells_put(&cells, 3, 2, TERM_PLAIN, "a");
+    assert_int_equal(term_cells_rest(&cells), 2);
+    term_cells_done(&cells);
 }
 
 static void test_limits(void **state)
@@ -129,10 +144,8 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_put),
-        cmocka_unit_test(test_update),
-        cmocka_unit_test(test_play),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_put),  cmocka_unit_test(test_update), cmocka_unit_test(test_play),
+        cmocka_unit_test(test_rest), cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
