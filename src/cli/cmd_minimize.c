@@ -304,7 +304,7 @@ static int minimize_run(const cli_command *self, int argc, char **argv)
         CLI_FLAG(0, "same-class", &a.same_class, "the wrong answer must stay the same one"),
         CLI_INT(0, "executions", &a.executions, "N", 1, 9e15,
                 "of the network for a fault, at most"),
-        CLI_STRING(0, "scale", &a.data.scale, "X", "as the campaign was made"),
+        CLI_STRING(0, "scale", &a.data.scale, "X", "instead of what the campaign remembers"),
         CLI_STRING(0, "mean", &a.data.mean, "LIST", "likewise"),
         CLI_STRING(0, "std", &a.data.std, "LIST", "likewise"),
         CLI_INT(0, "seed", &a.data.seed, "N", 0, 9e15, "of everything random"),
