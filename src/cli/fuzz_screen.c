@@ -158,11 +158,10 @@ static void screen_size(int *columns, int *rows)
 /* Makes room on the terminal, and forgets what it showed. */
 static bool screen_begin(fuzz_screen *screen, int columns, int rows)
 {
-    const bool first = screen->shown.cells == NULL;
     if (!term_cells_resize(&screen->shown, columns, rows))
         return false;
     px_text_add(&screen->bytes, "\033[?25l\033[0m");
-    for (int i = 1; first && i < rows; i++) /* what was there goes up and stays readable */
+    for (int i = 1; !drawing && i < rows; i++) /* what is there goes up and stays readable */
         px_text_add(&screen->bytes, "\n");
     px_text_add(&screen->bytes, "\033[H\033[2J");
     return true;

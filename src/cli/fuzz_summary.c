@@ -32,13 +32,13 @@ void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *
 {
     char words[160], a[FUZZ_FIGURE], b[FUZZ_FIGURE];
     cli_table *table = cli_table_new("lrl");
-    snprintf(words, sizeof words, "%s/s%s%.100s", fuzz_rate(report->executions_per_s, a),
-             report->stopped ? "; stopped: " : "", report->stopped ? report->stopped : "");
-    summary_line(table, "run time", fuzz_time_short(report->run_s, b), "");
+    snprintf(words, sizeof words, "stopped: %.100s", report->stopped ? report->stopped : "not yet");
+    summary_line(table, "run time", fuzz_time_short(report->run_s, b), words);
+    snprintf(words, sizeof words, "%s/s", fuzz_rate(report->executions_per_s, a));
     summary_count(table, "executions", report->executions, words);
     snprintf(words, sizeof words, "%s misclassified ones were left out",
              cli_number(report->seeds_wrong, a));
-    summary_count(table, "seeds", counts->seeds, report->seeds_wrong > 0 ? words : "");
+    summary_count(table, "seeds", counts->seeds, words);
     snprintf(words, sizeof words, "%s kept", cli_number(counts->kept, a));
     summary_count(table, "outputs", counts->outputs, words);
     snprintf(words, sizeof words, "%s unique, %s types", cli_number(counts->unique_faults, a),
