@@ -30,6 +30,8 @@
 #include <plexor/probe.h>
 #include <plexor/trace.h>
 
+#include <plexor/attack.h>
+
 #include <plexor/arch.h>
 #include <plexor/feeder.h>
 #include <plexor/optimizer.h>

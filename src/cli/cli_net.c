@@ -223,6 +223,18 @@ void cli_classes_close(cli_classes *classes)
     classes->document = NULL;
 }
 
+px_status cli_range(const char *text, double *low, double *high, px_error *err)
+{
+    char first[64];
+    const char *comma = strchr(text, ',');
+    if (!comma || (size_t)(comma - text) >= sizeof first)
+        return px_fail(err, PX_E_USAGE, "--range '%.60s': expected LOW,HIGH, such as 0,1", text);
+    memcpy(first, text, (size_t)(comma - text));
+    first[comma - text] = '\0';
+    PX_TRY(px_length_parse(first, "--range", 0, 1, low, err));
+    return px_length_parse(comma + 1, "--range", 0, 1, high, err);
+}
+
 px_status cli_shard(const char *text, int64_t *shard, int64_t *shards, px_error *err)
 {
     long long i = 0, n = 1;

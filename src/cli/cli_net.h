@@ -109,6 +109,9 @@ cli_classes cli_classes_open(const px_model *model, const px_dataset *set);
 const char *cli_class_name(const cli_classes *classes, int c, char buffer[CLI_NUMBER_TEXT]);
 void cli_classes_close(cli_classes *classes);
 
+/* --range LOW,HIGH. */
+px_status cli_range(const char *text, double *low, double *high, px_error *err);
+
 /* --shard I/N; NULL: 0/1. */
 px_status cli_shard(const char *text, int64_t *shard, int64_t *shards, px_error *err);
 

@@ -199,17 +199,8 @@ static px_status work_options(const synthesize_work *w, px_synthesis_options *ou
 {
     const synthesize_args *a = w->a;
     px_synthesis_options o = px_synthesis_options_default();
-    if (a->range) {
-        char low[64];
-        const char *comma = strchr(a->range, ',');
-        if (!comma || (size_t)(comma - a->range) >= sizeof low)
-            return px_fail(err, PX_E_USAGE, "--range '%.60s': expected LOW,HIGH, such as 0,1",
-                           a->range);
-        memcpy(low, a->range, (size_t)(comma - a->range));
-        low[comma - a->range] = '\0';
-        PX_TRY(px_length_parse(low, "--range", 0, 1, &o.low, err));
-        PX_TRY(px_length_parse(comma + 1, "--range", 0, 1, &o.high, err));
-    }
+    if (a->range)
+        PX_TRY(cli_range(a->range, &o.low, &o.high, err));
     o.keep_float = strcmp(a->store, "float") == 0;
     o.iterations = a->iterations;
     PX_TRY(px_synthesis_complete(&o, w->inputs.set, &w->inputs.pre, err));

@@ -14,6 +14,7 @@
     X(select)           \
     X(merge)            \
     X(synthesize)       \
+    X(attack)           \
     X(mutate)           \
     X(fuzz)             \
     X(status)           \

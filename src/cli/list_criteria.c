@@ -1,8 +1,9 @@
-/* src/cli/list_criteria.c - the lists of coverage criteria, presets, selectors and engines */
+/* src/cli/list_criteria.c - the lists of criteria, presets, selectors, attacks and engines */
 #include "cli/list_criteria.h"
 
 #include "cli/cli.h"
 
+#include <plexor/attack.h>
 #include <plexor/fuzz.h>
 #include <plexor/select.h>
 
@@ -18,7 +19,7 @@ static void setting_text(const px_param *s, px_text *text)
     }
 }
 
-typedef struct list_entry { /* a criterion or a selector */
+typedef struct list_entry { /* a criterion, a selector or an attack */
     const char *id, *title, *source;
     const px_param *settings;
     size_t setting_count;
@@ -133,6 +134,40 @@ void list_json_selectors(px_json *json)
         px_json_bool(json, "labelled", (s->needs & PX_NEEDS_LABELLED) != 0);
         px_json_bool(json, "pictures", (s->needs & PX_NEEDS_PICTURES) != 0);
         px_json_bool(json, "own_passes", s->run != NULL);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static list_entry attack_entry(const px_attack_method *m)
+{
+    return (list_entry){m->id, m->title, m->source, m->settings, m->setting_count};
+}
+
+void list_print_attacks(void)
+{
+    cli_table *table = entry_table("ATTACK");
+    for (size_t i = 0; i < px_attack_method_count(); i++) {
+        const list_entry entry = attack_entry(px_attack_method_get(i));
+        print_entry(table, &entry);
+    }
+    cli_table_print_free(table, "");
+}
+
+void list_json_attacks(px_json *json)
+{
+    px_json_array(json, "attacks");
+    for (size_t i = 0; i < px_attack_method_count(); i++) {
+        const px_attack_method *m = px_attack_method_get(i);
+        const list_entry entry = attack_entry(m);
+        px_json_object(json, NULL);
+        json_entry(json, &entry);
+        px_json_array(json, "norms");
+        for (int k = 0; k < 3 && m->norms[k] != PX_NORM_AUTO; k++)
+            px_json_string(json, NULL, px_norm_name(m->norms[k]));
+        px_json_end(json);
+        px_json_bool(json, "eps", m->bounded);
+        px_json_bool(json, "restarts", m->restarts);
         px_json_end(json);
     }
     px_json_end(json);

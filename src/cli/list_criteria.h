@@ -1,4 +1,4 @@
-/* src/cli/list_criteria.h - the lists of coverage criteria, selectors, presets and engines */
+/* src/cli/list_criteria.h - the lists of criteria, selectors, attacks, presets and engines */
 #ifndef PLEXOR_CLI_LIST_CRITERIA_H
 #define PLEXOR_CLI_LIST_CRITERIA_H
 
@@ -8,6 +8,8 @@ void list_print_criteria(void);
 void list_json_criteria(px_json *json);
 void list_print_selectors(void);
 void list_json_selectors(px_json *json);
+void list_print_attacks(void);
+void list_json_attacks(px_json *json);
 void list_print_presets(void);
 void list_json_presets(px_json *json);
 void list_print_engines(void);

@@ -7,6 +7,7 @@
 #include "generate/synthesis_inside.h"
 
 #include "base/memory.h"
+#include "engine/view_row.h"
 #include "probe/neuron_values.h"
 
 #include <math.h>
@@ -98,22 +99,6 @@ static px_status batch_seed(batch *b, px_error *err)
     return PX_OK;
 }
 
-/* Row `row` of the input's gradient, in logical order. */
-static void gradient_row(const px_view *view, int64_t row, float *out, size_t count)
-{
-    int64_t at[PX_MAX_RANK] = {0}, offset = row * view->stride[0];
-    for (size_t i = 0; i < count; i++) {
-        out[i] = view->data[offset];
-        for (int d = view->shape.rank - 1; d > 0; d--) {
-            offset += view->stride[d];
-            if (++at[d] < view->shape.dim[d])
-                break;
-            offset -= at[d] * view->stride[d];
-            at[d] = 0;
-        }
-    }
-}
-
 /* From `exact` as it is to where one step leads. */
 static px_status batch_step(batch *b, int which, px_error *err)
 {
@@ -129,7 +114,7 @@ static px_status batch_step(batch *b, int which, px_error *err)
     b->spent[SYNTHESIS_BACKWARD] += end - middle;
     const px_view view = px_session_grad(b->session, run->input);
     for (int64_t i = 0; i < b->samples; i++) {
-        gradient_row(&view, i, b->gradient, count);
+        pxi_view_row(&view, i, b->gradient, count);
         if (!pxi_neuron_finite(b->gradient, (int64_t)count))
             return batch_name(b, i, "gradients of its neurons", NULL, err);
         pxi_pixels_step(&run->rule, b->original + (size_t)i * count, b->gradient,

@@ -1,0 +1,254 @@
+/* src/attack/attack_run.c - a run over all inputs: plan, chunks, workers */
+#include "attack/attack_inside.h"
+
+#include "base/memory.h"
+#include "base/worker_pool.h"
+#include "engine/sample_plan.h"
+
+#include <inttypes.h>
+#include <plexor/system.h>
+#include <stdlib.h>
+
+static const size_t CHUNK_BYTES = (size_t)128 << 20; /* pixels that are held at a time */
+
+/* --- before the run -----------------------------------------------------------------------------
+ */
+
+static px_status run_rows(px_attack *a, const px_attack_job *job, px_error *err)
+{
+    const int64_t all = px_dataset_count(job->set);
+    a->count = job->inputs ? job->count : all;
+    a->rows = pxi_calloc((size_t)PX_MAX(a->count, 1), sizeof *a->rows);
+    if (!a->rows)
+        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", a->count);
+    for (int64_t i = 0; i < a->count; i++) {
+        const int64_t input = job->inputs ? job->inputs[i] : i;
+        if (input < 0 || input >= all)
+            return px_fail(err, PX_E_USAGE, "there is no input %" PRId64, input);
+        a->rows[i] = (px_attack_row){
+            .input = input, .label = px_dataset_label(job->set, input), .target = -1};
+    }
+    return PX_OK;
+}
+
+static px_status run_check(const pxi_attack_run *run, px_error *err)
+{
+    const int classes = run->scores.classes;
+    const px_attack_options *o = &run->options;
+    if (classes < 2)
+        return px_fail(err, PX_E_MISMATCH, "the network has %d class: there is no wrong one",
+                       classes);
+    if (px_dataset_has_labels(run->job->set))
+        PX_TRY(px_dataset_check_labels(run->job->set, classes, err));
+    if (o->goal == PX_GOAL_CLASS && (o->target < 0 || o->target >= classes))
+        return px_fail(err, PX_E_USAGE,
+                       "there is no class %" PRId64 " to aim at; the network has 0 to %d",
+                       o->target, classes - 1);
+    return PX_OK;
+}
+
+static px_status run_plan(pxi_attack_run *run, px_error *err)
+{
+    const px_attack_job *job = run->job;
+    const px_shape sample = px_dataset_shape(job->set);
+    px_plan_options options = px_plan_options_default();
+    px_feed feed;
+    PX_TRY(pxi_sample_feed(job->model, &sample, job->pre->channels_last, &feed, err));
+    run->input = feed.value;
+    options.batch = run->options.batch;
+    options.keep = options.seeds = &run->scores.value;
+    options.keep_count = options.seed_count = 1;
+    options.wrt = &run->input;
+    options.wrt_count = 1;
+    options.no_outputs = true;
+    options.repeat = run->passes > 1;
+    return pxi_sample_plan(job->model, &feed, options, PX_MAX(run->out->count, 1), &run->plan, err);
+}
+
+static px_status run_settings(pxi_attack_run *run, px_error *err)
+{
+    const px_attack_options *o = &run->options;
+    const pxi_attack_method *method = run->method;
+    const pxi_pixel_bounds bounds = {
+        .step = method->shown.bounded ? o->step_size : 0.0,
+        .distance = method->shown.bounded ? o->eps : o->high - o->low,
+        .low = o->low,
+        .high = o->high,
+    };
+    PX_TRY(pxi_attack_settings(method, o, run->settings, err));
+    pxi_pixel_rule_init(&run->rule, run->job->set, run->job->pre, &bounds);
+    run->eps = run->rule.distance;
+    run->step = run->rule.step;
+    run->limit = method->limit ? method->limit(run) : o->steps;
+    run->passes = method->passes ? method->passes(run) : 1;
+    run->state_bytes = method->state_bytes ? method->state_bytes(run) : 0;
+    run->early = !o->all_steps || !method->shown.bounded;
+    return PX_OK;
+}
+
+static px_status run_room(pxi_attack_run *run, px_error *err)
+{
+    const size_t count = run->rule.count;
+    const size_t each = count * (2 * sizeof *run->original + sizeof *run->bytes);
+    const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1));
+    run->room = PX_MAX(PX_MIN(fit, run->out->count), 2 * px_plan_batch(run->plan));
+    run->original = pxi_calloc((size_t)run->room, count * sizeof *run->original);
+    run->exact = pxi_calloc((size_t)run->room, count * sizeof *run->exact);
+    if (run->out->rounds)
+        run->bytes = pxi_calloc((size_t)run->room, count);
+    if (!run->original || !run->exact || (run->out->rounds && !run->bytes))
+        return px_fail(err, PX_E_NOMEM, "out of memory for the pixels of %" PRId64 " inputs",
+                       run->room);
+    return PX_OK;
+}
+
+/* --- the run ------------------------------------------------------------------------------------
+ */
+
+static bool run_tick(void *context, int64_t done, int64_t total)
+{
+    pxi_attack_run *run = context;
+    const px_attack_options *o = &run->options;
+    const int64_t inputs = run->first + (int64_t)atomic_load(&run->done);
+    (void)done;
+    (void)total;
+    const bool go_on = !o->progress || o->progress(o->progress_context, inputs, run->out->count);
+    if (!go_on)
+        atomic_store(&run->stop, true);
+    return go_on;
+}
+
+static px_status run_emit(const pxi_attack_run *run, px_error *err)
+{
+    const px_attack_options *o = &run->options;
+    for (int64_t i = 0; o->emit && i < run->samples; i++) {
+        const size_t at = (size_t)i * run->rule.count;
+        const px_attack_made made = {
+            .row = &run->out->rows[run->first + i],
+            .place = run->first + i,
+            .original = run->original + at,
+            .exact = run->exact + at,
+            .bytes = run->bytes ? run->bytes + at : NULL,
+        };
+        PX_TRY(o->emit(o->emit_context, &made, err));
+    }
+    return PX_OK;
+}
+
+static px_status run_chunks(pxi_attack_run *run, px_pool *pool, px_error *err)
+{
+    px_attack *a = run->out;
+    for (run->first = 0; run->first < a->count; run->first += run->room) {
+        run->samples = PX_MIN(run->room, a->count - run->first);
+        atomic_store(&run->next, 0);
+        atomic_store(&run->done, 0);
+        PX_TRY(
+            pxi_pool_run(pool, pxi_pool_threads(pool), pxi_attack_work, run, run_tick, run, err));
+        const double start = px_clock_s();
+        PX_TRY(run_emit(run, err));
+        a->emit_seconds += px_clock_s() - start;
+    }
+    return PX_OK;
+}
+
+static px_status run_workers(pxi_attack_run *run, px_error *err)
+{
+    px_pool *pool = NULL;
+    PX_TRY(pxi_pool_new(run->options.threads, &pool, err));
+    const int workers = pxi_pool_threads(pool);
+    px_status status = PX_OK;
+    run->sessions = pxi_calloc((size_t)workers, sizeof *run->sessions);
+    if (!run->sessions)
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int i = 0; i < workers && status == PX_OK; i++)
+        status = px_session_new(run->plan, &run->sessions[i], err);
+    if (status == PX_OK)
+        status = run_chunks(run, pool, err);
+    for (int i = 0; run->sessions && i < workers; i++)
+        px_session_free(run->sessions[i]);
+    free(run->sessions);
+    pxi_pool_free(pool);
+    return status;
+}
+
+/* Targets that are all the true class: nothing was attacked. */
+static px_status run_some(const px_attack *a, px_error *err)
+{
+    for (int64_t i = 0; i < a->count; i++)
+        if (!a->rows[i].skipped)
+            return PX_OK;
+    return a->count == 0 ? PX_OK
+                         : px_fail(err, PX_E_INPUT,
+                                   "the target is the true class of every input; choose another");
+}
+
+static px_status run_all(pxi_attack_run *run, const px_attack_options *options, px_error *err)
+{
+    const px_attack_job *job = run->job;
+    px_attack *a = run->out;
+    run->options = *options;
+    PX_TRY(px_attack_complete(&run->options, job->set, job->pre, err));
+    run->method = pxi_attack_find(run->options.method, err);
+    a->options = run->options;
+    a->rounds = px_dataset_is_8bit(job->set) && !run->options.keep_float;
+    PX_TRY(px_model_scores(job->model, &run->scores, err));
+    a->classes = run->scores.classes;
+    PX_TRY(run_check(run, err));
+    PX_TRY(run_settings(run, err));
+    PX_TRY(run_rows(a, job, err));
+    if (a->count == 0)
+        return PX_OK;
+    PX_TRY(run_plan(run, err));
+    PX_TRY(run_room(run, err));
+    PX_TRY(run_workers(run, err));
+    return run_some(a, err);
+}
+
+px_status px_attack_run(const px_attack_job *job, const px_attack_options *options, px_attack **out,
+                        px_error *err)
+{
+    const double start = px_clock_s();
+    px_attack *a = pxi_calloc(1, sizeof *a);
+    if (!a)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_attack_run run = {.job = job, .out = a};
+    const px_status status = run_all(&run, options, err);
+    px_plan_free(run.plan);
+    free(run.original);
+    free(run.exact);
+    free(run.bytes);
+    a->seconds = px_clock_s() - start - a->emit_seconds;
+    if (status == PX_OK)
+        *out = a;
+    else
+        px_attack_free(a);
+    return status;
+}
+
+void px_attack_free(px_attack *a)
+{
+    if (!a)
+        return;
+    free(a->rows);
+    free(a);
+}
+
+int64_t px_attack_count(const px_attack *a)
+{
+    return a->count;
+}
+
+const px_attack_row *px_attack_rows(const px_attack *a)
+{
+    return a->rows;
+}
+
+const px_attack_options *px_attack_used(const px_attack *a)
+{
+    return &a->options;
+}
+
+bool px_attack_rounds(const px_attack *a)
+{
+    return a->rounds;
+}

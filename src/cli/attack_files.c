@@ -1,0 +1,252 @@
+/* src/cli/attack_files.c - results of an attack as a campaign, and on a contact sheet */
+#include "cli/attack_files.h"
+
+#include <inttypes.h>
+#include <plexor/synthesize.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COMMIT_EVERY = 256, SHEET_MOST = 48, SHEET_COLUMNS = 12 };
+
+static bool files_round(const attack_files *f)
+{
+    return px_dataset_is_8bit(f->inputs->set) && !f->options.keep_float;
+}
+
+/* --- the campaign -------------------------------------------------------------------------------
+ */
+
+px_status attack_campaign_open(attack_files *f, const char *folder, px_error *err)
+{
+    return px_campaign_open(folder, PX_CAMPAIGN_CREATE, &f->campaign, err);
+}
+
+px_status attack_campaign_identify(attack_files *f, const px_model *model, int classes,
+                                   const char *settings, int64_t seed, px_error *err)
+{
+    const px_attack_options *o = &f->options;
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_json_string(&json, "command", "attack");
+    px_json_string(&json, "method", o->method);
+    px_json_string(&json, "settings", settings);
+    px_json_string(&json, "norm", px_norm_name(o->norm));
+    px_json_real(&json, "eps", o->eps);
+    px_json_int(&json, "steps", o->steps);
+    px_json_real(&json, "step_size", o->step_size);
+    px_json_int(&json, "restarts", o->restarts);
+    px_json_bool(&json, "all_steps", o->all_steps);
+    px_json_bool(&json, "random_start", !o->no_random);
+    px_json_int(&json, "goal", o->goal);
+    px_json_int(&json, "target", o->target);
+    px_json_real(&json, "low", o->low);
+    px_json_real(&json, "high", o->high);
+    px_json_real(&json, "scale", (double)f->inputs->pre.scale);
+    px_json_end(&json);
+    const px_campaign_identity identity = {
+        .model_hash = px_model_hash(model),
+        .data_hash = px_dataset_hash(f->inputs->set),
+        .seed = (uint64_t)seed,
+        .dtype = files_round(f) ? PX_UINT8 : PX_FLOAT32,
+        .shape = px_dataset_shape(f->inputs->set),
+        .classes = classes,
+        .settings = px_json_text(&json),
+    };
+    px_status status = PX_E_NOMEM;
+    f->pixels = calloc(f->inputs->floats, sizeof(float));
+    if (!identity.settings || !f->pixels)
+        px_fail(err, PX_E_NOMEM, "out of memory");
+    else
+        status = px_campaign_identify(f->campaign, &identity, err);
+    px_json_done(&json);
+    return status;
+}
+
+/* Raw values in the campaign's type: floats of 8-bit data are in scaled units. */
+static void files_pixels(attack_files *f, const float *values, const uint8_t *bytes)
+{
+    const bool levels = px_dataset_is_8bit(f->inputs->set);
+    const double unit = px_length_levels(&f->inputs->pre, 1.0);
+    for (size_t i = 0; i < f->inputs->floats; i++) {
+        if (files_round(f))
+            ((uint8_t *)f->pixels)[i] = bytes ? bytes[i] : (uint8_t)values[i];
+        else
+            ((float *)f->pixels)[i] = levels ? (float)((double)values[i] / unit) : values[i];
+    }
+}
+
+static char *files_chain(const attack_files *f, const px_attack_row *row)
+{
+    const px_attack_options *o = &f->options;
+    char number[PX_REAL_TEXT];
+    px_text text = {0};
+    px_text_format(&text, "{\"method\":\"%s\",\"norm\":\"%s\"", o->method, px_norm_name(o->norm));
+    if (o->eps > 0.0)
+        px_text_format(&text, ",\"eps\":%s", px_real_text(o->eps, number));
+    if (o->step_size > 0.0)
+        px_text_format(&text, ",\"step_size\":%s", px_real_text(o->step_size, number));
+    px_text_format(&text, ",\"steps\":%" PRId64 ",\"restart\":%" PRId64, row->steps, row->restart);
+    if (row->target >= 0)
+        px_text_format(&text, ",\"target\":%" PRId64, row->target);
+    px_text_add(&text, "}");
+    return px_text_take(&text);
+}
+
+/* The original as a seed, then what became of it. */
+static px_status files_put(attack_files *f, const px_attack_made *made, px_error *err)
+{
+    const px_attack_row *row = made->row;
+    px_campaign_input in = {
+        .kind = PX_INPUT_SEED,
+        .data_index = px_dataset_index(f->inputs->set, row->input),
+        .label = row->truth,
+        .prediction = row->before,
+        .confidence = row->confidence_before,
+        .step = f->executions,
+    };
+    int64_t seed = 0;
+    files_pixels(f, made->original, NULL);
+    PX_TRY(px_campaign_put(f->campaign, &in, f->pixels, &seed, err));
+    char *chain = files_chain(f, row);
+    if (!chain)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_attack_form *form = &row->stored;
+    in.kind =
+        form->predicted >= 0 && form->predicted != row->truth ? PX_INPUT_FAULT : PX_INPUT_KEPT;
+    in.parent = in.root = seed;
+    in.prediction = form->predicted;
+    in.confidence = form->confidence;
+    in.l0 = form->l0;
+    in.l2 = form->l2;
+    in.linf = form->linf;
+    in.step = f->executions += row->forwards;
+    in.chain = chain;
+    files_pixels(f, made->exact, made->bytes);
+    px_status status = px_campaign_put(f->campaign, &in, f->pixels, NULL, err);
+    free(chain);
+    if (status == PX_OK && ++f->put % COMMIT_EVERY == 0)
+        status = px_campaign_commit(f->campaign, err);
+    return status;
+}
+
+/* --- the sheet ----------------------------------------------------------------------------------
+ */
+
+px_status attack_sheet_open(attack_files *f, px_error *err)
+{
+    static const px_sheet_options options = {
+        .title = "original, attacked, ten times the difference", .columns = SHEET_COLUMNS};
+    const px_shape shape = px_dataset_shape(f->inputs->set);
+    if (shape.rank != 3 || (shape.dim[0] != 1 && shape.dim[0] != 3) ||
+        shape.dim[1] > PX_SHEET_SIDE_MOST || shape.dim[2] > PX_SHEET_SIDE_MOST)
+        return px_fail(err, PX_E_MISMATCH,
+                       "--sheet: these inputs are no pictures of one or three channels");
+    f->picture = calloc(4, f->inputs->floats); /* the fourth: planes */
+    if (!f->picture)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int i = 0; i < 2; i++)
+        PX_TRY(px_sheet_new(&options, &f->sheets[i], err));
+    return PX_OK;
+}
+
+static uint8_t sheet_byte(double share)
+{
+    return (uint8_t)(share > 0.0 ? share < 1.0 ? share * 255.0 + 0.5 : 255.0 : 0.0);
+}
+
+static void sheet_interleave(const px_shape *shape, const uint8_t *planes, uint8_t *out)
+{
+    const size_t channels = (size_t)shape->dim[0];
+    const size_t places = (size_t)(shape->dim[1] * shape->dim[2]);
+    for (size_t c = 0; c < channels; c++)
+        for (size_t i = 0; i < places; i++)
+            out[i * channels + c] = planes[c * places + i];
+}
+
+static px_status sheet_draw(attack_files *f, const px_attack_made *made, px_error *err)
+{
+    const px_shape shape = px_dataset_shape(f->inputs->set);
+    const size_t count = f->inputs->floats;
+    const px_preprocess *pre = &f->inputs->pre;
+    const bool levels = px_dataset_is_8bit(f->inputs->set);
+    const double low = levels ? 0.0 : px_length_levels(pre, f->options.low);
+    const double range = (levels ? 255.0 : px_length_levels(pre, f->options.high)) - low;
+    uint8_t *planes = f->picture + 3 * count;
+    float *changed = malloc(count * sizeof *changed);
+    if (!changed)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++) /* what is stored */
+        changed[i] = made->bytes ? (float)made->bytes[i] : made->exact[i];
+    for (int which = 0; which < 2; which++) {
+        const float *values = which ? changed : made->original;
+        for (size_t i = 0; i < count; i++)
+            planes[i] = sheet_byte(((double)values[i] - low) / range);
+        sheet_interleave(&shape, planes, f->picture + (size_t)which * count);
+    }
+    px_perturbation_bytes(made->original, changed, count, range, /* absolute= */ false, planes);
+    sheet_interleave(&shape, planes, f->picture + 2 * count);
+    free(changed);
+    return PX_OK;
+}
+
+static px_status sheet_add(attack_files *f, const px_attack_made *made, px_error *err)
+{
+    const px_shape shape = px_dataset_shape(f->inputs->set);
+    const px_attack_form *form = &made->row->stored;
+    const int which = !form->reached;
+    char captions[3][96], name[CLI_NUMBER_TEXT];
+    if (f->on_sheet[which] == SHEET_MOST)
+        return PX_OK;
+    f->on_sheet[which]++;
+    PX_TRY(sheet_draw(f, made, err));
+    snprintf(captions[0], sizeof captions[0], "%.60s",
+             cli_class_name(f->classes, (int)made->row->truth, name));
+    snprintf(captions[1], sizeof captions[1], "as %.60s",
+             form->predicted < 0 ? "?" : cli_class_name(f->classes, (int)form->predicted, name));
+    snprintf(captions[2], sizeof captions[2], "max %.4g\nL2 %.4g", form->linf, form->l2);
+    for (int i = 0; i < 3; i++) {
+        const px_sheet_item item = {
+            .picture = {(int)shape.dim[2], (int)shape.dim[1], (int)shape.dim[0],
+                        f->picture + (size_t)i * f->inputs->floats},
+            .caption = captions[i],
+            .marked = i == 1 && form->reached,
+        };
+        PX_TRY(px_sheet_add(f->sheets[which], &item, err));
+    }
+    return PX_OK;
+}
+
+/* --- both ---------------------------------------------------------------------------------------
+ */
+
+px_status attack_files_add(void *context, const px_attack_made *made, px_error *err)
+{
+    attack_files *f = context;
+    const px_attack_row *row = made->row;
+    if (row->skipped || row->before < 0 || row->before != row->truth)
+        return PX_OK; /* it was wrong to begin with */
+    if (f->campaign)
+        PX_TRY(files_put(f, made, err));
+    return f->sheets[1] ? sheet_add(f, made, err) : PX_OK;
+}
+
+px_status attack_files_finish(attack_files *f, const char *sheet, const char *command,
+                              double seconds, px_error *err)
+{
+    if (f->campaign) {
+        PX_TRY(px_campaign_set(f->campaign, "command", command, err));
+        PX_TRY(px_campaign_set_int(f->campaign, "executions", f->executions, err));
+        PX_TRY(px_campaign_set_real(f->campaign, "seconds", seconds, err));
+        PX_TRY(px_campaign_commit(f->campaign, err));
+    }
+    return sheet ? px_sheet_save(f->sheets[f->on_sheet[0] ? 0 : 1], sheet, err) : PX_OK;
+}
+
+void attack_files_close(attack_files *f)
+{
+    px_sheet_free(f->sheets[0]);
+    px_sheet_free(f->sheets[1]);
+    px_campaign_close(f->campaign);
+    free(f->pixels);
+    free(f->picture);
+}

@@ -1,0 +1,146 @@
+/* src/cli/attack_print.c - an attack in numbers, for people and for programs */
+#include "cli/attack_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static void print_length(const attack_report *r, const char *name, double length)
+{
+    printf("%s %.4g", name, length);
+    if (px_dataset_is_8bit(r->inputs->set))
+        printf(" (%.4g of 255 levels)", px_length_levels(&r->inputs->pre, length));
+}
+
+static void print_settings(const attack_report *r)
+{
+    const px_attack_options *o = px_attack_used(r->attack);
+    const px_attack_method *method = px_attack_method_find(o->method);
+    char a[CLI_NUMBER_TEXT];
+    printf("%s on %s inputs of %s\n", o->method, cli_number(r->sum.count, a),
+           px_dataset_describe(r->inputs->set));
+    printf("goal: %s%s; norm %s", r->goal ? "target " : "any wrong class", r->goal ? r->goal : "",
+           px_norm_name(o->norm));
+    if (method->bounded)
+        print_length(r, ", eps", o->eps);
+    if (method->iterates) {
+        printf(", %" PRId64 " steps of", o->steps);
+        print_length(r, "", o->step_size);
+        printf("%s", o->all_steps ? ", all of them" : ", until the goal");
+    }
+    if (method->restarts && o->no_random)
+        printf(", from the input itself");
+    else if (method->restarts)
+        printf(", %" PRId64 " random start%s", o->restarts, o->restarts == 1 ? "" : "s");
+    if (*r->settings)
+        printf("; %s", r->settings);
+    printf("\nvalues %g to %g; %s\n\n", o->low, o->high,
+           !px_attack_rounds(r->attack) ? "stored as floats"
+           : method->bounded ? "8-bit: rounded to whole levels towards the original, as stored"
+                             : "8-bit: rounded to the nearest level, as stored");
+}
+
+static void row(cli_table *table, const char *name, const char *format, double exact, double stored,
+                bool rounds)
+{
+    const double values[] = {exact, stored};
+    cli_table_cell(table, "%s", name);
+    for (int i = 0; i < (rounds ? 2 : 1); i++) {
+        char text[CLI_NUMBER_TEXT];
+        snprintf(text, sizeof text, isnan(values[i]) ? "-" : format, values[i]);
+        cli_table_cell(table, "%s", text);
+    }
+}
+
+static void print_table(const attack_report *r)
+{
+    const px_attack_summary *s = &r->sum;
+    const px_attack_outcome *e = &s->exact, *t = &s->stored;
+    const bool rounds = px_attack_rounds(r->attack);
+    char right[96], number[CLI_NUMBER_TEXT];
+    cli_table *table = cli_table_new(rounds ? "lrr" : "lr");
+    static const char *const titles[] = {"", "FLOAT", "8-BIT"};
+    for (int i = 0; i < (rounds ? 3 : 2); i++)
+        cli_table_cell(table, "%s", titles[i]);
+    snprintf(right, sizeof right, "success, of %s right before", cli_number(s->right, number));
+    row(table, right, "%.2f%%", 100 * e->success, 100 * t->success, rounds);
+    row(table, "success, of all", "%.2f%%", 100 * e->success_all, 100 * t->success_all, rounds);
+    row(table, "accuracy before", "%.2f%%", 100 * s->accuracy, 100 * s->accuracy, rounds);
+    row(table, "robust accuracy", "%.2f%%", 100 * e->robust_accuracy, 100 * t->robust_accuracy,
+        rounds);
+    row(table, "L0, mean", "%.1f", e->l0.mean, t->l0.mean, rounds);
+    row(table, "L0, median", "%.1f", e->l0.median, t->l0.median, rounds);
+    row(table, "L2, mean", "%.4f", e->l2.mean, t->l2.mean, rounds);
+    row(table, "L2, median", "%.4f", e->l2.median, t->l2.median, rounds);
+    row(table, "Linf, mean", "%.4f", e->linf.mean, t->linf.mean, rounds);
+    row(table, "Linf, median", "%.4f", e->linf.median, t->linf.median, rounds);
+    cli_table_print_free(table, "");
+}
+
+void attack_print(const attack_report *r)
+{
+    const px_attack_summary *s = &r->sum;
+    print_settings(r);
+    print_table(r);
+    printf("\ndistances are of inputs that were right before and reach the goal, in scaled units\n"
+           "%.4g queries per input (%.4g forward, %.4g backward); %.3g s, %.0f inputs/s",
+           s->queries, s->forwards, s->backwards, s->seconds, (double)s->count / s->seconds);
+    if (r->to || r->sheet)
+        printf(", and %.3g s for files", s->emit_seconds);
+    printf("\n");
+    if (r->to)
+        printf("%s: a campaign; see 'plexor status', 'plexor export', or use it as data\n", r->to);
+}
+
+static void json_spread(px_json *json, const px_attack_outcome *o)
+{
+    px_json_real(json, "success", o->success);
+    px_json_real(json, "success_all", o->success_all);
+    px_json_int(json, "reached", o->reached);
+    px_json_real(json, "robust_accuracy", o->robust_accuracy);
+    px_json_real(json, "l0", o->l0.mean);
+    px_json_real(json, "l2", o->l2.mean);
+    px_json_real(json, "linf", o->linf.mean);
+    px_json_object(json, "median");
+    px_json_real(json, "l0", o->l0.median);
+    px_json_real(json, "l2", o->l2.median);
+    px_json_real(json, "linf", o->linf.median);
+    px_json_end(json);
+}
+
+void attack_json(const attack_report *r, px_json *json)
+{
+    const px_attack_summary *s = &r->sum;
+    const px_attack_options *o = px_attack_used(r->attack);
+    px_json_string(json, "method", o->method);
+    px_json_string(json, "settings", r->settings);
+    px_json_string(json, "target", r->goal);
+    px_json_string(json, "norm", px_norm_name(o->norm));
+    px_json_real(json, "eps", o->eps);
+    px_json_int(json, "steps", o->steps);
+    px_json_real(json, "step_size", o->step_size);
+    px_json_int(json, "restarts", o->restarts);
+    px_json_bool(json, "all_steps", o->all_steps);
+    px_json_array(json, "range");
+    px_json_real(json, NULL, o->low);
+    px_json_real(json, NULL, o->high);
+    px_json_end(json);
+    px_json_int(json, "count", s->count);
+    px_json_int(json, "right", s->right);
+    px_json_int(json, "skipped", s->skipped);
+    px_json_int(json, "unlabelled", s->unlabelled);
+    px_json_real(json, "accuracy", s->accuracy);
+    px_json_string(json, "stored_as", px_attack_rounds(r->attack) ? "8-bit" : "float");
+    json_spread(json, &s->stored); /* what is stored is what counts */
+    px_json_object(json, "float");
+    json_spread(json, &s->exact);
+    px_json_end(json);
+    px_json_real(json, "queries", s->queries);
+    px_json_real(json, "forwards", s->forwards);
+    px_json_real(json, "backwards", s->backwards);
+    px_json_int(json, "flat", s->flat);
+    px_json_int(json, "odd_gradients", s->odd_gradients);
+    px_json_int(json, "not_finite", s->not_finite);
+    px_json_real(json, "seconds", s->seconds);
+    px_json_real(json, "files_seconds", s->emit_seconds);
+}
