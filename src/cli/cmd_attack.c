@@ -130,6 +130,8 @@ static px_status work_run(attack_work *w, px_attack_options o, px_error *err)
     return status;
 }
 
+enum { CHANCE_TIMES = 3 }; /* accuracy below so many times that of guessing is told */
+
 static void work_notes(const attack_work *w, const px_attack_summary *s)
 {
     if (s->unlabelled)
@@ -153,9 +155,11 @@ static void work_notes(const attack_work *w, const px_attack_summary *s)
                  "%" PRId64 " of %" PRId64 " inputs have class scores that are no numbers; they "
                  "count as failed attacks",
                  s->not_finite, s->count);
-    if (s->count && !s->right)
-        cli_note(w->self, "the network gets none of these inputs right; check --scale, --mean and "
-                          "--std with 'plexor eval'");
+    if (s->unlabelled < s->count && s->accuracy * (double)w->scores.classes < CHANCE_TIMES)
+        cli_note(w->self,
+                 "the network gets only %.2f%% of these inputs right to begin with; check --scale, "
+                 "--mean and --std with 'plexor eval'",
+                 100.0 * s->accuracy);
 }
 
 static char *command_text(int argc, char **argv)
