@@ -2,6 +2,7 @@
 #include "train/trainer.h"
 
 #include "base/memory.h"
+#include "engine/gradient_reach.h"
 #include "engine/sample_plan.h"
 
 #include <errno.h>
@@ -89,12 +90,32 @@ static px_status trainer_model(px_trainer *t, px_error *err)
     return PX_OK;
 }
 
+/* reaches[i] = the scores' gradient comes to weight i. An operator that has none and stands between
+ * is an error that names it. */
+static px_status trainer_reach(const px_trainer *t, bool *reaches, px_error *err)
+{
+    pxi_reach reach = {0};
+    px_status status = pxi_reach_init(&reach, t->model, t->scores.value, err);
+    for (size_t i = 0; i < t->moved_count && status == PX_OK; i++) {
+        const px_weight *weight = t->moved[i];
+        reaches[i] = reach.reached[weight->value];
+        const px_node *gap = reaches[i] ? NULL : pxi_reach_gap(&reach, weight->value);
+        if (gap)
+            status = px_fail(err, PX_E_UNSUPPORTED,
+                             "operator '%s' (node '%s') has no gradient, so weight '%s' before it "
+                             "cannot be trained; freeze the layers up to there",
+                             gap->type, gap->name, weight->name);
+    }
+    pxi_reach_done(&reach);
+    return status;
+}
+
 /* Leaves out weights that the scores do not depend on, as those of a second head. `scratch` has
  * room for all weights. */
 static px_status trainer_reachable(px_trainer *t, bool *scratch, px_error *err)
 {
     size_t kept = 0;
-    PX_TRY(pxi_train_reach(t->model, t->scores.value, t->moved, t->moved_count, scratch, err));
+    PX_TRY(trainer_reach(t, scratch, err));
     for (size_t i = 0; i < t->moved_count; i++) {
         const int64_t size = px_shape_count(&t->moved[i]->tensor.shape);
         *(scratch[i] ? &t->parameters : &t->frozen) += size;

@@ -85,11 +85,6 @@ struct px_trainer {
 px_status pxi_train_frozen(const px_model *model, px_weights *weights, const char *layers,
                            const px_feed *feed, bool *frozen, px_error *err);
 
-/* trainer_reach.c: reaches[i] = the scores' gradient comes to weight i. An operator that has none
- * and stands between is an error that names it. */
-px_status pxi_train_reach(const px_model *model, int scores, px_weight *const *weights,
-                          size_t count, bool *reaches, px_error *err);
-
 /* trainer_step.c: forward, backward and the optimiser's step on one batch; moves the state on. */
 px_status pxi_train_step(px_trainer *trainer, px_error *err);
 

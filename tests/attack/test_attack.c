@@ -216,9 +216,9 @@ static void test_without_labels(void **state)
 static void test_flat_gradients(void **state)
 {
     (void)state;
-    const float rows[1][2] = {{0.6f, 0.3f}};
-    const int64_t labels[1] = {2};
-    scene s = affine_scene(rows, labels, 1, "Ceil"); /* its gradient is 0 */
+    const float rows[1][2] = {{0, 0}};
+    const int64_t labels[1] = {0};
+    scene s = affine_scene(rows, labels, 1, "Relu"); /* its gradient is 0 there */
     static const char *const methods[] = {"fgsm", "bim", "deepfool", "jsma"};
     for (size_t m = 0; m < PX_LEN(methods); m++) {
         px_attack_options o = small(methods[m], NULL);
@@ -227,12 +227,25 @@ static void test_flat_gradients(void **state)
         o.setting_count = 1;
         px_attack *a = attack_well(&s, &o);
         const px_attack_summary sum = sum_of(a);
-        if (sum.right == 1) {
-            assert_int_equal(sum.flat, 1);
-            assert_int_equal(px_attack_rows(a)->exact.l0, 0);
-        }
+        assert_int_equal(sum.right, 1);
+        assert_int_equal(sum.flat, 1);
+        assert_int_equal(px_attack_rows(a)->exact.l0, 0);
         px_attack_free(a);
     }
+    scene_close(&s);
+}
+
+static void test_no_way(void **state)
+{
+    (void)state;
+    const float rows[1][2] = {{0.6f, 0.3f}};
+    scene s = affine_scene(rows, NULL, 1, "Ceil");
+    const px_attack_job job = {.model = s.model, .set = s.set, .pre = &s.pre};
+    px_attack_options o = small("bim", NULL);
+    px_attack *a = NULL;
+    px_error err = {0};
+    assert_int_equal(px_attack_run(&job, &o, &a, &err), PX_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "'Ceil' (node 'wrap') has no gradient"));
     scene_close(&s);
 }
 
@@ -373,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_without_labels),
         cmocka_unit_test(test_flat_gradients),
+        cmocka_unit_test(test_no_way),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_target_is_the_class),
         cmocka_unit_test(test_cancel),

@@ -1,13 +1,13 @@
 """FGSM, BIM and PGD in PyTorch, written plainly, with plexor's random starts.
 
 Pixels are in scaled units (0..1). `scores(x)` gives logits; x has no gradient yet. The starts come from the same
-addresses as plexor's: Philox4x32-10 with key = seed, counter = (block, item, restart, 40).
+addresses as plexor's: Philox4x32-10 with key = seed, counter = (block, item, restart, 48).
 """
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-ATTACK = 40  # PX_RNG_ATTACK
+ATTACK = 48  # PX_RNG_ATTACK
 
 
 def philox(seed, item, iteration, blocks):
