@@ -246,6 +246,26 @@ bool pxi_climb_changed(const pxi_climb *climb, const pxi_climb_row *row)
     return memcmp(row->pixels, climb->fuzz->seeds[row->seed].pixels, climb->fuzz->pixel_bytes) != 0;
 }
 
+/* The largest stored value less the smallest. */
+static double climb_range(const px_fuzz *fuzz, const void *pixels)
+{
+    const uint8_t *bytes = pixels;
+    const float *reals = pixels;
+    double low = (double)INFINITY, high = -(double)INFINITY;
+    for (size_t i = 0; i < fuzz->size; i++) {
+        const double value = fuzz->rounds ? bytes[i] : (double)reals[i];
+        low = fmin(low, value);
+        high = fmax(high, value);
+    }
+    return high - low;
+}
+
+bool pxi_climb_blank(const pxi_climb *climb, const pxi_climb_row *row)
+{
+    const double least = 0.1 * climb_range(climb->fuzz, climb->fuzz->seeds[row->seed].pixels);
+    return climb_range(climb->fuzz, row->pixels) < least;
+}
+
 /* --- outputs ------------------------------------------------------------------------------------
  */
 

@@ -112,6 +112,9 @@ double pxi_climb_distance(const pxi_climb *climb, const pxi_climb_row *row, floa
 /* Whether a step led anywhere in what would be stored, against the seed. */
 bool pxi_climb_changed(const pxi_climb *climb, const pxi_climb_row *row);
 
+/* Whether there is nothing left to see: less than a tenth of the seed's contrast. */
+bool pxi_climb_blank(const pxi_climb *climb, const pxi_climb_row *row);
+
 /* Puts the row as it was looked at last: a fault where the first network errs, else kept. The chain
  * is the open JSON object, which is closed and freed. */
 px_status pxi_climb_put(pxi_climb *climb, const pxi_climb_row *row, px_json *chain, bool needed,

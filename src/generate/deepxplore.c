@@ -8,9 +8,10 @@
  * input; only outputs count for that.
  *
  * Where we differ from the published program: pictures are clipped in every step (clip=no: when
- * they are rounded only), many seeds climb at once, and what counts is the rounded picture. The
- * first network is the one under test: an output on which it errs is a fault, one on which only
- * the others do is kept.
+ * they are rounded only), many seeds climb at once, and what counts is the rounded picture. One
+ * that has lost nine tenths of its contrast shows nothing, so its label means nothing: that ends
+ * the visit. The first network is the one under test: an output on which it errs is a fault, one on
+ * which only the others do is kept.
  */
 #include "generate/climb.h"
 #include "generate/deepxplore_rules.h"
@@ -58,11 +59,11 @@ static const px_param xplore_settings[XPLORE_SETTINGS] = {
                    .most = 1e6,
                    .help = "weight of the neurons that have not fired yet"},
     [XPLORE_STEP] = {.name = "step",
-                     .fallback = 10,
-                     .least = 1e-6,
                      .most = 1e6,
-                     .help = "length of a step, in scaled pixel units per unit of the normalised "
-                             "gradient"},
+                     .help =
+                         "length of a step, in scaled pixel units per unit of the normalised "
+                         "gradient; 0: 1 for light, 0.02 for none, and 10 for the others, as in "
+                         "the published program"},
     [XPLORE_ITERS] = {.name = "iters",
                       .fallback = 50,
                       .least = 1,
@@ -115,7 +116,8 @@ typedef struct xplore {
     pxi_climb climb;
     xplore_row *rows;
     int64_t *fresh;  /* scratch: neurons that have not fired */
-    int64_t already; /* seeds on which the networks differ; saved */
+    int64_t already; /* seeds on which the networks differ; saved, as is the next */
+    int64_t blank;   /* visits that ended with nothing left to see */
 } xplore;
 
 /* --- opening ------------------------------------------------------------------------------------
@@ -229,7 +231,8 @@ static px_status xplore_begin(void *state, const void *saved, size_t size, px_er
         return PX_OK;
     pxi_fuzz_bytes from = {saved, (const uint8_t *)saved + size};
     if (!pxi_climb_load(&x->climb, &from) ||
-        !pxi_fuzz_load_int(&from, 0, INT64_MAX / 4, &x->already) || from.at != from.end)
+        !pxi_fuzz_load_int(&from, 0, INT64_MAX / 4, &x->already) ||
+        !pxi_fuzz_load_int(&from, 0, INT64_MAX / 4, &x->blank) || from.at != from.end)
         return pxi_fuzz_bad_state(x->fuzz, err);
     return PX_OK;
 }
@@ -240,6 +243,7 @@ static px_status xplore_save(const void *state, px_text *bytes, px_error *err)
     (void)err;
     pxi_climb_save(&x->climb, bytes);
     pxi_fuzz_save_int(bytes, x->already);
+    pxi_fuzz_save_int(bytes, x->blank);
     return PX_OK;
 }
 
@@ -301,6 +305,17 @@ static pxi_box xplore_box(const xplore *x, const pxi_climb_row *row)
     return box;
 }
 
+/* 10 for all of them, as published, makes light pictures all black or all white. */
+static double xplore_length(const double *settings)
+{
+    static const double own[] = {[PXI_XPLORE_LIGHT] = 1.0,
+                                 [PXI_XPLORE_OCCL] = 10.0,
+                                 [PXI_XPLORE_BLACKOUT] = 10.0,
+                                 [PXI_XPLORE_NONE] = 0.02};
+    return settings[XPLORE_STEP] > 0.0 ? settings[XPLORE_STEP]
+                                       : own[(int)settings[XPLORE_CONSTRAINT]];
+}
+
 static void xplore_step(xplore *x, int64_t at)
 {
     pxi_climb_row *row = &x->climb.rows[at];
@@ -318,7 +333,7 @@ static void xplore_step(xplore *x, int64_t at)
     const pxi_box box = picture ? xplore_box(x, row) : (pxi_box){0};
     pxi_xplore_constrain(rule, &box, channels, height, width, row->gradient);
     const double factor = rule == PXI_XPLORE_LIGHT ? s[XPLORE_LIGHT] : 1.0;
-    pxi_climb_move(&x->climb, row, s[XPLORE_STEP] * factor, s[XPLORE_CLIP] != 0.0);
+    pxi_climb_move(&x->climb, row, xplore_length(s) * factor, s[XPLORE_CLIP] != 0.0);
 }
 
 typedef enum xplore_state { XPLORE_AGREE, XPLORE_DIFFER, XPLORE_NO_NUMBER } xplore_state;
@@ -399,6 +414,11 @@ static px_status xplore_walk(xplore *x, int64_t at, px_error *err)
     xplore_state state = XPLORE_NO_NUMBER;
     if (pxi_climb_count(&x->climb, row))
         state = xplore_judge(x, row);
+    if (state != XPLORE_NO_NUMBER && pxi_climb_blank(&x->climb, row)) {
+        x->blank++;
+        row->active = false;
+        return PX_OK;
+    }
     row->active = state == XPLORE_AGREE && (double)row->steps < x->fuzz->settings[XPLORE_ITERS];
     return state == XPLORE_DIFFER ? xplore_output(x, at, err) : PX_OK;
 }
@@ -430,8 +450,9 @@ static void xplore_report(const void *state, px_fuzz_report *report)
     const xplore *x = state;
     pxi_climb_report(&x->climb, report);
     pxi_climb_note(report, "differed already", x->already);
+    pxi_climb_note(report, "went blank", x->blank);
     for (size_t net = 1; net < x->climb.net_count; net++)
-        pxi_climb_note(report, net == 1 ? "rival's neurons" : "3rd's neurons",
+        pxi_climb_note(report, net == 1 ? "2nd's neurons" : "3rd's neurons",
                        x->climb.tallies[net].covered);
 }
 

@@ -323,6 +323,35 @@ static void test_lists_grow(void **state)
     }
 }
 
+/* Steps as long as published turn pictures black or white, which are nobody's fault. */
+static void test_blank(void **state)
+{
+    (void)state;
+    static const job j = {"deepxplore", 1, {"constraint=light", "step=10", "group=16"}, 4};
+    const outcome o = job_run(&j, "blank", 1, (const int64_t[]){0});
+    px_campaign *campaign = NULL;
+    px_campaign_input in = {0};
+    assert_string_equal(o.report.notes[1].name, "went blank");
+    assert_true(atoi(o.report.notes[1].value) > 0);
+    OK(px_campaign_open(o.folder, PX_CAMPAIGN_READ, &campaign, &err));
+    const size_t size = px_campaign_size(campaign);
+    uint8_t *pixels = malloc(size);
+    assert_non_null(pixels);
+    for (;;) {
+        OK(px_campaign_next(campaign, in.id, PX_INPUT_ANY, &in, pixels, NULL, &err));
+        if (!in.id)
+            break;
+        uint8_t low = 255, high = 0;
+        for (size_t i = 0; i < size; i++) {
+            low = pixels[i] < low ? pixels[i] : low;
+            high = pixels[i] > high ? pixels[i] : high;
+        }
+        assert_true(high - low >= 20);
+    }
+    free(pixels);
+    px_campaign_close(campaign);
+}
+
 /* Float inputs are judged and stored as they are. */
 static void test_float(void **state)
 {
@@ -491,10 +520,10 @@ static void test_resume_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outputs),        cmocka_unit_test(test_same_content),
-        cmocka_unit_test(test_lists_grow),     cmocka_unit_test(test_float),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_few_classes),
-        cmocka_unit_test(test_resume_refused),
+        cmocka_unit_test(test_outputs),     cmocka_unit_test(test_same_content),
+        cmocka_unit_test(test_lists_grow),  cmocka_unit_test(test_float),
+        cmocka_unit_test(test_blank),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_few_classes), cmocka_unit_test(test_resume_refused),
     };
     return cmocka_run_group_tests(tests, stage_open, stage_close);
 }
