@@ -2,8 +2,9 @@
 #include "generate/ascent.h"
 
 #include "base/memory.h"
+#include "engine/gradient_reach.h"
 #include "engine/sample_plan.h"
-#include "ops/op.h"
+#include "engine/view_row.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,38 +95,23 @@ static void part_close(ascent_part *part, int workers)
     px_plan_free(part->plan);
 }
 
-/* Flat and integer operators give no gradient, and the engine runs them all the same: where they
- * cut the class scores off from the input, nothing would ever climb. */
+/* Gradients of the class scores have to come to the input, or nothing would ever climb. */
 static px_status ascent_reach(const px_model *model, int scores, int input, px_error *err)
 {
-    const px_graph *graph = px_model_graph(model);
-    const px_node *blame = NULL;
-    bool *smooth = pxi_calloc((size_t)graph->value_count, sizeof *smooth);
-    if (!smooth)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    smooth[input] = true;
-    for (int n = 0; n < graph->node_count; n++) {
-        const px_node *node = &graph->nodes[n];
-        const px_op *op = pxi_op_find(node->domain, node->type, node->opset, NULL);
-        bool follows = false;
-        for (int i = 0; i < node->input_count; i++)
-            follows |= node->inputs[i] >= 0 && smooth[node->inputs[i]];
-        const bool has = op && op->diff == PX_DIFF_YES;
-        if (follows && !has && !blame)
-            blame = node;
-        for (int o = 0; o < node->output_count; o++)
-            if (node->outputs[o] >= 0)
-                smooth[node->outputs[o]] = follows && has;
+    pxi_reach reach = {0};
+    px_status status = pxi_reach_init(&reach, model, scores, err);
+    if (status == PX_OK && !reach.reached[input]) {
+        const px_node *gap = pxi_reach_gap(&reach, input);
+        status = gap ? px_fail(err, PX_E_UNSUPPORTED,
+                               "'%.200s': operator '%s' (node '%s') has no gradient, so none leads "
+                               "from the class scores to the input; engine loop needs none",
+                               px_model_path(model), gap->type, gap->name)
+                     : px_fail(err, PX_E_UNSUPPORTED,
+                               "'%.200s': the class scores do not depend on the input",
+                               px_model_path(model));
     }
-    const bool reached = smooth[scores];
-    free(smooth);
-    if (reached)
-        return PX_OK;
-    return px_fail(
-        err, PX_E_UNSUPPORTED,
-        "'%.200s': no gradient leads from the class scores to the input%s%.60s%s%.100s%s",
-        px_model_path(model), blame ? ": operator '" : "", blame ? blame->type : "",
-        blame ? "' (node '" : "", blame ? blame->name : "", blame ? "') has none" : "");
+    pxi_reach_done(&reach);
+    return status;
 }
 
 static px_status ascent_probes(pxi_ascent *ascent, const px_model *model, const px_feed *feed,
@@ -263,22 +249,6 @@ static px_status climb_seed(pxi_ascent *ascent, px_session *session, const pxi_c
     return PX_OK;
 }
 
-/* The gradient of the network's input, row `row`, in the order of its elements. */
-static void climb_row(const px_view *view, int64_t row, float *out, size_t size)
-{
-    int64_t at[PX_MAX_RANK] = {0}, offset = row * view->stride[0];
-    for (size_t i = 0; i < size; i++) {
-        out[i] = view->data[offset];
-        for (int d = view->shape.rank - 1; d > 0; d--) {
-            offset += view->stride[d];
-            if (++at[d] < view->shape.dim[d])
-                break;
-            offset -= at[d] * view->stride[d];
-            at[d] = 0;
-        }
-    }
-}
-
 /* By scaled pixels instead of the network's own values, in the order of pixels. */
 static void climb_add(const pxi_ascent *ascent, const float *from, float *gradient)
 {
@@ -319,7 +289,7 @@ static px_status climb_batch(void *context, int worker, int64_t index, px_error 
     PX_TRY(px_session_backward(session, err));
     const px_view view = px_session_grad(session, ascent->input);
     for (int64_t i = 0; i < samples; i++) {
-        climb_row(&view, i, ascent->scratch[worker], size);
+        pxi_view_row(&view, i, ascent->scratch[worker], size);
         climb_add(ascent, ascent->scratch[worker], job->climbers[first + i].gradient);
     }
     return PX_OK;
