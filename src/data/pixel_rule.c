@@ -77,12 +77,18 @@ void pxi_pixel_rule_init(pxi_pixel_rule *rule, const px_dataset *set, const px_p
                          const pxi_pixel_bounds *bounds)
 {
     const px_shape shape = px_dataset_shape(set);
+    pxi_pixel_rule_of(rule, &shape, pre, bounds);
+}
+
+void pxi_pixel_rule_of(pxi_pixel_rule *rule, const px_shape *shape, const px_preprocess *pre,
+                       const pxi_pixel_bounds *bounds)
+{
     *rule = (pxi_pixel_rule){
         .whole = levels_in_unit(pre),
         .scale = (double)pre->scale,
-        .count = (size_t)px_shape_count(&shape),
-        .channels = shape.rank == 3 ? (size_t)shape.dim[0] : 1,
-        .bgr = pre->bgr && shape.rank == 3 && shape.dim[0] == 3,
+        .count = (size_t)px_shape_count(shape),
+        .channels = shape->rank == 3 ? (size_t)shape->dim[0] : 1,
+        .bgr = pre->bgr && shape->rank == 3 && shape->dim[0] == 3,
         .channels_last = pre->channels_last,
     };
     rule->plane = rule->count / rule->channels;

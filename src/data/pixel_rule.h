@@ -23,6 +23,9 @@ typedef struct pxi_pixel_bounds { /* in units */
 
 void pxi_pixel_rule_init(pxi_pixel_rule *rule, const px_dataset *set, const px_preprocess *pre,
                          const pxi_pixel_bounds *bounds);
+/* The same for samples of that shape, whatever data set they are from. */
+void pxi_pixel_rule_of(pxi_pixel_rule *rule, const px_shape *shape, const px_preprocess *pre,
+                       const pxi_pixel_bounds *bounds);
 double pxi_pixel_units(const pxi_pixel_rule *rule, double levels);
 double pxi_pixel_levels(const pxi_pixel_rule *rule, double units);
 

@@ -2,6 +2,7 @@
 #include "generate/ascent.h"
 
 #include "base/memory.h"
+#include "data/pixel_rule.h"
 #include "engine/gradient_reach.h"
 #include "engine/sample_plan.h"
 #include "engine/view_row.h"
@@ -18,6 +19,7 @@ typedef struct ascent_part { /* a plan with a session per worker */
 
 struct pxi_ascent {
     px_preprocess pre;
+    pxi_pixel_rule rule; /* where pixels lie in the network's input */
     px_shape shape;
     size_t size; /* values of an input */
     bool bytes;
@@ -197,6 +199,7 @@ px_status pxi_ascent_new(const pxi_ascent_options *options, pxi_ascent **out, px
         return px_fail(err, PX_E_NOMEM, "out of memory");
     ascent->model = options->model;
     ascent->pre = *options->pre;
+    pxi_pixel_rule_of(&ascent->rule, &options->shape, options->pre, &(pxi_pixel_bounds){0});
     ascent->shape = options->shape;
     ascent->size = (size_t)px_shape_count(&options->shape);
     ascent->bytes = options->bytes;
@@ -250,20 +253,13 @@ static px_status climb_seed(pxi_ascent *ascent, px_session *session, const pxi_c
 }
 
 /* By scaled pixels instead of the network's own values, in the order of pixels. */
-static void climb_add(const pxi_ascent *ascent, const float *from, float *gradient)
+static void climb_add(const pxi_pixel_rule *rule, const float *from, float *gradient)
 {
-    const px_preprocess *pre = &ascent->pre;
-    const bool planes = ascent->shape.rank == 3;
-    const size_t channels = planes ? (size_t)ascent->shape.dim[0] : 1;
-    const size_t plane = ascent->size / channels;
-    const bool last = pre->channels_last && planes, swap = pre->bgr && planes && channels == 3;
-    for (size_t c = 0; c < channels; c++) {
-        const size_t to = swap ? 2 - c : c; /* channel of the network's input */
-        const size_t deviation = pre->channels == 1 ? 0 : PX_MIN(to, (size_t)pre->channels - 1);
-        const double stddev = (double)pre->stddev[deviation];
-        const float *g = from + (last ? to : to * plane);
-        for (size_t i = 0; i < plane; i++)
-            gradient[c * plane + i] += (float)((double)g[last ? i * channels : i] / stddev);
+    for (size_t c = 0; c < rule->channels; c++) {
+        size_t first, stride;
+        const double stddev = pxi_pixel_channel(rule, c, &first, &stride);
+        for (size_t i = 0; i < rule->plane; i++)
+            gradient[c * rule->plane + i] += (float)((double)from[first + i * stride] / stddev);
     }
 }
 
@@ -290,7 +286,7 @@ static px_status climb_batch(void *context, int worker, int64_t index, px_error 
     const px_view view = px_session_grad(session, ascent->input);
     for (int64_t i = 0; i < samples; i++) {
         pxi_view_row(&view, i, ascent->scratch[worker], size);
-        climb_add(ascent, ascent->scratch[worker], job->climbers[first + i].gradient);
+        climb_add(&ascent->rule, ascent->scratch[worker], job->climbers[first + i].gradient);
     }
     return PX_OK;
 }

@@ -223,6 +223,36 @@ static void test_same_bytes(void **state)
     }
 }
 
+/* A network that wants blue first: the same as pixels with their planes swapped. */
+static void test_bgr(void **state)
+{
+    (void)state;
+    bench b = bench_open(1, 4);
+    px_error err = {0};
+    float plain[ROWS][SIZE], swapped[ROWS][SIZE];
+    climb(&b, &plans[1], plain);
+    px_preprocess pre = b.scene.pre;
+    pre.bgr = true;
+    pxi_ascent_free(b.own);
+    b.own = NULL;
+    const pxi_ascent_options options = {.model = b.scene.model,
+                                        .pre = &pre,
+                                        .shape = px_dataset_shape(b.scene.set),
+                                        .bytes = true,
+                                        .pool = b.pool,
+                                        .batch = 4,
+                                        .most = ROWS};
+    check(pxi_ascent_new(&options, &b.own, &err), &err);
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0; k < SIZE; k++)
+            b.levels[i][(2 - k / 64) * 64 + k % 64] = (float)b.pixels[i][k];
+    climb(&b, &plans[1], swapped);
+    for (int i = 0; i < ROWS; i++)
+        for (int c = 0; c < 3; c++)
+            assert_memory_equal(&swapped[i][64 * (2 - c)], &plain[i][64 * c], 64 * sizeof(float));
+    bench_close(&b);
+}
+
 static void test_weights(void **state)
 {
     (void)state;
@@ -248,9 +278,8 @@ static void test_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_look),
-        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_steps),      cmocka_unit_test(test_look),
+        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_bgr),
         cmocka_unit_test(test_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
