@@ -356,6 +356,8 @@ bool pxi_climb_load(pxi_climb *climb, pxi_fuzz_bytes *from)
     for (size_t i = 0; i < PX_LEN(counts); i++)
         if (!pxi_fuzz_load_int(from, 0, most, counts[i]))
             return false;
+    if (climb->last_find > climb->visits)
+        return false;
     for (size_t net = 0; net < climb->net_count; net++) {
         pxi_unit_tally *tally = &climb->tallies[net];
         tally->covered = 0;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <plexor/arch.h>
 #include <plexor/fuzz.h>
 #include <plexor/json.h>
 #include <plexor/onnx.h>
@@ -418,9 +419,13 @@ static void test_refused(void **state)
     options = job_options(&xplore, NULL, 1);
     options.rivals = rivals;
     refused("other classes", &options, PX_E_MISMATCH, "10 and 2 classes");
-    OK(px_model_load(MODELS "/raise.onnx", &shape, &err)); /* 4 classes of 3 x 8 x 8 */
+    px_arch_options size = px_arch_options_default();
+    size.channels = 1;
+    size.height = size.width = 14;
+    size.classes = 10;
+    OK(px_arch_build("mlp-1x8", &size, &shape, &err));
     rivals[0] = shape;
-    refused("other shape and classes", &options, PX_E_MISMATCH, "classes");
+    refused("other shape", &options, PX_E_MISMATCH, "the data are [1,28,28]");
     OK(px_model_load(CLI_MODELS "/no_gradient.onnx", &flat, &err));
     rivals[0] = flat;
     refused("a rival without gradients", &options, PX_E_UNSUPPORTED, "MatMulInteger");
