@@ -72,16 +72,16 @@ static px_status work_cac_layers(const fz_work *w, char layers[64], px_error *er
 static px_status work_cover(fz_work *w, px_error *err)
 {
     char distance[32], layers[64] = "";
-    /* CAC with its floor of expected counts covers nothing, ever; see the report. */
-    const char *const settings[] = {distance, "cac.floor=0"};
+    const fz_guide *guide = &fz_guides[w->job->a];
+    const char *const settings[] = {distance, guide->setting};
     px_cover_options options = px_cover_options_default();
-    if (w->job->a == FZ_RANDOM)
+    if (!guide->criterion)
         return PX_OK;
     snprintf(distance, sizeof distance, "cc.t=%d", fz_cc_distance[fz_dataset(w->job->subject)]);
-    options.criteria = fz_guides[w->job->a].id;
+    options.criteria = guide->criterion;
     options.preset = "nsgen";
     options.settings = settings;
-    options.setting_count = PX_LEN(settings);
+    options.setting_count = guide->setting ? 2 : 1;
     options.seed = w->study->options.seed;
     options.threads = w->study->options.threads;
     if (strcmp(options.criteria, "cac") == 0)

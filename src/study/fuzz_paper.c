@@ -20,9 +20,21 @@ const fz_subject fz_subjects[FZ_SUBJECTS] = {
 };
 
 const fz_guide fz_guides[FZ_GUIDES] = {
-    {"nc", "NC"}, {"kmnc", "KMNC"}, {"nbc", "NBC"}, {"snac", "SNAC"}, {"tknc", "TKNC"},
-    {"tknp", "TKNP"}, {"cc", "CC"}, {"lsc", "LSC"}, {"dsc", "DSC"}, {"mdsc", "MDSC"},
-    {"cac", "CAC"}, {"nlc", "NLC"}, {"nsgen", "NSGen"}, {"random", "random"},
+    {"nc", "NC", "nc", NULL},
+    {"kmnc", "KMNC", "kmnc", NULL},
+    {"nbc", "NBC", "nbc", NULL},
+    {"snac", "SNAC", "snac", NULL},
+    {"tknc", "TKNC", "tknc", NULL},
+    {"tknp", "TKNP", "tknp", NULL},
+    {"cc", "CC", "cc", NULL},
+    {"lsc", "LSC", "lsc", NULL},
+    {"dsc", "DSC", "dsc", NULL},
+    {"mdsc", "MDSC", "mdsc", NULL},
+    {"cac", "CAC", "cac", "cac.floor=0"},
+    {"nlc", "NLC", "nlc", NULL},
+    {"nsgen", "NSGen", NULL, NULL},
+    {"random", "random", NULL, NULL},
+    {"nc-code", "NC (code)", "nc", "nc.variant=rescaled"},
 };
 
 const int fz_cc_distance[FZ_DATASETS] = {10, 100, 102, 1000};

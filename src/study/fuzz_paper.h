@@ -11,7 +11,7 @@
 enum { FZ_CIFAR10, FZ_CIFAR100, FZ_FLOWERS, FZ_IMAGENET, FZ_DATASETS };
 enum { FZ_RESNET, FZ_VGG, FZ_MOBILENET, FZ_NETWORKS, FZ_SUBJECTS = FZ_DATASETS * FZ_NETWORKS };
 /* In the order of its tables; then what plexor adds. */
-enum { FZ_NSGEN = 12, FZ_ROWS, FZ_RANDOM = FZ_ROWS, FZ_GUIDES };
+enum { FZ_NSGEN = 12, FZ_ROWS, FZ_RANDOM = FZ_ROWS, FZ_NC_CODE, FZ_GUIDES };
 enum { FZ_FAULTS, FZ_OUTPUTS, FZ_RFT, FZ_COVERAGE, FZ_CLASSES, FZ_OI, FZ_COLUMNS };
 
 typedef struct fz_subject {
@@ -24,6 +24,7 @@ extern const fz_subject fz_subjects[FZ_SUBJECTS]; /* data sets, then networks */
 
 typedef struct fz_guide {
     const char *id, *title;
+    const char *criterion, *setting; /* beyond the preset nsgen; NULL: none */
 } fz_guide;
 extern const fz_guide fz_guides[FZ_GUIDES];
 

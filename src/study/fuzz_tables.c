@@ -220,7 +220,11 @@ void fz_report(const px_study *study, study_document *doc)
         "ever covered, and nothing kept; in networks of more than 24 layers with the edges into "
         "three of them (its paper's CAC_m). Coverage of CC, LSC, "
         "DSC and MDSC is a number of entries, of NLC a sum. `random` is not in the paper: the "
-        "first valid mutant of a pick is an output. OI is the normalised entropy of what faults "
+        "first valid mutant of a pick is an output. Nor is `NC (code)`: its text scales the units "
+        "of a "
+        "layer and then takes a channel's mean, its code rescales the means, so that one of them "
+        "is "
+        "always 1. OI is the normalised entropy of what faults "
         "are predicted as.",
         FZ_SEEDS, FZ_PROFILE);
     pxi_doc_heading(doc, 2, "Claims");

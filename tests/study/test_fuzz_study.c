@@ -65,7 +65,8 @@ static void put(px_study *study, const char *key, double faults, double outputs,
     assert_int_equal(pxi_study_put(study, key, 1.0, &list, NULL), PX_OK);
 }
 
-/* Three networks are at hand: one to be trained, two given. Twelve criteria and random. */
+/* Three networks are at hand: one to be trained, two given. Twelve criteria, one of them
+ * twice, and random. */
 static void test_plan(void **state)
 {
     (void)state;
@@ -73,7 +74,7 @@ static void test_plan(void **state)
     px_study_free(opened("networks", 1, 0, 0.0, &jobs));
     assert_int_equal(jobs, 3);
     px_study_free(opened(NULL, 2, 0, 0.0, &jobs));
-    assert_int_equal(jobs, 3 + 2 * 13 * 3);
+    assert_int_equal(jobs, 3 + 2 * 14 * 3);
     px_study *study = opened("kmnc:3,random", 1, 2000, 0.0, &jobs);
     assert_int_equal(jobs, 3 + (3 + 1) * 3);
     /* networks, then run by run */
