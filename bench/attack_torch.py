@@ -38,7 +38,7 @@ class Loop:
     def round(self, request):
         torch.set_num_threads(request["threads"])
         layout = torch.channels_last if request["layout"] == "channels_last" else torch.contiguous_format
-        count = request["inputs"]
+        count = min(request["inputs"], len(self.x))
         self.network = self.networks[request["layout"]]
         x0, begin = (t[:count].contiguous(memory_format=layout) for t in (self.x, self.begin))
         y, job = self.labels[:count], self.job

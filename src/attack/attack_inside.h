@@ -10,6 +10,7 @@
 #include "data/pixel_rule.h"
 
 #include <plexor/attack.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 enum { PXI_ATTACK_SETTINGS_MOST = 8 };
@@ -62,8 +63,9 @@ struct pxi_attack_run {
     size_t state_bytes;
     px_plan *plan;
     px_scores scores;
-    int input;  /* value */
-    bool early; /* a slot that reached its goal is done */
+    int input;   /* value */
+    bool early;  /* a slot that reached its goal is done */
+    bool random; /* starts are drawn */
 
     /* The inputs at work: rows `first` on, at most `room` of them. */
     int64_t first, room, samples;
@@ -71,6 +73,9 @@ struct pxi_attack_run {
     uint8_t *bytes; /* NULL: nothing is rounded */
     atomic_int_fast64_t next, done;
     atomic_bool stop;
+    pthread_mutex_t lock; /* of the two below */
+    int64_t failed;       /* the first input, by place, that could not be taken in; -1: none */
+    px_error failure;
     px_session **sessions; /* one per worker */
 };
 

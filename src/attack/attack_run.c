@@ -105,6 +105,7 @@ static px_status run_settings(pxi_attack_run *run, px_error *err)
     run->passes = method->passes ? method->passes(run) : 1;
     run->state_bytes = method->state_bytes ? method->state_bytes(run) : 0;
     run->early = !o->all_steps || !method->shown.bounded;
+    run->random = method->shown.restarts && !o->no_random;
     return PX_OK;
 }
 
@@ -164,8 +165,14 @@ static px_status run_chunks(pxi_attack_run *run, px_pool *pool, px_error *err)
         run->samples = PX_MIN(run->room, a->count - run->first);
         atomic_store(&run->next, 0);
         atomic_store(&run->done, 0);
-        PX_TRY(
-            pxi_pool_run(pool, pxi_pool_threads(pool), pxi_attack_work, run, run_tick, run, err));
+        const px_status status =
+            pxi_pool_run(pool, pxi_pool_threads(pool), pxi_attack_work, run, run_tick, run, err);
+        if (run->failed >= 0) { /* whichever worker met it */
+            if (err)
+                *err = run->failure;
+            return run->failure.status;
+        }
+        PX_TRY(status);
         const double start = px_clock_s();
         PX_TRY(run_emit(run, err));
         a->emit_seconds += px_clock_s() - start;
@@ -233,8 +240,9 @@ px_status px_attack_run(const px_attack_job *job, const px_attack_options *optio
     px_attack *a = pxi_calloc(1, sizeof *a);
     if (!a)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    pxi_attack_run run = {.job = job, .out = a};
+    pxi_attack_run run = {.job = job, .out = a, .failed = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
     const px_status status = run_all(&run, options, err);
+    pthread_mutex_destroy(&run.lock);
     px_plan_free(run.plan);
     free(run.original);
     free(run.exact);

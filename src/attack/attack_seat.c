@@ -52,7 +52,7 @@ static bool seat_reached(const pxi_seat *s, int64_t predicted)
     return s->seen.target >= 0 ? predicted == s->seen.target : predicted != s->seen.truth;
 }
 
-/* What the network makes of slot->x. */
+/* What the network makes of x. */
 static px_attack_form seat_form(const pxi_seat *s, const float *scores)
 {
     const pxi_attack_run *run = s->run;
@@ -126,11 +126,10 @@ static void seat_round(pxi_seat *s)
 static void seat_begin(pxi_seat *s)
 {
     const pxi_attack_run *run = s->run;
-    const bool random = run->method->shown.restarts && !run->options.no_random;
     if (run->state_bytes)
         memset(s->seen.state, 0, run->state_bytes);
     s->seen.step = 0;
-    if (random)
+    if (run->random)
         pxi_attack_start(run, s->seen.original, px_dataset_index(run->job->set, s->row->input),
                          s->restart, s->seen.x);
     s->phase = SEAT_STEP;
@@ -183,7 +182,7 @@ px_status pxi_seat_load(pxi_seat *s, int64_t place, px_error *err)
     s->restart = 0;
     s->kept = false;
     s->phase = SEAT_CLEAN;
-    if (!run->method->shown.restarts || run->options.no_random)
+    if (!run->random)
         seat_begin(s); /* its first scores are those of the original */
     return PX_OK;
 }
@@ -211,10 +210,9 @@ void pxi_seat_judge(pxi_seat *s, const float *scores)
 bool pxi_seat_look(pxi_seat *s, const float *scores)
 {
     const pxi_attack_run *run = s->run;
-    const bool clean = !run->method->shown.restarts || run->options.no_random;
     s->seen.scores = scores;
     s->seen.predicted = px_argmax(scores, run->scores.classes);
-    if (clean && s->seen.step == 0)
+    if (!run->random && s->seen.step == 0)
         s->row->skipped = !seat_clean(s, scores);
     const bool over = s->row->skipped || s->seen.predicted < 0 || s->seen.step >= run->limit ||
                       (run->early && seat_reached(s, s->seen.predicted));

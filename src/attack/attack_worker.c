@@ -32,6 +32,26 @@ static size_t crew_state_bytes(const pxi_attack_run *run)
     return (run->state_bytes + 15) / 16 * 16;
 }
 
+/* Inputs are handed out in ascending order, and all that were are tried: so the first that fails is
+ * the same for any number of workers. */
+static px_status crew_load(crew *c, pxi_seat *seat, int64_t place, px_error *err)
+{
+    pxi_attack_run *run = c->run;
+    px_error own = {0};
+    const px_status status = pxi_seat_load(seat, place, &own);
+    if (status == PX_OK)
+        return PX_OK;
+    pthread_mutex_lock(&run->lock);
+    if (run->failed < 0 || place < run->failed) {
+        run->failed = place;
+        run->failure = own;
+    }
+    pthread_mutex_unlock(&run->lock);
+    if (err)
+        *err = own;
+    return status;
+}
+
 static px_status crew_fill(crew *c, px_error *err)
 {
     for (size_t i = 0; i < c->seat_count; i++) {
@@ -42,7 +62,7 @@ static px_status crew_fill(crew *c, px_error *err)
         const int64_t place = atomic_fetch_add(&c->run->next, 1);
         if (place >= c->run->samples)
             return PX_OK;
-        PX_TRY(pxi_seat_load(&c->seats[i], place, err));
+        PX_TRY(crew_load(c, &c->seats[i], place, err));
     }
     return PX_OK;
 }
