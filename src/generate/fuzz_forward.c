@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { FORWARD_BATCH = 16 }; /* at most: larger ones are no faster, and more is run in vain */
-enum { FORWARD_SLOTS = 4 };  /* batches per worker and wave */
+enum { FORWARD_WAVE = 32 };  /* samples per worker and wave, at least a batch */
 static const int64_t FORWARD_ROW_BYTES = 256ll << 20; /* that rows may take */
 
 static int64_t forward_width(const px_fuzz *fuzz)
@@ -40,9 +40,9 @@ px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
     fuzz->batch = px_plan_batch(fuzz->plan);
     fuzz->floats = (size_t)px_shape_count(&fuzz->feed_shape) / (size_t)fuzz->feed_shape.dim[0];
     const int64_t row = PX_MAX(forward_width(fuzz), 1) * (int64_t)sizeof(float) * fuzz->batch;
-    fuzz->slots =
-        (size_t)PX_MAX((int64_t)fuzz->workers,
-                       PX_MIN((int64_t)fuzz->workers * FORWARD_SLOTS, FORWARD_ROW_BYTES / row));
+    const int64_t each = (FORWARD_WAVE + fuzz->batch - 1) / fuzz->batch; /* slots of a worker */
+    fuzz->slots = (size_t)PX_MAX((int64_t)fuzz->workers,
+                                 PX_MIN(fuzz->workers * each, FORWARD_ROW_BYTES / row));
     fuzz->sessions = pxi_calloc((size_t)fuzz->workers, sizeof *fuzz->sessions);
     fuzz->readers = pxi_calloc(fuzz->slots, sizeof *fuzz->readers);
     fuzz->losses = pxi_calloc((size_t)fuzz->workers * (size_t)fuzz->batch, sizeof *fuzz->losses);

@@ -289,19 +289,19 @@ static px_status loop_put(pxi_loop *loop, const pxi_wave_item *item, px_input_ki
                           bool queued, px_error *err)
 {
     px_fuzz *fuzz = loop->fuzz;
-    const pxi_loop_entry *parent = &loop->entries[item->entry];
+    const pxi_loop_entry *parent = &loop->entries[item->wish.entry];
     const uint8_t *pixels = loop->pixels + (size_t)(item - loop->items) * loop->rule.size;
     const pxi_fuzz_find find = {.kind = kind,
                                 .parent = parent->id,
                                 .seed = parent->root,
                                 .prediction = item->verdict.prediction,
                                 .confidence = item->verdict.confidence,
-                                .chain = pxi_loop_chain(loop, item->entry, &item->made.drawn),
+                                .chain = pxi_loop_chain(loop, item->wish.entry, &item->made.drawn),
                                 .pixels = pxi_loop_stored(loop, pixels),
                                 .needed = queued};
     if (!find.chain)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    pxi_loop_entry child = {.parent = (uint32_t)item->entry,
+    pxi_loop_entry child = {.parent = (uint32_t)item->wish.entry,
                             .root = parent->root,
                             .depth = parent->depth + 1,
                             .link = item->made.drawn,
@@ -317,10 +317,10 @@ static px_status loop_look(pxi_loop *loop, const pxi_wave_item *item, bool *foun
     px_fuzz *fuzz = loop->fuzz;
     px_fuzz_yield *yield = &loop->yields[item->made.entry];
     for (size_t i = 0; i < loop->rule.all.set->entry_count; i++)
-        loop->yields[i].tried += item->made.tried[i];
+        loop->yields[i].tried += item->tried[i];
     if (!item->made.valid)
         return PX_OK;
-    const int64_t label = fuzz->seeds[loop->entries[item->entry].root].label;
+    const int64_t label = fuzz->seeds[loop->entries[item->wish.entry].root].label;
     const bool fails = item->verdict.prediction != label;
     pxi_fuzz_count(fuzz, 1);
     yield->valid++;
@@ -358,15 +358,18 @@ static px_status loop_turn(void *state, px_error *err)
     }
     loop->current = turn.entry[0];
     for (size_t k = 0; k < turn.count; k++)
-        for (int64_t n = k ? turn.end[k - 1] : 0; n < turn.end[k]; n++) {
+        for (int64_t n = k ? turn.end[k - 1] : 0; n < turn.end[k];) {
             const pxi_wave_item *item = NULL;
             if (loop->first && turn.found[k])
                 break;
             PX_TRY(pxi_wave_get(loop, &turn, k, n, &item, err));
+            n = item->number + 1;
             PX_TRY(loop_look(loop, item, &turn.found[k], err));
         }
-    for (size_t k = 0; k < turn.count; k++)
+    for (size_t k = 0; k < turn.count; k++) {
+        loop->found += 0.05 * ((turn.found[k] ? 1.0 : 0.0) - loop->found);
         PX_TRY(pxi_queue_finish(&loop->queue, turn.entry[k], turn.found[k], err));
+    }
     return PX_OK;
 }
 

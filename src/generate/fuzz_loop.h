@@ -25,11 +25,18 @@ typedef struct pxi_loop_turn { /* what is picked, and how many mutants of each a
     bool found[PXI_LOOP_SHARE];
 } pxi_loop_turn;
 
-typedef struct pxi_wave_item { /* a mutant that was made and judged beforehand */
-    int64_t turn;
-    uint32_t number;
+typedef struct pxi_wave_wish { /* the first valid one of mutants from..end-1 of a pick */
+    int64_t turn, from, end;
     size_t entry;
-    pxi_mutant_parent parent;
+    size_t item; /* that has it; SIZE_MAX: none yet */
+} pxi_wave_wish;
+
+typedef struct pxi_wave_item { /* such a mutant, made and judged beforehand */
+    pxi_wave_wish wish;
+    bool used;
+    pxi_mutant_parent parent;           /* for as long as the wave runs */
+    int64_t number;                     /* the last that was tried */
+    uint32_t tried[PXI_MUTANT_ENTRIES]; /* over all of them */
     pxi_mutant made;
     pxi_fuzz_verdict verdict;
     size_t slot; /* reader and row that hold what the guide reads */
@@ -57,13 +64,21 @@ typedef struct pxi_loop {
     float *reals;   /* scratch: a picture as float */
     uint8_t *bytes; /* scratch: a picture */
 
-    /* The wave: mutants of this and, guessing, the next turns. */
-    pxi_wave_item *items;
+    /* The wave: mutants of this and, guessing, the next turns (fuzz_wave.c). */
+    pxi_wave_item *items; /* [room], in no order */
+    size_t room;
+    size_t *order; /* items of the wave by turn and number */
+    size_t item_count, at;
+    pxi_wave_wish *wishes; /* for the next one */
+    size_t wish_count;
+    size_t *fresh; /* items that are new in it */
+    size_t fresh_count;
+    size_t *slots;              /* that are free, for the batches of those */
+    bool *live;                 /* per slot: it has rows of an item */
     uint8_t *pixels;            /* [item][size] */
     pxi_fuzz_verdict *verdicts; /* [slot][batch] */
-    size_t item_count, at, room;
-    double accepted; /* lately, of those looked at */
-    uint8_t **loans; /* pixels for this wave only */
+    double accepted, found;     /* lately: of valid mutants, and of picks that gave an entry */
+    uint8_t **loans;            /* pixels for this wave only */
     size_t loan_count, loan_capacity;
 } pxi_loop;
 
@@ -79,7 +94,8 @@ const void *pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels);
 /* fuzz_wave.c */
 px_status pxi_wave_open(pxi_loop *loop, px_error *err);
 void pxi_wave_close(pxi_loop *loop);
-/* Mutant `number` of the turn, made and judged, with more of them beforehand. */
+/* Mutant `number` of the turn, made and judged, or the first valid one after it; with more of them
+ * beforehand. */
 px_status pxi_wave_get(pxi_loop *loop, const pxi_loop_turn *turn, size_t pick, int64_t number,
                        const pxi_wave_item **out, px_error *err);
 void pxi_wave_unlend(pxi_loop *loop);

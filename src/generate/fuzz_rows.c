@@ -397,6 +397,8 @@ static px_status rows_put_run(px_fuzz *fuzz, px_error *err)
 px_status pxi_fuzz_commit(px_fuzz *fuzz, px_error *err)
 {
     PX_TRY(pxi_fuzz_write(fuzz, err));
+    if (fuzz->cover)
+        fuzz->now.coverage = px_cover_value(fuzz->cover, 0);
     PX_TRY(rows_put_state(fuzz, err));
     PX_TRY(rows_put_run(fuzz, err));
     PX_TRY(px_campaign_commit(fuzz->campaign, err));

@@ -2,10 +2,12 @@
  *
  * The walk over mutants is one after the other: each sees the coverage that those before left. What
  * needs time, making mutants and running the network, depends on none of that, as long as it is
- * known which entries come next. So a wave takes the mutants of the present turn and, guessing, of
- * the next ones: a cyclic scan is known in advance, and where the first accepted mutant ends a
- * turn, it is guessed that one of the first few is. A guess that fails costs time and nothing else:
- * the mutants it was made for are never looked at, and are not counted.
+ * known which entries come next. So a wave takes mutants of the present turn and, guessing, of the
+ * next ones: a cyclic scan is known in advance, and where the first accepted mutant ends a pick, it
+ * is guessed that every pick gives an entry, whichever mutant that will be. Of those picks the
+ * first valid mutant is made beforehand. Where it is not accepted after all, the next one comes
+ * with the next wave, and what lies ahead stays good. A guess that fails costs time and nothing
+ * else: the mutants it was made for are never looked at, and are not counted.
  *
  * One job of the wave writes what the last one found.
  */
@@ -19,12 +21,20 @@
 
 px_status pxi_wave_open(pxi_loop *loop, px_error *err)
 {
-    loop->room = loop->fuzz->slots * (size_t)loop->fuzz->batch;
-    loop->accepted = 0.5;
+    const size_t slots = loop->fuzz->slots;
+    loop->room = slots * (size_t)loop->fuzz->batch;
+    loop->accepted = 0.9;
+    loop->found = 1.0;
     loop->items = pxi_calloc(loop->room, sizeof *loop->items);
+    loop->wishes = pxi_calloc(loop->room, sizeof *loop->wishes);
+    loop->order = pxi_calloc(loop->room, sizeof *loop->order);
+    loop->fresh = pxi_calloc(loop->room, sizeof *loop->fresh);
     loop->pixels = pxi_calloc(loop->room, loop->rule.size);
     loop->verdicts = pxi_calloc(loop->room, sizeof *loop->verdicts);
-    return loop->items && loop->pixels && loop->verdicts
+    loop->slots = pxi_calloc(slots, sizeof *loop->slots);
+    loop->live = pxi_calloc(slots, sizeof *loop->live);
+    return loop->items && loop->wishes && loop->order && loop->fresh && loop->pixels &&
+                   loop->verdicts && loop->slots && loop->live
                ? PX_OK
                : px_fail(err, PX_E_NOMEM, "out of memory");
 }
@@ -40,69 +50,47 @@ void pxi_wave_close(pxi_loop *loop)
     pxi_wave_unlend(loop);
     free(loop->loans);
     free(loop->items);
+    free(loop->wishes);
+    free(loop->order);
+    free(loop->fresh);
     free(loop->pixels);
     free(loop->verdicts);
+    free(loop->slots);
+    free(loop->live);
 }
 
 /* --- what comes next -----------------------------------------------------------------------------
  */
 
-typedef struct wave_shape {
-    size_t items; /* in the wave */
-    int64_t each; /* mutants of a pick; INT64_MAX: all */
-} wave_shape;
-
-/* The share of a wave that will be looked at, where a mutant is accepted with probability a and m
- * mutants of each pick are in it: turns go on as long as one of the m is. */
-static double wave_worth(double a, int64_t m, size_t items)
+static void wave_wish(pxi_loop *loop, int64_t turn, size_t entry, int64_t from, int64_t end)
 {
-    const double turns = fmax(1.0, floor((double)items / (double)m));
-    const double holds = 1.0 - pow(1.0 - a, (double)m);
-    const double reached = holds < 1.0 - 1e-9 ? (1.0 - pow(holds, turns)) / (1.0 - holds) : turns;
-    return reached * holds / a / (turns * (double)m);
+    if (loop->wish_count < loop->room)
+        loop->wishes[loop->wish_count++] =
+            (pxi_wave_wish){.turn = turn, .from = from, .end = end, .entry = entry};
 }
 
-/* Larger waves lose less at their ends, smaller ones less to wrong guesses. */
-static wave_shape wave_choose(const pxi_loop *loop)
+/* So many mutants that one of them is accepted, more likely than not by far. */
+static int64_t wave_needed(const pxi_loop *loop)
 {
-    const size_t least = (size_t)(loop->fuzz->batch * loop->fuzz->workers);
-    wave_shape best = {.items = loop->room, .each = INT64_MAX};
-    if (!loop->first)
-        return best;
-    const double a = fmin(fmax(loop->accepted, 0.001), 0.999);
-    double most = -1.0;
-    for (size_t items = PX_MIN(least, loop->room); items <= loop->room; items *= 2)
-        for (int64_t m = 1; m <= PX_MAX((int64_t)items, 1); m *= 2) {
-            const double worth =
-                wave_worth(a, m, items) * (double)items / ((double)items + 0.1 * (double)least);
-            if (worth > most) {
-                most = worth;
-                best = (wave_shape){.items = items, .each = m};
-            }
-        }
-    return best;
+    const double a = fmin(fmax(loop->accepted, 0.001), 0.7);
+    return (int64_t)ceil(log(0.3) / log(1.0 - a));
 }
 
-static px_status wave_add(pxi_loop *loop, const pxi_loop_turn *turn, int64_t number,
-                          const wave_shape *shape, px_error *err)
+/* The mutants of a turn from `number` on. Where one accepted is enough, the first valid one; in the
+ * present turn as many as it may take. */
+static void wave_wish_turn(pxi_loop *loop, const pxi_loop_turn *turn, int64_t number, bool present)
 {
     for (size_t k = 0; k < turn->count; k++) {
-        const int64_t first = PX_MAX(number, k ? turn->end[k - 1] : 0);
-        int64_t end = turn->end[k];
-        if (turn->found[k] && loop->first)
+        const int64_t first = PX_MAX(number, k ? turn->end[k - 1] : 0), end = turn->end[k];
+        const int64_t needed = loop->first && present ? wave_needed(loop) : 1;
+        if (first >= end || (loop->first && turn->found[k]))
             continue;
-        if (shape->each < end - first)
-            end = first + shape->each;
-        pxi_mutant_parent parent;
-        if (first < end && loop->item_count < shape->items)
-            PX_TRY(pxi_loop_parent(loop, turn->entry[k], &parent, err));
-        for (int64_t n = first; n < end && loop->item_count < shape->items; n++)
-            loop->items[loop->item_count++] = (pxi_wave_item){.turn = turn->turn,
-                                                              .number = (uint32_t)n,
-                                                              .entry = turn->entry[k],
-                                                              .parent = parent};
+        if (loop->first && needed == 1)
+            wave_wish(loop, turn->turn, turn->entry[k], first, end);
+        else
+            for (int64_t n = first; n < end && (!loop->first || n < first + needed); n++)
+                wave_wish(loop, turn->turn, turn->entry[k], n, n + 1);
     }
-    return PX_OK;
 }
 
 /* The turn ends as guessed: each pick gives an entry where one is enough. */
@@ -116,12 +104,13 @@ static px_status wave_assume(pxi_loop *loop, const pxi_loop_turn *turn, px_error
     return PX_OK;
 }
 
-static px_status wave_guess(pxi_loop *loop, const pxi_loop_turn *now, const wave_shape *shape,
-                            px_error *err)
+/* As far ahead as it is likely to come true. */
+static px_status wave_guess(pxi_loop *loop, const pxi_loop_turn *now, px_error *err)
 {
     const size_t known = loop->count;
     pxi_loop_turn turn = *now;
-    while (loop->item_count < shape->items) {
+    double likely = 1.0;
+    while (loop->wish_count < loop->room && (!loop->first || (likely *= loop->found) > 0.5)) {
         bool ends = turn.turn + 1 >= UINT32_MAX;
         PX_TRY(wave_assume(loop, &turn, err));
         if (!ends)
@@ -131,23 +120,110 @@ static px_status wave_guess(pxi_loop *loop, const pxi_loop_turn *now, const wave
             ends |= turn.entry[k] >= known;
         if (ends)
             break;
-        PX_TRY(wave_add(loop, &turn, 0, shape, err));
+        wave_wish_turn(loop, &turn, 0, false);
     }
+    return PX_OK;
+}
+
+/* --- what of it is there, and where the rest goes ------------------------------------------------
+ */
+
+static bool wave_is(const pxi_wave_item *item, const pxi_wave_wish *wish)
+{
+    return item->wish.turn == wish->turn && item->wish.from == wish->from &&
+           item->wish.end == wish->end && item->wish.entry == wish->entry;
+}
+
+/* Both lists ascend by turn and number: wishes that the last wave fulfilled get their item. */
+static void wave_match(pxi_loop *loop)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < loop->wish_count; i++) {
+        pxi_wave_wish *wish = &loop->wishes[i];
+        while (at < loop->item_count && (loop->items[loop->order[at]].wish.turn < wish->turn ||
+                                         (loop->items[loop->order[at]].wish.turn == wish->turn &&
+                                          loop->items[loop->order[at]].wish.from < wish->from)))
+            at++;
+        const bool there = at < loop->item_count && wave_is(&loop->items[loop->order[at]], wish);
+        wish->item = there ? loop->order[at] : SIZE_MAX;
+    }
+}
+
+/* How many wishes are new, and how many slots nobody's rows are in. */
+static void wave_count(pxi_loop *loop, size_t *fresh, size_t *open)
+{
+    const size_t slots = loop->fuzz->slots;
+    *fresh = 0;
+    *open = slots;
+    memset(loop->live, 0, slots * sizeof *loop->live);
+    for (size_t i = 0; i < loop->wish_count; i++) {
+        const size_t item = loop->wishes[i].item;
+        if (item == SIZE_MAX)
+            ++*fresh;
+        else if (loop->items[item].made.valid && !loop->live[loop->items[item].slot]) {
+            loop->live[loop->items[item].slot] = true;
+            --*open;
+        }
+    }
+}
+
+/* Batches are whole, one for each worker, where there is enough; and there are slots for them. */
+static void wave_trim(pxi_loop *loop)
+{
+    const size_t batch = (size_t)loop->fuzz->batch, all = batch * (size_t)loop->fuzz->workers;
+    size_t fresh, open;
+    for (wave_count(loop, &fresh, &open); open * batch < fresh || open == 0;
+         wave_count(loop, &fresh, &open))
+        loop->wish_count--; /* the first is new: that alone needs one slot */
+    for (size_t over = fresh > all ? fresh % all : 0;
+         over > 0 && loop->wishes[loop->wish_count - 1].item == SIZE_MAX; over--)
+        loop->wish_count--;
+}
+
+/* Items that nobody wishes any more make place for those that are new. */
+static px_status wave_place(pxi_loop *loop, px_error *err)
+{
+    for (size_t i = 0; i < loop->room; i++)
+        loop->items[i].used = false;
+    for (size_t i = 0; i < loop->wish_count; i++)
+        if (loop->wishes[i].item != SIZE_MAX)
+            loop->items[loop->wishes[i].item].used = true;
+    loop->fresh_count = 0;
+    for (size_t i = 0, free_one = 0; i < loop->wish_count; i++) {
+        if (loop->wishes[i].item == SIZE_MAX) {
+            while (loop->items[free_one].used)
+                free_one++;
+            loop->wishes[i].item = free_one;
+            loop->items[free_one] = (pxi_wave_item){.used = true, .wish = loop->wishes[i]};
+            PX_TRY(
+                pxi_loop_parent(loop, loop->wishes[i].entry, &loop->items[free_one].parent, err));
+            loop->fresh[loop->fresh_count++] = free_one;
+        }
+        loop->order[i] = loop->wishes[i].item;
+    }
+    loop->item_count = loop->wish_count;
+    loop->at = 0;
+    size_t slots = 0;
+    for (size_t s = 0; s < loop->fuzz->slots; s++)
+        if (!loop->live[s])
+            loop->slots[slots++] = s;
     return PX_OK;
 }
 
 static px_status wave_plan(pxi_loop *loop, const pxi_loop_turn *turn, int64_t number, px_error *err)
 {
-    const wave_shape shape = wave_choose(loop);
-    loop->item_count = loop->at = 0;
+    loop->wish_count = 0;
     pxi_wave_unlend(loop);
-    PX_TRY(wave_add(loop, turn, number, &shape, err));
-    if (!loop->first && loop->queue.rule.pick != PXI_PICK_PROB)
-        return PX_OK; /* nobody knows how many entries there will be */
-    pxi_queue_guess(&loop->queue);
-    const px_status status = wave_guess(loop, turn, &shape, err);
-    pxi_queue_forget(&loop->queue);
-    return status;
+    wave_wish_turn(loop, turn, number, true);
+    if (loop->first || loop->queue.rule.pick == PXI_PICK_PROB) { /* else nobody knows the queue */
+        pxi_queue_guess(&loop->queue);
+        const px_status status = wave_guess(loop, turn, err);
+        pxi_queue_forget(&loop->queue);
+        PX_TRY(status);
+    }
+    wave_match(loop);
+    wave_trim(loop);
+    return wave_place(loop, err);
 }
 
 /* --- making and judging --------------------------------------------------------------------------
@@ -163,21 +239,35 @@ static px_status wave_input(pxi_loop *loop, const uint8_t *pixels, float *input,
     return px_preprocess_apply(&fuzz->pre, &fuzz->shape, input, err);
 }
 
-/* Job 0 writes; job 1 + s is the batch of reader s. */
+/* The first valid mutant of those wished, if there is one. */
+static px_status wave_make(const pxi_loop *loop, pxi_wave_item *item, uint8_t *pixels,
+                           px_error *err)
+{
+    for (int64_t n = item->wish.from; n < item->wish.end && !item->made.valid; n++) {
+        item->number = n;
+        PX_TRY(pxi_mutant_make(&loop->rule, &item->parent, item->wish.turn, (uint32_t)n, pixels,
+                               &item->made, err));
+        for (size_t i = 0; i < PXI_MUTANT_ENTRIES; i++)
+            item->tried[i] += item->made.tried[i];
+    }
+    return PX_OK;
+}
+
+/* Job 0 writes; job 1 + j is batch j of what is new. */
 static px_status wave_job(void *context, int worker, int64_t index, px_error *err)
 {
     pxi_loop *loop = context;
     px_fuzz *fuzz = loop->fuzz;
     if (index == 0)
         return pxi_fuzz_write(fuzz, err);
-    const size_t slot = (size_t)(index - 1), first = slot * (size_t)fuzz->batch;
-    const size_t end = PX_MIN(first + (size_t)fuzz->batch, loop->item_count);
+    const size_t batch = (size_t)fuzz->batch, first = (size_t)(index - 1) * batch;
+    const size_t end = PX_MIN(first + batch, loop->fresh_count), slot = loop->slots[index - 1];
+    pxi_fuzz_verdict *verdicts = loop->verdicts + slot * batch;
     int64_t rows = 0;
     for (size_t i = first; i < end; i++) {
-        pxi_wave_item *item = &loop->items[i];
-        uint8_t *pixels = loop->pixels + i * loop->rule.size;
-        PX_TRY(pxi_mutant_make(&loop->rule, &item->parent, item->turn, item->number, pixels,
-                               &item->made, err));
+        pxi_wave_item *item = &loop->items[loop->fresh[i]];
+        uint8_t *pixels = loop->pixels + loop->fresh[i] * loop->rule.size;
+        PX_TRY(wave_make(loop, item, pixels, err));
         if (!item->made.valid)
             continue;
         item->slot = slot;
@@ -185,29 +275,38 @@ static px_status wave_job(void *context, int worker, int64_t index, px_error *er
         PX_TRY(wave_input(loop, pixels, pxi_fuzz_place(fuzz, worker, rows), err));
         rows++;
     }
-    pxi_fuzz_verdict *verdicts = loop->verdicts + first;
     PX_TRY(pxi_fuzz_forward(fuzz, worker, slot, rows, verdicts, err));
-    for (size_t i = first; i < end; i++)
-        if (loop->items[i].made.valid)
-            loop->items[i].verdict = verdicts[loop->items[i].row];
+    for (size_t i = first; i < end; i++) {
+        pxi_wave_item *item = &loop->items[loop->fresh[i]];
+        if (item->made.valid)
+            item->verdict = verdicts[item->row];
+    }
     return PX_OK;
+}
+
+/* The item that begins with this mutant, if the wave has it. */
+static const pxi_wave_item *wave_find(pxi_loop *loop, int64_t turn, size_t entry, int64_t number)
+{
+    for (; loop->at < loop->item_count; loop->at++) {
+        const pxi_wave_item *item = &loop->items[loop->order[loop->at]];
+        if (item->wish.turn > turn || (item->wish.turn == turn && item->wish.from >= number))
+            return item->wish.turn == turn && item->wish.from == number && item->wish.entry == entry
+                       ? item
+                       : NULL;
+    }
+    return NULL;
 }
 
 px_status pxi_wave_get(pxi_loop *loop, const pxi_loop_turn *turn, size_t pick, int64_t number,
                        const pxi_wave_item **out, px_error *err)
 {
-    const size_t entry = turn->entry[pick];
-    while (loop->at < loop->item_count &&
-           (loop->items[loop->at].turn < turn->turn ||
-            (loop->items[loop->at].turn == turn->turn && loop->items[loop->at].number < number)))
-        loop->at++;
-    const pxi_wave_item *next = loop->at < loop->item_count ? &loop->items[loop->at] : NULL;
-    if (!next || next->turn != turn->turn || next->number != number || next->entry != entry) {
-        PX_TRY(wave_plan(loop, turn, number, err));
-        const int64_t batches =
-            ((int64_t)loop->item_count + loop->fuzz->batch - 1) / loop->fuzz->batch;
-        PX_TRY(pxi_pool_run(loop->fuzz->pool, 1 + batches, wave_job, loop, NULL, NULL, err));
-    }
-    *out = &loop->items[loop->at];
+    *out = wave_find(loop, turn->turn, turn->entry[pick], number);
+    if (*out)
+        return PX_OK;
+    PX_TRY(wave_plan(loop, turn, number, err));
+    const int64_t batches =
+        ((int64_t)loop->fresh_count + loop->fuzz->batch - 1) / loop->fuzz->batch;
+    PX_TRY(pxi_pool_run(loop->fuzz->pool, 1 + batches, wave_job, loop, NULL, NULL, err));
+    *out = wave_find(loop, turn->turn, turn->entry[pick], number);
     return PX_OK;
 }

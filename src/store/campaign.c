@@ -226,6 +226,7 @@ void px_campaign_close(px_campaign *campaign)
         close(campaign->lock);
     }
     px_text_done(&campaign->chain);
+    pxi_store_pack_done(campaign);
     free(campaign->packed);
     free(campaign->plain);
     free(campaign->settings);

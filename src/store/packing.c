@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <limits.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -44,20 +45,46 @@ void pxi_store_to_together(const px_shape *shape, size_t item, const void *plane
                    (const char *)planes + (c * plane + i) * item, item);
 }
 
+/* As compress2(), with one stream for all inputs: setting one up takes as long as packing. */
+static bool packing_deflate(px_campaign *campaign, size_t bytes, size_t room, size_t *size)
+{
+    z_stream *z = &campaign->packer;
+    if (bytes > UINT_MAX || room > UINT_MAX)
+        return false;
+    if (!campaign->packs)
+        campaign->packs = deflateInit(z, PACK_LEVEL) == Z_OK;
+    if (!campaign->packs || deflateReset(z) != Z_OK)
+        return false;
+    z->next_in = campaign->plain;
+    z->avail_in = (uInt)bytes;
+    z->next_out = campaign->packed;
+    z->avail_out = (uInt)room;
+    if (deflate(z, Z_FINISH) != Z_STREAM_END)
+        return false;
+    *size = z->total_out;
+    return true;
+}
+
 px_status pxi_store_pack(px_campaign *campaign, const void *planes, const uint8_t **out,
                          size_t *size, px_error *err)
 {
     const size_t item = px_dtype_size(campaign->identity.dtype), bytes = campaign->size * item;
-    uLongf packed = compressBound((uLong)bytes);
+    const size_t packed = compressBound((uLong)bytes);
     if (pxi_grow(&campaign->plain, &campaign->plain_room, bytes, 1) != 0 ||
         pxi_grow(&campaign->packed, &campaign->packed_room, packed, 1) != 0)
         return pxi_store_nomem(campaign, err);
     pxi_store_to_together(&campaign->identity.shape, item, planes, campaign->plain);
-    if (compress2(campaign->packed, &packed, campaign->plain, (uLong)bytes, PACK_LEVEL) != Z_OK)
+    if (!packing_deflate(campaign, bytes, packed, size))
         return pxi_store_nomem(campaign, err);
     *out = campaign->packed;
-    *size = packed;
     return PX_OK;
+}
+
+void pxi_store_pack_done(px_campaign *campaign)
+{
+    if (campaign->packs)
+        deflateEnd(&campaign->packer);
+    campaign->packs = false;
 }
 
 bool pxi_store_inflate(const void *bytes, size_t size, void *plain, size_t plain_size)

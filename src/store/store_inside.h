@@ -6,6 +6,7 @@
 #include <plexor/store.h>
 #include <plexor/text.h>
 #include <sqlite3.h>
+#include <zlib.h>
 
 #define PXI_STORE_FILE "campaign.db"
 #define PXI_STORE_LOCK "campaign.lock"
@@ -76,6 +77,8 @@ struct px_campaign {
     px_text chain;           /* of the input read last */
     uint8_t *packed, *plain; /* scratch for one input */
     size_t packed_room, plain_room;
+    z_stream packer;
+    bool packs;     /* it is set up */
     bool plot_open; /* plot_data ends with a whole line */
 };
 
@@ -111,6 +114,7 @@ px_status pxi_store_identity_load(px_campaign *campaign, px_error *err);
 px_status pxi_store_batch(px_campaign *campaign, px_error *err);
 
 /* zlib of the values, pictures with their channels together; *out is the campaign's scratch. */
+void pxi_store_pack_done(px_campaign *campaign);
 px_status pxi_store_pack(px_campaign *campaign, const void *planes, const uint8_t **out,
                          size_t *size, px_error *err);
 /* PX_E_INPUT, without a message, for bytes that are not an input of this campaign. */
