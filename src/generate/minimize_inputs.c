@@ -430,9 +430,8 @@ static void minimize_done(minimize *m)
 static px_status minimize_result(const minimize *m, px_minimized *out, px_error *err)
 {
     if (!m->chosen)
-        return px_fail(
-            err, PX_E_INPUT,
-            "the inputs cover nothing and there are no faults: nothing is worth keeping");
+        return px_fail(err, PX_E_INPUT,
+                       "the inputs cover nothing of what is asked for, so none is worth keeping");
     bool *seen = pxi_calloc((size_t)m->type_count + 1, sizeof *seen);
     out->ids = pxi_calloc((size_t)m->chosen, sizeof *out->ids);
     out->gains = pxi_calloc((size_t)m->chosen, sizeof *out->gains);
