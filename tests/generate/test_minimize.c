@@ -190,6 +190,86 @@ static void test_campaign(void **state)
     px_minimized_done(&few);
 }
 
+/* A network whose hidden neurons are the pixels: what an input covers is what is white. */
+static px_model *pixels_model(void)
+{
+    enum { N = 6 };
+    const px_shape in = {4, {-1, 1, 1, N}}, square = {2, {N, N}}, two = {2, {N, 2}};
+    float identity[N * N] = {0}, any[N * 2];
+    px_builder *b = NULL;
+    px_model *model = NULL;
+    px_error err = {0};
+    for (int i = 0; i < N; i++) {
+        identity[i * N + i] = 1;
+        any[2 * i] = 1;
+        any[2 * i + 1] = -1;
+    }
+    check(px_builder_new("pixels", &b, &err), &err);
+    int x = px_builder_input(b, "x", PX_FLOAT32, &in);
+    x = px_builder_node(b, "Flatten", "flat", &x, 1, NULL, 0);
+    const int w = px_builder_constant(b, "w", PX_FLOAT32, &square, identity);
+    const int v = px_builder_constant(b, "v", PX_FLOAT32, &two, any);
+    x = px_builder_node(b, "MatMul", "fc", (int[]){x, w}, 2, NULL, 0);
+    x = px_builder_node(b, "Relu", "hidden", &x, 1, NULL, 0);
+    x = px_builder_node(b, "MatMul", "scores", (int[]){x, v}, 2, NULL, 0);
+    px_builder_rename(b, x, "logits");
+    px_builder_output(b, x, PX_FLOAT32, NULL);
+    check(px_builder_finish(b, &model, &err), &err);
+    return model;
+}
+
+/* Greedy takes the first one of the three, which the others then make superfluous. */
+static void test_superfluous(void **state)
+{
+    (void)state;
+    static const uint8_t rows[][6] = {{0, 0, 0, 0, 0, 0},
+                                      {255, 255, 255, 255, 0, 0},
+                                      {255, 255, 0, 0, 255, 0},
+                                      {0, 0, 255, 255, 0, 255},
+                                      {0, 0, 0, 0, 255, 0}};
+    px_model *model = pixels_model();
+    const px_shape shape = {4, {1, 1, 1, 6}};
+    const px_campaign_identity identity = {.model_hash = px_model_hash(model),
+                                           .dtype = PX_UINT8,
+                                           .shape = {3, {1, 1, 6}},
+                                           .classes = 2,
+                                           .settings = "{}"};
+    px_campaign *campaign = NULL;
+    px_preprocess pre;
+    px_dataset *set = NULL;
+    px_minimized few = {0};
+    px_error err = {0};
+    char path[GENERATE_PATH];
+    check(px_campaign_open(test_path("pixels", path), PX_CAMPAIGN_CREATE, &campaign, &err), &err);
+    check(px_campaign_identify(campaign, &identity, &err), &err);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const px_campaign_input in = {.kind = i ? PX_INPUT_KEPT : PX_INPUT_SEED,
+                                      .parent = i ? 1 : 0,
+                                      .root = i ? 1 : 0,
+                                      .data_index = 0};
+        check(px_campaign_put(campaign, &in, rows[i], NULL, &err), &err);
+    }
+    check(px_campaign_commit(campaign, &err), &err);
+    const px_data_options data = {.split = "generated"};
+    check(px_preprocess_init(&pre, NULL, 0, &shape, NULL, NULL, NULL, NULL, &err), &err);
+    check(px_dataset_open_for(&pre, &shape, path, &data, &set, &err), &err);
+    px_cover_options options = px_cover_options_default();
+    px_minimize_options how = px_minimize_options_default();
+    options.criteria = "nc";
+    check(px_cover_new(model, &shape, &options, &how.cover, &err), &err);
+    check(px_minimize_inputs(campaign, set, &pre, &how, &few, &err), &err);
+    assert_int_equal(few.before[0].covered, 6);
+    assert_int_equal(few.after[0].covered, 6);
+    assert_int_equal(few.count, 2);
+    assert_int_equal(few.ids[0], 3);
+    assert_int_equal(few.ids[1], 4);
+    px_minimized_done(&few);
+    px_cover_free(how.cover);
+    px_dataset_close(set);
+    px_campaign_close(campaign);
+    px_model_free(model);
+}
+
 static px_status try_inputs(const char *spec, px_cover *cover, int64_t memory, px_error *err)
 {
     px_campaign *campaign = campaign_open(folder);
@@ -374,10 +454,10 @@ static void test_faults_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_inputs),         cmocka_unit_test(test_types_only),
-        cmocka_unit_test(test_campaign),       cmocka_unit_test(test_inputs_refused),
-        cmocka_unit_test(test_faults),         cmocka_unit_test(test_faults_folder),
-        cmocka_unit_test(test_faults_refused),
+        cmocka_unit_test(test_superfluous),    cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_types_only),     cmocka_unit_test(test_campaign),
+        cmocka_unit_test(test_inputs_refused), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_faults_folder),  cmocka_unit_test(test_faults_refused),
     };
     return cmocka_run_group_tests(tests, scene_make, scene_remove);
 }
