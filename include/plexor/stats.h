@@ -104,6 +104,59 @@ PX_API px_status px_mann_whitney(const double *a, size_t a_count, const double *
                                  px_alternative alternative, px_u_method method,
                                  px_mann_whitney_result *out, px_error *err);
 
+/* A12 of Vargha and Delaney: P(a above b), ties counting half; NaN where either side is empty or
+ * has a NaN. px_a12_size() says it in their words: "negligible", "small", "medium" or "large". */
+PX_API px_status px_vargha_delaney(const double *a, size_t a_count, const double *b, size_t b_count,
+                                   double *out, px_error *err);
+PX_API const char *px_a12_size(double a12);
+
+/* Wilcoxon's signed-rank test of pairs: differences a - b, or `a` itself where b is NULL.
+ * Differences of 0 are left out. p comes from the exact null distribution with at most 50
+ * differences, none 0 and no two of one size, unless `normal` asks for the normal one, which is
+ * corrected for continuity and ties. */
+typedef struct px_wilcoxon_result {
+    double plus, minus; /* sums of the ranks of differences above and below 0 */
+    double sd;          /* of `plus` under the null hypothesis */
+    double effect;      /* (plus - minus) / (plus + minus): -1 to 1; 0 without differences */
+    double p;           /* NaN without pairs or with a NaN; 1 where all differences are 0 */
+    double smallest_p;  /* that so many differences could have reached */
+    size_t n, zeros;    /* differences that count, and those that are 0 */
+    bool exact;
+} px_wilcoxon_result;
+PX_API px_status px_wilcoxon(const double *a, const double *b, size_t count,
+                             px_alternative alternative, bool normal, px_wilcoxon_result *out,
+                             px_error *err);
+
+/* P(D >= d) for Kolmogorov's distance D of `count` values from the distribution they come from. */
+PX_API px_status px_kolmogorov_survival(double d, size_t count, double *out, px_error *err);
+
+/* The Weibull distribution of positive values, P(V > v) = exp(-(v / scale)^shape), by maximum
+ * likelihood. All NaN where it is undefined: no values, all equal, one that is not above 0. */
+typedef struct px_weibull {
+    double shape, scale, log_likelihood;
+} px_weibull;
+PX_API px_status px_weibull_fit(const double *values, size_t count, px_weibull *out, px_error *err);
+
+/* Where the distribution that maxima come from ends on the right: the location of a reverse Weibull
+ * distribution, F(g) = exp(-((end - g) / scale)^shape), by maximum likelihood over shapes of 1 and
+ * more; `penalised` takes 0.01 shape^2 off the log-likelihood. Where there is no fit to be had, or
+ * none to be trusted, `location` is the largest value and `note` says why. */
+typedef enum px_end_note {
+    PX_END_FITTED,
+    PX_END_CONSTANT, /* all values are the same */
+    PX_END_OPEN,     /* the likelihood has no maximum in reach */
+    PX_END_POOR,     /* Kolmogorov-Smirnov p below 0.001 (not where penalised) */
+} px_end_note;
+typedef struct px_reverse_weibull {
+    double location;                          /* what to use; NaN: a value is not finite */
+    double largest;                           /* of the values */
+    double end, shape, scale, log_likelihood; /* of the fit; shape NaN: there is none */
+    double ks, ks_p;                          /* its Kolmogorov-Smirnov distance */
+    px_end_note note;
+} px_reverse_weibull;
+PX_API px_status px_reverse_weibull_fit(const double *maxima, size_t count, bool penalised,
+                                        px_reverse_weibull *out, px_error *err);
+
 /* A percentile bootstrap interval (Efron 1979) of the mean, or of any statistic: `resamples` times
  * count draws with replacement, and the quantiles (1 -+ level) / 2 of what `statistic` makes of
  * them. Draws are addressed by (seed, stream, resample): the same arguments give the same interval
