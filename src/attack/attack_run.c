@@ -48,26 +48,6 @@ static px_status run_check(const pxi_attack_run *run, px_error *err)
     return PX_OK;
 }
 
-/* Gradients of the scores have to come to the input. */
-static px_status run_reach(const pxi_attack_run *run, px_error *err)
-{
-    const px_model *model = run->job->model;
-    pxi_reach reach = {0};
-    px_status status = pxi_reach_init(&reach, model, run->scores.value, err);
-    if (status == PX_OK && !reach.reached[run->input]) {
-        const px_node *gap = pxi_reach_gap(&reach, run->input);
-        status =
-            gap ? px_fail(err, PX_E_UNSUPPORTED,
-                          "operator '%s' (node '%s') has no gradient, and every way from the "
-                          "class scores to the input leads through it or others like it; "
-                          "'plexor fuzz' needs no gradients",
-                          gap->type, gap->name)
-                : px_fail(err, PX_E_UNSUPPORTED, "the class scores do not depend on the input");
-    }
-    pxi_reach_done(&reach);
-    return status;
-}
-
 static px_status run_plan(pxi_attack_run *run, px_error *err)
 {
     const px_attack_job *job = run->job;
@@ -76,7 +56,7 @@ static px_status run_plan(pxi_attack_run *run, px_error *err)
     px_feed feed;
     PX_TRY(pxi_sample_feed(job->model, &sample, job->pre->channels_last, &feed, err));
     run->input = feed.value;
-    PX_TRY(run_reach(run, err));
+    PX_TRY(pxi_reach_require(job->model, run->scores.value, run->input, err));
     options.batch = run->options.batch;
     options.keep = options.seeds = &run->scores.value;
     options.keep_count = options.seed_count = 1;

@@ -79,3 +79,21 @@ const px_node *pxi_reach_gap(pxi_reach *reach, int value)
     }
     return NULL;
 }
+
+px_status pxi_reach_require(const px_model *model, int scores, int input, px_error *err)
+{
+    pxi_reach reach = {0};
+    px_status status = pxi_reach_init(&reach, model, scores, err);
+    if (status == PX_OK && !reach.reached[input]) {
+        const px_node *gap = pxi_reach_gap(&reach, input);
+        status =
+            gap ? px_fail(err, PX_E_UNSUPPORTED,
+                          "operator '%s' (node '%s') has no gradient, and every way from the "
+                          "class scores to the input leads through it or others like it; "
+                          "'plexor fuzz' needs no gradients",
+                          gap->type, gap->name)
+                : px_fail(err, PX_E_UNSUPPORTED, "the class scores do not depend on the input");
+    }
+    pxi_reach_done(&reach);
+    return status;
+}

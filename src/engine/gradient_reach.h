@@ -24,4 +24,8 @@ void pxi_reach_done(pxi_reach *reach);
  * nearest to where gradients start. NULL: none does, `from` does not depend on the value. */
 const px_node *pxi_reach_gap(pxi_reach *reach, int value);
 
+/* PX_E_UNSUPPORTED, naming the operator in the way, where gradients of `scores` do not come to
+ * `input`. */
+px_status pxi_reach_require(const px_model *model, int scores, int input, px_error *err);
+
 #endif
