@@ -46,6 +46,9 @@
 #include <plexor/fault_curve.h>
 #include <plexor/select.h>
 
+#include <plexor/assess.h>
+#include <plexor/clever.h>
+
 #include <plexor/store.h>
 
 #include <plexor/fuzz.h>

@@ -49,6 +49,8 @@ enum {
     PX_RNG_ADAPT = 42,        /* vectors of weights, and their children */
     PX_RNG_ATTACK = 48,       /* where attacks begin */
     PX_RNG_ATTACK_AIM = 49,   /* which class they aim at */
+    PX_RNG_CLEVER = 50,       /* points around an input */
+    PX_RNG_CLEVER_POOL = 51,  /* which of them make a batch */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */

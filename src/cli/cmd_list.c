@@ -1,6 +1,7 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
 #include "cli/cli.h"
 #include "cli/list_criteria.h"
+#include "cli/list_metrics.h"
 #include "cli/list_mutations.h"
 #include "cli/list_studies.h"
 #include "cli/localize_print.h"
@@ -299,6 +300,10 @@ static const struct {
      .help = "what 'attack' runs, with settings and where it comes from",
      .print = list_print_attacks,
      .json = list_json_attacks},
+    {.name = "metrics",
+     .help = "what 'assess' measures, which way is better, and where it is defined",
+     .print = list_print_metrics,
+     .json = list_json_metrics},
     {.name = "studies",
      .help = "papers that 'study' replicates, what of them can be run apart, and their data",
      .print = list_print_studies,
@@ -395,7 +400,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|criteria|presets|measures|mutations|selectors|studies|archs|"
+    .usage = "[ops|layers|taps|neurons|criteria|presets|measures|mutations|selectors|attacks|metrics|studies|archs|"
              "optimizers|schedules|losses|augmentations|recipes|"
              "data]",
     .help = "show what plexor knows",

@@ -15,6 +15,8 @@
     X(merge)            \
     X(synthesize)       \
     X(attack)           \
+    X(assess)           \
+    X(clever)           \
     X(mutate)           \
     X(fuzz)             \
     X(status)           \

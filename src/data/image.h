@@ -28,6 +28,9 @@ px_status pxi_png_decode(const uint8_t *bytes, size_t size, const char *name, px
                          px_error *err);
 px_status pxi_jpeg_decode(const uint8_t *bytes, size_t size, const char *name, pxi_image *out,
                           px_error *err);
+/* Baseline, 4:2:0 for colour, quality 1..100 as libjpeg counts it. The caller frees *bytes. */
+px_status pxi_jpeg_encode(const pxi_image *image, int quality, uint8_t **bytes, size_t *size,
+                          px_error *err);
 
 /* Both work in place: the image gets new memory where it must. */
 px_status pxi_image_set_channels(pxi_image *image, int channels, px_error *err);

@@ -1,0 +1,46 @@
+/* src/assess/assess.c - options and results of an assessment */
+#include "assess/assess_inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+px_assess_options px_assess_options_default(void)
+{
+    return (px_assess_options){.low = (double)NAN, .high = (double)NAN};
+}
+
+void px_assess_free(px_assess *assess)
+{
+    if (!assess)
+        return;
+    for (size_t i = 0; i < PXI_METRICS_MOST; i++)
+        free(assess->texts[i]);
+    free(assess->rows);
+    free(assess->terms);
+    free(assess);
+}
+
+size_t px_assess_metric_count(const px_assess *assess)
+{
+    return assess->metric_count;
+}
+
+px_metric_value px_assess_metric(const px_assess *assess, size_t i)
+{
+    return assess->values[i];
+}
+
+px_assess_summary px_assess_sum(const px_assess *assess)
+{
+    return assess->sum;
+}
+
+const px_assess_row *px_assess_rows(const px_assess *assess)
+{
+    return assess->rows;
+}
+
+double px_assess_term(const px_assess *assess, size_t i, int64_t pair)
+{
+    return assess->terms[(size_t)pair * assess->metric_count + i];
+}

@@ -1,0 +1,27 @@
+/* src/cli/assess_partners.h - the two sides of an assessment, opened and paired up */
+#ifndef PLEXOR_CLI_ASSESS_PARTNERS_H
+#define PLEXOR_CLI_ASSESS_PARTNERS_H
+
+#include "cli/cli_net.h"
+
+#include <plexor/assess.h>
+
+typedef struct assess_sides {
+    cli_inputs original, adversarial;
+    int64_t *partners;
+    const char *how; /* they were paired: "campaign", "name", "index" */
+    int64_t left;    /* originals without a partner */
+} assess_sides;
+
+typedef struct assess_wish {
+    cli_data
+        data; /* spec: of the originals, NULL: the campaign's own; limit, offset, seed: of both */
+    const char *adversarial, *adversarial_split;
+    const char *pair; /* "auto", "name" or "index" */
+} assess_wish;
+
+px_status assess_sides_open(const px_model *model, const assess_wish *wish, assess_sides *out,
+                            px_error *err);
+void assess_sides_close(assess_sides *sides);
+
+#endif
