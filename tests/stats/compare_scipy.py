@@ -114,7 +114,7 @@ def reverse():
 
 
 def kolmogorov():
-    n = int(np.exp(random.uniform(0, np.log(1000))))
+    n = int(np.exp(random.uniform(0, np.log(141))))  # scipy approximates beyond 140
     d = min(0.99, max(0.5 / n, random.uniform(0.3, 2.5) / np.sqrt(n)))
     return (0, 0, [d, n], []), [stats.kstwo.sf(d, n)]
 
@@ -148,7 +148,8 @@ def reverse_good(case, got):
         return True
     own = stats.weibull_max(shape, loc=end, scale=scale)
     test = stats.kstest(values, own.cdf)
-    good = np.allclose([likelihood, ks, p], [np.sum(own.logpdf(values)), test.statistic, test.pvalue], rtol=1e-6)
+    good = np.allclose([likelihood, ks], [np.sum(own.logpdf(values)), test.statistic], rtol=1e-7)
+    good &= np.isclose(p, test.pvalue, rtol=1e-6 if len(values) <= 140 else 1e-3)  # scipy approximates beyond 140
     best = max(np.sum(stats.weibull_max.logpdf(values, shape * f, loc=end + m, scale=scale * f + m))
                for f in (0.97, 1, 1.03) for m in np.array([-0.02, 0, 0.02]) * (end - values.max()))
     return good and likelihood >= best - 1e-9 * abs(best)
