@@ -2,7 +2,7 @@
 #include "generate/fuzz_inside.h"
 
 #include "base/memory.h"
-#include "train/train_plan.h"
+#include "engine/sample_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ static px_status forward_plan(px_fuzz *fuzz, px_error *err)
         options.observe = px_cover_observe_values(fuzz->cover, &options.observe_count);
         options.keep = px_cover_keep_values(fuzz->cover, &options.keep_count);
     }
-    PX_TRY(pxi_train_feed(fuzz->models[0], &fuzz->shape, fuzz->pre.channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(fuzz->models[0], &fuzz->shape, fuzz->pre.channels_last, &feed, err));
     fuzz->feed_shape = feed.shape;
-    return pxi_train_plan(fuzz->models[0], &feed, options, FORWARD_BATCH, &fuzz->plan, err);
+    return pxi_sample_plan(fuzz->models[0], &feed, options, FORWARD_BATCH, &fuzz->plan, err);
 }
 
 px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
