@@ -14,6 +14,7 @@
 #ifndef PLEXOR_DATA_H
 #define PLEXOR_DATA_H
 
+#include <plexor/json.h>
 #include <plexor/property.h>
 #include <plexor/tensor.h>
 
@@ -106,6 +107,10 @@ PX_API px_status px_dataset_input(const px_dataset *set, const px_preprocess *pr
  * changed) become a network input, in place. */
 PX_API px_status px_preprocess_apply(const px_preprocess *pre, const px_shape *shape, float *values,
                                      px_error *err);
+
+/* Adds a member `preprocess` with scale, mean, std and channel order: for settings of campaigns,
+ * where it says with which numbers inputs were judged. */
+PX_API void px_preprocess_json(const px_preprocess *pre, px_json *json);
 
 /* Lengths are in *scaled units*: after `scale`, before mean and std; 0 to 1 for 8-bit data. Reads
  * "0.1", "8/255", "10%" (of high - low); PX_E_USAGE naming `option`. */

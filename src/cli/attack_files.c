@@ -6,20 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COMMIT_EVERY = 256, SHEET_MOST = 48, SHEET_COLUMNS = 12 };
-
-static bool files_round(const attack_files *f)
-{
-    return px_dataset_is_8bit(f->inputs->set) && !f->options.keep_float;
-}
+enum { SHEET_MOST = 48, SHEET_COLUMNS = 12 };
 
 /* --- the campaign -------------------------------------------------------------------------------
  */
-
-px_status attack_campaign_open(attack_files *f, const char *folder, px_error *err)
-{
-    return px_campaign_open(folder, PX_CAMPAIGN_CREATE, &f->campaign, err);
-}
 
 px_status attack_campaign_identify(attack_files *f, const px_model *model, int classes,
                                    const char *settings, int64_t seed, px_error *err)
@@ -41,38 +31,12 @@ px_status attack_campaign_identify(attack_files *f, const px_model *model, int c
     px_json_int(&json, "target", o->target);
     px_json_real(&json, "low", o->low);
     px_json_real(&json, "high", o->high);
-    px_json_real(&json, "scale", (double)f->inputs->pre.scale);
+    px_preprocess_json(&f->inputs->pre, &json);
     px_json_end(&json);
-    const px_campaign_identity identity = {
-        .model_hash = px_model_hash(model),
-        .data_hash = px_dataset_hash(f->inputs->set),
-        .seed = (uint64_t)seed,
-        .dtype = files_round(f) ? PX_UINT8 : PX_FLOAT32,
-        .shape = px_dataset_shape(f->inputs->set),
-        .classes = classes,
-        .settings = px_json_text(&json),
-    };
-    px_status status = PX_E_NOMEM;
-    f->pixels = calloc(f->inputs->floats, sizeof(float));
-    if (!identity.settings || !f->pixels)
-        px_fail(err, PX_E_NOMEM, "out of memory");
-    else
-        status = px_campaign_identify(f->campaign, &identity, err);
+    const px_status status = pair_campaign_identify(&f->pairs, f->inputs, o->keep_float, model,
+                                                    classes, px_json_text(&json), seed, err);
     px_json_done(&json);
     return status;
-}
-
-/* Raw values in the campaign's type: floats of 8-bit data are in scaled units. */
-static void files_pixels(attack_files *f, const float *values, const uint8_t *bytes)
-{
-    const bool levels = px_dataset_is_8bit(f->inputs->set);
-    const double unit = px_length_levels(&f->inputs->pre, 1.0);
-    for (size_t i = 0; i < f->inputs->floats; i++) {
-        if (files_round(f))
-            ((uint8_t *)f->pixels)[i] = bytes ? bytes[i] : (uint8_t)values[i];
-        else
-            ((float *)f->pixels)[i] = levels ? (float)((double)values[i] / unit) : values[i];
-    }
 }
 
 static char *files_chain(const attack_files *f, const px_attack_row *row)
@@ -92,40 +56,32 @@ static char *files_chain(const attack_files *f, const px_attack_row *row)
     return px_text_take(&text);
 }
 
-/* The original as a seed, then what became of it. */
 static px_status files_put(attack_files *f, const px_attack_made *made, px_error *err)
 {
     const px_attack_row *row = made->row;
-    px_campaign_input in = {
-        .kind = PX_INPUT_SEED,
-        .data_index = px_dataset_index(f->inputs->set, row->input),
-        .label = row->truth,
-        .prediction = row->before,
-        .confidence = row->confidence_before,
-        .step = f->executions,
-    };
-    int64_t seed = 0;
-    files_pixels(f, made->original, NULL);
-    PX_TRY(px_campaign_put(f->campaign, &in, f->pixels, &seed, err));
+    const px_attack_form *form = &row->stored;
     char *chain = files_chain(f, row);
     if (!chain)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    const px_attack_form *form = &row->stored;
-    in.kind =
-        form->predicted >= 0 && form->predicted != row->truth ? PX_INPUT_FAULT : PX_INPUT_KEPT;
-    in.parent = in.root = seed;
-    in.prediction = form->predicted;
-    in.confidence = form->confidence;
-    in.l0 = form->l0;
-    in.l2 = form->l2;
-    in.linf = form->linf;
-    in.step = f->executions += row->forwards;
-    in.chain = chain;
-    files_pixels(f, made->exact, made->bytes);
-    px_status status = px_campaign_put(f->campaign, &in, f->pixels, NULL, err);
+    const px_status status = pair_campaign_put(&f->pairs,
+                                               &(pair_made){
+                                                   .input = row->input,
+                                                   .label = row->truth,
+                                                   .before = row->before,
+                                                   .predicted = form->predicted,
+                                                   .confidence_before = row->confidence_before,
+                                                   .confidence = form->confidence,
+                                                   .l0 = form->l0,
+                                                   .l2 = form->l2,
+                                                   .linf = form->linf,
+                                                   .executions = row->forwards,
+                                                   .chain = chain,
+                                                   .original = made->original,
+                                                   .exact = made->exact,
+                                                   .bytes = made->bytes,
+                                               },
+                                               err);
     free(chain);
-    if (status == PX_OK && ++f->put % COMMIT_EVERY == 0)
-        status = px_campaign_commit(f->campaign, err);
     return status;
 }
 
@@ -225,7 +181,7 @@ px_status attack_files_add(void *context, const px_attack_made *made, px_error *
     const px_attack_row *row = made->row;
     if (row->skipped || row->before < 0 || row->before != row->truth)
         return PX_OK; /* it was wrong to begin with */
-    if (f->campaign)
+    if (f->pairs.campaign)
         PX_TRY(files_put(f, made, err));
     return f->sheets[1] ? sheet_add(f, made, err) : PX_OK;
 }
@@ -233,12 +189,8 @@ px_status attack_files_add(void *context, const px_attack_made *made, px_error *
 px_status attack_files_finish(attack_files *f, const char *sheet, const char *command,
                               double seconds, px_error *err)
 {
-    if (f->campaign) {
-        PX_TRY(px_campaign_set(f->campaign, "command", command, err));
-        PX_TRY(px_campaign_set_int(f->campaign, "executions", f->executions, err));
-        PX_TRY(px_campaign_set_real(f->campaign, "seconds", seconds, err));
-        PX_TRY(px_campaign_commit(f->campaign, err));
-    }
+    if (f->pairs.campaign)
+        PX_TRY(pair_campaign_finish(&f->pairs, command, seconds, err));
     return sheet ? px_sheet_save(f->sheets[f->on_sheet[0] ? 0 : 1], sheet, err) : PX_OK;
 }
 
@@ -246,7 +198,6 @@ void attack_files_close(attack_files *f)
 {
     px_sheet_free(f->sheets[0]);
     px_sheet_free(f->sheets[1]);
-    px_campaign_close(f->campaign);
-    free(f->pixels);
+    pair_campaign_close(&f->pairs);
     free(f->picture);
 }

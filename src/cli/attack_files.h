@@ -2,26 +2,21 @@
 #ifndef PLEXOR_CLI_ATTACK_FILES_H
 #define PLEXOR_CLI_ATTACK_FILES_H
 
-#include "cli/cli_net.h"
+#include "cli/pair_campaign.h"
 
 #include <plexor/attack.h>
 #include <plexor/picture.h>
-#include <plexor/store.h>
 
 typedef struct attack_files {
     const cli_inputs *inputs;
     const cli_classes *classes;
     px_attack_options options; /* complete */
-    px_campaign *campaign;     /* NULL: none */
-    px_sheet *sheets[2];       /* that reached the goal; others. NULL: none */
+    pair_campaign pairs;
+    px_sheet *sheets[2]; /* that reached the goal; others. NULL: none */
     int64_t on_sheet[2];
-    int64_t put, executions;
-    void *pixels;     /* of one input, in the campaign's type */
     uint8_t *picture; /* three of one input, channels together */
 } attack_files;
 
-/* A new campaign, empty, before anything else is done. */
-px_status attack_campaign_open(attack_files *files, const char *folder, px_error *err);
 /* Says what it is about; files->options are there. */
 px_status attack_campaign_identify(attack_files *files, const px_model *model, int classes,
                                    const char *settings, int64_t seed, px_error *err);

@@ -162,22 +162,13 @@ static void work_notes(const attack_work *w, const px_attack_summary *s)
                  100.0 * s->accuracy);
 }
 
-static char *command_text(int argc, char **argv)
-{
-    px_text text = {0};
-    px_text_add(&text, "plexor");
-    for (int i = 0; i < argc; i++)
-        px_text_format(&text, " %s", argv[i]);
-    return px_text_take(&text);
-}
-
 static px_status work_all(attack_work *w, const char *path, int argc, char **argv,
                           attack_report *report, px_error *err)
 {
     const attack_args *a = w->a;
     px_attack_options options;
     if (a->to)
-        PX_TRY(attack_campaign_open(&w->files, a->to, err));
+        PX_TRY(pair_campaign_open(&w->files.pairs, a->to, err));
     PX_TRY(cli_model_load(w->self, path, &w->model, err));
     PX_TRY(px_model_scores(w->model, &w->scores, err));
     PX_TRY(cli_inputs_open(w->model, &a->data, &w->inputs, err));
@@ -194,12 +185,13 @@ static px_status work_all(attack_work *w, const char *path, int argc, char **arg
                               .sheet = a->sheet};
     PX_TRY(px_attack_sum(w->attack, &report->sum, err));
     work_notes(w, &report->sum);
-    char *command = command_text(argc, argv);
-    if (!command)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    const px_status status =
-        attack_files_finish(&w->files, a->sheet, command, report->sum.seconds, err);
-    free(command);
+    px_text command = {0};
+    cli_command_line(&command, argc, argv);
+    const px_status status = px_text_failed(&command)
+                                 ? px_fail(err, PX_E_NOMEM, "out of memory")
+                                 : attack_files_finish(&w->files, a->sheet, px_text_get(&command),
+                                                       report->sum.seconds, err);
+    px_text_done(&command);
     return status;
 }
 

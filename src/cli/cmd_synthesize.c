@@ -1,4 +1,5 @@
 /* src/cli/cmd_synthesize.c - plexor synthesize MODEL --data SPEC */
+#include "cli/synthesize_campaign.h"
 #include "cli/synthesize_print.h"
 
 #include <inttypes.h>
@@ -33,6 +34,7 @@ typedef struct synthesize_work {
     int64_t *chosen, count;
     size_t *list_of;
     px_synthesis *synthesis;
+    synthesize_campaign campaign;
 } synthesize_work;
 
 /* --- which neurons ------------------------------------------------------------------------------
@@ -227,7 +229,13 @@ static px_status work_make(synthesize_work *w, px_synthesis_options options,
         .list_of = w->list_of,
         .count = w->count,
     };
-    if (w->a->to) {
+    if (w->campaign.pairs.campaign) {
+        PX_TRY(synthesize_campaign_begin(&w->campaign, &w->inputs, &options, w->model,
+                                         w->scores.classes, w->suspects, w->a->k, w->a->data.seed,
+                                         err));
+        options.emit = synthesize_campaign_add;
+        options.emit_context = &w->campaign;
+    } else if (w->a->to) {
         enum { SHEET = 48 };
         const px_synthesis_folder_options how = {
             .pictures = w->a->pictures > 0 ? w->a->pictures : -1,
@@ -256,6 +264,8 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
     px_synthesis_folder *folder = NULL;
     cli_data data = a->data;
     data.limit = 0; /* spectra use all of the data */
+    if (synthesize_is_campaign(a->to))
+        PX_TRY(pair_campaign_open(&w->campaign.pairs, a->to, err));
     PX_TRY(cli_model_load(w->self, path, &w->model, err));
     PX_TRY(px_model_scores(w->model, &w->scores, err));
     PX_TRY(cli_inputs_open(w->model, &data, &w->inputs, err));
@@ -292,11 +302,21 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
         folder = NULL;
     }
     px_synthesis_folder_abandon(folder);
+    if (status == PX_OK && w->campaign.pairs.campaign) {
+        px_text command = {0};
+        cli_command_line(&command, argc, argv);
+        status = px_text_failed(&command)
+                     ? px_fail(err, PX_E_NOMEM, "out of memory")
+                     : pair_campaign_finish(&w->campaign.pairs, px_text_get(&command),
+                                            px_synthesis_sum(w->synthesis).seconds, err);
+        px_text_done(&command);
+    }
     return status;
 }
 
 static void work_done(synthesize_work *w)
 {
+    pair_campaign_close(&w->campaign.pairs);
     px_synthesis_free(w->synthesis);
     free(w->list_of);
     free(w->chosen);
@@ -352,7 +372,8 @@ static int synthesize_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "pictures", &a.pictures, "N", 0, 9e15,
                 "at most so many PNG files of each kind; 0: of all inputs"),
         CLI_FLAG(0, "absolute", &a.absolute, "differences without their sign, black is none"),
-        CLI_STRING('o', "output", &a.to, "FOLDER", "where inputs, pictures and tables go"),
+        CLI_STRING('o', "output", &a.to, "FOLDER",
+                   "where inputs, pictures and tables go; NAME.campaign: a campaign"),
         CLI_WORKER_OPTIONS(&a.workers),
         CLI_OUTPUT_OPTIONS(&a.output),
         CLI_END,

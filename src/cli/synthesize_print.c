@@ -1,6 +1,8 @@
 /* src/cli/synthesize_print.c - synthesised inputs in numbers, for people and for programs */
 #include "cli/synthesize_print.h"
 
+#include "cli/synthesize_campaign.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +87,9 @@ void synthesize_print(const synthesize_report *r)
     print_settings(r);
     print_table(r);
     print_time(r);
-    if (r->to)
+    if (r->to && synthesize_is_campaign(r->to))
+        printf("%s: a campaign of originals and inputs\n", r->to);
+    else if (r->to)
         printf("%s: inputs.npz, originals.npz, index.csv, report.json, and pictures\n", r->to);
 }
 

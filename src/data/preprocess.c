@@ -378,3 +378,19 @@ done:
     px_json_free(document);
     return status;
 }
+
+void px_preprocess_json(const px_preprocess *pre, px_json *json)
+{
+    px_json_object(json, "preprocess");
+    px_json_real(json, "scale", (double)pre->scale);
+    px_json_array(json, "mean");
+    for (int c = 0; c < pre->channels; c++)
+        px_json_real(json, NULL, (double)pre->mean[c]);
+    px_json_end(json);
+    px_json_array(json, "std");
+    for (int c = 0; c < pre->channels; c++)
+        px_json_real(json, NULL, (double)pre->stddev[c]);
+    px_json_end(json);
+    px_json_bool(json, "bgr", pre->bgr);
+    px_json_end(json);
+}

@@ -180,22 +180,6 @@ static void json_hash(px_json *json, const char *key, uint64_t hash)
     px_json_string(json, key, text);
 }
 
-static void json_preprocess(px_json *json, const px_preprocess *pre)
-{
-    px_json_object(json, "preprocess");
-    px_json_real(json, "scale", (double)pre->scale);
-    px_json_array(json, "mean");
-    for (int c = 0; c < pre->channels; c++)
-        px_json_real(json, NULL, (double)pre->mean[c]);
-    px_json_end(json);
-    px_json_array(json, "std");
-    for (int c = 0; c < pre->channels; c++)
-        px_json_real(json, NULL, (double)pre->stddev[c]);
-    px_json_end(json);
-    px_json_bool(json, "bgr", pre->bgr);
-    px_json_end(json);
-}
-
 px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
 {
     px_json json = {0};
@@ -214,7 +198,7 @@ px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
     }
     if (fuzz->options.profile)
         json_hash(&json, "profile", px_profile_hash(fuzz->options.profile));
-    json_preprocess(&json, fuzz->options.pre);
+    px_preprocess_json(fuzz->options.pre, &json);
     px_json_array(&json, "rivals");
     for (size_t i = 1; i < fuzz->model_count; i++)
         json_hash(&json, NULL, px_model_hash(fuzz->models[i]));

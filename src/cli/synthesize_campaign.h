@@ -1,0 +1,24 @@
+/* src/cli/synthesize_campaign.h - synthesised inputs as a campaign */
+#ifndef PLEXOR_CLI_SYNTHESIZE_CAMPAIGN_H
+#define PLEXOR_CLI_SYNTHESIZE_CAMPAIGN_H
+
+#include "cli/pair_campaign.h"
+
+#include <plexor/synthesize.h>
+
+typedef struct synthesize_campaign {
+    pair_campaign pairs; /* opened by pair_campaign_open() */
+    px_synthesis_options options;
+} synthesize_campaign;
+
+bool synthesize_is_campaign(const char *to); /* by its name: it ends in .campaign */
+
+/* Says what it is about, with the first k neurons of every class in its table. */
+px_status synthesize_campaign_begin(synthesize_campaign *to, const cli_inputs *inputs,
+                                    const px_synthesis_options *options, const px_model *model,
+                                    int classes, const px_suspicious *suspects, int64_t k,
+                                    int64_t seed, px_error *err);
+/* For px_synthesis_options.emit. */
+px_status synthesize_campaign_add(void *context, const px_synthesis_made *made, px_error *err);
+
+#endif
