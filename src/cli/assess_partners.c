@@ -160,6 +160,14 @@ static px_status sides_open(const px_model *model, const assess_wish *wish, bool
         original.split = "seeds";
     }
     PX_TRY(cli_inputs_open(model, &adversarial, &s->adversarial, err));
+    PX_TRY(cli_inputs_open(model, &original, &s->original, err));
+    const bool part = original.limit > 0 || original.offset > 0;
+    if (!part || strcmp(wish->pair, "auto") != 0 ||
+        !px_pair_has_names(s->original.set, s->adversarial.set))
+        return PX_OK;
+    cli_inputs_close(&s->original); /* by name after all: any of them may be wanted */
+    s->original = (cli_inputs){0};
+    original.limit = original.offset = 0;
     return cli_inputs_open(model, &original, &s->original, err);
 }
 
@@ -178,7 +186,11 @@ px_status assess_sides_open(const px_model *model, const assess_wish *wish, asse
     if (!s->partners)
         return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " pairs",
                        s->adversarial.count);
-    return campaign ? pair_campaign(s, wish->adversarial, own, err) : pair_sets(s, wish->pair, err);
+    PX_TRY(campaign ? pair_campaign(s, wish->adversarial, own, err)
+                    : pair_sets(s, wish->pair, err));
+    if (wish->data.limit > 0 || wish->data.offset > 0)
+        s->left = 0; /* asked for */
+    return PX_OK;
 }
 
 void assess_sides_close(assess_sides *s)
