@@ -52,14 +52,26 @@ static void claim_end(claim *c, study_document *doc, const char *text)
     px_text_done(&c->evidence);
 }
 
-/* The best of the paper's other methods by this value; NULL: none was run. */
+/* Whether a method's candidates are fewer than the protocol's. */
+static bool claim_reduced(const px_study *study, size_t subject, const char *id)
+{
+    char prefix[CELL_KEY];
+    nss_prefix(subject, prefix, "select %s", id);
+    const long all = nss_subjects[subject].candidates;
+    return pxi_study_figure(study, prefix, "fdr5", 1.0, (double)NAN, all).reduced;
+}
+
+/* The best of the paper's other methods by this value; NULL: none was run. Those that had fewer
+ * candidates than NSS are not compared with it. */
 static const char *claim_rival(const px_study *study, size_t subject, const char *name,
                                double *best)
 {
     const char *title = NULL;
     for (size_t m = 1; m < NSS_METHODS; m++) {
         const double value = claim_of_method(study, subject, nss_methods[m].id, name);
-        if (isnan(value) || (title && value <= *best))
+        if (isnan(value) || (title && value <= *best) ||
+            claim_reduced(study, subject, nss_methods[m].id) !=
+                claim_reduced(study, subject, nss_methods[0].id))
             continue;
         *best = value;
         title = nss_methods[m].title;
