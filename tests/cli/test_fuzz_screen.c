@@ -44,6 +44,9 @@ static px_fuzz_report frame(int i)
 
 _Noreturn static void child_main(ending end)
 {
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT, SIGABRT};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL); /* nohup and background shells have some of them ignored */
     cli_catch_signals();
     fuzz_screen *screen = fuzz_screen_open("net.onnx", 2);
     for (int i = 0; end == END_LOOP || i < 3; i++) {
