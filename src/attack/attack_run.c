@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
-#include "engine/gradient_reach.h"
 #include "engine/sample_plan.h"
 
 #include <inttypes.h>
@@ -51,20 +50,14 @@ static px_status run_check(const pxi_attack_run *run, px_error *err)
 static px_status run_plan(pxi_attack_run *run, px_error *err)
 {
     const px_attack_job *job = run->job;
-    const px_shape sample = px_dataset_shape(job->set);
-    px_plan_options options = px_plan_options_default();
-    px_feed feed;
-    PX_TRY(pxi_sample_feed(job->model, &sample, job->pre->channels_last, &feed, err));
-    run->input = feed.value;
-    PX_TRY(pxi_reach_require(job->model, run->scores.value, run->input, err));
-    options.batch = run->options.batch;
-    options.keep = options.seeds = &run->scores.value;
-    options.keep_count = options.seed_count = 1;
-    options.wrt = &run->input;
-    options.wrt_count = 1;
-    options.no_outputs = true;
-    options.repeat = run->passes > 1;
-    return pxi_sample_plan(job->model, &feed, options, PX_MAX(run->out->count, 1), &run->plan, err);
+    const pxi_gradient_wish wish = {.model = job->model,
+                                    .sample = px_dataset_shape(job->set),
+                                    .channels_last = job->pre->channels_last,
+                                    .scores = run->scores.value,
+                                    .batch = run->options.batch,
+                                    .most = PX_MAX(run->out->count, 1),
+                                    .repeat = run->passes > 1};
+    return pxi_sample_gradients(&wish, &run->input, &run->plan, err);
 }
 
 static px_status run_settings(pxi_attack_run *run, px_error *err)
