@@ -1,8 +1,9 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
 #include "cli/cli.h"
-#include "cli/list_criteria.h"
+#include "cli/list_entries.h"
 #include "cli/list_metrics.h"
 #include "cli/list_mutations.h"
+#include "cli/list_presets.h"
 #include "cli/list_studies.h"
 #include "cli/localize_print.h"
 
@@ -256,8 +257,9 @@ static void list_print_recipes(void)
 
 static const struct {
     const char *name, *help;
-    const list_row *rows; /* rows, choices or both functions */
+    const list_row *rows; /* rows, choices, entries or both functions */
     const px_choice *(*choices)(size_t i);
+    const list_entries *entries;
     void (*print)(void);
     void (*json)(px_json *json);
 } lists[] = {
@@ -270,8 +272,7 @@ static const struct {
     {.name = "neurons", .help = "what --neurons takes", .rows = neurons},
     {.name = "criteria",
      .help = "what 'cover' measures, with settings and where it comes from",
-     .print = list_print_criteria,
-     .json = list_json_criteria},
+     .entries = &list_criteria},
     {.name = "presets",
      .help = "the papers' own settings of criteria",
      .print = list_print_presets,
@@ -286,20 +287,17 @@ static const struct {
      .json = list_json_mutations},
     {.name = "engines",
      .help = "how 'fuzz' searches, with settings and where it comes from",
-     .print = list_print_engines,
-     .json = list_json_engines},
+     .entries = &list_engines},
     {.name = "policies",
      .help = "published schedules, energies and rules of validity of engine loop",
      .print = list_print_policies,
      .json = list_json_policies},
     {.name = "selectors",
      .help = "what 'select' ranks by, with settings and where it comes from",
-     .print = list_print_selectors,
-     .json = list_json_selectors},
+     .entries = &list_selectors},
     {.name = "attacks",
      .help = "what 'attack' runs, with settings and where it comes from",
-     .print = list_print_attacks,
-     .json = list_json_attacks},
+     .entries = &list_attacks},
     {.name = "metrics",
      .help = "what 'assess' measures, which way is better, and where it is defined",
      .print = list_print_metrics,
@@ -338,6 +336,10 @@ static void list_print(size_t i)
     }
     if (lists[i].choices) {
         list_print_choices(lists[i].choices);
+        return;
+    }
+    if (lists[i].entries) {
+        list_print_entries(lists[i].entries);
         return;
     }
     cli_table *table = cli_table_new("ll");
@@ -379,6 +381,8 @@ static int list_run(const cli_command *self, int argc, char **argv)
                 lists[i].json(&json);
             else if (lists[i].choices)
                 list_json_choices(&json, lists[i].name, lists[i].choices);
+            else if (lists[i].entries)
+                list_json_entries(&json, lists[i].name, lists[i].entries);
             else
                 list_json_rows(&json, lists[i].name, lists[i].rows);
         }
@@ -400,8 +404,9 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|criteria|presets|measures|mutations|selectors|attacks|metrics|studies|archs|"
-             "optimizers|schedules|losses|augmentations|recipes|"
+    .usage = "[ops|layers|taps|neurons|criteria|presets|measures|mutations|engines|policies|"
+             "selectors|attacks|"
+             "metrics|studies|archs|optimizers|schedules|losses|augmentations|recipes|"
              "data]",
     .help = "show what plexor knows",
     .examples = "plexor list ops\nplexor list archs\nplexor list data\n",
