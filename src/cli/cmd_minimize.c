@@ -29,7 +29,8 @@ typedef struct minimize_job {
     px_cover *cover;
     char *guide[16]; /* settings of the campaign's guide, as texts */
     int guide_count;
-    int64_t *ids; /* of faults */
+    char *guide_neurons; /* that it looked at; NULL: not known, or the criteria are others */
+    int64_t *ids;        /* of faults */
     size_t count;
     px_shrunk_fault *faults;
     px_minimized few;
@@ -61,15 +62,32 @@ static const char *minimize_criteria(minimize_job *job)
         px_json_parse(identity.settings, strlen(identity.settings), &document, NULL) == PX_OK) {
         const px_json_value *root = px_json_root(document);
         const px_json_value *name = px_json_member(root, "guide"),
-                            *settings = px_json_member(root, "guide_settings");
+                            *settings = px_json_member(root, "guide_settings"),
+                            *neurons = px_json_member(root, "guide_neurons");
         guide = name && name->kind == PX_JSON_STRING ? px_criterion_find(name->string) : NULL;
         if (guide && (guide->ordered || !*guide->unit))
             guide = NULL;
         if (guide && settings && settings->kind == PX_JSON_STRING)
             guide_settings(job, guide->id, settings->string);
+        if (guide && neurons && neurons->kind == PX_JSON_STRING)
+            job->guide_neurons = strdup(neurons->string);
     }
     px_json_free(document);
     return guide ? guide->id : "nc";
+}
+
+/* "layers=conv tap=post neurons=chan: 2 layers, ..." fills what the command line leaves open. The
+ * texts stay in `text`, which is taken apart. */
+static void guide_neurons(char *text, px_cover_options *options)
+{
+    char *tap = strstr(text, " tap="), *neurons = tap ? strstr(tap, " neurons=") : NULL;
+    char *end = neurons ? strchr(neurons, ':') : NULL;
+    if (strncmp(text, "layers=", 7) != 0 || !end)
+        return;
+    *tap = *neurons = *end = '\0';
+    options->layers = options->layers ? options->layers : text + 7;
+    options->tap = options->tap ? options->tap : tap + 5;
+    options->neurons = options->neurons ? options->neurons : neurons + 9;
 }
 
 static px_status minimize_profile(const cli_command *self, const minimize_args *a,
@@ -102,6 +120,8 @@ static px_status minimize_cover(const cli_command *self, const minimize_args *a,
     options.layers = a->neurons.layers;
     options.tap = a->neurons.tap;
     options.neurons = a->neurons.view;
+    if (job->guide_neurons)
+        guide_neurons(job->guide_neurons, &options);
     options.seed = (uint64_t)a->data.seed;
     options.threads = (int)a->workers.threads;
     PX_TRY(minimize_profile(self, a, &options, job, err));
@@ -238,6 +258,7 @@ static void minimize_close(minimize_job *job)
     free(job->ids);
     for (int i = 0; i < job->guide_count; i++)
         free(job->guide[i]);
+    free(job->guide_neurons);
     px_minimized_done(&job->few);
     px_cover_free(job->cover);
     px_profile_free(job->profile);
@@ -336,7 +357,8 @@ const cli_command cli_command_minimize = {
     .details =
         "Chooses inputs by exact greedy set cover: all that the criteria count stays covered (it "
         "is measured again), and a fault of each type (label, answer). Criteria are those that the "
-        "campaign was guided by, unless --criteria names others; 'none' goes by fault types "
+        "campaign was guided by, on the same neurons, unless --criteria names others; 'none' goes "
+        "by fault types "
         "alone and needs no network.\n"
         "With --fault, one fault goes back towards its seed as far as the network still errs: "
         "links of its mutation chain that are not needed are dropped, then pixels return to what "
