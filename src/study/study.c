@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const study_plan *const plans[] = {&pxi_study_nss, &pxi_study_deepfault, &pxi_study_fuzz};
+static const study_plan *const plans[] = {&pxi_study_nss, &pxi_study_deepfault, &pxi_study_fuzz,
+                                          &pxi_study_revisit};
 
 static px_status study_nomem(px_error *err)
 {

@@ -48,7 +48,7 @@ struct px_study {
     size_t job_count, job_room;
 };
 
-extern const study_plan pxi_study_nss, pxi_study_deepfault, pxi_study_fuzz;
+extern const study_plan pxi_study_nss, pxi_study_deepfault, pxi_study_fuzz, pxi_study_revisit;
 
 /* --- planning --------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ px_status pxi_study_check_data(px_study *study, const char *dataset, const char 
 typedef struct study_network {
     const char *dataset, *arch; /* the study's names, for the file and the cells */
     const char *zoo;            /* the architecture's */
-    double accuracy;            /* to stop at, 0..1 */
+    double accuracy;            /* to stop at, 0..1; 0: the recipe's end is the end */
     double held_back;           /* share of the training data's end that is not trained on */
     int64_t epochs;             /* at most; 0: the recipe's */
     int64_t number;             /* from 1: which of several, and the seed */

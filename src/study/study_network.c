@@ -232,7 +232,7 @@ static px_status network_trainer(network_run *r, px_error *err)
     o.epochs = r->recipe.epochs;
     o.threads = r->study->options.threads;
     o.seed = (uint64_t)n->number;
-    o.until_accuracy = n->accuracy;
+    o.until_accuracy = n->accuracy > 0.0 ? n->accuracy : -1.0;
     o.progress = network_progress;
     o.context = r->study;
     return px_trainer_new(&o, &r->trainer, err);
@@ -311,7 +311,7 @@ static px_status network_train(px_study *study, const study_network *n, const ch
         status = px_trainer_run(r.trainer, err);
     if (status == PX_OK) {
         const px_train_result result = px_trainer_result(r.trainer);
-        if (!result.reached)
+        if (n->accuracy > 0.0 && !result.reached)
             status = px_fail(err, PX_E_MISMATCH,
                              "accuracy is %.2f%% after %" PRId64 " epochs, not within half a point "
                              "of %.2f%%",
@@ -376,7 +376,7 @@ px_status pxi_network_make(px_study *study, const study_network *n, px_error *er
     if (status == PX_OK)
         status = px_judge_run(judge, NULL, NULL, &got, study->options.progress,
                               study->options.context, err);
-    if (status == PX_OK && fabs(got.accuracy - n->accuracy) > NETWORK_BAND)
+    if (status == PX_OK && n->accuracy > 0.0 && fabs(got.accuracy - n->accuracy) > NETWORK_BAND)
         status = px_fail(err, PX_E_MISMATCH,
                          "'%s' has %.2f%% accuracy, not within half a point of %.2f%%; remove it, "
                          "and another one is trained",

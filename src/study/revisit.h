@@ -1,0 +1,145 @@
+/* src/study/revisit.h - the study of whether coverage helps, between its files
+ *
+ *     revisit_study.c     what there is to run
+ *     revisit_data.c      a network with its inputs; test cases made of inputs
+ *     revisit_arm.c       what of the candidates is added to the training data; retraining
+ *     revisit_quality.c   the eleven metrics of a network
+ *     revisit_rq1.c ...   a part each, and its cells
+ *     revisit_report.c    tables, tests, verdicts; revisit_verdict.c, revisit_plot.c
+ *     revisit_paper.c     the paper's own numbers
+ */
+#ifndef PXI_STUDY_REVISIT_H
+#define PXI_STUDY_REVISIT_H
+
+#include "study/revisit_paper.h"
+#include "study/study_inside.h"
+
+/* The paper's: training inputs that test cases are made of, in RV_STEPS parts; how the networks are
+ * retrained. */
+enum { RV_INPUTS = 50000, RV_EPOCHS = 5, RV_BATCH = 128 };
+#define RV_RATE 1e-3
+
+/* --- what is run ------------------------------------------------------------------------------ */
+
+/* The paper's networks, as in rv_rows, and then LeNets on Fashion-MNIST. */
+enum { RV_FASHION = RV_ROWS, RV_SUBJECTS = RV_FASHION + 3 };
+typedef struct rv_subject {
+    const char *dataset, *arch; /* of the cells */
+    const char *title;
+    const char *zoo; /* the architecture's name */
+    /* Attacks: CSM E.2, step 3. The paper's inputs are in [-0.5, 0.5], x - 0.5 where ours are x in
+     * [0, 1]: a shift alone, so that lengths are the same numbers in scaled pixel units. */
+    double eps, step;
+    int64_t steps;
+    double train_s; /* a network: what it took */
+    double pass_s;  /* 10,000 inputs forward */
+} rv_subject;
+extern const rv_subject rv_subjects[RV_SUBJECTS];
+
+typedef enum rv_rule {             /* when a mutant improves coverage */
+                       RV_BY_SET,  /* with it the set covers more than without */
+                       RV_BY_PAIR, /* alone it covers more than its original alone */
+                       RV_RULES,
+} rv_rule;
+extern const char *const rv_rule_ids[RV_RULES]; /* "set", "pairwise": of the cells */
+
+typedef enum rv_arm { /* what is added; a matched one adds as many as its partner */
+                      RV_IMPROVING,
+                      RV_REMAINING,
+                      RV_IMPROVING_MATCHED,
+                      RV_REMAINING_MATCHED,
+                      RV_ARMS,
+} rv_arm;
+extern const char *const rv_arm_ids[RV_ARMS]; /* "improving-matched": of the cells */
+
+study_network rv_network(size_t subject);
+/* "not run: needs SVHN"; NULL: nothing is missing. */
+const char *rv_missing(const px_study *study, size_t subject, char buffer[64]);
+int64_t rv_count(const px_study *study); /* of D_0: fewer with --limit, which is the N of cells */
+
+/* "mnist lenet1 WORDS", what all runs of a cell begin with; and with " run=R n=N" behind it.
+ *
+ *     rq1 i=K, rq1 pairwise i=K     D_K and the network that M_0 became with it
+ *     rq2 ARM RULE i=K              the same after K rounds of Algorithm 1
+ *     rq3                           mr_SET for each set of rv_set_ids
+ *     rq4 DEFENCE                   acc_SET; DEFENCE is "none", "dhd", ... "pgd"
+ */
+#define RV_RQ1_KEY "rq1%s i=%d" /* "" or " pairwise" */
+#define RV_RQ2_KEY "rq2 %s %s i=%d"
+void rv_prefix(size_t subject, char key[CELL_KEY], const char *format, ...) PX_PRINTF(3, 4);
+void rv_key(const px_study *study, size_t subject, int64_t run, char key[CELL_KEY],
+            const char *format, ...) PX_PRINTF(5, 6);
+bool rv_has(const px_study *study, size_t subject, int64_t run, const char *format, ...)
+    PX_PRINTF(4, 5);
+
+/* --- pictures in memory (revisit_data.c) ------------------------------------------------------ */
+
+typedef struct rv_pictures { /* 8-bit planes, decoded once; not to be moved once it is filled */
+    px_dataset *set;         /* that reads them */
+    px_preprocess pre;
+    uint8_t *bytes;  /* [count][size], CHW */
+    int64_t *labels; /* of each */
+    int64_t count;
+    size_t size;
+} rv_pictures;
+void rv_pictures_done(rv_pictures *pictures); /* {0} is fine */
+
+typedef struct rv_bench { /* a network with its inputs */
+    px_study *study;
+    size_t subject;
+    int64_t run;
+    px_model *model;    /* M_0 */
+    rv_pictures inputs; /* D_0 */
+    rv_pictures test;   /* held out */
+} rv_bench;
+/* {0}, or what this left, goes to rv_bench_close(), whatever it returned. */
+/* Fewer training inputs than rv_count() are refused. */
+px_status rv_bench_open(px_study *study, const study_job *job, rv_bench *bench, px_error *err);
+void rv_bench_close(rv_bench *bench);
+
+/* Test cases, one per picture and in the same order, as 8-bit planes: `set` is RV_DHD ... RV_PGD.
+ * The DH sets are one random transformation with one random parameter per picture, the same for
+ * all networks (`model` is not looked at); FGSM and PGD follow the gradients of `model`, and are
+ * rounded towards the original, so that they stay within eps. `from` is one of the bench's: those
+ * made of D_0 and of the test inputs have nothing in common. */
+px_status rv_generate(const rv_bench *bench, const px_model *model, int set,
+                      const rv_pictures *from, rv_pictures *out, px_error *err);
+
+/* How many the network gets wrong, as a share. */
+px_status rv_error_rate(const rv_bench *bench, const px_model *model, const rv_pictures *pictures,
+                        double *out, px_error *err);
+
+/* --- retraining (revisit_arm.c) --------------------------------------------------------------- */
+
+typedef struct rv_retraining {
+    const px_model *start;
+    const rv_pictures *base;  /* all of it takes part */
+    const rv_pictures *added; /* and of this `items`; NULL: nothing */
+    const int64_t *items;     /* NULL: all */
+    int64_t count;            /* of items */
+    int64_t epochs;           /* RV_EPOCHS in RQ1 and RQ2 */
+    uint64_t seed;            /* of the order of inputs */
+} rv_retraining;
+/* Adam at RV_RATE, cross-entropy, batches of RV_BATCH. *accuracy is that on the bench's test
+ * inputs. */
+px_status rv_retrain(const rv_bench *bench, const rv_retraining *how, px_model **out,
+                     double *accuracy, px_error *err);
+
+/* --- quality (revisit_quality.c) -------------------------------------------------------------- */
+
+/* Puts the eleven metrics of rv_metrics (their `cell` names) of a network over pairs: the test
+ * inputs and the test cases made of them. In RQ1 and RQ2 these are DH's, one per test input, the
+ * same for all networks of a run: what differs is the network alone. NaN: undefined, as nothing is
+ * wrong. */
+px_status rv_quality(const rv_bench *bench, const px_model *model, const rv_pictures *cases,
+                     cell_list *list, px_error *err);
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+px_status rv_run_rq1(px_study *study, const study_job *job, px_error *err); /* a: rv_rule */
+px_status rv_run_rq2(px_study *study, const study_job *job, px_error *err); /* a: rv_rule */
+px_status rv_run_rq3(px_study *study, const study_job *job, px_error *err);
+px_status rv_run_rq4(px_study *study, const study_job *job, px_error *err); /* a: the defence */
+void rv_report(const px_study *study, study_document *doc);
+
+#endif
