@@ -96,7 +96,8 @@ typedef enum px_study_format { PX_STUDY_TEXT, PX_STUDY_MARKDOWN, PX_STUDY_JSON }
 /* Every table of the paper with ours beside it, and its claims. The caller frees *out. */
 PX_API px_status px_study_report(const px_study *study, px_study_format format, char **out,
                                  px_error *err);
-/* The same into a file, whole or not at all. */
+/* The same into a file, whole or not at all. Markdown into FILE.md: its charts are written beside
+ * it, as FILE-NAME.svg. */
 PX_API px_status px_study_save(const px_study *study, px_study_format format, const char *path,
                                px_error *err);
 

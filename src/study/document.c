@@ -8,10 +8,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct study_document {
     px_arena *arena;
     doc_item *first, *last;
+    const char *stem;
     bool failed;
 };
 
@@ -28,8 +30,11 @@ study_document *pxi_document_new(void)
 
 void pxi_document_free(study_document *doc)
 {
-    if (doc)
-        pxi_arena_free(doc->arena);
+    if (!doc)
+        return;
+    for (const doc_item *item = doc->first; item; item = item->next)
+        px_plot_free(item->plot);
+    pxi_arena_free(doc->arena);
     free(doc);
 }
 
@@ -42,6 +47,11 @@ void pxi_document_fail(study_document *doc)
 const doc_item *pxi_doc_first(const study_document *doc)
 {
     return doc && !doc->failed ? doc->first : NULL;
+}
+
+const char *pxi_doc_stem(const study_document *doc)
+{
+    return doc->stem;
 }
 
 static void *doc_alloc(study_document *doc, size_t count, size_t size)
@@ -200,4 +210,42 @@ void pxi_doc_claim(study_document *doc, study_verdict verdict, const char *claim
     va_end(words);
     item->verdict = verdict;
     item->text = doc_copy(doc, claim);
+}
+
+void pxi_doc_plot(study_document *doc, px_plot *plot, const char *caption, const char *name, ...)
+{
+    doc_item *item = doc && plot ? doc_add(doc, DOC_PLOT) : NULL;
+    if (!item) {
+        pxi_document_fail(doc);
+        px_plot_free(plot);
+        return;
+    }
+    va_list words;
+    va_start(words, name);
+    item->name = doc_format(doc, name, words);
+    va_end(words);
+    item->text = doc_copy(doc, caption);
+    item->plot = plot;
+}
+
+px_status pxi_doc_save_plots(study_document *doc, const char *stem, px_error *err)
+{
+    const doc_item *item = pxi_doc_first(doc);
+    const char *slash = strrchr(stem, '/');
+    px_text path = {0};
+    px_status status = PX_OK;
+    if (!item)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (; item && status == PX_OK; item = item->next) {
+        if (item->kind != DOC_PLOT)
+            continue;
+        px_text_clear(&path);
+        px_text_format(&path, "%s-%s.svg", stem, item->name);
+        status = px_text_failed(&path) ? px_fail(err, PX_E_NOMEM, "out of memory")
+                                       : px_plot_save(item->plot, px_text_get(&path), err);
+    }
+    px_text_done(&path);
+    if (status == PX_OK)
+        doc->stem = doc_copy(doc, slash ? slash + 1 : stem);
+    return status;
 }

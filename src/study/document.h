@@ -1,4 +1,5 @@
-/* src/study/document.h - a report as data: headings, words, tables of paper and ours, claims
+/* src/study/document.h - a report as data: headings, words, tables of paper and ours, claims,
+ * charts
  *
  *     pxi_doc_table(doc, "fault detection rate (%)", columns, 4, 1);
  *     pxi_doc_row(doc, NULL, "nss");
@@ -10,6 +11,7 @@
 #ifndef PXI_STUDY_DOCUMENT_H
 #define PXI_STUDY_DOCUMENT_H
 
+#include <plexor/picture.h>
 #include <plexor/study.h>
 #include <plexor/text.h>
 
@@ -52,12 +54,26 @@ const char *pxi_verdict_name(study_verdict verdict);
 void pxi_doc_claim(study_document *doc, study_verdict verdict, const char *claim,
                    const char *format, ...) PX_PRINTF(4, 5);
 
+/* A chart, which the document owns from now on (NULL: it got lost). It is shown where the report is
+ * a Markdown file: pxi_doc_save_plots() writes each chart as STEM-NAME.svg, and from then on the
+ * report refers to them, by names without their folder. */
+void pxi_doc_plot(study_document *doc, px_plot *plot, const char *caption, const char *name, ...)
+    PX_PRINTF(4, 5);
+px_status pxi_doc_save_plots(study_document *doc, const char *stem, px_error *err);
+
 px_status pxi_doc_print(const study_document *doc, px_study_format format, px_text *out,
                         px_error *err);
 
 /* --- between document.c and document_print.c -------------------------------------------------- */
 
-typedef enum doc_kind { DOC_HEADING, DOC_PARAGRAPH, DOC_CODE, DOC_TABLE, DOC_CLAIM } doc_kind;
+typedef enum doc_kind {
+    DOC_HEADING,
+    DOC_PARAGRAPH,
+    DOC_CODE,
+    DOC_TABLE,
+    DOC_CLAIM,
+    DOC_PLOT
+} doc_kind;
 
 typedef struct doc_cell {
     const char *words; /* NULL: a figure */
@@ -75,7 +91,9 @@ typedef struct doc_item {
     struct doc_item *next;
     doc_kind kind;
     const char *text; /* heading, paragraph, code, caption, claim */
-    int level;        /* heading */
+    const char *name; /* of a chart */
+    px_plot *plot;
+    int level; /* heading */
     const char *const *columns;
     size_t column_count;
     int digits;
@@ -85,5 +103,6 @@ typedef struct doc_item {
 } doc_item;
 
 const doc_item *pxi_doc_first(const study_document *doc);
+const char *pxi_doc_stem(const study_document *doc); /* of charts' files; NULL: they have none */
 
 #endif

@@ -16,16 +16,16 @@ enum { PRINT_WIDTH = 100 }; /* of paragraphs on a terminal */
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-/* How many runs all figures of a table are of; 0: not all of the same. */
+/* How many runs all figures of a table are of; 0: not all of the same; -1: there are none. */
 static int64_t print_runs(const doc_item *table)
 {
-    int64_t n = 0;
+    int64_t n = -1;
     for (const doc_row *row = table->first; row; row = row->next)
         for (size_t i = 0; i < row->count; i++) {
             const doc_cell *cell = &row->cells[i];
             if (cell->words || isnan(cell->figure.mean))
                 continue;
-            if (n != 0 && n != cell->figure.n)
+            if (n >= 0 && n != cell->figure.n)
                 return 0;
             n = cell->figure.n;
         }
@@ -100,7 +100,7 @@ static void print_caption(px_text *out, const doc_item *table)
         px_text_format(out, ", mean ± standard deviation of %lld runs", (long long)n);
     else if (n == 1)
         px_text_add(out, ", one run");
-    else
+    else if (n == 0)
         px_text_add(out, ", (n) runs");
     if (print_has_reduced(table))
         px_text_add(out, "; * reduced");
@@ -132,7 +132,7 @@ static void print_markdown_table(px_text *out, const doc_item *table)
     }
 }
 
-static void print_markdown(px_text *out, const doc_item *item)
+static void print_markdown(px_text *out, const doc_item *item, const char *stem)
 {
     static const char *const levels[] = {"#", "##", "###", "####"};
     switch (item->kind) {
@@ -151,6 +151,9 @@ static void print_markdown(px_text *out, const doc_item *item)
     case DOC_CLAIM:
         px_text_format(out, "- **%s**: %s. %s\n", pxi_verdict_name(item->verdict), item->text,
                        item->evidence);
+        break;
+    case DOC_PLOT:
+        px_text_format(out, "![%s](%s-%s.svg)\n", item->text, stem, item->name);
         break;
     }
 }
@@ -269,6 +272,8 @@ static void print_plain(px_text *out, const doc_item *item)
         px_text_add(out, "  ");
         print_wrapped(out, item->evidence, "  ");
         break;
+    case DOC_PLOT:
+        break;
     }
 }
 
@@ -379,7 +384,14 @@ px_status pxi_doc_print(const study_document *doc, px_study_format format, px_te
     }
     for (const doc_item *item = first; item && format != PX_STUDY_JSON; item = item->next) {
         const bool list = item->kind == DOC_CLAIM && item->next && item->next->kind == DOC_CLAIM;
-        (format == PX_STUDY_MARKDOWN ? print_markdown : print_plain)(out, item);
+        const bool hidden =
+            item->kind == DOC_PLOT && (format != PX_STUDY_MARKDOWN || !pxi_doc_stem(doc));
+        if (hidden)
+            continue;
+        if (format == PX_STUDY_MARKDOWN)
+            print_markdown(out, item, pxi_doc_stem(doc));
+        else
+            print_plain(out, item);
         if (item->next && !list)
             px_text_add(out, "\n");
     }

@@ -441,12 +441,16 @@ px_status px_study_run(px_study *study, px_error *err)
 
 /* --- the report ------------------------------------------------------------------------------- */
 
-px_status px_study_report(const px_study *study, px_study_format format, char **out, px_error *err)
+/* `stem` NULL: no files for charts. */
+static px_status study_print(const px_study *study, px_study_format format, const char *stem,
+                             char **out, px_error *err)
 {
     study_document *doc = pxi_document_new();
     px_text text = {0};
     study->plan->report(study, doc);
-    px_status status = pxi_doc_print(doc, format, &text, err);
+    px_status status = stem ? pxi_doc_save_plots(doc, stem, err) : PX_OK;
+    if (status == PX_OK)
+        status = pxi_doc_print(doc, format, &text, err);
     pxi_document_free(doc);
     char *taken = status == PX_OK ? px_text_take(&text) : NULL;
     px_text_done(&text);
@@ -457,12 +461,26 @@ px_status px_study_report(const px_study *study, px_study_format format, char **
     return status;
 }
 
+px_status px_study_report(const px_study *study, px_study_format format, char **out, px_error *err)
+{
+    return study_print(study, format, /* stem= */ NULL, out, err);
+}
+
 px_status px_study_save(const px_study *study, px_study_format format, const char *path,
                         px_error *err)
 {
-    char *text = NULL;
-    PX_TRY(px_study_report(study, format, &text, err));
-    const px_status status = pxi_file_write(path, text, strlen(text), err);
+    const size_t length = strlen(path);
+    const bool plots =
+        format == PX_STUDY_MARKDOWN && length > 3 && strcmp(path + length - 3, ".md") == 0;
+    char *text = NULL, *stem = plots ? pxi_strdup(path) : NULL;
+    if (plots && !stem)
+        return study_nomem(err);
+    if (plots)
+        stem[length - 3] = '\0';
+    px_status status = study_print(study, format, stem, &text, err);
+    free(stem);
+    if (status == PX_OK)
+        status = pxi_file_write(path, text, strlen(text), err);
     free(text);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <plexor/json.h>
+#include <stdio.h>
 #include <string.h>
 
 static study_document *make(void)
@@ -123,13 +124,62 @@ static void test_runs(void **state)
     pxi_document_free(doc);
 }
 
+/* A table of words has no runs to tell. */
+static void test_words(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"x"};
+    px_text text = {0};
+    study_document *doc = pxi_document_new();
+    pxi_doc_table(doc, "words", columns, 1, 2);
+    pxi_doc_row(doc, NULL, "a");
+    pxi_doc_words(doc, "b");
+    assert_int_equal(pxi_doc_print(doc, PX_STUDY_MARKDOWN, &text, NULL), PX_OK);
+    assert_string_equal(px_text_get(&text), "words\n\n| | x |\n| --- | --- |\n| a | b |\n");
+    px_text_done(&text);
+    pxi_document_free(doc);
+}
+
+/* Charts are shown once they have files, and in Markdown alone. */
+static void test_plots(void **state)
+{
+    (void)state;
+    static const px_study_format formats[] = {PX_STUDY_MARKDOWN, PX_STUDY_TEXT, PX_STUDY_MARKDOWN,
+                                              PX_STUDY_TEXT};
+    static const char *const expected[] = {
+        "One.\n\nTwo.\n", "One.\n\nTwo.\n",
+        "One.\n\n![a trend](test_document_plots-trend-7.svg)\n\nTwo.\n", "One.\n\nTwo.\n"};
+    px_error err = {0};
+    px_plot *plot = NULL;
+    study_document *doc = pxi_document_new();
+    assert_int_equal(px_plot_new(NULL, &plot, &err), PX_OK);
+    pxi_doc_paragraph(doc, "One.");
+    pxi_doc_plot(doc, plot, "a trend", "trend-%d", 7);
+    pxi_doc_paragraph(doc, "Two.");
+    for (int i = 0; i < 4; i++) {
+        px_text text = {0};
+        if (i == 2)
+            assert_int_equal(pxi_doc_save_plots(doc, "./test_document_plots", &err), PX_OK);
+        assert_int_equal(pxi_doc_print(doc, formats[i], &text, &err), PX_OK);
+        assert_string_equal(px_text_get(&text), expected[i]);
+        px_text_done(&text);
+    }
+    char head[5] = "";
+    FILE *file = fopen("test_document_plots-trend-7.svg", "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(head, 1, 4, file), 4);
+    assert_string_equal(head, "<svg");
+    fclose(file);
+    remove("test_document_plots-trend-7.svg");
+    assert_int_equal(pxi_doc_save_plots(doc, "no/such/folder/x", &err), PX_E_INPUT);
+    pxi_document_free(doc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_markdown),
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_markdown), cmocka_unit_test(test_plain), cmocka_unit_test(test_json),
+        cmocka_unit_test(test_runs),     cmocka_unit_test(test_words), cmocka_unit_test(test_plots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
