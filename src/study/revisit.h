@@ -2,7 +2,8 @@
  *
  *     revisit_study.c     what there is to run
  *     revisit_data.c      a network with its inputs; test cases made of inputs
- *     revisit_arm.c       what of the candidates is added to the training data; retraining
+ *     revisit_arm.c       what of the candidates is added to the training data
+ *     revisit_retrain.c   networks trained further
  *     revisit_quality.c   the eleven metrics of a network
  *     revisit_rq1.c ...   a part each, and its cells
  *     revisit_report.c    tables, tests, verdicts; revisit_verdict.c, revisit_plot.c
@@ -13,6 +14,8 @@
 
 #include "study/revisit_paper.h"
 #include "study/study_inside.h"
+
+#include <plexor/cover.h>
 
 /* The paper's: training inputs that test cases are made of, in RV_STEPS parts; how the networks are
  * retrained. */
@@ -109,7 +112,65 @@ px_status rv_generate(const rv_bench *bench, const px_model *model, int set,
 px_status rv_error_rate(const rv_bench *bench, const px_model *model, const rv_pictures *pictures,
                         double *out, px_error *err);
 
-/* --- retraining (revisit_arm.c) --------------------------------------------------------------- */
+/* --- choosing (revisit_arm.c) ----------------------------------------------------------------- */
+
+/* Every scalar of the hidden layers is a neuron, as in the package. Of a LeNet's few channels any
+ * training set covers all: nothing would ever improve. */
+#define RV_NEURONS "unit"
+
+/* What a set covers under a network, by the acceptance test of the paper: NC of raw values above
+ * 0.75. Empty; free with px_cover_free(). */
+px_status rv_cover_new(const rv_bench *bench, const px_model *model, px_cover **out, px_error *err);
+/* Observes pictures; `only` one per picture, NULL: all. */
+px_status rv_cover_add(const rv_bench *bench, px_cover *cover, const rv_pictures *pictures,
+                       const bool *only, px_error *err);
+
+typedef struct rv_traces { /* what the criterion of a cover reads of pictures first..first+count-1
+                            */
+    int64_t first, count, width;
+    float *values; /* [count][width] */
+    px_input_facts *facts;
+    bool *rejected;
+} rv_traces;
+px_status rv_traces_make(const rv_bench *bench, const px_cover *cover, const rv_pictures *pictures,
+                         int64_t first, int64_t end, rv_traces *out, px_error *err);
+void rv_traces_done(rv_traces *traces); /* {0} is fine */
+
+typedef struct rv_choice {
+    int64_t *items; /* of the pictures, ascending */
+    int64_t count;
+    int64_t wrong; /* candidates that the network gets wrong: all that may be chosen */
+} rv_choice;
+void rv_choice_done(rv_choice *choice); /* {0} is fine */
+/* Keeps `most` at random. */
+px_status rv_choice_draw(rv_choice *choice, int64_t most, uint64_t seed, uint32_t item,
+                         uint32_t iteration, px_error *err);
+
+/* Chooses the candidates that are wrong and improve coverage, or (`improving` false) are wrong and
+ * do not. By set: in order, each against `cover` and those chosen before. By pair: against its
+ * original, each alone. `cover`, which stays as it is, outlives the chooser. */
+typedef struct rv_chooser {
+    rv_rule rule;
+    bool improving;
+    const px_criterion *criterion;
+    void *now, *empty; /* covered by the set and what was chosen; by nothing */
+    size_t room;       /* of items */
+    rv_choice choice;  /* so far */
+} rv_chooser;
+px_status rv_chooser_open(rv_chooser *chooser, const px_cover *cover, rv_rule rule, bool improving,
+                          px_error *err);
+void rv_chooser_close(rv_chooser *chooser); /* half-opened ones too */
+/* The next candidates; `originals` of the same places are looked at by pair only. */
+px_status rv_chooser_take(rv_chooser *chooser, const rv_traces *candidates,
+                          const rv_traces *originals, px_error *err);
+
+/* Chooses among the candidates of part k, from 1, which are mutants of the inputs of D_0. The
+ * network is the cover's. */
+px_status rv_choose_part(const rv_bench *bench, const px_cover *cover,
+                         const rv_pictures *candidates, int k, rv_rule rule, bool improving,
+                         rv_choice *out, px_error *err);
+
+/* --- retraining (revisit_retrain.c) ----------------------------------------------------------- */
 
 typedef struct rv_retraining {
     const px_model *start;
