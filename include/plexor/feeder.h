@@ -87,6 +87,13 @@ PX_API int64_t px_feeder_samples(const px_feeder *feeder, int64_t step);
 PX_API px_status px_feeder_get(const px_feeder *feeder, int64_t step, int64_t position,
                                float *input, int64_t *label, px_error *err);
 
+/* The same before preprocessing: raw values, CHW, polluted and augmented; for those who change them
+ * further. px_feeder_preprocess() is what comes next, of the side that the position's item is of.
+ */
+PX_API px_status px_feeder_pixels(const px_feeder *feeder, int64_t step, int64_t position,
+                                  float *pixels, int64_t *label, px_error *err);
+PX_API const px_preprocess *px_feeder_preprocess(const px_feeder *feeder, bool added);
+
 /* Whether a data set has soft targets that count; then the target to train a position towards, one
  * number per class. Inputs without one, polluted and mislabelled ones have 1 at the label that
  * training believes. Any thread. */
@@ -99,6 +106,7 @@ PX_API px_status px_feeder_target(const px_feeder *feeder, int64_t step, int64_t
 typedef struct px_feeder_item {
     const px_dataset *set;
     int64_t index;    /* in the set */
+    uint32_t number;  /* among all that take part, base items first: the address of its draws */
     int64_t label;    /* that training believes */
     int64_t round;    /* how often its set was gone through before: the epoch, except with FIXED */
     bool added;       /* of the added set */

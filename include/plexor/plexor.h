@@ -55,6 +55,7 @@
 #include <plexor/minimize.h>
 #include <plexor/synthesize.h>
 
+#include <plexor/failures.h>
 #include <plexor/repair.h>
 
 #include <plexor/study.h>

@@ -10,6 +10,16 @@
  *     px_repair_get(repair)->clean.regressions;
  *     px_repair_freeze(repair, NULL, 0, &repaired, &err);
  *
+ * With an adversary (<plexor/train.h>) a share of every batch is replaced by attacks, and nothing
+ * need be added: adversarial training. The report then has a third set, `robust`: the test set
+ * under the same attack, made anew on the network before and after.
+ *
+ *     options.recipe = *px_repair_recipe_find("revisit-at");
+ *     options.adversary = px_adversary_default();
+ *     options.adversary.method = "pgd";                            // added.set stays NULL
+ *
+ * What a generator makes of the training inputs (<plexor/failures.h>) is added like any other set.
+ *
  * Part of the added inputs is held back and never trained on, so that "the failures are gone" can
  * be told from "the failures were learnt by heart". docs/repair.md has the recipes and the report.
  */
@@ -40,8 +50,10 @@ PX_API size_t px_repair_recipe_count(void);
 PX_API const px_repair_recipe *px_repair_recipe_get(size_t i);
 PX_API const px_repair_recipe *px_repair_recipe_find(const char *name); /* NULL: unknown */
 
-/* As px_mix_parse(), and "adversarial", which is refused: it needs attacks. */
-PX_API px_status px_repair_mode_parse(const char *text, px_mix *mix, double *share, px_error *err);
+/* As px_mix_parse(); and "adversarial" or "adversarial:R" with 0 < R <= 1: *adversarial gets that
+ * share of every batch (1), the mix is PX_MIX_APPEND. *adversarial is 0 with any other mode. */
+PX_API px_status px_repair_mode_parse(const char *text, px_mix *mix, double *share,
+                                      double *adversarial, px_error *err);
 
 /* --- a repair --------------------------------------------------------------------------------- */
 
@@ -56,13 +68,16 @@ typedef enum px_repair_norms {                   /* BatchNormalization during re
 typedef struct px_repair_options { /* what it points to is borrowed and must outlive the repair */
     const px_model *model;
     px_feeder_set train;     /* not needed with PX_MIX_ONLY */
-    px_feeder_set added;     /* set NULL: nothing is added, and nothing trained */
+    px_feeder_set added;     /* set NULL: nothing is added, and without an adversary nothing is
+                                trained */
     px_judge_set test;       /* untouched, labelled inputs; any that are trained on are left out */
     px_judge_set failing;    /* failures to judge on; NULL: those held back */
     double hold_out;         /* fraction of each class of `added` that is held back */
     px_judge_set validation; /* keep the epoch that is best here; NULL: the last one */
 
     px_repair_recipe recipe;
+    px_adversary adversary; /* method NULL: none; what is open in it is filled in */
+    int64_t robust_limit;   /* attack so many test inputs at most; 0: all of them */
     px_repair_norms norms;
     const char *augment; /* as px_feeder_options.augment */
     const char *freeze;  /* layers whose weights stay, as px_trainer_options.freeze */
@@ -122,7 +137,8 @@ typedef struct px_repair_set { /* inputs judged before and after */
 typedef enum px_repair_verdict {
     PX_REPAIR_UNCHANGED, /* nothing was trained, or no prediction changed */
     PX_REPAIR_REGRESSED, /* more than one point of accuracy on the test set was lost */
-    PX_REPAIR_REPAIRED,  /* more of the failing inputs are right; without any: of the test set */
+    PX_REPAIR_REPAIRED,  /* more of the failing inputs are right; without any: of the attacked ones;
+                            without those too: of the test set */
     PX_REPAIR_FAILED,    /* none of these */
 } px_repair_verdict;
 PX_API const char *px_repair_verdict_name(px_repair_verdict verdict);
@@ -132,6 +148,7 @@ typedef struct px_repair_report {
     px_repair_recipe recipe; /* as it is carried out: optimiser and rate are filled in */
     bool optimizer_guessed;  /* the network does not say what it was trained with */
     bool norms_frozen;
+    px_adversary adversary; /* complete */
     int classes;
     int64_t train_count, added_count; /* inputs that are trained on */
     int64_t held_out;                 /* of the added ones */
@@ -146,6 +163,7 @@ typedef struct px_repair_report {
     /* known after px_repair_run() */
     bool trained;
     px_repair_set clean, failing;
+    px_repair_set robust; /* of `clean`, attacked; 8-bit data as they are stored; count 0: none */
     px_repair_verdict verdict;
 } px_repair_report;
 PX_API const px_repair_report *px_repair_get(const px_repair *repair);
@@ -157,8 +175,8 @@ PX_API px_status px_repair_freeze(const px_repair *repair, const px_property *se
 /* Removes the checkpoint: the result is safe elsewhere. */
 PX_API px_status px_repair_discard(px_repair *repair, px_error *err);
 
-/* All flips as CSV, whole or not at all: set (clean or failing), flip (regressed or fixed), index,
- * name, label, prediction and confidence before and after. */
+/* All flips as CSV, whole or not at all: set (clean, failing or robust), flip (regressed or fixed),
+ * index, name, label, prediction and confidence before and after. */
 PX_API px_status px_repair_save_flips(const px_repair *repair, const char *path, px_error *err);
 
 PX_END_DECLS

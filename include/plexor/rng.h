@@ -51,6 +51,7 @@ enum {
     PX_RNG_ATTACK_AIM = 49,   /* which class they aim at */
     PX_RNG_CLEVER = 50,       /* points around an input */
     PX_RNG_CLEVER_POOL = 51,  /* which of them make a batch */
+    PX_RNG_ADVERSARY = 52,    /* where attacks on training inputs begin */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */

@@ -70,6 +70,42 @@ typedef struct px_recipe {                      /* settings that work, for those
  * of the pictures: colour pictures are augmented where that is the custom. */
 PX_API px_recipe px_recipe_get(const char *arch, int64_t channels);
 
+/* --- an adversary ------------------------------------------------------------------------------
+ *
+ * Adversarial training (Madry et al., ICLR 2018): before every step, a share of the batch is
+ * replaced by attacks on the network as it is then, made with cross-entropy at the label that
+ * training believes. The attack sees the network in evaluation mode (running statistics, nothing
+ * dropped) and moves none of its statistics; the step itself is like any other. Inputs are attacked
+ * after augmentation; all steps are taken, nothing is rounded, and values stay within the range.
+ * Random starts are those of (seed, PX_RNG_ADVERSARY, item, round): the same for any number of
+ * threads, and after a resume.
+ *
+ *     px_adversary adversary = px_adversary_default();
+ *     adversary.method = "pgd";
+ *     PX_TRY(px_adversary_complete(&adversary, set, &pre, err));   // fills in what is open, checks
+ *     trainer_options.adversary = adversary;                       // likewise px_repair_options
+ */
+typedef struct px_adversary {
+    const char *method; /* "fgsm", "bim" or "pgd"; NULL: none, and the rest does not matter */
+    double eps;         /* scaled units, by Linf; NaN: 0.3 of the range for inputs of one channel,
+                           8/255 of it for others */
+    double step_size;   /* NaN: eps/30 for one channel, eps/4 for others; fgsm: eps */
+    int64_t steps;      /* 0: 40 for one channel, 7 for others; fgsm: 1 */
+    double share;       /* of every batch: above 0 and up to 1 */
+    double low, high;   /* what a scaled value may be; NaN: as px_attack_options */
+} px_adversary;
+
+PX_API px_adversary px_adversary_default(void); /* none; everything open, and a share of 1 */
+
+/* Fills in what is open for inputs of `set`; PX_E_USAGE for what cannot be. Without a method
+ * nothing happens. `method` becomes static text. */
+PX_API px_status px_adversary_complete(px_adversary *adversary, const px_dataset *set,
+                                       const px_preprocess *pre, px_error *err);
+/* "pgd eps 0.3, 40 steps of 0.01 from random starts, 1 of every batch, values 0 to 1" of a complete
+ * one, to the last digit; or "none". Returns `text`. */
+#define PX_ADVERSARY_TEXT 256
+PX_API const char *px_adversary_text(const px_adversary *adversary, char text[PX_ADVERSARY_TEXT]);
+
 /* --- the loop ---------------------------------------------------------------------------------
  */
 
@@ -78,8 +114,8 @@ typedef struct px_trainer px_trainer;
 typedef struct px_train_epoch { /* one line of the history; NaN: not measured */
     int64_t epoch;              /* counted from 1 */
     double lr;                  /* of its last step */
-    double loss, accuracy; /* mean over the epoch's training inputs as they came: augmented, with
-                              dropout, while the weights moved */
+    double loss, accuracy;      /* mean over the epoch's training inputs as they came: augmented,
+                                   attacked, with dropout, while the weights moved */
     double test_loss, test_accuracy;
     double seconds; /* of training steps, with loading and augmentation, without evaluation */
     double images_per_s;
@@ -113,6 +149,7 @@ typedef struct px_trainer_options {
                                linear operator, and of that */
     bool freeze_norms;      /* BatchNormalization works with its running statistics, which stay */
     bool micro_norms;       /* it works with each micro-batch's own statistics, not the batch's */
+    px_adversary adversary; /* what is open in it is filled in; px_trainer_adversary() has it */
 
     int64_t micro_batch; /* 0: chosen */
     int threads;         /* 0: one per core */
@@ -150,7 +187,8 @@ typedef struct px_trainer_options {
 PX_API px_trainer_options px_trainer_options_default(void);
 
 /* Compiles the network for training; strings are copied. Refuses operators that have no gradient
- * (by name), labels the network has no class for, and checkpoints of other runs. */
+ * (by name), labels the network has no class for, and checkpoints of other runs. With an adversary:
+ * also networks whose gradients do not come to the input. */
 PX_API px_status px_trainer_new(const px_trainer_options *options, px_trainer **out, px_error *err);
 PX_API void px_trainer_free(px_trainer *trainer);
 
@@ -178,6 +216,9 @@ typedef struct px_train_result {
     size_t history_count;
 } px_train_result;
 PX_API px_train_result px_trainer_result(const px_trainer *trainer);
+
+/* The adversary, complete; without a method: none. */
+PX_API px_adversary px_trainer_adversary(const px_trainer *trainer);
 
 /* The weights as they are now. Borrowed. */
 PX_API px_weights *px_trainer_weights(px_trainer *trainer);

@@ -10,6 +10,7 @@
 #include "data/pixel_rule.h"
 
 #include <plexor/attack.h>
+#include <plexor/rng.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -99,6 +100,12 @@ px_status pxi_attack_work(void *run, int worker, int64_t index, px_error *err);
  * (attack_start.c). The address is (seed, PX_RNG_ATTACK, index in the source, restart). */
 void pxi_attack_start(const pxi_attack_run *run, const float *original, int64_t item,
                       int64_t restart, float *x);
+/* The same by a stream of the caller's. */
+void pxi_attack_draw(const pxi_attack_run *run, px_random *r, const float *original, float *x);
+
+/* A gradient by the network's input, in its order, as one by scaled units, CHW. Values that are no
+ * numbers become 0 and are added to *odd. Returns whether all is 0. */
+bool pxi_attack_gradient(const pxi_pixel_rule *rule, const float *net, float *unit, int64_t *odd);
 
 /* The seed of cross-entropy and the step that it leads to (descent.c): what FGSM, BIM and PGD have
  * in common. */

@@ -2,7 +2,6 @@
 #include "attack/attack_seat.h"
 
 #include <math.h>
-#include <plexor/rng.h>
 #include <string.h>
 
 static double scores_loss(const pxi_attack_run *run, const float *scores, int64_t label)
@@ -222,9 +221,8 @@ bool pxi_seat_look(pxi_seat *s, const float *scores)
     return false;
 }
 
-bool pxi_seat_gradient(pxi_seat *s, const float *net, float *unit)
+bool pxi_attack_gradient(const pxi_pixel_rule *rule, const float *net, float *unit, int64_t *odd)
 {
-    const pxi_pixel_rule *rule = &s->run->rule;
     bool flat = true;
     for (size_t k = 0; k < rule->channels; k++) {
         size_t first, stride;
@@ -232,7 +230,7 @@ bool pxi_seat_gradient(pxi_seat *s, const float *net, float *unit)
         for (size_t i = 0; i < rule->plane; i++) {
             float g = net[first + i * stride] / stddev;
             if (!isfinite(g)) {
-                s->row->odd_gradients++;
+                (*odd)++;
                 g = 0.0f;
             }
             flat &= g == 0.0f;
@@ -240,4 +238,9 @@ bool pxi_seat_gradient(pxi_seat *s, const float *net, float *unit)
         }
     }
     return flat;
+}
+
+bool pxi_seat_gradient(pxi_seat *s, const float *net, float *unit)
+{
+    return pxi_attack_gradient(&s->run->rule, net, unit, &s->row->odd_gradients);
 }

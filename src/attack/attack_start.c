@@ -6,7 +6,6 @@
 #include "attack/attack_inside.h"
 
 #include <math.h>
-#include <plexor/rng.h>
 
 static void start_l2(const pxi_attack_run *run, px_random *r, const float *original, float *x)
 {
@@ -26,14 +25,19 @@ static void start_l2(const pxi_attack_run *run, px_random *r, const float *origi
 void pxi_attack_start(const pxi_attack_run *run, const float *original, int64_t item,
                       int64_t restart, float *x)
 {
-    const pxi_pixel_rule *rule = &run->rule;
     px_random r = px_rng(run->options.seed, PX_RNG_ATTACK, (uint32_t)item, (uint32_t)restart);
+    pxi_attack_draw(run, &r, original, x);
+}
+
+void pxi_attack_draw(const pxi_attack_run *run, px_random *r, const float *original, float *x)
+{
+    const pxi_pixel_rule *rule = &run->rule;
     if (run->options.norm == PX_NORM_L2) {
-        start_l2(run, &r, original, x);
+        start_l2(run, r, original, x);
         return;
     }
     for (size_t i = 0; i < rule->count; i++) {
-        const double moved = (double)original[i] + run->eps * (2.0 * px_rng_u01(&r) - 1.0);
+        const double moved = (double)original[i] + run->eps * (2.0 * px_rng_u01(r) - 1.0);
         const double kept = moved < rule->low ? rule->low : moved > rule->high ? rule->high : moved;
         x[i] = pxi_pixel_keep(rule, original[i], kept);
     }

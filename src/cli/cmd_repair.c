@@ -117,7 +117,7 @@ static px_status repair_recipe(const repair_args *a, px_repair_recipe *to, px_er
                        a->recipe);
     *to = *found;
     if (a->mode)
-        PX_TRY(px_repair_mode_parse(a->mode, &to->mix, &to->share, err));
+        PX_TRY(px_repair_mode_parse(a->mode, &to->mix, &to->share, &(double){0}, err));
     if (a->optimizer) {
         if (!found->optimizer && a->lr < 0.0)
             return px_fail(err, PX_E_USAGE,

@@ -49,5 +49,6 @@ px_status px_repair_save_flips(const px_repair *repair, const char *path, px_err
           writer.stream);
     write_set(writer.stream, "clean", &repair->report.clean);
     write_set(writer.stream, "failing", &repair->report.failing);
+    write_set(writer.stream, "robust", &repair->report.robust);
     return pxi_file_commit(&writer, err);
 }

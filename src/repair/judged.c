@@ -87,8 +87,9 @@ static bool set_changed(const px_repair_set *set)
 px_repair_verdict pxi_repair_verdict(const px_repair_report *report)
 {
     const px_repair_set *clean = &report->clean, *failing = &report->failing;
-    const px_repair_set *mended = failing->count ? failing : clean;
-    if (!report->trained || (!set_changed(clean) && !set_changed(failing)))
+    const px_repair_set *robust = &report->robust;
+    const px_repair_set *mended = failing->count ? failing : robust->count ? robust : clean;
+    if (!report->trained || (!set_changed(clean) && !set_changed(failing) && !set_changed(robust)))
         return PX_REPAIR_UNCHANGED;
     /* more than one point, without rounding */
     if (100 * (clean->regressions - clean->fixed) > clean->count)

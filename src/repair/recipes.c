@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const px_repair_recipe recipes[] = {
@@ -40,6 +41,28 @@ static const px_repair_recipe recipes[] = {
         .lr = 0.001,
         .schedule = "constant",
         .epochs = 60,
+        .batch = 128,
+    },
+    {
+        .name = "revisit-at",
+        .help = "Revisiting Neuron Coverage: inputs replaced by attacks, Adam",
+        .chosen = "",
+        .mix = PX_MIX_APPEND,
+        .optimizer = "adam",
+        .lr = 0.01,
+        .schedule = "constant",
+        .epochs = 200,
+        .batch = 256,
+    },
+    {
+        .name = "madry",
+        .help = "Madry et al. in ART's form: inputs replaced by PGD attacks",
+        .chosen = "schedule, batch",
+        .mix = PX_MIX_APPEND,
+        .optimizer = "sgd:momentum=0.9,decay=2e-4",
+        .lr = 0.1,
+        .schedule = "step:100,150",
+        .epochs = 205,
         .batch = 128,
     },
     {
@@ -88,12 +111,25 @@ const px_repair_recipe *px_repair_recipe_find(const char *name)
     return NULL;
 }
 
-px_status px_repair_mode_parse(const char *text, px_mix *mix, double *share, px_error *err)
+px_status px_repair_mode_parse(const char *text, px_mix *mix, double *share, double *adversarial,
+                               px_error *err)
 {
-    static const char adversarial[] = "adversarial";
-    if (strncmp(text, adversarial, sizeof adversarial - 1) == 0)
-        return px_fail(err, PX_E_UNSUPPORTED,
-                       "mode 'adversarial' replaces inputs by attacks on the network as it trains, "
-                       "and this plexor has no attacks; use append, fixed or only");
-    return px_mix_parse(text, mix, share, err);
+    static const char word[] = "adversarial";
+    const size_t length = sizeof word - 1;
+    double part = 1.0;
+    *adversarial = 0.0;
+    if (strncmp(text, word, length) != 0)
+        return px_mix_parse(text, mix, share, err);
+    if (text[length] != '\0') {
+        char *end = NULL;
+        part = text[length] == ':' ? strtod(text + length + 1, &end) : 0.0;
+        if (!end || end == text + length + 1 || *end || !(part > 0.0 && part <= 1.0))
+            return px_fail(err, PX_E_USAGE,
+                           "mode '%.100s': expected adversarial or adversarial:SHARE with a share "
+                           "above 0 and up to 1",
+                           text);
+    }
+    *mix = PX_MIX_APPEND;
+    *adversarial = part;
+    return PX_OK;
 }

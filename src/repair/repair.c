@@ -1,5 +1,6 @@
 /* src/repair/repair.c - one retraining engine for all recipes (spec F.2, F.5) */
 #include "repair/repair_state.h"
+#include "repair/robust.h"
 
 #include "base/memory.h"
 #include <plexor/json.h>
@@ -15,6 +16,7 @@ px_repair_options px_repair_options_default(void)
     return (px_repair_options){
         .recipe = *px_repair_recipe_get(0),
         .hold_out = 0.2,
+        .adversary = px_adversary_default(),
         .retries = 3,
     };
 }
@@ -154,7 +156,8 @@ static px_status repair_feeder(px_repair *repair, px_error *err)
     feeder.base.count = repair->train.count;
     if (recipe->mix == PX_MIX_ONLY)
         feeder.base = (px_feeder_set){0};
-    feeder.added = o->added;
+    if (repair->added.count > 0)
+        feeder.added = o->added;
     feeder.added.items = repair->added.index;
     feeder.added.count = repair->added.count;
     feeder.mix = recipe->mix;
@@ -174,13 +177,14 @@ static px_status repair_trainer(px_repair *repair, px_error *err)
     const px_property facts[] = {{"recipe", recipe->name}, {"mode", px_mix_name(recipe->mix)}};
     trainer.model = o->model;
     trainer.feeder = repair->feeder;
-    trainer.test = o->validation.set ? o->validation : (px_judge_set){NULL, o->added.pre};
+    trainer.test = o->validation.set ? o->validation : (px_judge_set){NULL, o->test.pre};
     trainer.keep_best = o->validation.set != NULL;
     trainer.eval_every = o->validation.set ? 1 : 0;
     trainer.optimizer = recipe->optimizer;
     trainer.schedule = recipe->schedule;
     trainer.lr = recipe->lr;
     trainer.epochs = recipe->epochs;
+    trainer.adversary = o->adversary;
     trainer.freeze = o->freeze;
     trainer.freeze_norms = repair->report.norms_frozen;
     trainer.micro_batch = o->micro_batch;
@@ -212,7 +216,7 @@ static px_status repair_setup(px_repair *repair, px_error *err)
     PX_TRY(repair_split(repair, err));
     report->train_count = repair->train.count;
     report->added_count = repair->added.count;
-    if (repair->added.count == 0)
+    if (repair->added.count == 0 && !o->adversary.method)
         return PX_OK;
     report->outnumbered =
         report->recipe.mix == PX_MIX_APPEND && report->added_count > report->train_count;
@@ -222,7 +226,8 @@ static px_status repair_setup(px_repair *repair, px_error *err)
     report->steps = px_feeder_steps(repair->feeder);
     PX_TRY(repair_trainer(repair, err));
     report->training = px_trainer_result(repair->trainer);
-    return PX_OK;
+    report->adversary = px_trainer_adversary(repair->trainer);
+    return pxi_robust_init(repair, err);
 }
 
 px_status px_repair_new(const px_repair_options *options, px_repair **out, px_error *err)
@@ -248,6 +253,7 @@ void px_repair_free(px_repair *repair)
     px_feeder_free(repair->feeder);
     pxi_judged_done(&repair->clean);
     pxi_judged_done(&repair->failing);
+    pxi_judged_done(&repair->robust);
     pxi_items_done(&repair->train);
     pxi_items_done(&repair->added);
     free(repair->missing);
@@ -260,7 +266,8 @@ void px_repair_free(px_repair *repair)
 static px_status repair_judge(px_repair *repair, const px_model *model, int when, px_error *err)
 {
     PX_TRY(pxi_judged_run(repair, &repair->clean, model, when, err));
-    return pxi_judged_run(repair, &repair->failing, model, when, err);
+    PX_TRY(pxi_judged_run(repair, &repair->failing, model, when, err));
+    return pxi_robust_run(repair, model, when, err);
 }
 
 px_status px_repair_run(px_repair *repair, px_error *err)
@@ -281,6 +288,7 @@ px_status px_repair_run(px_repair *repair, px_error *err)
     PX_TRY(status);
     pxi_judged_compare(&repair->clean, &report->clean);
     pxi_judged_compare(&repair->failing, &report->failing);
+    pxi_judged_compare(&repair->robust, &report->robust);
     report->verdict = pxi_repair_verdict(report);
     return PX_OK;
 }

@@ -21,7 +21,7 @@ struct px_repair {
     char *optimizer;   /* that the network was trained with; NULL: another one is used */
     px_feeder *feeder; /* NULL: nothing is trained */
     px_trainer *trainer;
-    pxi_judged clean, failing;
+    pxi_judged clean, failing, robust;
 };
 
 /* Takes over the items. */

@@ -54,6 +54,7 @@ px_status pxi_facts_make(px_trainer *t, px_error *err)
 {
     const px_trainer_options *o = &t->o;
     bool room = true;
+    char adversary[PX_ADVERSARY_TEXT];
     for (size_t i = 0; i < o->fact_count; i++)
         fact_add(t, &room, o->facts[i].key, o->facts[i].value);
     fact_add_hash(t, &room, "network", px_model_hash(o->model));
@@ -69,6 +70,7 @@ px_status pxi_facts_make(px_trainer *t, px_error *err)
              o->freeze_norms  ? "frozen"
              : o->micro_norms ? "of micro-batches"
                               : "trained");
+    fact_add(t, &room, "adversary", px_adversary_text(&o->adversary, adversary));
     fact_add_whole(t, &room, "micro-batch", px_plan_batch(t->plan));
     fact_add_hash(t, &room, "seed", o->seed);
     fact_add_whole(t, &room, "evaluation every", o->eval_every);

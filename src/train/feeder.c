@@ -365,8 +365,7 @@ int64_t px_feeder_samples(const px_feeder *feeder, int64_t step)
 
 /* --- one input ------------------------------------------------------------------------------- */
 
-static px_feeder_item feeder_find(const px_feeder *feeder, int64_t step, int64_t position,
-                                  uint32_t *number)
+px_feeder_item px_feeder_item_at(const px_feeder *feeder, int64_t step, int64_t position)
 {
     assert(position >= 0 && position < px_feeder_samples(feeder, step));
     const feeder_lane *lane = &feeder->lane[0];
@@ -383,46 +382,51 @@ static px_feeder_item feeder_find(const px_feeder *feeder, int64_t step, int64_t
     px_feeder_item out = {
         .set = side->set,
         .index = side->items ? side->items[place] : place,
+        .number = (uint32_t)item,
         .round =
             feeder->cycles ? (feeder->epoch * lane->length + slot) / lane->count : feeder->epoch,
         .added = added,
         .polluted = mark == POLLUTED,
         .mislabelled = mark == MISLABELLED,
     };
-    *number = (uint32_t)item;
     out.label = px_dataset_label(side->set, out.index);
     if (out.polluted)
         out.label = feeder->options.polluted_class;
     if (out.mislabelled) { /* uniform over the other classes */
         const uint32_t classes = (uint32_t)feeder->options.classes;
-        px_random random = px_rng(feeder->options.seed, PX_RNG_NOISE, *number, 1);
+        px_random random = px_rng(feeder->options.seed, PX_RNG_NOISE, out.number, 1);
         out.label = (out.label + 1 + px_rng_below(&random, classes - 1)) % classes;
     }
     return out;
 }
 
-px_feeder_item px_feeder_item_at(const px_feeder *feeder, int64_t step, int64_t position)
+px_status px_feeder_pixels(const px_feeder *feeder, int64_t step, int64_t position, float *pixels,
+                           int64_t *label, px_error *err)
 {
-    uint32_t number;
-    return feeder_find(feeder, step, position, &number);
+    const px_feeder_item item = px_feeder_item_at(feeder, step, position);
+    const uint64_t seed = feeder->options.seed;
+    PX_TRY(px_dataset_pixels(item.set, item.index, pixels, err));
+    if (item.polluted) {
+        px_random random = px_rng(seed, PX_RNG_POLLUTE, item.number, 1);
+        pxi_patch_stamp(&feeder->patch, &feeder->shape, pixels, &random);
+    }
+    px_random random = px_rng(seed, PX_RNG_AUGMENT, item.number, (uint32_t)item.round);
+    PX_TRY(pxi_augment_apply(&feeder->augment, &feeder->shape, pixels, &random, err));
+    *label = item.label;
+    return PX_OK;
+}
+
+const px_preprocess *px_feeder_preprocess(const px_feeder *feeder, bool added)
+{
+    return &feeder->side[added ? ADDED : BASE].pre;
 }
 
 px_status px_feeder_get(const px_feeder *feeder, int64_t step, int64_t position, float *input,
                         int64_t *label, px_error *err)
 {
-    uint32_t number;
-    const px_feeder_item item = feeder_find(feeder, step, position, &number);
-    const uint64_t seed = feeder->options.seed;
-    PX_TRY(px_dataset_pixels(item.set, item.index, input, err));
-    if (item.polluted) {
-        px_random random = px_rng(seed, PX_RNG_POLLUTE, number, 1);
-        pxi_patch_stamp(&feeder->patch, &feeder->shape, input, &random);
-    }
-    px_random random = px_rng(seed, PX_RNG_AUGMENT, number, (uint32_t)item.round);
-    PX_TRY(pxi_augment_apply(&feeder->augment, &feeder->shape, input, &random, err));
-    *label = item.label;
-    return px_preprocess_apply(&feeder->side[item.added ? ADDED : BASE].pre, &feeder->shape, input,
-                               err);
+    const bool added = px_feeder_item_at(feeder, step, position).added;
+    PX_TRY(px_feeder_pixels(feeder, step, position, input, label, err));
+    return px_preprocess_apply(px_feeder_preprocess(feeder, added), &feeder->shape, input, err);
 }
 
 bool px_feeder_is_soft(const px_feeder *feeder)
@@ -433,8 +437,7 @@ bool px_feeder_is_soft(const px_feeder *feeder)
 px_status px_feeder_target(const px_feeder *feeder, int64_t step, int64_t position, float *target,
                            px_error *err)
 {
-    uint32_t number;
-    const px_feeder_item item = feeder_find(feeder, step, position, &number);
+    const px_feeder_item item = px_feeder_item_at(feeder, step, position);
     if (feeder->side[item.added ? ADDED : BASE].soft && !item.polluted && !item.mislabelled)
         return px_dataset_target(item.set, item.index, target, err);
     memset(target, 0, (size_t)feeder->options.classes * sizeof *target);

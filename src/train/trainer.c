@@ -22,6 +22,7 @@ px_trainer_options px_trainer_options_default(void)
         .lr = 0.05,
         .epochs = 10,
         .eval_every = 1,
+        .adversary = px_adversary_default(),
         .until_accuracy = -1.0,
         .checkpoint_s = 60.0,
     };
@@ -218,6 +219,22 @@ static px_status trainer_buffers(px_trainer *t, px_error *err)
     return room ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for training");
 }
 
+static px_status trainer_adversary(px_trainer *t, const px_feed *feed, px_error *err)
+{
+    const pxi_adversary_job job = {
+        .model = t->model,
+        .weights = t->weights,
+        .feeder = t->o.feeder,
+        .feed = *feed,
+        .scores = &t->scores,
+        .micro_batch = t->o.micro_batch,
+        .threads = t->o.threads,
+        .seed = t->o.seed,
+    };
+    return t->o.adversary.method ? pxi_adversary_new(&job, &t->o.adversary, &t->adversary, err)
+                                 : PX_OK;
+}
+
 static px_status trainer_setup(px_trainer *t, px_error *err)
 {
     const px_shape sample = px_feeder_shape(t->o.feeder);
@@ -237,6 +254,7 @@ static px_status trainer_setup(px_trainer *t, px_error *err)
     t->floats = px_feeder_floats(t->o.feeder);
     PX_TRY(trainer_optimizer(t, err));
     PX_TRY(trainer_plan(t, &feed, err));
+    PX_TRY(trainer_adversary(t, &feed, err));
     if (t->o.test.set)
         PX_TRY(px_judge_new(t->model, t->weights, &t->o.test, t->o.threads, &t->judge, err));
     PX_TRY(trainer_buffers(t, err));
@@ -273,6 +291,7 @@ void px_trainer_free(px_trainer *t)
     pxi_facts_free(t);
     px_team_free(t->team);
     px_plan_free(t->plan);
+    pxi_adversary_free(t->adversary);
     px_judge_free(t->judge);
     px_optimizer_free(t->optimizer);
     px_schedule_free(t->schedule);
@@ -327,6 +346,11 @@ px_train_result px_trainer_result(const px_trainer *t)
         r.accuracy = t->history[s->history_count - 1].accuracy;
     }
     return r;
+}
+
+px_adversary px_trainer_adversary(const px_trainer *t)
+{
+    return t->o.adversary;
 }
 
 px_weights *px_trainer_weights(px_trainer *t)

@@ -6,6 +6,8 @@
 #ifndef PXI_TRAIN_TRAINER_H
 #define PXI_TRAIN_TRAINER_H
 
+#include "train/adversary.h"
+
 #include <plexor/optimizer.h>
 #include <plexor/text.h>
 #include <plexor/train.h>
@@ -50,7 +52,8 @@ struct px_trainer {
 
     px_plan *plan;
     px_team *team;
-    px_judge *judge; /* NULL: no test set */
+    px_judge *judge;          /* NULL: no test set */
+    pxi_adversary *adversary; /* NULL: inputs are trained on as they are */
     px_schedule *schedule;
     px_optimizer *optimizer;
     int64_t steps;   /* per epoch */

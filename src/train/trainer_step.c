@@ -16,6 +16,18 @@ static float *step_target(const px_trainer *t, int64_t position)
     return t->targets ? t->targets + (size_t)position * (size_t)t->scores.classes : NULL;
 }
 
+/* What the step trains on at a position of its batch, and the label that it believes. */
+static px_status step_input(const px_trainer *t, int64_t position, float *to, int64_t *label,
+                            px_error *err)
+{
+    const float *attacked = t->adversary ? pxi_adversary_input(t->adversary, position) : NULL;
+    if (!attacked)
+        return px_feeder_get(t->o.feeder, t->state.step, position, to, label, err);
+    memcpy(to, attacked, t->floats * sizeof *to);
+    *label = px_feeder_item_at(t->o.feeder, t->state.step, position).label;
+    return PX_OK;
+}
+
 static px_status step_load(void *context, px_session *session, int64_t first, int64_t samples,
                            px_error *err)
 {
@@ -23,8 +35,7 @@ static px_status step_load(void *context, px_session *session, int64_t first, in
     float *to = px_session_input(session, 0);
     for (int64_t i = 0; i < samples; i++) {
         int64_t *label = &t->labels[first + i];
-        PX_TRY(px_feeder_get(t->o.feeder, t->state.step, first + i, to + (size_t)i * t->floats,
-                             label, err));
+        PX_TRY(step_input(t, first + i, to + (size_t)i * t->floats, label, err));
         if (*label < 0 || *label >= t->scores.classes)
             return px_fail(err, PX_E_MISMATCH,
                            "the data have label %" PRId64 ", the network's classes are 0..%d",
@@ -121,6 +132,8 @@ px_status pxi_train_step(px_trainer *t, px_error *err)
         .judge = step_judge,
         .context = t,
     };
+    if (t->adversary)
+        PX_TRY(pxi_adversary_make(t->adversary, s->step, err));
     PX_TRY(px_team_run(t->team, &step, err));
     double loss = 0.0;
     int64_t correct = 0;

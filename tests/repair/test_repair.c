@@ -450,13 +450,24 @@ static void test_modes_and_recipes(void **state)
 {
     (void)state;
     px_mix mix;
-    double share;
+    double share, attacked;
     px_error err = {0};
-    assert_int_equal(px_repair_mode_parse("fixed:0.25", &mix, &share, &err), PX_OK);
-    assert_true(mix == PX_MIX_FIXED && share == 0.25);
-    assert_int_equal(px_repair_mode_parse("adversarial", &mix, &share, &err), PX_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "has no attacks"));
-    assert_int_equal(px_repair_mode_parse("sideways", &mix, &share, &err), PX_E_USAGE);
+    assert_int_equal(px_repair_mode_parse("fixed:0.25", &mix, &share, &attacked, &err), PX_OK);
+    assert_true(mix == PX_MIX_FIXED && share == 0.25 && attacked == 0.0);
+    static const struct {
+        const char *text;
+        double attacked; /* 0: refused */
+    } modes[] = {{"adversarial", 1.0},   {"adversarial:0.5", 0.5}, {"adversarial:1", 1.0},
+                 {"adversarial:0", 0},   {"adversarial:1.1", 0},   {"adversarial:", 0},
+                 {"adversarial:x", 0},   {"adversarial:0.5x", 0},  {"adversarialx", 0},
+                 {"adversarial:nan", 0}, {"sideways", 0}};
+    for (size_t i = 0; i < PX_LEN(modes); i++) {
+        const px_status status = px_repair_mode_parse(modes[i].text, &mix, &share, &attacked, &err);
+        if (status != (modes[i].attacked > 0.0 ? PX_OK : PX_E_USAGE) ||
+            (status == PX_OK && (attacked != modes[i].attacked || mix != PX_MIX_APPEND)))
+            fail_msg("mode '%s': status %d, %g of every batch", modes[i].text, (int)status,
+                     attacked);
+    }
     for (size_t i = 0; i < px_repair_recipe_count(); i++)
         assert_ptr_equal(px_repair_recipe_find(px_repair_recipe_get(i)->name),
                          px_repair_recipe_get(i));

@@ -1,0 +1,376 @@
+/* src/repair/failures.c - mutants that a network gets wrong, to be trained on
+ *
+ * Three passes: all mutants are judged; those that are wrong are asked what each alone would add to
+ * the coverage of D; those that would add something are walked through in order while D grows.
+ * Coverage never falls, so whoever adds nothing to the first D adds nothing later, and only the
+ * last pass, which is short, runs on one worker.
+ */
+#include <plexor/failures.h>
+
+#include "base/memory.h"
+#include "base/worker_pool.h"
+#include "engine/sample_plan.h"
+#include "repair/hold_out.h"
+#include "repair/outcome.h"
+
+#include <math.h>
+#include <plexor/cover.h>
+#include <plexor/mutate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct px_failures {
+    px_mutant_set *mutants;
+    px_preprocess pre;
+    pxi_items kept;
+    px_failures_counts counts;
+};
+
+/* --- names --------------------------------------------------------------------------------------
+ */
+
+static const struct generator {
+    const char *id, *mutations;
+} generators[] = {
+    {"dh", "deephunter"},
+    {"dh-d", "deephunter:differentiable"},
+    {"dh-n", "deephunter:non-differentiable"},
+};
+
+size_t px_generator_count(void)
+{
+    return PX_LEN(generators);
+}
+
+const char *px_generator_id(size_t i)
+{
+    return i < PX_LEN(generators) ? generators[i].id : NULL;
+}
+
+const char *px_generator_mutations(const char *id)
+{
+    for (size_t i = 0; i < PX_LEN(generators); i++)
+        if (strcmp(generators[i].id, id) == 0)
+            return generators[i].mutations;
+    return NULL;
+}
+
+static const char *const keep_names[] = {[PX_KEEP_IMPROVING] = "improving",
+                                         [PX_KEEP_REMAINING] = "remaining",
+                                         [PX_KEEP_WRONG] = "wrong"};
+
+const char *px_failures_keep_name(px_failures_keep keep)
+{
+    return keep_names[keep];
+}
+
+px_status px_failures_keep_parse(const char *text, px_failures_keep *out, px_error *err)
+{
+    for (size_t i = 0; i < PX_LEN(keep_names); i++)
+        if (strcmp(keep_names[i], text) == 0) {
+            *out = (px_failures_keep)i;
+            return PX_OK;
+        }
+    return px_fail(err, PX_E_USAGE,
+                   "keeping '%.60s' of what is generated: expected improving, remaining or wrong",
+                   text);
+}
+
+px_failures_options px_failures_options_default(void)
+{
+    static const double threshold = 0.75;
+    return (px_failures_options){
+        .generator = "dh", .threshold = threshold, .iteration = PX_MUTATE_CANDIDATES};
+}
+
+/* --- coverage of rows ---------------------------------------------------------------------------
+ */
+
+typedef struct failures_worker {
+    px_session *session;
+    px_reader *reader;
+} failures_worker;
+
+typedef struct failures_work {
+    const px_failures_options *o;
+    const px_dataset *mutants;
+    px_cover *cover; /* of D; of nothing with `pairwise` */
+    px_plan *plan;
+    px_pool *pool;
+    failures_worker *workers;
+    int worker_count;
+    size_t floats;
+    pxi_items wrong;
+    bool *improves; /* per wrong one: it adds to the cover as it was at first */
+} failures_work;
+
+static px_status work_cover(failures_work *w, px_error *err)
+{
+    const px_failures_options *o = w->o;
+    const px_shape sample = px_dataset_shape(o->parents.set);
+    px_shape input = {.rank = sample.rank + 1, .dim = {1}};
+    char threshold[32 + PX_REAL_TEXT], number[PX_REAL_TEXT];
+    const char *const settings[] = {threshold, "nc.variant=raw"};
+    px_cover_options options = px_cover_options_default();
+    for (int d = 0; d < sample.rank; d++)
+        input.dim[d + 1] = sample.dim[d];
+    snprintf(threshold, sizeof threshold, "nc.t=%s", px_real_text(o->threshold, number));
+    options.criteria = "nc";
+    options.settings = settings;
+    options.setting_count = PX_LEN(settings);
+    options.neurons = o->neurons;
+    options.threads = o->threads;
+    return px_cover_new(o->model, &input, &options, &w->cover, err);
+}
+
+/* Adds one part of D. */
+static px_status work_observe_part(failures_work *w, const px_feeder_set *part, px_error *err)
+{
+    px_cover_run_options run = px_cover_run_options_default();
+    const int64_t count = px_dataset_count(part->set);
+    bool *only = NULL;
+    if (part->items) {
+        only = pxi_calloc((size_t)count, sizeof *only);
+        if (!only)
+            return px_fail(err, PX_E_NOMEM, "out of memory for %lld inputs", (long long)count);
+        for (int64_t i = 0; i < part->count; i++)
+            only[part->items[i]] = true;
+    }
+    run.only = only;
+    run.progress = w->o->progress;
+    run.progress_context = w->o->progress_context;
+    const px_status status = px_cover_run(w->cover, part->set, part->pre, &run, NULL, err);
+    free(only);
+    return status;
+}
+
+static px_status work_observe(failures_work *w, px_error *err)
+{
+    const px_failures_options *o = w->o;
+    if (o->pairwise)
+        return PX_OK;
+    if (!o->covered)
+        return work_observe_part(w, &o->parents, err);
+    for (size_t i = 0; i < o->covered_count; i++)
+        if (!o->covered[i].items || o->covered[i].count > 0)
+            PX_TRY(work_observe_part(w, &o->covered[i], err));
+    return PX_OK;
+}
+
+static px_status work_plan(failures_work *w, px_error *err)
+{
+    const px_failures_options *o = w->o;
+    const px_shape sample = px_dataset_shape(o->parents.set);
+    px_plan_options options = px_plan_options_default();
+    px_feed feed;
+    w->floats = (size_t)px_shape_count(&sample);
+    PX_TRY(pxi_sample_feed(o->model, &sample, o->parents.pre->channels_last, &feed, err));
+    options.observe = px_cover_observe_values(w->cover, &options.observe_count);
+    options.keep = px_cover_keep_values(w->cover, &options.keep_count);
+    options.no_outputs = true;
+    PX_TRY(pxi_sample_plan(o->model, &feed, options, PX_MAX(w->wrong.count, 1), &w->plan, err));
+    PX_TRY(pxi_pool_new(o->threads, &w->pool, err));
+    const int threads = pxi_pool_threads(w->pool);
+    w->workers = pxi_calloc((size_t)threads, sizeof *w->workers);
+    w->improves = pxi_calloc((size_t)PX_MAX(w->wrong.count, 1), sizeof *w->improves);
+    if (!w->workers || !w->improves)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    w->worker_count = threads;
+    for (int i = 0; i < threads; i++) {
+        PX_TRY(px_session_new(w->plan, &w->workers[i].session, err));
+        PX_TRY(px_reader_new(w->cover, w->plan, &w->workers[i].reader, err));
+    }
+    return PX_OK;
+}
+
+/* Runs rows of a data set: what the reader has afterwards. */
+static px_status work_forward(const failures_work *w, const failures_worker *worker,
+                              const px_dataset *set, const int64_t *index, int64_t rows,
+                              px_error *err)
+{
+    float *to = px_session_input(worker->session, 0);
+    for (int64_t i = 0; i < rows; i++, to += w->floats)
+        PX_TRY(px_dataset_input(set, w->o->parents.pre, index[i], to, err));
+    memset(to, 0, (size_t)(px_plan_batch(w->plan) - rows) * w->floats * sizeof *to);
+    return px_reader_forward(worker->reader, worker->session, rows, index, NULL, err);
+}
+
+/* What each wrong mutant of a micro-batch alone would add. */
+static px_status work_ask(void *context, int number, int64_t job, px_error *err)
+{
+    failures_work *w = context;
+    const failures_worker *worker = &w->workers[number];
+    const int64_t first = job * px_plan_batch(w->plan);
+    const int64_t rows = PX_MIN(px_plan_batch(w->plan), w->wrong.count - first);
+    const int64_t *index = w->wrong.index + first;
+    double *own = pxi_calloc((size_t)rows, sizeof *own);
+    if (!own)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = PX_OK;
+    if (w->o->pairwise)
+        status = work_forward(w, worker, w->o->parents.set, index, rows, err);
+    for (int64_t i = 0; w->o->pairwise && i < rows && status == PX_OK; i++)
+        own[i] = px_cover_gain(w->cover, 0, worker->reader, i);
+    if (status == PX_OK)
+        status = work_forward(w, worker, w->mutants, index, rows, err);
+    for (int64_t i = 0; i < rows && status == PX_OK; i++)
+        w->improves[first + i] = px_cover_gain(w->cover, 0, worker->reader, i) > own[i];
+    free(own);
+    return status;
+}
+
+/* Those that still add something when their turn comes; D grows by them. */
+static px_status work_grow(failures_work *w, px_error *err)
+{
+    const failures_worker *worker = &w->workers[0];
+    for (int64_t i = 0; i < w->wrong.count; i++) {
+        if (!w->improves[i])
+            continue;
+        PX_TRY(work_forward(w, worker, w->mutants, &w->wrong.index[i], 1, err));
+        w->improves[i] = px_cover_gain(w->cover, 0, worker->reader, 0) > 0.0;
+        if (w->improves[i])
+            PX_TRY(px_cover_observe(w->cover, worker->reader, 0, 1, err));
+    }
+    return PX_OK;
+}
+
+static px_status work_improving(failures_work *w, px_failures_counts *counts, px_error *err)
+{
+    const px_failures_options *o = w->o;
+    PX_TRY(work_cover(w, err));
+    PX_TRY(work_observe(w, err));
+    PX_TRY(work_plan(w, err));
+    const int64_t batch = px_plan_batch(w->plan);
+    PX_TRY(
+        pxi_pool_run(w->pool, (w->wrong.count + batch - 1) / batch, work_ask, w, NULL, NULL, err));
+    if (!o->pairwise)
+        counts->coverage_before = px_cover_value(w->cover, 0).value;
+    if (!o->pairwise && o->keep == PX_KEEP_IMPROVING)
+        PX_TRY(work_grow(w, err));
+    if (!o->pairwise)
+        counts->coverage_after = px_cover_value(w->cover, 0).value;
+    counts->improving = 0;
+    for (int64_t i = 0; i < w->wrong.count; i++)
+        counts->improving += w->improves[i];
+    return PX_OK;
+}
+
+static void work_done(failures_work *w)
+{
+    for (int i = 0; i < w->worker_count; i++) {
+        px_reader_free(w->workers[i].reader);
+        px_session_free(w->workers[i].session);
+    }
+    free(w->workers);
+    free(w->improves);
+    pxi_pool_free(w->pool);
+    px_plan_free(w->plan);
+    px_cover_free(w->cover);
+    pxi_items_done(&w->wrong);
+}
+
+/* --- the run ------------------------------------------------------------------------------------
+ */
+
+/* Leaves in `items` the mutants that are wrong. */
+static px_status failures_judge(const px_failures_options *o, const px_dataset *mutants,
+                                pxi_items *items, px_error *err)
+{
+    const px_judge_set data = {mutants, o->parents.pre};
+    pxi_outcome outcome = {0};
+    int64_t *labels = pxi_calloc((size_t)PX_MAX(items->count, 1), sizeof *labels), kept = 0;
+    if (!labels)
+        return px_fail(err, PX_E_NOMEM, "out of memory for %lld inputs", (long long)items->count);
+    for (int64_t i = 0; i < items->count; i++)
+        labels[i] = px_dataset_label(mutants, items->index[i]);
+    px_status status = PX_OK;
+    if (items->count > 0)
+        status = pxi_outcome_make(o->model, &data, items->index, labels, items->count, o->threads,
+                                  o->progress, o->progress_context, &outcome, err);
+    for (int64_t i = 0; i < items->count && status == PX_OK; i++)
+        if (outcome.predictions[i] != labels[i])
+            items->index[kept++] = items->index[i];
+    if (status == PX_OK)
+        items->count = kept;
+    pxi_outcome_done(&outcome);
+    free(labels);
+    return status;
+}
+
+static px_status failures_choose(px_failures *f, failures_work *w, px_error *err)
+{
+    const px_failures_options *o = w->o;
+    f->counts.wrong = w->wrong.count;
+    f->counts.improving = -1;
+    f->counts.coverage_before = f->counts.coverage_after = (double)NAN;
+    if (o->keep != PX_KEEP_WRONG)
+        PX_TRY(work_improving(w, &f->counts, err));
+    int64_t kept = 0;
+    for (int64_t i = 0; i < w->wrong.count; i++)
+        if (o->keep == PX_KEEP_WRONG || w->improves[i] == (o->keep == PX_KEEP_IMPROVING))
+            w->wrong.index[kept++] = w->wrong.index[i];
+    w->wrong.count = f->counts.kept = kept;
+    f->kept = w->wrong;
+    w->wrong = (pxi_items){0};
+    return PX_OK;
+}
+
+static px_status failures_fill(px_failures *f, const px_failures_options *o, px_error *err)
+{
+    px_scores scores;
+    px_mutations from;
+    const char *mutations = px_generator_mutations(o->generator);
+    if (!mutations)
+        return px_fail(err, PX_E_USAGE,
+                       "there is no generator '%.60s'; there are dh, dh-d and dh-n", o->generator);
+    PX_TRY(px_model_scores(o->model, &scores, err));
+    PX_TRY(px_dataset_check_labels(o->parents.set, scores.classes, err));
+    PX_TRY(px_mutations_parse(mutations, &from, err));
+    PX_TRY(px_mutant_set_new(o->parents.set, &from, o->seed, o->iteration, &f->mutants, err));
+    f->pre = *o->parents.pre;
+    failures_work w = {.o = o, .mutants = px_mutant_set_data(f->mutants)};
+    px_status status = pxi_items_all(&o->parents, &w.wrong, err);
+    f->counts.mutants = w.wrong.count;
+    if (status == PX_OK)
+        status = failures_judge(o, w.mutants, &w.wrong, err);
+    if (status == PX_OK)
+        status = failures_choose(f, &w, err);
+    work_done(&w);
+    return status;
+}
+
+px_status px_failures_make(const px_failures_options *options, px_failures **out, px_error *err)
+{
+    px_failures *f = pxi_calloc(1, sizeof *f);
+    if (!f)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status = failures_fill(f, options, err);
+    if (status == PX_OK)
+        *out = f;
+    else
+        px_failures_free(f);
+    return status;
+}
+
+void px_failures_free(px_failures *f)
+{
+    if (!f)
+        return;
+    pxi_items_done(&f->kept);
+    px_mutant_set_free(f->mutants);
+    free(f);
+}
+
+px_feeder_set px_failures_added(const px_failures *f)
+{
+    return (px_feeder_set){.set = px_mutant_set_data(f->mutants),
+                           .pre = &f->pre,
+                           .items = f->kept.index,
+                           .count = f->kept.count};
+}
+
+px_failures_counts px_failures_count(const px_failures *f)
+{
+    return f->counts;
+}
