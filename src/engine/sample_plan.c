@@ -78,6 +78,7 @@ px_status pxi_sample_gradients(const pxi_gradient_wish *wish, int *input, px_pla
     PX_TRY(pxi_reach_require(wish->model, wish->scores, feed.value, err));
     *input = feed.value;
     options.batch = wish->batch;
+    options.weights = wish->weights;
     options.keep = options.seeds = &wish->scores;
     options.keep_count = options.seed_count = 1;
     options.wrt = input;

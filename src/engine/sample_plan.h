@@ -20,6 +20,7 @@ typedef struct pxi_gradient_wish {
     bool channels_last;
     int scores;          /* value */
     int64_t batch, most; /* as above */
+    px_weights *weights; /* NULL: the model's own */
     bool repeat;         /* several backward passes follow one forward pass */
 } pxi_gradient_wish;
 

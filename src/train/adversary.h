@@ -11,7 +11,6 @@ typedef struct pxi_adversary_job { /* all of it is borrowed and outlives the adv
     const px_model *model;
     px_weights *weights; /* as they are when pxi_adversary_make() is called */
     const px_feeder *feeder;
-    px_feed feed;
     const px_scores *scores;
     int64_t micro_batch; /* 0: chosen */
     int threads;

@@ -10,7 +10,6 @@
 #include "attack/attack_inside.h"
 #include "base/memory.h"
 #include "base/worker_pool.h"
-#include "engine/gradient_reach.h"
 #include "engine/sample_plan.h"
 #include "engine/view_row.h"
 
@@ -37,6 +36,7 @@ struct pxi_adversary {
     px_shape shape;
     size_t floats; /* per input */
     px_plan *plan;
+    int input; /* value */
     px_pool *pool;
     adversary_crew *crews;
     int crew_count;
@@ -84,20 +84,18 @@ static void adversary_rules(pxi_adversary *a, const pxi_attack_method *method)
     }
 }
 
-static px_status adversary_plan(pxi_adversary *a, px_error *err)
+static px_status adversary_plan(pxi_adversary *a, bool channels_last, px_error *err)
 {
-    const pxi_adversary_job *job = &a->job;
-    px_plan_options options = px_plan_options_default();
-    PX_TRY(pxi_reach_require(job->model, job->scores->value, job->feed.value, err));
-    options.batch = job->micro_batch;
-    options.weights = job->weights;
-    options.keep = options.seeds = &job->scores->value;
-    options.keep_count = options.seed_count = 1;
-    options.wrt = &job->feed.value;
-    options.wrt_count = 1;
-    options.no_outputs = true;
-    return pxi_sample_plan(job->model, &job->feed, options, px_feeder_batch(job->feeder), &a->plan,
-                           err);
+    const pxi_gradient_wish wish = {
+        .model = a->job.model,
+        .sample = a->shape,
+        .channels_last = channels_last,
+        .scores = a->job.scores->value,
+        .batch = a->job.micro_batch,
+        .most = px_feeder_batch(a->job.feeder),
+        .weights = a->job.weights,
+    };
+    return pxi_sample_gradients(&wish, &a->input, &a->plan, err);
 }
 
 static px_status crew_init(const pxi_adversary *a, adversary_crew *c, px_error *err)
@@ -155,18 +153,18 @@ static px_status adversary_setup(pxi_adversary *a, px_error *err)
 {
     const px_feeder *feeder = a->job.feeder;
     const px_feeder_item first = px_feeder_item_at(feeder, 0, 0);
+    const px_preprocess *pre = px_feeder_preprocess(feeder, first.added);
     if (a->job.scores->classes < 2)
         return px_fail(err, PX_E_MISMATCH, "the network has %d class: there is no wrong one",
                        a->job.scores->classes);
     a->shape = px_feeder_shape(feeder);
     a->floats = px_feeder_floats(feeder);
-    PX_TRY(px_adversary_complete(&a->settings, first.set, px_feeder_preprocess(feeder, first.added),
-                                 err));
+    PX_TRY(px_adversary_complete(&a->settings, first.set, pre, err));
     const pxi_attack_method *method = pxi_attack_find(a->settings.method, err);
     if (!method)
         return PX_E_USAGE;
     adversary_rules(a, method);
-    PX_TRY(adversary_plan(a, err));
+    PX_TRY(adversary_plan(a, pre->channels_last, err));
     return adversary_room(a, err);
 }
 
@@ -278,7 +276,7 @@ static px_status crew_step(const pxi_adversary *a, adversary_crew *c, int64_t ro
             seed.data[i * seed.stride[0] + k * seed.stride[1]] = c->cotangent[k];
     }
     PX_TRY(px_session_backward(c->session, err));
-    const px_view view = px_session_grad(c->session, a->job.feed.value);
+    const px_view view = px_session_grad(c->session, a->input);
     for (int64_t i = 0; i < rows; i++) {
         pxi_slot *slot = &c->slots[i];
         pxi_view_row(&view, i, c->net, a->floats);

@@ -219,13 +219,12 @@ static px_status trainer_buffers(px_trainer *t, px_error *err)
     return room ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for training");
 }
 
-static px_status trainer_adversary(px_trainer *t, const px_feed *feed, px_error *err)
+static px_status trainer_adversary(px_trainer *t, px_error *err)
 {
     const pxi_adversary_job job = {
         .model = t->model,
         .weights = t->weights,
         .feeder = t->o.feeder,
-        .feed = *feed,
         .scores = &t->scores,
         .micro_batch = t->o.micro_batch,
         .threads = t->o.threads,
@@ -254,7 +253,7 @@ static px_status trainer_setup(px_trainer *t, px_error *err)
     t->floats = px_feeder_floats(t->o.feeder);
     PX_TRY(trainer_optimizer(t, err));
     PX_TRY(trainer_plan(t, &feed, err));
-    PX_TRY(trainer_adversary(t, &feed, err));
+    PX_TRY(trainer_adversary(t, err));
     if (t->o.test.set)
         PX_TRY(px_judge_new(t->model, t->weights, &t->o.test, t->o.threads, &t->judge, err));
     PX_TRY(trainer_buffers(t, err));
