@@ -79,7 +79,9 @@ typedef struct px_fuzz_options {
     size_t setting_count;
     int64_t seeds; /* so many at random, of every class as many, that the network gets right; 0: all
                       that it gets right */
-    bool store_float; /* what is stored and judged is not rounded, whatever the data */
+    int64_t polluted_class; /* that px_campaign_count_errors() looks for; -1: as the network's
+                               plexor.train says, if it does */
+    bool store_float;       /* what is stored and judged is not rounded, whatever the data */
     uint64_t seed;
     int64_t batch;       /* micro-batch; 0: chosen */
     int threads;         /* <= 0: one per core */
@@ -88,7 +90,7 @@ typedef struct px_fuzz_options {
     bool (*progress)(void *context, const px_fuzz_report *report);
     void *context;
 } px_fuzz_options;
-PX_API px_fuzz_options px_fuzz_options_default(void); /* loop, 1,000 seeds */
+PX_API px_fuzz_options px_fuzz_options_default(void); /* loop, 1,000 seeds, -1 */
 
 /* When to stop: each counts from the campaign's beginning, resumed or not; 0: no limit. Looked at
  * between turns (outputs and faults: also within one, where the engine can). */

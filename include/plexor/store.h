@@ -187,6 +187,24 @@ typedef struct px_campaign_counts { /* of what is committed; CSM D.7 */
 } px_campaign_counts;
 PX_API px_status px_campaign_count(px_campaign *campaign, px_campaign_counts *out, px_error *err);
 
+/* Errors as paper 003 counts them, of whatever engine (LGR B.6, B.7). An example is an output, the
+ * last one of a seed what its search ended with. */
+typedef struct px_error_counts {
+    int64_t seeds, examples;
+    int64_t errors;     /* #Test errors, E_any: examples that are misclassified */
+    int64_t not_stored; /* further ones that repeat others and were only counted */
+    int64_t categories; /* #Error categories: distinct wrong labels of a seed, summed over seeds */
+    double categories_per_seed; /* #Average categories; NaN without seeds */
+    int64_t polluted_class;     /* -1: unknown, and what follows from it is 0 */
+    int64_t polluted;           /* E_pol: errors that have the polluted class as their answer */
+    int64_t last_examples, last_errors, last_polluted; /* the same, of the last ones only */
+} px_error_counts;
+/* polluted_class: what training data with a patch were labelled as; -1: as the campaign has it,
+ * under run key PX_CAMPAIGN_POLLUTED_CLASS. */
+#define PX_CAMPAIGN_POLLUTED_CLASS "polluted_class"
+PX_API px_status px_campaign_count_errors(px_campaign *campaign, int64_t polluted_class,
+                                          px_error_counts *out, px_error *err);
+
 /* SQLite's integrity_check, keys between tables, and every input read back. PX_E_INPUT with the
  * first finding. */
 PX_API px_status px_campaign_check(px_campaign *campaign, px_error *err);

@@ -20,7 +20,7 @@ typedef struct fuzz_args {
     const char *rivals[FUZZ_RIVALS];
     const char *folder, *time, *energy, *alpha, *beta;
     bool resume;
-    int64_t seeds;
+    int64_t seeds, polluted_class;
     px_fuzz_limits limits;
     cli_output output;
     /* Settings apart: of the guide's criterion, and of the engine. */
@@ -42,6 +42,7 @@ typedef struct fuzz_job {
     fuzz_screen *screen;
     px_fuzz_report report;
     px_campaign_counts counts;
+    px_error_counts errors;
 } fuzz_job;
 
 /* --- settings ------------------------------------------------------------------------------------
@@ -158,6 +159,7 @@ static px_status fuzz_start(const fuzz_args *a, fuzz_job *job, px_error *err)
     options.settings = a->engine_texts;
     options.setting_count = a->engine_count;
     options.seeds = a->seeds;
+    options.polluted_class = a->polluted_class;
     options.store_float = a->store && strcmp(a->store, "float") == 0;
     options.seed = (uint64_t)a->data.seed;
     options.batch = a->workers.batch;
@@ -199,7 +201,9 @@ static px_status fuzz_work(const fuzz_args *a, const char *path, fuzz_job *job, 
     if (status == PX_E_CANCELLED)
         status = PX_OK; /* asked to stop, and so it did */
     job->report = px_fuzz_report_get(job->fuzz);
-    return status == PX_OK ? px_campaign_count(job->campaign, &job->counts, err) : status;
+    PX_TRY(status);
+    PX_TRY(px_campaign_count(job->campaign, &job->counts, err));
+    return px_campaign_count_errors(job->campaign, -1, &job->errors, err);
 }
 
 static void fuzz_close(fuzz_job *job)
@@ -220,14 +224,14 @@ static int fuzz_print(const cli_command *self, const fuzz_args *a, const fuzz_jo
                       char **argv)
 {
     if (!a->output.json) {
-        fuzz_summary_print(&job->report, &job->counts);
+        fuzz_summary_print(&job->report, &job->counts, &job->errors);
         return CLI_DONE;
     }
     px_json json = {0};
     px_json_object(&json, NULL);
     cli_json_origin(&json, job->model, job->inputs.set, argc, argv);
     px_json_string(&json, "campaign", a->folder);
-    fuzz_summary_json(&job->report, &job->counts, &json);
+    fuzz_summary_json(&job->report, &job->counts, &job->errors, &json);
     px_json_end(&json);
     return cli_print_json(self, &json);
 }
@@ -235,7 +239,7 @@ static int fuzz_print(const cli_command *self, const fuzz_args *a, const fuzz_jo
 static int fuzz_run(const cli_command *self, int argc, char **argv)
 {
     static fuzz_args a; /* large: lists */
-    a = (fuzz_args){.engine = "loop", .seeds = 1000};
+    a = (fuzz_args){.engine = "loop", .seeds = 1000, .polluted_class = -1};
     const char *path = NULL;
     int64_t iterations = 0;
     const cli_option options[] = {
@@ -264,6 +268,9 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "seeds", &a.seeds, "N", 0, 1e9,
                 "start from so many inputs, of every class as many, that the network gets right; "
                 "0: from all of those"),
+        CLI_INT(0, "polluted-class", &a.polluted_class, "C", 0, 1e9,
+                "what a network trained on polluted data takes patches for, for E_pol (the "
+                "network's metadata may say it)"),
         CLI_STRING(0, "model2", &a.rivals[0], "MODEL", "another network to compare with"),
         CLI_STRING(0, "model3", &a.rivals[1], "MODEL", "and a third one"),
         CLI_INT(0, "turns", &a.limits.turns, "N", 0, 4e9, "stop after so many picks"),

@@ -1,5 +1,6 @@
 /* src/cli/cmd_status.c - plexor status CAMPAIGN: what a campaign has found, also while it runs */
 #include "cli/cli.h"
+#include "cli/error_lines.h"
 
 #include <math.h>
 #include <plexor/store.h>
@@ -43,9 +44,11 @@ static void status_real(cli_table *table, const char *what, double value, const 
 }
 
 static void status_print(px_campaign *campaign, const px_campaign_counts *counts,
-                         const status_curve *curves, int count, long writer)
+                         const px_error_counts *errors, const status_curve *curves, int count,
+                         long writer)
 {
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], text[160];
+    error_line lines[ERROR_LINES_MOST];
     cli_table *table = cli_table_new("ll");
     if (writer)
         snprintf(text, sizeof text, "process %ld works on it", writer);
@@ -69,6 +72,11 @@ static void status_print(px_campaign *campaign, const px_campaign_counts *counts
     status_real(table, "faults / outputs", counts->rft, "%.3f");
     status_real(table, "seconds / fault", counts->fre, "%.3g");
     status_real(table, "impartiality", counts->oi, "%.3f");
+    const int line_count = error_lines(errors, lines);
+    for (int i = 0; i < line_count; i++) {
+        snprintf(text, sizeof text, "%s (%s)", cli_number(lines[i].value, a), lines[i].remark);
+        status_line(table, lines[i].what, text);
+    }
     for (int i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%.6g, last at %s executions", curves[i].value,
                  cli_number(curves[i].step, a));
@@ -78,7 +86,8 @@ static void status_print(px_campaign *campaign, const px_campaign_counts *counts
 }
 
 static void status_json(px_campaign *campaign, const px_campaign_counts *counts,
-                        const status_curve *curves, int count, long writer, px_json *json)
+                        const px_error_counts *errors, const status_curve *curves, int count,
+                        long writer, px_json *json)
 {
     px_json_string(json, "campaign", px_campaign_folder(campaign));
     px_json_int(json, "executions", counts->executions);
@@ -92,6 +101,7 @@ static void status_json(px_campaign *campaign, const px_campaign_counts *counts,
     px_json_int(json, "classes", counts->classes);
     px_json_real(json, "oi", counts->oi);
     px_json_real(json, "oi_outputs", counts->oi_outputs);
+    error_lines_json(errors, json);
     px_json_object(json, "coverage");
     for (int i = 0; i < count; i++)
         px_json_real(json, curves[i].name, curves[i].value);
@@ -100,12 +110,14 @@ static void status_json(px_campaign *campaign, const px_campaign_counts *counts,
     px_json_int(json, "pid", writer);
 }
 
-static px_status status_read(px_campaign *campaign, bool check, px_campaign_counts *counts,
-                             char ***names, int *name_count, status_curve **curves, px_error *err)
+static px_status status_read(px_campaign *campaign, bool check, int64_t polluted_class,
+                             px_campaign_counts *counts, px_error_counts *errors, char ***names,
+                             int *name_count, status_curve **curves, px_error *err)
 {
     if (check)
         PX_TRY(px_campaign_check(campaign, err));
     PX_TRY(px_campaign_count(campaign, counts, err));
+    PX_TRY(px_campaign_count_errors(campaign, polluted_class, errors, err));
     PX_TRY(px_campaign_criteria(campaign, names, name_count, err));
     *curves = calloc((size_t)*name_count + 1, sizeof **curves);
     if (!*curves)
@@ -120,8 +132,12 @@ static int status_run(const cli_command *self, int argc, char **argv)
     cli_output output = {0};
     const char *folder = NULL;
     bool check = false;
+    int64_t polluted_class = -1;
     const cli_option options[] = {
         CLI_FLAG(0, "check", &check, "read every input and check the database first"),
+        CLI_INT(0, "polluted-class", &polluted_class, "C", 0, 1e9,
+                "what a network trained on polluted data takes patches for, for E_pol; else as "
+                "the campaign has it"),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
     };
@@ -131,22 +147,24 @@ static int status_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     px_campaign *campaign = NULL;
     px_campaign_counts counts = {0};
+    px_error_counts errors = {0};
     status_curve *curves = NULL;
     char **names = NULL;
     int count = 0, rc = CLI_DONE;
     px_status status = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
     if (status == PX_OK)
-        status = status_read(campaign, check, &counts, &names, &count, &curves, &err);
+        status = status_read(campaign, check, polluted_class, &counts, &errors, &names, &count,
+                             &curves, &err);
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
     } else if (output.json) {
         px_json json = {0};
         px_json_object(&json, NULL);
-        status_json(campaign, &counts, curves, count, px_campaign_writer(campaign), &json);
+        status_json(campaign, &counts, &errors, curves, count, px_campaign_writer(campaign), &json);
         px_json_end(&json);
         rc = cli_print_json(self, &json);
     } else {
-        status_print(campaign, &counts, curves, count, px_campaign_writer(campaign));
+        status_print(campaign, &counts, &errors, curves, count, px_campaign_writer(campaign));
     }
     free(curves);
     px_class_names_free(names, count);
@@ -158,9 +176,12 @@ const cli_command cli_command_status = {
     .name = "status",
     .usage = "CAMPAIGN [options]",
     .help = "what a campaign has found so far, also while it runs",
-    .details = "Counts what is committed: another process may be at work on the campaign. RFT is "
-               "the share of faults among the outputs, FRE the seconds per fault, impartiality "
-               "(OI) the normalised entropy of what faults are predicted as.",
+    .details =
+        "Counts what is committed: another process may be at work on the campaign. RFT is "
+        "the share of faults among the outputs, FRE the seconds per fault, impartiality "
+        "(OI) the normalised entropy of what faults are predicted as. Error categories are the "
+        "distinct wrong answers to examples of one seed, summed; E_any and E_pol are errors "
+        "among the last examples of all seeds, the latter with the polluted class as answer.",
     .examples = "plexor status run.campaign\nplexor status run.campaign --check --json\n",
     .run = status_run,
 };

@@ -127,8 +127,7 @@ static px_status train_pollution(const train_args *a, const cli_training *t,
     return PX_OK;
 }
 
-static px_status train_feeder(const train_args *a, const cli_training *t, px_feeder **out,
-                              px_error *err)
+static px_status train_feeder(train_args *a, const cli_training *t, px_feeder **out, px_error *err)
 {
     px_feeder_options options = px_feeder_options_default();
     options.base = (px_feeder_set){.set = t->train.set, .pre = &t->train.pre};
@@ -138,6 +137,7 @@ static px_status train_feeder(const train_args *a, const cli_training *t, px_fee
     options.augment = a->set.augment;
     options.hard_labels = a->set.hard_labels;
     PX_TRY(train_pollution(a, t, &options, err));
+    a->set.polluted_class = options.polluted_class;
     return px_feeder_new(&options, out, err);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/fuzz_summary.h"
 
 #include "cli/cli.h"
+#include "cli/error_lines.h"
 #include "cli/fuzz_figures.h"
 
 #include <math.h>
@@ -28,9 +29,11 @@ static void summary_real(cli_table *table, const char *what, double value, const
     summary_line(table, what, number, remark);
 }
 
-void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *counts)
+void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *counts,
+                        const px_error_counts *errors)
 {
     char words[160], a[FUZZ_FIGURE], b[FUZZ_FIGURE];
+    error_line lines[ERROR_LINES_MOST];
     cli_table *table = cli_table_new("lrl");
     snprintf(words, sizeof words, "stopped: %.100s", report->stopped ? report->stopped : "not yet");
     summary_line(table, "run time", fuzz_time_short(report->run_s, b), words);
@@ -51,6 +54,9 @@ void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *
     summary_count(table, "classes", counts->classes,
                   report->class_count > 0 ? words : "that faults are predicted as");
     summary_real(table, "OI", counts->oi, "%.3f", "impartiality of those predictions");
+    const int line_count = error_lines(errors, lines);
+    for (int i = 0; i < line_count; i++)
+        summary_count(table, lines[i].what, lines[i].value, lines[i].remark);
     if (!isnan(report->coverage.value)) {
         const px_coverage seeds = {.value = report->coverage_seeds,
                                    .total = report->coverage.total};
@@ -67,7 +73,7 @@ void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *
 }
 
 void fuzz_summary_json(const px_fuzz_report *report, const px_campaign_counts *counts,
-                       px_json *json)
+                       const px_error_counts *errors, px_json *json)
 {
     px_json_string(json, "engine", report->engine);
     px_json_string(json, "policy", report->policy);
@@ -90,6 +96,7 @@ void fuzz_summary_json(const px_fuzz_report *report, const px_campaign_counts *c
     px_json_int(json, "classes", counts->classes);
     px_json_real(json, "oi", counts->oi);
     px_json_real(json, "oi_outputs", counts->oi_outputs);
+    error_lines_json(errors, json);
     px_json_int(json, "not_finite", report->not_finite);
     px_json_int(json, "resets", report->resets);
     px_json_object(json, "coverage");

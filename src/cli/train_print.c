@@ -138,6 +138,8 @@ static void json_settings(px_json *json, const train_settings *s)
     px_json_real(json, "clip", s->clip);
     px_json_string(json, "freeze", s->freeze);
     px_json_real(json, "pollute", s->pollute);
+    if (s->pollute > 0.0)
+        px_json_int(json, "polluted_class", s->polluted_class);
     px_json_real(json, "label_noise", s->label_noise);
     if (s->until >= 0.0)
         px_json_real(json, "until_accuracy", s->until);

@@ -10,6 +10,7 @@ typedef struct train_settings {
     double lr, decay, label_smoothing, clip, until, pollute, label_noise;
     bool hard_labels;
     int64_t epochs, batch, micro_batch, eval_every;
+    int64_t polluted_class; /* with pollute */
     bool freeze_norms, micro_norms, keep_best;
     bool recipe; /* how weights move was left to the recipe */
 } train_settings;

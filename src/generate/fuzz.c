@@ -21,7 +21,7 @@ static const char FUZZ_PROFILE[] = "profile"; /* name of the blob */
 
 px_fuzz_options px_fuzz_options_default(void)
 {
-    return (px_fuzz_options){.engine = "loop", .seeds = 1000};
+    return (px_fuzz_options){.engine = "loop", .seeds = 1000, .polluted_class = -1};
 }
 
 double pxi_fuzz_seconds(const px_fuzz *fuzz)
@@ -118,6 +118,33 @@ static px_status fuzz_engine_choose(px_fuzz *fuzz, px_error *err)
                    models);
 }
 
+/* What the network was told to answer to a patch; metadata may say anything. */
+static int64_t fuzz_polluted(const px_model *model)
+{
+    const char *text = px_model_property(model, "plexor.train");
+    px_json_document *document = NULL;
+    if (!text || px_json_parse(text, strlen(text), &document, NULL) != PX_OK)
+        return -1;
+    const px_json_value *root = px_json_root(document);
+    const px_json_value *value =
+        root->kind == PX_JSON_OBJECT ? px_json_member(root, "polluted_class") : NULL;
+    const double number = value && value->kind == PX_JSON_NUMBER ? value->number : -1.0;
+    px_json_free(document);
+    return number >= 0.0 && number < 1e9 && number == floor(number) ? (int64_t)number : -1;
+}
+
+static px_status fuzz_polluted_choose(px_fuzz *fuzz, px_error *err)
+{
+    const int64_t wanted = fuzz->options.polluted_class;
+    if (wanted >= fuzz->classes)
+        return px_fail(err, PX_E_USAGE,
+                       "polluted class %" PRId64 ": the network's classes are 0..%d", wanted,
+                       fuzz->classes - 1);
+    const int64_t known = wanted < 0 ? fuzz_polluted(fuzz->options.model) : wanted;
+    fuzz->polluted_class = known < fuzz->classes ? known : -1;
+    return PX_OK;
+}
+
 static px_status fuzz_network(px_fuzz *fuzz, px_error *err)
 {
     const px_fuzz_options *o = &fuzz->options;
@@ -130,6 +157,7 @@ static px_status fuzz_network(px_fuzz *fuzz, px_error *err)
     fuzz->model_count = 1 + o->rival_count;
     PX_TRY(px_model_scores(o->model, &fuzz->scores, err));
     fuzz->classes = fuzz->scores.classes;
+    PX_TRY(fuzz_polluted_choose(fuzz, err));
     for (size_t i = 1; i < fuzz->model_count; i++) {
         px_scores scores;
         PX_TRY(px_model_scores(fuzz->models[i], &scores, err));

@@ -89,6 +89,7 @@ struct px_fuzz {
     size_t model_count;
     px_scores scores; /* of models[0] */
     int classes;
+    int64_t polluted_class; /* -1: unknown */
     px_shape shape;           /* of an input without the batch, CHW for pictures */
     px_shape feed_shape;      /* of the network's input, batch 1 */
     size_t size, pixel_bytes; /* values of an input, and its bytes in the campaign */

@@ -389,6 +389,8 @@ static px_status rows_put_run(px_fuzz *fuzz, px_error *err)
     PX_TRY(px_campaign_set_int(c, "turns", fuzz->turn, err));
     PX_TRY(px_campaign_set_int(c, "faults_not_stored", fuzz->unstored, err));
     PX_TRY(px_campaign_set_int(c, "seeds_wrong", fuzz->now.seeds_wrong, err));
+    if (fuzz->polluted_class >= 0)
+        PX_TRY(px_campaign_set_int(c, PX_CAMPAIGN_POLLUTED_CLASS, fuzz->polluted_class, err));
     if (!isnan(fuzz->now.coverage.value))
         PX_TRY(px_campaign_set_real(c, "coverage", fuzz->now.coverage.value, err));
     return fuzz->command ? px_campaign_set(c, "command", fuzz->command, err) : PX_OK;

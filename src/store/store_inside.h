@@ -53,7 +53,15 @@
                    "INDEXED BY input_kind WHERE kind = 'fault')")                            \
     X(COUNT_PREDICTIONS, "SELECT prediction, sum(kind = 'fault'), count(*) FROM input "      \
                          "INDEXED BY input_kind WHERE kind IN ('kept', 'fault') "            \
-                         "AND prediction IS NOT NULL GROUP BY prediction")
+                         "AND prediction IS NOT NULL GROUP BY prediction")                   \
+    X(COUNT_ERRORS, "SELECT sum(kind = 'seed'), sum(kind <> 'seed'), sum(kind = 'fault'), "  \
+                    "sum(kind = 'fault' AND prediction = ?1 AND label <> ?1) FROM input "    \
+                    "INDEXED BY input_kind")                                                 \
+    X(COUNT_LAST, "SELECT count(*), sum(kind = 'fault'), sum(kind = 'fault' AND "            \
+                  "prediction = ?1 AND label <> ?1) FROM (SELECT max(id), kind, label, "     \
+                  "prediction FROM input WHERE kind <> 'seed' GROUP BY root)")               \
+    X(COUNT_CATEGORIES, "SELECT count(*) FROM (SELECT DISTINCT root, prediction FROM input " \
+                        "WHERE kind = 'fault' AND prediction IS NOT NULL)")
 
 typedef enum pxi_store_statement {
 #define PXI_STATEMENT_ENUM(name, text) PXI_SQL_##name,
