@@ -37,9 +37,11 @@ void list_print_studies(void)
             printf("%s%s", m ? ", " : "  --model ", kind->models[m]);
         if (kind->models)
             puts("");
-        if (kind->piece)
+        if (kind->piece && kind->piece_seconds > 0.0)
             printf("  --each: %lld %s a cell, or %.0f seconds, in the paper\n",
                    (long long)kind->pieces, kind->piece, kind->piece_seconds);
+        else if (kind->piece)
+            printf("  --each: %lld %s a cell in the paper\n", (long long)kind->pieces, kind->piece);
     }
 }
 

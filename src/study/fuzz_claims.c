@@ -4,6 +4,7 @@
  * equal time.
  */
 #include "study/fuzz_study.h"
+#include "study/study_claim.h"
 
 #include <math.h>
 #include <plexor/text.h>
@@ -11,27 +12,6 @@
 #include <string.h>
 
 static const double UNKNOWN = (double)NAN;
-
-typedef struct claim {
-    int held, run;
-    px_text evidence;
-} claim;
-
-static void claim_end(claim *c, study_document *doc, const char *text)
-{
-    const study_verdict verdict = c->run == 0         ? STUDY_OPEN
-                                  : c->held == c->run ? STUDY_HOLDS
-                                  : c->held == 0      ? STUDY_FAILS
-                                                      : STUDY_PARTLY;
-    if (c->run == 0)
-        pxi_doc_claim(doc, verdict, text, "Nothing was run that could tell.");
-    else
-        pxi_doc_claim(doc, verdict, text, "For %d of %d. %s.", c->held, c->run,
-                      px_text_get(&c->evidence));
-    if (px_text_failed(&c->evidence))
-        pxi_document_fail(doc);
-    px_text_done(&c->evidence);
-}
 
 static fz_measure measure_of(const px_study *study, size_t subject)
 {
@@ -51,7 +31,7 @@ static size_t guide_of(const char *id)
     return g;
 }
 
-static void claim_subject(claim *c, size_t subject)
+static void claim_subject(study_claim *c, size_t subject)
 {
     px_text_format(&c->evidence, "%s%s %s: ", c->evidence.length ? "; " : "",
                    fz_subjects[subject].dataset, fz_subjects[subject].arch);
@@ -77,7 +57,7 @@ static size_t highest(const px_study *study, size_t subject, const char *name, d
 static void claim_unsaturated(const px_study *study, study_document *doc)
 {
     static const char *const ids[] = {"kmnc", "nlc"};
-    claim c = {0};
+    study_claim c = {0};
     for (size_t s = 0; s < FZ_SUBJECTS; s++)
         for (size_t i = 0; i < 2; i++) {
             const size_t g = guide_of(ids[i]);
@@ -90,15 +70,16 @@ static void claim_unsaturated(const px_study *study, study_document *doc)
             c.run++;
             c.held += outputs >= 0.8 * picks;
         }
-    claim_end(&c, doc,
-              "KMNC and NLC give an output at four picks of five or more (the paper's CIFAR-10: "
-              "at 85 to 100% of them)");
+    pxi_claim_end(
+        &c, doc,
+        "KMNC and NLC give an output at four picks of five or more (the paper's CIFAR-10: "
+        "at 85 to 100% of them)");
 }
 
 static void claim_most(const px_study *study, study_document *doc, const char *name, double outputs,
                        const char *const ids[2], const char *text)
 {
-    claim c = {0};
+    study_claim c = {0};
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
         const size_t g = highest(study, s, name, outputs);
         if (g == FZ_GUIDES)
@@ -109,13 +90,13 @@ static void claim_most(const px_study *study, study_document *doc, const char *n
         c.run++;
         c.held += strcmp(ids[0], fz_guides[g].id) == 0 || strcmp(ids[1], fz_guides[g].id) == 0;
     }
-    claim_end(&c, doc, text);
+    pxi_claim_end(&c, doc, text);
 }
 
 /* Plexor's own question: the paper has no such baseline. */
 static void claim_random(const px_study *study, study_document *doc)
 {
-    claim c = {0};
+    study_claim c = {0};
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
         const double random = value_of(study, s, FZ_RANDOM, "pairs");
         int above = 0, all = 0;
@@ -140,7 +121,7 @@ static void claim_random(const px_study *study, study_document *doc)
         c.evidence.failed = c.evidence.failed || px_text_failed(&names);
         px_text_done(&names);
     }
-    claim_end(
+    pxi_claim_end(
         &c, doc,
         "plexor's own question: a criterion finds more pairs of a root and a wrong class than "
         "no guide at all");
@@ -148,7 +129,7 @@ static void claim_random(const px_study *study, study_document *doc)
 
 static void claim_patterns(const px_study *study, study_document *doc)
 {
-    claim c = {0};
+    study_claim c = {0};
     const size_t g = guide_of("tknp");
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
         const double outputs = value_of(study, s, g, "outputs");
@@ -159,9 +140,9 @@ static void claim_patterns(const px_study *study, study_document *doc)
         c.run++;
         c.held += outputs <= 1.0;
     }
-    claim_end(&c, doc,
-              "TKNP has a single output (a slip of the published code; ours keeps its "
-              "patterns)");
+    pxi_claim_end(&c, doc,
+                  "TKNP has a single output (a slip of the published code; ours keeps its "
+                  "patterns)");
 }
 
 void fz_claims(const px_study *study, study_document *doc)

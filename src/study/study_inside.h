@@ -48,7 +48,8 @@ struct px_study {
     size_t job_count, job_room;
 };
 
-extern const study_plan pxi_study_nss, pxi_study_deepfault, pxi_study_fuzz, pxi_study_revisit;
+extern const study_plan pxi_study_nss, pxi_study_deepfault, pxi_study_fuzz, pxi_study_revisit,
+    pxi_study_deepsensor;
 
 /* --- planning --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,237 @@
+/* src/study/deepsensor_project.c - the same examples within one bound, and asked again
+ *
+ * Methods move inputs by very different amounts. To compare what they find at one distance, every
+ * example is cut to the same Linf ball around its seed. 8-bit data are rounded towards the seed.
+ */
+#include "study/deepsensor_trail.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <plexor/train.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct distance {
+    double l2, linf;
+} distance;
+
+typedef struct projection {
+    const ds_trail *trail;
+    px_campaign *campaign;
+    const ds_bound *bound;
+    px_campaign_identity identity;
+    size_t size, bytes; /* values of an input, and what they take */
+    double unit;        /* a scaled unit in stored values */
+    uint8_t *seeds;     /* their pixels */
+    int64_t *place;     /* by id: its place among the distinct examples; -1: none */
+    int64_t count;
+    uint8_t *pixels; /* of the examples, moved */
+    int64_t *labels, *answers;
+    distance *distances;
+} projection;
+
+static px_status projection_nomem(px_error *err)
+{
+    return px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+static void projection_free(projection *p)
+{
+    free(p->seeds);
+    free(p->place);
+    free(p->pixels);
+    free(p->labels);
+    free(p->answers);
+    free(p->distances);
+}
+
+/* Which examples there are. */
+static px_status projection_list(projection *p, px_error *err)
+{
+    const ds_trail *t = p->trail;
+    int64_t last = 0;
+    if (!px_campaign_identity_get(p->campaign, &p->identity))
+        return px_fail(err, PX_E_INPUT, "'%s' is empty", px_campaign_folder(p->campaign));
+    PX_TRY(px_campaign_last(p->campaign, &last, err));
+    p->size = px_campaign_size(p->campaign);
+    p->bytes = p->size * (p->identity.dtype == PX_UINT8 ? 1 : sizeof(float));
+    p->place = pxi_calloc((size_t)last + 1, sizeof *p->place);
+    p->seeds = pxi_calloc((size_t)t->seeds, p->bytes);
+    if (!p->place || !p->seeds)
+        return projection_nomem(err);
+    for (int64_t i = 0; i <= last; i++)
+        p->place[i] = -1;
+    for (int64_t i = 0; i < t->seeds * t->iterations; i++)
+        if (t->examples[i].id && p->place[t->examples[i].id] < 0)
+            p->place[t->examples[i].id] = p->count++;
+    const size_t room = (size_t)PX_MAX(p->count, (int64_t)1);
+    p->pixels = pxi_calloc(room, p->bytes);
+    p->labels = pxi_calloc(room, sizeof *p->labels);
+    p->answers = pxi_calloc(room, sizeof *p->answers);
+    p->distances = pxi_calloc(room, sizeof *p->distances);
+    return p->pixels && p->labels && p->answers && p->distances ? PX_OK : projection_nomem(err);
+}
+
+static distance projection_move(const projection *p, const void *seed, void *pixels)
+{
+    const bool whole = p->identity.dtype == PX_UINT8;
+    const double most = p->bound->linf * p->unit;
+    const double step = whole ? floor(most + 1e-9) : most;
+    distance d = {0};
+    for (size_t i = 0; i < p->size; i++) {
+        const double from = whole ? ((const uint8_t *)seed)[i] : (double)((const float *)seed)[i];
+        const double to = whole ? ((const uint8_t *)pixels)[i] : (double)((const float *)pixels)[i];
+        const double moved = fmin(fmax(to - from, -step), step);
+        if (whole)
+            ((uint8_t *)pixels)[i] = (uint8_t)(from + moved);
+        else if (moved != to - from)
+            ((float *)pixels)[i] = (float)(from + moved);
+        d.l2 += moved * moved;
+        d.linf = fmax(d.linf, fabs(moved));
+    }
+    d.l2 = sqrt(d.l2) / p->unit;
+    d.linf /= p->unit;
+    return d;
+}
+
+static px_status projection_read(projection *p, px_error *err)
+{
+    const ds_trail *t = p->trail;
+    px_campaign_input in;
+    for (int64_t s = 0; s < t->seeds; s++) {
+        uint8_t *seed = p->seeds + (size_t)s * p->bytes;
+        PX_TRY(px_campaign_read(p->campaign, t->roots[s], &in, seed, err));
+        for (int64_t g = 0; g < t->iterations; g++) {
+            const ds_example *e = &t->examples[s * t->iterations + g];
+            const int64_t at = e->id ? p->place[e->id] : -1;
+            if (at < 0 || (g > 0 && e[-1].id == e->id))
+                continue;
+            uint8_t *pixels = p->pixels + (size_t)at * p->bytes;
+            PX_TRY(px_campaign_read(p->campaign, e->id, &in, pixels, err));
+            p->distances[at] = projection_move(p, seed, pixels);
+            p->labels[at] = t->labels[s];
+            p->answers[at] = e->answer;
+        }
+    }
+    return PX_OK;
+}
+
+static px_status rows_save(const char *path, const px_campaign_identity *identity, int64_t count,
+                           void *pixels, int64_t *labels, px_error *err)
+{
+    px_npz_writer *writer = NULL;
+    px_tensor x = {.dtype = identity->dtype, .shape = identity->shape, .data = pixels};
+    px_tensor y = {.dtype = PX_INT64, .shape = {.rank = 1, .dim = {count}}, .data = labels};
+    x.shape.rank++;
+    for (int i = x.shape.rank - 1; i > 0; i--)
+        x.shape.dim[i] = x.shape.dim[i - 1];
+    x.shape.dim[0] = count;
+    PX_TRY(px_npz_create(path, &writer, err));
+    px_status status = px_npz_add(writer, "x", &x, err);
+    if (status == PX_OK)
+        status = px_npz_add(writer, "y", &y, err);
+    if (status == PX_OK)
+        return px_npz_commit(writer, err);
+    px_npz_abandon(writer);
+    return status;
+}
+
+static px_status projection_ask(projection *p, px_error *err)
+{
+    const ds_bound *b = p->bound;
+    px_preprocess pre = *b->pre;
+    px_data_options options = px_data_options_default();
+    px_dataset *set = NULL;
+    px_judge *judge = NULL;
+    px_judgement got;
+    const px_graph *graph = px_model_graph(b->model);
+    PX_TRY(rows_save(b->scratch, &p->identity, p->count, p->pixels, p->labels, err));
+    px_status status = px_dataset_open_for(&pre, &graph->values[graph->inputs[0]].shape, b->scratch,
+                                           &options, &set, err);
+    if (status == PX_OK)
+        status = px_judge_new(b->model, NULL, &(px_judge_set){set, &pre}, b->threads, &judge, err);
+    if (status == PX_OK)
+        status = px_judge_run(judge, p->answers, NULL, &got, NULL, NULL, err);
+    px_judge_free(judge);
+    px_dataset_close(set);
+    unlink(b->scratch);
+    return status;
+}
+
+/* Counts the trail with the new answers, and adds the distances. */
+static px_status projection_count(const projection *p, int64_t polluted_class, ds_counts *counts,
+                                  px_error *err)
+{
+    ds_trail t = *p->trail;
+    const int64_t all = t.seeds * t.iterations;
+    double wrong = 0.0;
+    distance sum = {0}, last = {0};
+    t.examples = pxi_calloc((size_t)all, sizeof *t.examples);
+    if (!t.examples)
+        return projection_nomem(err);
+    for (int64_t i = 0; i < all; i++) {
+        ds_example *e = &t.examples[i];
+        *e = p->trail->examples[i];
+        const int64_t at = e->id ? p->place[e->id] : -1;
+        const distance d = at < 0 ? (distance){0} : p->distances[at];
+        if (at >= 0)
+            e->answer = p->answers[at];
+        if (e->answer != t.labels[i / t.iterations]) {
+            wrong++;
+            sum.l2 += d.l2;
+            sum.linf += d.linf;
+        }
+        if ((i + 1) % t.iterations == 0) {
+            last.l2 += d.l2;
+            last.linf += d.linf;
+        }
+    }
+    ds_trail_count(&t, polluted_class, counts);
+    if (wrong > 0.0) {
+        counts->l2 = sum.l2 / wrong;
+        counts->linf = sum.linf / wrong;
+    }
+    counts->last_l2 = last.l2 / (double)t.seeds;
+    counts->last_linf = last.linf / (double)t.seeds;
+    free(t.examples);
+    return PX_OK;
+}
+
+px_status ds_trail_project(const ds_trail *trail, px_campaign *campaign, const ds_bound *bound,
+                           int64_t polluted_class, ds_counts *counts, px_error *err)
+{
+    projection p = {.trail = trail, .campaign = campaign, .bound = bound};
+    p.unit = px_length_levels(bound->pre, 1.0);
+    px_status status = projection_list(&p, err);
+    if (status == PX_OK)
+        status = projection_read(&p, err);
+    if (status == PX_OK && p.count > 0 && isfinite(bound->linf))
+        status = projection_ask(&p, err);
+    if (status == PX_OK)
+        status = projection_count(&p, polluted_class, counts, err);
+    projection_free(&p);
+    return status;
+}
+
+px_status ds_trail_save(const ds_trail *trail, px_campaign *campaign, bool seeds, const char *path,
+                        px_error *err)
+{
+    px_campaign_identity identity;
+    px_campaign_input in;
+    if (!px_campaign_identity_get(campaign, &identity))
+        return px_fail(err, PX_E_INPUT, "'%s' is empty", px_campaign_folder(campaign));
+    const size_t bytes =
+        px_campaign_size(campaign) * (identity.dtype == PX_UINT8 ? 1 : sizeof(float));
+    uint8_t *pixels = pxi_calloc((size_t)trail->seeds, bytes);
+    px_status status = pixels ? PX_OK : projection_nomem(err);
+    for (int64_t s = 0; s < trail->seeds && status == PX_OK; s++)
+        status = px_campaign_read(
+            campaign, seeds ? trail->roots[s] : ds_trail_id(trail, s, trail->iterations - 1), &in,
+            pixels + (size_t)s * bytes, err);
+    if (status == PX_OK)
+        status = rows_save(path, &identity, trail->seeds, pixels, trail->labels, err);
+    free(pixels);
+    return status;
+}
