@@ -27,6 +27,14 @@ typedef struct px_feed { /* a value given from outside, with its shape for the w
     px_shape shape;
 } px_feed;
 
+/* A value that is multiplied, right after it was computed, by a factor for each index of axis 0 and
+ * of `axis` (the channels): whoever reads the value gets the product, kept and observed values are
+ * products too. The session is given the factors, and backward their gradients. */
+typedef struct px_gate {
+    int value; /* made by a node, float32 */
+    int axis;  /* from 1 */
+} px_gate;
+
 typedef struct px_plan_options {
     int64_t batch;        /* micro-batch; 0: chosen from the size of the activations */
     const px_feed *feeds; /* NULL: the graph's inputs, shapes as declared */
@@ -39,6 +47,8 @@ typedef struct px_plan_options {
     size_t seed_count;
     const int *wrt; /* values whose gradient is wanted: feeds, kept values, constants */
     size_t wrt_count;
+    const px_gate *gates; /* each value once; where there are seeds, the gates are in wrt */
+    size_t gate_count;
     bool input_grad; /* adds feed 0 to `wrt` and the logits to `seeds` */
     bool no_outputs; /* compute only `keep` and `seeds`, not the graph's outputs */
     bool repeat;     /* several backward runs may follow one forward run; costs memory */
@@ -85,6 +95,12 @@ PX_API void px_session_free(px_session *session);
 /* The feed's memory, in logical (NCHW) order, for the caller to fill before each forward run. It is
  * float32 (other types: as the graph declares) and is overwritten by no one. */
 PX_API void *px_session_input(px_session *session, size_t feed);
+
+/* The factors of a gate, [extent of axis 0][extent of its axis], all 0 at first, for the caller to
+ * fill before forward; they stay. And after backward, the gradient by each of them. NULL: there is
+ * no such gate, or the plan has no seeds. */
+PX_API float *px_session_gate(px_session *session, size_t gate);
+PX_API const float *px_session_gate_grad(const px_session *session, size_t gate);
 
 PX_API px_status px_session_forward(px_session *session, px_error *err);
 

@@ -42,6 +42,7 @@
 #include <plexor/surprise.h>
 
 #include <plexor/localize.h>
+#include <plexor/shapley.h>
 
 #include <plexor/fault_curve.h>
 #include <plexor/select.h>

@@ -107,6 +107,8 @@ static void memory_find_spans(px_plan *plan)
     }
     for (size_t i = 0; i < plan->feed_count; i++)
         span_include(&plan->cells[plan->cells[plan->feeds[i]].root].span, 0);
+    for (size_t i = 0; i < plan->gate_count; i++)
+        span_include(&plan->cells[plan->factors[i]].span, 0);
     for (int u = 0; u < units; u++) {
         pxi_unit *unit = &plan->units[u];
         const int back = 2 * units - u;

@@ -237,6 +237,10 @@ px_status pxi_lower(px_plan *plan, px_error *err)
             status = lower_step(plan, s, err);
         else if (group->last == s)
             status = lower_group(plan, group, err);
+        const px_node *node = plan->program->steps[s].ctx.node;
+        for (int i = 0; i < node->output_count && status == PX_OK; i++)
+            if (node->outputs[i] >= 0 && plan->cells[node->outputs[i]].gate)
+                status = pxi_emit_gate(plan, s, node->outputs[i], err);
     }
     free(groups);
     free(group_of);

@@ -48,6 +48,8 @@ static px_status plan_check(const px_model *model, const px_plan_options *option
     PX_TRY(plan_check_values(graph, options->keep, options->keep_count, "keep", err));
     PX_TRY(plan_check_values(graph, options->observe, options->observe_count, "observe", err));
     PX_TRY(plan_check_values(graph, options->seeds, options->seed_count, "seeds", err));
+    for (size_t i = 0; i < options->gate_count; i++)
+        PX_TRY(plan_check_values(graph, &options->gates[i].value, 1, "a gate", err));
     if (options->weights && px_weights_model(options->weights) != model)
         return px_fail(err, PX_E_USAGE, "the weights belong to another network");
     if (options->training && !options->weights)
@@ -112,7 +114,7 @@ static px_status plan_make_program(px_plan *plan, const plan_request *request, p
     const px_plan_options *options = request->options;
     const px_graph *graph = px_model_graph(plan->model);
     const size_t most = (size_t)graph->output_count + options->keep_count + options->observe_count +
-                        options->seed_count + options->wrt_count + 1;
+                        options->seed_count + options->wrt_count + options->gate_count + 1;
     int *wanted = pxi_calloc(most, sizeof *wanted);
     if (!wanted)
         return px_fail(err, PX_E_NOMEM, "out of memory");
@@ -129,6 +131,8 @@ static px_status plan_make_program(px_plan *plan, const plan_request *request, p
     for (size_t k = 0; k < PX_LEN(lists); k++)
         for (size_t i = 0; i < lists[k].count; i++)
             wanted[count++] = lists[k].values[i];
+    for (size_t i = 0; i < options->gate_count; i++)
+        wanted[count++] = options->gates[i].value;
     if (options->input_grad)
         wanted[count++] = request->scores.value;
     pxi_program_free(plan->program);
@@ -159,6 +163,46 @@ static px_status plan_check_floats(const px_plan *plan, const int *values, size_
             return px_fail(err, PX_E_USAGE, "%s names '%s', which is %s and not float32", what,
                            px_model_graph(plan->model)->values[values[i]].name,
                            px_dtype_name(dtype));
+    }
+    return PX_OK;
+}
+
+/* The cells of the factors that gates multiply with. */
+static px_status plan_make_gates(px_plan *plan, const px_plan_options *options, px_error *err)
+{
+    const px_graph *graph = px_model_graph(plan->model);
+    plan->gate_count = options->gate_count;
+    plan->gates = pxi_arena_alloc(plan->arena, options->gate_count, sizeof *plan->gates);
+    plan->factors = pxi_arena_alloc(plan->arena, options->gate_count, sizeof *plan->factors);
+    if (options->gate_count && (!plan->gates || !plan->factors))
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < options->gate_count; i++) {
+        const px_gate gate = options->gates[i];
+        pxi_cell *cell = &plan->cells[gate.value];
+        const char *name = graph->values[gate.value].name;
+        PX_TRY(plan_check_floats(plan, &gate.value, 1, "a gate", err));
+        if (plan->program->slots[gate.value].producer < 0)
+            return px_fail(err, PX_E_USAGE, "a gate names '%s', which no node of the plan makes",
+                           name);
+        if (cell->gate)
+            return px_fail(err, PX_E_USAGE, "two gates name '%s'", name);
+        if (gate.axis < 1 || gate.axis >= cell->tensor.shape.rank)
+            return px_fail(err, PX_E_USAGE, "a gate names axis %d of '%s', which has %d", gate.axis,
+                           name, cell->tensor.shape.rank);
+        cell->gate = (int)i + 1;
+        plan->gates[i] = gate;
+        const px_shape *shape = &cell->tensor.shape;
+        plan->factors[i] = pxi_plan_add_cell(
+            plan, (pxi_cell){.tensor = {.dtype = PX_FLOAT32,
+                                        .shape = {.rank = 2,
+                                                  .dim = {shape->dim[0], shape->dim[gate.axis]}}},
+                             .value = -1,
+                             .root = plan->cell_count,
+                             .twin = -1,
+                             .pinned = true,
+                             .is_wrt = plan->wants_gradients});
+        if (plan->factors[i] < 0)
+            return px_fail(err, PX_E_NOMEM, "out of memory");
     }
     return PX_OK;
 }
@@ -209,7 +253,8 @@ static px_status plan_make_cells(px_plan *plan, const plan_request *request, px_
     }
     PX_TRY(plan_check_floats(plan, options->observe, options->observe_count, "observe", err));
     PX_TRY(plan_check_floats(plan, options->seeds, options->seed_count, "seeds", err));
-    return plan_check_floats(plan, options->wrt, options->wrt_count, "wrt", err);
+    PX_TRY(plan_check_floats(plan, options->wrt, options->wrt_count, "wrt", err));
+    return plan_make_gates(plan, options, err);
 }
 
 /* Observed cells that no unit makes are shown before the first unit runs. */
@@ -335,8 +380,9 @@ static void plan_reset(px_plan *plan)
     plan->arena = NULL;
     plan->units = NULL;
     plan->cells = NULL;
-    plan->feeds = plan->given = NULL;
-    plan->unit_cap = plan->cell_cap = plan->feed_count = plan->given_count = 0;
+    plan->feeds = plan->given = plan->factors = NULL;
+    plan->gates = NULL;
+    plan->unit_cap = plan->cell_cap = plan->feed_count = plan->given_count = plan->gate_count = 0;
     plan->unit_count = plan->cell_count = 0;
     plan->flops = 0;
     plan->drop_blocks = 0;

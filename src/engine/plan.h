@@ -32,6 +32,7 @@ typedef struct pxi_cell {
     int twin;      /* the same value in the other layout; -1: none yet */
     bool pinned;   /* a feed, kept or an output: not overwritten within a run */
     bool observed; /* shown to the session's observer */
+    int gate;      /* 1 + the gate it goes through; 0: none */
     bool is_wrt, is_seed;
     bool is_weight; /* a constant that changes between runs: px_plan_options.weights */
     /* of the root only: */
@@ -107,6 +108,9 @@ struct px_plan {
     int unit_count;
     int *feeds; /* cells */
     size_t feed_count;
+    px_gate *gates;
+    int *factors; /* cells of the gates' factors */
+    size_t gate_count;
     int *given; /* observed cells that no unit makes: feeds, constants and what was folded */
     size_t given_count;
     size_t arena_bytes, scratch_offset;
@@ -200,7 +204,8 @@ px_status pxi_plan_memory(px_plan *plan, px_error *err);    /* spans to offsets 
  */
 
 extern const pxi_unit_kind pxi_unit_plain, pxi_unit_copy, pxi_unit_view, pxi_unit_conv,
-    pxi_unit_dense, pxi_unit_matmul, pxi_unit_pool, pxi_unit_scale, pxi_unit_norm, pxi_unit_drop;
+    pxi_unit_dense, pxi_unit_matmul, pxi_unit_pool, pxi_unit_scale, pxi_unit_norm, pxi_unit_drop,
+    pxi_unit_gate;
 
 /* A rank-4 tensor's elements, of any type, from one layout to the other. */
 void pxi_copy_layout(const px_tensor *tensor, const void *from, void *to, bool to_nhwc);
@@ -214,6 +219,8 @@ px_status pxi_emit_pool(px_plan *plan, int step, px_error *err);
 px_status pxi_emit_scale(px_plan *plan, int step, px_error *err);
 px_status pxi_emit_norm(px_plan *plan, const pxi_group *group, px_error *err);
 px_status pxi_emit_drop(px_plan *plan, int step, px_error *err);
+/* Behind the units that make `value`: they make another cell, and the gate makes the value's. */
+px_status pxi_emit_gate(px_plan *plan, int step, int value, px_error *err);
 /* Whether a weight's gradient comes from this step alone: fast kernels overwrite, they do not add.
  */
 bool pxi_weight_is_own(const px_plan *plan, const pxi_step *step, int input);

@@ -59,6 +59,20 @@ void *px_session_input(px_session *session, size_t feed)
                                             : NULL;
 }
 
+float *px_session_gate(px_session *session, size_t gate)
+{
+    return gate < session->plan->gate_count ? pxi_cell_data(session, session->plan->factors[gate])
+                                            : NULL;
+}
+
+const float *px_session_gate_grad(const px_session *session, size_t gate)
+{
+    const px_plan *plan = session->plan;
+    return gate < plan->gate_count && plan->cells[plan->factors[gate]].is_wrt
+               ? pxi_cell_grad(session, plan->factors[gate])
+               : NULL;
+}
+
 void px_session_draw(px_session *session, uint64_t seed, int64_t first, int64_t iteration)
 {
     session->seed = seed;

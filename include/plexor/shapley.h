@@ -1,0 +1,144 @@
+/* include/plexor/shapley.h - which neurons a change of the loss comes from
+ *
+ *     px_shapley_options options = px_shapley_options_default();    // hidden layers, channels
+ *     px_shapley_new(model, NULL, &options, &s, &err);
+ *     px_shapley_integrate(s, &diagonal, x, &label, 1, before, &err);          // once per input
+ *     px_shapley_integrate(s, &diagonal, moved, labels, 100, after, &err);     // many at once
+ *     for (n = 0; n < px_shapley_neuron_count(s); n++)
+ *         psi[n] = after[n] - before[n];                            // Aumann-Shapley values
+ *     share = px_shapley_fitness(s, PX_SHAPLEY_LAYER_MINMAX, 0.5, psi);
+ *
+ * Jin, Chen, Guo, Chen, Zhou, Xuan, Yu: *Excitement Surfeited Turns to Errors: Deep Learning
+ * Testing Framework Based on Excitable Neurons* (DeepSensor, 2022). Players are the channels of
+ * hidden layers; a coalition s keeps its own channels and sets the others to zero; its utility is
+ * the change of the cross-entropy that the masked network sees,
+ *
+ *     u(s) = L(x + dx, y; s) - L(x, y; s).
+ *
+ * Three estimators. *Exact* sums over all coalitions of a layer. *Sampling* takes channels out in
+ * random orders and reports standard errors. The *diagonal* integrates the gradient of u by a mask
+ * that grows from 0 to 1 everywhere at once: Aumann-Shapley values, which equal Shapley values
+ * where u is multilinear and approximate them elsewhere. Where a layer is a cut of the graph its
+ * values add up to the change of the loss; where it is none (px_shapley_layer.cut) no such sum is
+ * claimed.
+ *
+ * Inputs are rows of the network's own input, preprocessed, in NCHW order. An object belongs to one
+ * thread and keeps its workers, plans and sessions from call to call; results do not depend on the
+ * number of workers, nor on which inputs are handed over together.
+ */
+#ifndef PLEXOR_SHAPLEY_H
+#define PLEXOR_SHAPLEY_H
+
+#include <plexor/probe.h>
+
+PX_BEGIN_DECLS
+
+typedef struct px_shapley px_shapley;
+
+typedef struct px_shapley_options {
+    const char *layers, *tap; /* texts of the neuron options; NULL: hidden, post */
+    int threads;              /* <= 0: one per core */
+} px_shapley_options;
+PX_API px_shapley_options px_shapley_options_default(void);
+
+/* Finds the players. input_shape is that of one input with a batch axis, for networks that leave it
+ * open (NULL: as declared). `model` is borrowed and must outlive the object. PX_E_USAGE for layers
+ * that are not hidden, PX_E_UNSUPPORTED where gradients do not come to the layers. */
+PX_API px_status px_shapley_new(const px_model *model, const px_shape *input_shape,
+                                const px_shapley_options *options, px_shapley **out, px_error *err);
+PX_API void px_shapley_free(px_shapley *shapley); /* NULL is fine */
+
+typedef struct px_shapley_layer {
+    const char *name;
+    int position;          /* px_layer.position */
+    int64_t offset, count; /* its neurons among all */
+    bool cut;              /* every way from the input to the scores leads through it */
+} px_shapley_layer;
+PX_API size_t px_shapley_layer_count(const px_shapley *shapley);
+PX_API const px_shapley_layer *px_shapley_layer_get(const px_shapley *shapley, size_t i);
+PX_API int64_t px_shapley_neuron_count(const px_shapley *shapley);
+PX_API int64_t px_shapley_input_size(const px_shapley *shapley); /* numbers per input */
+PX_API const px_scores *px_shapley_scores(const px_shapley *shapley);
+PX_API const px_probe *px_shapley_probe(const px_shapley *shapley);
+
+/* Predictions and losses of the whole network; either may be NULL, labels too without losses. */
+PX_API px_status px_shapley_judge(px_shapley *shapley, const float *inputs, const int64_t *labels,
+                                  int64_t count, int64_t *predictions, double *losses,
+                                  px_error *err);
+
+/* --- the diagonal (Aumann-Shapley) --------------------------------------------------------------
+ */
+
+enum { PX_SHAPLEY_MOST_NODES = 64 };
+
+typedef struct px_diagonal {
+    int nodes;      /* of Gauss and Legendre, 1 to PX_SHAPLEY_MOST_NODES */
+    bool per_layer; /* scales one layer at a time, and the sum holds in each; otherwise all of them
+                       in one pass, and the sum holds over all neurons together */
+} px_diagonal;
+PX_API px_diagonal px_diagonal_default(void); /* 8 nodes, all layers in one pass */
+
+/* values[i][n] = the integral over q in [0, 1] of dL(input i; mask q)/dm_n. The value of neuron n
+ * for (x, x + dx) is that of x + dx less that of x: what belongs to x alone is had once for any
+ * number of dx. */
+PX_API px_status px_shapley_integrate(px_shapley *shapley, const px_diagonal *diagonal,
+                                      const float *inputs, const int64_t *labels, int64_t count,
+                                      double *values, px_error *err);
+
+/* --- exact -----------------------------------------------------------------------------------------
+ */
+
+typedef struct px_shapley_pair { /* one input before and after, as rows of the network's input */
+    const float *x, *moved;
+    int64_t label;
+    uint32_t item; /* addresses the random orders, with the seed */
+} px_shapley_pair;
+
+enum { PX_SHAPLEY_MOST_EXACT = 16 }; /* players of which all coalitions are tried */
+
+/* All 2^n coalitions of one layer. values[n] per neuron of the layer; utilities (may be NULL) gets
+ * u(s), s as bits: neuron i is in coalition s where s >> i & 1. PX_E_USAGE for larger layers. */
+PX_API px_status px_shapley_exact(px_shapley *shapley, size_t layer, const px_shapley_pair *pair,
+                                  double *values, double *utilities, px_error *err);
+
+/* How values are scaled before they are compared with lambda. */
+#define PX_SHAPLEY_NORMS(X)                                                                   \
+    X(PX_SHAPLEY_RAW, "raw", "as they are, in nats")                                          \
+    X(PX_SHAPLEY_LAYER_MINMAX, "layer-minmax", "to 0..1 within the layer; 0 where all equal") \
+    X(PX_SHAPLEY_LAYER_MAX, "layer-max", "by the layer's largest; 0 where none is above 0")   \
+    X(PX_SHAPLEY_GLOBAL_MINMAX, "global-minmax", "to 0..1 over all neurons")
+
+typedef enum px_shapley_norm {
+#define PX_SHAPLEY_NORM_ENUM(enumerator, id, help) enumerator,
+    PX_SHAPLEY_NORMS(PX_SHAPLEY_NORM_ENUM)
+#undef PX_SHAPLEY_NORM_ENUM
+} px_shapley_norm;
+PX_API const char *px_shapley_norm_name(px_shapley_norm norm);
+PX_API px_status px_shapley_norm_parse(const char *text, px_shapley_norm *out, px_error *err);
+
+/* --- excitable neurons --------------------------------------------------------------------------
+ */
+
+/* PX_E_USAGE where no value of that norm can be compared with lambda: it is not a number, or
+ * outside 0..1 with a norm that is not raw. */
+PX_API px_status px_shapley_check_lambda(px_shapley_norm norm, double lambda, px_error *err);
+
+/* All neurons of one input; `out` may be `values`. */
+PX_API void px_shapley_normalise(const px_shapley *shapley, px_shapley_norm norm,
+                                 const double *values, double *out);
+
+/* The share of neurons whose normalised value is above lambda. A layer with a value that is not a
+ * number counts as none. */
+PX_API double px_shapley_fitness(const px_shapley *shapley, px_shapley_norm norm, double lambda,
+                                 const double *values);
+
+/* What the published code has in place of Shapley values: h(moved) - h(x), scaled to 0..1 within
+ * the layer and then averaged over the places of a channel; 0 where all differences of the layer
+ * are equal. `x` is one input for all of `moved`. Its threshold is 0.2, by px_shapley_fitness()
+ * with PX_SHAPLEY_RAW; its objective adds the coverage criterion nbc. values[i][n]. */
+#define PX_SHAPLEY_CODE_LAMBDA 0.2
+PX_API px_status px_shapley_differences(px_shapley *shapley, const float *x, const float *moved,
+                                        int64_t count, double *values, px_error *err);
+
+PX_END_DECLS
+#endif
