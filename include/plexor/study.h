@@ -39,7 +39,7 @@ typedef struct px_study_kind {
     size_t dataset_count;
     const char *const *models; /* networks that may be given, NULL-terminated; NULL: none */
     /* What a cell may take is a choice: how much the paper's takes, in pieces of work ("picks") and
-     * in seconds. NULL: it is no choice. */
+     * in seconds (0: not by time). NULL: it is no choice. */
     const char *piece;
     int64_t pieces;
     double piece_seconds;
@@ -63,10 +63,11 @@ typedef struct px_study_options {
     int64_t networks;           /* per subject; run r uses network 1 + (r-1) % networks; 0: runs */
     int64_t limit;              /* at most so many candidates: reduced cells; 0: all */
     double budget_s;            /* no job begins after that many seconds; 0: no limit */
-    int64_t each_pieces;        /* of a cell, for studies where that is a choice; 0: the paper's */
-    double each_s;              /* instead: seconds of a cell; 0: no */
-    uint64_t seed;              /* run r has seed + r */
-    int threads;                /* <= 0: one per core */
+    int64_t each_pieces; /* of a cell, where that is a choice; 0: the paper's, or what docs/study.md
+                            says */
+    double each_s;       /* instead: seconds of a cell; 0: no */
+    uint64_t seed;       /* run r has seed + r */
+    int threads;         /* <= 0: one per core */
     /* What is being done, a line at a time; NULL: nobody listens. */
     void (*tell)(void *context, const char *line);
     px_progress_fn progress; /* within a job; false: PX_E_CANCELLED after the cells that are done */

@@ -16,11 +16,16 @@
 #include "study/study_inside.h"
 
 #include <plexor/cover.h>
+#include <plexor/train.h>
 
 /* The paper's: training inputs that test cases are made of, in RV_STEPS parts; how the networks are
  * retrained. */
 enum { RV_INPUTS = 50000, RV_EPOCHS = 5, RV_BATCH = 128 };
 #define RV_RATE 1e-3
+
+/* RQ4: epochs with mutants; adversarial training, whose epochs here are fewer than the paper's. */
+enum { RV_DH_EPOCHS = 60, RV_AT_EPOCHS = 200, RV_AT_EPOCHS_HERE = 20, RV_AT_BATCH = 256 };
+#define RV_AT_RATE 0.01
 
 /* --- what is run ------------------------------------------------------------------------------ */
 
@@ -174,15 +179,18 @@ px_status rv_choose_part(const rv_bench *bench, const px_cover *cover,
 
 typedef struct rv_retraining {
     const px_model *start;
-    const rv_pictures *base;  /* all of it takes part */
-    const rv_pictures *added; /* and of this `items`; NULL: nothing */
-    const int64_t *items;     /* NULL: all */
-    int64_t count;            /* of items */
-    int64_t epochs;           /* RV_EPOCHS in RQ1 and RQ2 */
-    uint64_t seed;            /* of the order of inputs */
+    const rv_pictures *base;       /* all of it takes part */
+    const rv_pictures *added;      /* and of this `items`; NULL: nothing */
+    const int64_t *items;          /* NULL: all */
+    int64_t count;                 /* of items */
+    int64_t epochs;                /* RV_EPOCHS in RQ1 and RQ2 */
+    uint64_t seed;                 /* of the order of inputs */
+    int64_t batch;                 /* 0: RV_BATCH */
+    double rate;                   /* 0: RV_RATE */
+    const px_adversary *adversary; /* NULL: none */
+    int64_t *halvings; /* of the rate, where a loss was not a number; NULL: that is an error */
 } rv_retraining;
-/* Adam at RV_RATE, cross-entropy, batches of RV_BATCH. *accuracy is that on the bench's test
- * inputs. */
+/* Adam and cross-entropy. *accuracy is that on the bench's test inputs. */
 px_status rv_retrain(const rv_bench *bench, const rv_retraining *how, px_model **out,
                      double *accuracy, px_error *err);
 
@@ -201,6 +209,9 @@ px_status rv_run_rq1(px_study *study, const study_job *job, px_error *err); /* a
 px_status rv_run_rq2(px_study *study, const study_job *job, px_error *err); /* a: rv_rule */
 px_status rv_run_rq3(px_study *study, const study_job *job, px_error *err);
 px_status rv_run_rq4(px_study *study, const study_job *job, px_error *err); /* a: the defence */
+int64_t rv_defence_epochs(const px_study *study, size_t defence); /* --each: of FGSM and PGD */
+/* There is a cell, of so many epochs. */
+bool rv_defence_done(const px_study *study, size_t subject, int64_t run, size_t defence);
 void rv_report(const px_study *study, study_document *doc);
 
 #endif

@@ -5,10 +5,6 @@
 #include "study/revisit.h"
 #include "study/revisit_verdict.h"
 
-/* Epochs of adversarial training, the paper's and ours. */
-enum { RV_AT_EPOCHS = 200, RV_AT_EPOCHS_HERE = 20, RV_AT_BATCH = 256, RV_DH_EPOCHS = 60 };
-#define RV_AT_RATE 0.01
-
 /* Of the cells of a subject that begin with these words: mean and deviation of a value over the
  * runs; and all its values, into *out. */
 study_figure rv_figure(const px_study *study, size_t subject, const char *name, double scale,

@@ -3,6 +3,8 @@
 
 #include <plexor/train.h>
 
+enum { RETRAIN_RETRIES = 3 };
+
 static bool retrain_progress(void *context, const px_train_progress *p)
 {
     const px_study *study = context;
@@ -26,7 +28,7 @@ px_status rv_retrain(const rv_bench *b, const rv_retraining *how, px_model **out
                                      .count = how->count};
     feed.mix = PX_MIX_APPEND;
     feed.classes = scores.classes;
-    feed.batch = RV_BATCH;
+    feed.batch = how->batch ? how->batch : RV_BATCH;
     feed.seed = how->seed;
     if (status == PX_OK)
         status = px_feeder_new(&feed, &feeder, err);
@@ -35,7 +37,10 @@ px_status rv_retrain(const rv_bench *b, const rv_retraining *how, px_model **out
     o.feeder = feeder;
     o.test = (px_judge_set){b->test.set, &b->test.pre};
     o.optimizer = "adam";
-    o.lr = RV_RATE;
+    o.lr = how->rate > 0.0 ? how->rate : RV_RATE;
+    if (how->adversary)
+        o.adversary = *how->adversary;
+    o.retries = how->halvings ? RETRAIN_RETRIES : 0;
     o.epochs = how->epochs;
     o.eval_every = 0;
     o.until_accuracy = -1.0;
@@ -51,6 +56,8 @@ px_status rv_retrain(const rv_bench *b, const rv_retraining *how, px_model **out
         status = px_trainer_freeze(trainer, NULL, 0, out, err);
     if (status == PX_OK)
         *accuracy = px_trainer_result(trainer).test_accuracy;
+    if (status == PX_OK && how->halvings)
+        *how->halvings = px_trainer_result(trainer).halvings;
     px_trainer_free(trainer);
     px_feeder_free(feeder);
     return status;

@@ -166,13 +166,13 @@ static px_status plan_rq4(px_study *study, size_t subject, int64_t run, px_error
     const double judging = s->pass_s * (3.0 * (double)s->steps + 10.0);
     for (size_t defence = 0; defence < RV_SETS; defence++) {
         const char *id = defence == RV_BENIGN ? "none" : rv_set_ids[defence];
-        /* 60 epochs with mutants, about twice the inputs; 20 with PGD's within each step */
-        const double passes = defence == RV_BENIGN ? 0.0
-                              : defence == RV_PGD  ? 20.0 * 3.0 * (1.0 + (double)s->steps)
-                              : defence == RV_FGSM ? 20.0 * 6.0
-                                                   : 60.0 * 6.0;
+        /* with mutants less than half as many inputs again; with attacks a pass per step */
+        const double passes = (double)rv_defence_epochs(study, defence) *
+                              (defence == RV_PGD    ? 3.0 * (1.0 + (double)s->steps)
+                               : defence == RV_FGSM ? 6.0
+                                                    : 4.0);
         char words[64];
-        if (rv_has(study, subject, run, "rq4 %s", id))
+        if (rv_defence_done(study, subject, run, defence))
             continue;
         snprintf(words, sizeof words, "RQ4, retrained with %s", id);
         PX_TRY(plan_job(study, subject, run, "rq4", defence, judging + passes * s->pass_s * parts,
@@ -263,6 +263,8 @@ const study_plan pxi_study_revisit = {
             .part_count = PX_LEN(rv_parts),
             .datasets = rv_datasets,
             .dataset_count = PX_LEN(rv_datasets),
+            .piece = "epochs",
+            .pieces = RV_AT_EPOCHS,
         },
     .plan = rv_plan,
     .run = rv_run,

@@ -268,6 +268,9 @@ static px_status study_open(px_study *study, const px_study_options *options, px
     if ((options->each_pieces || options->each_s > 0.0) && !study->plan->kind.piece)
         return px_fail(err, PX_E_USAGE, "--each: what a cell of the study '%s' takes is no choice",
                        study->plan->kind.id);
+    if (options->each_s > 0.0 && !(study->plan->kind.piece_seconds > 0.0))
+        return px_fail(err, PX_E_USAGE, "--each: a cell of the study '%s' takes %s, not a time",
+                       study->plan->kind.id, study->plan->kind.piece);
     PX_TRY(study_folder_make(study->folder, err));
     px_text_format(&path, "%s/cells.jsonl", study->folder);
     const px_status status = px_text_failed(&path)
