@@ -85,7 +85,7 @@ PX_API px_status px_shapley_integrate(px_shapley *shapley, const px_diagonal *di
                                       const float *inputs, const int64_t *labels, int64_t count,
                                       double *values, px_error *err);
 
-/* --- exact -----------------------------------------------------------------------------------------
+/* --- exact, and by sampling ---------------------------------------------------------------------
  */
 
 typedef struct px_shapley_pair { /* one input before and after, as rows of the network's input */
@@ -115,6 +115,45 @@ typedef enum px_shapley_norm {
 } px_shapley_norm;
 PX_API const char *px_shapley_norm_name(px_shapley_norm norm);
 PX_API px_status px_shapley_norm_parse(const char *text, px_shapley_norm *out, px_error *err);
+
+typedef enum px_shapley_goal {                       /* when a neuron needs no more samples */
+                               PX_SHAPLEY_ALL,       /* never: every neuron gets all of them */
+                               PX_SHAPLEY_EXCITABLE, /* on which side of lambda it lies is clear */
+                               PX_SHAPLEY_TOP, /* whether it is among the `top` largest is clear */
+} px_shapley_goal;
+
+typedef struct px_shapley_sampling {
+    int64_t permutations; /* an even number: each goes with its reverse */
+    double truncation; /* a removal order ends when what is left of the change is below this share
+                          of it, 5 times in a row; 0: never */
+    px_shapley_goal goal;
+    px_shapley_norm norm; /* of PX_SHAPLEY_EXCITABLE; within the layer */
+    double lambda;
+    int64_t top;
+    double delta; /* of the confidence radius (empirical Bernstein) */
+    uint64_t seed;
+} px_shapley_sampling;
+PX_API px_shapley_sampling px_shapley_sampling_default(void); /* 100, 0.01, all, delta 0.2 */
+
+typedef struct px_shapley_estimate { /* `values`, `errors`, `counts`: the caller's, per neuron */
+    double *values;
+    double *errors;    /* standard errors over pairs of an order and its reverse; NaN: one pair */
+    int64_t *counts;   /* pairs that were looked at; may be NULL */
+    double change;     /* u(all) - u(none) */
+    double sum;        /* of the values */
+    double sum_error;  /* how far the sum may be off: 0 without truncation and goal */
+    int64_t evaluated; /* masked pairs (x, x + dx) that were run */
+    int64_t truncated; /* orders that ended early */
+} px_shapley_estimate;
+
+/* Random orders of the neurons of one layer. */
+PX_API px_status px_shapley_sample(px_shapley *shapley, size_t layer,
+                                   const px_shapley_sampling *options, const px_shapley_pair *pair,
+                                   px_shapley_estimate *estimate, px_error *err);
+
+/* Empirical Bernstein: sqrt(2 v ln(2/delta) / c) + 7 R ln(2/delta) / (3 (c - 1)) for `count`
+ * samples of that variance, in a range R; infinite below two. */
+PX_API double px_shapley_radius(double variance, int64_t count, double range, double delta);
 
 /* --- excitable neurons --------------------------------------------------------------------------
  */

@@ -184,7 +184,7 @@ static px_status shapley_seats(px_shapley *s, px_error *err)
         most = PX_MAX(most, PX_MAX(s->lanes[i].start.sizes[0], s->lanes[i].slope.sizes[0]));
     s->seats = pxi_calloc((size_t)s->workers, sizeof *s->seats);
     for (int w = 0; s->seats && w < s->workers; w++) {
-        pxi_seat *seat = &s->seats[w];
+        pxi_mask_seat *seat = &s->seats[w];
         seat->now[0] = pxi_calloc(most, sizeof *seat->now[0]);
         seat->now[1] = pxi_calloc(most, sizeof *seat->now[1]);
         seat->labels = pxi_calloc(ROWS_MOST, sizeof *seat->labels);

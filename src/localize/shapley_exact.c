@@ -23,19 +23,19 @@ static px_status exact_job(void *context, int worker, int64_t index, px_error *e
     const pxi_lane *lane = run->lane;
     const int64_t rows = pxi_lane_rows(lane), first = index * rows;
     const int64_t count = PX_MIN(rows, run->coalitions - first);
-    PX_TRY(pxi_seat_open(run->s, lane, worker, run->label, err));
+    PX_TRY(pxi_mask_open(run->s, lane, worker, run->label, err));
     for (int64_t r = 0; r < count; r++) {
         if (first + r == run->coalitions - 1) { /* as the network itself computes it */
-            pxi_seat_all(run->s, lane, worker);
+            pxi_mask_all(run->s, lane, worker);
         } else {
-            pxi_seat_none(run->s, lane, worker);
+            pxi_mask_none(run->s, lane, worker);
             for (int64_t i = 0; i < lane->layer.count; i++)
                 if ((first + r) >> i & 1)
-                    pxi_seat_add(run->s, lane, worker, i);
+                    pxi_mask_add(run->s, lane, worker, i);
         }
-        pxi_seat_write(run->s, lane, worker, r);
+        pxi_mask_write(run->s, lane, worker, r);
     }
-    return pxi_seat_run(run->s, lane, worker, count, run->utilities + first, err);
+    return pxi_mask_run(run->s, lane, worker, count, run->utilities + first, err);
 }
 
 static void exact_sum(int n, const double *u, double *values)
@@ -58,6 +58,13 @@ static void exact_sum(int n, const double *u, double *values)
 px_status px_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *pair, double *values,
                            double *utilities, px_error *err)
 {
+    PX_TRY(pxi_shapley_load(s, pair, err));
+    return pxi_shapley_exact(s, layer, pair, values, utilities, err);
+}
+
+px_status pxi_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *pair,
+                            double *values, double *utilities, px_error *err)
+{
     if (layer >= s->lane_count)
         return px_fail(err, PX_E_USAGE, "there is no layer %zu", layer);
     pxi_lane *lane = &s->lanes[layer];
@@ -65,7 +72,6 @@ px_status px_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *p
         return px_fail(err, PX_E_USAGE,
                        "layer '%.100s' has %zu neurons; all coalitions are tried of at most %d",
                        lane->layer.name, lane->channels, PX_SHAPLEY_MOST_EXACT);
-    PX_TRY(pxi_shapley_load(s, pair, err));
     PX_TRY(pxi_lane_load(s, lane, err));
     exact_run run = {.s = s,
                      .lane = lane,

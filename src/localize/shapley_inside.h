@@ -49,13 +49,13 @@ typedef struct pxi_lane {
     pxi_crew parts_crew, start_crew, slope_crew;
 } pxi_lane;
 
-typedef struct pxi_seat { /* what one worker needs for masked rows */
-    float *now[2];        /* the start of the current coalition */
-    uint64_t pair;        /* whose skipped values its session holds */
+typedef struct pxi_mask_seat { /* what one worker needs for masked rows */
+    float *now[2];             /* the start of the current coalition */
+    uint64_t pair;             /* whose skipped values its session holds */
     size_t lane;
     int64_t *labels, *predictions;
     double *losses;
-} pxi_seat;
+} pxi_mask_seat;
 
 struct px_shapley {
     const px_model *model;
@@ -74,7 +74,7 @@ struct px_shapley {
     pxi_crew judged; /* keeps nothing but the scores */
     pxi_crew taps;   /* as whole, for the diagonal of one layer at a time */
     uint64_t pair;   /* counts pairs that were loaded; 0: none */
-    pxi_seat *seats;
+    pxi_mask_seat *seats;
     /* the diagonal: trunk is the part that is the same at all nodes, if there is one */
     bool has_trunk;
     pxi_crew trunk, crown;
@@ -117,16 +117,25 @@ px_status pxi_shapley_load(px_shapley *s, const px_shapley_pair *pair, px_error 
 /* Masked rows: a worker starts with all channels or with none, takes channels out or puts them in,
  * writes what it has as row r of at most pxi_lane_rows(), and runs them. */
 int64_t pxi_lane_rows(const pxi_lane *lane);
-px_status pxi_seat_open(px_shapley *s, const pxi_lane *lane, int worker, int64_t label,
+px_status pxi_mask_open(px_shapley *s, const pxi_lane *lane, int worker, int64_t label,
                         px_error *err);
-void pxi_seat_all(px_shapley *s, const pxi_lane *lane, int worker);
-void pxi_seat_none(px_shapley *s, const pxi_lane *lane, int worker);
-void pxi_seat_remove(px_shapley *s, const pxi_lane *lane, int worker, int64_t channel);
-void pxi_seat_add(px_shapley *s, const pxi_lane *lane, int worker, int64_t channel);
-void pxi_seat_write(px_shapley *s, const pxi_lane *lane, int worker, int64_t row);
+void pxi_mask_all(px_shapley *s, const pxi_lane *lane, int worker);
+void pxi_mask_none(px_shapley *s, const pxi_lane *lane, int worker);
+void pxi_mask_remove(px_shapley *s, const pxi_lane *lane, int worker, int64_t channel);
+void pxi_mask_add(px_shapley *s, const pxi_lane *lane, int worker, int64_t channel);
+void pxi_mask_write(px_shapley *s, const pxi_lane *lane, int worker, int64_t row);
 /* utilities[r] = u of row r. */
-px_status pxi_seat_run(px_shapley *s, const pxi_lane *lane, int worker, int64_t rows,
+px_status pxi_mask_run(px_shapley *s, const pxi_lane *lane, int worker, int64_t rows,
                        double *utilities, px_error *err);
+
+/* --- shapley_exact.c, shapley_sample.c: of the pair that was loaded
+ * ------------------------------ */
+
+px_status pxi_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *pair,
+                            double *values, double *utilities, px_error *err);
+px_status pxi_shapley_sample(px_shapley *s, size_t layer, const px_shapley_sampling *options,
+                             const px_shapley_pair *pair, px_shapley_estimate *estimate,
+                             px_error *err);
 
 /* --- shapley_nodes.c
  * ----------------------------------------------------------------------------- */

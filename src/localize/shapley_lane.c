@@ -290,10 +290,10 @@ int64_t pxi_lane_rows(const pxi_lane *lane)
 
 /* Side 0 has the first half of the rows, side 1 the other. What is fed besides is the same in all
  * rows of a side. */
-px_status pxi_seat_open(px_shapley *s, const pxi_lane *lane, int worker, int64_t label,
+px_status pxi_mask_open(px_shapley *s, const pxi_lane *lane, int worker, int64_t label,
                         px_error *err)
 {
-    pxi_seat *seat = &s->seats[worker];
+    pxi_mask_seat *seat = &s->seats[worker];
     const pxi_feed_list *start = lane_start(lane);
     const size_t index = (size_t)(lane - s->lanes), batch = (size_t)lane->start_crew.batch;
     if (seat->pair == s->pair && seat->lane == index)
@@ -319,14 +319,14 @@ px_status pxi_seat_open(px_shapley *s, const pxi_lane *lane, int worker, int64_t
     return PX_OK;
 }
 
-void pxi_seat_all(px_shapley *s, const pxi_lane *lane, int worker)
+void pxi_mask_all(px_shapley *s, const pxi_lane *lane, int worker)
 {
     const size_t size = lane_start(lane)->sizes[0];
     for (int side = 0; side < 2; side++)
         memcpy(s->seats[worker].now[side], lane->full[side], size * sizeof(float));
 }
 
-void pxi_seat_none(px_shapley *s, const pxi_lane *lane, int worker)
+void pxi_mask_none(px_shapley *s, const pxi_lane *lane, int worker)
 {
     const size_t size = lane_start(lane)->sizes[0];
     for (int side = 0; side < 2; side++) {
@@ -337,7 +337,7 @@ void pxi_seat_none(px_shapley *s, const pxi_lane *lane, int worker)
     }
 }
 
-void pxi_seat_remove(px_shapley *s, const pxi_lane *lane, int worker, int64_t channel)
+void pxi_mask_remove(px_shapley *s, const pxi_lane *lane, int worker, int64_t channel)
 {
     const size_t size = lane_start(lane)->sizes[0], c = (size_t)channel;
     if (lane->null[c])
@@ -355,7 +355,7 @@ void pxi_seat_remove(px_shapley *s, const pxi_lane *lane, int worker, int64_t ch
     }
 }
 
-void pxi_seat_add(px_shapley *s, const pxi_lane *lane, int worker, int64_t channel)
+void pxi_mask_add(px_shapley *s, const pxi_lane *lane, int worker, int64_t channel)
 {
     const size_t size = lane_start(lane)->sizes[0], c = (size_t)channel;
     if (lane->null[c])
@@ -372,7 +372,7 @@ void pxi_seat_add(px_shapley *s, const pxi_lane *lane, int worker, int64_t chann
     }
 }
 
-void pxi_seat_write(px_shapley *s, const pxi_lane *lane, int worker, int64_t row)
+void pxi_mask_write(px_shapley *s, const pxi_lane *lane, int worker, int64_t row)
 {
     const size_t size = lane_start(lane)->sizes[0], half = (size_t)pxi_lane_rows(lane);
     float *rows = px_session_input(lane->start_crew.sessions[worker], 0);
@@ -381,11 +381,11 @@ void pxi_seat_write(px_shapley *s, const pxi_lane *lane, int worker, int64_t row
                size * sizeof *rows);
 }
 
-px_status pxi_seat_run(px_shapley *s, const pxi_lane *lane, int worker, int64_t rows,
+px_status pxi_mask_run(px_shapley *s, const pxi_lane *lane, int worker, int64_t rows,
                        double *utilities, px_error *err)
 {
     px_session *session = lane->start_crew.sessions[worker];
-    const pxi_seat *seat = &s->seats[worker];
+    const pxi_mask_seat *seat = &s->seats[worker];
     const int64_t half = pxi_lane_rows(lane);
     PX_TRY(px_session_forward(session, err));
     PX_TRY(px_session_judge(session, &s->scores, seat->labels, half + rows, seat->predictions,
