@@ -12,6 +12,7 @@
 #include "engine/sample_plan.h"
 #include "repair/hold_out.h"
 #include "repair/outcome.h"
+#include "train/augment.h"
 
 #include <math.h>
 #include <plexor/cover.h>
@@ -30,29 +31,21 @@ struct px_failures {
 /* --- names --------------------------------------------------------------------------------------
  */
 
-static const struct generator {
-    const char *id, *mutations;
-} generators[] = {
-    {"dh", "deephunter"},
-    {"dh-d", "deephunter:differentiable"},
-    {"dh-n", "deephunter:non-differentiable"},
-};
-
 size_t px_generator_count(void)
 {
-    return PX_LEN(generators);
+    return PXI_GENERATOR_COUNT;
 }
 
 const char *px_generator_id(size_t i)
 {
-    return i < PX_LEN(generators) ? generators[i].id : NULL;
+    return i < PXI_GENERATOR_COUNT ? pxi_generators[i].id : NULL;
 }
 
 const char *px_generator_mutations(const char *id)
 {
-    for (size_t i = 0; i < PX_LEN(generators); i++)
-        if (strcmp(generators[i].id, id) == 0)
-            return generators[i].mutations;
+    for (size_t i = 0; i < PXI_GENERATOR_COUNT; i++)
+        if (strcmp(pxi_generators[i].id, id) == 0)
+            return pxi_generators[i].mutations;
     return NULL;
 }
 

@@ -60,12 +60,12 @@ px_status pxi_augment_parse(const char *text, const px_shape *shape, pxi_augment
     return PX_OK;
 }
 
-px_status pxi_augment_apply(const pxi_augment *augment, const px_shape *shape, float *pixels,
-                            px_random *random, px_error *err)
+px_status pxi_augment_apply(const pxi_augment *augment, const px_shape *shape, bool unit,
+                            float *pixels, px_random *random, px_error *err)
 {
     for (int i = 0; i < augment->count; i++) {
         const pxi_augment_link *link = &augment->link[i];
-        PX_TRY(link->kind->apply(link, shape, pixels, random, err));
+        PX_TRY(link->kind->apply(link, shape, unit, pixels, random, err));
     }
     return PX_OK;
 }

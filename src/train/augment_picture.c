@@ -60,9 +60,10 @@ static void crop_move(float *plane, int64_t height, int64_t width, int64_t down,
     }
 }
 
-static px_status crop_apply(const pxi_augment_link *link, const px_shape *shape, float *pixels,
-                            px_random *random, px_error *err)
+static px_status crop_apply(const pxi_augment_link *link, const px_shape *shape, bool unit,
+                            float *pixels, px_random *random, px_error *err)
 {
+    (void)unit;
     (void)err;
     const uint32_t places = (uint32_t)(2 * link->pixels + 1);
     const int64_t top = px_rng_below(random, places), left = px_rng_below(random, places);
@@ -91,9 +92,10 @@ static px_status flip_parse(const char *argument, const px_shape *shape, pxi_aug
     return PX_OK;
 }
 
-static px_status flip_apply(const pxi_augment_link *link, const px_shape *shape, float *pixels,
-                            px_random *random, px_error *err)
+static px_status flip_apply(const pxi_augment_link *link, const px_shape *shape, bool unit,
+                            float *pixels, px_random *random, px_error *err)
 {
+    (void)unit;
     (void)link;
     (void)err;
     if (!(px_rng_u32(random) >> 31))

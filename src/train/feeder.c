@@ -411,7 +411,8 @@ px_status px_feeder_pixels(const px_feeder *feeder, int64_t step, int64_t positi
         pxi_patch_stamp(&feeder->patch, &feeder->shape, pixels, &random);
     }
     px_random random = px_rng(seed, PX_RNG_AUGMENT, item.number, (uint32_t)item.round);
-    PX_TRY(pxi_augment_apply(&feeder->augment, &feeder->shape, pixels, &random, err));
+    PX_TRY(pxi_augment_apply(&feeder->augment, &feeder->shape, !px_dataset_is_8bit(item.set),
+                             pixels, &random, err));
     *label = item.label;
     return PX_OK;
 }

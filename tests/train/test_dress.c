@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <plexor/mutate.h>
 #include <plexor/rng.h>
 
 enum { COUNT = 400, CLASSES = 5 };
@@ -181,10 +182,55 @@ static void test_augmentation_is_fair(void **state)
     px_feeder_free(feeder);
 }
 
+/* What is drawn for the item and round, applied by hand, on 8-bit and on float data. */
+static void test_mutants(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *mutations;
+    } cases[] = {{"dh", "deephunter"},
+                 {"dh-d", "deephunter:differentiable"},
+                 {"dh-n", "deephunter:non-differentiable"}};
+    const px_shape shape = {3, {CHANNELS, HEIGHT, WIDTH}};
+    made_set floats = make_set(30, CLASSES, PX_FLOAT32);
+    for (size_t k = 0; k < 2 * PX_LEN(cases); k++) {
+        const made_set *from = k % 2 ? &floats : &base;
+        px_feeder_options o = px_feeder_options_default();
+        px_feeder *feeder = NULL;
+        px_mutations mutations;
+        px_error err = {0};
+        bool changed = false;
+        o.base = (px_feeder_set){.set = from->set, .pre = &from->pre};
+        o.classes = CLASSES;
+        o.batch = 30;
+        o.seed = 8;
+        o.augment = cases[k / 2].name;
+        assert_int_equal(px_feeder_new(&o, &feeder, &err), PX_OK);
+        assert_int_equal(px_feeder_begin(feeder, 3, &err), PX_OK);
+        assert_int_equal(px_mutations_parse(cases[k / 2].mutations, &mutations, &err), PX_OK);
+        for (int64_t p = 0; p < 30; p++) {
+            float got[SIZE], want[SIZE], before[SIZE];
+            int64_t label;
+            const px_feeder_item item = px_feeder_item_at(feeder, 0, p);
+            px_random random = px_rng(8, PX_RNG_AUGMENT, item.number, 3);
+            const px_drawn drawn = px_mutation_draw(&mutations, &random);
+            assert_int_equal(px_feeder_pixels(feeder, 0, p, got, &label, &err), PX_OK);
+            assert_int_equal(px_dataset_pixels(from->set, item.index, before, &err), PX_OK);
+            assert_int_equal(
+                px_mutation_apply_values(&drawn, &shape, k % 2 != 0, before, want, &err), PX_OK);
+            assert_memory_equal(got, want, sizeof got);
+            changed |= memcmp(got, before, sizeof got) != 0;
+        }
+        assert_true(changed);
+        px_feeder_free(feeder);
+    }
+    px_dataset_close(floats.set);
+}
+
 static void test_list_of_augmentations(void **state)
 {
     (void)state;
-    assert_int_equal(px_augmentation_count(), 2);
+    assert_int_equal(px_augmentation_count(), 5);
     for (size_t i = 0; i < px_augmentation_count(); i++) {
         const px_augmentation a = px_augmentation_get(i);
         assert_true(strncmp(a.usage, a.name, strlen(a.name)) == 0);
@@ -395,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_augmentation_is_the_reference),
         cmocka_unit_test(test_rounds_are_dressed_anew),
         cmocka_unit_test(test_augmentation_is_fair),
+        cmocka_unit_test(test_mutants),
         cmocka_unit_test(test_list_of_augmentations),
         cmocka_unit_test(test_pollution),
         cmocka_unit_test(test_pollution_of_float_pictures),
