@@ -1,4 +1,6 @@
-/* src/cli/cmd_repair.c - plexor repair MODEL --train SPEC --add SPEC -o FILE */
+/* src/cli/cmd_repair.c - plexor repair MODEL --train SPEC --add SPEC|--generate ID|--adversary ID
+ * -o FILE */
+#include "cli/cli_adversary.h"
 #include "cli/repair_print.h"
 #include "cli/train_print.h"
 
@@ -13,8 +15,11 @@ typedef struct repair_args {
     const char *path, *out, *flips, *log, *checkpoint;
     const char *train, *train_split, *add, *test, *failing, *val;
     const char *recipe, *mode, *optimizer, *schedule, *augment, *freeze, *norms;
+    const char *generate, *keep;
+    bool pairwise;
+    cli_adversary adversary;
     double lr, hold_out;
-    int64_t epochs, batch, train_limit, add_limit, test_limit;
+    int64_t epochs, batch, train_limit, add_limit, test_limit, robust_limit;
     int64_t seed, threads, micro_batch;
     const char *scale, *mean, *std, *size;
     bool resume, strict;
@@ -32,6 +37,8 @@ typedef struct repair_job {
     px_model *model;
     repair_part part[PARTS];
     px_repair_options options;
+    px_failures *failures; /* NULL: none were generated */
+    repair_generated made;
     px_repair *repair;
     train_view view;
     cli_progress judging;
@@ -77,7 +84,9 @@ static bool repair_is_empty(const char *spec)
 static px_status repair_open_data(const repair_args *a, repair_job *job, px_error *err)
 {
     const int64_t train_limit = a->train_limit > 0 ? a->train_limit : 0;
-    px_status status = repair_open_part(a, job, ADD, a->add, NULL, false, 0, err);
+    px_status status = PX_OK;
+    if (a->add)
+        status = repair_open_part(a, job, ADD, a->add, NULL, false, 0, err);
     if (status == PX_E_INPUT && repair_is_empty(a->add))
         status = PX_OK;
     PX_TRY(status);
@@ -109,15 +118,40 @@ static px_feeder_set repair_fed(repair_job *job, int part)
 
 /* --- what is done to it ---------------------------------------------------------------------- */
 
-static px_status repair_recipe(const repair_args *a, px_repair_recipe *to, px_error *err)
+/* Sets *attacks where the mode or an option asks for them. */
+static px_status repair_recipe(const repair_args *a, px_repair_recipe *to, cli_adversary *attacks,
+                               px_error *err)
 {
-    const px_repair_recipe *found = px_repair_recipe_find(a->recipe);
+    double share = 0.0;
+    px_mix mix = PX_MIX_APPEND;
+    double mixed = 0.0;
+    *attacks = a->adversary;
+    if (a->mode)
+        PX_TRY(px_repair_mode_parse(a->mode, &mix, &mixed, &share, err));
+    if (share > 0.0) {
+        if (!attacks->method)
+            attacks->method = "pgd";
+        if (strchr(a->mode, ':') && attacks->share >= 0.0)
+            return px_fail(err, PX_E_USAGE,
+                           "--mode '%s' and --adversary-share both say how much of a batch is "
+                           "replaced",
+                           a->mode);
+        if (strchr(a->mode, ':'))
+            attacks->share = share;
+    }
+    const char *name = a->recipe         ? a->recipe
+                       : attacks->method ? "revisit-at"
+                       : a->generate     ? "revisit"
+                                         : "nss";
+    const px_repair_recipe *found = px_repair_recipe_find(name);
     if (!found)
         return px_fail(err, PX_E_USAGE, "there is no recipe '%s'; 'plexor list recipes' names them",
-                       a->recipe);
+                       name);
     *to = *found;
-    if (a->mode)
-        PX_TRY(px_repair_mode_parse(a->mode, &to->mix, &to->share, &(double){0}, err));
+    if (a->mode) {
+        to->mix = mix;
+        to->share = mixed;
+    }
     if (a->optimizer) {
         if (!found->optimizer && a->lr < 0.0)
             return px_fail(err, PX_E_USAGE,
@@ -179,21 +213,77 @@ static bool repair_judging(void *context, int64_t done, int64_t total)
     return go;
 }
 
-static px_status repair_prepare(const repair_args *a, repair_job *job, px_error *err)
+/* Mutants of the training inputs that the network gets wrong. */
+static px_status repair_generate(const cli_command *self, const repair_args *a, repair_job *job,
+                                 px_error *err)
 {
-    px_repair_options *o = &job->options;
-    *o = px_repair_options_default();
-    PX_TRY(repair_recipe(a, &o->recipe, err));
-    PX_TRY(repair_norms(a->norms, &o->norms, err));
-    if (!a->train && o->recipe.mix != PX_MIX_ONLY)
+    char mutants[CLI_NUMBER_TEXT], wrong[CLI_NUMBER_TEXT];
+    px_failures_options o = px_failures_options_default();
+    o.model = job->model;
+    o.generator = a->generate;
+    o.parents = repair_fed(job, TRAIN);
+    if (a->keep)
+        PX_TRY(px_failures_keep_parse(a->keep, &o.keep, err));
+    o.pairwise = a->pairwise;
+    o.seed = (uint64_t)a->seed;
+    o.threads = (int)a->threads;
+    o.progress = repair_judging;
+    o.progress_context = job;
+    PX_TRY(px_failures_make(&o, &job->failures, err));
+    job->options.added = px_failures_added(job->failures);
+    const px_failures_counts counts = px_failures_count(job->failures);
+    job->made = (repair_generated){o.generator, o.keep, o.pairwise, counts};
+    if (counts.kept == 0)
+        cli_note(self, "of %s mutants %s are wrong, and none of those is kept by --keep %s",
+                 cli_number(counts.mutants, mutants), cli_number(counts.wrong, wrong),
+                 px_failures_keep_name(o.keep));
+    return PX_OK;
+}
+
+/* What may stand together. */
+static px_status repair_check(const repair_args *a, const px_repair_recipe *recipe, bool attacks,
+                              px_error *err)
+{
+    if (a->add && a->generate)
+        return px_fail(err, PX_E_USAGE, "--add and --generate exclude each other");
+    if (!a->generate && (a->keep || a->pairwise))
+        return px_fail(err, PX_E_USAGE, "--keep and --pairwise go with --generate");
+    if (a->generate && a->pairwise && a->keep && strcmp(a->keep, "wrong") == 0)
+        return px_fail(err, PX_E_USAGE,
+                       "--keep wrong does not look at coverage, so --pairwise "
+                       "has no meaning");
+    if (!a->add && !a->generate && !attacks)
+        return px_fail(err, PX_E_USAGE,
+                       "what to repair with? give --add SPEC, --generate dh, dh-d or dh-n, or "
+                       "--adversary fgsm, bim or pgd");
+    if (!a->train && a->generate)
+        return px_fail(err, PX_E_USAGE, "--generate needs --train SPEC: what to make mutants of");
+    if (!a->train && recipe->mix != PX_MIX_ONLY)
         return px_fail(err, PX_E_USAGE, "mode '%s' needs --train SPEC: what to train on besides",
-                       px_mix_name(o->recipe.mix));
+                       attacks && !a->add ? "adversarial" : px_mix_name(recipe->mix));
     if (!a->train && !a->test)
         return px_fail(err, PX_E_USAGE, "no data to test on; give some with --test SPEC");
+    return PX_OK;
+}
+
+static px_status repair_prepare(const cli_command *self, const repair_args *a, repair_job *job,
+                                px_error *err)
+{
+    px_repair_options *o = &job->options;
+    cli_adversary attacks;
+    *o = px_repair_options_default();
+    PX_TRY(repair_recipe(a, &o->recipe, &attacks, err));
+    PX_TRY(repair_norms(a->norms, &o->norms, err));
+    PX_TRY(repair_check(a, &o->recipe, attacks.method != NULL, err));
     PX_TRY(repair_open_data(a, job, err));
     o->model = job->model;
     o->train = repair_fed(job, TRAIN);
     o->added = repair_fed(job, ADD);
+    const repair_part *attacked = &job->part[job->part[TRAIN].set ? TRAIN : ADD];
+    PX_TRY(cli_adversary_read(&attacks, attacked->set, &attacked->pre, &o->adversary, err));
+    o->robust_limit = a->robust_limit;
+    if (a->generate)
+        PX_TRY(repair_generate(self, a, job, err));
     o->test = repair_judged(job, TEST);
     o->failing = repair_judged(job, FAILING);
     o->validation = repair_judged(job, VAL);
@@ -215,9 +305,10 @@ static void repair_warn(const cli_command *self, const repair_args *args, const 
                         const cli_classes *names)
 {
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
-    if (args->resume && r->added_count && r->training.resumed_step < 0)
+    const bool trains = r->added_count > 0 || r->adversary.method;
+    if (args->resume && trains && r->training.resumed_step < 0)
         cli_note(self, "'%s' is not there: starting at the beginning", args->checkpoint);
-    else if (args->resume && r->added_count)
+    else if (args->resume && trains)
         cli_note(self, "going on after %" PRId64 " steps, from '%s'", r->training.resumed_step,
                  args->checkpoint);
     if (r->overlap)
@@ -248,7 +339,7 @@ static px_status repair_save(const repair_args *a, repair_job *job, px_error *er
     const px_repair_report *r = px_repair_get(job->repair);
     px_json json = {0};
     px_model *model = NULL;
-    repair_json_origin(&json, r, &job->options);
+    repair_json_origin(&json, r, &job->options, &job->made);
     const char *text = px_json_text(&json);
     const px_property property = {"plexor.repair", text};
     px_status status = text ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
@@ -277,7 +368,7 @@ static int repair_finish(const cli_command *self, const repair_args *a, const re
         px_json json = {0};
         px_json_object(&json, NULL);
         cli_json_origin(&json, job->model, job->part[TEST].set, argc, argv);
-        repair_json_report(&json, r, &job->options, names, &files);
+        repair_json_report(&json, r, &job->options, &job->made, names, &files);
         px_json_end(&json);
         rc = cli_print_json(self, &json);
     } else {
@@ -297,7 +388,7 @@ static int repair_all(const cli_command *self, const repair_args *a, int argc, c
     cli_classes names = {0};
     px_status status = cli_model_load(self, a->path, &job.model, &err);
     if (status == PX_OK)
-        status = repair_prepare(a, &job, &err);
+        status = repair_prepare(self, a, &job, &err);
     if (status != PX_OK)
         goto done;
     names = cli_classes_open(job.model, job.part[TEST].set);
@@ -307,7 +398,11 @@ static int repair_all(const cli_command *self, const repair_args *a, int argc, c
         if (job.part[TRAIN].set)
             printf("train    %s\n", px_dataset_describe(job.part[TRAIN].set));
         printf("test     %s\n", px_dataset_describe(job.part[TEST].set));
-        repair_print_plan(px_repair_get(job.repair), &job.options);
+        repair_print_plan(px_repair_get(job.repair), &job.options, &job.made);
+        cli_adversary_print(&px_repair_get(job.repair)->adversary,
+                            job.part[job.part[TRAIN].set ? TRAIN : ADD].set,
+                            &job.part[job.part[TRAIN].set ? TRAIN : ADD].pre);
+        fflush(stdout);
     }
     train_view_start(&job.view);
     status = px_repair_run(job.repair, &err);
@@ -318,6 +413,7 @@ done:;
     const int rc =
         status == PX_OK ? repair_finish(self, a, &job, &names, argc, argv) : cli_fail(self, &err);
     px_repair_free(job.repair);
+    px_failures_free(job.failures);
     cli_classes_close(&names);
     for (int i = 0; i < PARTS; i++)
         px_dataset_close(job.part[i].set);
@@ -342,7 +438,7 @@ static const char *repair_beside(const char *given, const char *out, const char 
 
 static int repair_run(const cli_command *self, int argc, char **argv)
 {
-    repair_args a = {.recipe = "nss",
+    repair_args a = {.adversary = CLI_ADVERSARY_NONE,
                      .lr = NOT_GIVEN,
                      .hold_out = NOT_GIVEN,
                      .train_limit = -1,
@@ -351,10 +447,23 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "train", &a.train, "SPEC",
                    "what the network was trained on; 'plexor list data' says what it takes"),
         CLI_STRING(0, "add", &a.add, "SPEC", "the new inputs, with their true labels"),
+        CLI_STRING(0, "generate", &a.generate, "dh|dh-d|dh-n",
+                   "instead: a mutant of each training input, those that the network gets wrong"),
+        CLI_STRING(0, "keep", &a.keep, "improving|remaining|wrong",
+                   "of the wrong ones: those that raise the neuron coverage of --train (if not "
+                   "given), that do not, or all"),
+        CLI_FLAG(0, "pairwise", &a.pairwise,
+                 "coverage of a mutant against that of its original, not of all of --train"),
         CLI_STRING('o', "output", &a.out, "FILE", "where the repaired network goes"),
-        CLI_STRING(0, "recipe", &a.recipe, "NAME", "how to retrain; see 'plexor list recipes'"),
+        CLI_STRING(0, "recipe", &a.recipe, "NAME",
+                   "how to retrain; see 'plexor list recipes'; nss if not given, revisit with "
+                   "--generate, revisit-at with attacks"),
         CLI_STRING(0, "mode", &a.mode, "MODE",
-                   "append, fixed[:SHARE] (of every batch) or only; the recipe's if not given"),
+                   "append, fixed[:SHARE] (of every batch), only, or adversarial[:SHARE]; the "
+                   "recipe's if not given"),
+        CLI_ADVERSARY_OPTIONS(&a.adversary),
+        CLI_INT(0, "robust-limit", &a.robust_limit, "N", 0, 9e15,
+                "attack N test inputs for the report, drawn by --seed; 0: all"),
         CLI_REAL(0, "hold-out", &a.hold_out, "FRACTION", 0, 1,
                  "of each class of the new inputs: judged on, not trained on; 0.2, or 0 with "
                  "--failing"),
@@ -379,7 +488,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "schedule", &a.schedule, "SPEC",
                    "of the learning rate: cosine, step:20,30, ...; 'plexor list schedules'"),
         CLI_STRING(0, "augment", &a.augment, "LIST",
-                   "changes to inputs: crop:4,flip; 'plexor list augmentations'"),
+                   "changes to inputs: crop:4,flip; dh; 'plexor list augmentations'"),
         CLI_STRING(0, "freeze", &a.freeze, "LAYERS",
                    "layers whose weights stay; see 'plexor list layers'"),
         CLI_STRING(0, "norms", &a.norms, "HOW",
@@ -407,7 +516,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
     const int stop = cli_parse(self, argc, argv, options, &a.path, 1, 1);
     if (stop != CLI_GO)
         return stop;
-    if (!cli_require(self, "add", a.add) || !cli_require(self, "output", a.out))
+    if (!cli_require(self, "output", a.out))
         return CLI_BAD_INPUT;
     px_text flips = {0}, checkpoint = {0};
     px_text_format(&checkpoint, "%s.ckpt", a.out);
@@ -426,7 +535,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_repair = {
     .name = "repair",
-    .usage = "MODEL --train SPEC --add SPEC -o FILE [options]",
+    .usage = "MODEL --train SPEC --add SPEC|--generate ID|--adversary ID -o FILE [options]",
     .help = "retrain with new inputs, and say what that changed",
     .details =
         "A recipe is how one of the papers retrains: what is mixed, the optimiser, its rate and "
@@ -437,12 +546,19 @@ const cli_command cli_command_repair = {
         "right and is now wrong, and how confidence moved. Test inputs that are among the new ones "
         "are left out. A network that loses more than one point on the clean test set has "
         "'regressed', whatever else it gained.\n\n"
+        "--generate makes the new inputs: each training input gets one random transformation "
+        "(DeepHunter's; dh-d the differentiable ones of them, dh-n the others). --adversary is "
+        "adversarial training: inputs of every batch are replaced by attacks on the network as it "
+        "is then, and the report has the accuracy on the test set under that attack, made anew on "
+        "the network before and after.\n\n"
         "A loss that is not a number goes back to the start of the epoch with half the learning "
         "rate, three times at most.",
     .examples =
         "plexor eval net.onnx --data fashion-mnist --split train --wrong failures.npz\n"
         "plexor repair net.onnx --train fashion-mnist --add failures.npz -o better.onnx\n"
         "plexor repair net.onnx --train digits --add new/ --recipe deepsensor -o better.onnx\n"
+        "plexor repair net.onnx --train digits --generate dh --epochs 5 -o better.onnx\n"
+        "plexor repair net.onnx --train digits --adversary pgd --eps 0.1 --epochs 5 -o hard.onnx\n"
         "plexor repair net.onnx --train digits --add new/ --mode fixed:0.25 --epochs 5 -o b.onnx\n",
     .run = repair_run,
 };

@@ -13,6 +13,7 @@ typedef struct train_args {
     cli_train_request request;
     cli_output output;
     train_settings set;
+    cli_adversary adversary;
     int64_t threads;
     const char *out, *log, *checkpoint;
     const char *polluted_class, *patch_size, *patch;
@@ -186,6 +187,7 @@ static px_status train_new(const cli_command *self, train_args *a, const cli_tra
     o.freeze = s->freeze;
     o.freeze_norms = s->freeze_norms;
     o.micro_norms = s->micro_norms;
+    o.adversary = s->adversary;
     o.micro_batch = s->micro_batch;
     o.threads = (int)a->threads;
     o.seed = (uint64_t)a->request.data.seed;
@@ -265,6 +267,10 @@ static int train_all(const cli_command *self, train_args *a, int argc, char **ar
     if (status == PX_OK && !train_settle(a, &t))
         status = px_fail(&err, PX_E_NOMEM, "out of memory");
     if (status == PX_OK)
+        status =
+            cli_adversary_read(&a->adversary, t.train.set, &t.train.pre, &a->set.adversary, &err);
+    view.attacked = a->set.adversary.method != NULL;
+    if (status == PX_OK)
         status = train_feeder(a, &t, &feeder, &err);
     if (status == PX_OK)
         status = train_new(self, a, &t, feeder, &view, &trainer, &err);
@@ -294,6 +300,7 @@ static int train_run(const cli_command *self, int argc, char **argv)
     train_args a = {
         .request = {.dropout = NOT_GIVEN},
         .set = {.lr = NOT_GIVEN, .decay = NOT_GIVEN, .until = NOT_GIVEN, .eval_every = 1},
+        .adversary = CLI_ADVERSARY_NONE,
         .checkpoint_s = 60.0,
     };
     cli_train_request *r = &a.request;
@@ -328,7 +335,8 @@ static int train_run(const cli_command *self, int argc, char **argv)
         CLI_REAL(0, "dropout", &r->dropout, "RATE", 0, 0.99,
                  "of a new network, in place of its own rates"),
         CLI_STRING(0, "augment", &s->augment, "LIST",
-                   "changes to inputs: crop:4,flip; none; 'plexor list augmentations'"),
+                   "changes to inputs: crop:4,flip; dh; none; 'plexor list augmentations'"),
+        CLI_ADVERSARY_OPTIONS(&a.adversary),
         CLI_STRING(0, "freeze", &s->freeze, "LAYERS",
                    "layers whose weights stay; see 'plexor list layers'"),
         CLI_FLAG(0, "freeze-norms", &s->freeze_norms,
@@ -408,12 +416,17 @@ const cli_command cli_command_train = {
         "The state of the run is kept in a checkpoint beside the output until the network is "
         "written. After Ctrl-C, a crash or a power cut, the same command with --resume ends with "
         "the same weights as a run that was never stopped.\n\n"
+        "--adversary makes it adversarial training: before each step, inputs of the batch are "
+        "replaced by attacks on the network as it is then. The accuracy in training is then that "
+        "under attack; the test accuracy stays that of clean inputs, and 'plexor attack' measures "
+        "the rest.\n\n"
         "--until-accuracy stops at a test accuracy, for networks that are under-trained on "
         "purpose; exit status 1 if it is not reached. A loss that is not a number stops with "
         "status 3 and leaves the last good checkpoint.",
     .examples =
         "plexor train --arch lenet5 --data fashion-mnist -o lenet5.onnx\n"
         "plexor train --arch lenet1 --data fashion-mnist --until-accuracy 0.79 -o weak.onnx\n"
+        "plexor train --arch lenet5 --data fashion-mnist --adversary pgd --eps 0.1 -o hard.onnx\n"
         "plexor train lenet5.onnx --data more/ --freeze conv --epochs 3 -o tuned.onnx\n",
     .run = train_run,
 };

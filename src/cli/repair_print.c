@@ -1,5 +1,6 @@
 /* src/cli/repair_print.c - the report of a repair, for people and as JSON (spec F.4) */
 #include "cli/repair_print.h"
+#include "cli/cli_adversary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +10,7 @@
 
 enum { LIST_MOST = 20 }; /* regressions on a screen */
 
-/* Parts of the report that need commands which this plexor does not have. */
+/* Parts of the report that other commands measure. */
 static const struct {
     const char *what, *needs;
 } missing[] = {
@@ -22,15 +23,40 @@ static const struct {
 };
 enum { MISSING_COUNT = sizeof missing / sizeof missing[0] };
 
-void repair_print_plan(const px_repair_report *r, const px_repair_options *o)
+/* With attacks and nothing added it is the mode of that name. */
+static const char *mode_name(const px_repair_report *r)
+{
+    return r->adversary.method && r->added_count == 0 ? "adversarial" : px_mix_name(r->recipe.mix);
+}
+
+static void print_generated(const repair_generated *made)
+{
+    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
+    const px_failures_counts *n = &made->counts;
+    if (!made->generator)
+        return;
+    printf("mutants  %s: %s of %s are wrong", made->generator, cli_number(n->wrong, a),
+           cli_number(n->mutants, b));
+    if (n->improving >= 0)
+        printf(", %s of them raise neuron coverage %s", cli_number(n->improving, c),
+               made->pairwise ? "above their original's" : "of the training inputs");
+    if (isfinite(n->coverage_before))
+        printf(" (%.2f%% to %.2f%%)", 100.0 * n->coverage_before, 100.0 * n->coverage_after);
+    printf("\n         kept %s: %s\n", px_failures_keep_name(made->keep), cli_number(n->kept, a));
+}
+
+void repair_print_plan(const px_repair_report *r, const px_repair_options *o,
+                       const repair_generated *made)
 {
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
     const px_repair_recipe *recipe = &r->recipe;
-    printf("added    %s to train on, %s held back\n", cli_number(r->added_count, a),
-           cli_number(r->held_out, b));
-    if (r->added_count == 0)
+    print_generated(made);
+    if (r->added_count || r->held_out || !r->adversary.method)
+        printf("added    %s to train on, %s held back\n", cli_number(r->added_count, a),
+               cli_number(r->held_out, b));
+    if (r->added_count == 0 && !r->adversary.method)
         return;
-    printf("recipe   %s, mode %s", recipe->name, px_mix_name(recipe->mix));
+    printf("recipe   %s, mode %s", recipe->name, mode_name(r));
     if (recipe->mix == PX_MIX_FIXED)
         printf(" (%g of every batch)", recipe->share);
     if (recipe->mix != PX_MIX_ONLY)
@@ -213,12 +239,14 @@ void repair_print_report(const px_repair_report *r, const cli_classes *names,
         cli_table_cell(table, "%s", titles[i]);
     rows_of_set(table, "clean", &r->clean);
     rows_of_set(table, "failing", &r->failing);
+    rows_of_set(table, "robust", &r->robust);
     printf("\n");
     cli_table_print_free(table, "");
     printf("\n");
     print_flips("clean", &r->clean);
     print_flips("failing", &r->failing);
-    if (r->failing.count == 0)
+    print_flips("robust", &r->robust);
+    if (r->failing.count == 0 && r->robust.count == 0)
         printf("failing  no inputs to judge on; see --hold-out and --failing\n");
     print_classes(r, names);
     print_regressions(&r->clean, names, files);
@@ -235,11 +263,31 @@ void repair_print_report(const px_repair_report *r, const cli_classes *names,
 
 /* --- as JSON --------------------------------------------------------------------------------- */
 
-static void json_recipe(px_json *json, const px_repair_report *r, const px_repair_options *o)
+static void json_generated(px_json *json, const repair_generated *made)
+{
+    const px_failures_counts *n = &made->counts;
+    if (!made->generator)
+        return;
+    px_json_object(json, "generated");
+    px_json_string(json, "generator", made->generator);
+    px_json_string(json, "keep", px_failures_keep_name(made->keep));
+    px_json_bool(json, "pairwise", made->pairwise);
+    px_json_int(json, "mutants", n->mutants);
+    px_json_int(json, "wrong", n->wrong);
+    if (n->improving >= 0)
+        px_json_int(json, "improving", n->improving);
+    px_json_int(json, "kept", n->kept);
+    px_json_real(json, "coverage_before", n->coverage_before);
+    px_json_real(json, "coverage_after", n->coverage_after);
+    px_json_end(json);
+}
+
+static void json_recipe(px_json *json, const px_repair_report *r, const px_repair_options *o,
+                        const repair_generated *made)
 {
     const px_repair_recipe *recipe = &r->recipe;
     px_json_string(json, "recipe", recipe->name);
-    px_json_string(json, "mode", px_mix_name(recipe->mix));
+    px_json_string(json, "mode", mode_name(r));
     if (recipe->mix == PX_MIX_FIXED)
         px_json_real(json, "share", recipe->share);
     px_json_string(json, "optimizer", recipe->optimizer);
@@ -255,29 +303,33 @@ static void json_recipe(px_json *json, const px_repair_report *r, const px_repai
     px_json_int(json, "train_count", r->train_count);
     px_json_int(json, "added_count", r->added_count);
     px_json_int(json, "held_out", r->held_out);
+    json_generated(json, made);
+    cli_adversary_json(&r->adversary, json);
 }
 
-void repair_json_origin(px_json *json, const px_repair_report *r, const px_repair_options *o)
+void repair_json_origin(px_json *json, const px_repair_report *r, const px_repair_options *o,
+                        const repair_generated *made)
 {
     char hash[32];
     px_json_object(json, NULL);
     px_json_string(json, "plexor", px_version());
     snprintf(hash, sizeof hash, "%016" PRIx64, px_model_hash(o->model));
     px_json_string(json, "from", hash);
-    json_recipe(json, r, o);
+    json_recipe(json, r, o, made);
     px_json_end(json);
 }
 
 /* "clean" and "failing" are accuracies, as scripts expect; details stand beside them. */
 static void json_when(px_json *json, const char *key, const px_repair_report *r, int when)
 {
-    static const char *const names[] = {"clean", "failing"};
-    const px_repair_set *const sets[] = {&r->clean, &r->failing};
+    static const char *const names[] = {"clean", "failing", "robust"};
+    const px_repair_set *const sets[] = {&r->clean, &r->failing, &r->robust};
+    const int count = r->robust.count ? 3 : 2;
     px_json_object(json, key);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < count; i++)
         px_json_real(json, names[i],
                      sets[i]->count ? sets[i]->measure[when].accuracy : (double)NAN);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < count; i++) {
         const px_repair_measure *m = &sets[i]->measure[when];
         char text[32];
         if (sets[i]->count == 0)
@@ -346,9 +398,10 @@ static void json_classes(px_json *json, const px_repair_report *r, const cli_cla
 }
 
 void repair_json_report(px_json *json, const px_repair_report *r, const px_repair_options *o,
-                        const cli_classes *names, const repair_files *files)
+                        const repair_generated *made, const cli_classes *names,
+                        const repair_files *files)
 {
-    json_recipe(json, r, o);
+    json_recipe(json, r, o, made);
     px_json_string(json, "output", files->out);
     px_json_string(json, "flips", files->flips);
     px_json_bool(json, "trained", r->trained);
@@ -367,6 +420,8 @@ void repair_json_report(px_json *json, const px_repair_report *r, const px_repai
     px_json_int(json, "fixed", r->clean.fixed);
     json_test(json, "clean", &r->clean);
     json_test(json, "failing", &r->failing);
+    if (r->robust.count)
+        json_test(json, "robust", &r->robust);
     json_classes(json, r, names);
     json_regressions(json, &r->clean);
     px_json_string(json, "verdict", px_repair_verdict_name(r->verdict));

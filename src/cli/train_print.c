@@ -75,7 +75,8 @@ px_status train_view_epoch(void *context, const px_train_epoch *history, size_t 
     if (!view->quiet) {
         cli_progress_end(&view->progress);
         if (!view->titled)
-            printf("\nEPOCH        LR     LOSS  ACCURACY  TEST LOSS     TEST    IMAGES/S\n");
+            printf("\nEPOCH        LR     LOSS  %s  TEST LOSS     TEST    IMAGES/S\n",
+                   view->attacked ? "ATTACKED" : "ACCURACY");
         for (size_t i = view->titled ? count - 1 : 0; i < count; i++)
             view_row(&history[i]);
         view->titled = true;
@@ -102,6 +103,7 @@ void train_print_start(const cli_training *t, const train_settings *s, const px_
            " at a time), augment %s\n",
            s->epochs, cli_number(px_feeder_steps(feeder), b), s->batch, r.micro_batch,
            *s->augment ? s->augment : "none");
+    cli_adversary_print(&s->adversary, t->train.set, &t->train.pre);
     if (counts.polluted || counts.mislabelled)
         printf("faults   %s inputs polluted, %s labels made wrong\n",
                cli_number(counts.polluted, a), cli_number(counts.mislabelled, b));
@@ -141,6 +143,7 @@ static void json_settings(px_json *json, const train_settings *s)
     if (s->pollute > 0.0)
         px_json_int(json, "polluted_class", s->polluted_class);
     px_json_real(json, "label_noise", s->label_noise);
+    cli_adversary_json(&s->adversary, json);
     if (s->until >= 0.0)
         px_json_real(json, "until_accuracy", s->until);
 }

@@ -2,6 +2,7 @@
 #ifndef PLEXOR_CLI_TRAIN_PRINT_H
 #define PLEXOR_CLI_TRAIN_PRINT_H
 
+#include "cli/cli_adversary.h"
 #include "cli/cli_train.h"
 
 typedef struct train_settings {
@@ -12,11 +13,13 @@ typedef struct train_settings {
     int64_t epochs, batch, micro_batch, eval_every;
     int64_t polluted_class; /* with pollute */
     bool freeze_norms, micro_norms, keep_best;
+    px_adversary adversary;
     bool recipe; /* how weights move was left to the recipe */
 } train_settings;
 
 typedef struct train_view { /* the context of the trainer's callbacks */
     bool quiet;             /* no table of epochs: stdout is for JSON */
+    bool attacked;          /* training inputs are: their accuracy is under attack */
     const char *log;
     bool titled;
     size_t printed; /* epochs */

@@ -19,6 +19,7 @@ static px_attack_options robust_options(const px_repair *repair)
     o.eps = a->eps;
     o.step_size = a->step_size;
     o.steps = a->steps;
+    o.all_steps = true; /* one that stops just behind the border may be rounded back over it */
     o.low = a->low;
     o.high = a->high;
     o.seed = repair->o.seed;
@@ -35,14 +36,15 @@ px_status pxi_robust_init(px_repair *repair, px_error *err)
     if (!repair->report.adversary.method)
         return PX_OK;
     px_attack_options options = robust_options(repair);
-    if (px_attack_complete(&options, o->test.set, o->test.pre, err) != PX_OK)
-        return px_fail_in(err, PX_E_USAGE, "the test set cannot be attacked");
+    px_status status = px_attack_complete(&options, o->test.set, o->test.pre, err);
+    if (status != PX_OK)
+        return px_fail_in(err, status, "the test set cannot be attacked");
     pxi_items items = {.count = repair->clean.items.count};
     items.index = pxi_calloc((size_t)PX_MAX(items.count, 1), sizeof *items.index);
     if (!items.index)
         return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", items.count);
     memcpy(items.index, repair->clean.items.index, (size_t)items.count * sizeof *items.index);
-    px_status status = pxi_items_limit(&items, o->robust_limit, o->seed, ROBUST, err);
+    status = pxi_items_limit(&items, o->robust_limit, o->seed, ROBUST, err);
     if (status == PX_OK)
         status = pxi_judged_init(&repair->robust, &o->test, &items, repair->report.classes, err);
     pxi_items_done(&items);

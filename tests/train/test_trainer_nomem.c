@@ -48,6 +48,8 @@ static void test_run(void **state)
     options.clip = 1.0;
     options.retries = 1;
     options.keep_best = true;
+    options.adversary.method = "pgd";
+    options.adversary.steps = 2;
     options.checkpoint = bench_path();
     options.facts = &fact;
     options.fact_count = 1;

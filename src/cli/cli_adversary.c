@@ -1,0 +1,81 @@
+/* src/cli/cli_adversary.c - the options of adversarial training, for train and repair */
+#include "cli/cli_adversary.h"
+
+#include "cli/cli_net.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/attack.h>
+#include <stdio.h>
+
+px_status cli_adversary_read(const cli_adversary *given, const px_dataset *set,
+                             const px_preprocess *pre, px_adversary *out, px_error *err)
+{
+    px_adversary a = px_adversary_default();
+    if (!given->method) {
+        *out = a;
+        return given->eps || given->step_size || given->range || given->steps || given->share >= 0.0
+                   ? px_fail(err, PX_E_USAGE,
+                             "--eps, --step-size, --adversary-steps, --adversary-share and --range "
+                             "go with --adversary fgsm, bim or pgd")
+                   : PX_OK;
+    }
+    a.method = given->method;
+    a.steps = given->steps;
+    if (given->share >= 0.0)
+        a.share = given->share;
+    if (given->range)
+        PX_TRY(cli_range(given->range, &a.low, &a.high, err));
+    px_adversary ranged = a; /* percentages are of the range */
+    ranged.steps = 0;
+    PX_TRY(px_adversary_complete(&ranged, set, pre, err));
+    if (given->eps)
+        PX_TRY(px_length_parse(given->eps, "--eps", ranged.low, ranged.high, &a.eps, err));
+    if (given->step_size)
+        PX_TRY(px_length_parse(given->step_size, "--step-size", ranged.low, ranged.high,
+                               &a.step_size, err));
+    PX_TRY(px_adversary_complete(&a, set, pre, err));
+    *out = a;
+    return PX_OK;
+}
+
+static void print_length(double length, const px_dataset *set, const px_preprocess *pre)
+{
+    printf("%.4g", length);
+    if (px_dataset_is_8bit(set))
+        printf(" (%.4g of 255 levels)", px_length_levels(pre, length));
+}
+
+void cli_adversary_print(const px_adversary *a, const px_dataset *set, const px_preprocess *pre)
+{
+    if (!a->method)
+        return;
+    const px_attack_method *method = px_attack_method_find(a->method);
+    printf("attacks  %s, eps ", a->method);
+    print_length(a->eps, set, pre);
+    if (method && method->iterates) {
+        printf(", %" PRId64 " steps of ", a->steps);
+        print_length(a->step_size, set, pre);
+        printf(method->restarts ? " from random starts" : "");
+    }
+    printf("\n         in place of %g%% of every batch; values stay in %g..%g\n", 100.0 * a->share,
+           a->low, a->high);
+}
+
+void cli_adversary_json(const px_adversary *a, px_json *json)
+{
+    if (!a->method) {
+        px_json_null(json, "adversary");
+        return;
+    }
+    px_json_object(json, "adversary");
+    px_json_string(json, "method", a->method);
+    px_json_string(json, "norm", "linf");
+    px_json_real(json, "eps", a->eps);
+    px_json_real(json, "step_size", a->step_size);
+    px_json_int(json, "steps", a->steps);
+    px_json_real(json, "share", a->share);
+    px_json_real(json, "low", a->low);
+    px_json_real(json, "high", a->high);
+    px_json_end(json);
+}
