@@ -127,12 +127,13 @@ static int study_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "limit", &o->limit, "N", 0, 9e15,
                 "only the first N inputs of a test set: cells are marked as reduced; 0: all"),
         CLI_STRING(0, "budget", &a.budget, "TIME", "begin no job after that time: 90s, 30m, 2h"),
-        CLI_STRING(
-            0, "each", &a.each, "TIME|N",
-            "what a cell that is a campaign may take: a time (5m), or a number of picks; the "
-            "paper's if not given"),
+        CLI_STRING(0, "each", &a.each, "TIME|N",
+                   "what a cell may take, where that is a choice: a time (5m), or a number of "
+                   "picks, iterations or epochs; the paper's, or what the report says, if not "
+                   "given"),
         CLI_FLAG(0, "estimate", &a.estimate, "say what is left to do, and do not do it"),
-        CLI_STRING(0, "report", &a.report, "FILE", "write the report as Markdown"),
+        CLI_STRING(0, "report", &a.report, "FILE",
+                   "write the report as Markdown; FILE.md: charts beside it"),
         CLI_INT(0, "seed", &a.seed, "N", 0, 9e15, "run r has seed N + r"),
         CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
         CLI_OUTPUT_OPTIONS(&a.output),
@@ -171,6 +172,7 @@ const cli_command cli_command_study = {
         "plexor study nss --dataset fashion-mnist --arch lenet1\n"
         "plexor study nss --data mnist=data/mnist --parts select,prima:1 --budget 2h\n"
         "plexor study fuzz --data cifar-10=cifar10/ --model mobilenetv2=net.onnx --each 5m\n"
+        "plexor study revisit --data mnist=data/mnist --limit 10000 --runs 1 --report revisit.md\n"
         "plexor study nss --estimate\n"
         "plexor study nss --report nss.md\n",
     .run = study_run,

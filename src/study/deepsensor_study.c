@@ -206,9 +206,6 @@ static px_status ds_plan(px_study *study, px_error *err)
 {
     bool planned[DS_SUBJECTS][DS_STATES];
     int64_t most = 0;
-    if (study->options.each_s > 0.0)
-        return px_fail(err, PX_E_USAGE,
-                       "--each: a cell of the study 'deepsensor' takes iterations, not a time");
     if (ds_iterations(study) > 1000)
         return px_fail(err, PX_E_USAGE, "--each: at most 1000 iterations");
     PX_TRY(plan_networks(study, planned, err));

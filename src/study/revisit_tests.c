@@ -224,7 +224,8 @@ void rv_report_verdicts(const px_study *study, study_document *doc)
         "first sample. *Confirmed*: p below 0.05. *Opposite*: p of the other way below 0.05. "
         "*Inconclusive*: no samples of these sizes have a p below 0.05. *Rejected*: none of these. "
         "H1 has a test for each metric of each network (below); its verdict counts those that "
-        "remain after Holm's correction, each way; *mixed*: both ways. H4 and H5 have a network's "
+        "remain after Holm's correction, each way: confirmed or opposite if these are more than "
+        "half of the tests, rejected if there are none, else *mixed*. H4 and H5 have a network's "
         "value before retraining as often as after it, as the paper does, and once.");
     pxi_doc_table(doc, "the paper's verdicts and ours", columns, PX_LEN(columns), 0);
     for (rv_rule rule = RV_BY_SET; rule < RV_RULES; rule++)

@@ -108,11 +108,11 @@ px_status rv_family_of(const rv_test *tests, size_t count, rv_family *out, px_er
     }
     f.holm = rv_holm(p, f.tests);
     f.holm_opposite = rv_holm(other, f.tests);
-    f.verdict = f.tests == 0                        ? silent > 0 ? RV_INCONCLUSIVE : RV_NOT_RUN
-                : f.holm > 0 && f.holm_opposite > 0 ? RV_MIXED
-                : f.holm > 0                        ? RV_CONFIRMED
-                : f.holm_opposite > 0               ? RV_OPPOSITE
-                                                    : RV_REJECTED;
+    f.verdict = f.tests == 0                          ? silent > 0 ? RV_INCONCLUSIVE : RV_NOT_RUN
+                : f.holm == 0 && f.holm_opposite == 0 ? RV_REJECTED
+                : 2 * f.holm > f.tests                ? RV_CONFIRMED
+                : 2 * f.holm_opposite > f.tests       ? RV_OPPOSITE
+                                                      : RV_MIXED;
     free(p);
     *out = f;
     return PX_OK;

@@ -25,7 +25,7 @@ typedef enum rv_verdict {
     RV_CONFIRMED,
     RV_REJECTED,     /* not significant, though it could have been */
     RV_OPPOSITE,     /* significant the other way */
-    RV_MIXED,        /* of a family of tests: some are confirmed, some opposite */
+    RV_MIXED,        /* of a family of tests: some, but not most, are confirmed or opposite */
     RV_INCONCLUSIVE, /* samples of these sizes cannot be significant */
 } rv_verdict;
 const char *rv_verdict_name(rv_verdict verdict);
@@ -44,8 +44,9 @@ typedef struct rv_test {
 px_status rv_test_of(const rv_sample *a, const rv_sample *b, px_alternative alternative,
                      rv_test *out, px_error *err);
 
-/* A family of tests of one hypothesis: what holds for it as a whole, by Holm's correction, each way
- * on its own. Tests that were not run or cannot tell do not count. */
+/* A family of tests of one hypothesis: what holds for it as a whole, after Holm's correction, each
+ * way on its own: for most of them, for none, or mixed. Tests that were not run or cannot tell do
+ * not count. */
 typedef struct rv_family {
     size_t tests;                 /* that could tell */
     size_t significant, opposite; /* p below 0.05, each by itself */

@@ -231,9 +231,11 @@ static void test_families(void **state)
         {"no tests", {none, none}, 2, 0, 0, 0, RV_NOT_RUN},
         {"none at all", {none}, 0, 0, 0, 0, RV_NOT_RUN},
         {"silent", {silent, none}, 2, 0, 0, 0, RV_INCONCLUSIVE},
-        {"one of four", {yes, no, silent, no}, 4, 3, 1, 1, RV_CONFIRMED},
+        {"one of three", {yes, no, silent, no}, 4, 3, 1, 1, RV_MIXED},
+        {"two of three", {yes, no, yes}, 3, 3, 2, 2, RV_CONFIRMED},
         {"by chance", {weak, no, no, no}, 4, 4, 1, 0, RV_REJECTED},
-        {"opposite", {back, no, weak}, 3, 3, 1, 0, RV_OPPOSITE},
+        {"opposite", {back, back, weak}, 3, 3, 1, 0, RV_OPPOSITE},
+        {"half is not most", {yes, no}, 2, 2, 1, 1, RV_MIXED},
         {"both", {back, yes, no}, 3, 3, 1, 1, RV_MIXED},
     };
     (void)state;
