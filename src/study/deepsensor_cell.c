@@ -146,8 +146,10 @@ static bool work_progress(void *context, const px_fuzz_report *report)
 {
     const ds_work *w = context;
     const px_study_options *o = &w->study->options;
+    const bool swarm = w->method->clock == DS_BY_SWARM; /* which ends by itself */
+    const int64_t all = swarm ? report->seeds * ds_iterations(w->study) : w->limits.turns;
     return !o->progress ||
-           o->progress(o->context, PX_MIN(report->turns, w->limits.turns), w->limits.turns);
+           o->progress(o->context, PX_MIN(swarm ? report->outputs : report->turns, all), all);
 }
 
 enum { WORK_GROUP = 64 }; /* seeds of a turn of the engines that climb */
@@ -162,10 +164,11 @@ static int64_t work_turns(const ds_work *w, int64_t seeds)
     case DS_BY_VISIT:
         return (seeds * iterations + WORK_GROUP - 1) / WORK_GROUP;
     case DS_BY_STEP:
+        return (seeds + WORK_GROUP - 1) / WORK_GROUP;
     case DS_BY_SWARM:
         break;
     }
-    return (seeds + WORK_GROUP - 1) / WORK_GROUP;
+    return 0; /* it ends when every seed had its swarm */
 }
 
 static px_status work_fuzz(ds_work *w, px_error *err)
@@ -183,7 +186,7 @@ static px_status work_fuzz(ds_work *w, px_error *err)
     snprintf(group, sizeof group, "group=%d", WORK_GROUP);
     if (m->clock == DS_BY_STEP || m->clock == DS_BY_SWARM)
         settings[count++] = iters;
-    if (m->clock != DS_BY_EXECUTION)
+    if (m->clock == DS_BY_STEP || m->clock == DS_BY_VISIT)
         settings[count++] = group;
     px_fuzz_options options = px_fuzz_options_default();
     options.campaign = w->campaign;

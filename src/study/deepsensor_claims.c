@@ -215,4 +215,5 @@ void ds_claims(const px_study *study, study_document *doc)
     claim_pair(study, doc, "deepsensor", "init-fixed", 0.0,
                "particles that begin at random find more than those that begin at the seed");
     claim_slower(study, doc);
+    ds_claims_figures(study, doc);
 }

@@ -3,6 +3,7 @@
  * Methods move inputs by very different amounts. To compare what they find at one distance, every
  * example is cut to the same Linf ball around its seed. 8-bit data are rounded towards the seed.
  */
+#include "study/deepsensor_rows.h"
 #include "study/deepsensor_trail.h"
 
 #include "base/memory.h"
@@ -21,14 +22,11 @@ typedef struct projection {
     const ds_trail *trail;
     px_campaign *campaign;
     const ds_bound *bound;
-    px_campaign_identity identity;
-    size_t size, bytes; /* values of an input, and what they take */
-    double unit;        /* a scaled unit in stored values */
-    uint8_t *seeds;     /* their pixels */
-    int64_t *place;     /* by id: its place among the distinct examples; -1: none */
-    int64_t count;
-    uint8_t *pixels; /* of the examples, moved */
-    int64_t *labels, *answers;
+    double unit;    /* a scaled unit in stored values */
+    uint8_t *seed;  /* the pixels of one */
+    int64_t *place; /* by id: its place among the distinct examples; -1: none */
+    ds_rows rows;   /* the examples, moved */
+    int64_t *answers;
     distance *distances;
 } projection;
 
@@ -39,10 +37,9 @@ static px_status projection_nomem(px_error *err)
 
 static void projection_free(projection *p)
 {
-    free(p->seeds);
+    free(p->seed);
     free(p->place);
-    free(p->pixels);
-    free(p->labels);
+    ds_rows_free(&p->rows);
     free(p->answers);
     free(p->distances);
 }
@@ -51,36 +48,33 @@ static void projection_free(projection *p)
 static px_status projection_list(projection *p, px_error *err)
 {
     const ds_trail *t = p->trail;
-    int64_t last = 0;
-    if (!px_campaign_identity_get(p->campaign, &p->identity))
+    px_campaign_identity identity;
+    int64_t last = 0, count = 0;
+    if (!px_campaign_identity_get(p->campaign, &identity))
         return px_fail(err, PX_E_INPUT, "'%s' is empty", px_campaign_folder(p->campaign));
     PX_TRY(px_campaign_last(p->campaign, &last, err));
-    p->size = px_campaign_size(p->campaign);
-    p->bytes = p->size * (p->identity.dtype == PX_UINT8 ? 1 : sizeof(float));
     p->place = pxi_calloc((size_t)last + 1, sizeof *p->place);
-    p->seeds = pxi_calloc((size_t)t->seeds, p->bytes);
-    if (!p->place || !p->seeds)
+    if (!p->place)
         return projection_nomem(err);
     for (int64_t i = 0; i <= last; i++)
         p->place[i] = -1;
     for (int64_t i = 0; i < t->seeds * t->iterations; i++)
         if (t->examples[i].id && p->place[t->examples[i].id] < 0)
-            p->place[t->examples[i].id] = p->count++;
-    const size_t room = (size_t)PX_MAX(p->count, (int64_t)1);
-    p->pixels = pxi_calloc(room, p->bytes);
-    p->labels = pxi_calloc(room, sizeof *p->labels);
-    p->answers = pxi_calloc(room, sizeof *p->answers);
-    p->distances = pxi_calloc(room, sizeof *p->distances);
-    return p->pixels && p->labels && p->answers && p->distances ? PX_OK : projection_nomem(err);
+            p->place[t->examples[i].id] = count++;
+    PX_TRY(ds_rows_new(identity.dtype, &identity.shape, count, &p->rows, err));
+    p->seed = pxi_calloc(1, p->rows.bytes);
+    p->answers = pxi_calloc((size_t)PX_MAX(count, (int64_t)1), sizeof *p->answers);
+    p->distances = pxi_calloc((size_t)PX_MAX(count, (int64_t)1), sizeof *p->distances);
+    return p->seed && p->answers && p->distances ? PX_OK : projection_nomem(err);
 }
 
 static distance projection_move(const projection *p, const void *seed, void *pixels)
 {
-    const bool whole = p->identity.dtype == PX_UINT8;
+    const bool whole = p->rows.dtype == PX_UINT8;
     const double most = p->bound->linf * p->unit;
     const double step = whole ? floor(most + 1e-9) : most;
     distance d = {0};
-    for (size_t i = 0; i < p->size; i++) {
+    for (size_t i = 0; i < p->rows.size; i++) {
         const double from = whole ? ((const uint8_t *)seed)[i] : (double)((const float *)seed)[i];
         const double to = whole ? ((const uint8_t *)pixels)[i] : (double)((const float *)pixels)[i];
         const double moved = fmin(fmax(to - from, -step), step);
@@ -101,41 +95,20 @@ static px_status projection_read(projection *p, px_error *err)
     const ds_trail *t = p->trail;
     px_campaign_input in;
     for (int64_t s = 0; s < t->seeds; s++) {
-        uint8_t *seed = p->seeds + (size_t)s * p->bytes;
-        PX_TRY(px_campaign_read(p->campaign, t->roots[s], &in, seed, err));
+        PX_TRY(px_campaign_read(p->campaign, t->roots[s], &in, p->seed, err));
         for (int64_t g = 0; g < t->iterations; g++) {
             const ds_example *e = &t->examples[s * t->iterations + g];
             const int64_t at = e->id ? p->place[e->id] : -1;
             if (at < 0 || (g > 0 && e[-1].id == e->id))
                 continue;
-            uint8_t *pixels = p->pixels + (size_t)at * p->bytes;
+            uint8_t *pixels = ds_rows_at(&p->rows, at);
             PX_TRY(px_campaign_read(p->campaign, e->id, &in, pixels, err));
-            p->distances[at] = projection_move(p, seed, pixels);
-            p->labels[at] = t->labels[s];
+            p->distances[at] = projection_move(p, p->seed, pixels);
+            p->rows.labels[at] = t->labels[s];
             p->answers[at] = e->answer;
         }
     }
     return PX_OK;
-}
-
-static px_status rows_save(const char *path, const px_campaign_identity *identity, int64_t count,
-                           void *pixels, int64_t *labels, px_error *err)
-{
-    px_npz_writer *writer = NULL;
-    px_tensor x = {.dtype = identity->dtype, .shape = identity->shape, .data = pixels};
-    px_tensor y = {.dtype = PX_INT64, .shape = {.rank = 1, .dim = {count}}, .data = labels};
-    x.shape.rank++;
-    for (int i = x.shape.rank - 1; i > 0; i--)
-        x.shape.dim[i] = x.shape.dim[i - 1];
-    x.shape.dim[0] = count;
-    PX_TRY(px_npz_create(path, &writer, err));
-    px_status status = px_npz_add(writer, "x", &x, err);
-    if (status == PX_OK)
-        status = px_npz_add(writer, "y", &y, err);
-    if (status == PX_OK)
-        return px_npz_commit(writer, err);
-    px_npz_abandon(writer);
-    return status;
 }
 
 static px_status projection_ask(projection *p, px_error *err)
@@ -147,7 +120,7 @@ static px_status projection_ask(projection *p, px_error *err)
     px_judge *judge = NULL;
     px_judgement got;
     const px_graph *graph = px_model_graph(b->model);
-    PX_TRY(rows_save(b->scratch, &p->identity, p->count, p->pixels, p->labels, err));
+    PX_TRY(ds_rows_save(&p->rows, b->scratch, err));
     px_status status = px_dataset_open_for(&pre, &graph->values[graph->inputs[0]].shape, b->scratch,
                                            &options, &set, err);
     if (status == PX_OK)
@@ -207,7 +180,7 @@ px_status ds_trail_project(const ds_trail *trail, px_campaign *campaign, const d
     px_status status = projection_list(&p, err);
     if (status == PX_OK)
         status = projection_read(&p, err);
-    if (status == PX_OK && p.count > 0 && isfinite(bound->linf))
+    if (status == PX_OK && p.rows.count > 0 && isfinite(bound->linf))
         status = projection_ask(&p, err);
     if (status == PX_OK)
         status = projection_count(&p, polluted_class, counts, err);
@@ -220,18 +193,20 @@ px_status ds_trail_save(const ds_trail *trail, px_campaign *campaign, bool seeds
 {
     px_campaign_identity identity;
     px_campaign_input in;
+    ds_rows rows;
     if (!px_campaign_identity_get(campaign, &identity))
         return px_fail(err, PX_E_INPUT, "'%s' is empty", px_campaign_folder(campaign));
-    const size_t bytes =
-        px_campaign_size(campaign) * (identity.dtype == PX_UINT8 ? 1 : sizeof(float));
-    uint8_t *pixels = pxi_calloc((size_t)trail->seeds, bytes);
-    px_status status = pixels ? PX_OK : projection_nomem(err);
-    for (int64_t s = 0; s < trail->seeds && status == PX_OK; s++)
-        status = px_campaign_read(
-            campaign, seeds ? trail->roots[s] : ds_trail_id(trail, s, trail->iterations - 1), &in,
-            pixels + (size_t)s * bytes, err);
+    PX_TRY(ds_rows_new(identity.dtype, &identity.shape, trail->seeds, &rows, err));
+    rows.indices = pxi_calloc((size_t)trail->seeds, sizeof *rows.indices);
+    px_status status = rows.indices ? PX_OK : projection_nomem(err);
+    for (int64_t s = 0; s < trail->seeds && status == PX_OK; s++) {
+        const int64_t id = seeds ? trail->roots[s] : ds_trail_id(trail, s, trail->iterations - 1);
+        rows.labels[s] = trail->labels[s];
+        rows.indices[s] = trail->indices[s];
+        status = px_campaign_read(campaign, id, &in, ds_rows_at(&rows, s), err);
+    }
     if (status == PX_OK)
-        status = rows_save(path, &identity, trail->seeds, pixels, trail->labels, err);
-    free(pixels);
+        status = ds_rows_save(&rows, path, err);
+    ds_rows_free(&rows);
     return status;
 }

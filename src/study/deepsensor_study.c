@@ -21,6 +21,9 @@ static const px_study_part ds_parts[] = {
     {"table4", "Table 4: networks trained with polluted data", true},
     {"table5", "Table 5: networks that are under- and over-trained", true},
     {"rq5", "lambda, epsilon, and where particles begin", true},
+    {"fig1", "Figure 1: excitable neurons of corner cases and of noise", true},
+    {"overlap", "Figure 7: neurons that attacks and the swarm have in common", true},
+    {"retrain", "Figures 4 to 6: attacks on networks retrained with what was found, CLEVER", true},
     {"table6", "Table 6: speakers, the whole of the test part", true},
     {"table7", "Table 7: speakers, under- and over-trained", true},
 };
@@ -67,6 +70,10 @@ static int64_t cell_runs(const px_study *study, size_t subject, size_t state, si
         runs = PX_MAX(runs, pxi_study_runs(study, "table4"));
     if (faulty && paper)
         runs = PX_MAX(runs, pxi_study_runs(study, audio ? "table7" : "table5"));
+    if (state == DS_CLEAN && !audio && paper)
+        runs = PX_MAX(runs, pxi_study_runs(study, "retrain"));
+    if (state == DS_CLEAN && !audio && method == DS_SENSOR)
+        runs = PX_MAX(runs, pxi_study_runs(study, "overlap"));
     if (subject == DS_LENET5 && (group >= DS_GROUP_LAMBDA || method == DS_SENSOR) &&
         (state == DS_CLEAN || state == DS_POLLUTED10 || state == DS_OVER))
         runs = PX_MAX(runs, pxi_study_runs(study, "rq5"));
@@ -170,6 +177,51 @@ static px_status plan_cell(px_study *study, size_t subject, size_t state, size_t
     return pxi_study_add_job(study, &job, err);
 }
 
+/* A job of a part that is none of the campaigns, unless its cell is there. */
+static px_status plan_other(px_study *study, const char *kind, size_t subject, size_t a,
+                            int64_t run, const char *key, const char *what, double seconds,
+                            px_error *err)
+{
+    const ds_subject *s = &ds_subjects[subject];
+    study_job job = {.kind = kind, .subject = subject, .run = run, .a = a, .seconds = seconds};
+    if (pxi_cells_find(study->cells, key))
+        return PX_OK;
+    snprintf(job.label, sizeof job.label, "%s %s: %s, run %" PRId64, s->dataset, s->arch, what,
+             run);
+    snprintf(job.cost, sizeof job.cost, "%s %s %s %" PRId64, s->dataset, s->arch, what,
+             ds_seeds(study));
+    return pxi_study_add_job(study, &job, err);
+}
+
+/* Figures 1 and 4 to 7, which need what the campaigns of the same run found. */
+static px_status plan_figures(px_study *study, size_t subject, int64_t run, px_error *err)
+{
+    char key[CELL_KEY], what[80];
+    const double part = (double)ds_seeds(study) / DS_SEEDS;
+    const double slow = subject <= DS_LENET5 ? 1.0 : 20.0;
+    if (subject == DS_LENET5 && run <= pxi_study_runs(study, "fig1")) {
+        ds_excite_key(study, subject, "fig1", run, DS_PAIRS, key);
+        PX_TRY(
+            plan_other(study, "fig1", subject, 0, run, key, "excitable neurons", 20.0 * part, err));
+    }
+    if (run <= pxi_study_runs(study, "overlap") && cell_possible(study, subject, DS_SENSOR)) {
+        ds_excite_key(study, subject, "overlap", run, DS_OVERLAP, key);
+        PX_TRY(plan_other(study, "overlap", subject, 0, run, key, "overlap of neurons",
+                          30.0 * part * slow, err));
+    }
+    for (size_t i = 0; i < DS_REMEDIES && run <= pxi_study_runs(study, "retrain"); i++) {
+        const size_t remedy = i == 0 ? DS_NOTHING : i <= DS_NOTHING ? i - 1 : i; /* it is first */
+        if (remedy < DS_PAPER_METHODS && !cell_possible(study, subject, remedy))
+            continue;
+        ds_retrain_key(study, subject, remedy, run, key);
+        snprintf(what, sizeof what, "%s", remedy == DS_NOTHING ? "attacked as it is" : "retrain, ");
+        if (remedy != DS_NOTHING)
+            snprintf(what + strlen(what), sizeof what - strlen(what), "%s", ds_remedies[remedy]);
+        PX_TRY(plan_other(study, "retrain", subject, remedy, run, key, what, 300.0 * slow, err));
+    }
+    return PX_OK;
+}
+
 /* Whether any method is run on the network; and whether DeepXplore is. */
 static bool state_wanted(const px_study *study, size_t subject, size_t state, bool *rivals)
 {
@@ -181,6 +233,7 @@ static bool state_wanted(const px_study *study, size_t subject, size_t state, bo
         wanted |= run;
         *rivals |= run && strcmp(ds_methods[m].engine, "deepxplore") == 0;
     }
+    wanted |= subject == DS_LENET5 && state == DS_CLEAN && pxi_study_runs(study, "fig1") > 0;
     return wanted || (pxi_study_runs(study, "networks") > 0 &&
                       (state == DS_CLEAN || ds_faulty_of(subject) < DS_FAULTY));
 }
@@ -212,12 +265,15 @@ static px_status ds_plan(px_study *study, px_error *err)
     for (size_t i = 0; i < PX_LEN(ds_parts); i++)
         most = PX_MAX(most, study->part_runs[i]);
     for (int64_t run = 1; run <= most; run++)
-        for (size_t s = 0; s < DS_SUBJECTS; s++)
+        for (size_t s = 0; s < DS_SUBJECTS; s++) {
             for (size_t state = 0; state < DS_STATES; state++)
                 for (size_t m = 0; m < ds_method_count; m++)
                     if (planned[s][state] && run <= cell_runs(study, s, state, m) &&
                         cell_possible(study, s, m))
                         PX_TRY(plan_cell(study, s, state, m, run, err));
+            if (planned[s][DS_CLEAN] && !ds_is_audio(s))
+                PX_TRY(plan_figures(study, s, run, err));
+        }
     return PX_OK;
 }
 
@@ -233,7 +289,11 @@ static px_status ds_run(px_study *study, const study_job *job, px_error *err)
     static const struct {
         const char *kind;
         px_status (*run)(px_study *study, const study_job *job, px_error *err);
-    } kinds[] = {{"rival", run_rival}, {"cell", ds_run_cell}};
+    } kinds[] = {{"rival", run_rival},
+                 {"cell", ds_run_cell},
+                 {"fig1", ds_run_figure1},
+                 {"overlap", ds_run_overlap},
+                 {"retrain", ds_run_retrain}};
     for (size_t i = 0; i < PX_LEN(kinds); i++)
         if (strcmp(kinds[i].kind, job->kind) == 0)
             return kinds[i].run(study, job, err);

@@ -6,6 +6,8 @@
 #include "study/deepsensor_trail.h"
 #include "study/study_inside.h"
 
+#include <plexor/attack.h>
+
 /* The bound that all methods are compared at, in scaled units: a tenth of the range of pixels. */
 #define DS_BOUND 0.1
 
@@ -76,6 +78,31 @@ char *ds_examples_path(const px_study *study, size_t subject, size_t state, size
 /* A folder in the study's, made if it is not there. */
 px_status ds_folder(const px_study *study, const char *name, px_error *err);
 px_status ds_run_cell(px_study *study, const study_job *job, px_error *err);
+
+/* --- retrained networks (deepsensor_retrain.c) ------------------------------------------------ */
+
+enum { DS_NOTHING = DS_PAPER_METHODS, DS_PGD, DS_REMEDIES }; /* after the methods of the paper */
+extern const char *const ds_remedies[DS_REMEDIES];           /* "deepxplore", ..., "none", "pgd" */
+/* Attacks that networks are asked to withstand. */
+enum { DS_ATTACK_PGD, DS_ATTACK_FGSM, DS_ATTACK_DEEPFOOL, DS_ATTACK_JSMA, DS_ATTACKS };
+extern const char *const ds_attacks[DS_ATTACKS];
+/* "mnist lenet5 retrain deephunter run=1 n=500" */
+void ds_retrain_key(const px_study *study, size_t subject, size_t remedy, int64_t run,
+                    char key[CELL_KEY]);
+/* As the paper has them: eps 0.3, 40 steps of eps/30 for PGD; DeepFool and JSMA have no eps. */
+void ds_attack_options(const px_study *study, int64_t run, size_t attack, px_attack_options *out);
+px_status ds_run_retrain(px_study *study, const study_job *job, px_error *err);
+
+/* --- excitable neurons (deepsensor_excite.c) -------------------------------------------------- */
+
+/* What is compared in Figures 1 and 7: three attacks, the swarm's last examples, and noise, which
+ * has the swarm's (Figure 1: PGD's) changes at other places. */
+enum { DS_BY_PGD, DS_BY_JSMA, DS_BY_DEEPFOOL, DS_BY_SENSOR, DS_BY_NOISE, DS_SOURCES };
+extern const char *const ds_sources[DS_SOURCES];
+void ds_excite_key(const px_study *study, size_t subject, const char *what, int64_t run,
+                   int64_t count, char key[CELL_KEY]); /* what: "fig1" or "overlap" */
+px_status ds_run_figure1(px_study *study, const study_job *job, px_error *err);
+px_status ds_run_overlap(px_study *study, const study_job *job, px_error *err);
 
 /* --- the report ------------------------------------------------------------------------------- */
 

@@ -35,4 +35,10 @@ void ds_table_times(const px_study *study, study_document *doc);
 void ds_table_curves(const px_study *study, study_document *doc);
 void ds_table_networks(const px_study *study, study_document *doc); /* Tables 1 and 2 */
 
+/* Figures 1, 7 and 4 to 6 (deepsensor_figures.c). */
+void ds_table_excited(const px_study *study, study_document *doc);
+void ds_table_overlap(const px_study *study, study_document *doc);
+void ds_table_retrained(const px_study *study, study_document *doc);
+void ds_claims_figures(const px_study *study, study_document *doc);
+
 #endif

@@ -17,6 +17,7 @@ void ds_trail_free(ds_trail *trail)
 {
     free(trail->roots);
     free(trail->labels);
+    free(trail->indices);
     free(trail->examples);
     free(trail->fitness);
     *trail = (ds_trail){0};
@@ -123,8 +124,9 @@ static px_status reader_seeds(trail_reader *r, px_error *err)
     r->executions = counts.executions;
     t->roots = pxi_calloc(seeds, sizeof *t->roots);
     t->labels = pxi_calloc(seeds, sizeof *t->labels);
+    t->indices = pxi_calloc(seeds, sizeof *t->indices);
     r->place = pxi_calloc((size_t)r->last + 1, sizeof *r->place);
-    if (!t->roots || !t->labels || !r->place)
+    if (!t->roots || !t->labels || !t->indices || !r->place)
         return trail_nomem(err);
     for (int64_t i = 0; i <= r->last; i++)
         r->place[i] = -1;
@@ -134,6 +136,7 @@ static px_status reader_seeds(trail_reader *r, px_error *err)
             return PX_OK;
         r->place[in.id] = t->seeds;
         t->roots[t->seeds] = in.id;
+        t->indices[t->seeds] = in.data_index;
         t->labels[t->seeds++] = in.label;
     }
 }

@@ -26,6 +26,7 @@ typedef struct ds_example {
 typedef struct ds_trail {
     int64_t seeds, iterations, classes;
     int64_t *roots, *labels; /* per seed: id, class */
+    int64_t *indices;        /* where it is in its data set */
     ds_example *examples;    /* [seeds][iterations] */
     double fresh;            /* pairs (seed, iteration) in which a fault was found */
     double pairs;            /* pairs (seed, wrong class) among all faults */
@@ -67,7 +68,7 @@ typedef struct ds_bound { /* how far examples may be from their seeds */
 px_status ds_trail_project(const ds_trail *trail, px_campaign *campaign, const ds_bound *bound,
                            int64_t polluted_class, ds_counts *counts, px_error *err);
 
-/* The last examples, or the seeds, as an NPZ file: x, y. */
+/* The last examples, or the seeds, as an NPZ file: x, y, indices of the seeds. */
 px_status ds_trail_save(const ds_trail *trail, px_campaign *campaign, bool seeds, const char *path,
                         px_error *err);
 
