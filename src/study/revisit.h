@@ -39,8 +39,9 @@ typedef struct rv_subject {
      * [0, 1]: a shift alone, so that lengths are the same numbers in scaled pixel units. */
     double eps, step;
     int64_t steps;
-    double train_s; /* a network: what it took */
-    double pass_s;  /* 10,000 inputs forward */
+    /* Guesses of seconds on two cores, until a job was run: training a network, and 10,000 inputs
+     * forward. */
+    double train_s, pass_s;
 } rv_subject;
 extern const rv_subject rv_subjects[RV_SUBJECTS];
 

@@ -34,9 +34,9 @@ static const px_study_dataset rv_datasets[] = {
 
 /* clang-format off */
 const rv_subject rv_subjects[RV_SUBJECTS] = {
-    {"mnist", "lenet1", "MNIST, LeNet-1", "lenet1-valid", 0.3, 0.03, 20, 25, 0.15},
-    {"mnist", "lenet4", "MNIST, LeNet-4", "lenet4-valid", 0.3, 0.03, 20, 30, 0.2},
-    {"mnist", "lenet5", "MNIST, LeNet-5", "lenet5-valid", 0.3, 0.03, 20, 30, 0.2},
+    {"mnist", "lenet1", "MNIST, LeNet-1", "lenet1-valid", 0.3, 0.03, 20, 25, 0.06},
+    {"mnist", "lenet4", "MNIST, LeNet-4", "lenet4-valid", 0.3, 0.03, 20, 30, 0.08},
+    {"mnist", "lenet5", "MNIST, LeNet-5", "lenet5-valid", 0.3, 0.03, 20, 30, 0.08},
     {"cifar-10", "vgg16", "CIFAR-10, VGG-16", "vgg16-cifar", 16.0 / 255, 2.0 / 255, 30, 7200, 40},
     {"cifar-10", "resnet20", "CIFAR-10, ResNet-20", "resnet20", 16.0 / 255, 2.0 / 255, 30, 900, 3.5},
     {"cifar-10", "resnet56", "CIFAR-10, ResNet-56", "resnet56", 16.0 / 255, 2.0 / 255, 30, 2700, 10},
@@ -47,9 +47,9 @@ const rv_subject rv_subjects[RV_SUBJECTS] = {
     {"eurosat", "resnet20", "EuroSAT, ResNet-20", "resnet20", 16.0 / 255, 2.0 / 255, 50, 1800, 14},
     {"eurosat", "resnet32", "EuroSAT, ResNet-32", "resnet32", 16.0 / 255, 2.0 / 255, 50, 3000, 24},
     {"eurosat", "resnet56", "EuroSAT, ResNet-56", "resnet56", 16.0 / 255, 2.0 / 255, 50, 5400, 40},
-    {"fashion-mnist", "lenet1", "Fashion-MNIST, LeNet-1", "lenet1-valid", 0.3, 0.03, 20, 25, 0.15},
-    {"fashion-mnist", "lenet4", "Fashion-MNIST, LeNet-4", "lenet4-valid", 0.3, 0.03, 20, 30, 0.2},
-    {"fashion-mnist", "lenet5", "Fashion-MNIST, LeNet-5", "lenet5-valid", 0.3, 0.03, 20, 30, 0.2},
+    {"fashion-mnist", "lenet1", "Fashion-MNIST, LeNet-1", "lenet1-valid", 0.3, 0.03, 20, 25, 0.06},
+    {"fashion-mnist", "lenet4", "Fashion-MNIST, LeNet-4", "lenet4-valid", 0.3, 0.03, 20, 30, 0.08},
+    {"fashion-mnist", "lenet5", "Fashion-MNIST, LeNet-5", "lenet5-valid", 0.3, 0.03, 20, 30, 0.08},
 };
 /* clang-format on */
 
@@ -126,7 +126,7 @@ bool rv_has(const px_study *study, size_t subject, int64_t run, const char *form
 static double retraining_seconds(const px_study *study, size_t subject, int64_t epochs)
 {
     const double parts = (double)rv_count(study) / 10000.0;
-    return rv_subjects[subject].pass_s * parts * (3.0 * (double)epochs + 5.0) + 2.0 * parts;
+    return rv_subjects[subject].pass_s * parts * (3.0 * (double)epochs + 5.0) + 0.5 * parts;
 }
 
 static px_status plan_job(px_study *study, size_t subject, int64_t run, const char *kind, size_t a,
