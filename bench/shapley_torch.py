@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 
-
 class LeNet(torch.nn.Module):
     """LeNet-5 with the weights of the file, as one would write it in PyTorch; stages end at the four hidden layers."""
 

@@ -1,5 +1,6 @@
 /* src/cli/cmd_localize.c - plexor localize MODEL --data SPEC */
 #include "cli/localize_print.h"
+#include "cli/localize_shapley.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,6 +17,7 @@ typedef struct localize_args {
     int64_t k, run;
     double star, theta;
     bool per_class, pooled, compare;
+    shapley_args shapley;
     cli_output output;
 } localize_args;
 
@@ -242,13 +244,40 @@ static int localize_check(const cli_command *self, const localize_args *a)
     return CLI_DONE;
 }
 
+static bool localize_is_shapley(const localize_args *a)
+{
+    return strcmp(a->measure, "shapley") == 0;
+}
+
+/* The same for what goes with one kind of measure only. */
+static int localize_check_shapley(const cli_command *self, const localize_args *a)
+{
+    if (!localize_is_shapley(a))
+        return shapley_args_given(&a->shapley)
+                   ? cli_usage_error(self, "--perturb, --adversarial, --pair, --estimator, "
+                                           "--permutations, --truncation, --goal, --nodes, --norm "
+                                           "and --lambda go with --measure shapley")
+                   : CLI_DONE;
+    if (a->spectrum || a->state || a->shard || a->compare || a->compat || a->plot || a->run ||
+        a->theta != 0.0 || a->star != PX_STAR_DEFAULT)
+        return cli_usage_error(self, "--measure shapley counts no hits: --spectrum, --state, "
+                                     "--shard, --compare, --compat, --plot, --run, --theta and "
+                                     "--star do not go with it");
+    if (a->shapley.perturb && a->shapley.adversarial)
+        return cli_usage_error(self, "--perturb and --adversarial exclude each other");
+    if (!a->shapley.adversarial && strcmp(a->shapley.pair, "auto") != 0)
+        return cli_usage_error(self, "--pair goes with --adversarial");
+    return CLI_DONE;
+}
+
 static int localize_run(const cli_command *self, int argc, char **argv)
 {
-    localize_args a = {.measure = "ochiai", .k = 10, .star = PX_STAR_DEFAULT};
+    localize_args a = {
+        .measure = "ochiai", .k = 10, .star = PX_STAR_DEFAULT, .shapley = SHAPLEY_ARGS_DEFAULT};
     const char *path = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a.data),
-        CLI_STRING(0, "measure", &a.measure, "ID|random",
+        CLI_STRING(0, "measure", &a.measure, "ID|random|shapley",
                    "how suspicious a neuron is; 'plexor list measures' names them"),
         CLI_INT('k', "top", &a.k, "K", 1, 9e15, "how many neurons, for each class"),
         CLI_FLAG(0, "per-class", &a.per_class, "a ranking for each class (the default)"),
@@ -256,6 +285,7 @@ static int localize_run(const cli_command *self, int argc, char **argv)
         CLI_REAL(0, "star", &a.star, "X", 1e-3, 30, "the exponent of dstar"),
         CLI_REAL(0, "theta", &a.theta, "X", -1e30, 1e30, "a neuron is active above this"),
         CLI_NEURON_OPTIONS(&a.neurons),
+        SHAPLEY_OPTIONS(&a.shapley),
         CLI_FLAG(0, "compare", &a.compare, "all measures: neurons in common, and rank correlation"),
         CLI_INT(0, "run", &a.run, "N", 0, 4294967295.0,
                 "which draw of random neurons; others for another number"),
@@ -274,9 +304,25 @@ static int localize_run(const cli_command *self, int argc, char **argv)
     const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
     if (stop != CLI_GO)
         return stop;
-    int rc = localize_check(self, &a);
+    int rc = localize_check_shapley(self, &a);
+    if (rc == CLI_DONE && !(localize_is_shapley(&a) && a.shapley.adversarial && !a.data.spec))
+        rc = localize_check(self, &a); /* a campaign has what its inputs were before */
     if (rc != CLI_DONE)
         return rc;
+    if (localize_is_shapley(&a)) {
+        const shapley_job shapley = {.self = self,
+                                     .args = &a.shapley,
+                                     .data = &a.data,
+                                     .neurons = &a.neurons,
+                                     .workers = &a.workers,
+                                     .output_path = a.output_path,
+                                     .k = a.k,
+                                     .pooled = a.pooled,
+                                     .json = a.output.json,
+                                     .argc = argc,
+                                     .argv = argv};
+        return localize_shapley(&shapley, path);
+    }
     px_error err = {0};
     localize_job job = {.report = {0}};
     if (localize_work(self, &a, path, &job, &err) != PX_OK) {
@@ -308,9 +354,15 @@ const cli_command cli_command_localize = {
         "'plexor synthesize' tries that out, and --measure random gives neurons from the same "
         "layers to compare with.\n"
         "--state saves the counts; those of parts of the data (--shard) are joined by 'plexor "
-        "merge' and ranked with --spectrum.",
+        "merge' and ranked with --spectrum.\n"
+        "--measure shapley asks another question: which channels a change of the loss comes from "
+        "when inputs are changed a little (--perturb, an attack, or --adversarial, data). Score: "
+        "the mean Shapley value on a common scale (--norm); a neuron is excitable on an input "
+        "above --lambda.",
     .examples = "plexor localize net.onnx --data digits -k 10 -o suspicious.csv\n"
                 "plexor localize net.onnx --data digits --measure dstar --pooled --compare\n"
+                "plexor localize net.onnx --data digits --limit 100 --measure shapley --perturb "
+                "fgsm:8/255 -o suspicious.csv\n"
                 "plexor localize net.onnx --data digits --shard 0/4 --state 0.state\n",
     .run = localize_run,
 };

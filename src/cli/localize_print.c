@@ -26,8 +26,11 @@ void list_print_measures(void)
         cli_table_cell(table, "%s", m->source);
     }
     cli_table_print_free(table, "");
-    printf("\naf, as: inputs on which the neuron was active while the network failed, succeeded; "
-           "nf, ns: not active\nF = af+nf, P = as+ns, N = F+P; a ratio 0/0 counts as 0\n");
+    printf(
+        "\naf, as: inputs on which the neuron was active while the network failed, succeeded; "
+        "nf, ns: not active\nF = af+nf, P = as+ns, N = F+P; a ratio 0/0 counts as 0\n"
+        "besides: 'random', neurons to compare with, and 'shapley', what neurons have to do with "
+        "a change of the loss\n");
 }
 
 void list_json_measures(px_json *json)
@@ -209,9 +212,8 @@ void localize_print(const localize_report *r)
 /* --- for programs
  * -------------------------------------------------------------------------------- */
 
-static void json_suspect(const px_suspect *s, px_json *json)
+void localize_json_suspect(const px_suspect *s, px_json *json)
 {
-    px_json_object(json, NULL);
     if (s->class_index == PX_POOLED)
         px_json_null(json, "class");
     else
@@ -226,7 +228,6 @@ static void json_suspect(const px_suspect *s, px_json *json)
     px_json_int(json, "nf", s->hits.nf);
     px_json_real(json, "score", s->score);
     px_json_bool(json, "infinite", isinf(s->score));
-    px_json_end(json);
 }
 
 static void json_classes(const px_spectrum *spectrum, px_json *json)
@@ -283,8 +284,11 @@ static void json_ranking(const localize_report *r, px_json *json)
     px_json_int(json, "k", r->k);
     px_json_bool(json, "per_class", r->list->items[0].class_index != PX_POOLED);
     px_json_array(json, "suspicious");
-    for (size_t i = 0; i < r->list->count; i++)
-        json_suspect(&r->list->items[i], json);
+    for (size_t i = 0; i < r->list->count; i++) {
+        px_json_object(json, NULL);
+        localize_json_suspect(&r->list->items[i], json);
+        px_json_end(json);
+    }
     px_json_end(json);
     if (!px_measure_find(r->list->measure)) {
         px_json_int(json, "borrowed", r->list->borrowed);

@@ -27,6 +27,9 @@ px_status localize_plot(const localize_report *report, const char *path, px_erro
 /* counts[layer]: how many of the list's neurons are in each layer of the spectrum. */
 void localize_layers(const px_spectrum *spectrum, const px_suspicious *list, double *counts);
 
+/* The members of one suspicious neuron, into an object that is open. */
+void localize_json_suspect(const px_suspect *suspect, px_json *json);
+
 void list_print_measures(void);
 void list_json_measures(px_json *json);
 

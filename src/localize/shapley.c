@@ -79,7 +79,13 @@ static px_status shapley_input(px_shapley *s, const px_shape *shape, px_error *e
     if (!shape && !value->has_shape)
         return px_fail(err, PX_E_UNSUPPORTED, "the file declares no shape for input '%s'",
                        value->name);
-    s->input = (px_feed){.value = graph->inputs[0], .shape = shape ? *shape : value->shape};
+    s->input =
+        (px_feed){.value = graph->inputs[0], .shape = value->has_shape ? value->shape : *shape};
+    bool open = false;
+    for (int d = 1; d < s->input.shape.rank; d++)
+        open = open || s->input.shape.dim[d] < 1;
+    if (open && shape) /* what is declared stays: a flat input takes pictures too */
+        s->input.shape = *shape;
     s->input.shape.dim[0] = 1;
     for (int d = 1; d < s->input.shape.rank; d++)
         if (s->input.shape.dim[d] < 1) {
@@ -96,6 +102,7 @@ static px_status shapley_lanes(px_shapley *s, const px_shapley_options *options,
 {
     px_probe_options probe = px_probe_options_default();
     PX_TRY(px_probe_options_parse(&probe, options->layers, options->tap, NULL, err));
+    s->tap = probe.tap;
     probe.feeds = &s->input;
     probe.feed_count = 1;
     PX_TRY(px_probe_new(s->model, &probe, &s->probe, err));

@@ -61,6 +61,7 @@ struct px_shapley {
     const px_model *model;
     px_scores scores;
     px_probe *probe;
+    px_tap tap;
     px_pool *pool;
     int workers;
     px_feed input; /* one sample */

@@ -100,6 +100,11 @@ static int ranking_order(const void *left, const void *right)
     return (a->neuron > b->neuron) - (a->neuron < b->neuron);
 }
 
+void pxi_ranking_sort(pxi_scored *scored, size_t count)
+{
+    qsort(scored, count, sizeof *scored, ranking_order);
+}
+
 void pxi_ranking(const px_spectrum *spectrum, const px_measure *measure, double star, int c,
                  pxi_scored *scored)
 {
@@ -111,7 +116,7 @@ void pxi_ranking(const px_spectrum *spectrum, const px_measure *measure, double 
                 .score = measure->score(&hits, star), .af = hits.af, .layer = l, .neuron = n};
         }
     }
-    qsort(scored, (size_t)spectrum->counts.width, sizeof *scored, ranking_order);
+    pxi_ranking_sort(scored, (size_t)spectrum->counts.width);
 }
 
 /* What to do where there is nothing to rank. */

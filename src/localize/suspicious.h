@@ -5,7 +5,8 @@
 #include "localize/spectrum.h"
 
 #define PXI_RANDOM "random" /* in place of a measure's id */
-#define PXI_STAR_MOST 30.0  /* so that af^star stays finite */
+#define PXI_SHAPLEY "shapley"
+#define PXI_STAR_MOST 30.0 /* so that af^star stays finite */
 
 /* A list with the spectrum's facts and its own copy of the layers' names, without neurons;
  * names[i] is that of layer i. */
@@ -26,6 +27,8 @@ typedef struct pxi_scored {
 /* All neurons of a class, by the rule of the ranking; `scored` has room for them. */
 void pxi_ranking(const px_spectrum *spectrum, const px_measure *measure, double star, int c,
                  pxi_scored *scored);
+/* Puts neurons in that order. */
+void pxi_ranking_sort(pxi_scored *scored, size_t count);
 /* The first half of that rule: below 0 where a comes before b, 0 where they tie. */
 int pxi_scored_compare(const pxi_scored *a, const pxi_scored *b);
 

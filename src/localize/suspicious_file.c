@@ -161,7 +161,8 @@ static px_status file_common(file_reader *r, px_error *err)
     uint64_t model = 0;
     const char *measure = file_field(r, COLUMN_MEASURE);
     const px_measure *known = px_measure_find(measure);
-    if (!known && strcmp(measure, PXI_RANDOM) != 0)
+    const bool shapley = strcmp(measure, PXI_SHAPLEY) == 0;
+    if (!known && !shapley && strcmp(measure, PXI_RANDOM) != 0)
         return file_bad(r, COLUMN_MEASURE, "a measure; 'plexor list measures' names them", err);
     PX_TRY(file_real(r, COLUMN_STAR, &star, err));
     PX_TRY(file_real(r, COLUMN_THETA, &theta, err));
@@ -177,7 +178,7 @@ static px_status file_common(file_reader *r, px_error *err)
         const px_status status = px_probe_options_parse(&options, NULL, r->tap, r->neurons, err);
         if (status != PX_OK)
             return px_fail_in(err, PX_E_INPUT, "'%s': line %zu", r->csv.name, r->csv.line - 1);
-        list->measure = known ? known->id : PXI_RANDOM;
+        list->measure = known ? known->id : shapley ? PXI_SHAPLEY : PXI_RANDOM;
         list->star = star;
         list->theta = theta;
         list->model_hash = model;

@@ -129,6 +129,20 @@ static void test_coalitions(void **state)
         }
 }
 
+/* The inner layer of a residual block is no cut, and no sum is claimed for it. */
+static void test_cuts(void **state)
+{
+    (void)state;
+    static const bool cuts[] = {true, false, true};
+    px_model *model = small_model(3, 1);
+    px_shapley *s = small_shapley(model, 1);
+    assert_int_equal(px_shapley_layer_count(s), 3);
+    for (size_t l = 0; l < 3; l++)
+        assert_int_equal(px_shapley_layer_get(s, l)->cut, cuts[l]);
+    px_shapley_free(s);
+    px_model_free(model);
+}
+
 /* --- the diagonal against finite differences and its sum
  * ----------------------------------------- */
 
@@ -263,8 +277,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worked_exact), cmocka_unit_test(test_worked_diagonal),
-        cmocka_unit_test(test_coalitions),   cmocka_unit_test(test_diagonal),
-        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_coalitions),   cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_diagonal),     cmocka_unit_test(test_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

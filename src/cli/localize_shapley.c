@@ -1,0 +1,443 @@
+/* src/cli/localize_shapley.c - plexor localize --measure shapley */
+#include "cli/localize_shapley.h"
+
+#include "cli/localize_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/attack.h>
+#include <plexor/system.h>
+#include <plexor/text.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS_AT_A_TIME = 32, SHOWN_ROWS = 200 };
+
+typedef struct shapley_work {
+    const shapley_job *job;
+    px_model *model;
+    assess_sides sides; /* adversarial: only with --adversarial */
+    px_shapley *s;
+    px_shapley_tally_options options;
+    px_shapley_tally *tally;
+    px_suspicious *list;
+    char how[256]; /* the inputs were changed */
+    /* pairs on their way to the tally */
+    float *x, *moved;
+    int64_t labels[PAIRS_AT_A_TIME];
+    int64_t waiting;
+    double seconds;
+} shapley_work;
+
+bool shapley_args_given(const shapley_args *a)
+{
+    const shapley_args none = SHAPLEY_ARGS_DEFAULT;
+    return a->perturb || a->adversarial || a->estimator || a->norm || a->goal ||
+           strcmp(a->pair, none.pair) != 0 || a->permutations != none.permutations ||
+           a->nodes != none.nodes || !isnan(a->lambda) || !isnan(a->truncation);
+}
+
+/* --- settings
+ * ------------------------------------------------------------------------------------ */
+
+static px_status work_settings(shapley_work *w, px_error *err)
+{
+    const shapley_args *a = w->job->args;
+    px_shapley_tally_options o = px_shapley_tally_options_default();
+    if (a->estimator)
+        PX_TRY(px_shapley_method_parse(a->estimator, &o.method, err));
+    const bool code = o.method == PX_SHAPLEY_CODE;
+    if (code)
+        o.norm = PX_SHAPLEY_RAW; /* it is scaled already */
+    if (a->norm)
+        PX_TRY(px_shapley_norm_parse(a->norm, &o.norm, err));
+    o.lambda = !isnan(a->lambda) ? a->lambda : code ? PX_SHAPLEY_CODE_LAMBDA : o.lambda;
+    PX_TRY(px_shapley_check_lambda(o.norm, o.lambda, err));
+    if (a->permutations % 2)
+        return px_fail(err, PX_E_USAGE,
+                       "--permutations %" PRId64 ": each goes with its reverse, so take an even "
+                       "number",
+                       a->permutations);
+    if (o.method != PX_SHAPLEY_SAMPLED && (a->goal || !isnan(a->truncation)))
+        return px_fail(err, PX_E_USAGE, "--goal and --truncation go with --estimator sampled");
+    o.nodes = (int)a->nodes;
+    o.sampling.permutations = a->permutations;
+    o.sampling.seed = (uint64_t)w->job->data->seed;
+    o.sampling.norm = o.norm;
+    o.sampling.lambda = o.lambda;
+    o.sampling.top = w->job->k;
+    if (!isnan(a->truncation))
+        o.sampling.truncation = a->truncation;
+    if (a->goal && strcmp(a->goal, "excitable") == 0)
+        o.sampling.goal = PX_SHAPLEY_EXCITABLE;
+    else if (a->goal && strcmp(a->goal, "top") == 0)
+        o.sampling.goal = PX_SHAPLEY_TOP;
+    else if (a->goal && strcmp(a->goal, "all") != 0)
+        return px_fail(err, PX_E_USAGE, "--goal %.60s: there are all, excitable and top", a->goal);
+    if (w->job->neurons->view && strcmp(w->job->neurons->view, "chan") != 0)
+        return px_fail(err, PX_E_USAGE,
+                       "--neurons %.60s: with --measure shapley, players are the channels of "
+                       "hidden layers (chan)",
+                       w->job->neurons->view);
+    w->options = o;
+    return PX_OK;
+}
+
+/* --- pairs
+ * --------------------------------------------------------------------------------------- */
+
+static px_status work_flush(shapley_work *w, px_error *err)
+{
+    int64_t predictions[PAIRS_AT_A_TIME];
+    PX_TRY(px_shapley_judge(w->s, w->x, NULL, w->waiting, predictions, NULL, err));
+    for (int64_t i = 0; i < w->waiting; i++)
+        if (w->labels[i] < 0) /* what the network says stands in for a label */
+            w->labels[i] = predictions[i] < 0 ? 0 : predictions[i];
+    const int64_t count = w->waiting;
+    w->waiting = 0;
+    return px_shapley_tally_add(w->tally, w->x, w->moved, w->labels, count, err);
+}
+
+/* The places of the next pair; full: makes room first. */
+static px_status work_next(shapley_work *w, int64_t label, float **x, float **moved, px_error *err)
+{
+    const size_t size = (size_t)px_shapley_input_size(w->s);
+    if (w->waiting == PAIRS_AT_A_TIME)
+        PX_TRY(work_flush(w, err));
+    *x = w->x + (size_t)w->waiting * size;
+    *moved = w->moved + (size_t)w->waiting * size;
+    w->labels[w->waiting++] = label;
+    return PX_OK;
+}
+
+static px_status work_emit(void *context, const px_attack_made *made, px_error *err)
+{
+    shapley_work *w = context;
+    const px_shape shape = px_dataset_shape(w->sides.original.set);
+    const size_t size = w->sides.original.floats;
+    float *x = NULL, *moved = NULL;
+    PX_TRY(work_next(w, made->row->truth, &x, &moved, err));
+    memcpy(x, made->original, size * sizeof *x);
+    if (made->bytes)
+        for (size_t i = 0; i < size; i++)
+            moved[i] = (float)made->bytes[i];
+    else
+        memcpy(moved, made->exact, size * sizeof *moved);
+    PX_TRY(px_preprocess_apply(&w->sides.original.pre, &shape, x, err));
+    return px_preprocess_apply(&w->sides.original.pre, &shape, moved, err);
+}
+
+/* "METHOD:EPS" */
+static px_status work_perturb(shapley_work *w, px_attack_options *o, px_error *err)
+{
+    const char *text = w->job->args->perturb ? w->job->args->perturb : "fgsm";
+    const char *colon = strchr(text, ':');
+    char method[64];
+    snprintf(method, sizeof method, "%.*s", (int)(colon ? colon - text : (long)strlen(text)), text);
+    const px_attack_method *known = px_attack_method_find(method);
+    if (!known)
+        return px_fail(err, PX_E_USAGE,
+                       "--perturb %.60s: there is no attack '%.60s'; 'plexor list attacks' names "
+                       "them",
+                       text, method);
+    if (colon && !known->bounded)
+        return px_fail(err, PX_E_USAGE, "--perturb %.60s: %s takes no eps", text, method);
+    *o = px_attack_options_default();
+    o->method = known->id;
+    o->seed = (uint64_t)w->job->data->seed;
+    o->batch = w->job->workers->batch;
+    o->threads = (int)w->job->workers->threads;
+    px_attack_options ranged = *o;
+    PX_TRY(px_attack_complete(&ranged, w->sides.original.set, &w->sides.original.pre, err));
+    if (colon)
+        PX_TRY(px_length_parse(colon + 1, "--perturb", ranged.low, ranged.high, &o->eps, err));
+    PX_TRY(px_attack_complete(o, w->sides.original.set, &w->sides.original.pre, err));
+    if (known->bounded)
+        snprintf(w->how, sizeof w->how, "%s, eps %.6g", known->id, o->eps);
+    else
+        snprintf(w->how, sizeof w->how, "%s", known->id);
+    return PX_OK;
+}
+
+static px_status work_attack(shapley_work *w, px_error *err)
+{
+    const px_attack_job job = {
+        .model = w->model, .set = w->sides.original.set, .pre = &w->sides.original.pre};
+    px_attack_options options;
+    px_attack *attack = NULL;
+    PX_TRY(work_perturb(w, &options, err));
+    cli_progress progress = cli_progress_start("localize");
+    options.emit = work_emit;
+    options.emit_context = w;
+    options.progress = cli_progress_tick;
+    options.progress_context = &progress;
+    px_status status = px_attack_run(&job, &options, &attack, err);
+    cli_progress_end(&progress);
+    px_attack_free(attack);
+    return status;
+}
+
+static px_status work_pairs(shapley_work *w, px_error *err)
+{
+    const assess_sides *sides = &w->sides;
+    const int64_t count = px_dataset_count(sides->adversarial.set);
+    px_status status = PX_OK;
+    snprintf(w->how, sizeof w->how, "%.160s, paired by %s",
+             px_dataset_describe(sides->adversarial.set), sides->how);
+    cli_progress progress = cli_progress_start("localize");
+    for (int64_t i = 0; i < count && status == PX_OK; i++) {
+        float *x = NULL, *moved = NULL;
+        const int64_t partner = sides->partners ? sides->partners[i] : i;
+        if (!cli_progress_tick(&progress, i, count)) {
+            status = px_fail(err, PX_E_CANCELLED, "stopped");
+            break;
+        }
+        status = work_next(w, px_dataset_label(sides->original.set, partner), &x, &moved, err);
+        if (status == PX_OK)
+            status = px_dataset_input(sides->original.set, &sides->original.pre, partner, x, err);
+        if (status == PX_OK)
+            status =
+                px_dataset_input(sides->adversarial.set, &sides->adversarial.pre, i, moved, err);
+    }
+    cli_progress_end(&progress);
+    return status;
+}
+
+/* --- all of it
+ * ----------------------------------------------------------------------------------- */
+
+static px_status work_open(shapley_work *w, const char *path, px_error *err)
+{
+    const shapley_job *job = w->job;
+    PX_TRY(cli_model_load(job->self, path, &w->model, err));
+    if (job->args->adversarial) {
+        const assess_wish wish = {
+            .data = *job->data, .adversarial = job->args->adversarial, .pair = job->args->pair};
+        PX_TRY(assess_sides_open(w->model, &wish, &w->sides, err));
+    } else {
+        PX_TRY(cli_inputs_open(w->model, job->data, &w->sides.original, err));
+    }
+    const px_shapley_options options = {.layers = job->neurons->layers,
+                                        .tap = job->neurons->tap,
+                                        .threads = (int)job->workers->threads};
+    PX_TRY(px_shapley_new(w->model, &w->sides.original.shape, &options, &w->s, err));
+    if (w->sides.original.floats != (size_t)px_shapley_input_size(w->s))
+        return px_fail(err, PX_E_MISMATCH, "the data do not have the size of the network's input");
+    const size_t floats = PAIRS_AT_A_TIME * w->sides.original.floats;
+    w->x = calloc(floats, sizeof *w->x);
+    w->moved = calloc(floats, sizeof *w->moved);
+    if (!w->x || !w->moved)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    return px_shapley_tally_new(w->s, &w->options, &w->tally, err);
+}
+
+static px_status work_all(shapley_work *w, const char *path, px_error *err)
+{
+    const double start = px_clock_s();
+    const shapley_job *job = w->job;
+    PX_TRY(work_settings(w, err));
+    PX_TRY(work_open(w, path, err));
+    px_status status = job->args->adversarial ? work_pairs(w, err) : work_attack(w, err);
+    if (status == PX_E_CANCELLED && px_shapley_tally_sums(w->tally).used > 0) {
+        cli_note(job->self, "stopped after %" PRId64 " pairs: what follows is about those",
+                 px_shapley_tally_sums(w->tally).seen);
+        w->waiting = 0;
+        status = PX_OK;
+    }
+    PX_TRY(status);
+    PX_TRY(work_flush(w, err));
+    const int64_t neurons = px_shapley_neuron_count(w->s);
+    if (job->k > neurons)
+        cli_note(job->self, "there are %" PRId64 " neurons: -k %" PRId64 " takes all of them",
+                 neurons, job->k);
+    for (size_t l = 0; l < px_shapley_layer_count(w->s); l++)
+        if (!px_shapley_layer_get(w->s, l)->cut)
+            cli_note(job->self,
+                     "layer '%.100s' is no cut of the graph: there are ways around it, and its "
+                     "values do not add up to the change of the loss",
+                     px_shapley_layer_get(w->s, l)->name);
+    PX_TRY(px_shapley_rank(w->tally, job->k, job->pooled, &w->list, err));
+    w->seconds = px_clock_s() - start;
+    return job->output_path ? px_suspicious_save(w->list, job->output_path, err) : PX_OK;
+}
+
+/* --- for people
+ * ---------------------------------------------------------------------------------- */
+
+/* What the numbers are, never more than they are. */
+static void method_text(const px_shapley_tally_options *o, char *text, size_t size)
+{
+    if (o->method == PX_SHAPLEY_SAMPLED)
+        snprintf(text, size,
+                 "Shapley values, layer by layer: %" PRId64
+                 " permutations (each with its reverse), "
+                 "truncation %g, all coalitions where those are fewer",
+                 o->sampling.permutations, o->sampling.truncation);
+    else if (o->method == PX_SHAPLEY_CODE)
+        snprintf(text, size,
+                 "scaled differences of activations, as in DeepSensor's published code; no Shapley "
+                 "values");
+    else
+        snprintf(text, size, "Aumann-Shapley (Q=%d), %s", o->nodes,
+                 o->method == PX_SHAPLEY_AUMANN ? "all layers in one pass" : "layer by layer");
+}
+
+static int64_t suspect_neuron(const shapley_work *w, const px_suspect *suspect)
+{
+    for (size_t l = 0; l < px_shapley_layer_count(w->s); l++)
+        if (px_shapley_layer_get(w->s, l)->position == suspect->position)
+            return px_shapley_layer_get(w->s, l)->offset + suspect->unit;
+    return 0;
+}
+
+static void print_table(const shapley_work *w)
+{
+    static const char *const titles[] = {"CLASS", "NAME", "RANK", "LAYER", "NEURON", "AS",
+                                         "AF",    "NS",   "NF",   "SCORE", "VALUE",  "ERROR"};
+    const bool pooled = w->job->pooled;
+    cli_classes names = cli_classes_open(w->model, w->sides.original.set);
+    cli_table *table = cli_table_new(pooled ? "rlrrrrrrrr" : "rlrlrrrrrrrr");
+    for (size_t i = pooled ? 2 : 0; i < sizeof titles / sizeof *titles; i++)
+        cli_table_cell(table, "%s", titles[i]);
+    for (size_t i = 0; i < w->list->count && i < SHOWN_ROWS; i++) {
+        const px_suspect *s = &w->list->items[i];
+        const px_shapley_neuron n =
+            px_shapley_tally_neuron(w->tally, s->class_index, suspect_neuron(w, s));
+        char a[CLI_NUMBER_TEXT];
+        if (!pooled) {
+            cli_table_cell(table, "%d", s->class_index);
+            cli_table_cell(table, "%s", cli_class_name(&names, s->class_index, a));
+        }
+        cli_table_cell(table, "%" PRId64, s->rank);
+        cli_table_cell(table, "%s", s->layer);
+        cli_table_cell(table, "%" PRId64, s->unit);
+        cli_table_cell(table, "%" PRId64, s->hits.as);
+        cli_table_cell(table, "%" PRId64, s->hits.af);
+        cli_table_cell(table, "%" PRId64, s->hits.ns);
+        cli_table_cell(table, "%" PRId64, s->hits.nf);
+        cli_table_cell(table, "%.6g", s->score);
+        cli_table_cell(table, "%.6g", n.value);
+        cli_table_cell(table, isnan(n.error) ? "-" : "%.2g", n.error);
+    }
+    cli_table_print_free(table, "");
+    if (w->list->count > SHOWN_ROWS)
+        printf("and %zu more: -o and --json have them all\n", w->list->count - SHOWN_ROWS);
+    cli_classes_close(&names);
+}
+
+static void work_print(const shapley_work *w)
+{
+    const px_shapley_sums sums = px_shapley_tally_sums(w->tally);
+    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT], text[256];
+    method_text(&w->options, text, sizeof text);
+    printf("%s pairs: %s, changed by %s\n", cli_number(sums.seen, a),
+           px_dataset_describe(w->sides.original.set), w->how);
+    printf("%s\n", px_probe_describe(px_shapley_probe(w->s)));
+    printf("%s pairs used, the network is wrong on %s of them after the change; left out: %s that "
+           "it gets wrong before",
+           cli_number(sums.used, a), cli_number(sums.failed, b), cli_number(sums.wrong_before, c));
+    if (sums.odd)
+        printf(", %s with values that are no numbers", cli_number(sums.odd, a));
+    printf("\nthe loss changes by %.6g on average\n", sums.change);
+    if (!isnan(sums.gap))
+        printf("sums of values are off that by %.2g on average%s\n", sums.gap,
+               w->options.method == PX_SHAPLEY_AUMANN ? ", over all layers together" : "");
+    printf("\n%s: %s\nexcitable: above %g, scale %s; %.1f%% of the neurons on average; AS .. NF "
+           "count pairs by that\n",
+           px_shapley_method_name(w->options.method), text, w->options.lambda,
+           px_shapley_norm_name(w->options.norm), 100.0 * sums.fitness);
+    print_table(w);
+    printf("\n%.1f s\n", w->seconds);
+}
+
+/* --- for programs
+ * -------------------------------------------------------------------------------- */
+
+static void json_suspects(const shapley_work *w, px_json *json)
+{
+    px_json_array(json, "suspicious");
+    for (size_t i = 0; i < w->list->count; i++) {
+        const px_suspect *s = &w->list->items[i];
+        const px_shapley_neuron n =
+            px_shapley_tally_neuron(w->tally, s->class_index, suspect_neuron(w, s));
+        px_json_object(json, NULL);
+        localize_json_suspect(s, json);
+        px_json_real(json, "value", n.value);
+        px_json_real(json, "error", n.error);
+        px_json_end(json);
+    }
+    px_json_end(json);
+    px_json_array(json, "layers");
+    for (size_t l = 0; l < px_shapley_layer_count(w->s); l++) {
+        const px_shapley_layer *layer = px_shapley_layer_get(w->s, l);
+        px_json_object(json, NULL);
+        px_json_string(json, "name", layer->name);
+        px_json_int(json, "position", layer->position);
+        px_json_int(json, "neurons", layer->count);
+        px_json_bool(json, "cut", layer->cut);
+        px_json_array(json, "values"); /* over all classes */
+        for (int64_t n = 0; n < layer->count; n++)
+            px_json_real(json, NULL,
+                         px_shapley_tally_neuron(w->tally, PX_POOLED, layer->offset + n).value);
+        px_json_end(json);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static int work_json(const shapley_work *w)
+{
+    const px_shapley_sums sums = px_shapley_tally_sums(w->tally);
+    const px_shapley_tally_options *o = &w->options;
+    char text[256];
+    px_json json = {0};
+    method_text(o, text, sizeof text);
+    px_json_object(&json, NULL);
+    cli_json_origin(&json, w->model, w->sides.original.set, w->job->argc, w->job->argv);
+    cli_inputs_json(&w->sides.original, &json);
+    px_json_string(&json, "measure", w->list->measure);
+    px_json_string(&json, "neurons", px_probe_describe(px_shapley_probe(w->s)));
+    px_json_int(&json, "neuron_count", px_shapley_neuron_count(w->s));
+    px_json_string(&json, "perturbation", w->how);
+    px_json_string(&json, "estimator", px_shapley_method_name(o->method));
+    px_json_string(&json, "estimator_text", text);
+    px_json_string(&json, "norm", px_shapley_norm_name(o->norm));
+    px_json_real(&json, "lambda", o->lambda);
+    px_json_int(&json, "k", w->job->k);
+    px_json_bool(&json, "per_class", !w->job->pooled);
+    px_json_int(&json, "count", sums.seen);
+    px_json_int(&json, "used", sums.used);
+    px_json_int(&json, "wrong_before", sums.wrong_before);
+    px_json_int(&json, "odd", sums.odd);
+    px_json_int(&json, "failed", sums.failed);
+    px_json_real(&json, "change", sums.change);
+    px_json_real(&json, "excitable", sums.fitness);
+    px_json_real(&json, "gap", sums.gap);
+    px_json_real(&json, "gap_stated", sums.stated);
+    json_suspects(w, &json);
+    px_json_real(&json, "seconds", w->seconds);
+    px_json_end(&json);
+    return cli_print_json(w->job->self, &json);
+}
+
+int localize_shapley(const shapley_job *job, const char *model_path)
+{
+    px_error err = {0};
+    shapley_work w = {.job = job};
+    int rc = CLI_DONE;
+    if (work_all(&w, model_path, &err) != PX_OK)
+        rc = cli_fail(job->self, &err);
+    else if (job->json)
+        rc = work_json(&w);
+    else
+        work_print(&w);
+    px_suspicious_free(w.list);
+    px_shapley_tally_free(w.tally);
+    px_shapley_free(w.s);
+    assess_sides_close(&w.sides);
+    px_model_free(w.model);
+    free(w.x);
+    free(w.moved);
+    return rc;
+}
