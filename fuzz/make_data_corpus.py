@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Seeds for fuzz_idx, fuzz_npz, fuzz_png, fuzz_jpeg and fuzz_csv: small good files of every kind and
-bad ones that lie. Needs numpy; the pictures are those of tests/data/golden (make_golden.py)."""
+"""Seeds for fuzz_idx, fuzz_npz, fuzz_png, fuzz_jpeg, fuzz_csv, fuzz_wav and fuzz_flac: small good files
+of every kind and bad ones that lie. Needs numpy; pictures and recordings are those of
+tests/data/golden (make_golden.py, make_audio_golden.py)."""
 import gzip
 import io
 import os
@@ -88,7 +89,28 @@ def manifests():
     put("csv", "bad-binary.csv", b"a\0b,1\n")
 
 
+def recordings():
+    folder = os.path.join(GOLDEN, "audio")
+    for name in sorted(os.listdir(folder)):
+        kind = os.path.splitext(name)[1][1:]
+        if kind not in ("wav", "flac"):
+            continue
+        with open(os.path.join(folder, name), "rb") as file:
+            data = file.read()
+        if kind == "flac":
+            put(kind, name, data)
+        elif name != "tone16.wav":
+            size = data.rindex(b"data") + 4
+            put(kind, name, data[:size] + struct.pack("<I", 24) + data[size + 4:size + 28])
+        if name == "pcm16.wav":
+            put(kind, "bad-truncated.wav", data[:60])
+            put(kind, "bad-huge.wav", data[:40] + b"\xfe\xff\xff\xff" + data[44:60])
+        if name == "mono16.flac":
+            put(kind, "bad-truncated.flac", data[:len(data) // 2])
+
+
 idx()
 arrays()
 pictures()
 manifests()
+recordings()

@@ -14,6 +14,7 @@
 #ifndef PLEXOR_DATA_H
 #define PLEXOR_DATA_H
 
+#include <plexor/audio.h>
 #include <plexor/json.h>
 #include <plexor/property.h>
 #include <plexor/tensor.h>
@@ -33,6 +34,9 @@ typedef struct px_data_options {
     /* What the network wants; 0: as stored. 8-bit pictures are resized (PIL's antialiased bilinear)
      * and turned grey or RGB as needed; float arrays must fit. */
     int height, width, channels;
+    /* How recordings become features; NULL: px_audio_default() with `height` frames and `width`
+     * mels where those are given. */
+    const px_audio *audio;
 } px_data_options;
 PX_API px_data_options px_data_options_default(void);
 
@@ -68,6 +72,19 @@ PX_API const char *px_dataset_name(const px_dataset *set, int64_t index, char *b
 /* Index in the source before shuffle/offset/limit. */
 PX_API int64_t px_dataset_index(const px_dataset *set, int64_t index);
 
+/* Recordings (WAV, FLAC): a sample is [1, frames, n_mels] of float features. How they are made,
+ * with all that followed from the data; NULL: the data are something else. */
+PX_API const px_audio *px_dataset_audio(const px_dataset *set);
+/* The recording itself, one channel at the front end's sample rate; the caller frees *samples. */
+PX_API px_status px_dataset_clip(const px_dataset *set, int64_t index, float **samples,
+                                 size_t *count, px_error *err);
+/* Of the recordings that were read so far: how many are silent (nothing beyond -80 dB), how many
+ * clipped (three samples or more in a row at full scale), and the first of either, -1 without. */
+typedef struct px_audio_flaws {
+    int64_t silent, clipped, first_silent, first_clipped;
+} px_audio_flaws;
+PX_API px_audio_flaws px_dataset_audio_flaws(const px_dataset *set);
+
 /* PX_E_MISMATCH, naming the first offender, if a label is not below `classes`; PX_E_INPUT if there
  * are no labels at all. */
 PX_API px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err);
@@ -85,6 +102,8 @@ typedef struct px_preprocess {
     bool bgr;           /* swap the first and third channel; mean and std are in that order too */
     bool channels_last; /* the network's input is (N, H, W, C) */
     const char *scale_from, *mean_from, *std_from, *size_from; /* "option", "metadata", "default" */
+    px_audio audio; /* how recordings become features, where audio_from is not "default" */
+    const char *audio_from;
 } px_preprocess;
 
 /* Works out what a network wants from its metadata (px_model_properties) and the declared shape of
@@ -94,8 +113,11 @@ PX_API px_status px_preprocess_init(px_preprocess *pre, const px_property *prope
                                     size_t property_count, const px_shape *input_shape,
                                     const char *scale, const char *mean, const char *std,
                                     const char *size, px_error *err);
+/* Changes the settings of audio features by an option text ("resample=1"); NULL: nothing. */
+PX_API px_status px_preprocess_audio(px_preprocess *pre, const char *text, px_error *err);
 /* Opens a data set in the shape that the network's first input wants, and completes `pre` with what
- * depends on the data (the default scale: 1/255 for 8-bit sources, 1 for float ones). */
+ * depends on the data (the default scale: 1/255 for 8-bit sources, 1 for float ones; what of the
+ * audio features follows from the sample rate). */
 PX_API px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_shape,
                                      const char *spec, const px_data_options *options,
                                      px_dataset **out, px_error *err);

@@ -15,6 +15,7 @@
 
 #include <plexor/picture.h>
 
+#include <plexor/audio.h>
 #include <plexor/data.h>
 
 #include <plexor/mutate.h>

@@ -30,6 +30,7 @@ static px_status training_open(const px_model *model, const cli_data *data,
     }
     PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
                               input, data->scale, data->mean, data->std, data->size, err));
+    PX_TRY(px_preprocess_audio(pre, data->audio, err));
     const char *spec = training->spec ? training->spec : data->spec;
     const px_status status =
         cli_part_open(pre, input, spec, &options, training->spec != NULL, out, err);

@@ -37,6 +37,7 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     PX_TRY(px_preprocess_init(&inputs.pre, px_model_properties(model),
                               px_model_property_count(model), &value->shape, data->scale,
                               data->mean, data->std, data->size, err));
+    PX_TRY(px_preprocess_audio(&inputs.pre, data->audio, err));
     cli_campaign_preprocess(model, data, &inputs.pre);
     px_data_options options = px_data_options_default();
     options.split = data->split;
@@ -61,8 +62,23 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     return PX_OK;
 }
 
+static void inputs_flaw(const px_dataset *set, int64_t count, int64_t first, const char *what)
+{
+    char name[256];
+    if (count > 0 && !cli_quiet)
+        fprintf(stderr, "plexor: note: %" PRId64 " of %" PRId64 " recordings %s %s, '%s'%s\n",
+                count, px_dataset_count(set), count == 1 ? "is" : "are", what,
+                px_dataset_name(set, first, name, sizeof name), count > 1 ? " is the first" : "");
+}
+
 void cli_inputs_close(cli_inputs *inputs)
 {
+    if (inputs->set && px_dataset_audio(inputs->set)) {
+        const px_audio_flaws flaws = px_dataset_audio_flaws(inputs->set);
+        fflush(stdout);
+        inputs_flaw(inputs->set, flaws.silent, flaws.first_silent, "silent");
+        inputs_flaw(inputs->set, flaws.clipped, flaws.first_clipped, "clipped");
+    }
     px_dataset_close(inputs->set);
     inputs->set = NULL;
 }
@@ -121,8 +137,13 @@ void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_
     else
         snprintf(scale, sizeof scale, "%.6g", (double)pre->scale);
     printf("data     %s\n", px_dataset_describe(inputs->set));
-    printf("input    '%s' %s = (pixel * scale - mean) / std%s\n",
-           graph->values[graph->inputs[0]].name, px_shape_text(&open, shape),
+    const px_audio *audio = px_dataset_audio(inputs->set);
+    if (audio)
+        printf("audio    %d Hz, frames of %d every %d samples, %d mels of %g to %g Hz (%s)\n",
+               audio->sample_rate, audio->win_length, audio->hop_length, audio->n_mels,
+               audio->f_min, audio->f_max, pre->audio_from ? pre->audio_from : "default");
+    printf("input    '%s' %s = (%s * scale - mean) / std%s\n", graph->values[graph->inputs[0]].name,
+           px_shape_text(&open, shape), audio ? "feature" : "pixel",
            pre->bgr ? ", channels as BGR" : "");
     printf("         scale %s (%s), mean %s (%s), std %s (%s), size (%s)\n", scale, pre->scale_from,
            mean, pre->mean_from, std, pre->std_from, pre->size_from);
@@ -147,6 +168,10 @@ void cli_inputs_json(const cli_inputs *inputs, px_json *json)
     px_json_end(json);
     px_json_string(json, "std_from", pre->std_from);
     px_json_string(json, "size_from", pre->size_from);
+    if (px_dataset_audio(inputs->set)) {
+        px_audio_json(px_dataset_audio(inputs->set), "audio", json);
+        px_json_string(json, "audio_from", pre->audio_from);
+    }
     px_json_string(json, "channels", pre->bgr ? "bgr" : inputs->shape.dim[1] == 1 ? "gray" : "rgb");
     px_json_end(json);
 }

@@ -22,7 +22,7 @@ typedef struct cli_data {
     const char *spec, *split;
     int64_t limit, offset, seed;
     bool shuffle;
-    const char *scale, *mean, *std, *size;
+    const char *scale, *mean, *std, *size, *audio;
 } cli_data;
 
 #define CLI_DATA_DEFAULT \
@@ -43,7 +43,9 @@ typedef struct cli_data {
         CLI_STRING(0, "mean", &(d)->mean, "LIST",                                           \
                    "then subtracted, one number or one per channel"),                       \
         CLI_STRING(0, "std", &(d)->std, "LIST", "then divided by"),                         \
-        CLI_STRING(0, "size", &(d)->size, "HxW", "resize images to this")
+        CLI_STRING(0, "size", &(d)->size, "HxW", "resize images to this"),                  \
+        CLI_STRING(0, "audio", &(d)->audio, "SETTINGS",                                     \
+                   "of features of recordings: resample=1, ...; 'plexor list audio'")
 
 typedef struct cli_neurons {
     const char *layers, *tap, *view;
@@ -68,6 +70,7 @@ typedef struct cli_inputs { /* a data set in the form in which a network takes i
 
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
                           px_error *err);
+/* Says how many of the recordings that were read are silent or clipped. */
 void cli_inputs_close(cli_inputs *inputs);
 /* What is assumed about preprocessing, and where each part comes from. */
 void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_scores *scores);

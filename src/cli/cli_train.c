@@ -66,9 +66,10 @@ static px_status train_preprocess(const cli_train_request *r, const px_model *mo
         return px_fail(err, PX_E_UNSUPPORTED,
                        "'%s' has %d inputs; data sets can be fed to networks with one",
                        px_model_path(model), graph->input_count);
-    return px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
+    PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
                               &graph->values[graph->inputs[0]].shape, r->data.scale, r->data.mean,
-                              r->data.std, r->data.size, err);
+                              r->data.std, r->data.size, err));
+    return px_preprocess_audio(pre, r->data.audio, err);
 }
 
 static px_status train_open_new(const cli_train_request *r, cli_training *t, px_error *err)
@@ -77,14 +78,20 @@ static px_status train_open_new(const cli_train_request *r, cli_training *t, px_
     px_data_options options = train_data_options(&r->data, r->data.split ? r->data.split : "train");
     PX_TRY(px_preprocess_init(&size, NULL, 0, &(px_shape){.rank = 4, .dim = {-1, -1, -1, -1}}, NULL,
                               NULL, NULL, r->data.size, err));
+    PX_TRY(px_preprocess_audio(&size, r->data.audio, err));
     options.height = size.height;
     options.width = size.width;
+    options.audio = r->data.audio ? &size.audio : NULL;
     PX_TRY(cli_part_open(NULL, NULL, r->data.spec, &options, !r->data.split, &t->train.set, err));
     PX_TRY(px_dataset_check_labels(t->train.set, INT32_MAX, err));
     PX_TRY(train_build(r, t->train.set, &t->model, err));
     PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
     if (strcmp(t->train.pre.scale_from, "default") == 0)
         t->train.pre.scale = px_dataset_is_8bit(t->train.set) ? 1.0f / 255.0f : 1.0f;
+    if (px_dataset_audio(t->train.set)) {
+        t->train.pre.audio = *px_dataset_audio(t->train.set);
+        t->train.pre.audio_from = r->data.audio ? "option" : "data";
+    }
     return PX_OK;
 }
 
@@ -150,8 +157,10 @@ px_status cli_training_open(const cli_command *self, const cli_train_request *r,
         status = train_check_classes(self, r, &t, err);
     if (status == PX_OK) {
         inputs_complete(&t.train);
+        const px_audio *audio = px_dataset_audio(t.train.set);
         t.measured = r->arch && strcmp(t.train.pre.mean_from, "default") == 0 &&
-                     strcmp(t.train.pre.std_from, "default") == 0;
+                     strcmp(t.train.pre.std_from, "default") == 0 &&
+                     (!audio || audio->normalize == PX_NORMALIZE_NONE);
         if (t.measured) {
             status = px_preprocess_measure(&t.train.pre, t.train.set, (int)r->threads, err);
             t.train.pre.mean_from = t.train.pre.std_from = "data";

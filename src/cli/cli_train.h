@@ -27,8 +27,8 @@ px_status cli_training_open(const cli_command *self, const cli_train_request *re
                             cli_training *out, px_error *err);
 void cli_training_close(cli_training *training);
 
-/* What the written network says about itself: plexor.scale, mean, std, size, channels, classes,
- * output and train. */
+/* What the written network says about itself: plexor.scale, mean, std, size and channels or audio,
+ * classes, output and train. */
 enum { CLI_PROPERTIES_MOST = 12 };
 typedef struct cli_properties {
     px_property item[CLI_PROPERTIES_MOST];

@@ -86,7 +86,14 @@ px_status cli_training_describe(const cli_training *t, px_json *train, cli_prope
     meta_scale(meta_add(out, "plexor.scale"), pre->scale);
     meta_list(meta_add(out, "plexor.mean"), pre->mean, pre->channels);
     meta_list(meta_add(out, "plexor.std"), pre->stddev, pre->channels);
-    if (shape.rank == 3 && (shape.dim[0] == 1 || shape.dim[0] == 3)) {
+    if (px_dataset_audio(t->train.set)) {
+        px_json json = {0};
+        px_audio_json(px_dataset_audio(t->train.set), NULL, &json);
+        const bool good = meta_json(meta_add(out, "plexor.audio"), &json);
+        px_json_done(&json);
+        if (!good)
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+    } else if (shape.rank == 3 && (shape.dim[0] == 1 || shape.dim[0] == 3)) {
         px_text_format(meta_add(out, "plexor.size"), "%lldx%lld", (long long)shape.dim[1],
                        (long long)shape.dim[2]);
         px_text_add(meta_add(out, "plexor.channels"), shape.dim[0] == 1 ? "gray"

@@ -1,5 +1,6 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
 #include "cli/cli.h"
+#include "cli/list_audio.h"
 #include "cli/list_entries.h"
 #include "cli/list_metrics.h"
 #include "cli/list_mutations.h"
@@ -44,7 +45,10 @@ static const list_row neurons[] = {
 };
 
 static const list_row data[] = {
-    {"FOLDER", "class sub-folders of PNG or JPEG; IDX files (.gz too); CIFAR-10/100 binaries"},
+    {"FOLDER",
+     "class sub-folders of PNG, JPEG, WAV or FLAC; IDX files (.gz too); CIFAR-10/100 binaries"},
+    {"FOLDER::PATTERN",
+     "labels from names of files, here or in an ARCHIVE: '{digit}_{label}_{test:0-4}'"},
     {"CAMPAIGN",
      "a folder that holds campaign.db: its faults, or --split kept, seeds, generated, all"},
     {"FILE.npz, .npy", "arrays of inputs, with labels in an NPZ"},
@@ -324,6 +328,10 @@ static const struct {
      .help = "how the papers retrain, for repair",
      .print = list_print_recipes,
      .json = list_json_recipes},
+    {.name = "audio",
+     .help = "what --audio takes: settings of the features of recordings, and their defaults",
+     .print = list_print_audio,
+     .json = list_json_audio},
     {.name = "data", .help = "what --data takes", .rows = data},
 };
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
@@ -407,7 +415,7 @@ const cli_command cli_command_list = {
     .usage = "[ops|layers|taps|neurons|criteria|presets|measures|mutations|engines|policies|"
              "selectors|attacks|"
              "metrics|studies|archs|optimizers|schedules|losses|augmentations|recipes|"
-             "data]",
+             "audio|data]",
     .help = "show what plexor knows",
     .examples = "plexor list ops\nplexor list archs\nplexor list data\n",
     .run = list_run,

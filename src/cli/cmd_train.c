@@ -372,6 +372,8 @@ static int train_run(const cli_command *self, int argc, char **argv)
                    "then subtracted; the training data's own if not given"),
         CLI_STRING(0, "std", &r->data.std, "LIST", "then divided by; likewise"),
         CLI_STRING(0, "size", &r->data.size, "HxW", "resize images to this"),
+        CLI_STRING(0, "audio", &r->data.audio, "SETTINGS",
+                   "of features of recordings: frames=64, ...; 'plexor list audio'"),
         CLI_INT(0, "seed", &r->data.seed, "N", 0, 9e15, "of everything random"),
         CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
         CLI_INT(0, "micro-batch", &s->micro_batch, "N", 0, 65536,

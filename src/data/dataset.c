@@ -112,6 +112,19 @@ static px_status dataset_reshape(px_dataset *set, const px_data_options *options
     return PX_OK;
 }
 
+/* Recordings must be of one kind before a run starts, not half-way. */
+static px_status dataset_ready(px_dataset *set, const px_data_options *options, px_error *err)
+{
+    pxi_source *source = set->source;
+    if (!source->type->ready)
+        return PX_OK;
+    PX_TRY(source->type->ready(source, dataset_at(set, 0), options->audio, options->height,
+                               options->width, err));
+    for (int64_t i = 0; i < set->count; i++)
+        PX_TRY(source->type->check(source, dataset_at(set, i), err));
+    return PX_OK;
+}
+
 /* Takes over the source in any case. */
 static px_status dataset_make(pxi_source *source, const char *spec, const px_data_options *options,
                               px_dataset **out, px_error *err)
@@ -128,6 +141,7 @@ static px_status dataset_make(pxi_source *source, const char *spec, const px_dat
         goto done;
     }
     if ((status = dataset_pick(set, options, err)) != PX_OK ||
+        (status = dataset_ready(set, options, err)) != PX_OK ||
         (status = dataset_reshape(set, options, err)) != PX_OK)
         goto done;
     char shape[PX_SHAPE_TEXT], classes[64] = "";
@@ -242,6 +256,40 @@ const char *px_dataset_name(const px_dataset *set, int64_t index, char *buffer, 
         return source->type->name(source, at, buffer, size);
     snprintf(buffer, size, "%lld", (long long)at);
     return buffer;
+}
+
+const px_audio *px_dataset_audio(const px_dataset *set)
+{
+    return set->source->audio;
+}
+
+px_status px_dataset_clip(const px_dataset *set, int64_t index, float **samples, size_t *count,
+                          px_error *err)
+{
+    pxi_clip clip = {0};
+    if (!set->source->type->clip)
+        return px_fail(err, PX_E_MISMATCH, "'%s': its samples are not recordings", set->spec);
+    PX_TRY(set->source->type->clip(set->source, dataset_at(set, index), &clip, err));
+    *samples = clip.samples;
+    *count = (size_t)clip.count;
+    return PX_OK;
+}
+
+px_audio_flaws px_dataset_audio_flaws(const px_dataset *set)
+{
+    px_audio_flaws flaws = {.first_silent = -1, .first_clipped = -1};
+    for (int64_t i = set->count - 1; set->source->type->flaws && i >= 0; i--) {
+        const int found = set->source->type->flaws(set->source, dataset_at(set, i));
+        if (found & PXI_CLIP_SILENT) {
+            flaws.silent++;
+            flaws.first_silent = i;
+        }
+        if (found & PXI_CLIP_CLIPPED) {
+            flaws.clipped++;
+            flaws.first_clipped = i;
+        }
+    }
+    return flaws;
 }
 
 px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err)

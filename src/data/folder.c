@@ -1,9 +1,9 @@
-/* src/data/folder.c - class folders of PNG and JPEG files
+/* src/data/folder.c - class folders of pictures (PNG, JPEG) or recordings (WAV, FLAC)
  *
  *     ROOT/[SPLIT/]CLASS/.../PICTURE.png
  *
  * Classes are numbered in the byte order of their names. Samples go round the classes (first
- * picture of each class, second of each, ...), so that any prefix is balanced. Pictures that lie in
+ * file of each class, second of each, ...), so that any prefix is balanced. Files that lie in
  * ROOT itself, without class folders, make a data set without labels.
  */
 #include "data/picture_source.h"
@@ -112,7 +112,7 @@ static px_status folder_round_robin(pxi_picture_source *source, const char *root
         more = false;
         for (size_t c = 0; c < classes->count && status == PX_OK; c++) {
             run *r = &runs[c];
-            while (r->at < r->end && !pxi_image_is_name(pxi_tree_entry(tree, r->at)->path))
+            while (r->at < r->end && !pxi_sample_is_name(pxi_tree_entry(tree, r->at)->path))
                 r->at++;
             if (r->at == r->end)
                 continue;
@@ -132,7 +132,7 @@ static px_status folder_flat(pxi_picture_source *source, const char *root, px_er
     pxi_tree_range(source->tree, root, &first, &end);
     for (size_t i = first; i < end; i++) {
         const char *path = pxi_tree_entry(source->tree, i)->path;
-        if (pxi_image_is_name(path))
+        if (pxi_sample_is_name(path))
             PX_TRY(pxi_picture_source_add(source, path, -1, err));
     }
     return PX_OK;
@@ -143,7 +143,7 @@ bool pxi_folder_claims(const pxi_tree *tree, const char *root)
     size_t first, end;
     pxi_tree_range(tree, root, &first, &end);
     for (size_t i = first; i < end; i++)
-        if (pxi_image_is_name(pxi_tree_entry(tree, i)->path))
+        if (pxi_sample_is_name(pxi_tree_entry(tree, i)->path))
             return true;
     return false;
 }
@@ -168,8 +168,10 @@ px_status pxi_folder_open(pxi_tree *tree, const char *root, const char *split, p
     else if ((status = folder_round_robin(source, place, &classes, err)) == PX_OK)
         status = pxi_picture_source_set_classes(source, classes.names, classes.count, err);
     if (status == PX_OK && source->base.count == 0)
-        status = px_fail(err, PX_E_INPUT, "'%s/%s': holds no PNG or JPEG files",
+        status = px_fail(err, PX_E_INPUT, "'%s/%s': holds no PNG, JPEG, WAV or FLAC files",
                          pxi_tree_name(tree), place);
+    if (status == PX_OK)
+        status = pxi_picture_source_finish(source, err);
 done:
     folder_names_done(&classes);
     if (status != PX_OK) {

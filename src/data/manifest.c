@@ -4,7 +4,7 @@
  * may be in any order, among others. Labels are class indices if all of them are whole numbers,
  * otherwise class names, numbered in byte order. Paths are relative to the manifest's folder. On
  * disk they may lead out of it: only regular files of a limited size are read, and only as
- * pictures.
+ * pictures or recordings.
  */
 #include "data/manifest.h"
 
@@ -170,9 +170,9 @@ static const char *manifest_path(pxi_picture_source *source, const char *folder,
     return joined;
 }
 
-static px_status manifest_fill(pxi_picture_source *source, const char *manifest,
-                               const pxi_manifest_row *rows, size_t count, const char *split,
-                               px_error *err)
+px_status pxi_manifest_fill(pxi_picture_source *source, const char *manifest,
+                            const pxi_manifest_row *rows, size_t count, const char *split,
+                            px_error *err)
 {
     const char **classes = NULL, **splits = NULL;
     size_t class_count = 0, split_count = 0;
@@ -205,6 +205,8 @@ static px_status manifest_fill(pxi_picture_source *source, const char *manifest,
     source->base.class_count = (int)(most + 1);
     if (status == PX_OK && !numbers && most >= 0)
         status = pxi_picture_source_set_classes(source, classes, class_count, err);
+    if (status == PX_OK)
+        status = pxi_picture_source_finish(source, err);
 done:
     free(classes);
     free(splits);
@@ -237,7 +239,7 @@ px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *s
         memcpy(text, pxi_bytes_data(&bytes), (size_t)bytes.size);
     status = pxi_manifest_parse(text, (size_t)bytes.size, name, &rows, &count, err);
     if (status == PX_OK)
-        status = manifest_fill(source, path, rows, count, split, err);
+        status = pxi_manifest_fill(source, path, rows, count, split, err);
     if (status == PX_OK) {
         *out = &source->base;
         source = NULL;
@@ -250,7 +252,8 @@ done:
     return status;
 }
 
-/* A manifest that is named as one, or the only .csv where no pictures lie in class folders. */
+/* A manifest that is named as one, or the only .csv where no pictures or recordings lie in class
+ * folders. */
 static const pxi_entry *manifest_in(const pxi_tree *tree, const char *root)
 {
     static const char *const usual[] = {"manifest.csv", "labels.csv"};
@@ -261,7 +264,7 @@ static const pxi_entry *manifest_in(const pxi_tree *tree, const char *root)
     for (size_t i = first; i < end; i++) {
         const pxi_entry *entry = pxi_tree_entry(tree, i);
         const char *path = entry->path + strlen(root);
-        folders = folders || (strchr(path, '/') && pxi_image_is_name(path));
+        folders = folders || (strchr(path, '/') && pxi_sample_is_name(path));
         if (strchr(path, '/') || !pxi_has_suffix(path, ".csv"))
             continue;
         for (size_t k = 0; k < PX_LEN(usual); k++)

@@ -16,4 +16,11 @@ typedef struct pxi_manifest_row {     /* texts lie in the parsed text */
 px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_manifest_row **rows,
                              size_t *count, px_error *err);
 
+/* Adds the rows of one split (NULL: the default one) and their classes. Paths lie beside
+ * `manifest`, a path in the source's tree. */
+struct pxi_picture_source;
+px_status pxi_manifest_fill(struct pxi_picture_source *source, const char *manifest,
+                            const pxi_manifest_row *rows, size_t count, const char *split,
+                            px_error *err);
+
 #endif

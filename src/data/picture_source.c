@@ -1,4 +1,4 @@
-/* src/data/picture_source.c - samples that are PNG or JPEG files (class folders, manifests) */
+/* src/data/picture_source.c - samples that are files of their own (class folders, manifests) */
 #include "data/picture_source.h"
 
 #include "base/memory.h"
@@ -23,38 +23,40 @@ static px_status picture_image(const pxi_source *source, int64_t index, pxi_imag
     return status;
 }
 
-static int64_t picture_label(const pxi_source *source, int64_t index)
+int64_t pxi_picture_source_label(const pxi_source *source, int64_t index)
 {
     return ((const pxi_picture_source *)source)->items[index].label;
 }
 
-static const char *picture_name(const pxi_source *source, int64_t index, char *buffer, size_t size)
+const char *pxi_picture_source_name(const pxi_source *source, int64_t index, char *buffer,
+                                    size_t size)
 {
     snprintf(buffer, size, "%s", ((const pxi_picture_source *)source)->items[index].path);
     return buffer;
 }
 
-static uint64_t picture_size(const pxi_source *source, int64_t index)
+uint64_t pxi_picture_source_size(const pxi_source *source, int64_t index)
 {
     const pxi_picture_source *pictures = (const pxi_picture_source *)source;
     return pxi_tree_size(pictures->tree, pictures->items[index].path);
 }
 
-static void picture_free(pxi_source *source)
+void pxi_picture_source_free(pxi_source *source)
 {
     pxi_picture_source *pictures = (pxi_picture_source *)source;
     pxi_tree_free(pictures->tree);
     pxi_arena_free(pictures->arena);
+    pxi_audio_part_free(pictures->recordings);
     free(pictures->items);
     free(pictures);
 }
 
 static const pxi_source_type picture_type = {
     .image = picture_image,
-    .label = picture_label,
-    .name = picture_name,
-    .size = picture_size,
-    .free = picture_free,
+    .label = pxi_picture_source_label,
+    .name = pxi_picture_source_name,
+    .size = pxi_picture_source_size,
+    .free = pxi_picture_source_free,
 };
 
 px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_source **out,
@@ -79,7 +81,7 @@ px_status pxi_picture_source_add(pxi_picture_source *source, const char *path, i
 {
     const size_t count = (size_t)source->base.count;
     if (pxi_grow(&source->items, &source->capacity, count + 1, sizeof *source->items) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu pictures", count);
+        return px_fail(err, PX_E_NOMEM, "out of memory for %zu files", count);
     source->items[count] = (pxi_picture_item){path, label};
     source->base.count++;
     return PX_OK;
@@ -97,4 +99,22 @@ px_status pxi_picture_source_set_classes(pxi_picture_source *source, const char 
     source->base.class_names = copies;
     source->base.class_count = (int)count;
     return PX_OK;
+}
+
+bool pxi_sample_is_name(const char *path)
+{
+    return pxi_image_is_name(path) || pxi_audio_is_name(path);
+}
+
+px_status pxi_picture_source_finish(pxi_picture_source *source, px_error *err)
+{
+    const int64_t count = source->base.count;
+    const bool audio = count > 0 && pxi_audio_is_name(source->items[0].path);
+    for (int64_t i = 1; i < count; i++)
+        if (pxi_audio_is_name(source->items[i].path) != audio)
+            return px_fail(err, PX_E_INPUT,
+                           "'%s': holds pictures and recordings, '%s' and '%s'; give one kind",
+                           pxi_tree_name(source->tree), source->items[0].path,
+                           source->items[i].path);
+    return audio ? pxi_picture_source_record(source, err) : PX_OK;
 }

@@ -1,4 +1,5 @@
-/* src/data/picture_source.h - samples that are PNG or JPEG files (class folders, manifests) */
+/* src/data/picture_source.h - samples that are files of their own (class folders, manifests):
+ * PNG and JPEG pictures, or WAV and FLAC recordings */
 #ifndef PXI_DATA_PICTURE_SOURCE_H
 #define PXI_DATA_PICTURE_SOURCE_H
 
@@ -16,7 +17,10 @@ typedef struct pxi_picture_source {
     px_arena *arena; /* class names, and paths that are not the tree's own */
     pxi_picture_item *items;
     size_t capacity;
+    struct pxi_audio_part *recordings; /* NULL: pictures */
 } pxi_picture_source;
+
+bool pxi_sample_is_name(const char *path); /* a picture or a recording */
 
 /* Takes over `tree` in any case. */
 px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_source **out,
@@ -27,5 +31,19 @@ px_status pxi_picture_source_add(pxi_picture_source *source, const char *path, i
 /* Copies the names, which are `count` class names in label order. */
 px_status pxi_picture_source_set_classes(pxi_picture_source *source, const char *const *names,
                                          size_t count, px_error *err);
+
+/* Once all are added: pictures, or recordings, but not both. */
+px_status pxi_picture_source_finish(pxi_picture_source *source, px_error *err);
+
+/* Makes it a source of recordings. */
+px_status pxi_picture_source_record(pxi_picture_source *source, px_error *err);
+void pxi_audio_part_free(struct pxi_audio_part *part); /* NULL is fine */
+
+/* What all files have in common. */
+int64_t pxi_picture_source_label(const pxi_source *source, int64_t index);
+const char *pxi_picture_source_name(const pxi_source *source, int64_t index, char *buffer,
+                                    size_t size);
+uint64_t pxi_picture_source_size(const pxi_source *source, int64_t index);
+void pxi_picture_source_free(pxi_source *source);
 
 #endif

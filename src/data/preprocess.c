@@ -196,6 +196,11 @@ px_status px_preprocess_init(px_preprocess *out, const px_property *properties,
     pre.scale_from = scale_text.from;
     pre.mean_from = mean_text.from;
     pre.std_from = std_text.from;
+    const char *audio = px_property_find(p, n, "plexor.audio");
+    pre.audio = px_audio_default();
+    pre.audio_from = audio ? "metadata" : "default";
+    if (audio)
+        PX_TRY(px_audio_from_json(audio, &pre.audio, err));
 
     if (scale_text.text) {
         double list[PX_PREPROCESS_CHANNELS];
@@ -221,6 +226,28 @@ px_status px_preprocess_init(px_preprocess *out, const px_property *properties,
     if (pre.channels == 1 && pre.picture)
         pre.channels = pre.picture;
     *out = pre;
+    return PX_OK;
+}
+
+static bool pre_has_audio(const px_preprocess *pre)
+{
+    return pre->audio_from && strcmp(pre->audio_from, "default") != 0;
+}
+
+px_status px_preprocess_audio(px_preprocess *pre, const char *text, px_error *err)
+{
+    if (!text)
+        return PX_OK;
+    if (!pre_has_audio(pre)) { /* then the network's input says the shape */
+        if (pre->height)
+            pre->audio.frames = pre->height;
+        if (pre->width)
+            pre->audio.n_mels = pre->width;
+    }
+    const px_status status = px_audio_parse(text, &pre->audio, err);
+    if (status != PX_OK)
+        return px_fail_in(err, status, "--audio");
+    pre->audio_from = "option";
     return PX_OK;
 }
 
@@ -261,6 +288,8 @@ px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_shape, c
     }
     if (pre->picture)
         local.channels = pre->picture;
+    if (pre_has_audio(pre))
+        local.audio = &pre->audio;
     PX_TRY(px_dataset_open(spec, &local, &set, err));
     const px_shape shape = px_dataset_shape(set);
     if (input_shape && !shape_accepts(input_shape, &shape, pre->channels_last)) {
@@ -277,6 +306,8 @@ px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_shape, c
     }
     if (strcmp(pre->scale_from, "default") == 0)
         pre->scale = px_dataset_is_8bit(set) ? 1.0f / 255.0f : 1.0f;
+    if (px_dataset_audio(set))
+        pre->audio = *px_dataset_audio(set);
     *out = set;
     return PX_OK;
 }

@@ -8,6 +8,7 @@
 #define PXI_DATA_SOURCE_H
 
 #include "data/image.h"
+#include "data/recording.h"
 #include "data/tree.h"
 #include <plexor/data.h>
 
@@ -26,6 +27,14 @@ typedef struct pxi_source_type {
     uint64_t (*size)(const pxi_source *source, int64_t index); /* NULL: the shape says it */
     /* Its number where the samples come from, for sources made of others; NULL: the index. */
     int64_t (*origin)(const pxi_source *source, int64_t index);
+    /* Recordings only, NULL else. `ready` is called once, before anything else, with a sample that
+     * says what the data are like; `check` then with every one that may be read. `wanted` is NULL
+     * for the defaults; `frames` and `mels` are what the network takes, 0: anything. */
+    px_status (*ready)(pxi_source *source, int64_t index, const px_audio *wanted, int frames,
+                       int mels, px_error *err);
+    px_status (*check)(pxi_source *source, int64_t index, px_error *err);
+    px_status (*clip)(const pxi_source *source, int64_t index, pxi_clip *out, px_error *err);
+    int (*flaws)(const pxi_source *source, int64_t index); /* PXI_CLIP_*, of samples read so far */
     void (*free)(pxi_source *source); /* frees the source itself too; takes half-built ones */
 } pxi_source_type;
 
@@ -37,6 +46,7 @@ struct pxi_source { /* the first member of every reader's own struct */
     int class_count;                /* 0: unknown */
     int target_count;               /* probabilities per sample beside its label; 0: none */
     const char *const *class_names; /* NULL: unknown */
+    const px_audio *audio;          /* recordings: how they become values, once ready; else NULL */
     char kind[48];                  /* "IDX" */
 };
 
@@ -87,6 +97,10 @@ px_status pxi_manifest_open(pxi_tree *tree, const char *root, const char *split,
 /* `path` is the manifest in the tree; pictures are looked up beside it. Takes over the tree. */
 px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *split,
                                  pxi_source **out, px_error *err);
+
+/* Labels and splits from the names of files: "PATH::PATTERN". Takes over the tree. */
+px_status pxi_named_open(pxi_tree *tree, const char *pattern, const char *split, pxi_source **out,
+                         px_error *err);
 
 /* `text` is "digits" or "digits:SEED". */
 bool pxi_digits_is_name(const char *text);

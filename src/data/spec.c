@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "data/array_source.h"
+#include "data/picture_source.h"
 
 #include <errno.h>
 #include <plexor/text.h>
@@ -73,7 +74,7 @@ static void spec_root(const pxi_tree *tree, char *root, size_t room)
             const char *path = pxi_tree_entry(tree, i)->path + length;
             if (strncmp(path, first, inner) != 0)
                 return;
-            only_pictures = only_pictures && !strchr(path + inner, '/') && pxi_image_is_name(path);
+            only_pictures = only_pictures && !strchr(path + inner, '/') && pxi_sample_is_name(path);
         }
         char name[256];
         snprintf(name, sizeof name, "%.*s", (int)inner - 1, first);
@@ -94,8 +95,8 @@ static px_status spec_tree(pxi_tree *tree, const char *split, pxi_source **out, 
             return readers[i].open(tree, root, split, out, err);
     const px_status status =
         px_fail(err, PX_E_INPUT,
-                "'%s': holds no data set; expected class folders of PNG or JPEG files, IDX files, "
-                "CIFAR .bin files, or one .npz, .npy or .csv file",
+                "'%s': holds no data set; expected class folders of PNG, JPEG, WAV or FLAC files, "
+                "IDX files, CIFAR .bin files, or one .npz, .npy or .csv file",
                 pxi_tree_name(tree));
     pxi_tree_free(tree);
     return status;
@@ -165,8 +166,43 @@ static px_status spec_file(const char *path, const char *split, pxi_source **out
         path);
 }
 
+/* "PATH::PATTERN", where PATH is a folder or an archive; false: it is not that. A file that is
+ * really called so is itself. */
+static bool spec_has_pattern(const char *spec, const char **mark)
+{
+    struct stat info;
+    *mark = strstr(spec, "::");
+    return *mark && *mark != spec && stat(spec, &info) != 0;
+}
+
+static px_status spec_named(const char *spec, const char *mark, const char *split, pxi_source **out,
+                            px_error *err)
+{
+    struct stat info;
+    pxi_tree *tree = NULL;
+    char *path = strndup(spec, (size_t)(mark - spec));
+    px_status status = PX_OK;
+    if (!path)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    if (stat(path, &info) != 0)
+        status = px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", path, strerror(errno));
+    else if (S_ISDIR(info.st_mode))
+        status = pxi_tree_open_folder(path, split, &tree, err);
+    else if (pxi_tree_is_archive(path))
+        status = pxi_tree_open_archive(path, &tree, err);
+    else
+        status =
+            px_fail(err, PX_E_INPUT,
+                    "'%s': a pattern of names is for the files of a folder or an archive", path);
+    free(path);
+    return status == PX_OK ? pxi_named_open(tree, mark + 2, split, out, err) : status;
+}
+
 px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err)
 {
+    const char *mark;
+    if (spec_has_pattern(spec, &mark))
+        return spec_named(spec, mark, split, out, err);
     struct stat info;
     if (pxi_digits_is_name(spec))
         return pxi_digits_open(spec, split, out, err);

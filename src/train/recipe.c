@@ -17,6 +17,9 @@ static const struct {
 } recipes[] = {
     {"lenet*", {"sgd:momentum=0.9,nesterov=1", "onecycle", "", 0.05, 5e-4, 15, 128}, ""},
     {"mlp-*", {"adam", "cosine", "", 0.002, 0.0, 10, 128}, ""},
+    {"speaker-small", {"adam", "cosine", "", 0.002, 0.0, 30, 64}, ""},
+    {"deepspeaker", {"adam", "cosine", "", 0.001, 0.0, 15, 32}, ""},
+    {"resnet34-audio", {"adam", "cosine", "", 0.001, 0.0, 15, 32}, ""},
     {"resnet*", {"sgd:momentum=0.9,nesterov=1", "onecycle", "", 0.2, 5e-4, 10, 128}, "crop:4,flip"},
     {"vgg*", {"sgd:momentum=0.9,nesterov=1", "onecycle", "", 0.05, 5e-4, 20, 128}, "crop:4,flip"},
     {"mobilenet*",

@@ -44,6 +44,7 @@ SMALL = {
     "vgg16": (3, 32, 32, 10), "vgg16-bn": (1, 32, 33, 10), "vgg16-cifar": (3, 32, 32, 10),
     "mobilenet": (3, 65, 64, 10), "mobilenetv2": (3, 32, 32, 10),
     "mobilenetv2-large": (3, 64, 96, 12), "deepspeaker": (1, 33, 32, 30),
+    "speaker-small": (1, 30, 33, 6),
 }
 # Those that are torchvision's as they are, at 64 pixels and more; VGG there pools to 7x7.
 TORCHVISION = {"resnet18": "resnet18", "resnet50": "resnet50", "mobilenetv2-large": "mobilenet_v2"}
