@@ -74,8 +74,8 @@ typedef struct px_plot px_plot;
 PX_API px_status px_plot_new(const px_plot_options *options, px_plot **out, px_error *err);
 PX_API void px_plot_free(px_plot *plot); /* NULL is fine */
 
-/* A chart is made of lines and points, or of bars, or of boxes, or is a matrix; anything else is
- * PX_E_USAGE and leaves it as it was. `name` stands in the legend (NULL: it does not). */
+/* A chart is made of lines and points, or of bars, or of boxes, or is a matrix or a map; anything
+ * else is PX_E_USAGE and leaves it as it was. `name` stands in the legend (NULL: it does not). */
 
 enum { PX_PLOT_DASHED = 1, PX_PLOT_DOTS = 2 }; /* styles of a line; dots: mark its points */
 
@@ -103,6 +103,17 @@ PX_API px_status px_plot_box(px_plot *plot, const char *name, const double *valu
 PX_API px_status px_plot_matrix(px_plot *plot, const double *values, size_t rows, size_t columns,
                                 const char *const *row_names, const char *const *column_names,
                                 px_error *err);
+
+/* A map: points in a plane whose axes have no meaning of their own, so that there are no numbers
+ * and both directions have one scale. Colours and marks count from 0; there are PX_PLOT_COLOURS and
+ * PX_PLOT_MARKS that differ, then they repeat. Points are drawn in the order given. */
+#define PX_PLOT_COLOURS 20
+#define PX_PLOT_MARKS 6 /* circle, square, triangle, diamond, turned triangle, cross */
+PX_API px_status px_plot_map(px_plot *plot, const double *x, const double *y,
+                             const uint16_t *colours, const uint16_t *marks, size_t count,
+                             px_error *err);
+/* What a colour (mark -1: any mark) or a mark (colour -1: any colour) of a map stands for. */
+PX_API px_status px_plot_key(px_plot *plot, const char *name, int colour, int mark, px_error *err);
 
 PX_API int64_t px_plot_left_out(const px_plot *plot); /* points, bars, samples, cells */
 

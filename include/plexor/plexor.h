@@ -12,6 +12,7 @@
 #include <plexor/text.h>
 
 #include <plexor/stats.h>
+#include <plexor/tsne.h>
 
 #include <plexor/picture.h>
 

@@ -54,6 +54,7 @@ enum {
     PX_RNG_ADVERSARY = 52,    /* where attacks on training inputs begin */
     PX_RNG_SHAPLEY = 56,      /* orders in which neurons are taken out */
     PX_RNG_STUDY = 60,        /* what studies compare with */
+    PX_RNG_TSNE = 64,         /* where the points of a map begin */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */

@@ -1,14 +1,22 @@
 /* src/picture/palette.c - colours that people with colour-blindness tell apart too
  *
  * Series: Okabe and Ito, Color Universal Design, 2008, without the yellow, which is lost on white.
- * Maps: viridis (Smith and van der Walt, matplotlib) and ColorBrewer's RdBu, a few stops each.
+ * Classes on a map are many: those, then Tol's muted ones, then darker and paler ones in between.
+ * Heat maps: viridis (Smith and van der Walt, matplotlib) and ColorBrewer's RdBu, a few stops each.
  */
 #include "picture/palette.h"
 
 #include "base/memory.h"
 
+#include <plexor/picture.h>
+
 static const uint32_t series_colours[PXI_PALETTE_COUNT] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
                                                            0x56b4e9, 0xe69f00, 0x333333};
+static const uint32_t class_colours[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
+                                         0x56b4e9, 0x332288, 0x882255, 0x999933, 0x555555,
+                                         0xddcc77, 0x44aa99, 0xaa4499, 0x117733, 0x661100,
+                                         0x6699cc, 0xf0a0a0, 0x88cc66, 0xbbbbbb, 0x000000};
+_Static_assert(PX_LEN(class_colours) == PX_PLOT_COLOURS, "as the header says");
 static const uint32_t sequential_stops[] = {0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e,
                                             0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b, 0xfde725};
 static const uint32_t diverging_stops[] = {0x053061, 0x2166ac, 0x4393c3, 0x92c5de,
@@ -29,6 +37,11 @@ pxi_colour pxi_palette(size_t index)
     const uint8_t towards = turn == 1 ? 255 : 0;
     return (pxi_colour){palette_mix(c.r, towards, share), palette_mix(c.g, towards, share),
                         palette_mix(c.b, towards, share), 255};
+}
+
+pxi_colour pxi_palette_class(size_t index)
+{
+    return PXI_RGB(class_colours[index % PX_LEN(class_colours)]);
 }
 
 pxi_colour pxi_colour_map(bool diverging, double t)

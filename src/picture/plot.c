@@ -136,7 +136,8 @@ int64_t px_plot_left_out(const px_plot *plot)
 /* Whether a series of this kind and length may be added. */
 static px_status plot_may_add(const px_plot *plot, pxi_plot_kind kind, size_t count, px_error *err)
 {
-    static const char *const what[] = {"nothing", "lines and points", "bars", "boxes", "a matrix"};
+    static const char *const what[] = {"nothing", "lines and points", "bars",
+                                       "boxes",   "a matrix",         "a map"};
     if (plot->kind != PXI_PLOT_EMPTY && plot->kind != kind)
         return px_fail(err, PX_E_USAGE, "a chart of %s cannot show %s too", what[plot->kind],
                        what[kind]);
@@ -310,6 +311,47 @@ px_status px_plot_matrix(px_plot *plot, const double *values, size_t rows, size_
     return PX_OK;
 }
 
+px_status px_plot_map(px_plot *plot, const double *x, const double *y, const uint16_t *colours,
+                      const uint16_t *marks, size_t count, px_error *err)
+{
+    PX_TRY(plot_may_add(plot, PXI_PLOT_MAP, count, err));
+    if (plot->spots)
+        return px_fail(err, PX_E_USAGE, "a chart shows one map");
+    double *own = plot_values(plot, 2 * count, err);
+    uint16_t *looks = pxi_arena_alloc(plot->arena, 2 * count, sizeof *looks);
+    if (!own || !looks)
+        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+    for (size_t i = 0; i < count; i++) {
+        own[2 * i] = own[2 * i + 1] = NAN;
+        looks[2 * i] = colours[i];
+        looks[2 * i + 1] = marks[i];
+        if (!pxi_value_fits(&plot->options.x, x[i]) || !pxi_value_fits(&plot->options.y, y[i])) {
+            plot->left_out++;
+            continue;
+        }
+        pxi_range_add(&plot->x, own[2 * i] = x[i]);
+        pxi_range_add(&plot->y, own[2 * i + 1] = y[i]);
+    }
+    plot->kind = PXI_PLOT_MAP;
+    plot->spots = own;
+    plot->looks = looks;
+    plot->spot_count = count;
+    return PX_OK;
+}
+
+px_status px_plot_key(px_plot *plot, const char *name, int colour, int mark, px_error *err)
+{
+    PX_TRY(plot_may_add(plot, PXI_PLOT_MAP, 0, err));
+    bool failed = false;
+    const char *own_name = plot_name(plot, name, &failed);
+    if (failed)
+        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+    plot->kind = PXI_PLOT_MAP;
+    plot->series[plot->series_count++] =
+        (pxi_series){.name = own_name, .mark = PXI_MARK_KEY, .colour = colour, .shape = mark};
+    return PX_OK;
+}
+
 /* --- pictures out */
 
 static px_status plot_draw(const px_plot *plot, pxi_scene **out, px_error *err)
@@ -317,7 +359,7 @@ static px_status plot_draw(const px_plot *plot, pxi_scene **out, px_error *err)
     static void (*const draw[])(pxi_scene *, const px_plot *, pxi_frame *) = {
         [PXI_PLOT_EMPTY] = pxi_draw_xy,      [PXI_PLOT_XY] = pxi_draw_xy,
         [PXI_PLOT_BARS] = pxi_draw_bars,     [PXI_PLOT_BOXES] = pxi_draw_boxes,
-        [PXI_PLOT_MATRIX] = pxi_draw_matrix,
+        [PXI_PLOT_MATRIX] = pxi_draw_matrix, [PXI_PLOT_MAP] = pxi_draw_map,
     };
     pxi_scene *scene = pxi_scene_new(plot->options.width, plot->options.height);
     if (!scene)

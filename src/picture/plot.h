@@ -15,10 +15,11 @@ typedef enum pxi_plot_kind {
     PXI_PLOT_XY,
     PXI_PLOT_BARS,
     PXI_PLOT_BOXES,
-    PXI_PLOT_MATRIX
+    PXI_PLOT_MATRIX,
+    PXI_PLOT_MAP
 } pxi_plot_kind;
 
-typedef enum pxi_mark { PXI_MARK_LINE, PXI_MARK_POINTS, PXI_MARK_BLOCK } pxi_mark;
+typedef enum pxi_mark { PXI_MARK_LINE, PXI_MARK_POINTS, PXI_MARK_BLOCK, PXI_MARK_KEY } pxi_mark;
 
 typedef struct pxi_series { /* a value that is left out is NaN; a box has none such, ascending */
     const char *name;       /* NULL: not in the legend */
@@ -26,6 +27,7 @@ typedef struct pxi_series { /* a value that is left out is NaN; a box has none s
     unsigned style;
     const double *x, *y;
     const double *spread; /* of bars; NULL: none */
+    int colour, shape;    /* of a key; -1: any */
     size_t count;
 } pxi_series;
 
@@ -41,7 +43,10 @@ struct px_plot {
     size_t series_count;
     const char **groups; /* of bars: PX_PLOT_GROUPS_MOST at most; of boxes: their names */
     size_t group_count;
-    const double *cells; /* of a matrix */
+    const double *cells;   /* of a matrix */
+    const double *spots;   /* of a map: x and y in turn, NaN: left out */
+    const uint16_t *looks; /* of a map: colour and mark in turn */
+    size_t spot_count;
     size_t rows, columns;
     const char **row_names, **column_names; /* NULL: indices */
     pxi_range x, y, z;                      /* of what is shown */
@@ -90,6 +95,7 @@ void pxi_frame_axis_titles(pxi_scene *scene, const px_plot *plot, const pxi_fram
 void pxi_frame_no_data(pxi_scene *scene, const pxi_frame *frame); /* says so in its middle */
 void pxi_frame_marker(pxi_scene *scene, size_t series, double x, double y, double radius,
                       pxi_colour colour);
+void pxi_map_key(pxi_scene *scene, const pxi_series *series, double x, double y); /* plot_map.c */
 
 /* --- one file per kind */
 
@@ -97,5 +103,6 @@ void pxi_draw_xy(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 void pxi_draw_bars(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 void pxi_draw_boxes(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 void pxi_draw_matrix(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
+void pxi_draw_map(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 
 #endif

@@ -60,6 +60,8 @@ static void legend_sample(pxi_scene *scene, const pxi_series *series, size_t ind
 {
     const pxi_colour colour = pxi_palette(index);
     const double ends[] = {x + 2, y, x + LEGEND_SAMPLE - 6, y};
+    if (series->mark == PXI_MARK_KEY)
+        pxi_map_key(scene, series, x + 9, y);
     if (series->mark == PXI_MARK_BLOCK)
         pxi_scene_rect(scene, x + 4, y - 5, 11, 11, colour);
     if (series->mark == PXI_MARK_LINE)
