@@ -29,6 +29,7 @@
 
 #include <plexor/engine.h>
 
+#include <plexor/map.h>
 #include <plexor/probe.h>
 #include <plexor/trace.h>
 

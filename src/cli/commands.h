@@ -8,6 +8,7 @@
     X(run)              \
     X(grad)             \
     X(trace)            \
+    X(map)              \
     X(cover)            \
     X(profile)          \
     X(localize)         \

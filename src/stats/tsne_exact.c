@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { PULL_X, PULL_Y, PUSH_X, PUSH_Y, FORCES };
-enum { PART = 2 * FORCES * PXI_TILE };
+enum { PART = 2 * FORCES * PXI_TILE, TILES_ALONE = 6 };
 
 px_status pxi_exact_map_init(pxi_exact_map *map, const pxi_dense *dense, px_error *err)
 {
@@ -108,7 +108,6 @@ static tile_side side_of(const pxi_exact_map *map, size_t block)
     return (tile_side){map->y + first, map->y + n + first, PX_MIN(n - first, (size_t)PXI_TILE)};
 }
 
-/* Row a of tiles, which all its tiles but the last share out to both sides. */
 static px_status tile_run(void *context, int worker, int64_t index, px_error *err)
 {
     (void)worker;
@@ -128,12 +127,9 @@ static px_status tile_run(void *context, int worker, int64_t index, px_error *er
 }
 
 /* All forces on the points of a block, tile by tile. */
-static px_status block_join(void *context, int worker, int64_t index, px_error *err)
+static void block_join(const pxi_exact_map *map, size_t own)
 {
-    (void)worker;
-    (void)err;
-    const pxi_exact_map *map = context;
-    const size_t n = map->dense->n, own = (size_t)index, first = own * PXI_TILE;
+    const size_t n = map->dense->n, first = own * PXI_TILE;
     const size_t count = PX_MIN(n - first, (size_t)PXI_TILE);
     for (size_t f = 0; f < FORCES; f++) {
         double *total = map->total + f * n + first;
@@ -146,7 +142,6 @@ static px_status block_join(void *context, int worker, int64_t index, px_error *
                 total[i] += part[f * PXI_TILE + i];
         }
     }
-    return PX_OK;
 }
 
 px_status pxi_exact_gradient(pxi_exact_map *map, const double *y, double exaggeration,
@@ -155,8 +150,10 @@ px_status pxi_exact_gradient(pxi_exact_map *map, const double *y, double exagger
     const size_t n = map->dense->n, tiles = pxi_tile(map->dense->blocks, 0);
     map->y = y;
     map->with_kl = kl != NULL;
-    PX_TRY(pxi_rows_run(pool, (int64_t)tiles, tile_run, map, err));
-    PX_TRY(pxi_rows_run(pool, (int64_t)map->dense->blocks, block_join, map, err));
+    /* a handful of tiles is done before a thread has woken up, and joining them always is */
+    PX_TRY(pxi_rows_run(tiles > TILES_ALONE ? pool : NULL, (int64_t)tiles, tile_run, map, err));
+    for (size_t block = 0; block < map->dense->blocks; block++)
+        block_join(map, block);
     double z = -(double)n, divergence = 0.0; /* no point repels itself */
     for (size_t t = 0; t < tiles; t++) {
         z += map->sums[2 * t];

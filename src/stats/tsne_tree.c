@@ -292,7 +292,7 @@ px_status pxi_tree_gradient(pxi_tree_map *map, const double *y, double exaggerat
     }
     map->nodes = 0;
     PX_TRY(tree_build(map, 0, n, 0, side, err));
-    PX_TRY(pxi_rows_run(pool, (int64_t)groups, group_run, map, err));
+    PX_TRY(pxi_rows_run(groups > 1 ? pool : NULL, (int64_t)groups, group_run, map, err));
     double z = 0.0, divergence = 0.0;
     for (size_t g = 0; g < groups; g++) {
         z += map->normal[g];

@@ -168,6 +168,27 @@ static void matrices(void)
     end(plot, "heat-fine");
 }
 
+static void map(void)
+{
+    enum { POINTS = 400 };
+    double x[POINTS], y[POINTS];
+    uint16_t colour[POINTS], mark[POINTS];
+    px_random random = px_rng(1, PX_RNG_TEST, 77, 0);
+    for (int i = 0; i < POINTS; i++) {
+        colour[i] = (uint16_t)(i % CLASSES);
+        mark[i] = (uint16_t)(i % 7 == 0 ? 5 : i % 3);
+        x[i] = 8 * cos(0.63 * colour[i]) + px_rng_normal(&random);
+        y[i] = 8 * sin(0.63 * colour[i]) + px_rng_normal(&random);
+    }
+    px_plot *plot = begin(&(px_plot_options){.title = "A map", .width = 600, .height = 620});
+    check(px_plot_key(plot, "seeds", -1, 0, &err), "key");
+    check(px_plot_key(plot, "faults", -1, 5, &err), "key");
+    for (int c = 0; c < CLASSES; c++)
+        check(px_plot_key(plot, "class", c, -1, &err), "key");
+    check(px_plot_map(plot, x, y, colour, mark, POINTS, &err), "map");
+    end(plot, "map");
+}
+
 static void sheet(const char *spec)
 {
     enum { COUNT = 20, SIDE_MOST = 64 };
@@ -226,6 +247,7 @@ int main(int argc, char **argv)
     boxes();
     scatter();
     matrices();
+    map();
     sheet(argc > 2 ? argv[2] : "digits");
     end(begin(&(px_plot_options){.title = "Nothing yet", .width = 300, .height = 200}), "empty");
     return failures ? 1 : 0;

@@ -50,6 +50,14 @@ static px_status fill_matrix(px_plot *plot)
     return px_plot_matrix(plot, fine, 60, 60, NULL, NULL, &err);
 }
 
+static px_status fill_map(px_plot *plot)
+{
+    static const uint16_t colours[] = {0, 1, 2, 19, 20, 300}, marks[] = {0, 1, 2, 3, 4, 5};
+    PX_TRY(px_plot_key(plot, "class", 3, -1, &err));
+    PX_TRY(px_plot_key(plot, "origin", -1, 5, &err));
+    return px_plot_map(plot, y, y, colours, marks, 6, &err);
+}
+
 static px_status fill_sheet(void)
 {
     static const uint8_t pixels[4];
@@ -82,7 +90,8 @@ static px_status work(px_status (*fill)(px_plot *))
 static void test_each_fails_in_turn(void **state)
 {
     (void)state;
-    px_status (*const fills[])(px_plot *) = {fill_lines, fill_bars, fill_boxes, fill_matrix, NULL};
+    px_status (*const fills[])(px_plot *) = {fill_lines,  fill_bars, fill_boxes,
+                                             fill_matrix, fill_map,  NULL};
     for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
         px_status status;
         long k = 0;

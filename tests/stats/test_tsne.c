@@ -393,6 +393,11 @@ static void test_refusals(void **state)
         {"all the same", "60 points are the same", n, 5, 60, 0, true, PX_E_INPUT},
         {"cancelled", "cancelled after 3 of 60", n, 5, 60, 0, false, PX_E_CANCELLED},
     };
+    px_error early = {0}; /* settings are looked at before the points are */
+    px_tsne_options pairs = px_tsne_options_default();
+    pairs.method = PX_TSNE_ALL_PAIRS;
+    assert_int_equal(px_tsne(NULL, PX_TSNE_EXACT_MOST + 1, d, &pairs, NULL, &early), PX_E_USAGE);
+    assert_non_null(strstr(early.message, "all pairs of 20001 points"));
     px_random random = px_rng(1, PX_RNG_TEST, 9, 0);
     float x[n * d], same[n * d];
     for (size_t i = 0; i < n * d; i++) {

@@ -1,0 +1,406 @@
+/* src/cli/cmd_map.c - plexor map MODEL --data SPEC [--data CAMPAIGN] -o map.svg */
+#include "cli/cli_net.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/map.h>
+#include <plexor/store.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct map_args {
+    cli_data data; /* spec: of the set at hand */
+    cli_list specs, outputs;
+    cli_neurons neurons;
+    cli_workers workers;
+    cli_output output;
+    double perplexity; /* 0: as many inputs allow, 30 at most */
+    int64_t iterations, components;
+    double theta;
+    const char *method, *start;
+} map_args;
+
+typedef struct map_job {
+    const cli_command *self;
+    const map_args *args;
+    px_model *model;
+    px_map *map;
+    cli_progress progress;
+    cli_inputs first; /* what the result's origin is told of */
+    double seconds;
+} map_job;
+
+/* --- the inputs */
+
+/* The last part of a path, without slashes behind it. */
+static const char *map_basename(const char *spec, char *buffer, size_t size)
+{
+    size_t end = strlen(spec);
+    while (end > 1 && spec[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && spec[start - 1] != '/')
+        start--;
+    snprintf(buffer, size, "%.*s", (int)(end - start), spec + start);
+    return buffer;
+}
+
+/* Opens one set; where --limit was left alone and cuts it, says so. */
+static px_status map_open(map_job *job, const char *spec, const char *split, cli_inputs *out,
+                          px_error *err)
+{
+    enum { LIMIT = 2000 };
+    cli_data data = job->args->data;
+    data.spec = spec;
+    data.split = split;
+    if (data.limit >= 0)
+        return cli_inputs_open(job->model, &data, out, err);
+    data.limit = LIMIT + 1;
+    PX_TRY(cli_inputs_open(job->model, &data, out, err));
+    if (out->count <= LIMIT)
+        return PX_OK;
+    cli_inputs_close(out);
+    cli_note(job->self, "'%s': the first %d inputs; --limit takes more, --limit 0 all", spec,
+             LIMIT);
+    data.limit = LIMIT;
+    return cli_inputs_open(job->model, &data, out, err);
+}
+
+static px_status map_add(map_job *job, const char *spec, const char *split, const char *origin,
+                         px_error *err)
+{
+    cli_inputs inputs = {0};
+    PX_TRY(map_open(job, spec, split, &inputs, err));
+    job->progress = cli_progress_start(origin);
+    const px_status status = px_map_add(job->map, inputs.set, &inputs.pre, origin, err);
+    cli_progress_end(&job->progress);
+    if (job->first.set || status != PX_OK)
+        cli_inputs_close(&inputs);
+    else
+        job->first = inputs;
+    PX_TRY(status);
+    const px_map_origin added = px_map_origin_get(job->map, px_map_origin_count(job->map) - 1);
+    if (added.not_finite > 0)
+        cli_note(job->self,
+                 "'%s': %" PRId64 " inputs have neurons that are not finite; they are left out",
+                 spec, added.not_finite);
+    return PX_OK;
+}
+
+/* A campaign comes in parts, each with a mark of its own, unless --split chooses. */
+static px_status map_add_campaign(map_job *job, const char *folder, const char *name, px_error *err)
+{
+    static const char *const parts[] = {"seeds", "kept", "faults"};
+    px_campaign *campaign = NULL;
+    px_campaign_counts counts = {0};
+    char origin[600];
+    PX_TRY(px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, err));
+    const px_status status = px_campaign_count(campaign, &counts, err);
+    px_campaign_close(campaign);
+    PX_TRY(status);
+    const int64_t have[] = {counts.seeds, counts.kept, counts.faults};
+    if (have[0] + have[1] + have[2] == 0)
+        return px_fail(err, PX_E_INPUT, "'%s': the campaign has no inputs yet", folder);
+    for (int i = 0; i < 3; i++) {
+        if (have[i] == 0)
+            continue;
+        snprintf(origin, sizeof origin, "%s: %s", name, parts[i]);
+        PX_TRY(map_add(job, folder, parts[i], origin, err));
+    }
+    return PX_OK;
+}
+
+static px_status map_gather(map_job *job, px_error *err)
+{
+    const map_args *a = job->args;
+    char name[512];
+    px_map_options options = px_map_options_default();
+    if (a->neurons.layers)
+        options.layers = a->neurons.layers;
+    options.tap = a->neurons.tap;
+    options.neurons = a->neurons.view;
+    options.threads = (int)a->workers.threads;
+    options.batch = a->workers.batch;
+    options.progress = cli_progress_tick;
+    options.progress_context = &job->progress;
+    PX_TRY(px_map_new(job->model, &options, &job->map, err));
+    for (int i = 0; i < a->specs.count; i++) {
+        const char *spec = a->specs.item[i];
+        map_basename(spec, name, sizeof name);
+        if (px_campaign_is(spec) && !a->data.split)
+            PX_TRY(map_add_campaign(job, spec, name, err));
+        else
+            PX_TRY(map_add(job, spec, a->data.split, name, err));
+    }
+    return PX_OK;
+}
+
+/* --- the layout */
+
+static px_status map_lay(map_job *job, px_tsne_method method, px_error *err)
+{
+    const map_args *a = job->args;
+    px_tsne_options options = px_tsne_options_default();
+    options.perplexity = a->perplexity;
+    if (a->perplexity == 0.0) {
+        options.perplexity = px_map_perplexity(job->map);
+        if (px_map_count(job->map) >= PX_TSNE_LEAST &&
+            options.perplexity < px_tsne_options_default().perplexity)
+            cli_note(job->self, "perplexity %.4g, as %zu inputs allow no more", options.perplexity,
+                     px_map_count(job->map));
+    }
+    options.iterations = (int)a->iterations;
+    options.components = (int)a->components;
+    options.method = method;
+    options.theta = a->theta;
+    options.random_start = strcmp(a->start, "random") == 0;
+    options.seed = (uint64_t)a->data.seed;
+    job->progress = cli_progress_start("t-SNE");
+    const px_status status = px_map_lay(job->map, &options, err);
+    cli_progress_end(&job->progress);
+    if (status == PX_E_INPUT)
+        return px_fail_in(err, status, "%s", px_probe_describe(px_map_probe(job->map)));
+    return status;
+}
+
+static px_status map_name_classes(map_job *job, px_error *err)
+{
+    char buffer[CLI_NUMBER_TEXT];
+    int most = 0;
+    for (size_t i = 0; i < px_map_count(job->map); i++) {
+        const int64_t label = px_map_get(job->map, i).label;
+        if (label >= most && label < 65536)
+            most = (int)label + 1;
+    }
+    px_status status = PX_OK;
+    cli_classes classes = cli_classes_open(job->model, job->first.set);
+    for (int c = 0; c < most && status == PX_OK; c++)
+        status = px_map_name_class(job->map, c, cli_class_name(&classes, c, buffer), err);
+    cli_classes_close(&classes);
+    return status;
+}
+
+static px_status map_write(map_job *job, px_error *err)
+{
+    PX_TRY(map_name_classes(job, err));
+    for (int i = 0; i < job->args->outputs.count; i++)
+        PX_TRY(px_map_save(job->map, job->args->outputs.item[i],
+                           px_probe_describe(px_map_probe(job->map)), err));
+    return PX_OK;
+}
+
+/* --- what is printed */
+
+static void map_json_points(const px_map *map, px_json *json)
+{
+    static const char *const keys[] = {"origin", "index", "label", "prediction", "x", "y"};
+    px_json_object(json, "points"); /* a column each */
+    for (int k = 0; k < 6; k++) {
+        px_json_array(json, keys[k]);
+        for (size_t i = 0; i < px_map_count(map); i++) {
+            const px_map_point p = px_map_get(map, i);
+            const int64_t whole[] = {p.origin, p.index, p.label, p.prediction};
+            if (k >= 4)
+                px_json_real(json, NULL, k == 4 ? p.x : p.y);
+            else if (k >= 2 && whole[k] < 0)
+                px_json_null(json, NULL);
+            else
+                px_json_int(json, NULL, whole[k]);
+        }
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+static int map_json(const map_job *job, int argc, char **argv)
+{
+    const px_map *map = job->map;
+    const px_map_quality q = px_map_quality_get(map);
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    cli_json_origin(&json, job->model, job->first.set, argc, argv);
+    px_json_string(&json, "definition", px_probe_describe(px_map_probe(map)));
+    px_json_int(&json, "count", (int64_t)px_map_count(map));
+    px_json_int(&json, "neurons", (int64_t)q.neurons);
+    px_json_int(&json, "dimensions", (int64_t)q.dimensions);
+    px_json_string(&json, "method", q.exact ? "exact" : "barnes-hut");
+    px_json_real(&json, "perplexity", q.perplexity);
+    px_json_int(&json, "iterations", q.iterations);
+    px_json_real(&json, "kl", q.kl);
+    px_json_real(&json, "trustworthiness", q.trustworthiness);
+    px_json_int(&json, "neighbours", q.neighbours);
+    px_json_int(&json, "vague", (int64_t)q.vague);
+    px_json_int(&json, "seed", job->args->data.seed);
+    px_json_array(&json, "output");
+    for (int i = 0; i < job->args->outputs.count; i++)
+        px_json_string(&json, NULL, job->args->outputs.item[i]);
+    px_json_end(&json);
+    px_json_array(&json, "origins");
+    for (int i = 0; i < px_map_origin_count(map); i++) {
+        const px_map_origin o = px_map_origin_get(map, i);
+        px_json_object(&json, NULL);
+        px_json_string(&json, "name", o.name);
+        px_json_int(&json, "count", o.count);
+        px_json_int(&json, "not_finite", o.not_finite);
+        px_json_real(&json, "accuracy",
+                     o.labelled ? (double)o.right / (double)o.labelled : (double)NAN);
+        px_json_end(&json);
+    }
+    px_json_end(&json);
+    map_json_points(map, &json);
+    px_json_real(&json, "seconds", job->seconds);
+    px_json_end(&json);
+    return cli_print_json(job->self, &json);
+}
+
+static int map_print(const map_job *job)
+{
+    char text[CLI_NUMBER_TEXT];
+    const px_map *map = job->map;
+    const px_map_quality q = px_map_quality_get(map);
+    printf("%s\n", px_probe_describe(px_map_probe(map)));
+    cli_table *table = cli_table_new("lrr");
+    cli_table_cell(table, "ORIGIN");
+    cli_table_cell(table, "INPUTS");
+    cli_table_cell(table, "ACCURACY");
+    for (int i = 0; i < px_map_origin_count(map); i++) {
+        const px_map_origin o = px_map_origin_get(map, i);
+        cli_table_cell(table, "%s", o.name);
+        cli_table_cell(table, "%s", cli_number(o.count, text));
+        if (o.labelled)
+            cli_table_cell(table, "%.1f%%", 100.0 * (double)o.right / (double)o.labelled);
+        else
+            cli_table_cell(table, "-");
+    }
+    cli_table_print_free(table, "");
+    printf("t-SNE: %s, %zu dimensions, perplexity %.4g, %d iterations\n",
+           q.exact ? "all pairs" : "Barnes-Hut", q.dimensions, q.perplexity, q.iterations);
+    printf("KL divergence %.4f, trustworthiness %.4f (%d neighbours", q.kl, q.trustworthiness,
+           q.neighbours);
+    if (q.trust_sample < px_map_count(map))
+        printf(", over %s of the inputs", cli_number((int64_t)q.trust_sample, text));
+    printf(")\n");
+    if (q.vague)
+        printf("%s inputs have so many others as near as the nearest that their perplexity is "
+               "another: duplicates\n",
+               cli_number((int64_t)q.vague, text));
+    for (int i = 0; i < job->args->outputs.count; i++)
+        printf("%s\n", job->args->outputs.item[i]);
+    return CLI_DONE;
+}
+
+/* --- the command */
+
+static px_status map_check(const map_args *a, px_tsne_method *method, px_error *err)
+{
+    static const char *const methods[] = {"auto", "exact", "barnes-hut"};
+    for (int i = 0; i < a->outputs.count; i++)
+        PX_TRY(px_map_save_check(a->outputs.item[i], err));
+    int m = 0;
+    while (m < 3 && strcmp(a->method, methods[m]) != 0)
+        m++;
+    if (m == 3)
+        return px_fail(err, PX_E_USAGE, "--method %s: expected auto, exact or barnes-hut",
+                       a->method);
+    if (strcmp(a->start, "pca") != 0 && strcmp(a->start, "random") != 0)
+        return px_fail(err, PX_E_USAGE, "--start %s: expected pca or random", a->start);
+    *method = (px_tsne_method)m;
+    return PX_OK;
+}
+
+static px_status map_work(map_job *job, const char *path, px_error *err)
+{
+    px_tsne_method method = PX_TSNE_AUTO;
+    PX_TRY(map_check(job->args, &method, err));
+    PX_TRY(cli_model_load(job->self, path, &job->model, err));
+    const double start = px_clock_s();
+    PX_TRY(map_gather(job, err));
+    PX_TRY(map_lay(job, method, err));
+    PX_TRY(map_write(job, err));
+    job->seconds = px_clock_s() - start;
+    return PX_OK;
+}
+
+static int map_run(const cli_command *self, int argc, char **argv)
+{
+    static map_args a; /* large: lists */
+    const px_tsne_options defaults = px_tsne_options_default();
+    a = (map_args){.data = {.limit = -1},
+                   .iterations = defaults.iterations,
+                   .components = defaults.components,
+                   .theta = defaults.theta,
+                   .method = "auto",
+                   .start = "pca"};
+    const char *path = NULL;
+    const cli_option options[] = {
+        CLI_STRINGS(0, "data", &a.specs, "SPEC",
+                    "the inputs; may be given again, each has its own mark. Of a campaign seeds, "
+                    "kept inputs and faults have one each"),
+        CLI_STRING(0, "split", &a.data.split, "NAME",
+                   "which part, where the data have parts; test unless another is named"),
+        CLI_INT(0, "limit", &a.data.limit, "N", 0, 9e15,
+                "at most this many inputs of each part; 0: all; 2000 unless given"),
+        CLI_INT(0, "offset", &a.data.offset, "N", 0, 9e15, "leave out the first ones"),
+        CLI_FLAG(0, "shuffle", &a.data.shuffle, "in an order given by --seed"),
+        CLI_INT(0, "seed", &a.data.seed, "N", 0, 9e15, "of everything random"),
+        CLI_STRING(0, "scale", &a.data.scale, "X",
+                   "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"),
+        CLI_STRING(0, "mean", &a.data.mean, "LIST",
+                   "then subtracted, one number or one per channel"),
+        CLI_STRING(0, "std", &a.data.std, "LIST", "then divided by"),
+        CLI_STRING(0, "size", &a.data.size, "HxW", "resize images to this"),
+        CLI_STRING(0, "layers", &a.neurons.layers, "LIST",
+                   "which layers, taken together; the last hidden one unless given; see 'plexor "
+                   "list layers'"),
+        CLI_STRING(0, "tap", &a.neurons.tap, "TAP", "where in a layer: post, pre or pool"),
+        CLI_STRING(0, "neurons", &a.neurons.view, "VIEW",
+                   "what a neuron is; see 'plexor list neurons'"),
+        CLI_REAL(0, "perplexity", &a.perplexity, "X", 1, 1e5,
+                 "about how many neighbours an input has; 30, or less where inputs are few"),
+        CLI_INT(0, "iterations", &a.iterations, "N", 1, 1000000, "steps of the descent"),
+        CLI_INT(0, "pca", &a.components, "N", 0, 1000,
+                "more neurons than this are brought down to so many principal components first; "
+                "0: never"),
+        CLI_STRING(0, "method", &a.method, "NAME",
+                   "exact, barnes-hut, or auto: exact up to 5,000 inputs"),
+        CLI_REAL(0, "theta", &a.theta, "X", 0, 1, "how coarse barnes-hut is"),
+        CLI_STRING(0, "start", &a.start, "NAME",
+                   "pca: the first two principal components; or random, by --seed"),
+        CLI_STRINGS('o', "output", &a.outputs, "FILE", ".svg, .png or .csv; may be given again"),
+        CLI_WORKER_OPTIONS(&a.workers),
+        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    if (!cli_require(self, "data", a.specs.count ? a.specs.item[0] : NULL))
+        return CLI_BAD_INPUT;
+    px_error err = {0};
+    map_job job = {.self = self, .args = &a};
+    const px_status status = map_work(&job, path, &err);
+    const int rc = status != PX_OK ? cli_fail(self, &err)
+                   : a.output.json ? map_json(&job, argc, argv)
+                                   : map_print(&job);
+    px_map_free(job.map);
+    cli_inputs_close(&job.first);
+    px_model_free(job.model);
+    return rc;
+}
+
+const cli_command cli_command_map = {
+    .name = "map",
+    .usage = "MODEL --data SPEC [--data SPEC ...] [-o map.svg] [options]",
+    .help = "inputs on a plane, near each other where a layer finds them alike",
+    .details = "t-SNE of what a layer does on each input: colours are true classes, marks are "
+               "where inputs come from. Near neighbours on the map are near neighbours in the "
+               "layer as far as the printed trustworthiness goes; sizes of groups and distances "
+               "between them mean little. The same inputs and settings give the same map for any "
+               "number of threads.",
+    .examples = "plexor map net.onnx --data digits -o map.svg\n"
+                "plexor map net.onnx --data photos/ --data run.campaign -o map.png -o map.csv\n"
+                "plexor map net.onnx --data digits --layers '#0' --perplexity 50 --json\n",
+    .run = map_run,
+};
