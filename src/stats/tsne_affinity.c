@@ -5,8 +5,8 @@
  * pairs, distances are taken twice rather than kept: rows give the precisions, tiles then P.
  */
 #include "base/memory.h"
+#include "stats/exp_log.h"
 #include "stats/tsne_inside.h"
-#include "stats/vector_math.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * place of their own: they are joined in the order of blocks, whoever made them.
  */
 #include "base/memory.h"
+#include "stats/exp_log.h"
 #include "stats/tsne_inside.h"
-#include "stats/vector_math.h"
 
 #include <float.h>
 #include <math.h>

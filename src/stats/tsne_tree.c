@@ -7,8 +7,8 @@
  * together, and open a cell if any of them would have to: never less exact than one by one.
  */
 #include "base/memory.h"
+#include "stats/exp_log.h"
 #include "stats/tsne_inside.h"
-#include "stats/vector_math.h"
 
 #include <float.h>
 #include <math.h>

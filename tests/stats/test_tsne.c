@@ -2,9 +2,9 @@
  */
 #include "base/memory.h"
 #include "cmocka_all.h"
+#include "stats/exp_log.h"
 #include "stats/principal.h"
 #include "stats/tsne_inside.h"
-#include "stats/vector_math.h"
 #include "tsne_golden.h"
 
 #include <math.h>
@@ -66,7 +66,7 @@ static double *random_plane(uint32_t item, size_t n, double size)
     return y;
 }
 
-static void test_vector_math(void **state)
+static void test_exp_log(void **state)
 {
     (void)state;
     for (double x = 0.0; x < 705.0; x = x * 1.01 + 1e-6) {
@@ -459,7 +459,7 @@ static void test_odd_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vector_math),     cmocka_unit_test(test_three_points),
+        cmocka_unit_test(test_exp_log),         cmocka_unit_test(test_three_points),
         cmocka_unit_test(test_affinities),      cmocka_unit_test(test_principal),
         cmocka_unit_test(test_gradient),        cmocka_unit_test(test_tree),
         cmocka_unit_test(test_trustworthiness), cmocka_unit_test(test_digits),

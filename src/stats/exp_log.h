@@ -1,9 +1,9 @@
-/* src/stats/vector_math.h - exp and log for loops that a compiler turns into vectors
+/* src/stats/exp_log.h - exp and log for loops that a compiler turns into vectors
  *
  * Good to about 2 ulp in their ranges; libm's are scalar calls.
  */
-#ifndef PXI_STATS_VECTOR_MATH_H
-#define PXI_STATS_VECTOR_MATH_H
+#ifndef PXI_STATS_EXP_LOG_H
+#define PXI_STATS_EXP_LOG_H
 
 #include <stdint.h>
 #include <string.h>
