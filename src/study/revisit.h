@@ -120,8 +120,9 @@ px_status rv_error_rate(const rv_bench *bench, const px_model *model, const rv_p
 
 /* --- choosing (revisit_arm.c) ----------------------------------------------------------------- */
 
-/* Every scalar of the hidden layers is a neuron, as in the package. Of a LeNet's few channels any
- * training set covers all: nothing would ever improve. */
+/* Every scalar of the hidden layers is a neuron; the scaling of the package is over units too (CSM
+ * A.1). By channel means 2,000 inputs of MNIST cover all 16 neurons of LeNet-1, and no mutant
+ * improves on that. */
 #define RV_NEURONS "unit"
 
 /* What a set covers under a network, by the acceptance test of the paper: NC of raw values above

@@ -5,7 +5,8 @@
  *     nc(M, D + x) > nc(M, D)     "coverage-improving"; <= for "coverage-remaining"
  *
  * with D the set as it has grown so far (the paper's second variant says D_0; its package compares
- * NC of the mutant alone with that of its original alone). As an added mutant changes D, the
+ * NC of the mutant alone with that of its original alone, of values that it scales per layer; here
+ * they are raw by either rule). As an added mutant changes D, the
  * mutants are decided on one after the other: their values are computed on all workers first, which
  * is the work, and gain() then takes one comparison per neuron.
  */

@@ -206,8 +206,8 @@ static px_status attack_keep(void *context, const px_attack_made *made, px_error
     return PX_OK;
 }
 
-/* As the package has them: one step of eps; or all steps of PGD, from the input itself (ART's
- * default; the paper's text speaks of a random start). */
+/* One step of eps; or all steps of PGD, from the input itself, as CSM E.2 restates it. The paper's
+ * text speaks of a random start, and what the package's calls ask for is not known to us. */
 static px_status generate_attack(const rv_bench *b, const px_model *model, int set,
                                  const rv_pictures *from, rv_pictures *out, px_error *err)
 {

@@ -1,4 +1,7 @@
-/* src/study/revisit_retrain.c - networks trained further: Adam, as the package has it */
+/* src/study/revisit_retrain.c - networks trained further
+ *
+ * CSM E.2, step 6, has the optimiser, the loss, batch and epochs; the rate is Adam's usual one.
+ */
 #include "study/revisit.h"
 
 #include <plexor/train.h>
