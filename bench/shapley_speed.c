@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { PARTICLES = 100 };
 
@@ -59,13 +60,17 @@ static px_status speed_sample(speed *run, px_error *err)
 
 static px_status speed_rounds(speed *run, int rounds, px_json *json, px_error *err)
 {
+    double processor = 0.0; /* of the rounds but the first, which compiles */
     px_json_array(json, "seconds");
     for (int r = 0; r < rounds; r++) {
         const double start = px_clock_s();
+        const clock_t used = clock();
         PX_TRY(speed_sample(run, err));
         px_json_real(json, NULL, px_clock_s() - start);
+        processor += r > 0 ? (double)(clock() - used) / CLOCKS_PER_SEC : 0.0;
     }
     px_json_end(json);
+    px_json_real(json, "processor", processor / (rounds > 1 ? rounds - 1 : 1));
     px_json_int(json, "evaluated", run->evaluated);
     px_json_array(json, "values");
     for (int64_t n = 0; n < px_shapley_neuron_count(run->s); n++)
@@ -90,14 +95,19 @@ static px_status speed_diagonal(speed *run, int rounds, px_json *json, px_error 
         memcpy(inputs + i * size, run->pair.moved, size * sizeof *inputs);
     }
     px_status status = inputs && values ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    double processor = 0.0;
     px_json_array(json, "diagonal_seconds");
     for (int r = 0; r <= rounds && status == PX_OK; r++) {
         const double start = px_clock_s();
+        const clock_t used = clock();
         status = px_shapley_integrate(run->s, &diagonal, inputs, labels, PARTICLES, values, err);
-        if (r > 0) /* the first one compiles */
-            px_json_real(json, NULL, px_clock_s() - start);
+        if (r == 0) /* it compiles */
+            continue;
+        px_json_real(json, NULL, px_clock_s() - start);
+        processor += (double)(clock() - used) / CLOCKS_PER_SEC;
     }
     px_json_end(json);
+    px_json_real(json, "diagonal_processor", processor / (rounds > 0 ? rounds : 1));
     free(inputs);
     free(values);
     return status;

@@ -104,9 +104,9 @@ def main():
     labels = torch.tensor([int(label)] * 2)
     result = {}
     for key, restart in (("hooked", False), ("restarted", True)):
-        start = time.monotonic()
+        start, used = time.monotonic(), time.process_time()
         parts = [sample(net, both, labels, layer, int(permutations), restart) for layer in range(4)]
-        result[key] = time.monotonic() - start
+        result[key], result[key + "_processor"] = time.monotonic() - start, time.process_time() - used
         result["values"] = [float(v) for values, _ in parts for v in values]
         result["errors"] = [float(e) for _, errors in parts for e in errors]
     print(json.dumps(result))

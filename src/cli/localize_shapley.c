@@ -232,6 +232,25 @@ static px_status work_open(shapley_work *w, const char *path, px_error *err)
     return px_shapley_tally_new(w->s, &w->options, &w->tally, err);
 }
 
+/* Layers with a way around them. */
+static void work_note_cuts(const shapley_work *w)
+{
+    px_text names = {0};
+    size_t others = 0;
+    for (size_t l = 0; l < px_shapley_layer_count(w->s); l++) {
+        const px_shapley_layer *layer = px_shapley_layer_get(w->s, l);
+        if (!layer->cut)
+            px_text_format(&names, "%s'%.60s'", others++ ? ", " : "", layer->name);
+    }
+    char *text = px_text_take(&names);
+    if (others && text)
+        cli_note(w->job->self,
+                 "%s no cut of the graph: there are ways around, and the values there do not add "
+                 "up to the change of the loss: %.600s",
+                 others == 1 ? "one layer is" : "some layers are", text);
+    free(text);
+}
+
 static px_status work_all(shapley_work *w, const char *path, px_error *err)
 {
     const double start = px_clock_s();
@@ -251,12 +270,7 @@ static px_status work_all(shapley_work *w, const char *path, px_error *err)
     if (job->k > neurons)
         cli_note(job->self, "there are %" PRId64 " neurons: -k %" PRId64 " takes all of them",
                  neurons, job->k);
-    for (size_t l = 0; l < px_shapley_layer_count(w->s); l++)
-        if (!px_shapley_layer_get(w->s, l)->cut)
-            cli_note(job->self,
-                     "layer '%.100s' is no cut of the graph: there are ways around it, and its "
-                     "values do not add up to the change of the loss",
-                     px_shapley_layer_get(w->s, l)->name);
+    work_note_cuts(w);
     PX_TRY(px_shapley_rank(w->tally, job->k, job->pooled, &w->list, err));
     w->seconds = px_clock_s() - start;
     return job->output_path ? px_suspicious_save(w->list, job->output_path, err) : PX_OK;

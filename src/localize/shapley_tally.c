@@ -21,7 +21,7 @@ struct px_shapley_tally {
     tally_class *classes;
     px_shapley_sums sums;
     int64_t gaps;
-    double *values, *scaled, *errors; /* [2][neurons] of the diagonal; [neurons]; [neurons] */
+    double *values, *scaled, *errors; /* per neuron, of one pair */
 };
 
 static const char *const method_names[] = {
@@ -69,7 +69,7 @@ px_status px_shapley_tally_new(px_shapley *s, const px_shapley_tally_options *op
     tally->s = s;
     tally->options = *options;
     tally->classes = pxi_calloc((size_t)s->scores.classes, sizeof *tally->classes);
-    tally->values = pxi_calloc(2 * neurons, sizeof *tally->values);
+    tally->values = pxi_calloc(neurons, sizeof *tally->values);
     tally->scaled = pxi_calloc(neurons, sizeof *tally->scaled);
     tally->errors = pxi_calloc(neurons, sizeof *tally->errors);
     if (!tally->classes || !tally->values || !tally->scaled || !tally->errors) {
@@ -133,34 +133,30 @@ static px_status tally_sampled(px_shapley_tally *tally, const px_shapley_pair *p
     return PX_OK;
 }
 
-static px_status tally_diagonal(px_shapley_tally *tally, const px_shapley_pair *pair, double change,
-                                px_error *err)
+/* The integrals of both sides of a pair become its values. */
+static void tally_diagonal(px_shapley_tally *tally, const double *before, const double *after,
+                           double change)
 {
-    px_shapley *s = tally->s;
-    const px_diagonal diagonal = {.nodes = tally->options.nodes,
-                                  .per_layer = tally->options.method == PX_SHAPLEY_AUMANN_LAYER};
-    double *before = tally->values + s->neuron_count;
-    PX_TRY(px_shapley_integrate(s, &diagonal, pair->x, &pair->label, 1, before, err));
-    PX_TRY(px_shapley_integrate(s, &diagonal, pair->moved, &pair->label, 1, tally->values, err));
+    const px_shapley *s = tally->s;
+    const bool per_layer = tally->options.method == PX_SHAPLEY_AUMANN_LAYER;
     double all = 0.0;
     bool cuts = false;
     for (size_t l = 0; l < s->lane_count; l++) {
         const px_shapley_layer *layer = &s->lanes[l].layer;
         double sum = 0.0;
         for (int64_t n = layer->offset; n < layer->offset + layer->count; n++)
-            sum += tally->values[n] -= before[n];
+            sum += tally->values[n] = after[n] - before[n];
         all += sum;
         cuts = cuts || layer->cut;
-        if (diagonal.per_layer && layer->cut && isfinite(sum)) {
+        if (per_layer && layer->cut && isfinite(sum)) {
             tally->sums.gap += fabs(sum - change);
             tally->gaps++;
         }
     }
-    if (!diagonal.per_layer && cuts && isfinite(all)) {
+    if (!per_layer && cuts && isfinite(all)) {
         tally->sums.gap += fabs(all - change);
         tally->gaps++;
     }
-    return PX_OK;
 }
 
 static px_status tally_open(tally_class *of, size_t neurons, px_error *err)
@@ -185,15 +181,18 @@ static px_status tally_open(tally_class *of, size_t neurons, px_error *err)
     return PX_OK;
 }
 
-static px_status tally_pair(px_shapley_tally *tally, const px_shapley_pair *pair, double change,
-                            bool failed, px_error *err)
+/* `sides`: the integrals before and after, where the method has them. */
+static px_status tally_pair(px_shapley_tally *tally, const px_shapley_pair *pair,
+                            const double *const sides[2], double change, bool failed, px_error *err)
 {
     px_shapley *s = tally->s;
     const px_shapley_tally_options *o = &tally->options;
-    PX_TRY(o->method == PX_SHAPLEY_SAMPLED ? tally_sampled(tally, pair, change, err)
-           : o->method == PX_SHAPLEY_CODE
-               ? px_shapley_differences(s, pair->x, pair->moved, 1, tally->values, err)
-               : tally_diagonal(tally, pair, change, err));
+    if (o->method == PX_SHAPLEY_SAMPLED)
+        PX_TRY(tally_sampled(tally, pair, change, err));
+    else if (o->method == PX_SHAPLEY_CODE)
+        PX_TRY(px_shapley_differences(s, pair->x, pair->moved, 1, tally->values, err));
+    else
+        tally_diagonal(tally, sides[0], sides[1], change);
     for (int64_t n = 0; n < s->neuron_count; n++)
         if (!isfinite(tally->values[n])) {
             tally->sums.odd++;
@@ -216,39 +215,73 @@ static px_status tally_pair(px_shapley_tally *tally, const px_shapley_pair *pair
     return PX_OK;
 }
 
+typedef struct tally_batch { /* what is had for all pairs of a call at once */
+    int64_t *predictions;    /* [2][count]: before and after */
+    double *losses;
+    double *sides; /* [2][count][neurons]; NULL: the method has none */
+} tally_batch;
+
+static void batch_done(tally_batch *batch)
+{
+    free(batch->predictions);
+    free(batch->losses);
+    free(batch->sides);
+}
+
+static px_status batch_fill(px_shapley_tally *tally, const float *x, const float *moved,
+                            const int64_t *labels, int64_t count, tally_batch *batch, px_error *err)
+{
+    px_shapley *s = tally->s;
+    const size_t room = (size_t)PX_MAX(count, (int64_t)1), neurons = (size_t)s->neuron_count;
+    const px_diagonal diagonal = {.nodes = tally->options.nodes,
+                                  .per_layer = tally->options.method == PX_SHAPLEY_AUMANN_LAYER};
+    const bool sides = diagonal.per_layer || tally->options.method == PX_SHAPLEY_AUMANN;
+    batch->predictions = pxi_calloc(2 * room, sizeof *batch->predictions);
+    batch->losses = pxi_calloc(2 * room, sizeof *batch->losses);
+    batch->sides = sides ? pxi_calloc(2 * room, neurons * sizeof *batch->sides) : NULL;
+    if (!batch->predictions || !batch->losses || (sides && !batch->sides))
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int side = 0; side < 2; side++) {
+        const float *inputs = side ? moved : x;
+        PX_TRY(px_shapley_judge(s, inputs, labels, count, batch->predictions + side * count,
+                                batch->losses + side * count, err));
+        if (sides)
+            PX_TRY(px_shapley_integrate(s, &diagonal, inputs, labels, count,
+                                        batch->sides + side * count * s->neuron_count, err));
+    }
+    return PX_OK;
+}
+
 px_status px_shapley_tally_add(px_shapley_tally *tally, const float *x, const float *moved,
                                const int64_t *labels, int64_t count, px_error *err)
 {
     px_shapley *s = tally->s;
-    int64_t *predictions = pxi_calloc(2 * (size_t)PX_MAX(count, (int64_t)1), sizeof *predictions);
-    double *losses = pxi_calloc(2 * (size_t)PX_MAX(count, (int64_t)1), sizeof *losses);
-    px_status status = predictions && losses ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int64_t i = 0; i < count && status == PX_OK; i++)
+    tally_batch batch = {0};
+    for (int64_t i = 0; i < count; i++)
         if (labels[i] < 0 || labels[i] >= s->scores.classes)
-            status = px_fail(err, PX_E_MISMATCH,
-                             "label %" PRId64 " is outside the network's classes 0..%d", labels[i],
-                             s->scores.classes - 1);
-    if (status == PX_OK)
-        status = px_shapley_judge(s, x, labels, count, predictions, losses, err);
-    if (status == PX_OK)
-        status =
-            px_shapley_judge(s, moved, labels, count, predictions + count, losses + count, err);
+            return px_fail(err, PX_E_MISMATCH,
+                           "label %" PRId64 " is outside the network's classes 0..%d", labels[i],
+                           s->scores.classes - 1);
+    px_status status = batch_fill(tally, x, moved, labels, count, &batch, err);
     for (int64_t i = 0; i < count && status == PX_OK; i++) {
         const px_shapley_pair pair = {.x = x + (size_t)i * s->input_size,
                                       .moved = moved + (size_t)i * s->input_size,
                                       .label = labels[i],
                                       .item = (uint32_t)tally->sums.seen};
-        const double change = losses[count + i] - losses[i];
+        const double change = batch.losses[count + i] - batch.losses[i];
+        const double *const sides[2] = {batch.sides ? batch.sides + i * s->neuron_count : NULL,
+                                        batch.sides ? batch.sides + (count + i) * s->neuron_count
+                                                    : NULL};
         tally->sums.seen++;
-        if (predictions[i] != labels[i])
+        if (batch.predictions[i] != labels[i])
             tally->sums.wrong_before++;
         else if (!isfinite(change))
             tally->sums.odd++;
         else
-            status = tally_pair(tally, &pair, change, predictions[count + i] != labels[i], err);
+            status = tally_pair(tally, &pair, sides, change,
+                                batch.predictions[count + i] != labels[i], err);
     }
-    free(predictions);
-    free(losses);
+    batch_done(&batch);
     return status;
 }
 
