@@ -280,6 +280,10 @@ static px_status repair_prepare(const cli_command *self, const repair_args *a, r
     o->train = repair_fed(job, TRAIN);
     o->added = repair_fed(job, ADD);
     const repair_part *attacked = &job->part[job->part[TRAIN].set ? TRAIN : ADD];
+    if (attacks.method && !attacked->set)
+        return px_fail(err, PX_E_USAGE,
+                       "--adversary has no inputs to attack: --add is empty, and "
+                       "mode 'only' trains on nothing else");
     PX_TRY(cli_adversary_read(&attacks, attacked->set, &attacked->pre, &o->adversary, err));
     o->robust_limit = a->robust_limit;
     if (a->generate)

@@ -309,6 +309,17 @@ static px_status failures_choose(px_failures *f, failures_work *w, px_error *err
     return PX_OK;
 }
 
+/* Items that are not in their set are the caller's mistake. */
+static px_status failures_check(const px_feeder_set *from, px_error *err)
+{
+    const int64_t all = px_dataset_count(from->set);
+    for (int64_t i = 0; from->items && i < from->count; i++)
+        if (from->items[i] < 0 || from->items[i] >= all)
+            return px_fail(err, PX_E_USAGE, "item %lld is not in a data set of %lld",
+                           (long long)from->items[i], (long long)all);
+    return PX_OK;
+}
+
 static px_status failures_fill(px_failures *f, const px_failures_options *o, px_error *err)
 {
     px_scores scores;
@@ -317,6 +328,9 @@ static px_status failures_fill(px_failures *f, const px_failures_options *o, px_
     if (!mutations)
         return px_fail(err, PX_E_USAGE,
                        "there is no generator '%.60s'; there are dh, dh-d and dh-n", o->generator);
+    PX_TRY(failures_check(&o->parents, err));
+    for (size_t i = 0; o->covered && i < o->covered_count; i++)
+        PX_TRY(failures_check(&o->covered[i], err));
     PX_TRY(px_model_scores(o->model, &scores, err));
     PX_TRY(px_dataset_check_labels(o->parents.set, scores.classes, err));
     PX_TRY(px_mutations_parse(mutations, &from, err));

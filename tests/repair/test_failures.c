@@ -230,6 +230,16 @@ static void test_refusals(void **state)
     o = bench_options(&b);
     o.neurons = "nothing";
     assert_int_equal(px_failures_make(&o, &got, &err), PX_E_USAGE);
+    const int64_t beyond = 10;
+    const px_feeder_set outside = {.set = b.train, .pre = &b.pre, .items = &beyond, .count = 1};
+    o = bench_options(&b);
+    o.parents = outside;
+    assert_int_equal(px_failures_make(&o, &got, &err), PX_E_USAGE);
+    o = bench_options(&b);
+    o.covered = &outside;
+    o.covered_count = 1;
+    assert_int_equal(px_failures_make(&o, &got, &err), PX_E_USAGE);
+    assert_non_null(strstr(err.message, "item 10"));
     for (size_t i = 0; i < px_generator_count(); i++)
         assert_non_null(px_generator_mutations(px_generator_id(i)));
     assert_null(px_generator_id(px_generator_count()));
