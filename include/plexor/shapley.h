@@ -8,9 +8,9 @@
  *         psi[n] = after[n] - before[n];                            // Aumann-Shapley values
  *     share = px_shapley_fitness(s, PX_SHAPLEY_LAYER_MINMAX, 0.5, psi);
  *
- * Jin, Chen, Guo, Chen, Zhou, Xuan, Yu: *Excitement Surfeited Turns to Errors: Deep Learning
- * Testing Framework Based on Excitable Neurons* (DeepSensor, 2022). Players are the channels of
- * hidden layers; a coalition s keeps its own channels and sets the others to zero; its utility is
+ * Jin, Chen, Zheng, Chen, Cheng, Yu, Liu: *Excitement Surfeited Turns to Errors: Deep Learning
+ * Testing Framework Based on Excitable Neurons* (DeepSensor). Players are the channels of hidden
+ * layers; a coalition s keeps its own channels and sets the others to zero; its utility is
  * the change of the cross-entropy that the masked network sees,
  *
  *     u(s) = L(x + dx, y; s) - L(x, y; s).
