@@ -78,6 +78,9 @@ PX_API const px_audio *px_dataset_audio(const px_dataset *set);
 /* The recording itself, one channel at the front end's sample rate; the caller frees *samples. */
 PX_API px_status px_dataset_clip(const px_dataset *set, int64_t index, float **samples,
                                  size_t *count, px_error *err);
+/* Samples at that rate through the set's front end, as px_dataset_pixels() would give them. */
+PX_API px_status px_dataset_features(const px_dataset *set, const float *samples, size_t count,
+                                     float *features, px_error *err);
 /* Of the recordings that were read so far: how many are silent (nothing beyond -80 dB), how many
  * clipped (three samples or more in a row at full scale), and the first of either, -1 without. */
 typedef struct px_audio_flaws {

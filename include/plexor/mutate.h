@@ -59,6 +59,10 @@ typedef struct px_mutation {
     /* Instead, where more than the values decides: a style. */
     px_status (*apply_drawn)(const px_drawn *drawn, const uint8_t *in, uint8_t *out, int height,
                              int width, int channels, px_error *err);
+    /* Of recordings, which have none of the above: 16-bit samples in, samples out, at least one;
+     * they do not overlap. */
+    px_status (*apply_samples)(const double *values, const int16_t *in, int16_t *out, size_t count,
+                               px_error *err);
 } px_mutation;
 
 PX_API size_t px_mutation_count(void);
@@ -97,6 +101,14 @@ PX_API px_status px_mutation_apply_near(const px_drawn *drawn, const uint8_t *or
                                         const uint8_t *in, uint8_t *out, int height, int width,
                                         int channels, px_error *err);
 
+/* The same for a recording: 16-bit samples, one channel. PX_E_MISMATCH for a mutation of pictures,
+ * as it is for the functions above and one of recordings. */
+PX_API px_status px_mutation_apply_samples(const px_drawn *drawn, const int16_t *in, int16_t *out,
+                                           size_t count, px_error *err);
+/* Samples between -1 and 1 as 16 bits (nearest, clipped), and back. */
+PX_API void px_samples_round(const float *samples, int16_t *out, size_t count);
+PX_API void px_samples_widen(const int16_t *samples, float *out, size_t count);
+
 /* --- sets: what to draw from --------------------------------------------------------------------
  */
 
@@ -130,10 +142,13 @@ typedef struct px_mutations {
     const px_styles *styles;
 } px_mutations;
 
-/* "nss", "deephunter", "nsgen", "nsgen+style", "tensorfuzz"; with a part: "nss:rotation,shear",
- * "deephunter:pixel" (by id or group), "deephunter:differentiable",
+/* "nss", "deephunter", "nsgen", "nsgen+style", "tensorfuzz", "audio"; with a part:
+ * "nss:rotation,shear", "deephunter:pixel" (by id or group), "deephunter:differentiable",
  * "deephunter:non-differentiable". */
 PX_API px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err);
+/* PX_E_MISMATCH unless what is drawn from it is for such data: recordings, or pictures. */
+PX_API px_status px_mutations_check(const px_mutations *from, const px_dataset *data,
+                                    px_error *err);
 /* The part of it that is of a group; false: there is none, and *out is untouched. */
 PX_API bool px_mutations_of_group(const px_mutations *from, px_mutation_group group,
                                   px_mutations *out);
@@ -226,6 +241,9 @@ typedef struct px_change { /* of one picture against another */
     uint8_t linf;          /* the largest difference */
 } px_change;
 PX_API px_change px_change_between(const uint8_t *a, const uint8_t *b, size_t size);
+/* Of recordings: samples that differ, and the largest difference in 255ths of full scale (which is
+ * 32768), rounded up. */
+PX_API px_change px_change_between_samples(const int16_t *a, const int16_t *b, size_t count);
 
 /* Whether the rule counts the mutation as affine. */
 PX_API bool px_validity_affine(const px_validity *validity, const px_mutation *mutation);
@@ -240,6 +258,12 @@ PX_API bool px_validity_judge(const px_validity *validity, const px_lineage *lin
                               const uint8_t *before, const uint8_t *after, size_t size,
                               px_lineage *next, bool *moves_reference);
 
+/* The same for recordings: of samples, with px_change_between_samples(). */
+PX_API bool px_validity_judge_samples(const px_validity *validity, const px_lineage *lineage,
+                                      const px_mutation *mutation, const int16_t *reference,
+                                      const int16_t *before, const int16_t *after, size_t count,
+                                      px_lineage *next, bool *moves_reference);
+
 /* --- a data set of mutants ----------------------------------------------------------------------
  */
 
@@ -250,7 +274,8 @@ typedef struct px_mutant_set px_mutant_set;
  * the parents has the same mutants. Labels and indices are the parents'; a name is the parent's and
  * the mutation, "t10k-17|rotation angle=-17.25". Lazy: pixels are made when asked for. 8-bit data
  * give 8-bit data; float data must be pictures with values 0..1, which are rounded to k/255 first.
- * Pictures only ([C,H,W]); PX_E_MISMATCH else. */
+ * Pictures only ([C,H,W]); PX_E_MISMATCH else. Of recordings, by mutations of those: the recording
+ * as 16 bits is changed, and the features are the mutant's; px_dataset_clip() gives its samples. */
 PX_API px_status px_mutant_set_new(const px_dataset *parents, const px_mutations *from,
                                    uint64_t seed, uint32_t iteration, px_mutant_set **out,
                                    px_error *err);

@@ -102,6 +102,7 @@ static px_status mutate_input(mutate *job, int64_t row, float *values, uint8_t *
         mutate_record *record = &job->records[job->record_count];
         *record =
             (mutate_record){.row = row, .origin = origin, .label = px_dataset_label(job->set, row)};
+        record->size = size;
         PX_TRY(mutate_one(job, k, &random, levels, mutant, scratch, record, err));
         record->change = px_change_between(levels, mutant, size);
         if (job->out)
@@ -109,6 +110,68 @@ static px_status mutate_input(mutate *job, int64_t row, float *values, uint8_t *
         job->record_count++;
     }
     return PX_OK;
+}
+
+/* --- recordings ------------------------------------------------------------------------------ */
+
+/* The same as mutate_one() for samples. */
+static px_status mutate_one_sound(const mutate *job, int64_t k, px_random *random,
+                                  const int16_t *in, int16_t *mutant, int16_t *scratch,
+                                  size_t count, mutate_record *record, px_error *err)
+{
+    if (!job->given) {
+        const px_mutations from = job->one_of_each ? mutate_entry(&job->from, k) : job->from;
+        record->drawn = px_mutation_draw(&from, random);
+        return px_mutation_apply_samples(&record->drawn, in, mutant, count, err);
+    }
+    record->drawn = job->given[job->chain ? 0 : k];
+    PX_TRY(px_mutation_apply_samples(&record->drawn, in, mutant, count, err));
+    for (int64_t link = 1; job->chain && link < job->given_count; link++) {
+        memcpy(scratch, mutant, count * sizeof *scratch);
+        PX_TRY(px_mutation_apply_samples(&job->given[link], scratch, mutant, count, err));
+    }
+    return PX_OK;
+}
+
+/* `work` has room for three recordings, `wave` for one. */
+static px_status mutate_sounds(mutate *job, int64_t row, float *features, float *wave,
+                               int16_t *work, size_t count, px_error *err)
+{
+    int16_t *mutant = work + count, *scratch = mutant + count;
+    mutate_sound sound = {.samples = work, .count = count, .features = features};
+    const int64_t origin = px_dataset_index(job->set, row);
+    px_random random = px_rng(job->seed, PX_RNG_MUTATE, (uint32_t)origin, PX_MUTATE_CANDIDATES);
+    PX_TRY(px_dataset_features(job->set, wave, count, features, err));
+    px_samples_round(wave, work, count);
+    if (job->out)
+        PX_TRY(mutate_out_original_sound(job->out, row, &sound, err));
+    sound.samples = mutant;
+    for (int64_t k = 0; k < job->each; k++) {
+        mutate_record *record = &job->records[job->record_count];
+        *record = (mutate_record){
+            .row = row, .origin = origin, .label = px_dataset_label(job->set, row), .size = count};
+        PX_TRY(mutate_one_sound(job, k, &random, work, mutant, scratch, count, record, err));
+        record->change = px_change_between_samples(work, mutant, count);
+        px_samples_widen(mutant, wave, count);
+        PX_TRY(px_dataset_features(job->set, wave, count, features, err));
+        if (job->out)
+            PX_TRY(mutate_out_mutant_sound(job->out, record, &sound, err));
+        job->record_count++;
+    }
+    return PX_OK;
+}
+
+static px_status mutate_recording(mutate *job, int64_t row, float *features, px_error *err)
+{
+    float *wave = NULL;
+    size_t count = 0;
+    PX_TRY(px_dataset_clip(job->set, row, &wave, &count, err));
+    int16_t *work = calloc(3 * count, sizeof *work);
+    const px_status status = work ? mutate_sounds(job, row, features, wave, work, count, err)
+                                  : px_fail(err, PX_E_NOMEM, "out of memory");
+    free(work);
+    free(wave);
+    return status;
 }
 
 static px_status mutate_all(mutate *job, px_error *err)
@@ -123,7 +186,8 @@ static px_status mutate_all(mutate *job, px_error *err)
         status = px_fail(err, PX_E_NOMEM, "out of memory");
     cli_progress progress = cli_progress_start("mutate");
     for (int64_t row = 0; row < job->count && status == PX_OK; row++) {
-        status = mutate_input(job, row, values, levels, err);
+        status = px_dataset_audio(job->set) ? mutate_recording(job, row, values, err)
+                                            : mutate_input(job, row, values, levels, err);
         if (status == PX_OK && !cli_progress_tick(&progress, row + 1, job->count))
             status = px_fail(err, PX_E_CANCELLED, "interrupted");
     }
@@ -152,7 +216,8 @@ static px_status mutate_given(mutate *job, const cli_list *texts, px_text *chain
 }
 
 static px_status mutate_open_data(const char *spec, const px_data_options *options,
-                                  const char *size, px_dataset **out, px_error *err)
+                                  const char *size, const char *audio, px_dataset **out,
+                                  px_error *err)
 {
     const px_shape any = {.rank = 4, .dim = {-1, -1, -1, -1}};
     px_preprocess pre;
@@ -160,6 +225,8 @@ static px_status mutate_open_data(const char *spec, const px_data_options *optio
     px_data_options wanted = *options;
     wanted.height = pre.height;
     wanted.width = pre.width;
+    PX_TRY(px_preprocess_audio(&pre, audio, err));
+    wanted.audio = audio ? &pre.audio : NULL;
     PX_TRY(px_dataset_open(spec, &wanted, out, err));
     char text[PX_SHAPE_TEXT];
     const px_shape shape = px_dataset_shape(*out);
@@ -182,7 +249,7 @@ typedef struct mutate_sum { /* over the mutants of one mutation */
     double changed, largest;
 } mutate_sum;
 
-static mutate_sum mutate_sum_of(const mutate *job, const px_mutation *mutation, double size)
+static mutate_sum mutate_sum_of(const mutate *job, const px_mutation *mutation)
 {
     mutate_sum sum = {0};
     for (int64_t i = 0; i < job->record_count; i++) {
@@ -191,7 +258,7 @@ static mutate_sum mutate_sum_of(const mutate *job, const px_mutation *mutation, 
             continue;
         sum.count++;
         sum.unchanged += r->change.l0 == 0;
-        sum.changed += (double)r->change.l0 / size;
+        sum.changed += (double)r->change.l0 / (double)r->size;
         sum.largest += r->change.linf;
     }
     if (sum.count) {
@@ -223,8 +290,6 @@ static void mutate_json_mutants(const mutate *job, const char *chain, px_json *j
 static int mutate_report(const cli_command *self, const mutate *job, const char *chain,
                          const char *path, bool as_json)
 {
-    const px_shape shape = px_dataset_shape(job->set);
-    const double size = (double)px_shape_count(&shape);
     px_json json = {0};
     cli_table *table = as_json ? NULL : cli_table_new("lrrrr");
     static const char *const titles[] = {"MUTATION", "MUTANTS", "VALUES CHANGED", "LARGEST CHANGE",
@@ -242,7 +307,7 @@ static int mutate_report(const cli_command *self, const mutate *job, const char 
     }
     for (size_t i = 0; i < px_mutation_count(); i++) {
         const px_mutation *m = px_mutation_get(i);
-        const mutate_sum sum = mutate_sum_of(job, m, size);
+        const mutate_sum sum = mutate_sum_of(job, m);
         const char *name = chain ? chain : m->id;
         if (sum.count && as_json) {
             px_json_object(&json, name);
@@ -274,17 +339,18 @@ static int mutate_report(const cli_command *self, const mutate *job, const char 
 static int mutate_run(const cli_command *self, int argc, char **argv)
 {
     static cli_list texts; /* too large for the stack */
-    const char *spec = NULL, *split = NULL, *size = NULL, *from = "nss", *path = NULL;
-    const char *styles = NULL;
+    const char *spec = NULL, *split = NULL, *size = NULL, *from = NULL, *path = NULL;
+    const char *styles = NULL, *audio = NULL;
     int64_t limit = 0, offset = 0, seed = 0, each = 0;
     bool shuffle = false, one_of_each = false, chain = false;
     cli_output output = {0};
     const cli_option options[] = {
-        CLI_STRING(0, "data", &spec, "SPEC", "the pictures; 'plexor list data' says what it takes"),
+        CLI_STRING(0, "data", &spec, "SPEC", "the inputs; 'plexor list data' says what it takes"),
         CLI_STRING(
             0, "set", &from, "SET",
             "what to draw from: nss, deephunter, nsgen, nsgen+style or tensorfuzz, or a part "
-            "as in nss:rotation,shear or deephunter:pixel; nss if nothing is said"),
+            "as in nss:rotation,shear or deephunter:pixel; nss if nothing is said, audio for "
+            "recordings"),
         CLI_STRING(0, "styles", &styles, "SPEC",
                    "a folder of pictures (or any data) whose colours and textures the mutation "
                    "'style' takes, instead of generated ones"),
@@ -296,9 +362,10 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "per", &each, "N", 0, MUTATE_EACH_MOST,
                 "mutants drawn for every input; 0: one, on a sheet one of each mutation"),
         CLI_FLAG(0, "each", &one_of_each, "one mutant of each mutation of the set"),
-        CLI_STRING('o', "output", &path, "OUT",
-                   "a new folder (PNG files and index.csv, which is a data SPEC), FILE.npz, or "
-                   "FILE.png for a contact sheet; without it nothing is written"),
+        CLI_STRING(
+            'o', "output", &path, "OUT",
+            "a new folder (PNG or WAV files and index.csv, which is a data SPEC), FILE.npz, or "
+            "FILE.png for a contact sheet; without it nothing is written"),
         CLI_STRING(0, "split", &split, "NAME",
                    "which part, where the data have parts; test unless another is named"),
         CLI_INT(0, "limit", &limit, "N", 0, 9e15,
@@ -307,6 +374,8 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
         CLI_FLAG(0, "shuffle", &shuffle, "in an order given by --seed"),
         CLI_INT(0, "seed", &seed, "N", 0, 9e15, "of everything random"),
         CLI_STRING(0, "size", &size, "HxW", "resize images to this first"),
+        CLI_STRING(0, "audio", &audio, "SETTINGS",
+                   "of features of recordings: frames=64, ...; 'plexor list audio'"),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
     };
@@ -339,10 +408,14 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
     px_status status = styles ? px_styles_open(styles, &job.styles, &err) : PX_OK;
     if (status == PX_OK)
         status = texts.count ? mutate_given(&job, &texts, &words, &err)
-                             : px_mutations_parse(from, &job.from, &err);
-    job.from.styles = job.styles;
+                             : px_mutations_parse(from ? from : "nss", &job.from, &err);
     if (status == PX_OK)
-        status = mutate_open_data(spec, &data, size, &set, &err);
+        status = mutate_open_data(spec, &data, size, audio, &set, &err);
+    if (status == PX_OK && !texts.count && !from && px_dataset_audio(set))
+        status = px_mutations_parse("audio", &job.from, &err);
+    if (status == PX_OK && !texts.count)
+        status = px_mutations_check(&job.from, set, &err);
+    job.from.styles = job.styles;
     if (status == PX_OK) {
         job.set = set;
         job.count = px_dataset_count(set);
@@ -375,17 +448,23 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
 const cli_command cli_command_mutate = {
     .name = "mutate",
     .usage = "--data SPEC [--set SET | --mutation TEXT ...] [-o OUT] [options]",
-    .help = "change pictures in ways that leave their meaning alone, and look",
+    .help = "change pictures or recordings in ways that leave their meaning alone, and look",
     .details =
         "Mutants are 8-bit pictures of the size of their parents; the same seed gives the same "
         "bytes on every machine, whatever --limit and --offset are. The table says how many values "
         "changed, and by how many of 255 levels at most, on average. An NPZ has x, y, indices "
         "(of the parents in the data) and mutations (their texts as bytes, one a line). With one "
-        "mutant per input the mutants are those that 'select --mutate' makes with the same seed.",
+        "mutant per input the mutants are those that 'select --mutate' makes with the same "
+        "seed.\n\n"
+        "Recordings are changed as 16-bit samples. A folder gets WAV files to listen to, each with "
+        "a "
+        "picture of its features; an NPZ gets features; the table counts samples, and levels are "
+        "255ths of full scale.",
     .examples = "plexor mutate --data fashion-mnist -o sheet.png\n"
                 "plexor mutate --data photos/ --mutation \"rotation angle=-17\" "
                 "--mutation \"blur size=5\" -o sheet.png\n"
                 "plexor mutate --data digits --set nss --seed 1 -o candidates.npz\n"
-                "plexor mutate --data digits --limit 100 --set deephunter:affine -o mutants/\n",
+                "plexor mutate --data digits --limit 100 --set deephunter:affine -o mutants/\n"
+                "plexor mutate --data wavs/ --mutation \"audio-noise snr=20 seed=1\" -o listen/\n",
     .run = mutate_run,
 };

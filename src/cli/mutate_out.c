@@ -1,4 +1,4 @@
-/* src/cli/mutate_out.c - mutants as a folder of PNG files, an NPZ, or a contact sheet */
+/* src/cli/mutate_out.c - mutants as a folder of PNG or WAV files, an NPZ, or a contact sheet */
 #include "cli/mutate_out.h"
 
 #include <plexor/text.h>
@@ -20,6 +20,9 @@ struct mutate_out {
     px_sheet *sheet;
     px_text index; /* of a folder: its CSV */
     int64_t written;
+    const px_audio *audio;     /* recordings; NULL: pictures */
+    const mutate_sound *sound; /* the one at hand */
+    float low, high;           /* features that are black and white: of the original */
 };
 
 static bool out_ends(const char *path, const char *ending)
@@ -40,9 +43,10 @@ static size_t out_values(const mutate_out *out)
 
 static px_status out_open_npz(mutate_out *out, px_error *err)
 {
+    const px_shape one = px_dataset_shape(out->request.set);
     const px_shape x = {
         .rank = 4,
-        .dim = {out->request.count * out->request.each, out->channels, out->height, out->width}};
+        .dim = {out->request.count * out->request.each, one.dim[0], one.dim[1], one.dim[2]}};
     PX_TRY(px_npz_create(out->request.path, &out->npz, err));
     return px_npz_begin(out->npz, "x", out->unit ? PX_FLOAT32 : PX_UINT8, &x, err);
 }
@@ -72,7 +76,12 @@ px_status mutate_out_open(const mutate_request *request, mutate_out **to, px_err
                         .channels = (int)shape.dim[0],
                         .height = (int)shape.dim[1],
                         .width = (int)shape.dim[2],
-                        .unit = !px_dataset_is_8bit(request->set)};
+                        .unit = !px_dataset_is_8bit(request->set),
+                        .audio = px_dataset_audio(request->set)};
+    if (out->audio) { /* shown with time going right and pitch going up */
+        out->height = (int)shape.dim[2];
+        out->width = (int)shape.dim[1];
+    }
     out->pixels = calloc(out_values(out), 1);
     out->floats = calloc(out_values(out), sizeof *out->floats);
     px_status status =
@@ -160,6 +169,18 @@ px_status mutate_out_original(mutate_out *out, int64_t row, const uint8_t *plane
     return out_sheet(out, planes, caption, true, err);
 }
 
+static px_status out_listen(const mutate_out *out, const char *path, px_error *err)
+{
+    const size_t count = out->sound->count;
+    float *samples = calloc(count, sizeof *samples);
+    if (!samples)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_samples_widen(out->sound->samples, samples, count);
+    const px_status status = px_wav_save(path, out->audio->sample_rate, samples, count, err);
+    free(samples);
+    return status;
+}
+
 static px_status out_file(mutate_out *out, const mutate_record *record, const uint8_t *planes,
                           px_error *err)
 {
@@ -170,6 +191,11 @@ static px_status out_file(mutate_out *out, const mutate_record *record, const ui
         return px_fail(err, PX_E_USAGE, "'%.100s...': the path is too long", out->request.path);
     out_together(out, planes);
     PX_TRY(px_png_save(path, out->width, out->height, out->channels, out->pixels, err));
+    if (out->audio) { /* the recording is what the index names */
+        strcpy(name + strlen(name) - 3, "wav");
+        strcpy(path + strlen(path) - 3, "wav");
+        PX_TRY(out_listen(out, path, err));
+    }
     px_text_format(&out->index, "%s,", name);
     if (record->label >= 0)
         px_text_format(&out->index, "%lld", (long long)record->label);
@@ -189,6 +215,9 @@ px_status mutate_out_mutant(mutate_out *out, const mutate_record *record, const 
             out, planes,
             out->request.chain ? "chain" : mutate_caption(&record->drawn, caption, sizeof caption),
             false, err);
+    } else if (out->npz && out->audio) {
+        status = px_npz_write(out->npz, out->sound->features, out_values(out) * sizeof *out->floats,
+                              err);
     } else if (out->npz && out->unit) {
         for (size_t i = 0; i < out_values(out); i++)
             out->floats[i] = (float)planes[i] / 255.0f;
@@ -199,6 +228,57 @@ px_status mutate_out_mutant(mutate_out *out, const mutate_record *record, const 
         status = out_file(out, record, planes, err);
     }
     out->written += status == PX_OK;
+    return status;
+}
+
+/* --- recordings --------------------------------------------------------------------------------
+ */
+
+/* Features as a picture: black and white are the lowest and highest of the original. */
+static void out_spectrogram(const mutate_out *out, const float *features, uint8_t *planes)
+{
+    const float range = out->high > out->low ? out->high - out->low : 1.0f;
+    for (int y = 0; y < out->height; y++)
+        for (int x = 0; x < out->width; x++) {
+            const int bin = out->height - 1 - y; /* low pitches at the bottom */
+            const float v = (features[x * out->height + bin] - out->low) / range;
+            planes[y * out->width + x] =
+                (uint8_t)(v > 0.0f ? (v < 1.0f ? v * 255.0f : 255.0f) : 0.0f);
+        }
+}
+
+static uint8_t *out_sound(mutate_out *out, const mutate_sound *sound, px_error *err)
+{
+    uint8_t *planes = calloc(out_values(out), 1);
+    if (!planes)
+        px_fail(err, PX_E_NOMEM, "out of memory");
+    else
+        out_spectrogram(out, sound->features, planes);
+    out->sound = sound;
+    return planes;
+}
+
+px_status mutate_out_original_sound(mutate_out *out, int64_t row, const mutate_sound *sound,
+                                    px_error *err)
+{
+    out->low = INFINITY;
+    out->high = -INFINITY;
+    for (size_t i = 0; i < out_values(out); i++) {
+        out->low = fminf(out->low, sound->features[i]);
+        out->high = fmaxf(out->high, sound->features[i]);
+    }
+    uint8_t *planes = out_sound(out, sound, err);
+    const px_status status = planes ? mutate_out_original(out, row, planes, err) : PX_E_NOMEM;
+    free(planes);
+    return status;
+}
+
+px_status mutate_out_mutant_sound(mutate_out *out, const mutate_record *record,
+                                  const mutate_sound *sound, px_error *err)
+{
+    uint8_t *planes = out_sound(out, sound, err);
+    const px_status status = planes ? mutate_out_mutant(out, record, planes, err) : PX_E_NOMEM;
+    free(planes);
     return status;
 }
 

@@ -11,7 +11,14 @@ typedef struct mutate_record {  /* one mutant */
     int64_t row, origin, label; /* row: of the data set */
     px_drawn drawn;             /* of a chain: its first link */
     px_change change;
+    size_t size; /* values of the input: pixels, or samples */
 } mutate_record;
+
+typedef struct mutate_sound { /* a recording */
+    const int16_t *samples;
+    size_t count;
+    const float *features; /* [frames, n_mels] */
+} mutate_sound;
 
 typedef struct mutate_out mutate_out;
 
@@ -30,6 +37,12 @@ px_status mutate_out_open(const mutate_request *request, mutate_out **out, px_er
 px_status mutate_out_original(mutate_out *out, int64_t row, const uint8_t *planes, px_error *err);
 px_status mutate_out_mutant(mutate_out *out, const mutate_record *record, const uint8_t *planes,
                             px_error *err);
+/* The same for recordings: features on a sheet and in an NPZ; a WAV file and a picture of the
+ * features in a folder. */
+px_status mutate_out_original_sound(mutate_out *out, int64_t row, const mutate_sound *sound,
+                                    px_error *err);
+px_status mutate_out_mutant_sound(mutate_out *out, const mutate_record *record,
+                                  const mutate_sound *sound, px_error *err);
 px_status mutate_out_finish(mutate_out *out, const mutate_record *records, int64_t count,
                             px_error *err);
 void mutate_out_close(mutate_out *out); /* NULL is fine; what was not finished is given up */

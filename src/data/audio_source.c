@@ -151,14 +151,19 @@ static px_status recording_clip(const pxi_source *source, int64_t index, pxi_cli
     return PX_OK;
 }
 
+static px_status recording_features(const pxi_source *source, const float *samples, size_t count,
+                                    float *out, px_error *err)
+{
+    const struct pxi_audio_part *part = ((const pxi_picture_source *)source)->recordings;
+    return px_frontend_run(part->frontend, samples, count, out, err);
+}
+
 static px_status recording_values(const pxi_source *source, int64_t index, float *out,
                                   px_error *err)
 {
-    const struct pxi_audio_part *part = ((const pxi_picture_source *)source)->recordings;
     pxi_clip clip = {0};
     PX_TRY(recording_clip(source, index, &clip, err));
-    const px_status status =
-        px_frontend_run(part->frontend, clip.samples, (size_t)clip.count, out, err);
+    const px_status status = recording_features(source, clip.samples, (size_t)clip.count, out, err);
     pxi_clip_done(&clip);
     return status;
 }
@@ -177,6 +182,7 @@ static const pxi_source_type recording_type = {
     .ready = recording_ready,
     .check = recording_check,
     .clip = recording_clip,
+    .features = recording_features,
     .flaws = recording_flaws,
     .free = pxi_picture_source_free,
 };

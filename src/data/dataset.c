@@ -275,6 +275,14 @@ px_status px_dataset_clip(const px_dataset *set, int64_t index, float **samples,
     return PX_OK;
 }
 
+px_status px_dataset_features(const px_dataset *set, const float *samples, size_t count,
+                              float *features, px_error *err)
+{
+    if (!set->source->type->features)
+        return px_fail(err, PX_E_MISMATCH, "'%s': its samples are not recordings", set->spec);
+    return set->source->type->features(set->source, samples, count, features, err);
+}
+
 px_audio_flaws px_dataset_audio_flaws(const px_dataset *set)
 {
     px_audio_flaws flaws = {.first_silent = -1, .first_clipped = -1};

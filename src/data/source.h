@@ -34,6 +34,8 @@ typedef struct pxi_source_type {
                        int mels, px_error *err);
     px_status (*check)(pxi_source *source, int64_t index, px_error *err);
     px_status (*clip)(const pxi_source *source, int64_t index, pxi_clip *out, px_error *err);
+    px_status (*features)(const pxi_source *source, const float *samples, size_t count, float *out,
+                          px_error *err);
     int (*flaws)(const pxi_source *source, int64_t index); /* PXI_CLIP_*, of samples read so far */
     void (*free)(pxi_source *source); /* frees the source itself too; takes half-built ones */
 } pxi_source_type;

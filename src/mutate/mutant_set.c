@@ -88,6 +88,47 @@ static px_drawn mutant_drawn(const mutant_source *mutants, int64_t index)
     return px_mutation_draw(&mutants->from, &random);
 }
 
+/* The mutant of a recording. */
+static px_status mutant_clip(const pxi_source *source, int64_t index, pxi_clip *out, px_error *err)
+{
+    const mutant_source *mutants = (const mutant_source *)source;
+    const px_drawn drawn = mutant_drawn(mutants, index);
+    float *samples = NULL;
+    size_t count = 0;
+    PX_TRY(px_dataset_clip(mutants->parents, index, &samples, &count, err));
+    int16_t *levels = pxi_calloc(2 * count, sizeof *levels);
+    px_status status = levels ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for a recording");
+    if (status == PX_OK) {
+        px_samples_round(samples, levels, count);
+        status = px_mutation_apply_samples(&drawn, levels, levels + count, count, err);
+    }
+    if (status == PX_OK)
+        px_samples_widen(levels + count, samples, count);
+    free(levels);
+    if (status != PX_OK) {
+        free(samples);
+        return status;
+    }
+    *out = (pxi_clip){source->audio->sample_rate, (int64_t)count, samples};
+    return PX_OK;
+}
+
+static px_status mutant_features(const pxi_source *source, const float *samples, size_t count,
+                                 float *out, px_error *err)
+{
+    return px_dataset_features(((const mutant_source *)source)->parents, samples, count, out, err);
+}
+
+static px_status mutant_recording_values(const pxi_source *source, int64_t index, float *out,
+                                         px_error *err)
+{
+    pxi_clip clip = {0};
+    PX_TRY(mutant_clip(source, index, &clip, err));
+    const px_status status = mutant_features(source, clip.samples, (size_t)clip.count, out, err);
+    pxi_clip_done(&clip);
+    return status;
+}
+
 static px_status mutant_values(const pxi_source *source, int64_t index, float *out, px_error *err)
 {
     const mutant_source *mutants = (const mutant_source *)source;
@@ -136,6 +177,16 @@ static const pxi_source_type mutant_type = {
     .free = mutant_free,
 };
 
+static const pxi_source_type mutant_recording_type = {
+    .values = mutant_recording_values,
+    .label = mutant_label,
+    .name = mutant_name,
+    .origin = mutant_origin,
+    .clip = mutant_clip,
+    .features = mutant_features,
+    .free = mutant_free,
+};
+
 /* --- the set --------------------------------------------------------------------------------- */
 
 struct px_mutant_set {
@@ -151,7 +202,9 @@ static px_status mutant_source_new(const px_dataset *parents, const px_mutations
     mutant_source *mutants = pxi_calloc(1, sizeof *mutants);
     if (!mutants)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    mutants->base = (pxi_source){.type = &mutant_type,
+    const px_audio *audio = px_dataset_audio(parents);
+    mutants->base = (pxi_source){.type = audio ? &mutant_recording_type : &mutant_type,
+                                 .audio = audio,
                                  .count = px_dataset_count(parents),
                                  .is_8bit = px_dataset_is_8bit(parents),
                                  .shape = px_dataset_shape(parents),
@@ -180,6 +233,7 @@ px_status px_mutant_set_new(const px_dataset *parents, const px_mutations *from,
 {
     const px_shape shape = px_dataset_shape(parents);
     PX_TRY(values_check_shape(&shape, err));
+    PX_TRY(px_mutations_check(from, parents, err));
     px_mutant_set *set = pxi_calloc(1, sizeof *set);
     if (!set)
         return px_fail(err, PX_E_NOMEM, "out of memory");

@@ -24,7 +24,11 @@
     X(pixel_change)     \
     X(noise)            \
     X(white_noise)      \
-    X(style)
+    X(style)            \
+    X(audio_noise)      \
+    X(audio_gain)       \
+    X(audio_shift)      \
+    X(audio_mask)
 
 #define PX_MUTATION_DECLARE(id) extern const px_mutation px_mutation_##id;
 PX_MUTATIONS(PX_MUTATION_DECLARE)
@@ -37,7 +41,8 @@ PX_MUTATIONS(PX_MUTATION_DECLARE)
     X(nsgen)                \
     X(nsgen_style)          \
     X(tensorfuzz)           \
-    X(tensorfuzz_free)
+    X(tensorfuzz_free)      \
+    X(audio)
 
 #define PX_MUTATION_SET_DECLARE(id) extern const px_mutation_set pxi_mutation_set_##id;
 PX_MUTATION_SETS(PX_MUTATION_SET_DECLARE)

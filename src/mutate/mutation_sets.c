@@ -57,7 +57,9 @@ static uint32_t sets_named(const px_mutation_set *set, const char *word, size_t 
         const char *group = m->group == PX_MUTATION_AFFINE ? "affine" : "pixel";
         const char *kind = m->differentiable ? "differentiable" : "non-differentiable";
         /* "rotation" will do for "cv-rotation" where the set has no other */
-        const char *plain = strncmp(m->id, "cv-", 3) == 0 ? m->id + 3 : m->id;
+        const char *plain = strncmp(m->id, "cv-", 3) == 0      ? m->id + 3
+                            : strncmp(m->id, "audio-", 6) == 0 ? m->id + 6
+                                                               : m->id;
         if (sets_word_is(word, length, m->id) || sets_word_is(word, length, plain) ||
             sets_word_is(word, length, group) || sets_word_is(word, length, kind))
             named |= UINT32_C(1) << i;
@@ -105,9 +107,21 @@ px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err)
     }
     return px_fail(err, PX_E_USAGE,
                    "there is no set of mutations '%.*s'; there are nss, deephunter, nsgen, "
-                   "nsgen+style, tensorfuzz and tensorfuzz-free, and parts of them as in "
+                   "nsgen+style, tensorfuzz, tensorfuzz-free and audio, and parts of them as in "
                    "nss:rotation,shear",
                    (int)PX_MIN(length, 60), text);
+}
+
+px_status px_mutations_check(const px_mutations *from, const px_dataset *data, px_error *err)
+{
+    const bool audio = from->set->entries[0].mutation->apply_samples != NULL;
+    if (audio == (px_dataset_audio(data) != NULL))
+        return PX_OK;
+    return px_fail(err, PX_E_MISMATCH,
+                   audio ? "the mutations '%s' are for recordings, the data are none"
+                         : "the mutations '%s' are for pictures, the data are recordings; take "
+                           "'audio'",
+                   from->set->id);
 }
 
 bool px_mutations_of_group(const px_mutations *from, px_mutation_group group, px_mutations *out)

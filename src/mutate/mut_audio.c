@@ -1,0 +1,142 @@
+/* src/mutate/mut_audio.c - changes of a recording that leave alone what is said, and by whom
+ *
+ * Samples of 16 bits in and out, rounded to the nearest (halves away from zero) and clipped, so a
+ * mutant can be listened to as it was judged, and a chain is: apply, keep the samples, apply to
+ * those. Lengths are shares of the recording, so that they mean the same at every sample rate.
+ */
+#include "mutate/mutation.h"
+#include "mutate/plain_math.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double LN10 = 2.302585092994046;
+
+static int16_t audio_sample(double v)
+{
+    if (v >= 32767.0)
+        return 32767;
+    return v <= -32768.0 ? -32768 : (int16_t)(v < 0.0 ? v - 0.5 : v + 0.5);
+}
+
+/* 10^(decibels / 20); pxi_exp() is for arguments up to 0. */
+static double audio_factor(double decibels)
+{
+    const double x = decibels * LN10 / 20.0;
+    return x <= 0.0 ? pxi_exp(x) : 1.0 / pxi_exp(-x);
+}
+
+/* --- noise ----------------------------------------------------------------------------------- */
+
+static const px_mutation_param noise_params[] = {
+    {"snr", "decibels that the recording is louder than the noise", -20, 120, false, NULL},
+    {"seed", "of the random numbers it uses", 0, UINT32_MAX, true, NULL},
+};
+
+static px_status audio_noise_apply(const double *v, const int16_t *in, int16_t *out, size_t count,
+                                   px_error *err)
+{
+    (void)err;
+    double energy = 0.0;
+    px_random random = px_rng((uint64_t)v[1], PX_RNG_MUTATE_NOISE, 0, 0);
+    for (size_t i = 0; i < count; i++)
+        energy += (double)in[i] * in[i]; /* whole numbers: exact in any order */
+    const double sigma = sqrt(energy / (double)count) * audio_factor(-v[0]);
+    for (size_t i = 0; i < count; i++)
+        out[i] = audio_sample(in[i] + sigma * pxi_normal(&random));
+    return PX_OK;
+}
+
+const px_mutation px_mutation_audio_noise = {
+    .id = "audio-noise",
+    .title = "white noise, so many decibels below the recording",
+    .group = PX_MUTATION_PIXEL,
+    .differentiable = true,
+    .params = noise_params,
+    .param_count = PX_LEN(noise_params),
+    .apply_samples = audio_noise_apply,
+};
+
+/* --- gain ------------------------------------------------------------------------------------ */
+
+static const px_mutation_param gain_params[] = {
+    {"db", "decibels louder; negative: quieter", -60, 60, false, NULL},
+};
+
+static px_status audio_gain_apply(const double *v, const int16_t *in, int16_t *out, size_t count,
+                                  px_error *err)
+{
+    (void)err;
+    const double factor = audio_factor(v[0]);
+    for (size_t i = 0; i < count; i++)
+        out[i] = audio_sample(factor * in[i]);
+    return PX_OK;
+}
+
+const px_mutation px_mutation_audio_gain = {
+    .id = "audio-gain",
+    .title = "louder or quieter; what is too loud is clipped",
+    .group = PX_MUTATION_PIXEL,
+    .differentiable = true,
+    .params = gain_params,
+    .param_count = PX_LEN(gain_params),
+    .apply_samples = audio_gain_apply,
+};
+
+/* --- shift ----------------------------------------------------------------------------------- */
+
+static const px_mutation_param shift_params[] = {
+    {"by", "share of the recording that it begins later; negative: earlier", -1, 1, false, NULL},
+};
+
+static px_status audio_shift_apply(const double *v, const int16_t *in, int16_t *out, size_t count,
+                                   px_error *err)
+{
+    (void)err;
+    const size_t steps = (size_t)(fabs(v[0]) * (double)count + 0.5);
+    const size_t moved = PX_MIN(steps, count), kept = count - moved;
+    memset(out, 0, count * sizeof *out);
+    if (v[0] >= 0.0)
+        memcpy(out + moved, in, kept * sizeof *out);
+    else
+        memcpy(out, in + moved, kept * sizeof *out);
+    return PX_OK;
+}
+
+const px_mutation px_mutation_audio_shift = {
+    .id = "audio-shift",
+    .title = "moved in time, silence where it came from",
+    .group = PX_MUTATION_AFFINE,
+    .params = shift_params,
+    .param_count = PX_LEN(shift_params),
+    .apply_samples = audio_shift_apply,
+};
+
+/* --- mask ------------------------------------------------------------------------------------ */
+
+static const px_mutation_param mask_params[] = {
+    {"at", "where it begins, as a share of the recording", 0, 1, false, NULL},
+    {"length", "as a share of the recording", 0, 1, false, NULL},
+};
+
+static px_status audio_mask_apply(const double *v, const int16_t *in, int16_t *out, size_t count,
+                                  px_error *err)
+{
+    (void)err;
+    const size_t from = PX_MIN(count, (size_t)(v[0] * (double)count + 0.5));
+    const size_t length = PX_MIN(count - from, (size_t)(v[1] * (double)count + 0.5));
+    memcpy(out, in, count * sizeof *out);
+    memset(out + from, 0, length * sizeof *out);
+    return PX_OK;
+}
+
+const px_mutation px_mutation_audio_mask = {
+    .id = "audio-mask",
+    .title = "silence for a moment",
+    .group = PX_MUTATION_PIXEL,
+    .params = mask_params,
+    .param_count = PX_LEN(mask_params),
+    .apply_samples = audio_mask_apply,
+};
