@@ -16,11 +16,14 @@ static const char *variant_name(rv_rule rule, bool matched)
     return names[rule][matched];
 }
 
-static bool arms_were_run(const px_study *study, size_t subject, rv_rule rule, bool matched)
+static bool arms_were_run(const px_study *study, study_document *doc, size_t subject, rv_rule rule,
+                          bool matched)
 {
     rv_test t;
-    return rv_h1_test(study, subject, rule, matched, 0, &t, NULL) == PX_OK &&
-           t.verdict != RV_NOT_RUN;
+    if (rv_h1_test(study, subject, rule, matched, 0, &t, NULL) == PX_OK)
+        return t.verdict != RV_NOT_RUN;
+    pxi_document_fail(doc);
+    return false;
 }
 
 /* --- Table II --------------------------------------------------------------------------------- */
@@ -42,7 +45,7 @@ void rv_report_table2(const px_study *study, study_document *doc)
     for (rv_rule rule = RV_BY_SET; rule < RV_RULES; rule++)
         for (int matched = 0; matched < 2; matched++)
             for (size_t s = 0; s < RV_SUBJECTS; s++) {
-                if (!arms_were_run(study, s, rule, matched))
+                if (!arms_were_run(study, doc, s, rule, matched))
                     continue;
                 pxi_doc_row(doc, NULL, "%s, %s", rv_subjects[s].title, variant_name(rule, matched));
                 for (size_t m = 0; m < RV_METRICS; m++) {
@@ -128,7 +131,7 @@ static void report_tests(const px_study *study, study_document *doc, rv_rule rul
              variant_name(rule, matched));
     pxi_doc_table(doc, caption, columns, RV_METRICS, 0);
     for (size_t s = 0; s < RV_SUBJECTS; s++)
-        if (arms_were_run(study, s, rule, matched))
+        if (arms_were_run(study, doc, s, rule, matched))
             tests_row(study, doc, s, rule, matched);
     paired_row(study, doc, rule, matched);
 }
@@ -200,8 +203,8 @@ void rv_report_arms(const px_study *study, study_document *doc)
     for (rv_rule rule = RV_BY_SET; rule < RV_RULES; rule++) {
         bool run = false;
         for (size_t s = 0; s < RV_SUBJECTS; s++)
-            run =
-                run || arms_were_run(study, s, rule, false) || arms_were_run(study, s, rule, true);
+            run = run || arms_were_run(study, doc, s, rule, false) ||
+                  arms_were_run(study, doc, s, rule, true);
         if (!run)
             continue;
         pxi_doc_heading(doc, 3, "Improving %s", variant_name(rule, false));
