@@ -125,8 +125,9 @@ static void report_rates(const px_study *study, study_document *doc)
         "applies one random transformation of DeepHunter's nine with one random parameter, DH-D "
         "one of the four differentiable ones, DH-N one of the other five. FGSM and PGD are by Linf "
         "with the paper's strengths in scaled units (MNIST and, here, Fashion-MNIST 0.3; CIFAR-10 "
-        "and EuroSAT 16/255; SVHN 8/255), PGD without a random start as in the package; attacks "
-        "are judged as stored in 8 bits. The paper's figures are the package's.");
+        "and EuroSAT 16/255; SVHN 8/255), PGD without a random start (ART's default; the paper "
+        "speaks of one); attacks are judged as stored in 8 bits. The paper's figures are the "
+        "package's.");
     pxi_doc_table(doc, "misclassification rate (%)", rv_set_titles, RV_SETS, 2);
     for (size_t s = 0; s < RV_SUBJECTS; s++) {
         const rv_row *row = rv_row_of(s);
@@ -191,7 +192,8 @@ static void report_defences(const px_study *study, study_document *doc)
         doc,
         "M_0 retrained with each generator and judged on test cases of all, made of the test "
         "inputs. DH-D, DH-N, DH: the mutants of D_0 that M_0 gets wrong and that improve coverage "
-        "pairwise, as in the package, are appended to it; Adam, rate %g, batches of %d, %d epochs. "
+        "pairwise, as in the package, are appended to it; Adam, "
+        "rate %g, batches of %d, %d epochs. "
         "FGSM, PGD: adversarial training, every input of every batch attacked on the network as it "
         "is then (PGD without a random start, as it is judged); Adam, rate %g, batches of %d, %d "
         "epochs unless --each says otherwise (the paper: %d). A loss that is not a number goes "
@@ -217,8 +219,9 @@ static void report_differences(study_document *doc)
         "the paper's other rows say what they need. Inputs are in [0, 1] and standardised within "
         "the network's preprocessing, the paper's in [-0.5, 0.5]; strengths are the same numbers. "
         "Coverage-improving: by set is Algorithm 1 with D as it has grown so far, NC of raw values "
-        "above 0.75, a unit of a feature map being a neuron; pairwise is what the package does, "
-        "with the same values. The matched arms draw as many of the larger arm's mutants as the "
+        "above 0.75, a unit of a feature map being a neuron; pairwise compares a mutant "
+        "with its original as the package does, which scales values first; ours are raw. The "
+        "matched arms draw as many of the larger arm's mutants as the "
         "smaller one has, round by round. Metrics are those of `plexor assess`, with RIC at JPEG "
         "quality 90 (the package: 1), ALD divided by the norm of the input, and PSD as its code "
         "has it. "
