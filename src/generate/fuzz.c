@@ -176,6 +176,7 @@ static void fuzz_pixels(px_fuzz *fuzz)
     fuzz->shape = px_dataset_shape(o->set);
     fuzz->size = (size_t)px_shape_count(&fuzz->shape);
     fuzz->pixel_bytes = fuzz->size * (fuzz->rounds ? 1 : sizeof(float));
+    fuzz->samples = pxi_fuzz_sample_count(fuzz);
     fuzz->pre = *o->pre;
     if (whole && !fuzz->rounds) /* stored as 0..1 */
         fuzz->pre.scale *= 255.0f;

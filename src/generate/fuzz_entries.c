@@ -67,7 +67,12 @@ static px_status entry_pixels(pxi_loop *loop, size_t entry, const uint8_t **out,
         return PX_OK;
     }
     PX_TRY(entry_room(loop, &e->pixels, &room, err));
-    if (loop->fuzz->rounds) {
+    if (loop->rule.samples) { /* stored are features: made again, at most PX_CHAIN_MOST deep */
+        const uint8_t *before = NULL;
+        PX_TRY(entry_pixels(loop, e->parent, &before, err));
+        PX_TRY(
+            pxi_mutant_apply(&loop->rule, &e->link, entry_seed(loop, e->root), before, room, err));
+    } else if (loop->fuzz->rounds) {
         PX_TRY(pxi_fuzz_read(loop->fuzz, e->id, room, err));
     } else {
         PX_TRY(pxi_fuzz_read(loop->fuzz, e->id, loop->reals, err));
@@ -94,8 +99,7 @@ static px_status entry_reference(pxi_loop *loop, size_t entry, const uint8_t **o
     }
     PX_TRY(entry_room(loop, &e->reference, &room, err));
     *out = room;
-    return px_mutation_apply_near(&e->link, root, root, room, rule->height, rule->width,
-                                  rule->channels, err);
+    return pxi_mutant_apply(rule, &e->link, root, root, room, err);
 }
 
 px_status pxi_loop_parent(pxi_loop *loop, size_t entry, pxi_mutant_parent *out, px_error *err)
@@ -108,13 +112,15 @@ px_status pxi_loop_parent(pxi_loop *loop, size_t entry, pxi_mutant_parent *out, 
     return e->lineage.affine ? entry_reference(loop, entry, &out->reference, err) : PX_OK;
 }
 
-const void *pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels)
+px_status pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels, const void **out, px_error *err)
 {
-    if (loop->fuzz->rounds)
-        return pixels;
-    for (size_t i = 0; i < loop->rule.size; i++)
+    *out = loop->fuzz->rounds ? (const void *)pixels : loop->reals;
+    if (loop->rule.samples)
+        return pxi_fuzz_features(loop->fuzz, (const int16_t *)(const void *)pixels, loop->reals,
+                                 err);
+    for (size_t i = 0; !loop->fuzz->rounds && i < loop->rule.size; i++)
         loop->reals[i] = (float)pixels[i] / 255.0f;
-    return loop->reals;
+    return PX_OK;
 }
 
 /* --- chains --------------------------------------------------------------------------------------
@@ -159,7 +165,7 @@ static bool entry_find(const pxi_loop *loop, int64_t id, size_t *out)
 }
 
 /* What the row is, judged again: a lineage is nowhere stored. */
-static px_status entry_from_row(pxi_loop *loop, const px_campaign_input *in, const uint8_t *pixels,
+static px_status entry_from_row(pxi_loop *loop, const px_campaign_input *in, uint8_t *pixels,
                                 px_error *err)
 {
     px_drawn *links = NULL;
@@ -179,8 +185,9 @@ static px_status entry_from_row(pxi_loop *loop, const px_campaign_input *in, con
     entry.root = loop->entries[parent].root;
     free(links);
     PX_TRY(pxi_loop_parent(loop, parent, &from, err));
-    if (!px_validity_judge(&loop->rule.validity, &from.lineage, entry.link.mutation, from.reference,
-                           from.pixels, pixels, loop->rule.size, &entry.lineage, &moves))
+    if (loop->rule.samples) /* the row has features */
+        PX_TRY(pxi_mutant_apply(&loop->rule, &entry.link, from.origin, from.pixels, pixels, err));
+    if (!pxi_mutant_judge(&loop->rule, &from, entry.link.mutation, pixels, &entry.lineage, &moves))
         return pxi_fuzz_bad_state(loop->fuzz, err);
     return pxi_loop_push(loop, &entry, pixels, err);
 }
@@ -198,7 +205,7 @@ px_status pxi_loop_rebuild(pxi_loop *loop, px_error *err)
             return PX_OK;
         if (in.kind == PX_INPUT_FAULT && in.prediction < 0)
             continue; /* no number came out: never in the queue */
-        for (size_t i = 0; !fuzz->rounds && i < loop->rule.size; i++)
+        for (size_t i = 0; !fuzz->rounds && !loop->rule.samples && i < loop->rule.size; i++)
             loop->bytes[i] = (uint8_t)(loop->reals[i] * 255.0f + 0.5f);
         /* The row's own text goes away with the next read. */
         char *chain = pxi_strdup(in.chain);

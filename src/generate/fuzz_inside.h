@@ -89,10 +89,11 @@ struct px_fuzz {
     size_t model_count;
     px_scores scores; /* of models[0] */
     int classes;
-    int64_t polluted_class; /* -1: unknown */
+    int64_t polluted_class;   /* -1: unknown */
     px_shape shape;           /* of an input without the batch, CHW for pictures */
     px_shape feed_shape;      /* of the network's input, batch 1 */
     size_t size, pixel_bytes; /* values of an input, and its bytes in the campaign */
+    size_t samples;           /* of recordings that are mutated as such; 0: inputs are pictures */
     bool rounds;              /* the campaign's pixels are bytes; else float */
     double unit;              /* distances are told in units; a stored value is so many of them */
     double low, high;         /* of stored values: 0 and 255 for bytes */
@@ -172,6 +173,14 @@ px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_f
 float *pxi_fuzz_place(px_fuzz *fuzz, int worker, int64_t sample);
 px_status pxi_fuzz_forward(px_fuzz *fuzz, int worker, size_t slot, int64_t samples,
                            pxi_fuzz_verdict *out, px_error *err);
+
+/* Recordings (fuzz_recording.c): how many samples each has, 0 where they are not mutated as such;
+ * those of an input of the data; the stored values of samples; the samples of all seeds. */
+size_t pxi_fuzz_sample_count(const px_fuzz *fuzz);
+px_status pxi_fuzz_samples(const px_fuzz *fuzz, int64_t row, int16_t *out, px_error *err);
+px_status pxi_fuzz_features(const px_fuzz *fuzz, const int16_t *samples, float *features,
+                            px_error *err);
+px_status pxi_fuzz_seed_samples(const px_fuzz *fuzz, int16_t *out, px_error *err);
 
 /* Adds to executions; to be called before what they led to is put. */
 void pxi_fuzz_count(px_fuzz *fuzz, int64_t executions);

@@ -119,9 +119,11 @@ static px_status loop_check(const px_fuzz *fuzz, px_error *err)
     for (int d = 0; fits && d < 3; d++)
         fits = shape->dim[d] >= 1 && shape->dim[d] <= PX_MUTATION_SIDE_MOST;
     if (!fits)
-        return px_fail(err, PX_E_MISMATCH,
-                       "engine 'loop' mutates pictures, [channels,height,width]; the inputs are %s",
-                       px_shape_text(shape, text));
+        return px_fail(
+            err, PX_E_MISMATCH,
+            "engine 'loop' mutates recordings and pictures, [channels,height,width]; the "
+            "inputs are %s",
+            px_shape_text(shape, text));
     if (fuzz->settings[LOOP_ENERGY] * fuzz->settings[LOOP_TRIES] * 2 > 4e9)
         return px_fail(err, PX_E_USAGE, "an energy of %.0f with %.0f tries each is too much",
                        fuzz->settings[LOOP_ENERGY], fuzz->settings[LOOP_TRIES]);
@@ -150,10 +152,10 @@ static px_status loop_open(px_fuzz *fuzz, void **state, px_error *err)
     loop->kept_most = PX_MIN((int64_t)1 << 30, px_memory_bytes() / 4);
     pxi_queue_init(&loop->queue, &rule, fuzz->seed);
     pxi_mutant_rule_init(&loop->rule, &fuzz->mutations, validity, (uint32_t)s[LOOP_TRIES],
-                         fuzz->seed, &fuzz->shape);
+                         fuzz->seed, &fuzz->shape, fuzz->samples);
     for (size_t i = 0; i < fuzz->mutations.set->entry_count; i++)
         loop->yields[i].name = fuzz->mutations.set->entries[i].mutation->id;
-    loop->reals = pxi_calloc(loop->rule.size, sizeof *loop->reals);
+    loop->reals = pxi_calloc(PX_MAX(loop->rule.size, fuzz->size), sizeof *loop->reals);
     loop->bytes = pxi_calloc(loop->rule.size, 1);
     px_status status =
         loop->reals && loop->bytes ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
@@ -173,6 +175,13 @@ static px_status loop_seed_bytes(pxi_loop *loop, px_error *err)
     if (fuzz->rounds)
         return PX_OK;
     const size_t count = fuzz->seed_count * loop->rule.size;
+    if (loop->rule.samples) {
+        int16_t *samples = pxi_calloc(count / sizeof *samples, sizeof *samples);
+        if (!samples)
+            return px_fail(err, PX_E_NOMEM, "out of memory for the seeds");
+        loop->seed_bytes = (uint8_t *)samples;
+        return pxi_fuzz_seed_samples(fuzz, samples, err);
+    }
     const float *values = (const float *)(const void *)fuzz->seed_pixels;
     loop->seed_bytes = pxi_calloc(count, 1);
     if (!loop->seed_bytes)
@@ -258,8 +267,10 @@ static px_status loop_shares(pxi_loop *loop, pxi_loop_turn *turn, px_error *err)
     for (size_t k = 0; loop->share > 1 && k < turn->count; k++) {
         pxi_mutant_parent parent;
         PX_TRY(pxi_loop_parent(loop, turn->entry[k], &parent, err));
-        potentials[k] = pxi_power_potential(parent.pixels, parent.reference, loop->rule.size,
-                                            loop->rule.validity.beta);
+        potentials[k] = loop->rule.samples
+                            ? 1.0 /* room to move is defined for levels */
+                            : pxi_power_potential(parent.pixels, parent.reference, loop->rule.size,
+                                                  loop->rule.validity.beta);
     }
     if (loop->share > 1)
         pxi_power_share(potentials, turn->count, loop->energy, shares);
@@ -291,13 +302,15 @@ static px_status loop_put(pxi_loop *loop, const pxi_wave_item *item, px_input_ki
     px_fuzz *fuzz = loop->fuzz;
     const pxi_loop_entry *parent = &loop->entries[item->wish.entry];
     const uint8_t *pixels = loop->pixels + (size_t)(item - loop->items) * loop->rule.size;
+    const void *stored = NULL;
+    PX_TRY(pxi_loop_stored(loop, pixels, &stored, err));
     const pxi_fuzz_find find = {.kind = kind,
                                 .parent = parent->id,
                                 .seed = parent->root,
                                 .prediction = item->verdict.prediction,
                                 .confidence = item->verdict.confidence,
                                 .chain = pxi_loop_chain(loop, item->wish.entry, &item->made.drawn),
-                                .pixels = pxi_loop_stored(loop, pixels),
+                                .pixels = stored,
                                 .needed = queued};
     if (!find.chain)
         return px_fail(err, PX_E_NOMEM, "out of memory");

@@ -89,7 +89,7 @@ px_status pxi_loop_parent(pxi_loop *loop, size_t entry, pxi_mutant_parent *out, 
 px_status pxi_loop_rebuild(pxi_loop *loop, px_error *err);
 const char *pxi_loop_chain(pxi_loop *loop, size_t parent, const px_drawn *link); /* NULL: memory */
 /* As stored: for float campaigns in loop->reals. */
-const void *pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels);
+px_status pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels, const void **out, px_error *err);
 
 /* fuzz_wave.c */
 px_status pxi_wave_open(pxi_loop *loop, px_error *err);

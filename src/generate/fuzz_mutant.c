@@ -9,7 +9,7 @@
 #include <string.h>
 
 void pxi_mutant_rule_init(pxi_mutant_rule *rule, const px_mutations *from, px_validity validity,
-                          uint32_t tries, uint64_t seed, const px_shape *shape)
+                          uint32_t tries, uint64_t seed, const px_shape *shape, size_t samples)
 {
     *rule = (pxi_mutant_rule){.all = *from,
                               .again = *from,
@@ -19,10 +19,41 @@ void pxi_mutant_rule_init(pxi_mutant_rule *rule, const px_mutations *from, px_va
                               .height = (int)shape->dim[1],
                               .width = (int)shape->dim[2],
                               .channels = (int)shape->dim[0],
-                              .size = (size_t)px_shape_count(shape)};
+                              .size = samples ? samples * sizeof(int16_t)
+                                              : (size_t)px_shape_count(shape),
+                              .samples = samples};
     for (size_t i = 0; i < from->set->entry_count; i++)
         if (px_validity_affine(&validity, from->set->entries[i].mutation))
             rule->again.entries &= ~(1u << i);
+}
+
+/* Bytes that hold samples are allocated as such: aligned, and written as such only. */
+static const int16_t *mutant_samples(const uint8_t *bytes)
+{
+    return (const int16_t *)(const void *)bytes;
+}
+
+px_status pxi_mutant_apply(const pxi_mutant_rule *rule, const px_drawn *drawn,
+                           const uint8_t *origin, const uint8_t *in, uint8_t *out, px_error *err)
+{
+    if (rule->samples)
+        return px_mutation_apply_samples(drawn, mutant_samples(in), (int16_t *)(void *)out,
+                                         rule->samples, err);
+    return px_mutation_apply_near(drawn, origin, in, out, rule->height, rule->width, rule->channels,
+                                  err);
+}
+
+bool pxi_mutant_judge(const pxi_mutant_rule *rule, const pxi_mutant_parent *parent,
+                      const px_mutation *mutation, const uint8_t *after, px_lineage *next,
+                      bool *moves_reference)
+{
+    if (rule->samples)
+        return px_validity_judge_samples(&rule->validity, &parent->lineage, mutation,
+                                         mutant_samples(parent->reference),
+                                         mutant_samples(parent->pixels), mutant_samples(after),
+                                         rule->samples, next, moves_reference);
+    return px_validity_judge(&rule->validity, &parent->lineage, mutation, parent->reference,
+                             parent->pixels, after, rule->size, next, moves_reference);
 }
 
 static size_t mutant_entry(const px_mutations *from, const px_mutation *mutation)
@@ -49,11 +80,8 @@ px_status pxi_mutant_make(const pxi_mutant_rule *rule, const pxi_mutant_parent *
         made->drawn = px_mutation_draw(from, &random);
         made->entry = mutant_entry(from, made->drawn.mutation);
         made->tried[made->entry]++;
-        PX_TRY(px_mutation_apply_near(&made->drawn, parent->origin, parent->pixels, out,
-                                      rule->height, rule->width, rule->channels, err));
-        if (!px_validity_judge(&rule->validity, &parent->lineage, made->drawn.mutation,
-                               parent->reference, parent->pixels, out, rule->size, &made->lineage,
-                               &moves))
+        PX_TRY(pxi_mutant_apply(rule, &made->drawn, parent->origin, parent->pixels, out, err));
+        if (!pxi_mutant_judge(rule, parent, made->drawn.mutation, out, &made->lineage, &moves))
             continue;
         made->valid = memcmp(out, parent->pixels, rule->size) != 0;
         return PX_OK;

@@ -13,11 +13,13 @@ typedef struct pxi_mutant_rule {
     uint32_t tries;
     uint64_t seed;
     int height, width, channels;
-    size_t size;
+    size_t size;    /* bytes */
+    size_t samples; /* the bytes are recordings of so many 16-bit samples; 0: pictures */
 } pxi_mutant_rule;
 
+/* `shape` is that of pictures; recordings have `samples`. */
 void pxi_mutant_rule_init(pxi_mutant_rule *rule, const px_mutations *from, px_validity validity,
-                          uint32_t tries, uint64_t seed, const px_shape *shape);
+                          uint32_t tries, uint64_t seed, const px_shape *shape, size_t samples);
 
 typedef struct pxi_mutant_parent {
     const uint8_t *pixels, *reference; /* the latter: what must stay near */
@@ -32,6 +34,14 @@ typedef struct pxi_mutant {
     size_t entry;                      /* of the set */
     uint8_t tried[PXI_MUTANT_ENTRIES]; /* how often each entry of the set was */
 } pxi_mutant;
+
+/* A link of a chain that began with `origin`. */
+px_status pxi_mutant_apply(const pxi_mutant_rule *rule, const px_drawn *drawn,
+                           const uint8_t *origin, const uint8_t *in, uint8_t *out, px_error *err);
+/* px_validity_judge() of a mutant of `parent`. */
+bool pxi_mutant_judge(const pxi_mutant_rule *rule, const pxi_mutant_parent *parent,
+                      const px_mutation *mutation, const uint8_t *after, px_lineage *next,
+                      bool *moves_reference);
 
 /* Mutant `number` of a turn, into `out`. */
 px_status pxi_mutant_make(const pxi_mutant_rule *rule, const pxi_mutant_parent *parent,

@@ -25,6 +25,7 @@ typedef struct seed_search {
     uint8_t *found_pixels, *spare_pixels;
     int64_t found_count, spare_count;
     float *values; /* of one input */
+    int16_t *samples;
     uint8_t *chunk;
     pxi_fuzz_verdict *verdicts;
 } seed_search;
@@ -33,6 +34,10 @@ static px_status search_values(const seed_search *s, int64_t index, void *pixels
 {
     const px_fuzz *fuzz = s->fuzz;
     const bool whole = px_dataset_is_8bit(fuzz->options.set);
+    if (fuzz->samples) {
+        PX_TRY(pxi_fuzz_samples(fuzz, index, s->samples, err));
+        return pxi_fuzz_features(fuzz, s->samples, pixels, err);
+    }
     PX_TRY(px_dataset_pixels(fuzz->options.set, index, s->values, err));
     uint8_t *bytes = pixels;
     float *reals = pixels;
@@ -94,10 +99,11 @@ static px_status search_open(seed_search *s, px_error *err)
     s->found_pixels = pxi_calloc(wanted, fuzz->pixel_bytes);
     s->spare_pixels = pxi_calloc(all ? 1 : wanted, fuzz->pixel_bytes);
     s->values = pxi_calloc(fuzz->size, sizeof *s->values);
+    s->samples = pxi_calloc(fuzz->samples + 1, sizeof *s->samples);
     s->chunk = pxi_calloc(SEEDS_CHUNK, fuzz->pixel_bytes);
     s->verdicts = pxi_calloc(SEEDS_CHUNK, sizeof *s->verdicts);
     if (!s->order || !s->quota || !s->found || !s->spare || !s->found_pixels || !s->spare_pixels ||
-        !s->values || !s->chunk || !s->verdicts)
+        !s->values || !s->samples || !s->chunk || !s->verdicts)
         return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " seeds", s->wanted);
     px_random random = px_rng(fuzz->seed, PX_RNG_FUZZ, 0, 0);
     if (all)
@@ -121,6 +127,7 @@ static void search_done(seed_search *s)
     free(s->found_pixels);
     free(s->spare_pixels);
     free(s->values);
+    free(s->samples);
     free(s->chunk);
     free(s->verdicts);
 }

@@ -132,7 +132,7 @@ static px_status settings_mutations(px_fuzz *fuzz, px_error *err)
         return px_fail(err, PX_E_USAGE, "engine '%s' follows gradients and takes no mutations",
                        fuzz->engine->shown.id);
     if (!text && fuzz->policy)
-        text = fuzz->policy->mutations;
+        text = px_dataset_audio(fuzz->options.set) ? "audio" : fuzz->policy->mutations;
     if (!text && fuzz->options.styles)
         return px_fail(err, PX_E_USAGE, "engine '%s' follows gradients and takes no styles",
                        fuzz->engine->shown.id);
@@ -143,6 +143,7 @@ static px_status settings_mutations(px_fuzz *fuzz, px_error *err)
     if (!fuzz->mutation_text)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     PX_TRY(px_mutations_parse(text, &fuzz->mutations, err));
+    PX_TRY(px_mutations_check(&fuzz->mutations, fuzz->options.set, err));
     return settings_styles(fuzz, err);
 }
 

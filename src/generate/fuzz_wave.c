@@ -234,8 +234,11 @@ static px_status wave_input(pxi_loop *loop, const uint8_t *pixels, float *input,
     const px_fuzz *fuzz = loop->fuzz;
     if (fuzz->rounds)
         return pxi_fuzz_input(fuzz, pixels, input, err);
-    for (size_t i = 0; i < loop->rule.size; i++)
-        input[i] = (float)pixels[i] / 255.0f;
+    if (loop->rule.samples)
+        PX_TRY(pxi_fuzz_features(fuzz, (const int16_t *)(const void *)pixels, input, err));
+    else
+        for (size_t i = 0; i < loop->rule.size; i++)
+            input[i] = (float)pixels[i] / 255.0f;
     return px_preprocess_apply(&fuzz->pre, &fuzz->shape, input, err);
 }
 

@@ -167,7 +167,8 @@ static px_status chain_read(px_campaign *campaign, int64_t id, void *stored, int
     const px_status status = px_chain_parse(in.chain, links, count, &replayable, err);
     if (status != PX_OK)
         return px_fail_in(err, status, "'%s': the chain of input %" PRId64, campaign->folder, id);
-    *root = replayable ? in.root : 0;
+    /* Mutations of recordings: stored are features, whose recordings are not here. */
+    *root = replayable && !(*count && (*links)[0].mutation->apply_samples) ? in.root : 0;
     return PX_OK;
 }
 
