@@ -171,10 +171,12 @@ static px_status plan_check_floats(const px_plan *plan, const int *values, size_
 static px_status plan_make_gates(px_plan *plan, const px_plan_options *options, px_error *err)
 {
     const px_graph *graph = px_model_graph(plan->model);
+    if (options->gate_count == 0)
+        return PX_OK;
     plan->gate_count = options->gate_count;
     plan->gates = pxi_arena_alloc(plan->arena, options->gate_count, sizeof *plan->gates);
     plan->factors = pxi_arena_alloc(plan->arena, options->gate_count, sizeof *plan->factors);
-    if (options->gate_count && (!plan->gates || !plan->factors))
+    if (!plan->gates || !plan->factors)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     for (size_t i = 0; i < options->gate_count; i++) {
         const px_gate gate = options->gates[i];

@@ -1,11 +1,13 @@
 /* tests/localize/test_localize_nomem.c - each allocation fails in turn: counting, ranking, random
- * neurons, files
+ * neurons, files, Shapley values
  *
  * Whatever fails says PX_E_NOMEM and leaves nothing behind (the leak checker watches).
  */
 #include "localize_helpers.h"
 
 #include "failing_alloc.h"
+
+#include <plexor/shapley.h>
 
 typedef struct fixture {
     px_model *model;
@@ -88,6 +90,45 @@ static px_status files(const void *context, px_error *err)
     return status;
 }
 
+/* All ways to values, and their ranking. */
+static px_status shapley(const void *context, px_error *err)
+{
+    const fixture *f = context;
+    static const px_shapley_method methods[] = {PX_SHAPLEY_SAMPLED, PX_SHAPLEY_AUMANN,
+                                                PX_SHAPLEY_AUMANN_LAYER, PX_SHAPLEY_CODE};
+    static float x[2 * 784], moved[2 * 784];
+    px_shapley_options options = px_shapley_options_default();
+    px_shapley *s = NULL;
+    int64_t labels[2];
+    options.threads = 1;
+    PX_TRY(px_shapley_new(f->model, NULL, &options, &s, err));
+    assert_true(px_shapley_input_size(s) <= 784);
+    for (int i = 0; i < 2 * 784; i++)
+        moved[i] = x[i] + (float)(i % 7) * 0.02f;
+    px_status status = px_shapley_judge(s, x, NULL, 2, labels, NULL, err);
+    for (size_t m = 0; m < sizeof methods / sizeof *methods && status == PX_OK; m++) {
+        px_shapley_tally_options o = px_shapley_tally_options_default();
+        px_shapley_tally *tally = NULL;
+        px_suspicious *list = NULL;
+        o.method = methods[m];
+        o.sampling.permutations = 2;
+        status = px_shapley_tally_new(s, &o, &tally, err);
+        if (status == PX_OK)
+            status = px_shapley_tally_add(tally, x, moved, labels, 2, err);
+        if (status == PX_OK)
+            status = px_shapley_rank(tally, 3, false, &list, err);
+        px_suspicious_free(list);
+        px_shapley_tally_free(tally);
+    }
+    px_shapley_free(s);
+    return status;
+}
+
+static void test_shapley(void **state)
+{
+    fail_in_turn(shapley, *state, 3000, "Shapley values");
+}
+
 static void test_count(void **state)
 {
     fail_in_turn(count, *state, 200, "counting");
@@ -109,6 +150,7 @@ int main(void)
         cmocka_unit_test(test_count),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_shapley),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
