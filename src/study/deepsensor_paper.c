@@ -12,9 +12,9 @@ const ds_subject ds_subjects[DS_SUBJECTS] = {
     {"cifar-10", "vgg16", "vgg16", NULL, "VGG16 on CIFAR-10", 33663070, 17, 12426, 90.80},
     {"imagenet", "mobilenet", "imagenet/mobilenet", NULL, "MobileNet on ImageNet", 4231976, 87, 38904, 87.10},
     {"imagenet", "resnet50", "imagenet/resnet50", NULL, "ResNet-50 on ImageNet", 25583592, 176, 94059, 92.90},
-    {"vctk", "resnet34", "vctk/resnet34", "resnet34", "ResNet-34 on VCTK", 21315166, 158, 36254, 97.27},
+    {"vctk", "resnet34", "vctk/resnet34", "resnet34-audio", "ResNet-34 on VCTK", 21315166, 158, 36254, 97.27},
     {"vctk", "deepspeaker", "vctk/deepspeaker", "deepspeaker", "Deep Speaker on VCTK", 24201118, 101, 28190, 98.75},
-    {"fsdd", "resnet34", "fsdd/resnet34", "resnet34", "ResNet-34 on FSDD", NAN, NAN, NAN, NAN},
+    {"fsdd", "resnet34", "fsdd/resnet34", "resnet34-audio", "ResNet-34 on FSDD", NAN, NAN, NAN, NAN},
     {"fsdd", "deepspeaker", "fsdd/deepspeaker", "deepspeaker", "Deep Speaker on FSDD", NAN, NAN, NAN, NAN},
     {"fsdd", "speaker-small", "fsdd/speaker-small", "speaker-small", "a small network on FSDD", NAN, NAN, NAN, NAN},
 };

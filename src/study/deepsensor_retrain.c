@@ -159,9 +159,10 @@ static px_status judge_attacks(remedy *r, const px_model *model, const px_datase
         const px_status status = px_attack_sum(attack, &sum, err);
         px_attack_free(attack);
         PX_TRY(status);
-        pxi_cell_put(&r->cell, sum.stored.success_all, "asr_%s", ds_attacks[i]);
-        pxi_cell_put(&r->cell, sum.stored.success, "asr_right_%s", ds_attacks[i]);
-        pxi_cell_put(&r->cell, sum.stored.l2.mean, "l2_%s", ds_attacks[i]);
+        pxi_cell_put(&r->cell, sum.exact.success_all, "asr_%s", ds_attacks[i]);
+        pxi_cell_put(&r->cell, sum.exact.success, "asr_right_%s", ds_attacks[i]);
+        pxi_cell_put(&r->cell, sum.stored.success_all, "asr_stored_%s", ds_attacks[i]);
+        pxi_cell_put(&r->cell, sum.exact.l2.mean, "l2_%s", ds_attacks[i]);
         pxi_cell_put(&r->cell, (double)sum.count, "attacked_%s", ds_attacks[i]);
     }
     return PX_OK;

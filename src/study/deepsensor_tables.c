@@ -264,7 +264,7 @@ void ds_table_parameters(const px_study *study, study_document *doc)
     }
 }
 
-/* --- time and curves -------------------------------------------------------------------------- */
+/* --- time -------------------------------------------------------------------------- */
 
 void ds_table_times(const px_study *study, study_document *doc)
 {
@@ -287,34 +287,6 @@ void ds_table_times(const px_study *study, study_document *doc)
         }
         pxi_doc_figure(doc, mean);
     }
-}
-
-void ds_table_curves(const px_study *study, study_document *doc)
-{
-    static const char *const ids[] = {"deepsensor", "random", "ga"};
-    static const int at[] = {1, 2, 5, 10, 15, 20};
-    char texts[PX_LEN(at)][24], buffer[120];
-    const char *titles[PX_LEN(at)];
-    for (size_t i = 0; i < PX_LEN(at); i++) {
-        snprintf(texts[i], sizeof texts[i], "iteration %d", at[i]);
-        titles[i] = texts[i];
-    }
-    pxi_doc_table(doc,
-                  "Figure 3: share of excitable neurons (%), mean over seeds of the best place",
-                  titles, PX_LEN(titles), 2);
-    for (size_t s = 0; s < DS_SUBJECTS; s++)
-        for (size_t i = 0; i < PX_LEN(ids); i++) {
-            const size_t m = ds_method_find(ids[i]);
-            if (s != DS_LENET5 && !ds_was_run(study, s, DS_CLEAN, m))
-                continue;
-            pxi_doc_row(doc, ds_row_note(study, s, DS_CLEAN, m, buffer), "%s, %s",
-                        ds_subjects[s].title, ds_methods[m].title);
-            for (size_t c = 0; c < PX_LEN(at); c++) {
-                char name[24];
-                snprintf(name, sizeof name, "fitness%d", at[c]);
-                pxi_doc_figure(doc, ds_figure(study, s, DS_CLEAN, m, name, 100.0, UNKNOWN));
-            }
-        }
 }
 
 /* --- networks --------------------------------------------------------------------------------- */
