@@ -82,6 +82,8 @@ const char *ds_missing(const px_study *study, size_t subject, size_t state, char
     const ds_subject *s = &ds_subjects[subject];
     if (!pxi_study_spec(study, s->dataset))
         snprintf(buffer, 120, "%s", pxi_study_missing(study, s->dataset, words));
+    else if ((subject == DS_FSDD_RESNET34 || subject == DS_FSDD_SPEAKER) && !study->options.arch)
+        snprintf(buffer, 120, "not run: takes days, and is run where --arch %s says so", s->arch);
     else if (!ds_has_network(study, subject, state) && state == DS_CLEAN)
         snprintf(buffer, 120, "not run: needs --model %s=PATH", s->model);
     else if (!ds_has_network(study, subject, state))
@@ -105,10 +107,18 @@ double ds_network_seconds(const px_study *study, size_t subject, size_t state)
                                   : 120.0;
 }
 
-/* The recipe's rate is for batches of 128. */
+/* The recipe's rate is for batches of 128; Adam's does not go by them. */
 static double network_rate(const char *arch, double batch)
 {
-    return px_recipe_get(arch, 1).lr * fmin(batch / 128.0, 1.0);
+    const px_recipe recipe = px_recipe_get(arch, 1);
+    return strncmp(recipe.optimizer, "sgd", 3) == 0 ? recipe.lr * fmin(batch / 128.0, 1.0)
+                                                    : recipe.lr;
+}
+
+/* Spoken digits last half a second; VCTK's sentences have Deep Speaker's own length. */
+static const char *network_audio(size_t subject)
+{
+    return strcmp(ds_subjects[subject].dataset, "fsdd") == 0 ? "frames=64" : NULL;
 }
 
 px_status ds_make_network(px_study *study, size_t subject, size_t state, px_error *err)
@@ -116,7 +126,7 @@ px_status ds_make_network(px_study *study, size_t subject, size_t state, px_erro
     const ds_subject *s = &ds_subjects[subject];
     char arch[DS_ARCH];
     const study_network network = ds_network(subject, state, arch);
-    study_training training = {.arch = s->zoo, .seed = 1};
+    study_training training = {.arch = s->zoo, .seed = 1, .audio = network_audio(subject)};
     if (state == DS_CLEAN) {
         training.start = pxi_study_model(study, s->model);
         training.as_given = true;
@@ -206,6 +216,7 @@ px_status ds_make_rival(px_study *study, size_t subject, const ds_rival *rival, 
         .arch = rival_is_second(rival) ? ds_subjects[subject].zoo : rival->arch,
         .start = rival_is_second(rival) ? NULL : pxi_study_model(study, rival->model),
         .as_given = true,
-        .seed = 2};
+        .seed = 2,
+        .audio = network_audio(subject)};
     return pxi_training_make(study, &network, &training, err);
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/arch.h>
+#include <plexor/json.h>
 #include <plexor/onnx.h>
 #include <plexor/system.h>
 #include <plexor/train.h>
@@ -51,25 +52,34 @@ static px_status making_open_part(making *m, const char *part, study_data *out, 
     PX_TRY(px_preprocess_init(&out->pre, px_model_properties(m->model),
                               px_model_property_count(m->model), making_shape(m), NULL, o->mean,
                               o->std, NULL, err));
+    if (!m->how->start)
+        PX_TRY(px_preprocess_audio(&out->pre, m->how->audio, err));
     PX_TRY(px_dataset_open_for(&out->pre, making_shape(m), pxi_study_spec(m->study, dataset),
                                &options, &out->set, err));
     return pxi_study_check_data(m->study, dataset, part, out->set, err);
 }
 
-/* A new one: as large as the pictures are, and with their mean and deviation. */
+/* A new one: as large as the inputs are, and with their mean and deviation. Features of recordings
+ * are normalised already. */
 static px_status making_build(making *m, px_error *err)
 {
     const px_study_options *o = &m->study->options;
     study_data data = {.set = NULL};
     px_data_options options = px_data_options_default();
     px_arch_options arch = px_arch_options_default();
+    px_audio audio = px_audio_default();
     options.split = "train";
+    if (m->how->audio) {
+        PX_TRY(px_audio_parse(m->how->audio, &audio, err));
+        options.audio = &audio;
+    }
     PX_TRY(
         px_dataset_open(pxi_study_spec(m->study, m->network->dataset), &options, &data.set, err));
     const px_shape shape = px_dataset_shape(data.set);
     px_status status = PX_OK;
     if (shape.rank != 3)
-        status = px_fail(err, PX_E_MISMATCH, "'%s' has no pictures", m->network->dataset);
+        status = px_fail(err, PX_E_MISMATCH, "'%s' has neither pictures nor recordings",
+                         m->network->dataset);
     if (status == PX_OK) {
         arch.channels = shape.dim[0];
         arch.height = shape.dim[1];
@@ -81,7 +91,8 @@ static px_status making_build(making *m, px_error *err)
     pxi_study_close(&data);
     PX_TRY(status);
     PX_TRY(making_open_part(m, "train", &m->train, err));
-    PX_TRY(px_preprocess_measure(&m->train.pre, m->train.set, o->threads, err));
+    if (!px_dataset_audio(m->train.set))
+        PX_TRY(px_preprocess_measure(&m->train.pre, m->train.set, o->threads, err));
     PX_TRY(making_open_part(m, "test", &m->test, err));
     m->test.pre = m->train.pre;
     return PX_OK;
@@ -187,21 +198,28 @@ static px_status making_save(const making *m, const char *path, px_error *err)
 {
     const px_preprocess *pre = &m->test.pre;
     px_text scale = {0}, mean = {0}, std = {0}, story = {0};
+    px_json audio = {0};
     px_model *model = NULL;
+    px_property properties[5];
+    size_t count = 0;
     px_text_format(&scale, "%.9g", (double)pre->scale);
     making_floats(&mean, pre->mean, pre->channels);
     making_floats(&std, pre->stddev, pre->channels);
     if (m->trainer)
         making_story(m, &story);
-    const px_property properties[] = {{"plexor.scale", px_text_get(&scale)},
-                                      {"plexor.mean", px_text_get(&mean)},
-                                      {"plexor.std", px_text_get(&std)},
-                                      {"plexor.train", px_text_get(&story)}};
-    px_status status =
-        px_text_failed(&scale) || px_text_failed(&mean) || px_text_failed(&std) ||
-                px_text_failed(&story)
-            ? px_fail(err, PX_E_NOMEM, "out of memory")
-            : making_freeze(m, properties, PX_LEN(properties) - !m->trainer, &model, err);
+    if (px_dataset_audio(m->test.set))
+        px_audio_json(px_dataset_audio(m->test.set), NULL, &audio);
+    properties[count++] = (px_property){"plexor.scale", px_text_get(&scale)};
+    properties[count++] = (px_property){"plexor.mean", px_text_get(&mean)};
+    properties[count++] = (px_property){"plexor.std", px_text_get(&std)};
+    if (m->trainer)
+        properties[count++] = (px_property){"plexor.train", px_text_get(&story)};
+    if (px_dataset_audio(m->test.set))
+        properties[count++] = (px_property){"plexor.audio", px_json_text(&audio)};
+    px_status status = px_text_failed(&scale) || px_text_failed(&mean) || px_text_failed(&std) ||
+                               px_text_failed(&story) || px_text_failed(&audio.text)
+                           ? px_fail(err, PX_E_NOMEM, "out of memory")
+                           : making_freeze(m, properties, count, &model, err);
     if (status == PX_OK)
         status = px_model_save(model, path, err);
     px_model_free(model);
@@ -209,6 +227,7 @@ static px_status making_save(const making *m, const char *path, px_error *err)
     px_text_done(&mean);
     px_text_done(&std);
     px_text_done(&story);
+    px_json_done(&audio);
     return status;
 }
 

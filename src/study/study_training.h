@@ -14,6 +14,8 @@ typedef struct study_training {
     const char *start; /* a network's file to begin with; NULL: a new one */
     bool as_given;     /* `start` is not trained */
     uint64_t seed;     /* of weights and shuffles */
+    const char *audio; /* how recordings become features, as px_audio_parse() takes it; NULL: the
+                          default */
     /* 0: the recipe's, which is that of the architecture, or of fine-tuning. */
     double lr;
     int64_t epochs, batch;
