@@ -18,18 +18,20 @@ typedef struct audio_setting {
     size_t place; /* in px_audio: an int, or a double unless param.integer or .choices */
 } audio_setting;
 
-#define WHOLE(field, standard, from, to, text)                                    \
-    {                                                                             \
-        {#field, standard, from, to, true, NULL, text}, offsetof(px_audio, field) \
+#define SETTING(field, standard, from, to, whole, words, text) \
+    {                                                          \
+        {.name = #field,                                       \
+         .fallback = standard,                                 \
+         .least = from,                                        \
+         .most = to,                                           \
+         .integer = whole,                                     \
+         .choices = words,                                     \
+         .help = text},                                        \
+            offsetof(px_audio, field)                          \
     }
-#define REAL(field, standard, from, to, text)                                      \
-    {                                                                              \
-        {#field, standard, from, to, false, NULL, text}, offsetof(px_audio, field) \
-    }
-#define WORD(field, words, text)                                                        \
-    {                                                                                   \
-        {#field, 0, 0, PX_LEN(words) - 2, true, words, text}, offsetof(px_audio, field) \
-    }
+#define WHOLE(field, standard, from, to, text) SETTING(field, standard, from, to, true, NULL, text)
+#define REAL(field, standard, from, to, text) SETTING(field, standard, from, to, false, NULL, text)
+#define WORD(field, words, text) SETTING(field, 0, 0, PX_LEN(words) - 2, true, words, text)
 
 static const audio_setting settings[] = {
     WHOLE(sample_rate, 0, 0, 768000, "Hz; 0: what the data have"),

@@ -119,7 +119,8 @@ static void claim_pair(const px_study *study, study_document *doc, const char *i
         for (size_t i = 0; i < 2; i++) {
             const double x = value_of(study, s, DS_CLEAN, a, whats[i]);
             const double y = value_of(study, s, DS_CLEAN, b, whats[i]);
-            if (isnan(x) || isnan(y))
+            if (isnan(x) || isnan(y) ||
+                (x == 0.0 && y == 0.0)) /* none found any: that says nothing */
                 continue;
             claim_case(&c, s, DS_CLEAN);
             px_text_format(&c.evidence, "%s ", whats[i]->name);

@@ -23,6 +23,7 @@ typedef struct projection {
     px_campaign *campaign;
     const ds_bound *bound;
     double unit;    /* a scaled unit in stored values */
+    double range;   /* of what a value may be: a unit for pictures, else what seeds have */
     uint8_t *seed;  /* the pixels of one */
     int64_t *place; /* by id: its place among the distinct examples; -1: none */
     ds_rows rows;   /* the examples, moved */
@@ -71,7 +72,7 @@ static px_status projection_list(projection *p, px_error *err)
 static distance projection_move(const projection *p, const void *seed, void *pixels)
 {
     const bool whole = p->rows.dtype == PX_UINT8;
-    const double most = p->bound->linf * p->unit;
+    const double most = p->bound->linf * p->range;
     const double step = whole ? floor(most + 1e-9) : most;
     distance d = {0};
     for (size_t i = 0; i < p->rows.size; i++) {
@@ -88,6 +89,26 @@ static distance projection_move(const projection *p, const void *seed, void *pix
     d.l2 = sqrt(d.l2) / p->unit;
     d.linf /= p->unit;
     return d;
+}
+
+/* Features have no range of their own: that of all seeds' values. */
+static px_status projection_range(projection *p, px_error *err)
+{
+    const ds_trail *t = p->trail;
+    const float *values = (const float *)(const void *)p->seed;
+    px_campaign_input in;
+    float low = INFINITY, high = -INFINITY;
+    p->range = p->unit;
+    for (int64_t s = 0; s < t->seeds && p->rows.dtype != PX_UINT8; s++) {
+        PX_TRY(px_campaign_read(p->campaign, t->roots[s], &in, p->seed, err));
+        for (size_t i = 0; i < p->rows.size; i++) {
+            low = fminf(low, values[i]);
+            high = fmaxf(high, values[i]);
+        }
+    }
+    if (high > low)
+        p->range = (double)high - (double)low;
+    return PX_OK;
 }
 
 static px_status projection_read(projection *p, px_error *err)
@@ -178,6 +199,8 @@ px_status ds_trail_project(const ds_trail *trail, px_campaign *campaign, const d
     projection p = {.trail = trail, .campaign = campaign, .bound = bound};
     p.unit = px_length_levels(bound->pre, 1.0);
     px_status status = projection_list(&p, err);
+    if (status == PX_OK)
+        status = projection_range(&p, err);
     if (status == PX_OK)
         status = projection_read(&p, err);
     if (status == PX_OK && p.rows.count > 0 && isfinite(bound->linf))

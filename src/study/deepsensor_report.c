@@ -55,10 +55,12 @@ static void report_faulty(const px_study *study, study_document *doc)
 static void report_speakers(const px_study *study, study_document *doc)
 {
     pxi_doc_heading(doc, 2, "Speakers (Tables 6 and 7)");
-    pxi_doc_paragraph(doc, "VCTK is not at hand where it says so; spoken digits by speaker (FSDD: "
-                           "six speakers, all clips of the test part that are classified "
-                           "correctly, at most five wrong classes) take its place. Swarms and "
-                           "gradients move features, not the waveform.");
+    pxi_doc_paragraph(
+        doc, "VCTK is not at hand where it says so; spoken digits by speaker (FSDD: "
+             "six speakers, all clips of the test part that are classified "
+             "correctly, at most five wrong classes) take its place. Swarms and "
+             "gradients move features, not the waveform; DeepHunter mutates recordings. The "
+             "common bound is 0.1 of the range of all seeds' features.");
     for (size_t s = DS_PICTURES; s < DS_SUBJECTS; s++)
         if (s < DS_PAPER_SUBJECTS || ds_was_run(study, s, DS_CLEAN, DS_HUNTER) ||
             ds_was_run(study, s, DS_CLEAN, DS_SENSOR))

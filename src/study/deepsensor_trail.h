@@ -58,7 +58,8 @@ void ds_trail_count(const ds_trail *trail, int64_t polluted_class, ds_counts *ou
 typedef struct ds_bound { /* how far examples may be from their seeds */
     const px_model *model;
     const px_preprocess *pre; /* of inputs as the campaign stores them */
-    double linf;              /* in scaled units; infinite: anywhere */
+    double linf;              /* in scaled units, of features a share of the seeds' range;
+                                 infinite: anywhere */
     const char *scratch;      /* a file that is written, read and removed */
     int threads;
 } ds_bound;
