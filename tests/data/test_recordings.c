@@ -1,6 +1,7 @@
 /* tests/data/test_recordings.c - data sets of recordings: folders, manifests, names, rates, flaws
  */
 #include "data/data_helpers.h"
+#include "failing_alloc.h"
 #include <math.h>
 #include <plexor/data.h>
 #include <plexor/picture.h>
@@ -222,12 +223,47 @@ static void test_metadata(void **state)
     assert_int_equal(px_preprocess_audio(&pre, "resample=7", &err), PX_E_USAGE);
 }
 
+/* Each allocation fails in turn: a clear status, nothing leaks, and the last time all is well. */
+static px_status open_and_read(float *features, px_error *err)
+{
+    px_audio audio = px_audio_default();
+    px_data_options options = px_data_options_default();
+    px_dataset *set = NULL;
+    float *samples = NULL;
+    size_t count = 0;
+    PX_TRY(px_audio_parse("sample_rate=8000,resample=1,frames=4,n_mels=20", &audio, err));
+    options.audio = &audio;
+    PX_TRY(px_dataset_open("mixed::{label}", &options, &set, err));
+    px_status status = px_dataset_pixels(set, 1, features, err);
+    if (status == PX_OK)
+        status = px_dataset_clip(set, 1, &samples, &count, err);
+    if (status == PX_OK)
+        status = px_dataset_features(set, samples, count, features, err);
+    free(samples);
+    px_dataset_close(set);
+    return status;
+}
+
+static void test_memory_runs_out(void **state)
+{
+    (void)state;
+    float features[4 * 20];
+    px_status status;
+    long k = 0;
+    for (px_error err = {0}; fail_at(k), status = open_and_read(features, &err), fail_never(); k++)
+        if (status == PX_OK || status == PX_E_MISMATCH)
+            fail_msg("allocation %ld failed, status %d, %s", k, (int)status, err.message);
+    assert_int_equal(status, PX_OK);
+    assert_true(k > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_class_folders),  cmocka_unit_test(test_manifest),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_converts_rates), cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_class_folders),   cmocka_unit_test(test_manifest),
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_converts_rates),  cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, make_files, leave_folder);
 }
