@@ -13,6 +13,7 @@ typedef struct px_param {
     bool integer;
     const char *const *choices; /* NULL-terminated: the value is an index into it; NULL: a number */
     const char *help;
+    bool none; /* the word "none" is taken too, and means infinity */
 } px_param;
 
 PX_END_DECLS

@@ -39,7 +39,16 @@ static px_status setting_value(const char *id, const px_param *setting, const ch
     }
     char *end;
     errno = 0;
-    const double value = strtod(text, &end);
+    if (setting->none && strcmp(text, "none") == 0) {
+        *out = INFINITY;
+        return PX_OK;
+    }
+    double value = strtod(text, &end);
+    if (end != text && *end == '/' && !setting->integer) { /* 8/255 */
+        const char *below = end + 1;
+        value /= strtod(below, &end);
+        end = end == below ? (char *)text : end;
+    }
     if (end == text || *end != '\0' || isnan(value) || errno == ERANGE)
         return px_fail(err, PX_E_USAGE, "'%s.%s=%.60s': '%.60s' is not a number", id, setting->name,
                        text, text);
@@ -115,6 +124,8 @@ char *pxi_settings_text(const pxi_settings *own, const double *values)
         px_text_format(&text, "%s%s=", i ? " " : "", s->name);
         if (s->choices)
             px_text_add(&text, s->choices[(size_t)values[i]]);
+        else if (s->none && isinf(values[i]))
+            px_text_add(&text, "none");
         else if (s->integer)
             px_text_format(&text, "%.0f", values[i]);
         else

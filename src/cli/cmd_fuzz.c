@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUZZ_RIVALS = 2 };
+enum { FUZZ_RIVALS = 2, FUZZ_SHORTS = 4 };
 
 typedef struct fuzz_args {
     cli_data data;
@@ -18,16 +18,16 @@ typedef struct fuzz_args {
     cli_list set;
     const char *guide, *preset, *engine, *policy, *mutations, *styles, *store;
     const char *rivals[FUZZ_RIVALS];
-    const char *folder, *time, *energy, *alpha, *beta;
+    const char *folder, *time, *energy, *alpha, *beta, *optimizer;
     bool resume;
     int64_t seeds, polluted_class;
     px_fuzz_limits limits;
     cli_output output;
     /* Settings apart: of the guide's criterion, and of the engine. */
     const char *cover_texts[CLI_LIST_MAX];
-    const char *engine_texts[CLI_LIST_MAX + 3];
+    const char *engine_texts[CLI_LIST_MAX + FUZZ_SHORTS];
     size_t cover_count, engine_count;
-    char short_texts[3][64];
+    char short_texts[FUZZ_SHORTS][64];
 } fuzz_args;
 
 typedef struct fuzz_job {
@@ -53,7 +53,8 @@ static void fuzz_sort_settings(fuzz_args *a)
 {
     const struct {
         const char *name, *value;
-    } shorts[] = {{"energy", a->energy}, {"alpha", a->alpha}, {"beta", a->beta}};
+    } shorts[FUZZ_SHORTS] = {
+        {"energy", a->energy}, {"alpha", a->alpha}, {"beta", a->beta}, {"optimizer", a->optimizer}};
     for (int i = 0; i < a->set.count; i++) {
         const char *text = a->set.item[i];
         char id[64];
@@ -264,6 +265,8 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "alpha", &a.alpha, "SHARE", "of values that may change: --set alpha=SHARE"),
         CLI_STRING(0, "beta", &a.beta, "SHARE",
                    "of the range that values may change by: --set beta=SHARE"),
+        CLI_STRING(0, "optimizer", &a.optimizer, "NAME",
+                   "of engine deepsensor: pso, random or ga; --set optimizer=NAME"),
         CLI_STRING(0, "preset", &a.preset, "PAPER", "settings of a paper for the guide"),
         CLI_INT(0, "seeds", &a.seeds, "N", 0, 1e9,
                 "start from so many inputs, of every class as many, that the network gets right; "

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void summary_line(cli_table *table, const char *what, const char *value, const char *remark)
 {
@@ -67,6 +68,9 @@ void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *
         summary_line(table, report->guide ? report->guide : "coverage",
                      fuzz_coverage(&report->coverage, b), words);
     }
+    for (size_t i = 0; i < report->note_count; i++)
+        if (!report->guide || strcmp(report->notes[i].name, report->guide) != 0)
+            summary_line(table, report->notes[i].name, report->notes[i].value, report->engine);
     if (report->not_finite > 0)
         summary_count(table, "not numbers", report->not_finite, "answers of the network");
     cli_table_print_free(table, "");
@@ -104,6 +108,10 @@ void fuzz_summary_json(const px_fuzz_report *report, const px_campaign_counts *c
         px_json_real(json, report->guide ? report->guide : "coverage", report->coverage.value);
     px_json_end(json);
     px_json_real(json, "coverage_seeds", report->coverage_seeds);
+    px_json_object(json, "notes");
+    for (size_t i = 0; i < report->note_count; i++)
+        px_json_string(json, report->notes[i].name, report->notes[i].value);
+    px_json_end(json);
     px_json_array(json, "yields");
     for (size_t i = 0; i < report->yield_count; i++) {
         const px_fuzz_yield *yield = &report->yields[i];

@@ -7,7 +7,7 @@
 
 #include "generate/fuzz_inside.h"
 
-#define PXI_FUZZ_ENGINES(X) X(loop) X(deepxplore) X(dlfuzz) X(adapt)
+#define PXI_FUZZ_ENGINES(X) X(loop) X(deepxplore) X(dlfuzz) X(adapt) X(deepsensor)
 
 #define PXI_FUZZ_ENGINE_DECLARE(id) extern const pxi_fuzz_engine pxi_fuzz_engine_##id;
 PXI_FUZZ_ENGINES(PXI_FUZZ_ENGINE_DECLARE)

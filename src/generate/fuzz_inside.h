@@ -39,6 +39,9 @@ typedef struct pxi_fuzz_engine {
     /* Where it has no guide but measures coverage itself: the criterion's name, and its value. */
     const char *criterion;
     px_coverage (*coverage)(const void *state);
+    /* And a second one; NULL: it has none. */
+    const char *second;
+    double (*second_value)(const void *state);
 } pxi_fuzz_engine;
 
 typedef struct pxi_fuzz_seed {

@@ -377,6 +377,10 @@ px_status pxi_fuzz_put_point(px_fuzz *fuzz, px_error *err)
     if (!rows_point_due(fuzz->turn) || (fuzz->turn > 0 && fuzz->executions == fuzz->point_step))
         return PX_OK;
     fuzz->point_step = fuzz->executions;
+    if (fuzz->engine->second)
+        PX_TRY(px_campaign_put_coverage(fuzz->campaign, fuzz->executions, fuzz->engine->second,
+                                        fuzz->engine->second_value(fuzz->state),
+                                        pxi_fuzz_seconds(fuzz), err));
     return px_campaign_put_coverage(fuzz->campaign, fuzz->executions, fuzz->guide,
                                     fuzz->now.coverage.value, pxi_fuzz_seconds(fuzz), err);
 }

@@ -8,9 +8,9 @@
 
 static const char *const modes[] = {"plain", "guided", NULL};
 static const px_param params[] = {
-    {"k", 10, 1, 100, true, NULL, "a count"},
-    {"t", 0.5, 0, 1, false, NULL, "a threshold"},
-    {"mode", 0, 0, 1, true, modes, "a choice"},
+    {.name = "k", .fallback = 10, .least = 1, .most = 100, .integer = true, .help = "a count"},
+    {.name = "t", .fallback = 0.5, .most = 1, .none = true, .help = "a threshold, or none"},
+    {.name = "mode", .most = 1, .integer = true, .choices = modes, .help = "a choice"},
 };
 static const px_criterion criterion = {
     .id = "try", .settings = params, .setting_count = PX_LEN(params)};
@@ -24,6 +24,14 @@ static const struct {
     {{"try.k=7"}, "k=7 t=0.5 mode=plain", true},
     {{"try.k=7", "try.k=8"}, "k=8 t=0.5 mode=plain", true},
     {{"try.t=1e-3", "try.mode=guided"}, "k=10 t=0.001 mode=guided", true},
+    {{"try.t=3/8"}, "k=10 t=0.375 mode=plain", true},
+    {{"try.t=none"}, "k=10 t=none mode=plain", true},
+    {{"try.k=none"}, "not a number", false},
+    {{"try.k=4/2"}, "not a number", false},
+    {{"try.t=1/"}, "not a number", false},
+    {{"try.t=1/2/3"}, "not a number", false},
+    {{"try.t=0/0"}, "not a number", false},
+    {{"try.t=1/0"}, "between 0 and 1", false},
     {{"nc.t=0.25"}, "k=10 t=0.5 mode=plain", true},
     {{"try.k=0"}, "between 1 and 100", false},
     {{"try.k=2.5"}, "whole number", false},

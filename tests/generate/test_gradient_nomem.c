@@ -1,4 +1,4 @@
-/* tests/generate/test_gradient_nomem.c - allocations of the gradient engines fail in turn
+/* tests/generate/test_gradient_nomem.c - allocations of engines that are not `loop` fail in turn
  *
  * Whatever fails says PX_E_NOMEM and leaves nothing behind (the leak checker watches).
  */
@@ -110,6 +110,8 @@ static void test_engines(void **state)
         {"deepxplore", {"constraint=none", "step=0.1", "iters=3", "group=4"}, 4, true},
         {"dlfuzz", {"strategy=0123", "distance=1", "gain=0", "group=4"}, 4, false},
         {"adapt", {"size=4", "history=4", "lr=1", "group=4"}, 4, false},
+        {"deepsensor", {"particles=3", "iters=2", "group=2", "passes=0"}, 4, false},
+        {"deepsensor", {"particles=3", "objective=code", "iters=2", "passes=0"}, 4, false},
     };
     scene s = raise_scene(NULL);
     px_model *rival = NULL;
@@ -120,7 +122,7 @@ static void test_engines(void **state)
         for (long k = (long)c; failed; k += 17) {
             char path[GENERATE_PATH], name[64];
             px_campaign *campaign = NULL;
-            snprintf(name, sizeof name, "%s%ld", cases[c].engine, k);
+            snprintf(name, sizeof name, "%s%zu-%ld", cases[c].engine, c, k);
             test_path(name, path);
             assert_int_equal(px_campaign_open(path, PX_CAMPAIGN_CREATE, &campaign, &err), PX_OK);
             fail_at(k);
