@@ -126,7 +126,7 @@ static px_status shapley(const void *context, px_error *err)
 
 static void test_shapley(void **state)
 {
-    fail_in_turn(shapley, *state, 3000, "Shapley values");
+    fail_in_turn(shapley, *state, 200, "Shapley values");
 }
 
 static void test_count(void **state)
