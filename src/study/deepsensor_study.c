@@ -18,6 +18,7 @@ static const px_study_part ds_parts[] = {
     {"networks", "the networks alone: judged, or trained; faulty ones too", true},
     {"table3", "Table 3: errors and their classes by method, unbounded and within 0.1", true},
     {"norms", "the same for normalisations and the code's objective", true},
+    {"tried", "the same for other readings of the method", false},
     {"table4", "Table 4: networks trained with polluted data", true},
     {"table5", "Table 5: networks that are under- and over-trained", true},
     {"rq5", "lambda, epsilon, and where particles begin", true},
@@ -66,6 +67,8 @@ static int64_t cell_runs(const px_study *study, size_t subject, size_t state, si
         runs = PX_MAX(runs, pxi_study_runs(study, audio ? "table6" : "table3"));
     if (state == DS_CLEAN && !audio && group == DS_GROUP_NORM)
         runs = PX_MAX(runs, pxi_study_runs(study, "norms"));
+    if (state == DS_CLEAN && !audio && group == DS_GROUP_TRIED)
+        runs = PX_MAX(runs, pxi_study_runs(study, "tried"));
     if (polluted && !audio && main)
         runs = PX_MAX(runs, pxi_study_runs(study, "table4"));
     if (faulty && paper)

@@ -19,6 +19,7 @@ typedef enum ds_group {
     DS_GROUP_PAPER,   /* those of its tables */
     DS_GROUP_CONTROL, /* plexor's own: what else the same budget buys */
     DS_GROUP_NORM,    /* what the paper leaves open: how values are scaled, what is maximised */
+    DS_GROUP_TRIED,   /* what else might make it find errors */
     DS_GROUP_LAMBDA,  /* RQ5 */
     DS_GROUP_EPSILON,
     DS_GROUP_INIT,

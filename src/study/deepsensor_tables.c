@@ -143,6 +143,9 @@ void ds_table_norms(const px_study *study, study_document *doc, size_t subject)
     };
     methods_table(study, doc, subject, DS_CLEAN, "normalisations (default layer-minmax)", columns,
                   PX_LEN(columns), 3, 1u << DS_GROUP_NORM);
+    if (ds_was_run(study, subject, DS_CLEAN, ds_method_find("raw-0.01")))
+        methods_table(study, doc, subject, DS_CLEAN, "other readings of the method", columns,
+                      PX_LEN(columns), 3, 1u << DS_GROUP_TRIED);
 }
 
 /* --- faulty training -------------------------------------------------------------------------- */
