@@ -154,7 +154,7 @@ static double cell_seconds(size_t subject, size_t method)
     case DS_BY_SWARM:
         break;
     }
-    return small ? 1.0 : 40.0;
+    return small ? 0.4 : 20.0;
 }
 
 static px_status plan_cell(px_study *study, size_t subject, size_t state, size_t method,
