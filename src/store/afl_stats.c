@@ -162,9 +162,10 @@ static bool plot_append(px_campaign *campaign, const char *path, const px_campai
     if (good && info.st_size == 0)
         px_text_add(&line, plot_header);
     plot_line(&line, figures);
-    good = good && !px_text_failed(&line) &&
-           write(fd, px_text_get(&line), line.length) == (ssize_t)line.length;
-    const int number = errno;
+    const bool written = good && !px_text_failed(&line) &&
+                         write(fd, px_text_get(&line), line.length) == (ssize_t)line.length;
+    const int number = good && px_text_failed(&line) ? ENOMEM : errno;
+    good = written;
     campaign->plot_open = good;
     px_text_done(&line);
     if (fd >= 0)
@@ -192,8 +193,9 @@ px_status px_campaign_write_stats(px_campaign *campaign, const px_campaign_figur
     if (status == PX_OK && px_text_failed(&path))
         status = pxi_store_nomem(campaign, err);
     if (status == PX_OK && !plot_append(campaign, px_text_get(&path), figures))
-        status = px_fail(err, PX_E_IO, "'%s': cannot be written: %s", px_text_get(&path),
-                         strerror(errno));
+        status = errno == ENOMEM ? pxi_store_nomem(campaign, err)
+                                 : px_fail(err, PX_E_IO, "'%s': cannot be written: %s",
+                                           px_text_get(&path), strerror(errno));
     px_text_done(&stats);
     px_text_done(&path);
     return status;
