@@ -1,4 +1,4 @@
-/* src/generate/deepsensor_settings.c - settings of engine `deepsensor`: paper 003 section 5.4, and
+/* src/generate/deepsensor_settings.c - settings of engine `deepsensor`: paper 003 section 5.5, and
  * spec LGR B.5 where the paper is silent
  */
 #include "generate/deepsensor.h"
