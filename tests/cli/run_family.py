@@ -14,6 +14,7 @@ In expected lines {*} stands for anything, and a line of ... alone for any numbe
 """
 import os
 import re
+import string
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,8 @@ def main():
     failed = False
     with tempfile.TemporaryDirectory(prefix="plexor-cli-") as folder:
         for number, case in enumerate(cases, 1):
-            absent = [p for p in case["needs"] if not os.path.exists(p)]
+            needs = [string.Template(p).safe_substitute(environment) for p in case["needs"]]
+            absent = [p for p in needs if not os.path.exists(p)]
             if absent:
                 print(f"ok {number} - {case['title']} # SKIP there is no {' '.join(absent)}")
                 continue
