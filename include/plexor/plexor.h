@@ -40,6 +40,8 @@
 #include <plexor/optimizer.h>
 #include <plexor/train.h>
 
+#include <plexor/text_encoder.h>
+
 #include <plexor/cover.h>
 #include <plexor/profile.h>
 #include <plexor/surprise.h>

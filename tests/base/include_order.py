@@ -17,6 +17,7 @@ HEADER_ROOM.update(audio="data", build="graph", weights="graph", trace="probe", 
                    fuzz="generate", minimize="generate",
                    plexor="cli")
 HEADER_ROOM.update({name: "train" for name in "arch feeder loss optimizer schedule".split()})
+HEADER_ROOM.update(text_encoder="semantics")
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
