@@ -40,6 +40,7 @@
 #include <plexor/optimizer.h>
 #include <plexor/train.h>
 
+#include <plexor/exemplars.h>
 #include <plexor/text_encoder.h>
 
 #include <plexor/cover.h>
