@@ -18,6 +18,8 @@ HEADER_ROOM.update(audio="data", build="graph", weights="graph", trace="probe", 
                    plexor="cli")
 HEADER_ROOM.update({name: "semantics" for name in "bank captioner concepts decision_path exemplars text_encoder".split()})
 HEADER_ROOM.update({name: "train" for name in "arch feeder loss optimizer schedule".split()})
+HEADER_ROOM.update(text_encoder="semantics")
+HEADER_ROOM.update(captioner="semantics")
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
