@@ -2,7 +2,7 @@
 #ifndef PLEXOR_CLI_ADVERSARY_H
 #define PLEXOR_CLI_ADVERSARY_H
 
-#include "cli/cli.h"
+#include "cli/cli_net.h"
 
 #include <plexor/train.h>
 
@@ -27,8 +27,7 @@ typedef struct cli_adversary { /* as given; share < 0: not given */
                 "steps of each; 0: 40 for one channel, else 7"),                             \
         CLI_REAL(0, "adversary-share", &(to)->share, "FRACTION", 0, 1,                       \
                  "of every batch that is replaced; 1 if not given"),                         \
-        CLI_STRING(0, "range", &(to)->range, "LOW,HIGH",                                     \
-                   "what a scaled value may be; 0 to 255 levels for 8-bit data, else 0,1")
+        CLI_RANGE_OPTION(&(to)->range)
 
 /* Reads and completes them for training inputs; without a method: none, and PX_E_USAGE where the
  * others were given. */

@@ -29,6 +29,20 @@ typedef struct cli_data {
     {                    \
         .split = NULL    \
     }
+/* How pixels become a network's input. */
+#define CLI_PIXEL_OPTIONS(d)                                                         \
+    CLI_STRING(0, "scale", &(d)->scale, "X",                                         \
+               "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"), \
+        CLI_STRING(0, "mean", &(d)->mean, "LIST",                                    \
+                   "then subtracted, one number or one per channel"),                \
+        CLI_STRING(0, "std", &(d)->std, "LIST", "then divided by"),                  \
+        CLI_STRING(0, "size", &(d)->size, "HxW", "resize images to this")
+
+/* Of commands that change inputs. */
+#define CLI_RANGE_OPTION(target)               \
+    CLI_STRING(0, "range", target, "LOW,HIGH", \
+               "what a scaled value may be; 0 to 255 levels for 8-bit data, else 0,1")
+
 #define CLI_DATA_OPTIONS(d)                                                                 \
     CLI_STRING(0, "data", &(d)->spec, "SPEC",                                               \
                "the inputs; 'plexor list data' says what it takes"),                        \
@@ -38,12 +52,7 @@ typedef struct cli_data {
         CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),       \
         CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),               \
         CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"),               \
-        CLI_STRING(0, "scale", &(d)->scale, "X",                                            \
-                   "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"),    \
-        CLI_STRING(0, "mean", &(d)->mean, "LIST",                                           \
-                   "then subtracted, one number or one per channel"),                       \
-        CLI_STRING(0, "std", &(d)->std, "LIST", "then divided by"),                         \
-        CLI_STRING(0, "size", &(d)->size, "HxW", "resize images to this"),                  \
+        CLI_PIXEL_OPTIONS(d),                                                               \
         CLI_STRING(0, "audio", &(d)->audio, "SETTINGS",                                     \
                    "of features of recordings: resample=1, ...; 'plexor list audio'")
 

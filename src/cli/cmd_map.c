@@ -345,12 +345,7 @@ static int map_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "offset", &a.data.offset, "N", 0, 9e15, "leave out the first ones"),
         CLI_FLAG(0, "shuffle", &a.data.shuffle, "in an order given by --seed"),
         CLI_INT(0, "seed", &a.data.seed, "N", 0, 9e15, "of everything random"),
-        CLI_STRING(0, "scale", &a.data.scale, "X",
-                   "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"),
-        CLI_STRING(0, "mean", &a.data.mean, "LIST",
-                   "then subtracted, one number or one per channel"),
-        CLI_STRING(0, "std", &a.data.std, "LIST", "then divided by"),
-        CLI_STRING(0, "size", &a.data.size, "HxW", "resize images to this"),
+        CLI_PIXEL_OPTIONS(&a.data),
         CLI_STRING(0, "layers", &a.neurons.layers, "LIST",
                    "which layers, taken together; the last hidden one unless given; see 'plexor "
                    "list layers'"),
