@@ -40,6 +40,7 @@
 #include <plexor/optimizer.h>
 #include <plexor/train.h>
 
+#include <plexor/bank.h>
 #include <plexor/exemplars.h>
 #include <plexor/captioner.h>
 #include <plexor/text_encoder.h>
