@@ -41,6 +41,7 @@
 #include <plexor/train.h>
 
 #include <plexor/bank.h>
+#include <plexor/concepts.h>
 #include <plexor/exemplars.h>
 #include <plexor/captioner.h>
 #include <plexor/text_encoder.h>
