@@ -136,8 +136,8 @@ PX_API const px_milan_annotation *px_milan_annotations_get(const px_milan_annota
  * pairs, 15 * units, features, &err);   // [pair][size]
  *
  * What an encoder sees inside a mask: the masked mean (or sum) of every channel of its stages (Eq 6
- * to 8). Each distinct picture is encoded once per call. Features are raw: standardising them by
- * the mean and deviation of training is the captioner's.
+ * to 8). Each distinct picture is encoded once per call. An annotator belongs to one thread.
+ * Features are raw: standardising them by the mean and deviation of training is the captioner's.
  */
 typedef struct px_annotator px_annotator;
 
@@ -171,7 +171,7 @@ typedef struct px_annotated_pair {
 
 /* features is [count][px_annotator_size()]. Pairs with the same `pixels` pointer share a picture.
  */
-PX_API px_status px_annotator_run(const px_annotator *annotator, const px_annotated_pair *pairs,
+PX_API px_status px_annotator_run(px_annotator *annotator, const px_annotated_pair *pairs,
                                   size_t count, float *features, px_error *err);
 
 PX_END_DECLS

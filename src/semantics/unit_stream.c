@@ -118,21 +118,20 @@ static px_status stream_layers(pxi_unit_stream *s, size_t *largest, px_error *er
     return PX_OK;
 }
 
-static px_status stream_make(pxi_unit_stream *s, const px_model *model,
-                             const pxi_unit_stream_options *options, px_error *err)
+static px_status stream_make(pxi_unit_stream *s, const px_model *model, const px_shape *sample,
+                             int64_t count, const pxi_unit_stream_options *options, px_error *err)
 {
-    const px_shape sample = px_dataset_shape(s->set);
     px_feed feed;
     size_t largest = 0;
-    PX_TRY(pxi_sample_feed(model, &sample, s->pre->channels_last, &feed, err));
+    PX_TRY(pxi_sample_feed(model, sample, s->pre->channels_last, &feed, err));
     PX_TRY(stream_probe(s, model, &feed, options->layers, err));
     PX_TRY(stream_layers(s, &largest, err));
     px_plan_options plan = px_plan_options_default();
     plan.observe = px_probe_values(s->probe, &plan.observe_count);
     plan.no_outputs = true;
     plan.batch = options->batch;
-    s->floats = (size_t)px_shape_count(&sample);
-    PX_TRY(pxi_sample_plan(model, &feed, plan, px_dataset_count(s->set), &s->plan, err));
+    s->floats = (size_t)px_shape_count(sample);
+    PX_TRY(pxi_sample_plan(model, &feed, plan, count, &s->plan, err));
     s->slots = options->threads > 0 ? options->threads : px_cpu_count();
     s->planes = pxi_calloc((size_t)s->slots, sizeof *s->planes);
     s->taken = pxi_calloc((size_t)s->slots, sizeof *s->taken);
@@ -143,22 +142,32 @@ static px_status stream_make(pxi_unit_stream *s, const px_model *model,
                   : PX_OK;
 }
 
-px_status pxi_unit_stream_open(const px_model *model, const px_dataset *set,
-                               const px_preprocess *pre, const pxi_unit_stream_options *options,
-                               pxi_unit_stream **out, px_error *err)
+px_status pxi_unit_stream_open_for(const px_model *model, const px_shape *sample,
+                                   const px_preprocess *pre, int64_t count,
+                                   const pxi_unit_stream_options *options, pxi_unit_stream **out,
+                                   px_error *err)
 {
     pxi_unit_stream *s = pxi_calloc(1, sizeof *s);
     if (!s)
         return px_fail(err, PX_E_NOMEM, "out of memory for a network's layers");
-    s->set = set;
     s->pre = pre;
     pthread_mutex_init(&s->lock, NULL);
-    const px_status status = stream_make(s, model, options, err);
+    const px_status status = stream_make(s, model, sample, count, options, err);
     if (status == PX_OK)
         *out = s;
     else
         pxi_unit_stream_close(s);
     return status;
+}
+
+px_status pxi_unit_stream_open(const px_model *model, const px_dataset *set,
+                               const px_preprocess *pre, const pxi_unit_stream_options *options,
+                               pxi_unit_stream **out, px_error *err)
+{
+    const px_shape sample = px_dataset_shape(set);
+    PX_TRY(pxi_unit_stream_open_for(model, &sample, pre, px_dataset_count(set), options, out, err));
+    (*out)->set = set;
+    return PX_OK;
 }
 
 void pxi_unit_stream_close(pxi_unit_stream *stream)

@@ -35,6 +35,11 @@ typedef struct pxi_unit_layer {
 px_status pxi_unit_stream_open(const px_model *model, const px_dataset *set,
                                const px_preprocess *pre, const pxi_unit_stream_options *options,
                                pxi_unit_stream **out, px_error *err);
+/* For pxi_unit_stream_feed() alone: inputs of that shape, [C,H,W], in the order that `pre` says. */
+px_status pxi_unit_stream_open_for(const px_model *model, const px_shape *sample,
+                                   const px_preprocess *pre, int64_t count,
+                                   const pxi_unit_stream_options *options, pxi_unit_stream **out,
+                                   px_error *err);
 void pxi_unit_stream_close(pxi_unit_stream *stream); /* NULL is fine */
 
 size_t pxi_unit_stream_layer_count(const pxi_unit_stream *stream);
