@@ -68,6 +68,8 @@
 #include <plexor/failures.h>
 #include <plexor/repair.h>
 
+#include <plexor/report.h>
+
 #include <plexor/study.h>
 
 #endif

@@ -2,6 +2,8 @@
  * font or picture */
 #include "picture/scene.h"
 
+#include "base/base64.h"
+
 #include <plexor/picture.h>
 #include <plexor/text.h>
 
@@ -101,20 +103,6 @@ static void svg_text(px_text *svg, const pxi_shape *shape)
     px_text_add(svg, "</text>\n");
 }
 
-static void svg_base64(px_text *svg, const uint8_t *bytes, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        const unsigned long b1 = i + 1 < size ? bytes[i + 1] : 0,
-                            b2 = i + 2 < size ? bytes[i + 2] : 0;
-        const unsigned long bits = (unsigned long)bytes[i] << 16 | b1 << 8 | b2;
-        const char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
-                              i + 1 < size ? digits[bits >> 6 & 63] : '=',
-                              i + 2 < size ? digits[bits & 63] : '='};
-        px_text_add_bytes(svg, four, 4);
-    }
-}
-
 static px_status svg_image(px_text *svg, const pxi_shape *shape, px_error *err)
 {
     uint8_t *png = NULL;
@@ -128,7 +116,7 @@ static px_status svg_image(px_text *svg, const pxi_shape *shape, px_error *err)
     svg_number(svg, "height", shape->box[3]);
     px_text_add(svg, " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\""
                      " xlink:href=\"data:image/png;base64,");
-    svg_base64(svg, png, size);
+    pxi_base64_add(svg, png, size);
     px_text_add(svg, "\"/>\n");
     free(png);
     return PX_OK;

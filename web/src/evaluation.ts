@@ -1,0 +1,221 @@
+/* web/src/evaluation.ts - how right it is, class by class; whether its confidence means something */
+import type { Context } from "./context";
+import type { CalibrationBin, Evaluation, Shown } from "./data";
+import { h, svg, type Child } from "./dom";
+import { count, isNumber, real, share } from "./format";
+import { css, inkOn, onTheme, ramp } from "./theme";
+import { absent, arrow, bar, notes, table, type Part } from "./widgets";
+
+const TABLE_CLASSES = 24; /* beyond, the matrix is a picture */
+const PAIRS = 8;
+
+function confusionCells(evaluation: Evaluation, classes: number): number[][] {
+    const cells = Array.from({ length: classes }, () => new Array<number>(classes).fill(0));
+    for (const [label, prediction, n] of evaluation.confusion ?? [])
+        if (cells[label]?.[prediction] !== undefined) cells[label]![prediction] = n;
+    return cells;
+}
+
+/* Off the diagonal, colours are spread over the errors alone: these are what one looks for. */
+function cellColour(row: number[], label: number, prediction: number, worst: number): ReturnType<typeof ramp> {
+    const total = row.reduce((sum, n) => sum + n, 0) || 1;
+    const part = row[prediction]! / total;
+    return label === prediction ? ramp("accent", part * 0.85) : ramp("heat", worst > 0 ? part / worst : 0);
+}
+
+function worstShare(cells: number[][]): number {
+    let worst = 0;
+    cells.forEach((row, label) => {
+        const total = row.reduce((sum, n) => sum + n, 0);
+        row.forEach((n, prediction) => {
+            if (label !== prediction && total > 0) worst = Math.max(worst, n / total);
+        });
+    });
+    return worst;
+}
+
+function matrixTable(context: Context, cells: number[][]): HTMLElement {
+    const worst = worstShare(cells);
+    const body = h("tbody");
+    cells.forEach((row, label) => {
+        const line = h("tr", null, h("th", { scope: "row", title: context.className(label) }, context.className(label)));
+        row.forEach((n, prediction) => {
+            const cell = h("td", { title: `${context.className(label)} seen as ${context.className(prediction)}: ${count(n)}` }, n > 0 ? count(n) : "");
+            onTheme(() => {
+                const ground = cellColour(row, label, prediction, worst);
+                cell.style.backgroundColor = n > 0 ? css(ground) : "";
+                cell.style.color = inkOn(ground);
+            });
+            line.appendChild(cell);
+        });
+        body.appendChild(line);
+    });
+    return h(
+        "div",
+        { class: "scroll matrix", tabindex: 0, role: "region", "aria-label": "Confusion matrix" },
+        h(
+            "table",
+            null,
+            h("caption", null, "Rows: label. Columns: what the network said."),
+            h("thead", null, h("tr", null, h("td"), cells.map((_, c) => h("th", { scope: "col", title: context.className(c) }, h("span", null, context.className(c)))))),
+            body,
+        ),
+    );
+}
+
+function matrixPicture(context: Context, cells: number[][]): HTMLElement {
+    const side = cells.length;
+    const canvas = h("canvas", { class: "matrix-picture pixels", width: side, height: side, role: "img" });
+    canvas.setAttribute("aria-label", `Confusion matrix of ${side} classes; the pairs most often confused are listed beside it`);
+    const worst = worstShare(cells);
+    onTheme(() => {
+        const drawing = canvas.getContext("2d")!;
+        cells.forEach((row, label) =>
+            row.forEach((_, prediction) => {
+                drawing.fillStyle = css(cellColour(row, label, prediction, worst));
+                drawing.fillRect(prediction, label, 1, 1);
+            }),
+        );
+    });
+    canvas.addEventListener("pointermove", (event) => {
+        const box = canvas.getBoundingClientRect();
+        const at = (v: number, size: number): number => Math.min(side - 1, Math.max(0, Math.floor((v / size) * side)));
+        const label = at(event.clientY - box.top, box.height),
+            prediction = at(event.clientX - box.left, box.width);
+        canvas.title = `${context.className(label)} seen as ${context.className(prediction)}: ${count(cells[label]![prediction])}`;
+    });
+    return h("figure", null, canvas, h("figcaption", null, "Rows: label. Columns: what the network said."));
+}
+
+function confusedPairs(context: Context, cells: number[][]): Child {
+    const pairs: [number, number, number, number][] = [];
+    cells.forEach((row, label) => {
+        const total = row.reduce((sum, n) => sum + n, 0);
+        row.forEach((n, prediction) => {
+            if (n > 0 && label !== prediction) pairs.push([label, prediction, n, n / total]);
+        });
+    });
+    pairs.sort((a, b) => b[2] - a[2]);
+    if (pairs.length === 0) return h("p", null, "No input is confused with another class.");
+    return [
+        h("h4", null, "Most often confused"),
+        h(
+            "ol",
+            { class: "pairs" },
+            pairs.slice(0, PAIRS).map(([label, prediction, n, part]) =>
+                h("li", null, h("span", null, context.className(label), arrow(), context.className(prediction)), h("b", null, count(n)), h("small", null, `${share(part)} of its inputs`)),
+            ),
+        ),
+    ];
+}
+
+function perClass(context: Context, evaluation: Evaluation): Child {
+    const rows = evaluation.per_class ?? [];
+    if (rows.length === 0) return null;
+    const labelled = rows.some((row) => isNumber(row.recall));
+    return [
+        h("h3", null, "Classes"),
+        table(
+            "Results per class",
+            labelled ? ["Class", "Inputs", "Right", "", "Precision", "Confidence"] : ["Class", "Predicted", "Confidence"],
+            rows.map((row) =>
+                labelled
+                    ? [context.className(row.class), count(row.count), share(row.recall), bar(row.recall), share(row.precision), share(row.confidence)]
+                    : [context.className(row.class), count(row.predicted), share(row.confidence)],
+            ),
+            "classes",
+        ),
+    ];
+}
+
+/* Confidence against accuracy: on the diagonal, the network is as often right as it says. */
+function reliability(bins: CalibrationBin[]): HTMLElement {
+    const side = 220,
+        left = 38,
+        bottom = 34;
+    const x = (v: number): number => left + v * side;
+    const y = (v: number): number => 6 + (1 - v) * side;
+    const most = Math.max(1, ...bins.map((bin) => bin.count));
+    const shapes: Child[] = [];
+    for (const v of [0, 0.25, 0.5, 0.75, 1]) {
+        shapes.push(svg("line", { class: "grid", x1: x(0), x2: x(1), y1: y(v), y2: y(v) }));
+        shapes.push(svg("text", { class: "tick", x: x(0) - 6, y: y(v) + 4, "text-anchor": "end" }, share(v, 0)));
+        shapes.push(svg("text", { class: "tick", x: x(v), y: y(0) + 15, "text-anchor": "middle" }, share(v, 0)));
+    }
+    for (const bin of bins) {
+        if (!isNumber(bin.accuracy)) continue;
+        const told = `confidence ${share(bin.low, 0)} to ${share(bin.high, 0)}: ${count(bin.count)} inputs, ${share(bin.accuracy)} right`;
+        shapes.push(
+            svg(
+                "rect",
+                { class: "bin", x: x(bin.low) + 1, width: Math.max(1, x(bin.high) - x(bin.low) - 2), y: y(bin.accuracy), height: y(0) - y(bin.accuracy), opacity: (0.35 + 0.65 * Math.sqrt(bin.count / most)).toFixed(2) },
+                svg("title", null, told),
+            ),
+        );
+        if (isNumber(bin.confidence)) shapes.push(svg("circle", { class: "ideal", cx: x(bin.confidence), cy: y(bin.accuracy), r: 2.5 }));
+    }
+    shapes.push(svg("line", { class: "diagonal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }));
+    shapes.push(svg("text", { class: "tick", x: x(0.5), y: y(0) + 31, "text-anchor": "middle" }, "confidence"));
+    const known = bins.filter((bin) => bin.count > 0);
+    const words = known.map((bin) => `${share(bin.low, 0)} to ${share(bin.high, 0)}: ${share(bin.accuracy, 0)} right of ${bin.count}`).join("; ");
+    return h(
+        "figure",
+        { class: "reliability" },
+        svg("svg", { viewBox: `0 0 ${left + side + 18} ${side + bottom + 8}`, role: "img", "aria-label": `Accuracy by confidence. ${words}` }, shapes),
+        h("figcaption", null, "How often it is right, by how sure it is. On the line, both agree; paler bars have fewer inputs."),
+    );
+}
+
+export function shownCard(context: Context, shown: Shown, extra?: Child): HTMLElement {
+    const wrong = shown.label !== null && shown.label !== undefined && shown.label !== shown.prediction;
+    const known = shown.label !== null && shown.label !== undefined;
+    return h(
+        "li",
+        { class: "shown" },
+        context.pictures.tile(shown.picture, `input ${shown.index}${known ? `, ${context.className(shown.label)}` : ""}`),
+        h(
+            "span",
+            { class: "shown-words" },
+            known && wrong ? [context.className(shown.label), arrow()] : null,
+            h("b", { class: wrong ? "bad" : null }, context.className(shown.prediction)),
+            isNumber(shown.confidence) ? ` ${share(shown.confidence, 0)}` : null,
+        ),
+        h("small", { title: shown.name ?? null }, extra ?? `#${shown.index}`),
+    );
+}
+
+export function evaluationPart(context: Context): Part {
+    const evaluation = context.report.evaluation;
+    if (!evaluation) return absent(context, "evaluation", "Evaluation");
+    const seen = [...(evaluation.confusion ?? []).flatMap(([a, b]) => [a, b]), ...(evaluation.per_class ?? []).map((row) => row.class)];
+    const classes = Math.max(context.report.classes?.length ?? 0, ...seen.map((c) => c + 1));
+    const hasMatrix = (evaluation.confusion ?? []).length > 0;
+    const cells = hasMatrix ? confusionCells(evaluation, classes) : [];
+    const accuracy = isNumber(evaluation.accuracy);
+    const wrong = evaluation.wrong ?? [];
+    return {
+        id: "evaluation",
+        title: "Evaluation",
+        lead: accuracy
+            ? `It is right on ${share(evaluation.accuracy)} of ${count(evaluation.count)} inputs${isNumber(evaluation.top5) ? `, among the first five on ${share(evaluation.top5)}` : ""}${isNumber(evaluation.loss) ? `; mean loss ${real(evaluation.loss)}` : ""}.`
+            : `Without labels, only what it says can be shown: ${count(evaluation.count)} inputs, mean confidence ${share(evaluation.confidence)}.`,
+        body: [
+            notes(context, "evaluation", evaluation.notes),
+            hasMatrix
+                ? [
+                      h("h3", null, "Confusion"),
+                      h("div", { class: "confusion" }, classes <= TABLE_CLASSES ? matrixTable(context, cells) : matrixPicture(context, cells), h("div", null, confusedPairs(context, cells))),
+                  ]
+                : null,
+            h(
+                "div",
+                { class: "split" },
+                h("div", null, perClass(context, evaluation)),
+                (evaluation.calibration ?? []).length > 0
+                    ? h("div", null, h("h3", null, "Calibration"), isNumber(evaluation.ece) ? h("p", null, "Expected calibration error ", h("b", null, share(evaluation.ece)), isNumber(evaluation.confidence) ? `; mean confidence ${share(evaluation.confidence)}.` : ".") : null, reliability(evaluation.calibration!))
+                    : null,
+            ),
+            wrong.length > 0 ? [h("h3", null, "Most confident mistakes on the data set"), h("ul", { class: "shown-list" }, wrong.map((shown) => shownCard(context, shown)))] : null,
+        ],
+    };
+}

@@ -1,0 +1,233 @@
+/* web/src/findings.ts - the gallery of failures, and the details of one */
+import type { Context } from "./context";
+import type { Finding, Step } from "./data";
+import { closeDialog, openDialog, type Page } from "./dialog";
+import { h, replace, type Child } from "./dom";
+import { count, isNumber, plural, real, seconds, share } from "./format";
+import { Virtual } from "./virtual";
+import { absent, arrow, copyable, facts, more, notes, select, table, type Part } from "./widgets";
+
+const CARD_WIDTH = 268,
+    CARD_HEIGHT = 158;
+
+interface Filter {
+    methods: Set<string>; /* empty: all */
+    label: string;
+    prediction: string;
+    cluster: string;
+    order: string;
+}
+
+const ORDERS: [string, string, (a: Finding, b: Finding) => number][] = [
+    ["given", "as chosen", () => 0],
+    ["sure", "most confident", (a, b) => (b.confidence ?? -1) - (a.confidence ?? -1)],
+    ["unsure", "least confident", (a, b) => (a.confidence ?? 2) - (b.confidence ?? 2)],
+    ["small", "smallest change", (a, b) => (a.l2 ?? Infinity) - (b.l2 ?? Infinity)],
+    ["large", "largest change", (a, b) => (b.l2 ?? -1) - (a.l2 ?? -1)],
+    ["steps", "longest lineage", (a, b) => (b.lineage?.length ?? 0) - (a.lineage?.length ?? 0)],
+];
+
+function said(context: Context, finding: Finding): Child {
+    return [h("span", null, context.className(finding.label)), arrow(), h("b", { class: "bad" }, context.className(finding.prediction))];
+}
+
+function triple(context: Context, finding: Finding): HTMLElement[] {
+    const label = context.className(finding.label);
+    return [
+        context.pictures.tile(finding.original, `original, ${label}`),
+        context.pictures.tile(finding.failing, `failing, seen as ${context.className(finding.prediction)}`),
+        context.pictures.has(finding.difference)
+            ? context.pictures.tile(finding.difference, "difference, ten times as strong")
+            : context.pictures.difference(finding.original, finding.failing, "difference, ten times as strong"),
+    ];
+}
+
+function card(context: Context, finding: Finding): HTMLElement {
+    return h(
+        "button",
+        { type: "button", class: "card" },
+        h("span", { class: "triple" }, triple(context, finding)),
+        h("span", { class: "card-line" }, said(context, finding), h("span", { class: "sure" }, share(finding.confidence, 0))),
+        h("span", { class: "card-line fine" }, h("span", { class: "tag" }, context.methodName(finding.method)), isNumber(finding.l2) ? `L2 ${real(finding.l2)}` : null),
+    );
+}
+
+function stepItem(context: Context, step: Step): HTMLElement {
+    return h(
+        "li",
+        null,
+        context.pictures.has(step.picture) ? context.pictures.tile(step.picture, `after ${step.what}`) : h("span", { class: "dot", "aria-hidden": "true" }),
+        h(
+            "div",
+            null,
+            h("b", null, step.what),
+            step.settings ? h("code", null, step.settings) : null,
+            isNumber(step.prediction) ? h("small", null, `seen as ${context.className(step.prediction)}${isNumber(step.confidence) ? `, ${share(step.confidence)}` : ""}`) : null,
+        ),
+    );
+}
+
+function details(context: Context, finding: Finding): Page {
+    const neurons = context.report.neurons?.items ?? [];
+    const [original, failing, difference] = triple(context, finding);
+    const caption = (title: string, note: Child): HTMLElement => h("figcaption", null, h("b", null, title), h("small", null, note));
+    const before = finding.before;
+    return {
+        title: [h("span", { class: "hidden" }, "Failure: "), said(context, finding)],
+        body: [
+            h(
+                "div",
+                { class: "large-triple" },
+                h("figure", null, original, caption("original", before ? `seen as ${context.className(before.prediction)}${isNumber(before.confidence) ? `, ${share(before.confidence)}` : ""}` : null)),
+                h("figure", null, failing, caption("failing", `seen as ${context.className(finding.prediction)}${isNumber(finding.confidence) ? `, ${share(finding.confidence)}` : ""}`)),
+                h("figure", null, difference!, caption("difference ×10", [isNumber(finding.linf) ? `largest ${real(finding.linf)}` : null, isNumber(finding.l2) ? ` L2 ${real(finding.l2)}` : null])),
+            ),
+            finding.words ? h("blockquote", null, finding.words) : null,
+            facts([
+                ["Made by", context.methodName(finding.method)],
+                ["Failure", `#${finding.id}`],
+                isNumber(finding.index) ? ["Original", `input ${finding.index}${finding.name ? `, ${finding.name}` : ""}`] : null,
+                isNumber(finding.linf) ? ["Largest change", `${real(finding.linf)} (${real(finding.linf * 255)} levels of 255)`] : null,
+                isNumber(finding.l0) ? ["Values changed", count(finding.l0)] : null,
+                isNumber(finding.cluster) ? ["Cluster", clusterLink(context, finding.cluster)] : null,
+            ]),
+            (finding.neurons ?? []).length > 0
+                ? [
+                      h("h3", null, "Neurons involved"),
+                      h(
+                          "ul",
+                          { class: "chips" },
+                          finding.neurons!.map((ref) => {
+                              const at = neurons.findIndex((neuron) => neuron.layer === ref[0] && neuron.unit === ref[1]);
+                              const words = at >= 0 ? neurons[at]!.words : null;
+                              const text = [h("code", null, context.neuronName(ref)), words ? h("span", null, words) : null];
+                              if (at < 0) return h("li", null, h("span", { class: "chip" }, text));
+                              const button = h("button", { type: "button", class: "chip" }, text);
+                              button.addEventListener("click", () => context.openNeuron(neurons, at));
+                              return h("li", null, button);
+                          }),
+                      ),
+                  ]
+                : null,
+            (finding.lineage ?? []).length > 0 ? [h("h3", null, "Lineage"), h("ol", { class: "lineage" }, finding.lineage!.map((step) => stepItem(context, step)))] : null,
+            finding.command ? [h("h3", null, "Replay"), copyable(finding.command, "the command")] : null,
+        ],
+    };
+}
+
+function clusterLink(context: Context, cluster: number): HTMLElement {
+    const button = h("button", { type: "button", class: "link" }, `${cluster}: show its failures`);
+    button.addEventListener("click", () => {
+        closeDialog();
+        context.showCluster(cluster);
+    });
+    return button;
+}
+
+function classOptions(context: Context, items: Finding[], key: "label" | "prediction"): [string, string][] {
+    const found = new Map<number, number>();
+    for (const item of items) {
+        const c = item[key];
+        if (isNumber(c)) found.set(c, (found.get(c) ?? 0) + 1);
+    }
+    const sorted = [...found].sort((a, b) => a[0] - b[0]);
+    return [["", "any"], ...sorted.map(([c, n]): [string, string] => [String(c), `${context.className(c)} (${count(n)})`])];
+}
+
+function methodTable(context: Context): Child {
+    const methods = context.report.findings?.methods ?? [];
+    if (methods.length === 0) return null;
+    return table(
+        "Methods",
+        ["Method", "Found", "Tried", "Rate", "Settings", "Time"],
+        methods.map((method) => [
+            h("span", { title: method.help ?? null }, method.title ?? method.id),
+            count(method.found),
+            count(method.tried),
+            isNumber(method.tried) && isNumber(method.found) && method.tried > 0 ? share(method.found / method.tried) : "–",
+            method.settings ? h("code", null, method.settings) : "–",
+            seconds(method.seconds),
+        ]),
+    );
+}
+
+export function findingsPart(context: Context): Part {
+    const findings = context.report.findings;
+    if (!findings) return { ...absent(context, "findings", "Failures"), id: "failures" };
+    const { items } = findings;
+    const filter: Filter = { methods: new Set(), label: "", prediction: "", cluster: "", order: "given" };
+    let shown: Finding[] = items;
+
+    const list = new Virtual<Finding>({
+        label: "Failures",
+        rowHeight: CARD_HEIGHT,
+        columnWidth: CARD_WIDTH,
+        render: (finding) => card(context, finding),
+        open: (index) => context.openFinding(shown, index),
+        empty: "No failure fits these filters.",
+    });
+    const status = h("p", { class: "status", role: "status" });
+
+    function apply(): void {
+        shown = items.filter(
+            (item) =>
+                (filter.methods.size === 0 || filter.methods.has(item.method)) &&
+                (filter.label === "" || item.label === Number(filter.label)) &&
+                (filter.prediction === "" || item.prediction === Number(filter.prediction)) &&
+                (filter.cluster === "" || item.cluster === Number(filter.cluster)),
+        );
+        const order = ORDERS.find(([id]) => id === filter.order)![2];
+        if (filter.order !== "given") shown = [...shown].sort(order);
+        list.set(shown);
+        replace(status, shown.length === items.length ? `${plural(items.length, "failure")} on this page` : `${count(shown.length)} of ${plural(items.length, "failure")} on this page`);
+    }
+
+    context.openFinding = (opened, index) => openDialog(opened.length, index, (i) => details(context, opened[i]!));
+
+    const used = [...new Set(items.map((item) => item.method))];
+    const chips = used.map((id) => {
+        const n = items.filter((item) => item.method === id).length;
+        const chip = h("button", { type: "button", class: "chip", "aria-pressed": "false" }, context.methodName(id), h("small", null, count(n)));
+        chip.addEventListener("click", () => {
+            if (!filter.methods.delete(id)) filter.methods.add(id);
+            chip.setAttribute("aria-pressed", String(filter.methods.has(id)));
+            apply();
+        });
+        return chip;
+    });
+    const clusters = [...new Set(items.map((item) => item.cluster).filter(isNumber))].sort((a, b) => a - b);
+    const clusterBox = select("Cluster", [["", "any"], ...clusters.map((c): [string, string] => [String(c), String(c)])], (value) => {
+        filter.cluster = value;
+        apply();
+    });
+    context.showCluster = (cluster) => {
+        filter.cluster = String(cluster);
+        clusterBox.querySelector("select")!.value = filter.cluster;
+        apply();
+        const title = document.getElementById("failures-title")!;
+        title.scrollIntoView();
+        title.focus({ preventScroll: true });
+    };
+    const toolbar = h(
+        "div",
+        { class: "toolbar", role: "group", "aria-label": "Filter failures" },
+        used.length > 1 ? h("div", { class: "chips", role: "group", "aria-label": "Method" }, chips) : null,
+        select("Label", classOptions(context, items, "label"), (value) => ((filter.label = value), apply())),
+        select("Seen as", classOptions(context, items, "prediction"), (value) => ((filter.prediction = value), apply())),
+        clusters.length > 1 ? clusterBox : null,
+        select("Order", ORDERS.map(([id, text]): [string, string] => [id, text]), (value) => ((filter.order = value), apply())),
+    );
+    apply();
+    const none = items.length === 0;
+    return {
+        id: "failures",
+        title: "Failures",
+        lead: `${count(findings.total)} inputs were made that the network gets wrong although the original is right. Each shows the original, the failing input, and their difference ten times as strong.`,
+        body: [
+            notes(context, "findings", findings.notes),
+            methodTable(context),
+            none ? h("p", { class: "notice" }, "No failure was found. That says something about the search, not that there is none.") : [toolbar, status, list.element],
+            more(findings.more, "failures"),
+        ],
+    };
+}
