@@ -83,8 +83,9 @@ typedef struct px_text_facts {
 } px_text_facts;
 
 /* `vector` has room for px_text_encoder_size() numbers; it is not scaled to length one. `facts` may
- * be NULL. A text without words gives zeros. PX_E_INPUT: not UTF-8; a network that gives numbers
- * that are not finite. */
+ * be NULL. A text without words gives zeros. PX_E_INPUT: not UTF-8, or numbers that are not finite
+ * come out. PX_E_MISMATCH: not one word is in the vocabulary, and all unknown words are the same to
+ * the encoder (glove, fasttext without n-grams, onnx). */
 PX_API px_status px_text_encoder_embed(px_text_encoder *encoder, const char *text, float *vector,
                                        px_text_facts *facts, px_error *err);
 

@@ -1,11 +1,12 @@
 /* src/base/json_reader.c - a small JSON reader (RFC 8259) for texts from strangers' files
  *
  * Sizes are bounded by the text: every item takes at least one byte of it, and the text is at most
- * JSON_MAX_BYTES. Nesting is bounded by PX_JSON_DEPTH.
+ * JSON_MAX_BYTES unless a caller expects more. Nesting is bounded by PX_JSON_DEPTH.
  */
 #include <plexor/json.h>
 
 #include "base/arena.h"
+#include "base/json_most.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 
@@ -281,11 +282,11 @@ static px_status json_value(json_reader *r, px_json_value *out)
     }
 }
 
-px_status px_json_parse(const char *text, size_t size, px_json_document **out, px_error *err)
+px_status pxi_json_parse_most(const char *text, size_t size, size_t most, px_json_document **out,
+                              px_error *err)
 {
-    if (size > JSON_MAX_BYTES)
-        return px_fail(err, PX_E_INPUT, "JSON of %zu bytes; at most %d are read", size,
-                       JSON_MAX_BYTES);
+    if (size > most)
+        return px_fail(err, PX_E_INPUT, "JSON of %zu bytes; at most %zu are read", size, most);
     px_json_document *document = pxi_calloc(1, sizeof *document);
     if (document)
         document->arena = pxi_arena_new();
@@ -305,6 +306,11 @@ px_status px_json_parse(const char *text, size_t size, px_json_document **out, p
     }
     *out = document;
     return PX_OK;
+}
+
+px_status px_json_parse(const char *text, size_t size, px_json_document **out, px_error *err)
+{
+    return pxi_json_parse_most(text, size, JSON_MAX_BYTES, out, err);
 }
 
 const px_json_value *px_json_root(const px_json_document *document)

@@ -26,6 +26,7 @@
     X(replay)           \
     X(train)            \
     X(repair)           \
+    X(embed)            \
     X(study)            \
     X(bench)            \
     X(onnx_test)        \

@@ -1,0 +1,309 @@
+/* src/cli/cmd_embed.c - plexor embed TEXT [TEXT ...] [--encoder SPEC] */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/system.h>
+#include <plexor/text_encoder.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXTS_MOST = 64, HEAD = 4, SHOWN = 40, LINES_MOST = 1000000 };
+
+typedef struct embed_lines { /* of a text, each ended by a NUL */
+    char *text;
+    const char **line;
+    size_t count;
+} embed_lines;
+
+typedef struct embed_job {
+    const cli_command *self;
+    px_text_encoder *encoder;
+    embed_lines captions, classes;
+    const char *texts[TEXTS_MOST];
+    int count;
+    float *vectors; /* [count][size] */
+    px_text_facts facts[TEXTS_MOST];
+    double open_s;
+} embed_job;
+
+/* --- lists of texts */
+
+static void lines_done(embed_lines *lines)
+{
+    free(lines->text);
+    free(lines->line);
+}
+
+/* Cuts the text at each `sep`; empty ones are left out. */
+static px_status lines_cut(embed_lines *lines, char sep, px_error *err)
+{
+    size_t most = 1;
+    for (const char *p = lines->text; *p; p++)
+        most += *p == sep;
+    lines->line = calloc(most, sizeof *lines->line);
+    if (!lines->line)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (char *p = lines->text; p;) {
+        char *stop = strchr(p, sep);
+        if (stop)
+            *stop = '\0';
+        p[strcspn(p, "\r")] = '\0';
+        if (p[strspn(p, " \t")])
+            lines->line[lines->count++] = p;
+        p = stop ? stop + 1 : NULL;
+    }
+    return PX_OK;
+}
+
+static px_status lines_read(const char *path, embed_lines *out, px_error *err)
+{
+    px_text text = {0};
+    char block[8192];
+    size_t got;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return px_fail(err, PX_E_INPUT, "'%s' cannot be opened: %s", path, strerror(errno));
+    while ((got = fread(block, 1, sizeof block, file)) > 0 && text.length < 256u << 20)
+        px_text_add_bytes(&text, block, got);
+    const bool broken = ferror(file) != 0, more = got > 0;
+    fclose(file);
+    const size_t length = text.length;
+    out->text = px_text_take(&text);
+    if (!out->text)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    if (broken)
+        return px_fail(err, PX_E_IO, "'%s' cannot be read", path);
+    if (more || strlen(out->text) != length)
+        return px_fail(err, PX_E_INPUT, "'%s' is no text of captions, or more than 256 MiB", path);
+    return lines_cut(out, '\n', err);
+}
+
+static px_status embed_lists(embed_job *job, const char *captions, const char *classes,
+                             px_error *err)
+{
+    if (captions)
+        PX_TRY(lines_read(captions, &job->captions, err));
+    if (!classes)
+        return PX_OK;
+    job->classes.text = strdup(classes);
+    return job->classes.text ? lines_cut(&job->classes, ',', err)
+                             : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+/* --- the work */
+
+static px_status embed_work(embed_job *job, px_text_encoder_options *options, px_error *err)
+{
+    options->captions = job->captions.line;
+    options->caption_count = job->captions.count;
+    options->classes = job->classes.line;
+    options->class_count = job->classes.count;
+    const double start = px_clock_s();
+    PX_TRY(px_text_encoder_open(options, &job->encoder, err));
+    job->open_s = px_clock_s() - start;
+    const size_t size = px_text_encoder_size(job->encoder);
+    job->vectors = calloc((size_t)job->count * size, sizeof *job->vectors);
+    if (!job->vectors)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int i = 0; i < job->count; i++)
+        PX_TRY(px_text_encoder_embed(job->encoder, job->texts[i], job->vectors + (size_t)i * size,
+                                     &job->facts[i], err));
+    return PX_OK;
+}
+
+static double embed_cosine(const embed_job *job, int i, int j)
+{
+    const size_t size = px_text_encoder_size(job->encoder);
+    return px_text_cosine(job->vectors + (size_t)i * size, job->vectors + (size_t)j * size, size);
+}
+
+static void embed_remarks(const embed_job *job)
+{
+    for (int i = 0; i < job->count; i++) {
+        const px_text_facts *f = &job->facts[i];
+        if (f->dropped)
+            cli_note(job->self,
+                     "text %d is longer than the encoder reads: its last %" PRId64
+                     " tokens were left out",
+                     i + 1, f->dropped);
+        if (f->tokens && f->unknown == f->tokens)
+            cli_note(job->self,
+                     "text %d: none of its words is known; its vector is made of letters only",
+                     i + 1);
+    }
+}
+
+/* --- what is printed */
+
+static int embed_print(const embed_job *job)
+{
+    const size_t size = px_text_encoder_size(job->encoder);
+    printf("%s\n", px_text_encoder_describe(job->encoder));
+    cli_table *table = cli_table_new("rlrrrl");
+    static const char *const heads[] = {"", "TEXT", "TOKENS", "UNKNOWN", "DROPPED", "VECTOR"};
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        cli_table_cell(table, "%s", heads[i]);
+    for (int i = 0; i < job->count; i++) {
+        char head[16 * HEAD + 8] = "";
+        for (size_t d = 0; d < HEAD && d < size; d++)
+            snprintf(head + strlen(head), sizeof head - strlen(head), "%s%.4g", d ? " " : "",
+                     (double)job->vectors[(size_t)i * size + d]);
+        const bool cut = strlen(job->texts[i]) > SHOWN;
+        int shown = cut ? SHOWN : (int)strlen(job->texts[i]);
+        while (cut && shown > 0 && ((unsigned char)job->texts[i][shown] & 0xc0) == 0x80)
+            shown--; /* not in the middle of a character */
+        cli_table_cell(table, "%d", i + 1);
+        cli_table_cell(table, "%.*s%s", shown, job->texts[i], cut ? "..." : "");
+        cli_table_cell(table, "%" PRId64, job->facts[i].tokens);
+        cli_table_cell(table, "%" PRId64, job->facts[i].unknown);
+        cli_table_cell(table, "%" PRId64, job->facts[i].dropped);
+        cli_table_cell(table, "%s%s", head, size > HEAD ? " ..." : "");
+    }
+    cli_table_print_free(table, "");
+    if (job->count < 2)
+        return CLI_DONE;
+    char columns[TEXTS_MOST + 2];
+    memset(columns, 'r', (size_t)job->count + 1);
+    columns[job->count + 1] = '\0';
+    cli_table *cosines = cli_table_new(columns);
+    cli_table_cell(cosines, "COSINE");
+    for (int i = 0; i < job->count; i++)
+        cli_table_cell(cosines, "%d", i + 1);
+    for (int i = 0; i < job->count; i++) {
+        cli_table_cell(cosines, "%d", i + 1);
+        for (int j = 0; j < job->count; j++) {
+            const double cosine = embed_cosine(job, i, j);
+            if (isnan(cosine))
+                cli_table_cell(cosines, "-");
+            else
+                cli_table_cell(cosines, "%.3f", cosine);
+        }
+    }
+    cli_table_print_free(cosines, "");
+    return CLI_DONE;
+}
+
+static int embed_json(const embed_job *job, int argc, char **argv)
+{
+    const size_t size = px_text_encoder_size(job->encoder);
+    char id[24];
+    px_text line = {0};
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_json_string(&json, "version", px_version());
+    cli_command_line(&line, argc, argv);
+    px_json_string(&json, "command", px_text_get(&line));
+    px_text_done(&line);
+    px_json_string(&json, "encoder", px_text_encoder_describe(job->encoder));
+    snprintf(id, sizeof id, "%016" PRIx64, px_text_encoder_id(job->encoder));
+    px_json_string(&json, "id", id);
+    px_json_int(&json, "size", (int64_t)size);
+    px_json_real(&json, "open_s", job->open_s);
+    px_json_array(&json, "texts");
+    for (int i = 0; i < job->count; i++) {
+        px_json_object(&json, NULL);
+        px_json_string(&json, "text", job->texts[i]);
+        px_json_int(&json, "tokens", job->facts[i].tokens);
+        px_json_int(&json, "unknown", job->facts[i].unknown);
+        px_json_int(&json, "dropped", job->facts[i].dropped);
+        px_json_array(&json, "vector");
+        for (size_t d = 0; d < size; d++)
+            px_json_real(&json, NULL, (double)job->vectors[(size_t)i * size + d]);
+        px_json_end(&json);
+        px_json_end(&json);
+    }
+    px_json_end(&json);
+    px_json_array(&json, "cosines");
+    for (int i = 0; i < job->count; i++) {
+        px_json_array(&json, NULL);
+        for (int j = 0; j < job->count; j++)
+            px_json_real(&json, NULL, embed_cosine(job, i, j));
+        px_json_end(&json);
+    }
+    px_json_end(&json);
+    px_json_end(&json);
+    return cli_print_json(job->self, &json);
+}
+
+/* --- the command */
+
+static int embed_run(const cli_command *self, int argc, char **argv)
+{
+    px_text_encoder_options o = px_text_encoder_options_default();
+    embed_job job = {.self = self};
+    cli_output output = {0};
+    const char *captions = NULL, *classes = NULL;
+    int64_t dimensions = o.dimensions, seed = 0;
+    const cli_option options[] = {
+        CLI_STRING(0, "encoder", &o.spec, "SPEC",
+                   "ppmi (the default), glove-train, glove:FILE, fasttext:FILE or onnx:FILE"),
+        CLI_STRING(0, "pool", &o.pool, "NAME",
+                   "how words become a text: sif or mean; of a network eot, mean, cls or last"),
+        CLI_STRING(0, "captions", &captions, "FILE",
+                   "what texts will be made of, one per line: learnt from, and for what all texts "
+                   "have in common"),
+        CLI_STRING(0, "classes", &classes, "LIST", "class names, with commas between them"),
+        CLI_STRING(0, "glosses", &o.glosses, "FILE",
+                   "more of what words mean: 'word: attribute, attribute' per line"),
+        CLI_INT(0, "dimensions", &dimensions, "N", 1, 1024, "of ppmi and glove-train"),
+        CLI_INT(0, "words", &o.most_words, "N", 0, 9e15,
+                "of a text file of vectors, the first so many rows; 0: all"),
+        CLI_STRING(0, "tokenizer", &o.tokenizer, "NAME",
+                   "of a network: clip, gpt2, roberta or wordpiece; told from its files unless "
+                   "given"),
+        CLI_STRING(0, "vocabulary", &o.vocabulary, "FILE",
+                   "vocab.json or vocab.txt; the one beside the network unless given"),
+        CLI_STRING(0, "merges", &o.merges, "FILE",
+                   "merges.txt; the one beside the network unless given"),
+        CLI_STRING(0, "tensor", &o.output, "NAME", "which output of the network"),
+        CLI_FLAG(0, "cased", &o.cased, "wordpiece: leave capitals and accents as they are"),
+        CLI_INT(0, "length", &o.length, "N", 0, 65536,
+                "most tokens of a network; 0: its own, or what its kind has"),
+        CLI_INT(0, "seed", &seed, "N", 0, 9e15, "of everything random"),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, job.texts, 1, TEXTS_MOST);
+    if (stop != CLI_GO)
+        return stop;
+    while (job.count < TEXTS_MOST && job.texts[job.count])
+        job.count++;
+    o.dimensions = (int)dimensions;
+    o.seed = (uint64_t)seed;
+    px_error err = {0};
+    px_status status = embed_lists(&job, captions, classes, &err);
+    if (status == PX_OK)
+        status = embed_work(&job, &o, &err);
+    int rc = CLI_DONE;
+    if (status != PX_OK) {
+        rc = cli_fail(self, &err);
+    } else {
+        embed_remarks(&job);
+        rc = output.json ? embed_json(&job, argc, argv) : embed_print(&job);
+    }
+    px_text_encoder_free(job.encoder);
+    free(job.vectors);
+    lines_done(&job.captions);
+    lines_done(&job.classes);
+    return rc;
+}
+
+const cli_command cli_command_embed = {
+    .name = "embed",
+    .usage = "TEXT [TEXT ...] [--encoder SPEC] [options]",
+    .help = "texts as vectors, and how near they are to each other",
+    .details =
+        "Tries a text encoder: how many tokens a text has, how many of them are unknown, the head "
+        "of its vector, and the cosines between texts. The default learns from glosses that come "
+        "with plexor and from --captions and --classes. It is a bag of words: order does not "
+        "matter, and words are near each other where a gloss says so. Vectors of other people are "
+        "read from GloVe's and fastText's files and from ONNX encoders with their tokenisers.",
+    .examples =
+        "plexor embed 'red regions' 'orange regions' 'blue regions'\n"
+        "plexor embed 'a photo of a cat' 'a photo of a dog' --encoder glove:glove.6B.50d.txt\n"
+        "plexor embed 'a photo of a cat' --encoder onnx:clip/text.onnx --json\n",
+    .run = embed_run,
+};
