@@ -1,25 +1,21 @@
-/* src/cli/cli_help.c - --help and man pages, both from the option tables */
-#include "cli/cli.h"
+/* src/cli/cli_help.c - --help, from the option tables */
+#include "cli/cli_help.h"
 
 #include <inttypes.h>
-#include <plexor/system.h>
-#include <plexor/text.h>
 #include <stdio.h>
 #include <string.h>
 
-static const cli_option help_option = {'h', "help", CLI_KIND_FLAG, NULL, NULL, "show this help",
-                                       0,   0};
+const cli_option cli_help_option = {'h', "help", CLI_KIND_FLAG, NULL, NULL, "show this help", 0, 0};
 
-static const char *const statuses[] = {
+const char *const cli_statuses[CLI_STATUS_COUNT] = {
     "done",
     "a gate you asked for did not hold",
     "wrong usage, or a file plexor cannot use; the message says which and why",
     "trouble: disk, memory, interrupted, internal",
 };
 
-/* "(default 5)", or nothing where there is no default worth telling, as one below the least that
- * may be given: it stands for "not given". */
-static void help_default(const cli_option *option, px_text *out)
+/* A default below the least that may be given stands for "not given". */
+void cli_help_default(const cli_option *option, px_text *out)
 {
     char number[PX_REAL_TEXT];
     if (option->kind == CLI_KIND_STRING && *(const char **)option->target)
@@ -71,7 +67,7 @@ static void help_print_option(const cli_option *option)
     if (option->argument)
         px_text_format(&left, " %s", option->argument);
     px_text_add(&right, option->help);
-    help_default(option, &right);
+    cli_help_default(option, &right);
     printf("%-*s", INDENT, px_text_get(&left));
     if (left.length >= INDENT)
         printf("\n%*s", INDENT, "");
@@ -98,86 +94,11 @@ void cli_print_help(const cli_command *command, const cli_option *options)
     printf("\noptions:\n");
     for (const cli_option *o = options; o->name; o++)
         help_print_option(o);
-    help_print_option(&help_option);
+    help_print_option(&cli_help_option);
     if (command->examples)
         for (const char *p = command->examples; *p; p += strcspn(p, "\n") + 1)
             help_example(p, p == command->examples);
     printf("\nexit status:\n");
-    for (int i = 0; i < 4; i++)
-        printf("  %d  %s\n", i, statuses[i]);
-}
-
-/* roff: a leading dot or quote would be a request, a backslash an escape, a bare hyphen a dash. */
-static void man_words(const char *words)
-{
-    bool at_start = true;
-    for (const char *p = words; *p; p++) {
-        if (at_start && (*p == '.' || *p == '\''))
-            fputs("\\&", stdout);
-        at_start = *p == '\n';
-        if (*p == '\\')
-            fputs("\\e", stdout);
-        else if (*p == '-')
-            fputs("\\-", stdout);
-        else if (*p == '\n' && p[1] == '\n')
-            fputs("\n.PP", stdout);
-        else
-            putchar(*p);
-    }
-}
-
-static void man_option(const cli_option *option)
-{
-    px_text right = {0};
-    px_text_add(&right, option->help);
-    help_default(option, &right);
-    fputs(".TP\n.B ", stdout);
-    if (option->letter)
-        printf("\\-%c, ", option->letter);
-    fputs("\\-\\-", stdout);
-    man_words(option->name);
-    if (option->argument) {
-        fputs(" \\fI", stdout);
-        man_words(option->argument);
-        fputs("\\fR", stdout);
-    }
-    putchar('\n');
-    man_words(px_text_get(&right));
-    putchar('\n');
-    px_text_done(&right);
-}
-
-void cli_print_man(const cli_command *command, const cli_option *options)
-{
-    printf(".TH PLEXOR\\-");
-    for (const char *p = command->name; *p; p++)
-        printf(*p == '-' ? "\\-" : "%c", *p >= 'a' && *p <= 'z' ? *p - 32 : *p);
-    printf(" 1 \"\" \"plexor %s\" \"plexor manual\"\n.SH NAME\nplexor\\-", px_version());
-    man_words(command->name);
-    fputs(" \\- ", stdout);
-    man_words(command->help);
-    fputs("\n.SH SYNOPSIS\n.B plexor ", stdout);
-    man_words(command->name);
-    fputs("\n", stdout);
-    man_words(command->usage);
-    if (command->details) {
-        fputs("\n.SH DESCRIPTION\n", stdout);
-        man_words(command->details);
-    }
-    fputs("\n.SH OPTIONS\n", stdout);
-    for (const cli_option *o = options; o->name; o++)
-        man_option(o);
-    man_option(&help_option);
-    if (command->examples) {
-        fputs(".SH EXAMPLES\n.nf\n", stdout);
-        man_words(command->examples);
-        fputs(".fi\n", stdout);
-    }
-    fputs(".SH EXIT STATUS\n", stdout);
-    for (int i = 0; i < 4; i++) {
-        printf(".TP\n.B %d\n", i);
-        man_words(statuses[i]);
-        putchar('\n');
-    }
-    fputs(".SH SEE ALSO\n.BR plexor (1)\n", stdout);
+    for (int i = 0; i < CLI_STATUS_COUNT; i++)
+        printf("  %d  %s\n", i, cli_statuses[i]);
 }

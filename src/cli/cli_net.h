@@ -62,7 +62,7 @@ typedef struct cli_neurons {
 
 #define CLI_NEURON_OPTIONS(n)                                                                \
     CLI_STRING(0, "layers", &(n)->layers, "LIST", "which layers; see 'plexor list layers'"), \
-        CLI_STRING(0, "tap", &(n)->tap, "TAP", "where in a layer: post, pre or pool"),       \
+        CLI_STRING(0, "tap", &(n)->tap, "TAP", "where in a layer; see 'plexor list taps'"),  \
         CLI_STRING(0, "neurons", &(n)->view, "VIEW",                                         \
                    "what a neuron is; see 'plexor list neurons'")
 

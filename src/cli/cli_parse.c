@@ -1,5 +1,5 @@
 /* src/cli/cli_parse.c - the option parser */
-#include "cli/cli.h"
+#include "cli/cli_help.h"
 
 #include <errno.h>
 #include <math.h>
@@ -213,11 +213,8 @@ int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *
             words[count++] = word;
         } else if (strcmp(word, "--") == 0) {
             only_words = true;
-        } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            cli_print_help(self, options);
-            return CLI_DONE;
-        } else if (strcmp(word, "--help-man") == 0) {
-            cli_print_man(self, options);
+        } else if (cli_form_find(word)) {
+            cli_form_find(word)->print(self, options);
             return CLI_DONE;
         } else if (word[1] == '-') {
             stop = parse_long(self, argc, argv, &i, options);

@@ -267,7 +267,8 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
                    "of the range that values may change by: --set beta=SHARE"),
         CLI_STRING(0, "optimizer", &a.optimizer, "NAME",
                    "of engine deepsensor: pso, random or ga; --set optimizer=NAME"),
-        CLI_STRING(0, "preset", &a.preset, "PAPER", "settings of a paper for the guide"),
+        CLI_STRING(0, "preset", &a.preset, "PAPER",
+                   "settings of a paper for the guide; see 'plexor list presets'"),
         CLI_INT(0, "seeds", &a.seeds, "N", 0, 1e9,
                 "start from so many inputs, of every class as many, that the network gets right; "
                 "0: from all of those"),

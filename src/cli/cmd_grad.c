@@ -231,7 +231,7 @@ static int grad_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "wrt", &wrt, "TENSOR",
                    "with respect to a weight (summed over the samples) or an inner tensor; "
                    "default: the input"),
-        CLI_STRING(0, "tap", &neurons.tap, "TAP", "where in a layer: post, pre or pool"),
+        CLI_STRING(0, "tap", &neurons.tap, "TAP", "where in a layer; see 'plexor list taps'"),
         CLI_STRING(0, "neurons", &neurons.view, "VIEW",
                    "what a neuron is; see 'plexor list neurons'"),
         CLI_WORKER_OPTIONS(&workers),

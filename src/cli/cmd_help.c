@@ -1,8 +1,8 @@
 /* src/cli/cmd_help.c - plexor help [COMMAND] */
-#include "cli/cli.h"
+#include "cli/cli_help.h"
 
-#include <plexor/system.h>
 #include <stdio.h>
+#include <string.h>
 
 static void help_overview(void)
 {
@@ -17,33 +17,45 @@ static void help_overview(void)
     printf("\n'plexor help COMMAND' explains one; MODEL is an ONNX file\n");
 }
 
-static void help_overview_man(void)
+/* The whole script of a shell: every command prints its own part. */
+static int help_completion(const cli_command *self, const char *name)
 {
-    printf(
-        ".TH PLEXOR 1 \"\" \"plexor %s\" \"plexor manual\"\n.SH NAME\n"
-        "plexor \\- test neural networks from the inside\n.SH SYNOPSIS\n"
-        ".B plexor\n\\fICOMMAND\\fR [\\fIMODEL\\fR] [options]\n.SH DESCRIPTION\n"
-        "plexor takes a trained classifier as an ONNX file and a data set, and looks at what every "
-        "neuron does.\n.SH COMMANDS\n",
-        px_version());
-    for (size_t i = 0; cli_commands[i]; i++)
-        printf(".TP\n.BR plexor\\-%s (1)\n%s\n", cli_commands[i]->name, cli_commands[i]->help);
+    const cli_shell *shell = NULL;
+    for (size_t i = 0; !shell && cli_shell_get(i); i++)
+        if (strcmp(cli_shell_get(i)->name, name) == 0)
+            shell = cli_shell_get(i);
+    if (!shell)
+        return cli_usage_error(self, "--completion is bash, zsh or fish, not '%.60s'", name);
+    shell->begin();
+    for (size_t i = 0; cli_commands[i]; i++) {
+        const int status = cli_form_print(cli_commands[i], shell->word);
+        if (status != CLI_DONE)
+            return status;
+    }
+    shell->end();
+    return CLI_DONE;
 }
 
 static int help_run(const cli_command *self, int argc, char **argv)
 {
     bool man = false;
-    const char *name = NULL;
+    const char *name = NULL, *shell = NULL;
     const cli_option options[] = {
         CLI_FLAG(0, "man", &man, "as a manual page (roff) on stdout"),
+        CLI_STRING(0, "completion", &shell, "bash|zsh|fish",
+                   "the script that completes plexor's words in this shell, on stdout"),
         CLI_END,
     };
     const int stop = cli_parse(self, argc, argv, options, &name, 0, 1);
     if (stop != CLI_GO)
         return stop;
+    if (shell && (name || man))
+        return cli_usage_error(self, "--completion is for all commands, and goes alone");
+    if (shell)
+        return help_completion(self, shell);
     if (!name) {
         if (man)
-            help_overview_man();
+            cli_print_man_overview();
         else
             help_overview();
         return CLI_DONE;
@@ -51,16 +63,17 @@ static int help_run(const cli_command *self, int argc, char **argv)
     const cli_command *command = cli_command_find(name);
     if (!command)
         return cli_usage_error(self, "there is no command '%s'; 'plexor help' lists them", name);
-    char option[] = "--help-man";
-    if (!man)
-        option[6] = '\0';
-    char *arguments[] = {argv[0], option, NULL};
-    return command->run(command, 2, arguments);
+    return cli_form_print(command, man ? "--help-man" : "--help");
 }
 
 const cli_command cli_command_help = {
     .name = "help",
-    .usage = "[COMMAND] [--man]",
+    .usage = "[COMMAND] [--man] [--completion SHELL]",
     .help = "explain a command",
+    .details = "What is installed has manual pages (man plexor-eval) and completion for bash, zsh "
+               "and fish already. For a program that is not installed, bash takes it with: "
+               "source <(plexor help --completion bash)",
+    .examples = "plexor help cover\nplexor help eval --man | man -l -\n"
+                "plexor help --completion fish >plexor.fish\n",
     .run = help_run,
 };

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/list_audio.h"
 #include "cli/list_entries.h"
+#include "cli/list_ids.h"
 #include "cli/list_metrics.h"
 #include "cli/list_mutations.h"
 #include "cli/list_presets.h"
@@ -266,11 +267,13 @@ static const struct {
     const list_entries *entries;
     void (*print)(void);
     void (*json)(px_json *json);
+    const char *(*id)(size_t i); /* of what has functions; NULL: there are no more */
 } lists[] = {
     {.name = "ops",
      .help = "ONNX operators, since which opset, and whether they have a gradient",
      .print = list_print_ops,
-     .json = list_json_ops},
+     .json = list_json_ops,
+     .id = list_id_operator},
     {.name = "layers", .help = "what --layers takes; several are joined by commas", .rows = layers},
     {.name = "taps", .help = "what --tap takes", .rows = taps},
     {.name = "neurons", .help = "what --neurons takes", .rows = neurons},
@@ -280,22 +283,26 @@ static const struct {
     {.name = "presets",
      .help = "the papers' own settings of criteria",
      .print = list_print_presets,
-     .json = list_json_presets},
+     .json = list_json_presets,
+     .id = list_id_preset},
     {.name = "measures",
      .help = "how suspicious neurons are, for localize",
      .print = list_print_measures,
-     .json = list_json_measures},
+     .json = list_json_measures,
+     .id = list_id_measure},
     {.name = "mutations",
      .help = "changes that leave a picture's meaning alone, their parameters, and sets of them",
      .print = list_print_mutations,
-     .json = list_json_mutations},
+     .json = list_json_mutations,
+     .id = list_id_mutation},
     {.name = "engines",
      .help = "how 'fuzz' searches, with settings and where it comes from",
      .entries = &list_engines},
     {.name = "policies",
      .help = "published schedules, energies and rules of validity of engine loop",
      .print = list_print_policies,
-     .json = list_json_policies},
+     .json = list_json_policies,
+     .id = list_id_policy},
     {.name = "selectors",
      .help = "what 'select' ranks by, with settings and where it comes from",
      .entries = &list_selectors},
@@ -305,15 +312,18 @@ static const struct {
     {.name = "metrics",
      .help = "what 'assess' measures, which way is better, and where it is defined",
      .print = list_print_metrics,
-     .json = list_json_metrics},
+     .json = list_json_metrics,
+     .id = list_id_metric},
     {.name = "studies",
      .help = "papers that 'study' replicates, what of them can be run apart, and their data",
      .print = list_print_studies,
-     .json = list_json_studies},
+     .json = list_json_studies,
+     .id = list_id_study},
     {.name = "archs",
      .help = "networks that plexor makes itself, and their parameters",
      .print = list_print_archs,
-     .json = list_json_archs},
+     .json = list_json_archs,
+     .id = list_id_arch},
     {.name = "optimizers",
      .help = "what moves weights in training, and its settings",
      .choices = px_optimizer_choice},
@@ -327,14 +337,51 @@ static const struct {
     {.name = "recipes",
      .help = "how the papers retrain, for repair",
      .print = list_print_recipes,
-     .json = list_json_recipes},
+     .json = list_json_recipes,
+     .id = list_id_recipe},
     {.name = "audio",
      .help = "what --audio takes: settings of the features of recordings, and their defaults",
      .print = list_print_audio,
-     .json = list_json_audio},
+     .json = list_json_audio,
+     .id = list_id_audio},
     {.name = "data", .help = "what --data takes", .rows = data},
 };
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
+
+const char *list_name(size_t i)
+{
+    return i < LIST_COUNT ? lists[i].name : NULL;
+}
+
+static const char *list_id(size_t list, size_t i)
+{
+    if (lists[list].id)
+        return lists[list].id(i);
+    if (lists[list].choices)
+        return lists[list].choices(i) ? lists[list].choices(i)->name : NULL;
+    if (lists[list].entries)
+        return i < lists[list].entries->count() ? lists[list].entries->get(i).id : NULL;
+    return lists[list].rows ? lists[list].rows[i].name : NULL;
+}
+
+/* Rows may say what form a word has, FOLDER or noise:CxHxW, and then they are no ids. */
+static bool list_is_id(size_t list, const char *id)
+{
+    return !lists[list].rows || strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(id);
+}
+
+void list_add_ids(const char *list, const char *before, px_text *out)
+{
+    for (size_t l = 0; l < LIST_COUNT; l++) {
+        const char *last = "";
+        for (size_t i = 0; strcmp(lists[l].name, list) == 0 && list_id(l, i); i++) {
+            const char *id = list_id(l, i);
+            if (list_is_id(l, id) && strcmp(id, last) != 0) /* an operator has versions */
+                px_text_format(out, "%s%s", before, id);
+            last = id;
+        }
+    }
+}
 
 static void list_print(size_t i)
 {
@@ -362,7 +409,12 @@ static int list_run(const cli_command *self, int argc, char **argv)
 {
     cli_output output = {0};
     const char *what = NULL;
-    const cli_option options[] = {CLI_OUTPUT_OPTIONS(&output), CLI_END};
+    bool ids = false;
+    const cli_option options[] = {
+        CLI_FLAG(0, "ids", &ids, "only what may be given as it is, a line each"),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
     const int stop = cli_parse(self, argc, argv, options, &what, 0, 1);
     if (stop != CLI_GO)
         return stop;
@@ -378,6 +430,16 @@ static int list_run(const cli_command *self, int argc, char **argv)
         return cli_usage_error(self, "there is no list '%s'%s%s%s; 'plexor list' names them", what,
                                nearest ? ", did you mean '" : "", nearest ? nearest : "",
                                nearest ? "'" : "");
+    }
+    if (ids && (!what || output.json))
+        return cli_usage_error(self, "--ids is for one list, and not with --json");
+    if (ids) {
+        px_text text = {0};
+        list_add_ids(what, "\n", &text);
+        if (text.length)
+            puts(px_text_get(&text) + 1);
+        px_text_done(&text);
+        return CLI_DONE;
     }
     if (output.json) {
         px_json json = {0};

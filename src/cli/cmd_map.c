@@ -349,7 +349,7 @@ static int map_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "layers", &a.neurons.layers, "LIST",
                    "which layers, taken together; the last hidden one unless given; see 'plexor "
                    "list layers'"),
-        CLI_STRING(0, "tap", &a.neurons.tap, "TAP", "where in a layer: post, pre or pool"),
+        CLI_STRING(0, "tap", &a.neurons.tap, "TAP", "where in a layer; see 'plexor list taps'"),
         CLI_STRING(0, "neurons", &a.neurons.view, "VIEW",
                    "what a neuron is; see 'plexor list neurons'"),
         CLI_REAL(0, "perplexity", &a.perplexity, "X", 1, 1e5,
@@ -358,8 +358,8 @@ static int map_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "pca", &a.components, "N", 0, 1000,
                 "more neurons than this are brought down to so many principal components first; "
                 "0: never"),
-        CLI_STRING(0, "method", &a.method, "NAME",
-                   "exact, barnes-hut, or auto: exact up to 5,000 inputs"),
+        CLI_STRING(0, "method", &a.method, "auto|exact|barnes-hut",
+                   "auto is exact up to 5,000 inputs"),
         CLI_REAL(0, "theta", &a.theta, "X", 0, 1, "how coarse barnes-hut is"),
         CLI_STRING(0, "start", &a.start, "NAME",
                    "pca: the first two principal components; or random, by --seed"),

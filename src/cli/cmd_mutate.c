@@ -350,7 +350,7 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
             0, "set", &from, "SET",
             "what to draw from: nss, deephunter, nsgen, nsgen+style or tensorfuzz, or a part "
             "as in nss:rotation,shear or deephunter:pixel; nss if nothing is said, audio for "
-            "recordings"),
+            "recordings; see 'plexor list mutations'"),
         CLI_STRING(0, "styles", &styles, "SPEC",
                    "a folder of pictures (or any data) whose colours and textures the mutation "
                    "'style' takes, instead of generated ones"),

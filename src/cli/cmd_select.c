@@ -262,7 +262,7 @@ static int select_run(const cli_command *self, int argc, char **argv)
                  "..."),
         CLI_STRING(0, "mutate", &a.mutate, "SET",
                    "the candidates are one mutant of each input, as in the study of NSS: nss, or "
-                   "a part of it, nss:rotation"),
+                   "a part of it, nss:rotation; see 'plexor list mutations'"),
         CLI_NEURON_OPTIONS(&a.neurons),
         CLI_STRING(0, "profile", &a.training.profile, "FILE",
                    "what was learned from training data"),

@@ -123,7 +123,7 @@ static int study_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "networks", &o->networks, "N", 0, 1000,
                 "networks per subject, which the runs share; 0: one per run"),
         CLI_STRING(0, "parts", &o->parts, "LIST",
-                   "what to run, each with PART or PART:RUNS; 'plexor list studies'"),
+                   "what to run, each with PART or PART:RUNS; 'plexor list studies' has them"),
         CLI_INT(0, "limit", &o->limit, "N", 0, 9e15,
                 "only the first N inputs of a test set: cells are marked as reduced; 0: all"),
         CLI_STRING(0, "budget", &a.budget, "TIME", "begin no job after that time: 90s, 30m, 2h"),
@@ -161,7 +161,8 @@ const cli_command cli_command_study = {
     .usage = "NAME [--data NAME=SPEC]... [options]",
     .help = "run a paper's experiments and print its tables with ours beside them",
     .details =
-        "Every table of the paper is printed, each figure as `paper / ours`, with mean and "
+        "'plexor list studies' names them. Every table of the paper is printed, each figure as "
+        "`paper / ours`, with mean and "
         "standard deviation over the runs. Rows whose data are not at hand say what they need.\n"
         "What is found is appended to cells.jsonl in the folder as soon as it is there: the same "
         "command goes on where it was stopped, and a command with other parts, runs or subjects "

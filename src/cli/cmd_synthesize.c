@@ -364,7 +364,7 @@ static int synthesize_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "layers", &a.neurons.layers, "LIST", "where to look; hidden by default"),
         CLI_STRING(0, "neurons", &a.neurons.view, "VIEW",
                    "what a neuron is; see 'plexor list neurons'"),
-        CLI_STRING(0, "tap", &a.neurons.tap, "TAP",
+        CLI_STRING(0, "tap", &a.neurons.tap, "pre|post",
                    "where in a layer gradients start: pre (default) or post"),
         CLI_STRING(0, "store", &a.store, "auto|float",
                    "float: do not round the inputs of 8-bit data"),
