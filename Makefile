@@ -19,7 +19,7 @@ ninja_flags = $(if $(JOBS),-j$(JOBS))
 test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
 sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' ':!tests/*/*_golden.h' # written by scripts
 
-.PHONY: all help setup build demo test bench install format lint asan tsan fuzz clean
+.PHONY: all help setup build demo test bench install dist deb format lint asan tsan fuzz clean
 
 all: build
 
@@ -54,13 +54,20 @@ bench: build ## throughput of the engine and of training, beside peers where the
 install: build ## into PREFIX (/usr/local), below DESTDIR if set
 	@meson install -C $(BUILD) --no-rebuild
 
+dist: build ## a tarball of what git has, in BUILD/meson-dist; `meson dist` tests it too, which takes long
+	@meson dist -C $(BUILD) --no-tests
+
+deb: ## Debian packages in BUILD/deb, checked with lintian
+	@scripts/setup build deb
+	@scripts/make-deb $(BUILD)
+
 format: ## clang-format every C file
 	@$(sources) | xargs clang-format -i
 
 lint: ## layout, shell scripts, static analysis; whatever of it is installed
 	@$(sources) | xargs clang-format --dry-run -Werror
 	@python3 tests/base/include_order.py --quiet
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/setup scripts/demo; \
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/setup scripts/demo scripts/make-deb; \
 	    else echo 'lint: shellcheck is not installed, skipped'; fi
 	@if command -v cppcheck >/dev/null; then \
 	    cppcheck -j$$(nproc) --quiet --std=c11 --inline-suppr --error-exitcode=1 \
