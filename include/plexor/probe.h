@@ -90,7 +90,8 @@ typedef struct px_layer {
 
 typedef struct px_probe_options {
     const char *layers; /* comma-separated, left to right: "hidden", "all", "conv", "dense",
-                           "recurrent", "last-encoder", "last-hidden", "logits", names, globs, "#i";
+                           "recurrent", "stages", "last-encoder", "last-hidden", "logits", names,
+                           globs, "#i";
                            "!x" takes x out; NULL: "hidden" ("all" with deepxplore). Borrowed during
                            px_probe_new */
     px_tap tap;

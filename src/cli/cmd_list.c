@@ -26,6 +26,7 @@ static const list_row layers[] = {
     {"conv", "layers with spatial extent"},
     {"dense", "layers without"},
     {"recurrent", "time steps of RNN, GRU and LSTM"},
+    {"stages", "the last convolution of every spatial size; below three sizes: all of them"},
     {"last-encoder", "the last layer with spatial extent; if there is none, the last hidden one"},
     {"last-hidden", "the layer before the logits"},
     {"logits", "the class scores"},

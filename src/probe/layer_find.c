@@ -141,14 +141,14 @@ static bool finder_axes(const layer_finder *f, px_layer *layer)
     return true;
 }
 
-static bool layer_is_spatial(const px_layer *layer)
+static int64_t layer_places(const px_layer *layer)
 {
     int64_t places = 1;
     for (int d = 0; d < layer->shape.rank; d++)
         if (layer->axis[d] == PX_AXIS_SPACE ||
             (layer->axis[d] == PX_AXIS_BATCH && layer->shape.dim[d] > 1))
             places *= layer->shape.dim[d];
-    return places > 1;
+    return places;
 }
 
 /* --- layers
@@ -168,15 +168,15 @@ static px_status finder_add(layer_finder *f, px_layer layer, const char *name, p
         const size_t capacity = PX_MAX(64, 2 * all->capacity);
         px_layer *layers = pxi_arena_alloc(arena, capacity, sizeof *layers);
         const char *(*alias)[PXI_LAYER_ALIASES] = pxi_arena_alloc(arena, capacity, sizeof *alias);
-        bool *spatial = pxi_arena_alloc(arena, capacity, sizeof *spatial);
-        if (!layers || !alias || !spatial)
+        int64_t *places = pxi_arena_alloc(arena, capacity, sizeof *places);
+        if (!layers || !alias || !places)
             return px_fail(err, PX_E_NOMEM, "out of memory");
         if (all->count > 0) {
             memcpy(layers, all->layer, all->count * sizeof *layers);
             memcpy(alias, all->alias, all->count * sizeof *alias);
-            memcpy(spatial, all->spatial, all->count * sizeof *spatial);
+            memcpy(places, all->places, all->count * sizeof *places);
         }
-        all->layer = layers, all->alias = alias, all->spatial = spatial;
+        all->layer = layers, all->alias = alias, all->places = places;
         all->capacity = capacity;
     }
     const char *tensor = f->graph->values[layer.post].name;
@@ -191,11 +191,12 @@ static px_status finder_add(layer_finder *f, px_layer layer, const char *name, p
         alias[2] = maker_name(f, layer.pre);
         alias[3] = f->graph->values[layer.pre].name;
     }
-    all->spatial[all->count] = false;
+    all->places[all->count] = 1;
     if (layer.step < 0) {
         px_layer post = layer; /* what `last-encoder` asks about is the layer, not the tap */
         post.tap_value = layer.post;
-        all->spatial[all->count] = finder_axes(f, &post) && layer_is_spatial(&post);
+        if (finder_axes(f, &post))
+            all->places[all->count] = layer_places(&post);
     }
     all->layer[all->count++] = layer;
     return PX_OK;

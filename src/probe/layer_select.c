@@ -64,7 +64,7 @@ static size_t layers_last_hidden(const pxi_layers *all)
 static size_t layers_last_encoder(const pxi_layers *all)
 {
     for (size_t i = all->count; i-- > 0;)
-        if (all->layer[i].hidden && all->spatial[i])
+        if (all->layer[i].hidden && all->places[i] > 1)
             return i;
     return layers_last_hidden(all);
 }
@@ -76,6 +76,30 @@ static const struct {
     {"last-encoder", layers_last_encoder},
     {"last-hidden", layers_last_hidden},
 };
+
+/* What a decision goes through: the last hidden convolution of every size that pictures have on
+ * their way. Fewer than three sizes: every hidden convolution; none at all: the dense layers. */
+static void layers_stages(const pxi_layers *all, bool take, bool *in)
+{
+    enum { stages_least = 3 };
+    size_t stages = 0, convs = 0;
+    for (int pass = 0; pass < 2; pass++) /* count, then choose */
+        for (size_t i = 0; i < all->count; i++) {
+            const bool conv = word_conv(&all->layer[i]);
+            bool last = conv && all->places[i] > 1;
+            for (size_t k = i + 1; last && k < all->count; k++)
+                last = !word_conv(&all->layer[k]) || all->places[k] != all->places[i];
+            const bool chosen = stages >= stages_least ? last
+                                : convs > 0            ? conv
+                                                       : word_hidden(&all->layer[i]);
+            if (pass == 1 && chosen)
+                in[i] = take;
+            else if (pass == 0)
+                stages += last, convs += conv;
+        }
+}
+
+static const char stages_word[] = "stages";
 
 /* --- names
  * ---------------------------------------------------------------------------------------- */
@@ -137,10 +161,11 @@ const char *pxi_layers_hint(const pxi_layers *all, const char *text, char buffer
     const size_t close = PX_MAX(2, strlen(text) / 3);
     size_t best = close + 1;
     const char *match = NULL;
-    const size_t named = PX_LEN(words) + PX_LEN(single_words);
+    const size_t single = PX_LEN(words) + 1, named = single + PX_LEN(single_words);
     for (size_t i = 0; i < named + all->count; i++) {
         const char *candidate = i < PX_LEN(words) ? words[i].word
-                                : i < named       ? single_words[i - PX_LEN(words)].word
+                                : i < single      ? stages_word
+                                : i < named       ? single_words[i - single].word
                                                   : all->layer[i - named].name;
         const size_t distance = edit_distance(text, candidate);
         if (distance < best)
@@ -170,6 +195,10 @@ static px_status select_apply(const pxi_layers *all, const char *text, bool take
                     in[i] = take;
             return PX_OK;
         }
+    if (strcmp(text, stages_word) == 0) {
+        layers_stages(all, take, in);
+        return PX_OK;
+    }
     for (size_t w = 0; w < PX_LEN(single_words); w++)
         if (strcmp(text, single_words[w].word) == 0) {
             const size_t i = single_words[w].find(all);

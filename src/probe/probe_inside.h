@@ -13,7 +13,7 @@ typedef struct pxi_layers { /* all layers of a network, in topological order of 
     /* Other names people know a layer by: its linear node, the tensors; NULL where there is none.
      */
     const char *(*alias)[PXI_LAYER_ALIASES];
-    bool *spatial; /* `post` has more than one place per channel */
+    int64_t *places; /* of `post` per channel */
     size_t count, capacity;
 } pxi_layers;
 

@@ -14,6 +14,10 @@ static const struct {
     {"residual", "logits", "logits"},
     {"residual", "last-encoder", "relu2"},
     {"residual", "last-hidden", "relu2"},
+    {"residual", "stages", "relu0 relu1 relu2"}, /* two sizes at most: every convolution */
+    {"residual", "all,!stages", "logits"},
+    {"residual", "stage", "!no layer is called 'stage'; did you mean 'stages'?"},
+    {"gelu_tanh", "stages", "gelu"}, /* nothing but dense layers */
     {"gelu_tanh", "last-hidden", "gelu"},
     {"gelu_tanh", "last-encoder", "gelu"}, /* none has extent: the last hidden one */
     {"residual", "relu1", "relu1"},
