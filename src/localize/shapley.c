@@ -14,35 +14,8 @@ px_shapley_options px_shapley_options_default(void)
     return (px_shapley_options){0};
 }
 
-/* --- plans with a session per worker
- * ------------------------------------------------------------- */
-
-px_status pxi_crew_open(pxi_crew *crew, const px_model *model, const px_plan_options *options,
-                        int workers, px_error *err)
-{
-    if (crew->plan)
-        return PX_OK;
-    pxi_crew made = {.batch = options->batch, .count = workers};
-    made.sessions = pxi_calloc((size_t)workers, sizeof *made.sessions);
-    px_status status = made.sessions ? px_plan_new(model, options, &made.plan, err)
-                                     : px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int w = 0; w < workers && status == PX_OK; w++)
-        status = px_session_new(made.plan, &made.sessions[w], err);
-    if (status == PX_OK)
-        *crew = made;
-    else
-        pxi_crew_close(&made);
-    return status;
-}
-
-void pxi_crew_close(pxi_crew *crew)
-{
-    for (int w = 0; crew->sessions && w < crew->count; w++)
-        px_session_free(crew->sessions[w]);
-    free(crew->sessions);
-    px_plan_free(crew->plan);
-    *crew = (pxi_crew){0};
-}
+/* --- plans
+ * --------------------------------------------------------------------------------------- */
 
 px_status pxi_feeds_for(const pxi_feed_list *list, int64_t batch, px_feed **out, px_error *err)
 {

@@ -12,6 +12,7 @@
 #include "localize/shapley_inside.h"
 
 #include "base/memory.h"
+#include "stats/gauss_nodes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -14,18 +14,7 @@
 #include <plexor/shapley.h>
 
 #include "base/worker_pool.h"
-
-typedef struct pxi_crew { /* a plan with a session per worker */
-    px_plan *plan;
-    px_session **sessions;
-    int count;
-    int64_t batch;
-} pxi_crew;
-
-/* Makes the plan and its sessions; does nothing where they are there already. */
-px_status pxi_crew_open(pxi_crew *crew, const px_model *model, const px_plan_options *options,
-                        int workers, px_error *err);
-void pxi_crew_close(pxi_crew *crew);
+#include "engine/crew.h"
 
 typedef struct pxi_feed_list { /* what a restart is fed with, shapes for one sample */
     px_feed *feeds;            /* the first is where it starts */
@@ -140,12 +129,6 @@ px_status pxi_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *
 px_status pxi_shapley_sample(px_shapley *s, size_t layer, const px_shapley_sampling *options,
                              const px_shapley_pair *pair, px_shapley_estimate *estimate,
                              px_error *err);
-
-/* --- shapley_nodes.c
- * ----------------------------------------------------------------------------- */
-
-/* Gauss and Legendre on [0, 1]: ascending nodes and their weights. */
-void pxi_gauss_nodes(int count, double *nodes, double *weights);
 
 /* --- shapley_diagonal.c, shapley_norm.c
  * ---------------------------------------------------------- */

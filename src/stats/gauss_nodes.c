@@ -1,9 +1,9 @@
-/* src/localize/shapley_nodes.c - Gauss and Legendre's nodes
+/* src/stats/gauss_nodes.c - Gauss and Legendre's nodes
  *
  * The roots of the Legendre polynomial P_n by Newton's method from cos(pi (i - 1/4) / (n + 1/2)),
  * weights 2 / ((1 - x^2) P_n'(x)^2), moved from [-1, 1] to [0, 1].
  */
-#include "localize/shapley_inside.h"
+#include "stats/gauss_nodes.h"
 
 #include <math.h>
 
