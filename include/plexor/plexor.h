@@ -41,9 +41,10 @@
 #include <plexor/train.h>
 
 #include <plexor/bank.h>
-#include <plexor/concepts.h>
-#include <plexor/exemplars.h>
 #include <plexor/captioner.h>
+#include <plexor/concepts.h>
+#include <plexor/decision_path.h>
+#include <plexor/exemplars.h>
 #include <plexor/text_encoder.h>
 
 #include <plexor/cover.h>

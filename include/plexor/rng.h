@@ -61,6 +61,7 @@ enum {
     PX_RNG_VIRTUAL = 76,      /* virtual units: their recipes and their images */
     PX_RNG_DRAWN = 77,        /* drawn concepts: shapes, places and colours */
     PX_RNG_GATES = 78,        /* captions permuted */
+    PX_RNG_PATH = 84,         /* decision paths: calibration images, the order of classes */
 };
 
 typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */

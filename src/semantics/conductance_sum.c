@@ -1,0 +1,124 @@
+/* src/semantics/conductance_sum.c - one step of the way, summed over the places of each channel
+ *
+ * Channels-last is the case that matters: a place is a row of channels, and all channels are summed
+ * side by side. Of every channel 64 places in a row are added in float and those sums in double, in
+ * NCHW order: the result depends neither on the layout nor on the vector width.
+ */
+#include "semantics/paths_inside.h"
+
+#include "base/memory.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define SUM_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define SUM_WIDE
+#endif
+
+enum { sum_block = 64, sum_lanes = 32 };
+
+typedef struct sum_rows { /* four tensors of one layout: places are `stride` apart */
+    const float *h_from, *h_to, *g_from, *g_to;
+    int64_t places, stride, grad_stride;
+} sum_rows;
+
+/* `lanes` neighbouring channels from channel c. Inlined with constants. */
+static inline __attribute__((always_inline)) void rows_sum(const sum_rows *r, int64_t c, int lanes,
+                                                           bool both, double *restrict sums)
+{
+    double sum[sum_lanes] = {0};
+    for (int64_t first = 0; first < r->places; first += sum_block) {
+        const int64_t end = PX_MIN(first + sum_block, r->places);
+        float part[sum_lanes] = {0};
+        for (int64_t p = first; p < end; p++) {
+            const float *h1 = r->h_from + p * r->stride + c, *h0 = r->h_to + p * r->stride + c;
+            const float *g1 = r->g_from + p * r->grad_stride + c;
+            const float *g0 = r->g_to + p * r->grad_stride + c;
+            for (int k = 0; k < lanes; k++)
+                part[k] += (h1[k] - h0[k]) * (both ? g0[k] + g1[k] : g0[k]);
+        }
+        for (int k = 0; k < lanes; k++)
+            sum[k] += (double)part[k];
+    }
+    for (int k = 0; k < lanes; k++)
+        sums[c + k] += sum[k];
+}
+
+static inline __attribute__((always_inline)) void rows_all(const sum_rows *r, int64_t channels,
+                                                           bool both, double *sums)
+{
+    int64_t c = 0;
+    for (; c + sum_lanes <= channels; c += sum_lanes)
+        rows_sum(r, c, sum_lanes, both, sums);
+    for (; c + 16 <= channels; c += 16)
+        rows_sum(r, c, 16, both, sums);
+    for (; c + 8 <= channels; c += 8)
+        rows_sum(r, c, 8, both, sums);
+    for (; c < channels; c++)
+        rows_sum(r, c, 1, both, sums);
+}
+
+SUM_WIDE static void rows_both(const sum_rows *r, int64_t channels, double *sums)
+{
+    rows_all(r, channels, true, sums);
+}
+
+SUM_WIDE static void rows_left(const sum_rows *r, int64_t channels, double *sums)
+{
+    rows_all(r, channels, false, sums);
+}
+
+static bool layout_is_rows(const pxi_neuron_layout *layout)
+{
+    return layout->space_rank <= 1 &&
+           (layout->channel_rank == 0 ||
+            (layout->channel_rank == 1 && layout->channel[0].stride == 1));
+}
+
+static int64_t layout_step(const pxi_neuron_layout *layout)
+{
+    return layout->space_rank == 1 ? layout->space[0].stride : 0;
+}
+
+/* One channel of any layout. */
+static double channel_sum(const pxi_path_tap *tap, pxi_point from, pxi_point to, bool both,
+                          int64_t channel)
+{
+    const pxi_neuron_layout *h = &tap->values, *g = &tap->grads;
+    const int64_t h_at = pxi_extent_offset(h->channel, h->channel_rank, channel);
+    const int64_t g_at = pxi_extent_offset(g->channel, g->channel_rank, channel);
+    double sum = 0.0;
+    for (int64_t first = 0; first < h->places; first += sum_block) {
+        const int64_t end = PX_MIN(first + sum_block, h->places);
+        float part = 0.0f;
+        for (int64_t p = first; p < end; p++) {
+            const int64_t i =
+                h_at + (h->space_rank == 1 ? p * h->space[0].stride
+                                           : pxi_extent_offset(h->space, h->space_rank, p));
+            const int64_t j =
+                g_at + (g->space_rank == 1 ? p * g->space[0].stride
+                                           : pxi_extent_offset(g->space, g->space_rank, p));
+            part += (from.value[i] - to.value[i]) * (both ? to.grad[j] + from.grad[j] : to.grad[j]);
+        }
+        sum += (double)part;
+    }
+    return sum;
+}
+
+void pxi_conductance_add(const pxi_path_tap *tap, pxi_point from, pxi_point to, bool both,
+                         double *sums)
+{
+    const int64_t channels = tap->values.channels;
+    if (layout_is_rows(&tap->values) && layout_is_rows(&tap->grads)) {
+        const sum_rows rows = {.h_from = from.value,
+                               .h_to = to.value,
+                               .g_from = from.grad,
+                               .g_to = to.grad,
+                               .places = tap->values.places,
+                               .stride = layout_step(&tap->values),
+                               .grad_stride = layout_step(&tap->grads)};
+        (both ? rows_both : rows_left)(&rows, channels, sums);
+        return;
+    }
+    for (int64_t c = 0; c < channels; c++)
+        sums[c] += channel_sum(tap, from, to, both, c);
+}

@@ -1,0 +1,375 @@
+/* src/semantics/paths.c - layers, plans and workers of px_paths */
+#include "semantics/paths_inside.h"
+
+#include "base/memory.h"
+#include "engine/gradient_reach.h"
+#include "engine/sample_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+px_paths_options px_paths_options_default(void)
+{
+    return (px_paths_options){.steps = 50, .most_steps = 400, .tolerance = 0.05};
+}
+
+static px_status paths_check(const px_paths_options *options, const px_preprocess *pre,
+                             px_error *err)
+{
+    if (options->steps < 1 || options->steps > PX_PATH_STEPS_MOST ||
+        options->most_steps > PX_PATH_STEPS_MOST)
+        return px_fail(err, PX_E_USAGE, "%d steps are not possible: 1 to %d are",
+                       options->steps < 1 ? options->steps
+                                          : PX_MAX(options->steps, options->most_steps),
+                       PX_PATH_STEPS_MOST);
+    if (!(options->tolerance > 0.0))
+        return px_fail(err, PX_E_USAGE, "a tolerance of %g is not possible: it is above 0",
+                       options->tolerance);
+    if (options->baseline == PX_PATH_BLACK && !pre)
+        return px_fail(err, PX_E_USAGE, "what black is needs the preprocessing");
+    return PX_OK;
+}
+
+/* --- layers
+ * -------------------------------------------------------------------------------------- */
+
+static void layer_extents(const px_layer *layer, px_path_layer *out)
+{
+    int64_t side[2] = {1, 1}, places = 1;
+    int sides = 0;
+    for (int d = 0; d < layer->shape.rank; d++)
+        if (layer->axis[d] == PX_AXIS_SPACE ||
+            (layer->axis[d] == PX_AXIS_BATCH && layer->shape.dim[d] > 1)) {
+            if (sides < 2)
+                side[sides] = layer->shape.dim[d];
+            sides++;
+            places *= layer->shape.dim[d];
+        }
+    out->height = sides == 2 ? side[0] : 1;
+    out->width = sides == 2 ? side[1] : places;
+}
+
+static px_status paths_layers(px_paths *paths, const char *layers, const char *tap, px_error *err)
+{
+    px_probe_options probe = px_probe_options_default();
+    PX_TRY(px_probe_options_parse(&probe, layers ? layers : "stages", tap, NULL, err));
+    probe.feeds = &paths->input;
+    probe.feed_count = 1;
+    PX_TRY(px_probe_new(paths->model, &probe, &paths->probe, err));
+    const size_t count = px_probe_layer_count(paths->probe);
+    if (count > PX_PATH_LAYERS_MOST)
+        return px_fail(err, PX_E_USAGE,
+                       "%zu layers are too many for a decision path: %d are possible; --layers "
+                       "chooses among them",
+                       count, PX_PATH_LAYERS_MOST);
+    if (count < (size_t)PX_MAX(paths->options.least_layers, 0))
+        return px_fail(err, PX_E_MISMATCH,
+                       "%d layers were asked for, and the network has %zu to choose from; "
+                       "--layers takes others, 'plexor info' lists them",
+                       paths->options.least_layers, count);
+    paths->layers = pxi_calloc(count, sizeof *paths->layers);
+    paths->taps = pxi_calloc(count, sizeof *paths->taps);
+    if (!paths->layers || !paths->taps)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_reach reach = {0};
+    px_status status = pxi_reach_init(&reach, paths->model, paths->scores.value, err);
+    for (size_t i = 0; i < count && status == PX_OK; i++) {
+        const px_layer *layer = px_probe_layer(paths->probe, i);
+        px_path_layer *own = &paths->layers[i];
+        *own = (px_path_layer){.name = layer->name,
+                               .position = layer->position,
+                               .offset = layer->neuron_offset,
+                               .units = layer->neuron_count,
+                               .described = layer->neuron_count};
+        layer_extents(layer, own);
+        own->cut =
+            px_graph_is_cut(px_model_graph(paths->model), layer->tap_value, paths->scores.value);
+        paths->taps[i] = (pxi_path_tap){.layer = layer, .value = layer->tap_value};
+        if (!reach.reached[layer->tap_value]) {
+            const px_node *gap = pxi_reach_gap(&reach, layer->tap_value);
+            status = px_fail(err, PX_E_UNSUPPORTED,
+                             "the class scores do not depend on layer '%.100s'%s%.60s in a way "
+                             "that has a gradient",
+                             layer->name, gap ? ", because of " : "", gap ? gap->type : "");
+        }
+    }
+    pxi_reach_done(&reach);
+    paths->layer_count = count;
+    paths->unit_count = px_probe_neuron_count(paths->probe);
+    return status;
+}
+
+/* Only units with a description compete. */
+static px_status paths_competitors(px_paths *paths, px_error *err)
+{
+    const px_bank *bank = paths->options.bank;
+    paths->competes = pxi_calloc((size_t)paths->unit_count, sizeof *paths->competes);
+    if (!paths->competes)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    if (!bank) {
+        memset(paths->competes, true, (size_t)paths->unit_count * sizeof *paths->competes);
+        return PX_OK;
+    }
+    PX_TRY(px_bank_check_model(bank, paths->model, err));
+    for (size_t l = 0; l < paths->layer_count; l++) {
+        px_path_layer *layer = &paths->layers[l];
+        int64_t known = 0;
+        layer->described = 0;
+        for (int64_t u = 0; u < layer->units; u++) {
+            const px_bank_unit *unit = px_bank_find(bank, layer->name, u);
+            known += unit != NULL;
+            paths->competes[layer->offset + u] = unit && px_bank_described(unit);
+            layer->described += paths->competes[layer->offset + u];
+        }
+        if (known == 0)
+            return px_fail(err, PX_E_MISMATCH,
+                           "the bank says nothing about layer '%.100s'; 'plexor describe' with "
+                           "the same --layers makes one that does",
+                           layer->name);
+    }
+    return PX_OK;
+}
+
+/* --- what runs
+ * ----------------------------------------------------------------------------------- */
+
+static px_status paths_baseline(px_paths *paths, const px_shape *sample, const px_preprocess *pre,
+                                px_error *err)
+{
+    paths->baseline = pxi_calloc(paths->input_size, sizeof *paths->baseline);
+    if (!paths->baseline)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    return paths->options.baseline == PX_PATH_BLACK
+               ? px_preprocess_apply(pre, sample, paths->baseline, err)
+               : PX_OK;
+}
+
+static px_status paths_plan(px_paths *paths, px_plan **out, px_error *err)
+{
+    const int rows = pxi_path_most_points(
+        &(px_paths_options){.rule = paths->options.rule, .steps = paths->options.steps});
+    size_t count;
+    const int *values = px_probe_values(paths->probe, &count);
+    int *kept = pxi_calloc(count + 1, sizeof *kept);
+    if (!kept)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    memcpy(kept, values, count * sizeof *kept);
+    kept[count] = paths->scores.value;
+    bool listed = false; /* the logits may be a layer */
+    for (size_t i = 0; i < count; i++)
+        listed = listed || values[i] == paths->scores.value;
+    px_plan_options options = px_plan_options_default();
+    options.keep = kept;
+    options.keep_count = count + !listed;
+    options.seeds = &paths->scores.value;
+    options.seed_count = 1;
+    options.wrt = values;
+    options.wrt_count = count;
+    options.no_outputs = true;
+    options.batch = paths->options.batch;
+    px_plan *plan = NULL;
+    px_status status = pxi_sample_plan(paths->model, &paths->input, options, rows, &plan, err);
+    if (status == PX_OK && paths->options.batch <= 0 && !px_plan_batch_is_baked(plan)) {
+        /* As many rows in every micro-batch as in any other: none is there for padding. */
+        const int64_t passes = (rows + px_plan_batch(plan) - 1) / px_plan_batch(plan);
+        options.batch = (rows + passes - 1) / passes;
+        if (options.batch != px_plan_batch(plan)) {
+            px_plan_free(plan);
+            plan = NULL;
+            status = pxi_sample_plan(paths->model, &paths->input, options, rows, &plan, err);
+        }
+    }
+    free(kept);
+    *out = plan;
+    return status;
+}
+
+/* Floats from a sample's first to its last, both included. */
+static size_t layout_span(const pxi_neuron_layout *layout)
+{
+    int64_t span = 1;
+    for (int d = 0; d < layout->channel_rank; d++)
+        span += (layout->channel[d].count - 1) * layout->channel[d].stride;
+    for (int d = 0; d < layout->space_rank; d++)
+        span += (layout->space[d].count - 1) * layout->space[d].stride;
+    return (size_t)span;
+}
+
+static px_status paths_crew(px_paths *paths, px_error *err)
+{
+    px_plan *plan = NULL;
+    PX_TRY(paths_plan(paths, &plan, err));
+    PX_TRY(pxi_crew_take(&paths->crew, plan, paths->workers, err));
+    size_t carry = 0;
+    for (size_t l = 0; l < paths->layer_count; l++) {
+        pxi_path_tap *tap = &paths->taps[l];
+        const px_view h = px_session_view(paths->crew.sessions[0], tap->value);
+        const px_view g = px_session_grad(paths->crew.sessions[0], tap->value);
+        PX_TRY(pxi_neuron_layout_init(&tap->values, tap->layer, &h.shape, h.stride, err));
+        PX_TRY(pxi_neuron_layout_init(&tap->grads, tap->layer, &g.shape, g.stride, err));
+        if (tap->values.samples < paths->crew.batch || tap->grads.samples < paths->crew.batch)
+            return px_fail(err, PX_E_UNSUPPORTED,
+                           "layer '%.100s' does not have a place for every input of a batch",
+                           tap->layer->name);
+        tap->value_span = layout_span(&tap->values);
+        tap->grad_span = layout_span(&tap->grads);
+        tap->carry = carry;
+        carry += tap->value_span + tap->grad_span;
+    }
+    paths->seats = pxi_calloc((size_t)paths->workers, sizeof *paths->seats);
+    for (int w = 0; paths->seats && w < paths->workers; w++) {
+        pxi_path_seat *seat = &paths->seats[w];
+        seat->carry = pxi_calloc(carry, sizeof *seat->carry);
+        seat->sums = pxi_calloc((size_t)paths->unit_count, sizeof *seat->sums);
+        seat->scores = pxi_calloc((size_t)paths->scores.classes, sizeof *seat->scores);
+        seat->points =
+            pxi_calloc((size_t)pxi_path_most_points(&paths->options), sizeof *seat->points);
+        if (!seat->carry || !seat->sums || !seat->scores || !seat->points)
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    return paths->seats ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+/* --- what it is called
+ * --------------------------------------------------------------------------- */
+
+static px_status paths_describe(px_paths *paths, const char *layers, const char *tap, px_error *err)
+{
+    const px_paths_options *o = &paths->options;
+    px_text text = {0}, exact = {0};
+    px_text_format(&text,
+                   "layers=%s tap=%s: %zu layers, %lld units; %s, %d steps%s, target %s, baseline "
+                   "%s",
+                   layers ? layers : "stages", tap ? tap : "post", paths->layer_count,
+                   (long long)paths->unit_count, px_path_rule_name(o->rule), o->steps,
+                   o->rule != PX_PATH_CODE && o->most_steps > o->steps ? " and more where needed"
+                                                                       : "",
+                   px_path_target_name(o->target), px_path_baseline_name(o->baseline));
+    char real[PX_REAL_TEXT];
+    px_text_format(&exact, "%s|%s|%d|%d|%s|%s", tap ? tap : "post", px_path_rule_name(o->rule),
+                   o->steps, o->rule == PX_PATH_CODE ? 0 : PX_MAX(o->most_steps, o->steps),
+                   px_real_text(o->tolerance, real), px_path_target_name(o->target));
+    for (size_t l = 0; l < paths->layer_count; l++)
+        px_text_format(&exact, "|%s", paths->layers[l].name);
+    const bool failed = px_text_failed(&text) || px_text_failed(&exact);
+    paths->id =
+        failed
+            ? 0
+            : XXH3_64bits_withSeed(px_text_get(&exact), exact.length,
+                                   XXH3_64bits(paths->baseline, paths->input_size * sizeof(float)));
+    px_text_done(&exact);
+    paths->description = px_text_take(&text);
+    return failed || !paths->description ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+}
+
+static px_status paths_make(px_paths *paths, const px_shape *sample, const px_preprocess *pre,
+                            px_error *err)
+{
+    const char *layers = paths->options.layers, *tap = paths->options.tap;
+    PX_TRY(paths_check(&paths->options, pre, err));
+    PX_TRY(px_model_scores(paths->model, &paths->scores, err));
+    PX_TRY(pxi_sample_feed(paths->model, sample, pre && pre->channels_last, &paths->input, err));
+    paths->input_size = (size_t)px_shape_count(&paths->input.shape);
+    PX_TRY(paths_layers(paths, layers, tap, err));
+    PX_TRY(paths_competitors(paths, err));
+    PX_TRY(paths_baseline(paths, sample, pre, err));
+    PX_TRY(pxi_pool_new(paths->options.threads, &paths->pool, err));
+    paths->workers = pxi_pool_threads(paths->pool);
+    PX_TRY(paths_crew(paths, err));
+    PX_TRY(paths_describe(paths, layers, tap, err));
+    paths->options.layers = paths->options.tap = NULL; /* the caller's */
+    return PX_OK;
+}
+
+px_status px_paths_new(const px_model *model, const px_shape *sample, const px_preprocess *pre,
+                       const px_paths_options *options, px_paths **out, px_error *err)
+{
+    px_paths *paths = pxi_calloc(1, sizeof *paths);
+    if (!paths)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    paths->model = model;
+    paths->options = options ? *options : px_paths_options_default();
+    const px_status status = paths_make(paths, sample, pre, err);
+    if (status == PX_OK)
+        *out = paths;
+    else
+        px_paths_free(paths);
+    return status;
+}
+
+void px_paths_free(px_paths *paths)
+{
+    if (!paths)
+        return;
+    for (int w = 0; paths->seats && w < paths->workers; w++) {
+        free(paths->seats[w].carry);
+        free(paths->seats[w].sums);
+        free(paths->seats[w].scores);
+        free(paths->seats[w].points);
+    }
+    free(paths->seats);
+    pxi_crew_close(&paths->crew);
+    pxi_pool_free(paths->pool);
+    px_probe_free(paths->probe);
+    free(paths->description);
+    free(paths->baseline);
+    free(paths->competes);
+    free(paths->layers);
+    free(paths->taps);
+    free(paths);
+}
+
+/* --- looking at one
+ * ------------------------------------------------------------------------------ */
+
+size_t px_paths_layer_count(const px_paths *paths)
+{
+    return paths->layer_count;
+}
+
+const px_path_layer *px_paths_layer(const px_paths *paths, size_t i)
+{
+    return i < paths->layer_count ? &paths->layers[i] : NULL;
+}
+
+int64_t px_paths_unit_count(const px_paths *paths)
+{
+    return paths->unit_count;
+}
+
+int64_t px_paths_input_size(const px_paths *paths)
+{
+    return (int64_t)paths->input_size;
+}
+
+const px_scores *px_paths_scores(const px_paths *paths)
+{
+    return &paths->scores;
+}
+
+const px_model *px_paths_model(const px_paths *paths)
+{
+    return paths->model;
+}
+
+const px_probe *px_paths_probe(const px_paths *paths)
+{
+    return paths->probe;
+}
+
+const px_bank *px_paths_bank(const px_paths *paths)
+{
+    return paths->options.bank;
+}
+
+const char *px_paths_describe(const px_paths *paths)
+{
+    return paths->description;
+}
+
+uint64_t px_paths_id(const px_paths *paths)
+{
+    return paths->id;
+}
