@@ -26,7 +26,7 @@ def read(page):
         text = file.read()
     found = []
     title = ""
-    for match in re.finditer(r"^## (.*)$|^```(sh|text)\n(.*?)^```$", text, re.M | re.S):
+    for match in re.finditer(r"^##? ([^\n]*)$|^```(sh|text)\n(.*?)^```$", text, re.M | re.S):
         if match[1]:
             title = match[1]
         elif match[2] == "sh":
@@ -37,7 +37,7 @@ def read(page):
 
 
 def plain(line):
-    return " ".join(re.sub(r"\d[\d,.]*", "#", line).split())
+    return " ".join(re.sub(r"[+-]?\d[\d,.]*", "#", line).split())
 
 
 def missing(shown, printed):
