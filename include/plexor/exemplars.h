@@ -31,7 +31,7 @@ typedef struct px_exemplars px_exemplars;
 
 typedef struct px_exemplar_options {
     const char *layers; /* as px_probe_options has them; NULL: the last convolution of each spatial
-                           size, or what stands in for it (px_stage_layers) */
+                           size, or what stands in for it ("stages") */
     int64_t count;      /* exemplars of a unit; fewer where the data have fewer inputs */
     double quantile;    /* of the level, type 7 */
     bool zero_padded;   /* masks: zeros around the maps, as published code has */
@@ -90,6 +90,13 @@ typedef struct px_exemplar_facts {  /* of the run that made them; loaded ones ma
     int height, width; /* of the pictures */
 } px_exemplar_facts;
 PX_API px_exemplar_facts px_exemplars_facts(const px_exemplars *exemplars);
+
+/* A contact sheet: a row for each of units[0..count-1] of a layer, its exemplars best first with
+ * their masks tinted; texts[i] (NULL: none, also of all) stands under the first of row i. `path`
+ * ends with .png or .svg. `set` is the one they were collected from. */
+PX_API px_status px_exemplars_sheet(const px_exemplars *exemplars, const px_dataset *set,
+                                    size_t layer, const int64_t *units, size_t count,
+                                    const char *const *texts, const char *path, px_error *err);
 
 /* --- on disk ------------------------------------------------------------------------------------
  *

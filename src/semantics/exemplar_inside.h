@@ -48,6 +48,10 @@ char *pxi_exemplar_path(const char *folder, const char *name); /* "folder/name" 
  * their least to their largest value. PX_E_USAGE where inputs are no [C,H,W]. */
 px_status pxi_exemplar_rgb(const px_dataset *set, int64_t index, uint8_t *planes, px_error *err);
 
+/* The exemplars of one unit, without anything that tells which it is. */
+px_status pxi_exemplar_blind_sheet(const px_exemplars *exemplars, const px_dataset *set,
+                                   size_t layer, int64_t unit, const char *path, px_error *err);
+
 #define PXI_EXEMPLARS_FILE "exemplars.json"
 
 #endif

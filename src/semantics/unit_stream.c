@@ -90,15 +90,9 @@ static px_status stream_probe(pxi_unit_stream *s, const px_model *model, const p
     px_feed one = *feed;
     one.shape.dim[0] = 1;
     px_probe_options options = px_probe_options_default();
-    options.layers = layers;
+    options.layers = layers ? layers : "stages";
     options.feeds = &one;
     options.feed_count = 1;
-    if (layers)
-        return px_probe_new(model, &options, &s->probe, err);
-    options.layers = "conv,!logits";
-    if (px_probe_new(model, &options, &s->probe, NULL) == PX_OK)
-        return PX_OK;
-    options.layers = "hidden";
     return px_probe_new(model, &options, &s->probe, err);
 }
 
