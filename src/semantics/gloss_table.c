@@ -7,8 +7,8 @@
  * of the world: two words are near each other where a line here says so. Written by hand. A user's
  * file has the same form.
  *
- * The attributes `color`, `shape`, `texture`, `position` and `object` also say what stock captions
- * are made of.
+ * The attributes `color`, `shape`, `texture`, `area`, `contour`, `position` and `object` also say
+ * what stock captions are made of.
  */
 #include "semantics/gloss_table.h"
 
@@ -17,8 +17,8 @@
 const char *const pxi_gloss_table[] = {
     /* colours: by warmth, then by what they are near on the wheel */
     "red: color, warm color, fire",
-    "orange: color, warm color, fire, amber",
-    "yellow: color, warm color, fire, amber",
+    "orange: color, warm color, fire",
+    "yellow: color, warm color, fire",
     "pink: color, warm color, pale",
     "brown: color, warm color, earth",
     "beige: color, warm color, earth, pale",

@@ -314,35 +314,41 @@ px_status pxi_glosses_sentences(const px_glosses *g, bool known_only, px_corpus 
 
 /* --- stock captions */
 
-typedef struct gloss_kind { /* words with one of two attributes */
-    const int32_t *members[2];
-    size_t count[2];
+enum { GLOSS_KINDS = 4 };
+
+typedef struct gloss_kind { /* words with one of some attributes */
+    const int32_t *members[GLOSS_KINDS];
+    size_t count[GLOSS_KINDS];
 } gloss_kind;
 
-static gloss_kind gloss_kind_of(const px_glosses *g, const char *first, const char *second)
+/* `names` with blanks between them. */
+static gloss_kind gloss_kind_of(const px_glosses *g, const char *names)
 {
     gloss_kind kind = {0};
-    const char *const names[] = {first, second};
-    for (int i = 0; i < 2; i++) {
-        const int32_t a =
-            names[i] ? pxi_words_find(&g->attributes, names[i], strlen(names[i])) : -1;
+    for (int i = 0; i < GLOSS_KINDS && *names; i++) {
+        const size_t length = strcspn(names, " ");
+        const int32_t a = pxi_words_find(&g->attributes, names, length);
         if (a >= 0)
             kind.members[i] = gloss_members(g, (size_t)a, &kind.count[i]);
+        names += length + (names[length] == ' ');
     }
     return kind;
 }
 
 static size_t gloss_size(const gloss_kind *kind)
 {
-    return kind->count[0] + kind->count[1];
+    size_t size = 0;
+    for (int i = 0; i < GLOSS_KINDS; i++)
+        size += kind->count[i];
+    return size;
 }
 
 static const char *gloss_name(const px_glosses *g, const gloss_kind *kind, size_t i)
 {
-    i %= gloss_size(kind);
-    const int32_t word =
-        i < kind->count[0] ? kind->members[0][i] : kind->members[1][i - kind->count[0]];
-    return pxi_words_get(&g->words, (size_t)word);
+    int k = 0;
+    for (i %= gloss_size(kind); i >= kind->count[k]; k++)
+        i -= kind->count[k];
+    return pxi_words_get(&g->words, (size_t)kind->members[k][i]);
 }
 
 static void gloss_caption(px_text *out, size_t *count, const char *first, const char *joint,
@@ -357,10 +363,10 @@ static void gloss_caption(px_text *out, size_t *count, const char *first, const 
 
 void pxi_glosses_captions(const px_glosses *g, px_text *out, size_t *count)
 {
-    const gloss_kind color = gloss_kind_of(g, "color", NULL);
-    const gloss_kind noun = gloss_kind_of(g, "texture", "shape");
-    const gloss_kind place = gloss_kind_of(g, "position", NULL);
-    const gloss_kind object = gloss_kind_of(g, "object", NULL);
+    const gloss_kind color = gloss_kind_of(g, "color");
+    const gloss_kind noun = gloss_kind_of(g, "texture shape area contour");
+    const gloss_kind place = gloss_kind_of(g, "position");
+    const gloss_kind object = gloss_kind_of(g, "object");
     *count = 0;
     if (!gloss_size(&color) || !gloss_size(&noun) || !gloss_size(&place))
         return;
