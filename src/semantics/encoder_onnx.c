@@ -85,7 +85,8 @@ static px_status onnx_plan_make(onnx_state *s, int64_t length, onnx_plan *out, p
         status = px_session_new(made.plan, &made.session, err);
     if (status != PX_OK) {
         onnx_plan_done(&made);
-        return px_fail_in(err, status, "'%s' with %lld tokens", s->path, (long long)length);
+        return px_fail_in(err, status, "'%s' at %lld tokens (a lower length may do)", s->path,
+                          (long long)length);
     }
     *out = made;
     return PX_OK;
@@ -189,7 +190,8 @@ static px_status onnx_embed(void *state, const char *text, size_t bytes, float *
     if (status == PX_OK)
         status = px_session_read(plan->session, s->output, -1, s->raw, err);
     if (status != PX_OK)
-        return px_fail_in(err, status, "'%s'", s->path);
+        return px_fail_in(err, status, "'%s' at %lld tokens (a lower length may do)", s->path,
+                          (long long)plan->length);
     if (s->hidden)
         onnx_span(s, first, own, &from, &to);
     for (int64_t d = 0; d < s->size; d++) {
