@@ -7,7 +7,7 @@
 #include "cover/profile_inside.h"
 
 #include "base/memory.h"
-#include "cover/npz_arrays.h"
+#include "data/npz_meta.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "cover/seen.h"
 
 #include "base/memory.h"
-#include "cover/npz_arrays.h"
+#include "data/npz_meta.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

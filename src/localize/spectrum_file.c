@@ -6,7 +6,7 @@
  * tells when, where or on how many threads it was made.
  */
 #include "base/memory.h"
-#include "cover/npz_arrays.h"
+#include "data/npz_meta.h"
 #include "localize/spectrum.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* src/cover/npz_arrays.h - the `meta` of profiles and states: JSON in an NPZ */
-#ifndef PXI_COVER_NPZ_ARRAYS_H
-#define PXI_COVER_NPZ_ARRAYS_H
+/* src/data/npz_meta.h - the `meta` of profiles, states, captioners: JSON in an NPZ */
+#ifndef PXI_DATA_NPZ_META_H
+#define PXI_DATA_NPZ_META_H
 
 #include <plexor/data.h>
 #include <plexor/json.h>
