@@ -373,3 +373,14 @@ px_status pxi_sgemm_nt(int64_t m, int64_t n, int64_t k, float alpha, const float
     pxi_one_thread_end(before);
     return pxi_prim_check(done, "sgemm", err);
 }
+
+px_status pxi_sgemm_rows(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,
+                         const float *a, int64_t a_row, const float *b, int64_t b_row, float beta,
+                         float *c, int64_t c_row, px_error *err)
+{
+    const int before = pxi_one_thread_begin();
+    const dnnl_status_t done = dnnl_sgemm(trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', m, n, k, 1.0f,
+                                          a, a_row, b, b_row, beta, c, c_row);
+    pxi_one_thread_end(before);
+    return pxi_prim_check(done, "sgemm", err);
+}

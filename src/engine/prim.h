@@ -77,5 +77,10 @@ px_status pxi_sgemm(int64_t m, int64_t n, int64_t k, const float *a, const float
  * whatever OpenMP is set to there. The rounding of an element may depend on m and n. */
 px_status pxi_sgemm_nt(int64_t m, int64_t n, int64_t k, float alpha, const float *a, const float *b,
                        float beta, float *c, px_error *err);
+/* c = op(a) op(b) + beta c for rows that lie `a_row`, `b_row`, `c_row` elements apart, as they are
+ * in memory; op(a) is (m, k), op(b) is (k, n). Otherwise as pxi_sgemm_nt(). */
+px_status pxi_sgemm_rows(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,
+                         const float *a, int64_t a_row, const float *b, int64_t b_row, float beta,
+                         float *c, int64_t c_row, px_error *err);
 
 #endif
