@@ -26,7 +26,7 @@ typedef struct px_captioner px_captioner;
 
 typedef struct px_caption {
     size_t unit;
-    const char *text; /* UTF-8; case does not matter */
+    const char *text; /* UTF-8; the case of A to Z does not matter */
 } px_caption;
 
 typedef struct px_caption_data {
