@@ -298,6 +298,10 @@ PX_API px_status px_threshold_check(const px_threshold *threshold, const px_path
                                     px_error *err);
 PX_API px_status px_threshold_save(const px_threshold *threshold, const char *path, px_error *err);
 PX_API px_status px_threshold_load(const char *path, px_threshold *out, px_error *err);
+/* Where the threshold of these is kept between runs: a file in the user's cache folder
+ * ($PLEXOR_CACHE, else plexor/ in $XDG_CACHE_HOME or ~/.cache). The caller frees it; NULL: there is
+ * no such folder. */
+PX_API char *px_threshold_path(const px_paths *paths, const px_text_encoder *encoder);
 PX_API void px_threshold_json(const px_threshold *threshold, px_json *json); /* members */
 
 /* --- maps ----------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@
     X(replay)           \
     X(train)            \
     X(repair)           \
+    X(explain)          \
+    X(calibrate)        \
     X(embed)            \
     X(study)            \
     X(bench)            \

@@ -137,6 +137,26 @@ static px_status spec_beside(const char *path, pxi_tree **tree, const char **nam
     return status;
 }
 
+/* One picture or recording: a data set of one, without a label. */
+static px_status spec_sample(const char *path, pxi_source **out, px_error *err)
+{
+    pxi_tree *tree = NULL;
+    pxi_picture_source *source = NULL;
+    const char *name;
+    PX_TRY(spec_beside(path, &tree, &name, err));
+    PX_TRY(pxi_picture_source_new("one file", tree, &source, err));
+    const char *own = pxi_arena_strdup(source->arena, name);
+    px_status status = own ? pxi_picture_source_add(source, own, /* label= */ -1, err)
+                           : px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status == PX_OK)
+        status = pxi_picture_source_finish(source, err);
+    if (status == PX_OK)
+        *out = &source->base;
+    else
+        pxi_source_free(&source->base);
+    return status;
+}
+
 static px_status spec_file(const char *path, const char *split, pxi_source **out, px_error *err)
 {
     pxi_tree *tree = NULL;
@@ -159,10 +179,12 @@ static px_status spec_file(const char *path, const char *split, pxi_source **out
         PX_TRY(spec_beside(path, &tree, &name, err));
         return pxi_idx_open_file(tree, name, out, err);
     }
+    if (pxi_sample_is_name(path))
+        return spec_sample(path, out, err);
     return px_fail(
         err, PX_E_INPUT,
-        "'%s': not a data set that plexor knows; expected .npz, .npy, .csv, an IDX file, "
-        "or an archive (.zip, .tar, .tar.gz, .tar.xz)",
+        "'%s': not a data set that plexor knows; expected .npz, .npy, .csv, an IDX file, one "
+        "picture, or an archive (.zip, .tar, .tar.gz, .tar.xz)",
         path);
 }
 

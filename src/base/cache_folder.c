@@ -1,0 +1,36 @@
+/* src/base/cache_folder.c - where the program keeps what it can make again */
+#include "base/cache_folder.h"
+
+#include <plexor/text.h>
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static bool folder_ready(const px_text *path)
+{
+    struct stat facts;
+    return path->length > 0 && !px_text_failed(path) &&
+           (mkdir(px_text_get(path), 0777) == 0 ||
+            (stat(px_text_get(path), &facts) == 0 && S_ISDIR(facts.st_mode)));
+}
+
+char *pxi_cache_path(const char *name)
+{
+    const char *own = getenv("PLEXOR_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    px_text path = {0};
+    if (own && *own) {
+        px_text_add(&path, own);
+    } else if ((xdg && *xdg) || (home && *home)) {
+        px_text_add(&path, xdg && *xdg ? xdg : home);
+        px_text_add(&path, xdg && *xdg ? "" : "/.cache");
+        if (folder_ready(&path))
+            px_text_add(&path, "/plexor");
+    }
+    if (folder_ready(&path)) {
+        px_text_format(&path, "/%s", name);
+        return px_text_take(&path);
+    }
+    px_text_done(&path);
+    return NULL;
+}

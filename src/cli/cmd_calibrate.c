@@ -1,0 +1,197 @@
+/* src/cli/cmd_calibrate.c - plexor calibrate MODEL --data SPEC */
+#include "cli/cli_paths.h"
+
+#include <inttypes.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct calibrate_args {
+    cli_data data;
+    cli_workers workers;
+    cli_output output;
+    cli_paths_args paths;
+    const char *per_class, *out;
+    int64_t images;
+} calibrate_args;
+
+typedef struct calibrate_work {
+    const cli_command *self;
+    const calibrate_args *a;
+    px_model *model;
+    cli_inputs inputs;
+    cli_path_tools tools;
+    px_threshold threshold;
+    char *path; /* where it was written */
+    double seconds;
+} calibrate_work;
+
+/* The training part, unless another is asked for. */
+static px_status work_inputs(calibrate_work *w, px_error *err)
+{
+    cli_data data = w->a->data;
+    if (data.split)
+        return cli_inputs_open(w->model, &data, &w->inputs, err);
+    data.split = "train";
+    if (cli_inputs_open(w->model, &data, &w->inputs, NULL) == PX_OK)
+        return PX_OK;
+    data.split = NULL;
+    PX_TRY(cli_inputs_open(w->model, &data, &w->inputs, err));
+    cli_note(w->self, "the data have no training part: all of them are taken");
+    return PX_OK;
+}
+
+/* "1%" or "0.01". */
+static px_status work_share(const char *text, double *out, px_error *err)
+{
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    const bool percent = end != text && strcmp(end, "%") == 0;
+    const double share = percent ? number / 100.0 : number;
+    if (end == text || (*end != '\0' && !percent) || !(share > 0.0 && share <= 1.0))
+        return px_fail(err, PX_E_USAGE,
+                       "--per-class '%.60s': expected a share of each class, such as 1%% or 0.01",
+                       text);
+    *out = share;
+    return PX_OK;
+}
+
+static px_status work_all(calibrate_work *w, const char *path, px_error *err)
+{
+    const calibrate_args *a = w->a;
+    px_calibration options = px_calibration_default();
+    if (a->per_class)
+        PX_TRY(work_share(a->per_class, &options.per_class, err));
+    options.images = a->images;
+    options.seed = (uint64_t)a->data.seed;
+    PX_TRY(cli_model_load(w->self, path, &w->model, err));
+    PX_TRY(work_inputs(w, err));
+    if (a->per_class && !px_dataset_has_labels(w->inputs.set))
+        return px_fail(err, PX_E_MISMATCH, "--per-class needs labels, and the data have none");
+    PX_TRY(cli_path_tools_open(w->self, &a->paths, w->model, &w->inputs, (int)a->workers.threads,
+                               a->workers.batch, &w->tools, err));
+    w->path = a->out ? strdup(a->out) : px_threshold_path(w->tools.paths, w->tools.encoder);
+    if (!w->path)
+        return px_fail(err, PX_E_IO,
+                       "there is no folder to keep the threshold in; -o FILE names a file");
+    cli_progress progress = cli_progress_start("calibrate");
+    options.progress = cli_progress_tick;
+    options.progress_context = &progress;
+    const double start = px_clock_s();
+    const px_status status = px_calibrate(w->tools.paths, w->tools.judge, w->inputs.set,
+                                          &w->inputs.pre, &options, &w->threshold, NULL, err);
+    w->seconds = px_clock_s() - start;
+    cli_progress_end(&progress);
+    if (status != PX_OK)
+        return status;
+    cli_paths_note(w->self, w->tools.paths);
+    const px_path_judge_sums sums = px_path_judge_get_sums(w->tools.judge);
+    if (sums.dropped)
+        cli_note(w->self,
+                 "texts are longer than the encoder reads: %" PRId64 " of %" PRId64
+                 " tokens were left out",
+                 sums.dropped, sums.dropped + sums.tokens);
+    if (sums.tokens && sums.unknown == sums.tokens)
+        cli_note(w->self, "the encoder knows none of the words");
+    return px_threshold_save(&w->threshold, w->path, err);
+}
+
+static void work_print(const calibrate_work *w)
+{
+    static const char *const titles[] = {"MODE",  "TAU",  "LEAST", "MEDIAN",
+                                         "UPPER", "MOST", "MEAN",  ""};
+    const px_threshold *t = &w->threshold;
+    const px_paths_sums sums = px_paths_get_sums(w->tools.paths);
+    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
+    printf("%s\n", px_paths_describe(w->tools.paths));
+    if (w->tools.bank)
+        printf("bank: %s; text encoder %s\n", px_bank_validation(w->tools.bank),
+               px_text_encoder_describe(w->tools.encoder));
+    printf("%s images x %s mutations = %s pairs\n", cli_number(t->images, a),
+           cli_number(t->rules, b), cli_number(t->pairs, c));
+    cli_table *table = cli_table_new("lrrrrrrl");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        cli_table_cell(table, "%s", titles[i]);
+    for (int m = 0; m < PX_PATH_MODE_COUNT; m++) {
+        const px_tau *tau = &t->of[m];
+        if (!tau->known)
+            continue;
+        cli_table_cell(table, "%s", px_path_mode_name((px_path_mode)m));
+        const double values[] = {tau->tau,   tau->least, tau->median,
+                                 tau->upper, tau->most,  tau->mean};
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+            cli_table_cell(table, "%.4f", values[i]);
+        cli_table_cell(table, "%s", tau->at_most ? "the least seen: at tau counts, too" : "");
+    }
+    cli_table_print_free(table, "");
+    printf("%s rows in %.3g s, %s images with more steps\n%s\n", cli_number(sums.rows, a),
+           w->seconds, cli_number(sums.doubled, b), w->path);
+}
+
+static int work_json(const calibrate_work *w, int argc, char **argv)
+{
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    cli_json_origin(&json, w->model, w->inputs.set, argc, argv);
+    cli_inputs_json(&w->inputs, &json);
+    cli_paths_json(&w->tools, &json);
+    px_json_object(&json, "threshold");
+    px_threshold_json(&w->threshold, &json);
+    px_json_end(&json);
+    px_json_string(&json, "output", w->path);
+    px_json_real(&json, "seconds", w->seconds);
+    px_json_end(&json);
+    return cli_print_json(w->self, &json);
+}
+
+static int calibrate_run(const cli_command *self, int argc, char **argv)
+{
+    calibrate_args a = {.paths = cli_paths_default(), .images = px_calibration_default().images};
+    const char *path = NULL;
+    const cli_option options[] = {
+        CLI_DATA_OPTIONS(&a.data),
+        CLI_INT(0, "images", &a.images, "N", 1, 1e6, "images, of all classes alike"),
+        CLI_STRING(0, "per-class", &a.per_class, "SHARE",
+                   "so much of each class instead, such as 1%, which is the paper's"),
+        CLI_STRING('o', "output", &a.out, "FILE",
+                   "where to write it; none: the cache, where other commands look for it"),
+        CLI_PATHS_OPTIONS(&a.paths),
+        CLI_WORKER_OPTIONS(&a.workers),
+        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
+    if (stop != CLI_GO)
+        return stop;
+    if (!cli_require(self, "data", a.data.spec))
+        return CLI_BAD_INPUT;
+    px_error err = {0};
+    calibrate_work work = {.self = self, .a = &a};
+    int rc = CLI_DONE;
+    if (work_all(&work, path, &err) != PX_OK)
+        rc = cli_fail(self, &err);
+    else if (a.output.json)
+        rc = work_json(&work, argc, argv);
+    else
+        work_print(&work);
+    free(work.path);
+    cli_path_tools_close(&work.tools);
+    cli_inputs_close(&work.inputs);
+    px_model_free(work.model);
+    return rc;
+}
+
+const cli_command cli_command_calibrate = {
+    .name = "calibrate",
+    .usage = "MODEL --data SPEC [--bank FILE] [--images N | --per-class SHARE] [-o FILE]",
+    .help = "find below which similarity two decision paths differ",
+    .details =
+        "Compares the decision paths of training images with those of all 95 pixel and affine "
+        "mutations of each (NSGen); tau is the lower quartile of the similarities, one per mode. "
+        "It belongs to this network, bank, text encoder and way of finding paths: used with "
+        "another one it is refused.",
+    .examples = "plexor calibrate net.onnx --data digits --images 5 -o tau.json\n"
+                "plexor calibrate net.onnx --data cifar10 --bank net.bank --per-class 1%\n",
+    .run = calibrate_run,
+};

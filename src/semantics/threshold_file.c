@@ -1,0 +1,221 @@
+/* src/semantics/threshold_file.c - tau with what it belongs to, as JSON */
+#include <plexor/decision_path.h>
+
+#include "base/cache_folder.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char format_name[] = "plexor-threshold";
+enum { format_version = 1, threshold_bytes_most = 1 << 16, id_text = 17 };
+
+/* --- members
+ * ------------------------------------------------------------------------------------- */
+
+#define THRESHOLD_IDS(X) \
+    X(model)             \
+    X(bank)              \
+    X(encoder)           \
+    X(paths)             \
+    X(data)              \
+    X(seed)
+
+#define THRESHOLD_COUNTS(X) \
+    X(images)               \
+    X(rules)                \
+    X(pairs)
+
+#define TAU_REALS(X) \
+    X(tau)           \
+    X(least)         \
+    X(median)        \
+    X(upper)         \
+    X(most)          \
+    X(mean)
+
+void px_threshold_json(const px_threshold *threshold, px_json *json)
+{
+    char text[id_text];
+#define ID_MEMBER(name)                                          \
+    snprintf(text, sizeof text, "%016" PRIx64, threshold->name); \
+    px_json_string(json, #name, text);
+    THRESHOLD_IDS(ID_MEMBER)
+#undef ID_MEMBER
+#define COUNT_MEMBER(name) px_json_int(json, #name, threshold->name);
+    THRESHOLD_COUNTS(COUNT_MEMBER)
+#undef COUNT_MEMBER
+    px_json_object(json, "modes");
+    for (int m = 0; m < PX_PATH_MODE_COUNT; m++) {
+        const px_tau *tau = &threshold->of[m];
+        if (!tau->known)
+            continue;
+        px_json_object(json, px_path_mode_name((px_path_mode)m));
+#define REAL_MEMBER(name) px_json_real(json, #name, tau->name);
+        TAU_REALS(REAL_MEMBER)
+#undef REAL_MEMBER
+        px_json_bool(json, "at_most", tau->at_most);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
+px_status px_threshold_save(const px_threshold *threshold, const char *path, px_error *err)
+{
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_json_string(&json, "format", format_name);
+    px_json_int(&json, "version", format_version);
+    px_threshold_json(threshold, &json);
+    px_json_end(&json);
+    const char *text = px_json_text(&json);
+    px_text lines = {0};
+    px_text_add(&lines, text ? text : "");
+    px_text_add(&lines, "\n");
+    const px_status status = text && !px_text_failed(&lines)
+                                 ? pxi_file_write(path, px_text_get(&lines), lines.length, err)
+                                 : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_text_done(&lines);
+    px_json_done(&json);
+    return status;
+}
+
+static px_status member_fail(const char *key, px_error *err)
+{
+    return px_fail(err, PX_E_INPUT, "member '%s' is missing or not what it should be", key);
+}
+
+static px_status read_id(const px_json_value *object, const char *key, uint64_t *out, px_error *err)
+{
+    const px_json_value *value = px_json_member(object, key);
+    if (!value || value->kind != PX_JSON_STRING || strlen(value->string) != id_text - 1 ||
+        strspn(value->string, "0123456789abcdef") != id_text - 1)
+        return member_fail(key, err);
+    *out = strtoull(value->string, NULL, 16);
+    return PX_OK;
+}
+
+static px_status read_count(const px_json_value *object, const char *key, int64_t *out,
+                            px_error *err)
+{
+    const px_json_value *value = px_json_member(object, key);
+    if (!value || value->kind != PX_JSON_NUMBER || !(value->number >= 1.0) ||
+        !(value->number < 0x1p53) || value->number != floor(value->number))
+        return member_fail(key, err);
+    *out = (int64_t)value->number;
+    return PX_OK;
+}
+
+/* Cosines and shares; a cosine may be beyond 1 by rounding. */
+static px_status read_real(const px_json_value *object, const char *key, double *out, px_error *err)
+{
+    const px_json_value *value = px_json_member(object, key);
+    if (!value || value->kind != PX_JSON_NUMBER || !(fabs(value->number) <= 1.0 + 1e-6))
+        return member_fail(key, err);
+    *out = value->number;
+    return PX_OK;
+}
+
+static px_status read_tau(const px_json_value *object, px_tau *out, px_error *err)
+{
+    if (object->kind != PX_JSON_OBJECT)
+        return member_fail("modes", err);
+#define REAL_MEMBER(name) PX_TRY(read_real(object, #name, &out->name, err));
+    TAU_REALS(REAL_MEMBER)
+#undef REAL_MEMBER
+    const px_json_value *at_most = px_json_member(object, "at_most");
+    if (!at_most || at_most->kind != PX_JSON_BOOL)
+        return member_fail("at_most", err);
+    out->at_most = at_most->boolean;
+    out->known = true;
+    return PX_OK;
+}
+
+static px_status threshold_read(const px_json_value *root, px_threshold *out, px_error *err)
+{
+    const px_json_value *format =
+        root->kind == PX_JSON_OBJECT ? px_json_member(root, "format") : NULL;
+    if (!format || format->kind != PX_JSON_STRING || strcmp(format->string, format_name) != 0)
+        return px_fail(err, PX_E_INPUT, "is no threshold; 'plexor calibrate' makes one");
+    int64_t version = 0;
+    PX_TRY(read_count(root, "version", &version, err));
+    if (version != format_version)
+        return px_fail(err, PX_E_UNSUPPORTED, "has version %" PRId64 ", this program reads %d",
+                       version, format_version);
+#define ID_MEMBER(name) PX_TRY(read_id(root, #name, &out->name, err));
+    THRESHOLD_IDS(ID_MEMBER)
+#undef ID_MEMBER
+#define COUNT_MEMBER(name) PX_TRY(read_count(root, #name, &out->name, err));
+    THRESHOLD_COUNTS(COUNT_MEMBER)
+#undef COUNT_MEMBER
+    const px_json_value *modes = px_json_member(root, "modes");
+    if (!modes || modes->kind != PX_JSON_OBJECT || modes->count == 0)
+        return member_fail("modes", err);
+    for (size_t i = 0; i < modes->count; i++) {
+        px_path_mode mode;
+        PX_TRY(px_path_mode_parse(modes->keys[i], &mode, err));
+        PX_TRY(read_tau(&modes->items[i], &out->of[mode], err));
+    }
+    return PX_OK;
+}
+
+px_status px_threshold_load(const char *path, px_threshold *out, px_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    px_json_document *document = NULL;
+    px_threshold made = {0};
+    px_error why = {0};
+    PX_TRY(pxi_file_read(path, threshold_bytes_most, &text, &size, err));
+    px_status status = px_json_parse(text, size, &document, &why);
+    if (status == PX_OK)
+        status = threshold_read(px_json_root(document), &made, &why);
+    if (status == PX_OK)
+        *out = made;
+    else
+        px_fail(err, status, "'%.200s': %.250s", path, why.message);
+    px_json_free(document);
+    free(text);
+    return status;
+}
+
+char *px_threshold_path(const px_paths *paths, const px_text_encoder *encoder)
+{
+    const px_bank *bank = px_paths_bank(paths);
+    const uint64_t ids[] = {px_model_hash(px_paths_model(paths)), bank ? px_bank_id(bank) : 0,
+                            encoder ? px_text_encoder_id(encoder) : 0, px_paths_id(paths)};
+    char name[32 + PX_LEN(ids) * (id_text + 1)] = "tau";
+    for (size_t i = 0, at = 3; i < PX_LEN(ids); i++, at += id_text)
+        snprintf(name + at, sizeof name - at, "-%016" PRIx64, ids[i]);
+    strcat(name, ".json");
+    return pxi_cache_path(name);
+}
+
+/* --- whose it is
+ * --------------------------------------------------------------------------------- */
+
+px_status px_threshold_check(const px_threshold *threshold, const px_paths *paths,
+                             const px_text_encoder *encoder, px_path_mode mode, px_error *err)
+{
+    const px_bank *bank = px_paths_bank(paths);
+    const bool words = mode != PX_PATH_NO_NLDG;
+    const char *other = threshold->model != px_model_hash(px_paths_model(paths)) ? "network"
+                        : threshold->bank != (bank ? px_bank_id(bank) : 0) ? "bank of descriptions"
+                        : threshold->paths != px_paths_id(paths)           ? "way of finding paths"
+                        : words && threshold->encoder != (encoder ? px_text_encoder_id(encoder) : 0)
+                            ? "text encoder"
+                            : NULL;
+    if (other)
+        return px_fail(err, PX_E_MISMATCH,
+                       "the threshold was calibrated with another %s; similarities of one mean "
+                       "nothing with another: 'plexor calibrate' makes a new one",
+                       other);
+    if ((size_t)mode >= PX_PATH_MODE_COUNT || !threshold->of[mode].known)
+        return px_fail(err, PX_E_MISMATCH, "the threshold has no tau for mode '%s'",
+                       px_path_mode_name(mode));
+    return PX_OK;
+}
