@@ -54,7 +54,9 @@ bench: build ## throughput of the engine and of training, beside peers where the
 install: build ## into PREFIX (/usr/local), below DESTDIR if set
 	@meson install -C $(BUILD) --no-rebuild
 
-dist: build ## a tarball of what git has, in BUILD/meson-dist; `meson dist` tests it too, which takes long
+dist: ## a tarball of what git has, in BUILD/meson-dist; `meson dist` also builds and tests it
+	@scripts/setup build
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(meson_flags)
 	@meson dist -C $(BUILD) --no-tests
 
 deb: ## Debian packages in BUILD/deb, checked with lintian
