@@ -35,7 +35,7 @@ build: ## build/plexor and libplexor
 	@test -z "$(WERROR)" || meson configure $(BUILD) -Dwerror=true
 	@ninja $(ninja_flags) -C $(BUILD)
 
-demo: ## look into a real network: info and eval on Fashion-MNIST
+demo: ## examine a network trained on the spot: build/demo/report.html
 	@scripts/setup build demo
 	@$(MAKE) --no-print-directory build
 	@scripts/demo $(BUILD)

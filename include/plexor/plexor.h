@@ -71,6 +71,8 @@
 
 #include <plexor/report.h>
 
+#include <plexor/check.h>
+
 #include <plexor/study.h>
 
 #endif

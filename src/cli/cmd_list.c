@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/list_audio.h"
 #include "cli/list_entries.h"
+#include "cli/list_gates.h"
 #include "cli/list_ids.h"
 #include "cli/list_metrics.h"
 #include "cli/list_mutations.h"
@@ -315,6 +316,11 @@ static const struct {
      .print = list_print_metrics,
      .json = list_json_metrics,
      .id = list_id_metric},
+    {.name = "gates",
+     .help = "what 'check --fail-under' takes, and which way it must lie",
+     .print = list_print_gates,
+     .json = list_json_gates,
+     .id = list_id_gate},
     {.name = "studies",
      .help = "papers that 'study' replicates, what of them can be run apart, and their data",
      .print = list_print_studies,

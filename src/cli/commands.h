@@ -3,6 +3,7 @@
 #define PLEXOR_CLI_COMMANDS_H
 
 #define CLI_COMMANDS(X) \
+    X(check)            \
     X(info)             \
     X(eval)             \
     X(run)              \

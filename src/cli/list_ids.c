@@ -4,6 +4,7 @@
 #include <plexor/arch.h>
 #include <plexor/assess.h>
 #include <plexor/audio.h>
+#include <plexor/check.h>
 #include <plexor/cover.h>
 #include <plexor/fuzz.h>
 #include <plexor/graph.h>
@@ -45,6 +46,11 @@ const char *list_id_policy(size_t i)
 const char *list_id_metric(size_t i)
 {
     return i < px_metric_count() ? px_metric_get(i)->id : NULL;
+}
+
+const char *list_id_gate(size_t i)
+{
+    return i < px_gate_kind_count() ? px_gate_kind_get(i)->name : NULL;
 }
 
 const char *list_id_study(size_t i)

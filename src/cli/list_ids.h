@@ -18,6 +18,7 @@ const char *list_id_measure(size_t i);
 const char *list_id_mutation(size_t i);
 const char *list_id_policy(size_t i);
 const char *list_id_metric(size_t i);
+const char *list_id_gate(size_t i);
 const char *list_id_study(size_t i);
 const char *list_id_recipe(size_t i);
 const char *list_id_audio(size_t i);

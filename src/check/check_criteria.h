@@ -1,0 +1,19 @@
+/* src/check/check_criteria.h - which coverage is measured, and the profile it is measured against
+ */
+#ifndef PXI_CHECK_CRITERIA_H
+#define PXI_CHECK_CRITERIA_H
+
+#include "check/check_inside.h"
+
+#include <plexor/cover.h>
+
+/* Cheap ones that see every layer; the second list learns nothing from training data. */
+#define PXI_CRITERIA_ALL "nc,kmnc,nbc,snac,tknc,tknp,nlc"
+#define PXI_CRITERIA_UNTAUGHT "nc,tknc,tknp,nlc"
+#define PXI_PROFILE_FILE "profile.npz"
+
+px_cover_options pxi_cover_wish(const px_check *c, const char *criteria);
+/* Opens the profile of an earlier run; c->profile stays NULL where there is none. */
+px_status pxi_profile_need(px_check *c, px_error *err);
+
+#endif

@@ -1,0 +1,278 @@
+/* src/check/check_folder.c - the folder of an examination: what is in it, and whose it is
+ *
+ *     check.json      whose it is: network, data, seed and all else that decides results
+ *     STAGE.json      the result of a stage, with the key under which it was made
+ *     campaign/       what was found: for replay, export, assess
+ *     fuzz/           the fuzzer's own campaign, so that it can go on
+ *     report.html
+ *
+ * A result's key is a hash of the identity, of the stage, and of the keys of the results it read.
+ * A result with another key, or whose files are not as it says, is made again.
+ */
+#include "check/check_inside.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum { RESULT_MOST = 1 << 20 }; /* bytes, as much as px_json_parse() reads */
+
+char *pxi_check_path(const px_check *c, const char *name)
+{
+    px_text path = {0};
+    px_text_format(&path, "%s/%s", c->folder, name);
+    return px_text_take(&path);
+}
+
+px_status pxi_check_nomem(px_error *err)
+{
+    return px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+px_status pxi_check_folder_open(px_check *c, px_error *err)
+{
+    struct stat facts;
+    if (mkdir(c->folder, 0777) != 0 && errno != EEXIST)
+        return px_fail(err, errno == ENOSPC || errno == EIO ? PX_E_IO : PX_E_INPUT,
+                       "'%.200s': cannot make the folder: %s", c->folder, strerror(errno));
+    if (stat(c->folder, &facts) != 0 || !S_ISDIR(facts.st_mode))
+        return px_fail(err, PX_E_USAGE, "'%.200s' is a file; results go to a folder", c->folder);
+    char *path = pxi_check_path(c, "lock");
+    if (!path)
+        return pxi_check_nomem(err);
+    c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    free(path);
+    if (c->lock < 0)
+        return px_fail(err, PX_E_INPUT, "'%.200s': cannot write there: %s", c->folder,
+                       strerror(errno));
+    if (flock(c->lock, LOCK_EX | LOCK_NB) != 0)
+        return px_fail(err, PX_E_USAGE,
+                       "'%.200s': another plexor check is at work there; wait for it, or give "
+                       "another folder",
+                       c->folder);
+    return PX_OK;
+}
+
+/* --- whose it is --------------------------------------------------------------------------------
+ */
+
+static bool value_equal(const px_json_value *a, const px_json_value *b)
+{
+    if (a->kind != b->kind || a->count != b->count)
+        return false;
+    if (a->kind == PX_JSON_STRING)
+        return strcmp(a->string, b->string) == 0;
+    if (a->kind == PX_JSON_NUMBER)
+        return a->number == b->number;
+    if (a->kind == PX_JSON_BOOL)
+        return a->boolean == b->boolean;
+    for (size_t i = 0; i < a->count; i++)
+        if ((a->kind == PX_JSON_OBJECT && strcmp(a->keys[i], b->keys[i]) != 0) ||
+            !value_equal(&a->items[i], &b->items[i]))
+            return false;
+    return true;
+}
+
+/* The first member that two objects do not have in common; NULL: they are the same. */
+static const char *first_difference(const px_json_value *a, const px_json_value *b)
+{
+    if (a->kind != PX_JSON_OBJECT || b->kind != PX_JSON_OBJECT)
+        return "everything";
+    for (size_t i = 0; i < a->count; i++) {
+        const px_json_value *other = px_json_member(b, a->keys[i]);
+        if (!other || !value_equal(&a->items[i], other))
+            return a->keys[i];
+    }
+    return a->count == b->count ? NULL : "plexor";
+}
+
+static px_status identity_compare(const px_check *c, const char *path, const char *text,
+                                  size_t size, px_error *err)
+{
+    px_json_document *had = NULL, *now = NULL;
+    const char *mine = px_json_text(&c->identity);
+    px_status status = px_json_parse(text, size, &had, err);
+    if (status != PX_OK)
+        return px_fail_in(err, status, "'%.200s'", path);
+    status = px_json_parse(mine, strlen(mine), &now, err);
+    if (status == PX_OK) {
+        const char *key = first_difference(px_json_root(now), px_json_root(had));
+        if (key)
+            status = px_fail(err, PX_E_MISMATCH,
+                             "'%.200s' has an examination with another '%.60s'; give another "
+                             "folder with -o, or remove that one to begin again",
+                             c->folder, key);
+    }
+    px_json_free(had);
+    px_json_free(now);
+    return status;
+}
+
+px_status pxi_check_folder_identify(px_check *c, px_error *err)
+{
+    const char *text = px_json_text(&c->identity);
+    char *path = pxi_check_path(c, "check.json"), *bytes = NULL;
+    size_t size = 0;
+    px_status status = PX_OK;
+    if (!text || !path) {
+        status = pxi_check_nomem(err);
+    } else if (access(path, F_OK) == 0) {
+        status = pxi_file_read(path, RESULT_MOST, &bytes, &size, err);
+        if (status == PX_OK)
+            status = identity_compare(c, path, bytes, size, err);
+    } else {
+        status = pxi_file_write(path, text, strlen(text), err);
+    }
+    if (status == PX_OK)
+        c->identity_hash = XXH3_64bits(text, strlen(text));
+    free(bytes);
+    free(path);
+    return status;
+}
+
+/* --- results ------------------------------------------------------------------------------------
+ */
+
+static px_status file_hash(const char *path, uint64_t *out, px_error *err)
+{
+    FILE *file = fopen(path, "rb");
+    XXH3_state_t *state = XXH3_createState();
+    char buffer[1 << 16];
+    size_t got;
+    px_status status = PX_OK;
+    if (!file || !state) {
+        status = px_fail(err, file ? PX_E_NOMEM : PX_E_IO, "'%.200s': cannot be read", path);
+        goto done;
+    }
+    XXH3_64bits_reset(state);
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
+        XXH3_64bits_update(state, buffer, got);
+    if (ferror(file))
+        status = px_fail(err, PX_E_IO, "'%.200s': cannot be read", path);
+    *out = XXH3_64bits_digest(state);
+done:
+    XXH3_freeState(state);
+    if (file)
+        fclose(file);
+    return status;
+}
+
+px_status pxi_check_files(const px_check *c, const char *const *names, size_t count, px_json *out,
+                          px_error *err)
+{
+    px_status status = PX_OK;
+    px_json_object(out, "files");
+    for (size_t i = 0; i < count && status == PX_OK; i++) {
+        char *path = pxi_check_path(c, names[i]), text[32];
+        uint64_t hash = 0;
+        status = path ? file_hash(path, &hash, err) : pxi_check_nomem(err);
+        snprintf(text, sizeof text, "%016" PRIx64, hash);
+        px_json_string(out, names[i], text);
+        free(path);
+    }
+    px_json_end(out);
+    return status;
+}
+
+static bool files_match(const px_check *c, const px_json_value *files)
+{
+    bool good = true;
+    for (size_t i = 0; files && files->kind == PX_JSON_OBJECT && good && i < files->count; i++) {
+        char text[32];
+        uint64_t hash = 0;
+        char *path = strchr(files->keys[i], '/') ? NULL : pxi_check_path(c, files->keys[i]);
+        good = path && file_hash(path, &hash, NULL) == PX_OK;
+        snprintf(text, sizeof text, "%016" PRIx64, hash);
+        good = good && files->items[i].kind == PX_JSON_STRING &&
+               strcmp(files->items[i].string, text) == 0;
+        free(path);
+    }
+    return good;
+}
+
+static char *result_path(const px_check *c, int stage)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.json", pxi_stages[stage]->public.id);
+    return pxi_check_path(c, name);
+}
+
+static void key_text(const px_check *c, int stage, char out[32])
+{
+    snprintf(out, 32, "%016" PRIx64, c->key[stage]);
+}
+
+static bool result_take(px_check *c, int stage, const char *text, size_t size, px_error *err)
+{
+    char key[32];
+    px_json_document *document = NULL;
+    if (px_json_parse(text, size, &document, err) != PX_OK)
+        return false;
+    const px_json_value *root = px_json_root(document);
+    const char *had = pxi_json_words(root, "key");
+    const px_json_value *result = pxi_json_path(root, "result");
+    key_text(c, stage, key);
+    if (!had || strcmp(had, key) != 0 || !result || result->kind != PX_JSON_OBJECT ||
+        !files_match(c, px_json_member(result, "files"))) {
+        px_json_free(document);
+        return false;
+    }
+    px_json_free(c->document[stage]);
+    c->document[stage] = document;
+    c->result[stage] = result;
+    c->seconds[stage] = pxi_json_number(root, "seconds");
+    return true;
+}
+
+bool pxi_check_recall(px_check *c, int stage)
+{
+    char *path = result_path(c, stage), *text = NULL;
+    size_t size = 0;
+    const bool good = path && access(path, F_OK) == 0 &&
+                      pxi_file_read(path, RESULT_MOST, &text, &size, NULL) == PX_OK &&
+                      result_take(c, stage, text, size, NULL);
+    free(text);
+    free(path);
+    return good;
+}
+
+px_status pxi_check_keep(px_check *c, int stage, const char *result, double seconds, px_error *err)
+{
+    char key[32], number[PX_REAL_TEXT];
+    px_text text = {0};
+    char *path = result_path(c, stage);
+    key_text(c, stage, key);
+    px_text_format(&text, "{\n  \"stage\": \"%s\",\n  \"key\": \"%s\",\n  \"seconds\": %s,\n",
+                   pxi_stages[stage]->public.id, key, px_real_text(seconds, number));
+    px_text_add(&text, "  \"result\": ");
+    px_text_add(&text, result);
+    px_text_add(&text, "\n}\n");
+    px_status status = PX_OK;
+    if (!path || px_text_failed(&text))
+        status = pxi_check_nomem(err);
+    if (status == PX_OK)
+        status = pxi_file_write(path, px_text_get(&text), text.length, err);
+    if (status == PX_OK && !result_take(c, stage, px_text_get(&text), text.length, err))
+        status = px_fail(err, PX_E_INTERNAL, "the result of '%s' cannot be read back: %.300s",
+                         pxi_stages[stage]->public.id, err ? err->message : "");
+    px_text_done(&text);
+    free(path);
+    return status;
+}
+
+void pxi_check_forget(px_check *c, int stage)
+{
+    char *path = result_path(c, stage);
+    if (path)
+        unlink(path);
+    free(path);
+}

@@ -1,0 +1,200 @@
+/* src/check/check_inside.h - an examination, its stages, and what they share
+ *
+ * A stage is one file with one function that writes its result into an open JSON object. It reads
+ * what came before from c->result[] (parsed objects, never its own memory) and from files in the
+ * folder, so that a stage that ran in an earlier process is as good as one that just ran.
+ */
+#ifndef PXI_CHECK_INSIDE_H
+#define PXI_CHECK_INSIDE_H
+
+#include "base/memory.h"
+
+#include <plexor/check.h>
+#include <plexor/engine.h>
+#include <plexor/profile.h>
+#include <plexor/store.h>
+
+/* X(id): the stages in the order in which they run; pxi_stage_<id> is in stage_<id>.c. */
+#define PXI_STAGES(X) \
+    X(profile)        \
+    X(eval)           \
+    X(cover)          \
+    X(select)         \
+    X(localize)       \
+    X(synthesize)     \
+    X(attack)         \
+    X(fuzz)           \
+    X(assess)         \
+    X(describe)       \
+    X(cluster)
+
+enum {
+#define PXI_STAGE_ENUM(id) PXI_STAGE_##id,
+    PXI_STAGES(PXI_STAGE_ENUM)
+#undef PXI_STAGE_ENUM
+        PXI_STAGE_COUNT
+};
+#define PXI_AFTER(id) (1u << PXI_STAGE_##id)
+
+typedef struct pxi_stage {
+    px_check_stage public; /* what users see of it */
+    int version;           /* of its result: others are not taken from a folder */
+    unsigned after;        /* PXI_AFTER of the stages whose results it reads */
+    unsigned needs;        /* PXI_AFTER of those that it cannot do without */
+    double passes;         /* about how many runs over the data it costs; below 0: minus
+                              its share of the time for failures */
+    px_status (*run)(px_check *c, px_json *out, px_error *err);
+} pxi_stage;
+extern const pxi_stage *const pxi_stages[PXI_STAGE_COUNT];
+
+enum { PXI_GATES_MOST = 32 };
+
+struct px_check {
+    px_check_options o;
+    char *folder, *page;
+    char *model_path, *data_spec, *command;
+    int lock; /* of the folder; -1: none */
+
+    px_model *model;
+    px_scores scores;
+    px_dataset *set;
+    px_preprocess pre;
+    px_shape shape; /* of one input, with a batch axis of 1 */
+    int64_t count;
+    size_t floats; /* per input */
+    bool labelled; /* every input has a label that is one of the network's classes */
+    char no_labels[256];
+    char **names; /* of classes, scores.classes of them */
+    px_json identity;
+    uint64_t identity_hash;
+
+    /* Of eval: [count] each, NULL before it. */
+    int64_t *predictions;
+    float *confidence;
+    px_profile *profile; /* of profile; NULL: there is none */
+
+    /* Stages */
+    bool wanted[PXI_STAGE_COUNT];
+    px_check_state state[PXI_STAGE_COUNT];
+    char why[PXI_STAGE_COUNT][512];
+    double seconds[PXI_STAGE_COUNT];
+    uint64_t key[PXI_STAGE_COUNT];
+    px_json_document *document[PXI_STAGE_COUNT];
+    const px_json_value *result[PXI_STAGE_COUNT]; /* NULL: it has none */
+
+    px_check_gate gates[PXI_GATES_MOST];
+    size_t gate_count;
+    bool page_written;
+
+    /* Progress */
+    double started, stage_started;
+    double pass_s; /* of one run over the data, as measured; 0: unknown */
+    const char *at, *at_title;
+    size_t at_index, at_count;
+    int at_stage; /* -1: before the first, PXI_STAGE_COUNT: behind the last */
+};
+
+/* --- for stages ---------------------------------------------------------------------------------
+ */
+
+/* A px_progress_fn with the check as its context. */
+bool pxi_check_tick(void *check, int64_t done, int64_t total);
+void pxi_check_note(const px_check *c, const char *format, ...) PX_PRINTF(2, 3);
+/* "FOLDER/NAME", to be freed; NULL when out of memory. */
+char *pxi_check_path(const px_check *c, const char *name);
+int pxi_check_threads(const px_check *c);
+px_status pxi_check_nomem(px_error *err);
+
+/* A plan for the data at hand with the network's own way of taking it: `options` says what is kept
+ * and seeded. */
+px_status pxi_check_plan(const px_check *c, px_plan_options options, px_plan **out, px_error *err);
+/* Fills a session's first input with `samples` inputs of a set from `first` on (indices[first ..]
+ * where that is not NULL), the rest of the batch with 0. */
+px_status pxi_check_fill(const px_dataset *set, const px_preprocess *pre, const int64_t *indices,
+                         size_t floats, const px_plan *plan, px_session *session, int64_t first,
+                         int64_t samples, px_error *err);
+
+/* Members of results; NaN, NULL or `otherwise` where there is none of that kind. */
+const px_json_value *pxi_json_path(const px_json_value *from, const char *path);
+double pxi_json_number(const px_json_value *from, const char *path);
+int64_t pxi_json_int(const px_json_value *from, const char *path, int64_t otherwise);
+const char *pxi_json_words(const px_json_value *from, const char *path);
+/* How many items a list has; 0: it is none. */
+size_t pxi_json_count(const px_json_value *from, const char *path);
+
+/* Adds "files": {NAME: hash} of files in the folder that belong to the result, and whether those
+ * of a result are as it says. */
+px_status pxi_check_files(const px_check *c, const char *const *names, size_t count, px_json *out,
+                          px_error *err);
+
+/* --- opening (check_open.c, check_default.c, check_folder.c) ------------------------------------
+ */
+
+px_status pxi_check_open_data(px_check *c, px_error *err);
+/* Training data in the network's form; PX_E_INPUT with advice where there are none. */
+px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *pre,
+                               px_dataset **out, px_error *err);
+px_status pxi_check_train_default(px_check *c, px_error *err);
+px_status pxi_check_folder_open(px_check *c, px_error *err);
+px_status pxi_check_folder_identify(px_check *c, px_error *err);
+/* Takes a stage's result from the folder if it is there and of the same key. */
+bool pxi_check_recall(px_check *c, int stage);
+px_status pxi_check_keep(px_check *c, int stage, const char *result, double seconds, px_error *err);
+void pxi_check_forget(px_check *c, int stage);
+/* What was found out about every input (predictions.npz). */
+px_status pxi_check_predictions(px_check *c, px_error *err);
+
+/* --- findings: FOLDER/synthesize, /attack and /fuzz are campaigns of their stages, /campaign has
+ * the faults of all ------------------------------------------------------------------------------
+ */
+
+typedef struct pxi_finding {
+    int64_t input; /* in the data set */
+    int64_t label, before, predicted;
+    double confidence_before, confidence;
+    int64_t l0;
+    double l2, linf;
+    int64_t executions;
+    const char *chain;
+    const float *original; /* raw values, CHW */
+    const float *exact;
+    const uint8_t *bytes; /* rounded; NULL where nothing is */
+} pxi_finding;
+
+typedef struct pxi_findings { /* {0}: closed */
+    px_campaign *campaign;
+    const px_check *check;
+    void *pixels;
+    int64_t executions;
+} pxi_findings;
+
+/* An empty campaign for a stage, in place of what an interrupted one left. `settings` is a JSON
+ * object of what decides the content. */
+px_status pxi_findings_begin(px_check *c, int stage, const char *settings, pxi_findings *out,
+                             px_error *err);
+px_status pxi_findings_put(pxi_findings *f, const pxi_finding *finding, px_error *err);
+px_status pxi_findings_finish(pxi_findings *f, px_error *err); /* commits */
+void pxi_findings_close(pxi_findings *f);
+/* What an identity of such campaigns has, but for the settings. */
+px_campaign_identity pxi_findings_identity(const px_check *c);
+/* "FOLDER/fuzz", without a campaign there that can be gone on with. */
+px_status pxi_findings_clear(const px_check *c, const char *name, px_error *err);
+
+/* Puts the faults of all stages into FOLDER/campaign, unless they are there, and opens it; *out is
+ * NULL where there are none. */
+px_status pxi_findings_gather(px_check *c, px_campaign **out, px_error *err);
+/* How a finding was made, by its chain: "synthesize", "attack", "fuzz". */
+const char *pxi_finding_method(const char *chain);
+
+/* Seconds on the clock at which a stage that has `share` of the time for failures must end. */
+double pxi_check_deadline(const px_check *c);
+
+/* --- the end (gates.c, junit.c, check_page.c) ---------------------------------------------------
+ */
+
+px_status pxi_gates_parse(px_check *c, px_error *err);
+void pxi_gates_judge(px_check *c);
+px_status pxi_junit_write(const px_check *c, const char *path, px_error *err);
+px_status pxi_page_write(px_check *c, px_error *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* src/check/check_open.c - the network and the data, in the form in which they go together
+ *
+ * What cannot be examined is refused here, before any work, with what to do about it.
+ */
+#include "check/check_inside.h"
+
+#include <inttypes.h>
+#include <plexor/onnx.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRAIN_SAMPLE = 1000 }; /* as NSGen, CAC and DeepSensor do */
+
+static px_status open_preprocess(const px_check *c, px_preprocess *pre, px_error *err)
+{
+    const px_graph *graph = px_model_graph(c->model);
+    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    PX_TRY(px_preprocess_init(pre, px_model_properties(c->model), px_model_property_count(c->model),
+                              input, c->o.scale, c->o.mean, c->o.std, c->o.size, err));
+    return px_preprocess_audio(pre, c->o.audio, err);
+}
+
+/* Operators that cannot run, all of them in one sentence. */
+static px_status open_operators(const px_check *c, px_error *err)
+{
+    char *missing = px_model_unsupported(c->model);
+    if (!missing)
+        return PX_OK;
+    for (char *p = missing; *p; p++)
+        if (*p == '\n')
+            *p = p[1] ? ';' : '\0';
+    const px_status status =
+        px_fail(err, PX_E_UNSUPPORTED,
+                "'%.120s' uses operators that plexor cannot run: %.200s; 'plexor list ops' names "
+                "those it can: export the network with other operators or another opset",
+                px_model_path(c->model), missing);
+    free(missing);
+    return status;
+}
+
+static px_status open_network(px_check *c, px_error *err)
+{
+    if (!c->model)
+        PX_TRY(px_model_load(c->model_path, &c->model, err));
+    const px_graph *graph = px_model_graph(c->model);
+    const char *warnings = px_model_warnings(c->model);
+    if (*warnings)
+        pxi_check_note(c, "%.300s", warnings);
+    if (graph->input_count != 1)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "'%.200s' has %d inputs; data sets can be fed to networks with one",
+                       px_model_path(c->model), graph->input_count);
+    PX_TRY(open_operators(c, err));
+    const px_status status = px_model_scores(c->model, &c->scores, err);
+    return status == PX_OK
+               ? PX_OK
+               : px_fail_in(err, status, "'%.120s' is no classifier that can be examined",
+                            px_model_path(c->model));
+}
+
+static px_status open_set(px_check *c, px_error *err)
+{
+    const px_graph *graph = px_model_graph(c->model);
+    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    px_data_options options = c->o.read;
+    options.seed = c->o.seed;
+    PX_TRY(open_preprocess(c, &c->pre, err));
+    const px_status status =
+        px_dataset_open_for(&c->pre, input, c->data_spec, &options, &c->set, err);
+    if (status == PX_E_MISMATCH)
+        return px_fail_in(err, status, "the data do not fit the network");
+    PX_TRY(status);
+    const px_shape sample = px_dataset_shape(c->set);
+    c->count = px_dataset_count(c->set);
+    c->floats = (size_t)px_shape_count(&sample);
+    if (c->count == 0)
+        return px_fail(err, PX_E_INPUT, "'%.200s': no inputs are left; see --offset and --limit",
+                       c->data_spec);
+    c->shape = (px_shape){.rank = sample.rank + 1, .dim = {1}};
+    for (int d = 0; d < sample.rank; d++)
+        c->shape.dim[d + 1] = sample.dim[d];
+    return PX_OK;
+}
+
+/* Data without labels are examined without them; labels that are not the network's are refused,
+ * since every number that uses them would be wrong. */
+static px_status open_labels(px_check *c, px_error *err)
+{
+    const int have = px_dataset_class_count(c->set);
+    c->labelled = px_dataset_has_labels(c->set);
+    if (!c->labelled) {
+        snprintf(c->no_labels, sizeof c->no_labels,
+                 "'%.80s' has no labels, and this needs them; class sub-folders, a CSV manifest "
+                 "or an array 'y' bring them",
+                 c->data_spec);
+        pxi_check_note(c, "'%.100s' has no labels: stages that need them are left out",
+                       c->data_spec);
+        return PX_OK;
+    }
+    const px_status status = px_dataset_check_labels(c->set, c->scores.classes, err);
+    if (status != PX_OK)
+        return px_fail_in(err, status,
+                          "labels and classes do not belong together (the network has %d classes, "
+                          "the data %d); check that both are of the same task",
+                          c->scores.classes, have);
+    if (have > 0 && have < c->scores.classes)
+        pxi_check_note(c,
+                       "the data have %d classes and the network %d: it may be that they do not "
+                       "belong together",
+                       have, c->scores.classes);
+    return PX_OK;
+}
+
+/* The model's own names, else the data's, else numbers. */
+static px_status open_names(px_check *c, px_error *err)
+{
+    const char *text = px_model_property(c->model, "plexor.classes");
+    char **named = NULL;
+    int count = 0;
+    if (text && px_class_names_parse(text, &named, &count, NULL) != PX_OK)
+        count = 0; /* names are a courtesy: numbers do as well */
+    c->names = pxi_calloc((size_t)c->scores.classes, sizeof *c->names);
+    bool failed = !c->names;
+    for (int i = 0; !failed && i < c->scores.classes; i++) {
+        char number[32];
+        const char *name = i < count && named[i] && *named[i] ? named[i] : NULL;
+        if (!name && i < px_dataset_class_count(c->set))
+            name = px_dataset_class_name(c->set, i);
+        snprintf(number, sizeof number, "%d", i);
+        c->names[i] = pxi_strdup(name ? name : number);
+        failed = !c->names[i];
+    }
+    px_class_names_free(named, count);
+    return failed ? pxi_check_nomem(err) : PX_OK;
+}
+
+/* All that decides results, and nothing that does not. */
+static void open_identity(px_check *c)
+{
+    px_json *json = &c->identity;
+    char hash[32];
+    px_json_object(json, NULL);
+    px_json_string(json, "plexor", px_version());
+    snprintf(hash, sizeof hash, "%016" PRIx64, px_model_hash(c->model));
+    px_json_string(json, "model", hash);
+    snprintf(hash, sizeof hash, "%016" PRIx64, px_dataset_hash(c->set));
+    px_json_string(json, "data", hash);
+    px_json_int(json, "inputs", c->count);
+    px_json_int(json, "first", px_dataset_index(c->set, 0));
+    px_json_int(json, "last", px_dataset_index(c->set, c->count - 1));
+    px_preprocess_json(&c->pre, json);
+    px_json_string(json, "train", c->o.train);
+    px_json_int(json, "train_limit", c->o.train_limit);
+    px_json_int(json, "seed", (int64_t)c->o.seed);
+    px_json_real(json, "minutes", c->o.minutes);
+    px_json_end(json);
+}
+
+px_status pxi_check_open_data(px_check *c, px_error *err)
+{
+    PX_TRY(open_network(c, err));
+    PX_TRY(open_set(c, err));
+    PX_TRY(open_labels(c, err));
+    PX_TRY(open_names(c, err));
+    open_identity(c);
+    return PX_OK;
+}
+
+px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *pre,
+                               px_dataset **out, px_error *err)
+{
+    const px_graph *graph = px_model_graph(c->model);
+    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    px_data_options options = px_data_options_default();
+    const char *spec = c->o.train ? c->o.train : c->data_spec;
+    px_error why = {0};
+    options.split = "train";
+    options.limit = limit > 0 ? limit : TRAIN_SAMPLE;
+    options.shuffle = true;
+    options.seed = c->o.seed;
+    PX_TRY(open_preprocess(c, pre, err));
+    px_status status = px_dataset_open_for(pre, input, spec, &options, out, &why);
+    if (status == PX_E_INPUT && c->o.train) { /* data in one piece are their own train part */
+        options.split = NULL;
+        status = px_dataset_open_for(pre, input, spec, &options, out, &why);
+    }
+    if (status == PX_OK)
+        return PX_OK;
+    if (c->o.train || status > PX_E_MISMATCH)
+        return px_fail(err, status, "%s", why.message);
+    return px_fail(err, status,
+                   "'%.100s' has no train part to learn ranges from (%.160s); give --train SPEC",
+                   spec, why.message);
+}
+
+/* --- running the network over data --------------------------------------------------------------
+ */
+
+int pxi_check_threads(const px_check *c)
+{
+    return c->o.threads > 0 ? c->o.threads : px_cpu_count();
+}
+
+px_status pxi_check_plan(const px_check *c, px_plan_options options, px_plan **out, px_error *err)
+{
+    enum { FREE_AXES_BATCH = 8 };
+    const px_graph *graph = px_model_graph(c->model);
+    const px_value *value = &graph->values[graph->inputs[0]];
+    px_feed feed = {.value = graph->inputs[0], .shape = c->shape};
+    bool free_axes = !value->has_shape;
+    for (int d = 1; d < value->shape.rank; d++)
+        free_axes |= value->shape.dim[d] < 0;
+    if (options.batch == 0)
+        options.batch = c->o.batch;
+    if (free_axes) {
+        feed.shape.dim[0] = options.batch > 0 ? options.batch : FREE_AXES_BATCH;
+        options.batch = feed.shape.dim[0];
+        options.feeds = &feed;
+        options.feed_count = 1;
+    }
+    return px_plan_new(c->model, &options, out, err);
+}
+
+px_status pxi_check_fill(const px_dataset *set, const px_preprocess *pre, const int64_t *indices,
+                         size_t floats, const px_plan *plan, px_session *session, int64_t first,
+                         int64_t samples, px_error *err)
+{
+    float *to = px_session_input(session, 0);
+    for (int64_t i = 0; i < samples; i++)
+        PX_TRY(px_dataset_input(set, pre, indices ? indices[first + i] : first + i,
+                                to + (size_t)i * floats, err));
+    memset(to + (size_t)samples * floats, 0,
+           (size_t)(px_plan_batch(plan) - samples) * floats * sizeof *to);
+    return PX_OK;
+}

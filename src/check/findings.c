@@ -1,0 +1,332 @@
+/* src/check/findings.c - campaigns of what was found
+ *
+ * Each stage that makes inputs has a campaign of its own, which is begun anew (fuzz: gone on with)
+ * when the stage is. The faults of all of them are copied into one, with their roots, so that
+ * replay, export and assess have one folder to look at. Faults that nearly repeat others stay
+ * where they are.
+ */
+#include "check/check_inside.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define GATHERED "campaign"
+enum { GATHER_MOST = 20000 }; /* of one stage */
+
+double pxi_check_deadline(const px_check *c)
+{
+    return c->stage_started - pxi_stages[c->at_stage]->passes * c->o.minutes * 60.0;
+}
+
+const char *pxi_finding_method(const char *chain)
+{
+    if (!chain || *chain != '{')
+        return "fuzz";
+    return strstr(chain, "\"engine\":\"synthesize\"") ? "synthesize" : "attack";
+}
+
+px_campaign_identity pxi_findings_identity(const px_check *c)
+{
+    return (px_campaign_identity){
+        .model_hash = px_model_hash(c->model),
+        .data_hash = px_dataset_hash(c->set),
+        .seed = c->o.seed,
+        .dtype = px_dataset_is_8bit(c->set) ? PX_UINT8 : PX_FLOAT32,
+        .shape = px_dataset_shape(c->set),
+        .classes = c->scores.classes,
+    };
+}
+
+/* Only a folder that holds a campaign, or nothing, is cleared: whatever else is there is not ours.
+ */
+px_status pxi_findings_clear(const px_check *c, const char *name, px_error *err)
+{
+    char *path = pxi_check_path(c, name);
+    px_status status = PX_OK;
+    if (!path)
+        return pxi_check_nomem(err);
+    DIR *folder = opendir(path);
+    if (!folder) {
+        if (errno != ENOENT)
+            status = px_fail(err, PX_E_IO, "'%.200s': %s", path, strerror(errno));
+        free(path);
+        return status;
+    }
+    const bool ours = px_campaign_is(path);
+    for (const struct dirent *entry; status == PX_OK && (entry = readdir(folder));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (!ours || unlinkat(dirfd(folder), entry->d_name, 0) != 0)
+            status = px_fail(err, PX_E_USAGE,
+                             "'%.200s' is in the way and not what plexor put there; remove it, or "
+                             "give another folder with -o",
+                             path);
+    }
+    closedir(folder);
+    if (status == PX_OK && rmdir(path) != 0)
+        status = px_fail(err, PX_E_IO, "'%.200s': %s", path, strerror(errno));
+    free(path);
+    return status;
+}
+
+static px_status campaign_begin(const px_check *c, const char *name, const char *settings,
+                                px_campaign **out, px_error *err)
+{
+    px_campaign_identity identity = pxi_findings_identity(c);
+    PX_TRY(pxi_findings_clear(c, name, err));
+    char *path = pxi_check_path(c, name);
+    px_status status = path && settings ? px_campaign_open(path, PX_CAMPAIGN_CREATE, out, err)
+                                        : pxi_check_nomem(err);
+    free(path);
+    PX_TRY(status);
+    identity.settings = settings;
+    return px_campaign_identify(*out, &identity, err);
+}
+
+px_status pxi_findings_begin(px_check *c, int stage, const char *settings, pxi_findings *out,
+                             px_error *err)
+{
+    *out = (pxi_findings){.check = c, .pixels = pxi_calloc(c->floats, sizeof(float))};
+    if (!out->pixels)
+        return pxi_check_nomem(err);
+    PX_TRY(pxi_findings_clear(c, GATHERED, err)); /* what it had of this stage */
+    return campaign_begin(c, pxi_stages[stage]->public.id, settings, &out->campaign, err);
+}
+
+/* Raw values in the campaign's type. */
+static void findings_pixels(pxi_findings *f, const float *values, const uint8_t *bytes)
+{
+    const size_t count = f->check->floats;
+    if (!px_dataset_is_8bit(f->check->set)) {
+        memcpy(f->pixels, values, count * sizeof *values);
+    } else if (bytes) {
+        memcpy(f->pixels, bytes, count);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            ((uint8_t *)f->pixels)[i] = (uint8_t)values[i];
+    }
+}
+
+px_status pxi_findings_put(pxi_findings *f, const pxi_finding *made, px_error *err)
+{
+    const bool fault = made->predicted >= 0 && made->predicted != made->label;
+    int64_t seed = 0;
+    px_campaign_input in = {
+        .kind = PX_INPUT_SEED,
+        .data_index = px_dataset_index(f->check->set, made->input),
+        .label = made->label,
+        .prediction = made->before,
+        .confidence = made->confidence_before,
+        .step = f->executions,
+    };
+    findings_pixels(f, made->original, NULL);
+    PX_TRY(px_campaign_put(f->campaign, &in, f->pixels, &seed, err));
+    in.kind = fault ? PX_INPUT_FAULT : PX_INPUT_KEPT;
+    in.parent = in.root = seed;
+    in.prediction = made->predicted;
+    in.confidence = made->confidence;
+    in.l0 = made->l0;
+    in.l2 = made->l2;
+    in.linf = made->linf;
+    in.step = f->executions += made->executions;
+    in.chain = made->chain;
+    findings_pixels(f, made->exact, made->bytes);
+    return px_campaign_put(f->campaign, &in, f->pixels, NULL, err);
+}
+
+px_status pxi_findings_finish(pxi_findings *f, px_error *err)
+{
+    PX_TRY(px_campaign_set(f->campaign, "command",
+                           f->check->o.command ? f->check->o.command : "plexor check", err));
+    PX_TRY(px_campaign_set_int(f->campaign, "executions", f->executions, err));
+    return px_campaign_commit(f->campaign, err);
+}
+
+void pxi_findings_close(pxi_findings *f)
+{
+    px_campaign_close(f->campaign);
+    free(f->pixels);
+    *f = (pxi_findings){.campaign = NULL};
+}
+
+/* --- all of them together -----------------------------------------------------------------------
+ */
+
+typedef struct gather {
+    const px_check *check;
+    px_campaign *from, *to;
+    int64_t *seeds; /* by id in `from`: id in `to`, 0: not there yet */
+    int64_t last;
+    void *pixels;
+    int64_t executions, left;
+} gather;
+
+static px_status gather_root(gather *g, int64_t root, int64_t *id, px_error *err)
+{
+    px_campaign_input in;
+    if (root < 1 || root > g->last)
+        return px_fail(err, PX_E_INPUT, "'%.200s': a fault without a root",
+                       px_campaign_folder(g->from));
+    if (!g->seeds[root]) {
+        PX_TRY(px_campaign_read(g->from, root, &in, g->pixels, err));
+        in.kind = PX_INPUT_SEED;
+        in.parent = in.root = 0;
+        in.step = 0;
+        in.found_s = 0.0;
+        PX_TRY(px_campaign_put(g->to, &in, g->pixels, &g->seeds[root], err));
+    }
+    *id = g->seeds[root];
+    return PX_OK;
+}
+
+static px_status gather_faults(gather *g, px_error *err)
+{
+    px_campaign_input in = {.id = 0};
+    int64_t count = 0, damaged = 0;
+    for (int64_t after = 0;; after = in.id) {
+        int64_t root = 0;
+        PX_TRY(px_campaign_next(g->from, after, PX_INPUT_FAULT, &in, NULL, &damaged, err));
+        if (!in.id)
+            return PX_OK;
+        if (in.twin)
+            continue;
+        if (count == GATHER_MOST) {
+            g->left++;
+            continue;
+        }
+        const int64_t id = in.id;
+        PX_TRY(gather_root(g, in.root, &root, err)); /* its reading ends the life of in.chain */
+        PX_TRY(px_campaign_read(g->from, id, &in, g->pixels, err));
+        in.parent = in.root = root;
+        in.found_s = 0.0;
+        PX_TRY(px_campaign_put(g->to, &in, g->pixels, NULL, err));
+        in.id = id;
+        count++;
+    }
+}
+
+static px_status gather_stage(gather *g, int stage, px_error *err)
+{
+    const px_check *c = g->check;
+    px_styles *styles = NULL;
+    char *path = pxi_check_path(c, pxi_stages[stage]->public.id);
+    px_status status =
+        path ? px_campaign_open(path, PX_CAMPAIGN_READ, &g->from, err) : pxi_check_nomem(err);
+    if (status == PX_OK)
+        status = px_campaign_last(g->from, &g->last, err);
+    if (status == PX_OK && !(g->seeds = pxi_calloc((size_t)g->last + 1, sizeof *g->seeds)))
+        status = pxi_check_nomem(err);
+    if (status == PX_OK)
+        status = gather_faults(g, err);
+    if (status == PX_OK)
+        status = px_campaign_get_styles(g->from, &styles, err);
+    if (status == PX_OK && styles)
+        status = px_campaign_put_styles(g->to, styles, err);
+    if (status == PX_OK)
+        g->executions += (int64_t)px_campaign_get_real(g->from, "executions", 0.0);
+    px_styles_free(styles);
+    free(g->seeds);
+    g->seeds = NULL;
+    px_campaign_close(g->from);
+    g->from = NULL;
+    free(path);
+    return status;
+}
+
+static const int gathered[] = {PXI_STAGE_synthesize, PXI_STAGE_attack, PXI_STAGE_fuzz};
+
+/* Which results it is made of. */
+static uint64_t gather_key(const px_check *c)
+{
+    uint64_t keys[PX_LEN(gathered)] = {0};
+    for (size_t i = 0; i < PX_LEN(gathered); i++)
+        if (c->result[gathered[i]])
+            keys[i] = c->key[gathered[i]];
+    return XXH3_64bits(keys, sizeof keys);
+}
+
+static char *gather_settings(const px_check *c)
+{
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_json_string(&json, "command", "check");
+    px_preprocess_json(&c->pre, &json);
+    px_json_end(&json);
+    char *text = px_json_text(&json) ? pxi_strdup(px_json_text(&json)) : NULL;
+    px_json_done(&json);
+    return text;
+}
+
+static px_status gather_make(const px_check *c, const char *key, px_error *err)
+{
+    gather g = {.check = c, .pixels = pxi_calloc(c->floats, sizeof(float))};
+    char *settings = gather_settings(c);
+    px_status status =
+        g.pixels ? campaign_begin(c, GATHERED, settings, &g.to, err) : pxi_check_nomem(err);
+    for (size_t i = 0; i < PX_LEN(gathered) && status == PX_OK; i++)
+        if (c->result[gathered[i]])
+            status = gather_stage(&g, gathered[i], err);
+    if (status == PX_OK)
+        status = px_campaign_set_int(g.to, "executions", g.executions, err);
+    if (status == PX_OK)
+        status = px_campaign_set_int(g.to, "left", g.left, err);
+    if (status == PX_OK)
+        status = px_campaign_set(g.to, "check", key, err);
+    if (status == PX_OK)
+        status = px_campaign_commit(g.to, err);
+    px_campaign_close(g.to);
+    free(settings);
+    free(g.pixels);
+    return status;
+}
+
+/* The campaign as it is, if it is of this key. */
+static bool gather_open(const char *path, const char *key, px_campaign **out)
+{
+    char *had = NULL;
+    if (!px_campaign_is(path) || px_campaign_open(path, PX_CAMPAIGN_READ, out, NULL) != PX_OK)
+        return false;
+    const bool same =
+        px_campaign_get(*out, "check", &had, NULL) == PX_OK && had && strcmp(had, key) == 0;
+    free(had);
+    if (!same) {
+        px_campaign_close(*out);
+        *out = NULL;
+    }
+    return same;
+}
+
+px_status pxi_findings_gather(px_check *c, px_campaign **out, px_error *err)
+{
+    char key[32];
+    bool any = false;
+    px_campaign_counts counts;
+    for (size_t i = 0; i < PX_LEN(gathered); i++)
+        any = any || c->result[gathered[i]];
+    *out = NULL;
+    if (!any)
+        return PX_OK;
+    snprintf(key, sizeof key, "%016" PRIx64, gather_key(c));
+    char *path = pxi_check_path(c, GATHERED);
+    px_status status = path ? PX_OK : pxi_check_nomem(err);
+    if (path && !gather_open(path, key, out)) {
+        status = gather_make(c, key, err);
+        if (status == PX_OK)
+            status = px_campaign_open(path, PX_CAMPAIGN_READ, out, err);
+    }
+    free(path);
+    if (status == PX_OK)
+        status = px_campaign_count(*out, &counts, err);
+    if (status != PX_OK || counts.faults == 0) {
+        px_campaign_close(*out);
+        *out = NULL;
+    }
+    return status;
+}

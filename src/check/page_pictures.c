@@ -1,0 +1,113 @@
+/* src/check/page_pictures.c - thumbnails of inputs in one sprite sheet */
+#include "check/page_inside.h"
+
+#include "semantics/mask.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TILE_MOST = 64, TILE_LEAST = 8 };
+
+px_status pxi_page_pictures_open(pxi_page *p, px_error *err)
+{
+    const px_check *c = p->c;
+    const px_shape shape = px_dataset_shape(c->set);
+    p->values = pxi_calloc(c->floats, sizeof *p->values);
+    p->bytes = pxi_calloc(c->floats, 1);
+    p->pixels = pxi_calloc(c->floats, sizeof(float));
+    if (!p->values || !p->bytes || !p->pixels)
+        return pxi_check_nomem(err);
+    if (shape.rank != 3 || (shape.dim[0] != 1 && shape.dim[0] != 3) || px_dataset_audio(c->set) ||
+        shape.dim[1] > PX_SHEET_SIDE_MOST || shape.dim[2] > PX_SHEET_SIDE_MOST)
+        return PX_OK;
+    p->channels = (int)shape.dim[0];
+    p->height = (int)shape.dim[1];
+    p->width = (int)shape.dim[2];
+    const int longest = PX_MAX(p->width, p->height);
+    const int side = longest > TILE_MOST ? TILE_MOST : longest;
+    const int width = PX_MAX(p->width * side / longest, TILE_LEAST);
+    const int height = PX_MAX(p->height * side / longest, TILE_LEAST);
+    return px_sprites_new(width, height, &p->sprites, err);
+}
+
+void pxi_page_pictures_close(pxi_page *p)
+{
+    px_sprites_free(p->sprites);
+    free(p->values);
+    free(p->bytes);
+    free(p->pixels);
+    p->sprites = NULL;
+    p->values = NULL;
+    p->bytes = NULL;
+    p->pixels = NULL;
+}
+
+static void tile_json(pxi_page *p, const char *key, int tile)
+{
+    px_json_array(&p->json, key);
+    px_json_int(&p->json, NULL, 0);
+    px_json_int(&p->json, NULL, tile);
+    px_json_end(&p->json);
+}
+
+/* Raw values, planes, as 8-bit pixels: floats are shown on their scaled range of 0 to 1. */
+static px_status tile_add(pxi_page *p, const char *key, px_error *err)
+{
+    const px_check *c = p->c;
+    const size_t places = (size_t)p->width * (size_t)p->height, channels = (size_t)p->channels;
+    const double unit = px_dataset_is_8bit(c->set) ? 1.0 : 255.0 * (double)c->pre.scale;
+    int tile = 0;
+    for (size_t k = 0; k < channels; k++)
+        for (size_t i = 0; i < places; i++) {
+            const double value = (double)p->values[k * places + i] * unit;
+            p->bytes[i * channels + k] =
+                (uint8_t)(value > 0.0 ? value < 255.0 ? value + 0.5 : 255.0 : 0.0);
+        }
+    const px_pixels picture = {p->width, p->height, p->channels, p->bytes};
+    PX_TRY(px_sprites_add(p->sprites, &picture, &tile, err));
+    tile_json(p, key, tile);
+    return PX_OK;
+}
+
+px_status pxi_page_input(pxi_page *p, const char *key, int64_t input, px_error *err)
+{
+    if (!p->sprites || input < 0 || input >= p->c->count)
+        return PX_OK;
+    PX_TRY(px_dataset_pixels(p->c->set, input, p->values, err));
+    return tile_add(p, key, err);
+}
+
+px_status pxi_page_stored(pxi_page *p, const char *key, int64_t id, px_error *err)
+{
+    px_campaign_input in;
+    if (!p->sprites || !p->campaign)
+        return PX_OK;
+    PX_TRY(px_campaign_read(p->campaign, id, &in, p->pixels, err));
+    for (size_t i = 0; i < p->c->floats; i++)
+        p->values[i] = px_dataset_is_8bit(p->c->set) ? (float)((const uint8_t *)p->pixels)[i]
+                                                     : ((const float *)p->pixels)[i];
+    return tile_add(p, key, err);
+}
+
+px_status pxi_page_map(pxi_page *p, const char *key, const uint8_t *map, int height, int width,
+                       px_error *err)
+{
+    const size_t places = (size_t)p->width * (size_t)p->height;
+    int tile = 0;
+    if (!p->sprites || height < 1 || width < 1)
+        return PX_OK;
+    float *small = pxi_calloc((size_t)height * (size_t)width, sizeof *small);
+    if (!small)
+        return pxi_check_nomem(err);
+    for (int i = 0; i < height * width; i++)
+        small[i] = (float)map[i];
+    pxi_upsample(small, height, width, p->height, p->width, /* zero_padded= */ false, p->values);
+    free(small);
+    for (size_t i = 0; i < places; i++)
+        p->bytes[i] = (uint8_t)(p->values[i] < 255.0f ? p->values[i] + 0.5f : 255.0f);
+    const px_pixels picture = {p->width, p->height, 1, p->bytes};
+    PX_TRY(px_sprites_add(p->sprites, &picture, &tile, err));
+    tile_json(p, key, tile);
+    return PX_OK;
+}

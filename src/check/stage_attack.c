@@ -1,0 +1,180 @@
+/* src/check/stage_attack.c - the least that it takes: projected gradient descent within 8/255
+ *
+ * Madry et al., Towards Deep Learning Models Resistant to Adversarial Attacks, ICLR 2018. Attacked
+ * are the first inputs, right or wrong, so that accuracy under attack is of the same kind as
+ * accuracy; in pieces, so that a time box can end between two of them.
+ */
+#include "check/check_inside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/attack.h>
+#include <plexor/system.h>
+#include <stdlib.h>
+
+enum { ATTACK_PIECE = 64, ATTACK_PER_MINUTE = 200, ATTACK_LEAST = 40 };
+
+typedef struct attack {
+    px_check *c;
+    px_attack_options options;
+    int64_t *inputs, count;
+    pxi_findings findings;
+
+    int64_t made, right, reached, unlabelled, flat;
+    double l2, linf, queries;
+} attack;
+
+static char *attack_chain(const attack *a, const px_attack_row *row)
+{
+    const px_attack_options *o = &a->options;
+    char eps[PX_REAL_TEXT], step[PX_REAL_TEXT];
+    px_text text = {0};
+    px_text_format(
+        &text,
+        "{\"method\":\"%s\",\"norm\":\"%s\",\"eps\":%s,\"step_size\":%s,\"steps\":%" PRId64
+        ",\"restart\":%" PRId64 "}",
+        o->method, px_norm_name(o->norm), px_real_text(o->eps, eps),
+        px_real_text(o->step_size, step), row->steps, row->restart);
+    return px_text_take(&text);
+}
+
+static px_status attack_emit(void *context, const px_attack_made *made, px_error *err)
+{
+    attack *a = context;
+    const px_attack_row *row = made->row;
+    const px_attack_form *form = &row->stored;
+    const bool right = row->before >= 0 && row->before == row->truth;
+    a->made++;
+    a->right += right;
+    a->unlabelled += row->label < 0;
+    a->flat += row->flat;
+    a->queries += (double)(row->forwards + row->backwards);
+    if (!right)
+        return PX_OK; /* it was wrong to begin with */
+    if (form->reached) {
+        a->reached++;
+        a->l2 += form->l2;
+        a->linf += form->linf;
+    }
+    char *chain = attack_chain(a, row);
+    if (!chain)
+        return pxi_check_nomem(err);
+    const pxi_finding finding = {
+        .input = row->input,
+        .label = row->truth,
+        .before = row->before,
+        .predicted = form->predicted,
+        .confidence_before = row->confidence_before,
+        .confidence = form->confidence,
+        .l0 = form->l0,
+        .l2 = form->l2,
+        .linf = form->linf,
+        .executions = row->forwards,
+        .chain = chain,
+        .original = made->original,
+        .exact = made->exact,
+        .bytes = made->bytes,
+    };
+    const px_status status = pxi_findings_put(&a->findings, &finding, err);
+    free(chain);
+    return status;
+}
+
+static px_status attack_begin(attack *a, px_error *err)
+{
+    px_check *c = a->c;
+    px_json json = {0};
+    a->options = px_attack_options_default();
+    a->options.seed = c->o.seed;
+    a->options.batch = c->o.batch;
+    a->options.threads = c->o.threads;
+    a->options.emit = attack_emit;
+    a->options.emit_context = a;
+    PX_TRY(px_attack_complete(&a->options, c->set, &c->pre, err));
+    a->count = PX_MIN(c->count, (int64_t)fmax(ATTACK_LEAST, ATTACK_PER_MINUTE * c->o.minutes));
+    a->inputs = pxi_calloc((size_t)a->count, sizeof *a->inputs);
+    if (!a->inputs)
+        return pxi_check_nomem(err);
+    for (int64_t i = 0; i < a->count; i++)
+        a->inputs[i] = i;
+    px_json_object(&json, NULL);
+    px_json_string(&json, "command", "attack");
+    px_json_string(&json, "method", a->options.method);
+    px_json_string(&json, "norm", px_norm_name(a->options.norm));
+    px_json_real(&json, "eps", a->options.eps);
+    px_json_int(&json, "steps", a->options.steps);
+    px_json_real(&json, "step_size", a->options.step_size);
+    px_preprocess_json(&c->pre, &json);
+    px_json_end(&json);
+    const px_status status =
+        pxi_findings_begin(c, PXI_STAGE_attack, px_json_text(&json), &a->findings, err);
+    px_json_done(&json);
+    return status;
+}
+
+static px_status attack_pieces(attack *a, px_error *err)
+{
+    px_check *c = a->c;
+    const double deadline = pxi_check_deadline(c);
+    px_attack_job job = {.model = c->model, .set = c->set, .pre = &c->pre};
+    for (int64_t base = 0; base < a->count; base += job.count) {
+        px_attack *done = NULL;
+        if (base > 0 && px_clock_s() > deadline)
+            break;
+        job.inputs = a->inputs + base;
+        job.count = PX_MIN(a->count - base, (int64_t)ATTACK_PIECE);
+        PX_TRY(px_attack_run(&job, &a->options, &done, err));
+        px_attack_free(done);
+        if (!pxi_check_tick(c, base + job.count, a->count))
+            return px_fail(err, PX_E_CANCELLED, "stopped while inputs were attacked");
+    }
+    return pxi_findings_finish(&a->findings, err);
+}
+
+static void attack_write(const attack *a, px_json *out)
+{
+    const px_attack_options *o = &a->options;
+    const double reached = (double)a->reached, made = (double)a->made;
+    px_json_string(out, "method", o->method);
+    px_json_string(out, "norm", px_norm_name(o->norm));
+    px_json_real(out, "eps", o->eps);
+    px_json_real(out, "eps_levels",
+                 px_dataset_is_8bit(a->c->set) ? px_length_levels(&a->c->pre, o->eps)
+                                               : (double)NAN);
+    px_json_int(out, "steps", o->steps);
+    px_json_real(out, "step_size", o->step_size);
+    px_json_int(out, "count", a->made);
+    px_json_int(out, "planned", a->count);
+    px_json_bool(out, "cut_short", a->made < a->count);
+    px_json_int(out, "right", a->right);
+    px_json_int(out, "unlabelled", a->unlabelled);
+    px_json_int(out, "faults", a->reached);
+    px_json_real(out, "success", a->right ? reached / (double)a->right : (double)NAN);
+    px_json_real(out, "robust_accuracy", (double)(a->right - a->reached) / made);
+    px_json_real(out, "l2", a->reached ? a->l2 / reached : (double)NAN);
+    px_json_real(out, "linf", a->reached ? a->linf / reached : (double)NAN);
+    px_json_real(out, "queries", a->queries / made);
+    px_json_int(out, "flat", a->flat);
+}
+
+static px_status attack_run(px_check *c, px_json *out, px_error *err)
+{
+    attack a = {.c = c};
+    px_status status = attack_begin(&a, err);
+    if (status == PX_OK)
+        status = attack_pieces(&a, err);
+    if (status == PX_OK)
+        attack_write(&a, out);
+    pxi_findings_close(&a.findings);
+    free(a.inputs);
+    return status;
+}
+
+const pxi_stage pxi_stage_attack = {
+    .public = {.id = "attack",
+               .title = "Attacked failures",
+               .help = "the smallest changes along the gradient that make it wrong"},
+    .version = 1,
+    .passes = -0.25,
+    .run = attack_run,
+};

@@ -1,0 +1,456 @@
+/* src/check/stage_cluster.c - which failures are alike, as the last hidden layer sees them
+ *
+ * k-means with the number of clusters that has the best silhouette, and t-SNE for the eye. Two
+ * clusters nearly always have the best one and tell nobody anything, so that there are at least
+ * four where there are failures enough. Inputs of the data that are wrong, and generated ones, go
+ * together; some that are right give the map its background.
+ */
+#include "check/check_inside.h"
+
+#include "stats/kmeans.h"
+
+#include <math.h>
+#include <plexor/probe.h>
+#include <plexor/tsne.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CLUSTER_RIGHT = 200,
+    CLUSTER_WRONG = 250,
+    CLUSTER_FAULTS = 200,
+    CLUSTER_K = 12,
+    CLUSTER_MANY = 60
+};
+
+typedef enum point_kind { POINT_RIGHT, POINT_WRONG, POINT_FAULT } point_kind;
+
+typedef struct point {
+    point_kind kind;
+    int64_t at; /* in its data set */
+    int64_t id; /* input of the data, or id in the campaign */
+    int64_t label, prediction;
+    const char *method;
+    bool rejected;
+    int cluster; /* -1: none */
+    double x, y;
+} point;
+
+typedef struct cluster {
+    px_check *c;
+    px_campaign *campaign;
+    px_dataset *faults; /* of the campaign */
+    px_preprocess faults_pre;
+    px_probe *probe;
+    px_plan *plan;
+    point *points;
+    size_t count, capacity, first; /* first: of the failures */
+    size_t width;
+    float *features; /* [count][width] */
+    int k;
+    double silhouette;
+    double *centres; /* [k][width] */
+    double kl, trust;
+} cluster;
+
+static px_status points_add(cluster *w, const point *p, px_error *err)
+{
+    if (pxi_grow(&w->points, &w->capacity, w->count + 1, sizeof *w->points) != 0)
+        return pxi_check_nomem(err);
+    w->points[w->count++] = *p;
+    return PX_OK;
+}
+
+/* Whether item i of n is one of `most` taken at even distances. */
+static bool evenly(int64_t i, int64_t n, int64_t most)
+{
+    return n <= most || i * most / n != (i - 1) * most / n || i == 0;
+}
+
+static px_status points_of_data(cluster *w, bool right, int64_t most, px_error *err)
+{
+    const px_check *c = w->c;
+    int64_t n = 0, seen = 0;
+    if (!c->labelled)
+        return PX_OK;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < c->count; i++) {
+            const int64_t label = px_dataset_label(c->set, i);
+            if (c->predictions[i] < 0 || (label == c->predictions[i]) != right)
+                continue;
+            if (pass == 0)
+                n++;
+            else if (evenly(seen++, n, most))
+                PX_TRY(points_add(w,
+                                  &(point){.kind = right ? POINT_RIGHT : POINT_WRONG,
+                                           .at = i,
+                                           .id = i,
+                                           .label = label,
+                                           .prediction = c->predictions[i],
+                                           .method = right ? "right" : "data",
+                                           .cluster = -1},
+                                  err));
+        }
+    return PX_OK;
+}
+
+static px_status points_of_faults(cluster *w, px_error *err)
+{
+    static const char *const methods[] = {"synthesize", "attack", "fuzz"};
+    const px_check *c = w->c;
+    const px_graph *graph = px_model_graph(c->model);
+    const px_json_value *assess = c->result[PXI_STAGE_assess];
+    px_data_options options = px_data_options_default();
+    px_campaign_input in = {.id = 0};
+    int64_t of[PX_LEN(methods)], seen[PX_LEN(methods)] = {0}, at = 0, damaged = 0;
+    if (!w->campaign)
+        return PX_OK;
+    for (size_t m = 0; m < PX_LEN(methods); m++) {
+        char path[64] = "by_method.";
+        of[m] = pxi_json_int(assess, strcat(path, methods[m]), 0);
+    }
+    options.split = "faults";
+    w->faults_pre = c->pre;
+    PX_TRY(px_dataset_open_for(&w->faults_pre, &graph->values[graph->inputs[0]].shape,
+                               px_campaign_folder(w->campaign), &options, &w->faults, err));
+    for (int64_t after = 0;; after = in.id, at++) {
+        PX_TRY(px_campaign_next(w->campaign, after, PX_INPUT_FAULT, &in, NULL, &damaged, err));
+        if (!in.id || at == px_dataset_count(w->faults))
+            return PX_OK;
+        const char *method = pxi_finding_method(in.chain);
+        for (size_t m = 0; m < PX_LEN(methods); m++)
+            if (strcmp(method, methods[m]) == 0 && evenly(seen[m]++, of[m], CLUSTER_FAULTS))
+                PX_TRY(points_add(w,
+                                  &(point){.kind = POINT_FAULT,
+                                           .at = at,
+                                           .id = in.id,
+                                           .label = in.label,
+                                           .prediction = in.prediction,
+                                           .method = methods[m],
+                                           .cluster = -1},
+                                  err));
+    }
+}
+
+/* --- what the layer says of them ----------------------------------------------------------------
+ */
+
+static px_status features_batch(void *context, px_session *session, int64_t first, int64_t samples,
+                                px_error *err)
+{
+    cluster *w = context;
+    const px_check *c = w->c;
+    float *to = px_session_input(session, 0);
+    bool *rejected = pxi_calloc((size_t)samples, sizeof *rejected);
+    px_status status = rejected ? PX_OK : pxi_check_nomem(err);
+    for (int64_t i = 0; i < samples && status == PX_OK; i++) {
+        const point *p = &w->points[first + i];
+        const bool fault = p->kind == POINT_FAULT;
+        status = px_dataset_input(fault ? w->faults : c->set, fault ? &w->faults_pre : &c->pre,
+                                  p->at, to + (size_t)i * c->floats, err);
+    }
+    if (status == PX_OK) {
+        memset(to + (size_t)samples * c->floats, 0,
+               (size_t)(px_plan_batch(w->plan) - samples) * c->floats * sizeof *to);
+        status = px_session_forward(session, err);
+    }
+    if (status == PX_OK)
+        status = px_probe_trace(w->probe, session, samples, w->features + (size_t)first * w->width,
+                                rejected, err);
+    for (int64_t i = 0; i < samples && status == PX_OK; i++)
+        w->points[first + i].rejected = rejected[i];
+    free(rejected);
+    return status;
+}
+
+/* Rows that are not finite are taken out. */
+static void features_compact(cluster *w)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        if (w->points[i].rejected)
+            continue;
+        if (to != i) {
+            w->points[to] = w->points[i];
+            memcpy(w->features + to * w->width, w->features + i * w->width,
+                   w->width * sizeof *w->features);
+        }
+        to++;
+    }
+    w->count = to;
+    for (w->first = 0; w->first < to && w->points[w->first].kind == POINT_RIGHT;)
+        w->first++;
+}
+
+static px_status features_take(cluster *w, px_error *err)
+{
+    px_check *c = w->c;
+    px_probe_options options = px_probe_options_default();
+    px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
+    px_plan_options plan = px_plan_options_default();
+    options.layers = "last-hidden";
+    options.feeds = &feed;
+    options.feed_count = 1;
+    PX_TRY(px_probe_new(c->model, &options, &w->probe, err));
+    plan.keep = px_probe_values(w->probe, &plan.keep_count);
+    plan.no_outputs = true;
+    PX_TRY(pxi_check_plan(c, plan, &w->plan, err));
+    w->width = (size_t)px_probe_neuron_count(w->probe);
+    w->features = pxi_calloc(w->count, w->width * sizeof *w->features);
+    if (!w->features)
+        return pxi_check_nomem(err);
+    PX_TRY(px_plan_run(w->plan, c->o.threads, (int64_t)w->count, features_batch, w, pxi_check_tick,
+                       c, err));
+    features_compact(w);
+    return PX_OK;
+}
+
+/* --- clusters -----------------------------------------------------------------------------------
+ */
+
+static px_status cluster_fit(cluster *w, px_error *err)
+{
+    const size_t n = w->count - w->first, d = w->width;
+    const int most = (int)PX_MIN((size_t)CLUSTER_K, n / 3), least = n >= CLUSTER_MANY ? 4 : 2;
+    double *x = pxi_calloc(n, d * sizeof *x), scores[CLUSTER_K + 1];
+    pxi_kmeans fits[CLUSTER_K + 1];
+    const int *labels[CLUSTER_K + 1];
+    int ks[CLUSTER_K + 1];
+    size_t tried = 0, best = 0;
+    memset(fits, 0, sizeof fits);
+    px_status status = x ? PX_OK : pxi_check_nomem(err);
+    for (size_t i = 0; x && i < n * d; i++)
+        x[i] = (double)w->features[w->first * d + i];
+    for (int k = least; k <= most && status == PX_OK; k++) {
+        const pxi_kmeans_options o = {
+            .k = k, .restarts = 4, .iterations = 100, .seed = w->c->o.seed, .item = (uint32_t)k};
+        status = pxi_kmeans_fit(x, n, d, &o, NULL, &fits[tried], err);
+        if (status == PX_OK) {
+            labels[tried] = fits[tried].label;
+            ks[tried] = fits[tried].k;
+            tried++;
+        }
+    }
+    if (status == PX_OK && tried > 0)
+        status = pxi_silhouette(x, n, d, labels, ks, tried, NULL, scores, err);
+    w->k = 1;
+    w->silhouette = NAN;
+    if (status == PX_OK) {
+        for (size_t i = 1; i < tried; i++)
+            if (scores[i] > scores[best] || isnan(scores[best]))
+                best = i;
+        if (tried > 0 && !isnan(scores[best])) {
+            w->k = fits[best].k;
+            w->silhouette = scores[best];
+        }
+        for (size_t i = 0; i < n; i++)
+            w->points[w->first + i].cluster = w->k > 1 ? fits[best].label[i] : 0;
+        w->centres = pxi_calloc((size_t)w->k, d * sizeof *w->centres);
+        if (!w->centres)
+            status = pxi_check_nomem(err);
+        else if (w->k > 1)
+            memcpy(w->centres, fits[best].centre, (size_t)w->k * d * sizeof *w->centres);
+        else
+            for (size_t i = 0; i < n * d; i++)
+                w->centres[i % d] += x[i] / (double)n;
+    }
+    for (size_t i = 0; i < PX_LEN(fits); i++)
+        pxi_kmeans_done(&fits[i]);
+    free(x);
+    return status;
+}
+
+/* Larger clusters first, the order of equals by their first point: numbers that mean something. */
+static void cluster_sort(cluster *w)
+{
+    int order[CLUSTER_K], place[CLUSTER_K];
+    size_t size[CLUSTER_K] = {0};
+    double *moved = NULL;
+    for (size_t i = w->first; i < w->count; i++)
+        size[w->points[i].cluster]++;
+    for (int k = 0; k < w->k; k++)
+        order[k] = k;
+    for (int a = 1; a < w->k; a++)
+        for (int b = a; b > 0 && size[order[b]] > size[order[b - 1]]; b--) {
+            const int swap = order[b];
+            order[b] = order[b - 1];
+            order[b - 1] = swap;
+        }
+    for (int k = 0; k < w->k; k++)
+        place[order[k]] = k;
+    moved = pxi_calloc((size_t)w->k, w->width * sizeof *moved);
+    if (!moved)
+        return; /* numbers in another order are as good */
+    for (int k = 0; k < w->k; k++)
+        memcpy(moved + (size_t)place[k] * w->width, w->centres + (size_t)k * w->width,
+               w->width * sizeof *moved);
+    free(w->centres);
+    w->centres = moved;
+    for (size_t i = w->first; i < w->count; i++)
+        w->points[i].cluster = place[w->points[i].cluster];
+}
+
+static px_status cluster_lay(cluster *w, px_error *err)
+{
+    px_tsne_options options = px_tsne_options_default();
+    px_tsne_map map = {0};
+    w->kl = w->trust = NAN;
+    for (size_t i = 0; i < w->count; i++)
+        w->points[i].x = w->points[i].y = NAN;
+    if (w->count < 12)
+        return PX_OK;
+    options.perplexity = fmin(30.0, (double)(w->count - 1) / 3.5);
+    options.iterations = 500;
+    options.seed = w->c->o.seed;
+    options.threads = w->c->o.threads;
+    options.progress = pxi_check_tick;
+    options.progress_context = w->c;
+    const px_status status = px_tsne(w->features, w->count, w->width, &options, &map, err);
+    if (status == PX_E_INPUT ||
+        status == PX_E_USAGE) /* all the same: there is nothing to lay out */
+        return PX_OK;
+    PX_TRY(status);
+    for (size_t i = 0; i < w->count; i++) {
+        w->points[i].x = map.y[2 * i];
+        w->points[i].y = map.y[2 * i + 1];
+    }
+    w->kl = map.kl;
+    const px_status judged = px_trustworthiness(w->features, w->count, w->width, map.y, 5, 0,
+                                                w->c->o.threads, &w->trust, err);
+    px_tsne_map_done(&map);
+    return judged;
+}
+
+/* --- the result ---------------------------------------------------------------------------------
+ */
+
+static void json_cluster(const cluster *w, int k, px_json *out)
+{
+    const int classes = w->c->scores.classes;
+    const point *medoid = NULL;
+    size_t count = 0, best = 0, data = 0;
+    int64_t label = -1, prediction = -1;
+    double nearest = INFINITY;
+    for (size_t i = w->first; i < w->count; i++) {
+        const point *p = &w->points[i];
+        size_t same = 0;
+        double distance = 0.0;
+        if (p->cluster != k)
+            continue;
+        count++;
+        data += p->kind == POINT_WRONG;
+        for (size_t j = w->first; j < w->count; j++)
+            same += w->points[j].cluster == k && w->points[j].label == p->label &&
+                    w->points[j].prediction == p->prediction;
+        if (same > best) {
+            best = same;
+            label = p->label;
+            prediction = p->prediction;
+        }
+        for (size_t d = 0; d < w->width; d++) {
+            const double gap =
+                (double)w->features[i * w->width + d] - w->centres[(size_t)k * w->width + d];
+            distance += gap * gap;
+        }
+        if (distance < nearest) {
+            nearest = distance;
+            medoid = p;
+        }
+    }
+    px_json_object(out, NULL);
+    px_json_int(out, "id", k);
+    px_json_int(out, "count", (int64_t)count);
+    px_json_int(out, "of_data", (int64_t)data);
+    px_json_int(out, "label", label);
+    px_json_int(out, "prediction", prediction);
+    px_json_string(out, "label_name", label >= 0 && label < classes ? w->c->names[label] : NULL);
+    px_json_string(out, "prediction_name",
+                   prediction >= 0 && prediction < classes ? w->c->names[prediction] : NULL);
+    px_json_real(out, "share", count ? (double)best / (double)count : (double)NAN);
+    if (medoid) {
+        px_json_string(out, "medoid_method", medoid->method);
+        px_json_int(out, "medoid", medoid->id);
+    }
+    px_json_end(out);
+}
+
+static double rounded(double value)
+{
+    return isfinite(value) ? round(value * 1000.0) / 1000.0 : value;
+}
+
+static void cluster_write(const cluster *w, px_json *out)
+{
+    px_json_string(out, "definition", px_probe_describe(w->probe));
+    px_json_int(out, "failures", (int64_t)(w->count - w->first));
+    px_json_int(out, "background", (int64_t)w->first);
+    px_json_int(out, "k", w->k);
+    px_json_real(out, "silhouette", w->silhouette);
+    px_json_real(out, "kl", w->kl);
+    px_json_real(out, "trustworthiness", w->trust);
+    px_json_array(out, "clusters");
+    for (int k = 0; k < w->k; k++)
+        json_cluster(w, k, out);
+    px_json_end(out);
+    px_json_array(out, "points"); /* method, id, cluster, label, prediction, x, y */
+    for (size_t i = 0; i < w->count; i++) {
+        const point *p = &w->points[i];
+        px_json_array(out, NULL);
+        px_json_string(out, NULL, p->method);
+        px_json_int(out, NULL, p->id);
+        px_json_int(out, NULL, p->cluster);
+        px_json_int(out, NULL, p->label);
+        px_json_int(out, NULL, p->prediction);
+        px_json_real(out, NULL, rounded(p->x));
+        px_json_real(out, NULL, rounded(p->y));
+        px_json_end(out);
+    }
+    px_json_end(out);
+}
+
+static px_status cluster_run(px_check *c, px_json *out, px_error *err)
+{
+    cluster w = {.c = c};
+    px_status status = pxi_findings_gather(c, &w.campaign, err);
+    if (status == PX_OK)
+        status = points_of_data(&w, true, CLUSTER_RIGHT, err);
+    const size_t right = w.count;
+    if (status == PX_OK)
+        status = points_of_data(&w, false, CLUSTER_WRONG, err);
+    if (status == PX_OK)
+        status = points_of_faults(&w, err);
+    if (status == PX_OK && w.count == right)
+        status = px_fail(err, PX_E_INPUT, "there are no failures that could be alike");
+    if (status == PX_OK)
+        status = features_take(&w, err);
+    if (status == PX_OK && w.count == w.first)
+        status = px_fail(err, PX_E_INPUT, "no failure has neurons that are all finite");
+    if (status == PX_OK)
+        status = cluster_fit(&w, err);
+    if (status == PX_OK) {
+        cluster_sort(&w);
+        status = cluster_lay(&w, err);
+    }
+    if (status == PX_OK)
+        cluster_write(&w, out);
+    free(w.centres);
+    free(w.features);
+    free(w.points);
+    px_plan_free(w.plan);
+    px_probe_free(w.probe);
+    px_dataset_close(w.faults);
+    px_campaign_close(w.campaign);
+    return status;
+}
+
+const pxi_stage pxi_stage_cluster = {
+    .public = {.id = "cluster",
+               .title = "Kinds of failures",
+               .help = "which failures are alike, as the last hidden layer sees them"},
+    .version = 1,
+    .after = PXI_AFTER(eval) | PXI_AFTER(synthesize) | PXI_AFTER(attack) | PXI_AFTER(fuzz) |
+             PXI_AFTER(assess),
+    .needs = PXI_AFTER(eval),
+    .passes = 0.6,
+    .run = cluster_run,
+};

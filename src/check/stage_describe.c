@@ -1,0 +1,279 @@
+/* src/check/stage_describe.c - what the suspicious neurons respond to
+ *
+ * For the neurons that are most suspicious over all classes: the inputs that excite them most, and
+ * where in the picture. A neuron's value is the mean of its channel, as everywhere else.
+ */
+#include "check/check_suspects.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAPS_FILE "exemplars.npz"
+enum {
+    DESCRIBE_NEURONS = 24,
+    DESCRIBE_TOP = 5,
+    DESCRIBE_INPUTS = 20000, /* that are looked at */
+    DESCRIBE_SIDE = 16       /* of a map: larger ones are brought down to it */
+};
+
+typedef struct subject { /* a neuron */
+    const px_suspect *suspect;
+    size_t layer;      /* of the probe */
+    int64_t place;     /* in a row of the trace */
+    int height, width; /* of its map; 0: it has none */
+    int64_t top[DESCRIBE_TOP];
+    float value[DESCRIBE_TOP];
+    int count;
+} subject;
+
+typedef struct describe {
+    px_check *c;
+    px_suspicious *suspects;
+    px_probe *probe;
+    px_plan *plan;
+    subject subjects[DESCRIBE_NEURONS];
+    int count;
+    int64_t inputs;
+    float *values; /* [inputs][count] */
+    uint8_t *maps; /* [count][DESCRIBE_TOP][DESCRIBE_SIDE][DESCRIBE_SIDE] */
+} describe;
+
+static px_status values_batch(void *context, px_session *session, int64_t first, int64_t samples,
+                              px_error *err)
+{
+    describe *d = context;
+    const size_t width = (size_t)px_probe_neuron_count(d->probe);
+    float *trace = pxi_calloc((size_t)samples, width * sizeof *trace);
+    px_status status = trace ? pxi_check_fill(d->c->set, &d->c->pre, NULL, d->c->floats, d->plan,
+                                              session, first, samples, err)
+                             : pxi_check_nomem(err);
+    if (status == PX_OK)
+        status = px_session_forward(session, err);
+    if (status == PX_OK)
+        status = px_probe_trace(d->probe, session, samples, trace, NULL, err);
+    for (int64_t i = 0; i < samples && status == PX_OK; i++)
+        for (int s = 0; s < d->count; s++)
+            d->values[(first + i) * d->count + s] =
+                trace[(size_t)i * width + (size_t)d->subjects[s].place];
+    free(trace);
+    return status;
+}
+
+/* The highest values, of equals the first input; NaN is none. */
+static void subject_top(describe *d, int s)
+{
+    subject *to = &d->subjects[s];
+    for (int64_t i = 0; i < d->inputs; i++) {
+        const float value = d->values[i * d->count + s];
+        int at = to->count;
+        while (at > 0 && value > to->value[at - 1])
+            at--;
+        if (at == DESCRIBE_TOP || isnan(value))
+            continue;
+        if (to->count < DESCRIBE_TOP)
+            to->count++;
+        for (int k = to->count - 1; k > at; k--) {
+            to->top[k] = to->top[k - 1];
+            to->value[k] = to->value[k - 1];
+        }
+        to->top[at] = i;
+        to->value[at] = value;
+    }
+}
+
+/* --- where they respond -------------------------------------------------------------------------
+ */
+
+/* One channel of a kept tensor, brought down to at most DESCRIBE_SIDE squared by means, and to
+ * bytes by its own maximum. */
+static void map_take(const px_view *view, int64_t row, int64_t channel, int height, int width,
+                     uint8_t *out)
+{
+    const int64_t h = view->shape.dim[2], w = view->shape.dim[3];
+    double means[DESCRIBE_SIDE * DESCRIBE_SIDE], most = 0.0;
+    const float *from = view->data + row * view->stride[0] + channel * view->stride[1];
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const int64_t y0 = y * h / height, y1 = PX_MAX((y + 1) * h / height, y0 + 1);
+            const int64_t x0 = x * w / width, x1 = PX_MAX((x + 1) * w / width, x0 + 1);
+            double sum = 0.0;
+            for (int64_t i = y0; i < y1; i++)
+                for (int64_t j = x0; j < x1; j++)
+                    sum += (double)from[i * view->stride[2] + j * view->stride[3]];
+            const double mean = sum / (double)((y1 - y0) * (x1 - x0));
+            means[y * width + x] = mean;
+            most = mean > most ? mean : most;
+        }
+    for (int i = 0; i < height * width; i++) {
+        const double share = most > 0.0 ? means[i] / most : 0.0;
+        out[i] = (uint8_t)(share > 0.0 ? share * 255.0 + 0.5 : 0.0);
+    }
+}
+
+/* Item k of the run is the top input k % TOP of subject k / TOP. */
+static px_status maps_batch(void *context, px_session *session, int64_t first, int64_t samples,
+                            px_error *err)
+{
+    describe *d = context;
+    const px_check *c = d->c;
+    float *to = px_session_input(session, 0);
+    memset(to, 0, (size_t)px_plan_batch(d->plan) * c->floats * sizeof *to);
+    for (int64_t i = 0; i < samples; i++) {
+        const subject *s = &d->subjects[(first + i) / DESCRIBE_TOP];
+        const int k = (int)((first + i) % DESCRIBE_TOP);
+        if (k < s->count && s->height)
+            PX_TRY(px_dataset_input(c->set, &c->pre, s->top[k], to + (size_t)i * c->floats, err));
+    }
+    PX_TRY(px_session_forward(session, err));
+    for (int64_t i = 0; i < samples; i++) {
+        const subject *s = &d->subjects[(first + i) / DESCRIBE_TOP];
+        if ((first + i) % DESCRIBE_TOP >= s->count || !s->height)
+            continue;
+        const px_view view =
+            px_session_view(session, px_probe_layer(d->probe, s->layer)->tap_value);
+        if (view.data)
+            map_take(&view, i, s->suspect->unit, s->height, s->width,
+                     d->maps + (size_t)(first + i) * DESCRIBE_SIDE * DESCRIBE_SIDE);
+    }
+    return PX_OK;
+}
+
+static px_status maps_save(const describe *d, px_error *err)
+{
+    const px_tensor maps = {
+        PX_UINT8,
+        {.rank = 3, .dim = {d->count, DESCRIBE_TOP, DESCRIBE_SIDE * DESCRIBE_SIDE}},
+        d->maps};
+    char *path = pxi_check_path(d->c, MAPS_FILE);
+    px_npz_writer *to = NULL;
+    px_status status = path ? px_npz_create(path, &to, err) : pxi_check_nomem(err);
+    free(path);
+    PX_TRY(status);
+    status = px_npz_add(to, "maps", &maps, err);
+    if (status == PX_OK)
+        return px_npz_commit(to, err);
+    px_npz_abandon(to);
+    return status;
+}
+
+/* --- opening ------------------------------------------------------------------------------------
+ */
+
+static px_status describe_subjects(describe *d, px_error *err)
+{
+    px_spectrum *spectrum = NULL;
+    px_status status = pxi_spectrum_open(d->c, &spectrum, err);
+    if (status == PX_OK)
+        status = pxi_suspects_rank(spectrum, true, DESCRIBE_NEURONS, &d->suspects, err);
+    px_spectrum_free(spectrum);
+    return status;
+}
+
+static px_status describe_open(describe *d, px_error *err)
+{
+    px_check *c = d->c;
+    px_probe_options options = px_probe_options_default();
+    px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
+    px_plan_options plan = px_plan_options_default();
+    PX_TRY(describe_subjects(d, err));
+    char *layers = px_suspicious_layers(d->suspects);
+    if (!layers)
+        return pxi_check_nomem(err);
+    options.layers = layers;
+    options.tap = d->suspects->tap;
+    options.neurons = d->suspects->neurons;
+    options.feeds = &feed;
+    options.feed_count = 1;
+    const px_status status = px_probe_new(c->model, &options, &d->probe, err);
+    free(layers);
+    PX_TRY(status);
+    for (size_t i = 0; i < d->suspects->count && d->count < DESCRIBE_NEURONS; i++) {
+        subject *s = &d->subjects[d->count++];
+        s->suspect = &d->suspects->items[i];
+        PX_TRY(px_suspect_find(s->suspect, d->probe, &s->layer, err));
+        const px_layer *layer = px_probe_layer(d->probe, s->layer);
+        s->place = layer->neuron_offset + s->suspect->unit;
+        if (layer->shape.rank == 4 && layer->axis[1] == PX_AXIS_CHANNEL &&
+            layer->axis[2] == PX_AXIS_SPACE && layer->axis[3] == PX_AXIS_SPACE) {
+            s->height = (int)PX_MIN(layer->shape.dim[2], (int64_t)DESCRIBE_SIDE);
+            s->width = (int)PX_MIN(layer->shape.dim[3], (int64_t)DESCRIBE_SIDE);
+        }
+    }
+    plan.keep = px_probe_values(d->probe, &plan.keep_count);
+    plan.no_outputs = true;
+    PX_TRY(pxi_check_plan(c, plan, &d->plan, err));
+    d->inputs = PX_MIN(c->count, (int64_t)DESCRIBE_INPUTS);
+    d->values = pxi_calloc((size_t)d->inputs, (size_t)d->count * sizeof *d->values);
+    d->maps = pxi_calloc((size_t)d->count * DESCRIBE_TOP, DESCRIBE_SIDE * DESCRIBE_SIDE);
+    return d->values && d->maps ? PX_OK : pxi_check_nomem(err);
+}
+
+static void json_subject(const describe *d, const subject *s, px_json *out)
+{
+    const px_check *c = d->c;
+    px_json_object(out, NULL);
+    px_json_string(out, "layer", s->suspect->layer);
+    px_json_int(out, "position", s->suspect->position);
+    px_json_int(out, "index", s->suspect->unit);
+    px_json_int(out, "rank", s->suspect->rank);
+    px_json_real(out, "score", s->suspect->score);
+    px_json_int(out, "map_height", s->height);
+    px_json_int(out, "map_width", s->width);
+    px_json_array(out, "top");
+    for (int k = 0; k < s->count; k++) {
+        px_json_object(out, NULL);
+        px_json_int(out, "input", s->top[k]);
+        px_json_real(out, "value", (double)s->value[k]);
+        px_json_int(out, "label", c->labelled ? px_dataset_label(c->set, s->top[k]) : -1);
+        px_json_int(out, "prediction", c->predictions[s->top[k]]);
+        px_json_end(out);
+    }
+    px_json_end(out);
+    px_json_end(out);
+}
+
+static px_status describe_run(px_check *c, px_json *out, px_error *err)
+{
+    static const char *const files[] = {MAPS_FILE};
+    describe d = {.c = c};
+    px_status status = describe_open(&d, err);
+    if (status == PX_OK)
+        status =
+            px_plan_run(d.plan, c->o.threads, d.inputs, values_batch, &d, pxi_check_tick, c, err);
+    for (int s = 0; s < d.count && status == PX_OK; s++)
+        subject_top(&d, s);
+    if (status == PX_OK)
+        status = px_plan_run(d.plan, c->o.threads, (int64_t)d.count * DESCRIBE_TOP, maps_batch, &d,
+                             NULL, NULL, err);
+    if (status == PX_OK)
+        status = maps_save(&d, err);
+    if (status == PX_OK) {
+        px_json_string(out, "definition", px_probe_describe(d.probe));
+        px_json_int(out, "inputs", d.inputs);
+        px_json_array(out, "neurons");
+        for (int s = 0; s < d.count; s++)
+            json_subject(&d, &d.subjects[s], out);
+        px_json_end(out);
+        status = pxi_check_files(c, files, PX_LEN(files), out, err);
+    }
+    free(d.values);
+    free(d.maps);
+    px_plan_free(d.plan);
+    px_probe_free(d.probe);
+    px_suspicious_free(d.suspects);
+    return status;
+}
+
+const pxi_stage pxi_stage_describe = {
+    .public = {.id = "describe",
+               .title = "What neurons respond to",
+               .help = "inputs that excite the suspicious neurons, and where",
+               .labels = true},
+    .version = 1,
+    .after = PXI_AFTER(eval) | PXI_AFTER(localize),
+    .needs = PXI_AFTER(eval) | PXI_AFTER(localize),
+    .passes = 1.3,
+    .run = describe_run,
+};

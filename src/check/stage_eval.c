@@ -1,0 +1,419 @@
+/* src/check/stage_eval.c - how often the network is right, for which classes, and how sure it is
+ *
+ * Calibration: expected calibration error over equal bins of confidence (Guo et al., On Calibration
+ * of Modern Neural Networks, ICML 2017, equation 3); a bin is (low, high]. The interval of the
+ * accuracy is Wilson's (JASA 22, 1927) at 95%.
+ */
+#include "check/check_inside.h"
+
+#include <math.h>
+#include <plexor/select.h>
+#include <plexor/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREDICTIONS_FILE "predictions.npz"
+enum { EVAL_BINS = 15, EVAL_CONFUSION_MOST = 4000, EVAL_MISTAKES = 20 };
+
+typedef struct eval_bin {
+    int64_t count, right;
+    double confidence; /* sum */
+} eval_bin;
+
+typedef struct eval {
+    px_check *c;
+    px_plan *plan;
+    int64_t *predictions; /* [count] */
+    float *confidence;
+    double *loss;
+    uint8_t *near;      /* the label is among the five highest scores */
+    int64_t *confusion; /* [classes][classes]; NULL: no labels */
+    int64_t *labelled, *predicted;
+    double *sure; /* [classes]: sum of confidence, by label */
+    eval_bin bins[EVAL_BINS];
+    int64_t lost; /* scores that are not numbers */
+} eval;
+
+/* How many scores are above that of the label, or equal and before it. */
+static int eval_rank(const double *p, int classes, int64_t label)
+{
+    int above = 0;
+    for (int i = 0; i < classes; i++)
+        above += p[i] > p[label] || (p[i] == p[label] && i < label);
+    return above;
+}
+
+static px_status eval_batch(void *context, px_session *session, int64_t first, int64_t samples,
+                            px_error *err)
+{
+    eval *e = context;
+    const px_check *c = e->c;
+    const int classes = c->scores.classes;
+    int64_t *labels = pxi_calloc((size_t)samples, sizeof *labels);
+    float *rows = pxi_calloc((size_t)px_plan_batch(e->plan) * (size_t)classes, sizeof *rows);
+    double *p = pxi_calloc((size_t)classes, sizeof *p);
+    px_status status = labels && rows && p ? PX_OK : pxi_check_nomem(err);
+    for (int64_t i = 0; status == PX_OK && i < samples; i++)
+        labels[i] = c->labelled ? px_dataset_label(c->set, first + i) : -1;
+    if (status == PX_OK)
+        status =
+            pxi_check_fill(c->set, &c->pre, NULL, c->floats, e->plan, session, first, samples, err);
+    if (status == PX_OK)
+        status = px_session_forward(session, err);
+    if (status == PX_OK)
+        status = px_session_judge(session, &c->scores, labels, samples, e->predictions + first,
+                                  e->loss + first, err);
+    if (status == PX_OK)
+        status = px_session_read(session, c->scores.value, samples, rows, err);
+    for (int64_t i = 0; status == PX_OK && i < samples; i++) {
+        const int64_t at = first + i;
+        e->confidence[at] = NAN;
+        if (e->predictions[at] < 0)
+            continue;
+        px_scores_probabilities(&c->scores, rows + i * classes, p);
+        e->confidence[at] = (float)p[e->predictions[at]];
+        e->near[at] = labels[i] >= 0 && eval_rank(p, classes, labels[i]) < 5;
+    }
+    free(labels);
+    free(rows);
+    free(p);
+    return status;
+}
+
+static void eval_count(eval *e)
+{
+    const px_check *c = e->c;
+    for (int64_t i = 0; i < c->count; i++) {
+        const int64_t label = c->labelled ? px_dataset_label(c->set, i) : -1;
+        const int64_t said = e->predictions[i];
+        if (label >= 0)
+            e->labelled[label]++;
+        if (said < 0) {
+            e->lost++;
+            continue;
+        }
+        const double sure = (double)e->confidence[i];
+        int bin = (int)ceil(sure * EVAL_BINS) - 1;
+        bin = bin < 0 ? 0 : bin >= EVAL_BINS ? EVAL_BINS - 1 : bin;
+        e->predicted[said]++;
+        e->bins[bin].count++;
+        e->bins[bin].confidence += sure;
+        if (label < 0)
+            continue;
+        e->bins[bin].right += label == said;
+        e->sure[label] += sure;
+        e->confusion[label * c->scores.classes + said]++;
+    }
+}
+
+/* --- the result ---------------------------------------------------------------------------------
+ */
+
+static double share(int64_t part, int64_t all)
+{
+    return all > 0 ? (double)part / (double)all : (double)NAN;
+}
+
+static void json_accuracy(const eval *e, px_json *out)
+{
+    const px_check *c = e->c;
+    int64_t right = 0, near = 0;
+    double loss = 0.0;
+    for (int64_t i = 0; i < c->count; i++) {
+        right += px_dataset_label(c->set, i) == e->predictions[i];
+        near += e->near[i];
+        loss += e->loss[i];
+    }
+    const double n = (double)c->count, p = (double)right / n, z = 1.959963984540054;
+    const double middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
+    const double half = z / (1.0 + z * z / n) * sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n));
+    px_json_int(out, "correct", right);
+    px_json_int(out, "wrong", c->count - right);
+    px_json_real(out, "accuracy", p);
+    px_json_array(out, "interval");
+    px_json_real(out, NULL, fmax(0.0, middle - half));
+    px_json_real(out, NULL, fmin(1.0, middle + half));
+    px_json_end(out);
+    px_json_real(out, "top5", c->scores.classes > 5 ? (double)near / n : (double)NAN);
+    px_json_real(out, "loss", loss / n);
+}
+
+static void json_classes(const eval *e, px_json *out)
+{
+    const px_check *c = e->c;
+    int worst = -1;
+    double lowest = 2.0;
+    px_json_array(out, "per_class");
+    for (int i = 0; i < c->scores.classes; i++) {
+        const int64_t right = e->confusion ? e->confusion[(int64_t)i * (c->scores.classes + 1)] : 0;
+        px_json_object(out, NULL);
+        px_json_int(out, "class", i);
+        px_json_string(out, "name", c->names[i]);
+        px_json_int(out, "predicted", e->predicted[i]);
+        if (c->labelled) {
+            const double recall = share(right, e->labelled[i]);
+            px_json_int(out, "count", e->labelled[i]);
+            px_json_int(out, "correct", right);
+            px_json_real(out, "accuracy", recall);
+            px_json_real(out, "precision", share(right, e->predicted[i]));
+            px_json_real(out, "confidence",
+                         e->labelled[i] ? e->sure[i] / (double)e->labelled[i] : (double)NAN);
+            if (recall < lowest) {
+                lowest = recall;
+                worst = i;
+            }
+        }
+        px_json_end(out);
+    }
+    px_json_end(out);
+    if (worst < 0)
+        return;
+    px_json_object(out, "worst");
+    px_json_int(out, "class", worst);
+    px_json_string(out, "name", c->names[worst]);
+    px_json_real(out, "accuracy", lowest);
+    px_json_end(out);
+}
+
+static void json_calibration(const eval *e, px_json *out)
+{
+    const px_check *c = e->c;
+    double ece = 0.0, most = 0.0, sum = 0.0;
+    int64_t n = 0;
+    for (int b = 0; b < EVAL_BINS; b++) {
+        const eval_bin *bin = &e->bins[b];
+        if (!bin->count)
+            continue;
+        const double gap = fabs(bin->confidence - (double)bin->right);
+        n += bin->count;
+        sum += bin->confidence;
+        ece += gap;
+        most = fmax(most, gap / (double)bin->count);
+    }
+    px_json_real(out, "confidence", n ? sum / (double)n : (double)NAN);
+    if (!c->labelled)
+        return;
+    px_json_object(out, "calibration");
+    px_json_real(out, "ece", n ? ece / (double)n : (double)NAN);
+    px_json_real(out, "most", n ? most : (double)NAN);
+    px_json_array(out, "bins");
+    for (int b = 0; b < EVAL_BINS; b++) {
+        const eval_bin *bin = &e->bins[b];
+        px_json_object(out, NULL);
+        px_json_real(out, "low", (double)b / EVAL_BINS);
+        px_json_real(out, "high", (double)(b + 1) / EVAL_BINS);
+        px_json_int(out, "count", bin->count);
+        px_json_real(out, "confidence",
+                     bin->count ? bin->confidence / (double)bin->count : (double)NAN);
+        px_json_real(out, "accuracy", share(bin->right, bin->count));
+        px_json_end(out);
+    }
+    px_json_end(out);
+    px_json_end(out);
+}
+
+typedef struct cell {
+    int label, said;
+    int64_t count;
+} cell;
+
+static int cell_compare(const void *a, const void *b)
+{
+    const cell *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->label != y->label ? x->label - y->label : x->said - y->said;
+}
+
+/* Cells above 0, the largest first, as many as a page can use. */
+static px_status json_confusion(const eval *e, px_json *out, px_error *err)
+{
+    const int classes = e->c->scores.classes;
+    size_t used = 0, left = 0;
+    for (int64_t i = 0; i < (int64_t)classes * classes; i++)
+        used += e->confusion[i] > 0;
+    cell *cells = pxi_calloc(PX_MAX(used, 1), sizeof *cells);
+    if (!cells)
+        return pxi_check_nomem(err);
+    used = 0;
+    for (int64_t i = 0; i < (int64_t)classes * classes; i++)
+        if (e->confusion[i] > 0)
+            cells[used++] = (cell){(int)(i / classes), (int)(i % classes), e->confusion[i]};
+    qsort(cells, used, sizeof *cells, cell_compare);
+    if (used > EVAL_CONFUSION_MOST) {
+        left = used - EVAL_CONFUSION_MOST;
+        used = EVAL_CONFUSION_MOST;
+    }
+    px_json_array(out, "confusion");
+    for (size_t i = 0; i < used; i++) {
+        px_json_array(out, NULL);
+        px_json_int(out, NULL, cells[i].label);
+        px_json_int(out, NULL, cells[i].said);
+        px_json_int(out, NULL, cells[i].count);
+        px_json_end(out);
+    }
+    px_json_end(out);
+    px_json_int(out, "confusion_left_out", (int64_t)left);
+    free(cells);
+    return PX_OK;
+}
+
+static px_status save_predictions(const eval *e, px_error *err)
+{
+    const px_shape shape = {.rank = 1, .dim = {e->c->count}};
+    const px_tensor predictions = {PX_INT64, shape, e->predictions};
+    const px_tensor confidence = {PX_FLOAT32, shape, e->confidence};
+    char *path = pxi_check_path(e->c, PREDICTIONS_FILE);
+    px_npz_writer *to = NULL;
+    if (!path)
+        return pxi_check_nomem(err);
+    px_status status = px_npz_create(path, &to, err);
+    free(path);
+    PX_TRY(status);
+    status = px_npz_add(to, "predictions", &predictions, err);
+    if (status == PX_OK)
+        status = px_npz_add(to, "confidence", &confidence, err);
+    if (status == PX_OK)
+        return px_npz_commit(to, err);
+    px_npz_abandon(to);
+    return status;
+}
+
+px_status pxi_check_predictions(px_check *c, px_error *err)
+{
+    char *path = pxi_check_path(c, PREDICTIONS_FILE);
+    px_npz *npz = NULL;
+    if (!path)
+        return pxi_check_nomem(err);
+    px_status status = px_npz_open(path, &npz, err);
+    free(path);
+    PX_TRY(status);
+    const px_tensor *said = px_npz_get(npz, "predictions"), *sure = px_npz_get(npz, "confidence");
+    if (!said || !sure || said->dtype != PX_INT64 || sure->dtype != PX_FLOAT32 ||
+        px_shape_count(&said->shape) != c->count || px_shape_count(&sure->shape) != c->count) {
+        status = px_fail(err, PX_E_INPUT, "'%.200s/" PREDICTIONS_FILE "' is not of these data",
+                         c->folder);
+    } else {
+        free(c->predictions);
+        free(c->confidence);
+        c->predictions = pxi_calloc((size_t)c->count, sizeof *c->predictions);
+        c->confidence = pxi_calloc((size_t)c->count, sizeof *c->confidence);
+        if (!c->predictions || !c->confidence) {
+            status = pxi_check_nomem(err);
+        } else {
+            memcpy(c->predictions, said->data, (size_t)c->count * sizeof *c->predictions);
+            memcpy(c->confidence, sure->data, (size_t)c->count * sizeof *c->confidence);
+            for (int64_t i = 0; i < c->count; i++) /* whatever is in the file */
+                if (c->predictions[i] < 0 || c->predictions[i] >= c->scores.classes)
+                    c->predictions[i] = -1;
+        }
+    }
+    px_npz_close(npz);
+    return status;
+}
+
+/* Guessing gives 1/classes. Near it: within three standard deviations of guessing, or closer to it
+ * than a twentieth of the way up. Few inputs prove nothing. */
+static px_status eval_chance(const eval *e, px_error *err)
+{
+    const px_check *c = e->c;
+    const double chance = 1.0 / c->scores.classes;
+    const double spread = 3.0 * sqrt(chance * (1.0 - chance) / (double)c->count);
+    int64_t right = 0;
+    for (int64_t i = 0; c->labelled && i < c->count; i++)
+        right += px_dataset_label(c->set, i) == e->predictions[i];
+    const double accuracy = (double)right / (double)c->count;
+    if (!c->labelled || c->o.allow_chance || c->scores.classes < 2 || c->count < 50 ||
+        accuracy > chance + fmax(spread, 0.05 * (1.0 - chance)))
+        return PX_OK;
+    return px_fail(err, PX_E_MISMATCH,
+                   "accuracy is %.2f%%, about what guessing one of %d classes gives: check --scale "
+                   "(now %g, %s), --mean (%s), --std (%s), the channel order, and whether labels "
+                   "and classes belong together; or go on with --allow-chance",
+                   100.0 * accuracy, c->scores.classes, (double)c->pre.scale, c->pre.scale_from,
+                   c->pre.mean_from, c->pre.std_from);
+}
+
+static px_status eval_new(eval *e, px_error *err)
+{
+    const px_check *c = e->c;
+    const size_t n = (size_t)c->count, classes = (size_t)c->scores.classes;
+    px_plan_options options = px_plan_options_default();
+    e->predictions = pxi_calloc(n, sizeof *e->predictions);
+    e->confidence = pxi_calloc(n, sizeof *e->confidence);
+    e->loss = pxi_calloc(n, sizeof *e->loss);
+    e->near = pxi_calloc(n, sizeof *e->near);
+    e->labelled = pxi_calloc(classes, sizeof *e->labelled);
+    e->predicted = pxi_calloc(classes, sizeof *e->predicted);
+    e->sure = pxi_calloc(classes, sizeof *e->sure);
+    if (c->labelled)
+        e->confusion = pxi_calloc(classes * classes, sizeof *e->confusion);
+    if (!e->predictions || !e->confidence || !e->loss || !e->near || !e->labelled ||
+        !e->predicted || !e->sure || (c->labelled && !e->confusion))
+        return pxi_check_nomem(err);
+    options.keep = &c->scores.value;
+    options.keep_count = 1;
+    options.no_outputs = true;
+    return pxi_check_plan(c, options, &e->plan, err);
+}
+
+static void eval_done(eval *e)
+{
+    free(e->predictions);
+    free(e->confidence);
+    free(e->loss);
+    free(e->near);
+    free(e->labelled);
+    free(e->predicted);
+    free(e->sure);
+    free(e->confusion);
+    px_plan_free(e->plan);
+}
+
+static px_status eval_write(const eval *e, px_json *out, px_error *err)
+{
+    static const char *const files[] = {PREDICTIONS_FILE};
+    const px_check *c = e->c;
+    px_json_int(out, "count", c->count);
+    px_json_bool(out, "labelled", c->labelled);
+    px_json_int(out, "not_numbers", e->lost);
+    px_json_string(out, "scores", c->scores.why);
+    px_json_int(out, "batch", px_plan_batch(e->plan));
+    px_json_bool(out, "batch_baked", px_plan_batch_is_baked(e->plan));
+    px_json_int(out, "flops", px_plan_flops(e->plan) / px_plan_batch(e->plan));
+    if (c->labelled)
+        json_accuracy(e, out);
+    json_calibration(e, out);
+    json_classes(e, out);
+    if (c->labelled)
+        PX_TRY(json_confusion(e, out, err));
+    PX_TRY(save_predictions(e, err));
+    return pxi_check_files(c, files, PX_LEN(files), out, err);
+}
+
+static px_status eval_run(px_check *c, px_json *out, px_error *err)
+{
+    eval e = {.c = c};
+    px_status status = eval_new(&e, err);
+    if (status == PX_OK)
+        status =
+            px_plan_run(e.plan, c->o.threads, c->count, eval_batch, &e, pxi_check_tick, c, err);
+    if (status == PX_OK) {
+        eval_count(&e);
+        status = eval_chance(&e, err);
+    }
+    if (status == PX_OK)
+        status = eval_write(&e, out, err);
+    eval_done(&e);
+    return status;
+}
+
+const pxi_stage pxi_stage_eval = {
+    .public = {.id = "eval",
+               .title = "Evaluation",
+               .help = "accuracy, per class, confusion, calibration"},
+    .version = 1,
+    .passes = 1.0,
+    .run = eval_run,
+};

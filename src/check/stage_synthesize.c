@@ -1,0 +1,292 @@
+/* src/check/stage_synthesize.c - inputs that excite the suspicious neurons (DeepFault, Algorithm 2)
+ *
+ * Inputs go in pieces, so that a time box can end between two of them.
+ */
+#include "check/check_suspects.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/select.h>
+#include <plexor/synthesize.h>
+#include <plexor/system.h>
+#include <stdlib.h>
+
+enum { SYNTHESIZE_PIECE = 64, SYNTHESIZE_PER_MINUTE = 200, SYNTHESIZE_LEAST = 40, SUSPECTS = 10 };
+
+typedef struct synthesize {
+    px_check *c;
+    px_suspicious *suspects;
+    px_probe *probe;
+    px_synthesis_targets targets;
+    px_synthesis_options options;
+    int64_t *chosen, count;
+    size_t *list_of;
+    pxi_findings findings;
+    int64_t base;  /* of the piece at work */
+    px_plan *plan; /* for confidences */
+    px_session *session;
+    float *values;
+
+    int64_t made, faults, unchanged;
+    double l1, l2, linf, linf_most, loss;
+    int64_t raised, neurons;
+} synthesize;
+
+/* How sure the network is of its answer to what is stored. */
+static px_status synthesize_confidence(synthesize *s, const px_synthesis_made *made, double *out,
+                                       px_error *err)
+{
+    const px_check *c = s->c;
+    const px_shape shape = px_dataset_shape(c->set);
+    const int64_t said = made->row->stored.predicted;
+    float *input = px_session_input(s->session, 0);
+    double p = NAN;
+    for (size_t i = 0; i < c->floats; i++)
+        input[i] = made->bytes ? (float)made->bytes[i] : made->exact[i];
+    PX_TRY(px_preprocess_apply(&c->pre, &shape, input, err));
+    PX_TRY(px_session_forward(s->session, err));
+    PX_TRY(px_session_read(s->session, c->scores.value, 1, s->values, err));
+    if (said >= 0) {
+        double *all = pxi_calloc((size_t)c->scores.classes, sizeof *all);
+        if (!all)
+            return pxi_check_nomem(err);
+        px_scores_probabilities(&c->scores, s->values, all);
+        p = all[said];
+        free(all);
+    }
+    *out = p;
+    return PX_OK;
+}
+
+static px_status synthesize_emit(void *context, const px_synthesis_made *made, px_error *err)
+{
+    synthesize *s = context;
+    const px_synthesis_row *row = made->row;
+    const px_synthesis_options *o = &s->options;
+    char step[PX_REAL_TEXT], distance[PX_REAL_TEXT];
+    px_text chain = {0};
+    int64_t changed = 0;
+    double confidence = NAN;
+    PX_TRY(synthesize_confidence(s, made, &confidence, err));
+    for (size_t i = 0; i < s->c->floats; i++) {
+        const float now = made->bytes ? (float)made->bytes[i] : made->exact[i];
+        changed += now != made->original[i];
+    }
+    px_text_format(&chain,
+                   "{\"engine\":\"synthesize\",\"neurons\":%" PRId64
+                   ",\"step\":%s,\"distance\":%s,\"iterations\":%" PRId64 "}",
+                   row->neurons, px_real_text(o->step, step), px_real_text(o->distance, distance),
+                   o->iterations);
+    s->made++;
+    s->faults += row->stored.predicted >= 0 && row->stored.predicted != row->label;
+    s->unchanged += row->unchanged_stored;
+    s->l1 += row->stored.l1;
+    s->l2 += row->stored.l2;
+    s->linf += row->stored.linf;
+    s->linf_most = fmax(s->linf_most, row->stored.linf);
+    s->loss += row->stored.loss;
+    s->raised += row->stored.rose;
+    s->neurons += row->neurons;
+    const pxi_finding finding = {
+        .input = row->input,
+        .label = row->label,
+        .before = row->before,
+        .predicted = row->stored.predicted,
+        .confidence_before = (double)s->c->confidence[row->input],
+        .confidence = confidence,
+        .l0 = changed,
+        .l2 = row->stored.l2,
+        .linf = row->stored.linf,
+        .executions = o->iterations,
+        .chain = px_text_get(&chain),
+        .original = made->original,
+        .exact = made->exact,
+        .bytes = made->bytes,
+    };
+    const px_status status = px_text_failed(&chain) ? pxi_check_nomem(err)
+                                                    : pxi_findings_put(&s->findings, &finding, err);
+    px_text_done(&chain);
+    return status;
+}
+
+/* Gradients start at another place of the layers than spectra are taken at. */
+static px_status synthesize_targets(synthesize *s, px_error *err)
+{
+    px_check *c = s->c;
+    px_probe_options options = px_probe_options_default();
+    px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
+    char *path = pxi_check_path(c, PXI_SUSPICIOUS_FILE), *layers = NULL;
+    px_status status = path ? px_suspicious_open(path, &s->suspects, err) : pxi_check_nomem(err);
+    free(path);
+    PX_TRY(status);
+    PX_TRY(px_suspicious_check(s->suspects, c->model, err));
+    if (!(layers = px_suspicious_layers(s->suspects)))
+        return pxi_check_nomem(err);
+    options.layers = layers;
+    options.tap = PX_TAP_PRE;
+    options.neurons = s->suspects->neurons;
+    options.deepxplore = s->suspects->deepxplore;
+    options.feeds = &feed;
+    options.feed_count = 1;
+    status = px_probe_new(c->model, &options, &s->probe, err);
+    free(layers);
+    PX_TRY(status);
+    return px_synthesis_targets_init(&s->targets, s->suspects, s->probe, c->scores.classes,
+                                     SUSPECTS, 0, err);
+}
+
+static px_status synthesize_choose(synthesize *s, px_error *err)
+{
+    const px_check *c = s->c;
+    bool *wanted = pxi_calloc((size_t)s->targets.classes, sizeof *wanted);
+    if (!wanted)
+        return pxi_check_nomem(err);
+    for (int i = 0; i < s->targets.classes; i++)
+        wanted[i] = s->targets.of_class[i] >= 0;
+    const px_synthesis_choice choice = {
+        .predictions = c->predictions,
+        .classes = s->targets.classes,
+        .wanted = wanted,
+        .limit = (int64_t)fmax(SYNTHESIZE_LEAST, SYNTHESIZE_PER_MINUTE * c->o.minutes),
+        .seed = c->o.seed,
+    };
+    const px_status status = px_synthesis_choose(c->set, &choice, &s->chosen, &s->count, err);
+    free(wanted);
+    PX_TRY(status);
+    if (s->count == 0)
+        return px_fail(err, PX_E_INPUT,
+                       "the network gets no input right whose class has suspicious neurons");
+    s->list_of = pxi_calloc((size_t)s->count, sizeof *s->list_of);
+    if (!s->list_of)
+        return pxi_check_nomem(err);
+    for (int64_t i = 0; i < s->count; i++)
+        s->list_of[i] = (size_t)s->targets.of_class[px_dataset_label(c->set, s->chosen[i])];
+    return PX_OK;
+}
+
+static px_status synthesize_begin(synthesize *s, px_error *err)
+{
+    px_check *c = s->c;
+    px_json json = {0};
+    px_plan_options plan = px_plan_options_default();
+    plan.keep = &c->scores.value;
+    plan.keep_count = 1;
+    plan.no_outputs = true;
+    plan.batch = 1;
+    PX_TRY(pxi_check_plan(c, plan, &s->plan, err));
+    PX_TRY(px_session_new(s->plan, &s->session, err));
+    s->values =
+        pxi_calloc((size_t)px_plan_batch(s->plan), (size_t)c->scores.classes * sizeof *s->values);
+    if (!s->values)
+        return pxi_check_nomem(err);
+    s->options = px_synthesis_options_default();
+    s->options.batch = c->o.batch;
+    s->options.threads = c->o.threads;
+    s->options.emit = synthesize_emit;
+    s->options.emit_context = s;
+    PX_TRY(px_synthesis_complete(&s->options, c->set, &c->pre, err));
+    px_json_object(&json, NULL);
+    px_json_string(&json, "command", "synthesize");
+    px_json_string(&json, "measure", s->suspects->measure);
+    px_json_int(&json, "k", SUSPECTS);
+    px_json_real(&json, "step", s->options.step);
+    px_json_real(&json, "distance", s->options.distance);
+    px_json_int(&json, "iterations", s->options.iterations);
+    px_preprocess_json(&c->pre, &json);
+    px_json_end(&json);
+    px_status status =
+        pxi_findings_begin(c, PXI_STAGE_synthesize, px_json_text(&json), &s->findings, err);
+    px_json_done(&json);
+    for (size_t i = 0; i < s->suspects->count && status == PX_OK; i++) {
+        const px_suspect *suspect = &s->suspects->items[i];
+        status =
+            px_campaign_put_neuron(s->findings.campaign, s->suspects->measure, suspect->class_index,
+                                   suspect->layer, suspect->unit, suspect->score, err);
+    }
+    return status;
+}
+
+static px_status synthesize_pieces(synthesize *s, px_error *err)
+{
+    px_check *c = s->c;
+    const double deadline = pxi_check_deadline(c);
+    px_synthesis_job job = {
+        .model = c->model,
+        .probe = s->probe,
+        .set = c->set,
+        .pre = &c->pre,
+        .lists = s->targets.lists,
+        .list_count = s->targets.count,
+    };
+    for (s->base = 0; s->base < s->count; s->base += job.count) {
+        px_synthesis *synthesis = NULL;
+        if (s->base > 0 && px_clock_s() > deadline)
+            break;
+        job.count = PX_MIN(s->count - s->base, (int64_t)SYNTHESIZE_PIECE);
+        job.inputs = s->chosen + s->base;
+        job.list_of = s->list_of + s->base;
+        PX_TRY(px_synthesize(&job, &s->options, &synthesis, err));
+        px_synthesis_free(synthesis);
+        if (!pxi_check_tick(c, s->base + job.count, s->count))
+            return px_fail(err, PX_E_CANCELLED, "stopped while inputs were synthesized");
+    }
+    return pxi_findings_finish(&s->findings, err);
+}
+
+static void synthesize_write(const synthesize *s, px_json *out)
+{
+    const double n = (double)s->made;
+    px_json_string(out, "measure", s->suspects->measure);
+    px_json_int(out, "k", SUSPECTS);
+    px_json_string(out, "definition", px_probe_describe(s->probe));
+    px_json_real(out, "step", s->options.step);
+    px_json_real(out, "distance", s->options.distance);
+    px_json_int(out, "count", s->made);
+    px_json_int(out, "planned", s->count);
+    px_json_bool(out, "cut_short", s->made < s->count);
+    px_json_int(out, "faults", s->faults);
+    px_json_real(out, "accuracy", 1.0 - (double)s->faults / n);
+    px_json_real(out, "loss", s->loss / n);
+    px_json_real(out, "l1", s->l1 / n);
+    px_json_real(out, "l2", s->l2 / n);
+    px_json_real(out, "linf", s->linf / n);
+    px_json_real(out, "linf_most", s->linf_most);
+    px_json_real(out, "raised", s->neurons ? (double)s->raised / (double)s->neurons : (double)NAN);
+    px_json_int(out, "unchanged", s->unchanged);
+}
+
+static px_status synthesize_run(px_check *c, px_json *out, px_error *err)
+{
+    synthesize s = {.c = c};
+    px_status status = synthesize_targets(&s, err);
+    if (status == PX_OK)
+        status = synthesize_choose(&s, err);
+    if (status == PX_OK)
+        status = synthesize_begin(&s, err);
+    if (status == PX_OK)
+        status = synthesize_pieces(&s, err);
+    if (status == PX_OK)
+        synthesize_write(&s, out);
+    pxi_findings_close(&s.findings);
+    px_session_free(s.session);
+    px_plan_free(s.plan);
+    free(s.values);
+    free(s.chosen);
+    free(s.list_of);
+    px_synthesis_targets_done(&s.targets);
+    px_probe_free(s.probe);
+    px_suspicious_free(s.suspects);
+    return status;
+}
+
+const pxi_stage pxi_stage_synthesize = {
+    .public = {.id = "synthesize",
+               .title = "Synthesized failures",
+               .help = "inputs that raise the suspicious neurons",
+               .labels = true},
+    .version = 1,
+    .after = PXI_AFTER(eval) | PXI_AFTER(localize),
+    .needs = PXI_AFTER(eval) | PXI_AFTER(localize),
+    .passes = -0.15,
+    .run = synthesize_run,
+};

@@ -1,0 +1,155 @@
+/* src/cli/cmd_check.c - plexor check [MODEL --data SPEC]: the whole examination, and a page of it
+ */
+#include "cli/check_print.h"
+#include "cli/cli_net.h"
+
+#include <plexor/check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct check_view {
+    const cli_command *self;
+    cli_progress progress;
+} check_view;
+
+/* "cover (3 of 11) 48%, 1:20 left". */
+static bool check_tell(void *context, const px_check_progress *p)
+{
+    check_view *view = context;
+    if (cli_progress_due(&view->progress)) {
+        char left[CLI_NUMBER_TEXT] = "?", past[CLI_NUMBER_TEXT], text[160];
+        if (p->seconds_left >= 0.0)
+            cli_duration(p->seconds_left, left);
+        cli_duration(p->seconds, past);
+        if (p->count > 0 && p->index < p->count)
+            snprintf(text, sizeof text, "%s (%zu of %zu) %.0f%%, %s, about %s left", p->stage,
+                     p->index + 1, p->count,
+                     p->total > 0 ? 100.0 * (double)p->done / (double)p->total : 0.0, past, left);
+        else
+            snprintf(text, sizeof text, "%s, %s", p->stage, past);
+        cli_progress_show(&view->progress, p->share, text);
+    }
+    return !cli_interrupted();
+}
+
+static void check_note(void *context, const char *sentence)
+{
+    check_view *view = context;
+    cli_progress_end(&view->progress);
+    cli_note(view->self, "%s", sentence);
+}
+
+static int check_finish(const cli_command *self, const px_check *check, bool as_json, int argc,
+                        char **argv)
+{
+    int rc = CLI_DONE;
+    if (as_json) {
+        px_json json = {0};
+        px_json_object(&json, NULL);
+        px_check_json(check, &json);
+        px_json_array(&json, "command");
+        px_json_string(&json, NULL, "plexor");
+        for (int i = 0; i < argc; i++)
+            px_json_string(&json, NULL, argv[i]);
+        px_json_end(&json);
+        px_json_end(&json);
+        rc = cli_print_json(self, &json);
+    } else {
+        check_print(check);
+    }
+    return rc == CLI_DONE && px_check_verdict(check) == PX_VERDICT_FAIL ? CLI_CHECK_FAILED : rc;
+}
+
+static int check_run(const cli_command *self, int argc, char **argv)
+{
+    cli_data data = CLI_DATA_DEFAULT;
+    cli_workers workers = {0};
+    cli_output output = {0};
+    px_check_options o = px_check_options_default();
+    const cli_option options[] = {
+        CLI_DATA_OPTIONS(&data),
+        CLI_STRING(0, "train", &o.train, "SPEC",
+                   "training data to learn ranges from; the data's own train part without it"),
+        CLI_INT(
+            0, "train-limit", &o.train_limit, "N", 0, 9e15,
+            "learn from so many of them, and train the default network on so many; 0: 1,000, and "
+            "all"),
+        CLI_STRING('o', "output", &o.folder, "FOLDER",
+                   "where results, findings and the page go; an interrupted check goes on there"),
+        CLI_STRING(0, "report", &o.page, "FILE.html", "the page; FOLDER/report.html without it"),
+        CLI_REAL(0, "minutes", &o.minutes, "M", 0, 1e6,
+                 "at most so long for synthesizing, attacking and fuzzing failures"),
+        CLI_STRING(0, "only", &o.only, "STAGES",
+                   "these stages, and what they need: profile, eval, cover, select, localize, "
+                   "synthesize, attack, fuzz, assess, describe, cluster"),
+        CLI_STRING(0, "skip", &o.skip, "STAGES", "not these"),
+        CLI_STRING(0, "fail-under", &o.gates, "NAME=X,...",
+                   "exit with 1 unless all hold: accuracy=0.9,faults=100; 'plexor list gates' "
+                   "names them"),
+        CLI_STRING(0, "junit", &o.junit, "FILE.xml", "the verdict as JUnit XML"),
+        CLI_FLAG(0, "full", &o.full, "all findings on the page, however large that makes it"),
+        CLI_FLAG(0, "allow-chance", &o.allow_chance,
+                 "do not stop where accuracy is that of guessing"),
+        CLI_WORKER_OPTIONS(&workers),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    const int stop = cli_parse(self, argc, argv, options, &o.model, 0, 1);
+    if (stop != CLI_GO)
+        return stop;
+    px_error err = {0};
+    px_check *check = NULL;
+    px_text command = {0};
+    check_view view = {.self = self, .progress = cli_progress_start("check")};
+    cli_command_line(&command, argc, argv);
+    o.data = data.spec;
+    o.read.split = data.split;
+    o.read.limit = data.limit;
+    o.read.offset = data.offset;
+    o.read.shuffle = data.shuffle;
+    o.scale = data.scale;
+    o.mean = data.mean;
+    o.std = data.std;
+    o.size = data.size;
+    o.audio = data.audio;
+    o.seed = (uint64_t)data.seed;
+    o.threads = (int)workers.threads;
+    o.batch = workers.batch;
+    o.command = px_text_get(&command);
+    o.progress = check_tell;
+    o.note = check_note;
+    o.context = &view;
+    cli_catch_signals();
+    px_status status = px_check_new(&o, &check, &err);
+    if (status == PX_OK)
+        status = px_check_run(check, &err);
+    cli_progress_end(&view.progress);
+    const int rc =
+        status == PX_OK ? check_finish(self, check, output.json, argc, argv) : cli_fail(self, &err);
+    px_check_free(check);
+    px_text_done(&command);
+    return rc;
+}
+
+const cli_command cli_command_check = {
+    .name = "check",
+    .usage = "[MODEL --data SPEC] [-o FOLDER] [--minutes M] [--fail-under NAME=X,...]",
+    .help = "the whole examination of a classifier, on one page",
+    .details =
+        "Evaluates a network, measures coverage, says which inputs to label, which neurons are "
+        "active when it is wrong, makes failures in three ways, measures how bad they are, shows "
+        "what the neurons respond to and which failures are alike, and writes one HTML page that "
+        "opens offline. Without arguments it trains a LeNet-5 on Fashion-MNIST (on generated "
+        "digits where that is not installed) and examines that.\n"
+        "Every stage leaves its result in the folder, and an interrupted check goes on where it "
+        "was. What cannot be done (no labels, no training data) is left out, and the page says "
+        "why. The number of failures that are tried grows with --minutes; where the time is up "
+        "first, that is said, and only then do equal runs differ.\n"
+        "Exit status 1 where a gate of --fail-under does not hold. docs/check.md has the stages, "
+        "the files and the gates.",
+    .examples = "plexor check\n"
+                "plexor check net.onnx --data photos/ --mean imagenet --std imagenet --minutes 5\n"
+                "plexor check net.onnx --data digits --fail-under accuracy=0.9,faults=100 --junit "
+                "check.xml\n",
+    .run = check_run,
+};
