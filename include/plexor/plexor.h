@@ -44,6 +44,7 @@
 #include <plexor/captioner.h>
 #include <plexor/concepts.h>
 #include <plexor/decision_path.h>
+#include <plexor/describe.h>
 #include <plexor/exemplars.h>
 #include <plexor/text_encoder.h>
 

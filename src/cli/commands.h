@@ -12,6 +12,7 @@
     X(map)              \
     X(cover)            \
     X(profile)          \
+    X(describe)         \
     X(localize)         \
     X(select)           \
     X(merge)            \

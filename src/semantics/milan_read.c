@@ -14,7 +14,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,11 +35,10 @@ typedef struct milan_in {
 
 static bool exists(const char *folder, const char *name)
 {
-    char *path = pxi_exemplar_path(folder, name);
+    char path[PATH_MAX];
     struct stat facts;
-    const bool there = path && stat(path, &facts) == 0;
-    free(path);
-    return there;
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < sizeof path && stat(path, &facts) == 0;
 }
 
 /* --- arrays -------------------------------------------------------------------------------------
@@ -291,6 +292,8 @@ static px_status load_own(px_exemplars *e, const char *root, const char *path, p
     PX_TRY(pxi_file_read(path, 1 << 20, &text, &size, err));
     px_status status = px_json_parse(text, size, &document, err);
     free(text);
+    if (status == PX_E_NOMEM)
+        return status;
     if (status != PX_OK)
         return px_fail(err, PX_E_INPUT, "'%s': not the JSON that plexor writes", path);
     const px_json_value *top = px_json_root(document);
@@ -332,7 +335,9 @@ static px_status load_any(px_exemplars *e, const char *root, px_error *err)
     px_status status = PX_OK;
     for (int i = 0; i < count; i++) {
         char *path = pxi_exemplar_path(root, entries[i]->d_name);
-        if (status == PX_OK && path && exists(path, "images.npy")) {
+        if (status == PX_OK && !path)
+            status = px_fail(err, PX_E_NOMEM, "out of memory");
+        if (status == PX_OK && exists(path, "images.npy")) {
             char *name = pxi_exemplar_layer_name(entries[i]->d_name);
             status =
                 name ? add_layer(e, root, name, err) : px_fail(err, PX_E_NOMEM, "out of memory");
