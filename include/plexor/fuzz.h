@@ -22,6 +22,7 @@
 #define PLEXOR_FUZZ_H
 
 #include <plexor/cover.h>
+#include <plexor/decision_path.h>
 #include <plexor/mutate.h>
 #include <plexor/store.h>
 
@@ -59,6 +60,21 @@ PX_API const px_fuzz_policy *px_fuzz_policy_find(const char *id);
 
 typedef struct px_fuzz_report px_fuzz_report;
 
+/* A guide that reads decision paths instead of coverage (NSGen, Algorithm 1), for `loop`: a mutant
+ * is kept where its path is less similar to that of the input it was made from than tau. */
+typedef struct px_fuzz_paths {
+    px_paths *paths; /* borrowed, as is all here; nobody else uses them while it runs */
+    px_path_judge *judge;
+    const px_threshold *threshold; /* that px_threshold_check() found to fit */
+    px_path_mode mode;
+    bool root; /* the path of the seed is compared with, not that of the entry */
+} px_fuzz_paths;
+/* "nsgen", or what the mode leaves out: "nsgen-label-only". */
+PX_API const char *px_fuzz_paths_name(px_path_mode mode);
+/* PX_E_USAGE, naming them; false, with PX_OK, for a text that does not begin with "nsgen". */
+PX_API px_status px_fuzz_paths_parse(const char *guide, bool *is, px_path_mode *mode,
+                                     px_error *err);
+
 typedef struct px_fuzz_options {
     px_campaign *campaign;         /* borrowed, opened for writing */
     const px_model *model;         /* borrowed, as is all below */
@@ -67,6 +83,7 @@ typedef struct px_fuzz_options {
     const px_dataset *set; /* labelled; its inputs are the seeds */
     const px_preprocess *pre;
     px_cover *cover; /* of one criterion; the engine's own where it has one. NULL: none */
+    const px_fuzz_paths *paths; /* the guide instead of a cover; NULL: none */
     const px_profile
         *profile;          /* that the cover was made with, kept as blob "profile"; NULL: none */
     const char *engine;    /* "loop" */

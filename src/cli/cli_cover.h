@@ -45,6 +45,11 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
                            const px_shape *shape, const px_cover_options *options, px_profile **out,
                            px_error *err);
 
+/* The training data themselves, by the same rules; `who` needs them. */
+px_status cli_training_open(const px_model *model, const cli_data *data,
+                            const cli_training *training, const char *who, px_preprocess *pre,
+                            px_dataset **out, px_error *err);
+
 /* The same with what is to be learned, which is freed; `who` needs it: "selectors". */
 px_status cli_profile_learn(const cli_command *self, const px_model *model, const cli_data *data,
                             const cli_training *training, const cli_workers *workers,

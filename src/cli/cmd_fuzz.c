@@ -1,5 +1,5 @@
 /* src/cli/cmd_fuzz.c - plexor fuzz MODEL --data SPEC -o CAMPAIGN */
-#include "cli/cli_cover.h"
+#include "cli/fuzz_guide.h"
 #include "cli/fuzz_screen.h"
 #include "cli/fuzz_summary.h"
 
@@ -14,6 +14,7 @@ typedef struct fuzz_args {
     cli_data data;
     cli_neurons neurons;
     cli_training training;
+    fuzz_guide_args words;
     cli_workers workers;
     cli_list set;
     const char *guide, *preset, *engine, *policy, *mutations, *styles, *store;
@@ -37,6 +38,8 @@ typedef struct fuzz_job {
     px_profile *profile;
     px_styles *styles;
     px_cover *cover;
+    fuzz_guide words; /* of --guide nsgen */
+    bool by_paths;
     px_fuzz *fuzz;
     px_text command;
     fuzz_screen *screen;
@@ -110,7 +113,8 @@ static px_status fuzz_profile(const cli_command *self, const fuzz_args *a, fuzz_
                             &job->inputs.shape, &learn, &job->profile, err);
 }
 
-static px_status fuzz_guide(const cli_command *self, fuzz_args *a, fuzz_job *job, px_error *err)
+static px_status fuzz_open_guide(const cli_command *self, fuzz_args *a, fuzz_job *job,
+                                 px_error *err)
 {
     const px_fuzz_engine *engine = px_fuzz_engine_find(a->engine);
     if (engine && !engine->guided) {
@@ -123,10 +127,19 @@ static px_status fuzz_guide(const cli_command *self, fuzz_args *a, fuzz_job *job
         a->guide = a->policy && strcmp(a->policy, "tensorfuzz") == 0 ? "cc" : "kmnc";
     if (strcmp(a->guide, "random") == 0)
         return PX_OK;
+    px_path_mode mode = PX_PATH_FULL;
+    PX_TRY(px_fuzz_paths_parse(a->guide, &job->by_paths, &mode, err));
+    if (job->by_paths && !a->policy)
+        a->policy = "nsgen";
+    if (job->by_paths)
+        return fuzz_guide_open(self, &a->words, mode, &a->data, &a->neurons, &a->training,
+                               &a->workers, job->model, &job->inputs, job->campaign, &job->words,
+                               err);
     if (!px_criterion_find(a->guide))
-        return px_fail(err, PX_E_USAGE,
-                       "there is no guide '%.60s'; it is random, or one of 'plexor list criteria'",
-                       a->guide);
+        return px_fail(
+            err, PX_E_USAGE,
+            "there is no guide '%.60s'; it is random, nsgen, or one of 'plexor list criteria'",
+            a->guide);
     PX_TRY(fuzz_profile(self, a, job, err));
     const px_cover_options options = fuzz_cover_options(a, job->profile);
     return px_cover_new(job->model, &job->inputs.shape, &options, &job->cover, err);
@@ -152,6 +165,7 @@ static px_status fuzz_start(const fuzz_args *a, fuzz_job *job, px_error *err)
     options.set = job->inputs.set;
     options.pre = &job->inputs.pre;
     options.cover = job->cover;
+    options.paths = job->by_paths ? &job->words.by : NULL;
     options.profile = job->profile;
     options.engine = a->engine;
     options.policy = a->policy;
@@ -184,7 +198,7 @@ static px_status fuzz_open(const cli_command *self, fuzz_args *a, const char *pa
     PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
     if (a->styles)
         PX_TRY(px_styles_open(a->styles, &job->styles, err));
-    PX_TRY(fuzz_guide(self, a, job, err));
+    PX_TRY(fuzz_open_guide(self, a, job, err));
     return fuzz_start(a, job, err);
 }
 
@@ -211,6 +225,7 @@ static void fuzz_close(fuzz_job *job)
 {
     px_fuzz_free(job->fuzz);
     px_cover_free(job->cover);
+    fuzz_guide_close(&job->words);
     px_profile_free(job->profile);
     px_styles_free(job->styles);
     cli_inputs_close(&job->inputs);
@@ -249,7 +264,9 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_FLAG(0, "resume", &a.resume, "go on with that campaign"),
         CLI_STRING(0, "guide", &a.guide, "CRITERION",
                    "what must grow for a mutant to be kept: one of 'plexor list criteria' (kmnc "
-                   "unless told), or random: everything is kept"),
+                   "unless told), or random: everything is kept; nsgen: what is decided on another "
+                   "path, in words"),
+        FUZZ_GUIDE_OPTIONS(&a.words),
         CLI_STRING(0, "engine", &a.engine, "NAME", "the search; 'plexor list engines' names them"),
         CLI_STRING(0, "policy", &a.policy, "NAME",
                    "schedule, energy and validity; 'plexor list policies' names them"),

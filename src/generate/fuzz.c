@@ -259,12 +259,18 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
     PX_TRY(fuzz_engine_choose(fuzz, err));
     PX_TRY(pxi_fuzz_settings_read(fuzz, err));
     fuzz->guide = o->cover                     ? px_cover_criterion(o->cover, 0)->id
+                  : o->paths                   ? px_fuzz_paths_name(o->paths->mode)
                   : fuzz->engine->shown.guided ? "random"
                   : fuzz->engine->criterion    ? fuzz->engine->criterion
                                                : "none";
     if (o->cover && px_cover_count(o->cover) != 1)
         return px_fail(err, PX_E_USAGE, "a campaign has one guide, not %zu criteria",
                        px_cover_count(o->cover));
+    if (o->paths && (o->cover || !fuzz->engine->shown.guided))
+        return px_fail(err, PX_E_USAGE,
+                       o->cover ? "a campaign has one guide: coverage or paths"
+                                : "engine '%s' has a guide of its own",
+                       fuzz->engine->shown.id);
     if (o->command) {
         fuzz->command = pxi_strdup(o->command);
         if (!fuzz->command)
@@ -289,6 +295,7 @@ px_status px_fuzz_new(const px_fuzz_options *options, px_fuzz **out, px_error *e
     fuzz->options = *options;
     fuzz->campaign = options->campaign;
     fuzz->cover = options->cover;
+    fuzz->paths = options->paths;
     fuzz->seed = options->seed;
     fuzz->run_from = NAN;
     fuzz->now.last_find_s = fuzz->now.last_fault_s = -1.0;

@@ -92,16 +92,17 @@ struct px_fuzz {
     size_t model_count;
     px_scores scores; /* of models[0] */
     int classes;
-    int64_t polluted_class;   /* -1: unknown */
-    px_shape shape;           /* of an input without the batch, CHW for pictures */
-    px_shape feed_shape;      /* of the network's input, batch 1 */
-    size_t size, pixel_bytes; /* values of an input, and its bytes in the campaign */
-    size_t samples;           /* of recordings that are mutated as such; 0: inputs are pictures */
-    bool rounds;              /* the campaign's pixels are bytes; else float */
-    double unit;              /* distances are told in units; a stored value is so many of them */
-    double low, high;         /* of stored values: 0 and 255 for bytes */
-    px_preprocess pre;        /* from stored values */
-    px_cover *cover;          /* the guide's; NULL: none */
+    int64_t polluted_class;     /* -1: unknown */
+    px_shape shape;             /* of an input without the batch, CHW for pictures */
+    px_shape feed_shape;        /* of the network's input, batch 1 */
+    size_t size, pixel_bytes;   /* values of an input, and its bytes in the campaign */
+    size_t samples;             /* of recordings that are mutated as such; 0: inputs are pictures */
+    bool rounds;                /* the campaign's pixels are bytes; else float */
+    double unit;                /* distances are told in units; a stored value is so many of them */
+    double low, high;           /* of stored values: 0 and 255 for bytes */
+    px_preprocess pre;          /* from stored values */
+    px_cover *cover;            /* the guide's; NULL: none */
+    const px_fuzz_paths *paths; /* the guide, where it reads decision paths; NULL: it does not */
     px_pool *pool;
     int workers;
     uint64_t seed;

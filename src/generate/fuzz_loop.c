@@ -5,7 +5,7 @@
  * one pick (`share` of them under NLC's power schedule). Mutants are looked at in the order of
  * their numbers, so that each sees the coverage which those before it left.
  */
-#include "generate/fuzz_loop.h"
+#include "generate/fuzz_paths.h"
 
 #include "base/memory.h"
 
@@ -97,6 +97,7 @@ static void loop_close(void *state)
     pxi_loop *loop = state;
     if (!loop)
         return;
+    pxi_loop_paths_close(loop);
     for (size_t i = 0; i < loop->count; i++) {
         free(loop->entries[i].pixels);
         free(loop->entries[i].reference);
@@ -162,6 +163,8 @@ static px_status loop_open(px_fuzz *fuzz, void **state, px_error *err)
     if (status == PX_OK)
         status = pxi_wave_open(loop, err);
     if (status == PX_OK)
+        status = pxi_loop_paths_open(loop, err);
+    if (status == PX_OK)
         *state = loop;
     else
         loop_close(loop);
@@ -214,6 +217,8 @@ static px_status loop_save(const void *state, px_text *bytes, px_error *err)
         pxi_fuzz_save_int(bytes, loop->yields[i].kept);
         pxi_fuzz_save_int(bytes, loop->yields[i].faults);
     }
+    if (loop->paths)
+        pxi_loop_paths_save(loop, bytes);
     return PX_OK;
 }
 
@@ -234,6 +239,8 @@ static bool loop_load(pxi_loop *loop, const void *saved, size_t size)
             !pxi_fuzz_load_int(&from, 0, INT64_MAX, &y->faults))
             return false;
     }
+    if (loop->paths && !pxi_loop_paths_load(loop, &from))
+        return false;
     return from.at == from.end;
 }
 
@@ -321,7 +328,20 @@ static px_status loop_put(pxi_loop *loop, const pxi_wave_item *item, px_input_ki
                             .lineage = item->made.lineage};
     PX_TRY(pxi_fuzz_put(fuzz, &find, &child.id, err));
     loop->cycle_found = loop->queue.cycles;
-    return queued ? pxi_loop_push(loop, &child, pixels, err) : PX_OK;
+    if (!queued)
+        return PX_OK;
+    PX_TRY(pxi_loop_push(loop, &child, pixels, err));
+    return loop->paths ? pxi_loop_paths_push(loop, item, err) : PX_OK;
+}
+
+/* Whether the guide wants it; without one everything is wanted. */
+static bool loop_gains(pxi_loop *loop, const pxi_wave_item *item)
+{
+    const px_fuzz *fuzz = loop->fuzz;
+    if (loop->paths)
+        return pxi_loop_paths_keeps(loop, item);
+    return !fuzz->cover ||
+           px_cover_gain(fuzz->cover, 0, fuzz->readers[item->slot], item->row) > 0.0;
 }
 
 /* Looks at one mutant; *found: it became an entry. */
@@ -346,8 +366,7 @@ static px_status loop_look(pxi_loop *loop, const pxi_wave_item *item, bool *foun
         yield->faults++;
         return loop_put(loop, item, PX_INPUT_FAULT, false, err);
     }
-    const bool gains =
-        !fuzz->cover || px_cover_gain(fuzz->cover, 0, fuzz->readers[item->slot], item->row) > 0.0;
+    const bool gains = loop_gains(loop, item);
     loop->accepted += 0.02 * ((gains ? 1.0 : 0.0) - loop->accepted);
     if (!gains)
         return PX_OK;
@@ -400,6 +419,13 @@ static void loop_report(const void *state, px_fuzz_report *report)
     report->stage_total = loop->queue.cycle_size;
     report->yields = loop->yields;
     report->yield_count = loop->rule.all.set->entry_count;
+    if (loop->paths)
+        pxi_loop_paths_report(loop, report);
+}
+
+static px_coverage loop_coverage(const void *state)
+{
+    return pxi_loop_paths_coverage(state);
 }
 
 const pxi_fuzz_engine pxi_fuzz_engine_loop = {
@@ -421,4 +447,5 @@ const pxi_fuzz_engine pxi_fuzz_engine_loop = {
     .save = loop_save,
     .report = loop_report,
     .close = loop_close,
+    .coverage = loop_coverage,
 };

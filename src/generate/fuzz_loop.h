@@ -15,6 +15,7 @@ typedef struct pxi_loop_entry {
     px_lineage lineage;
     uint8_t *pixels;    /* NULL: in the campaign */
     uint8_t *reference; /* NULL: not made yet, or the root's pixels */
+    px_path *path;      /* NULL: not found yet, or nobody asks (fuzz_paths.c) */
 } pxi_loop_entry;
 
 typedef struct pxi_loop_turn { /* what is picked, and how many mutants of each are made */
@@ -41,10 +42,15 @@ typedef struct pxi_wave_item { /* such a mutant, made and judged beforehand */
     pxi_fuzz_verdict verdict;
     size_t slot; /* reader and row that hold what the guide reads */
     int64_t row;
+    px_path path; /* where the guide reads paths: the mutant's, and how like its parent's */
+    double similarity, label_similarity;
 } pxi_wave_item;
+
+typedef struct pxi_loop_paths pxi_loop_paths;
 
 typedef struct pxi_loop {
     px_fuzz *fuzz;
+    pxi_loop_paths *paths; /* NULL: the guide does not read them */
     pxi_queue queue;
     pxi_mutant_rule rule;
     int64_t energy;
@@ -99,6 +105,8 @@ void pxi_wave_close(pxi_loop *loop);
 px_status pxi_wave_get(pxi_loop *loop, const pxi_loop_turn *turn, size_t pick, int64_t number,
                        const pxi_wave_item **out, px_error *err);
 void pxi_wave_unlend(pxi_loop *loop);
+/* A picture of the loop as the network's input. */
+px_status pxi_wave_input(const pxi_loop *loop, const uint8_t *pixels, float *input, px_error *err);
 
 /* fuzz_loop.c: the picks of a turn; *out has a count of 0 where nothing is left. */
 px_status pxi_loop_picks(pxi_loop *loop, int64_t turn, pxi_loop_turn *out, px_error *err);

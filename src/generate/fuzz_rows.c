@@ -374,6 +374,8 @@ px_status pxi_fuzz_put_point(px_fuzz *fuzz, px_error *err)
         fuzz->now.coverage = fuzz->engine->coverage(fuzz->state);
     else
         return PX_OK;
+    if (isnan(fuzz->now.coverage.value)) /* a loop without a guide */
+        return PX_OK;
     if (!rows_point_due(fuzz->turn) || (fuzz->turn > 0 && fuzz->executions == fuzz->point_step))
         return PX_OK;
     fuzz->point_step = fuzz->executions;

@@ -197,6 +197,15 @@ px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
         px_json_string(&json, "guide_settings", px_cover_settings_text(fuzz->cover, 0));
         px_json_string(&json, "guide_neurons", px_cover_definition(fuzz->cover, 0));
     }
+    if (fuzz->paths) {
+        const px_threshold *t = fuzz->paths->threshold;
+        px_json_string(&json, "guide_settings", px_paths_describe(fuzz->paths->paths));
+        px_json_string(&json, "guide_compares", fuzz->paths->root ? "root" : "parent");
+        px_json_real(&json, "tau", t->of[fuzz->paths->mode].tau);
+        json_hash(&json, "bank", t->bank);
+        json_hash(&json, "encoder", t->encoder);
+        json_hash(&json, "paths", t->paths);
+    }
     if (fuzz->options.profile)
         json_hash(&json, "profile", px_profile_hash(fuzz->options.profile));
     px_preprocess_json(fuzz->options.pre, &json);

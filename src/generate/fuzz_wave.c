@@ -11,7 +11,7 @@
  *
  * One job of the wave writes what the last one found.
  */
-#include "generate/fuzz_loop.h"
+#include "generate/fuzz_paths.h"
 
 #include "base/memory.h"
 
@@ -215,7 +215,8 @@ static px_status wave_plan(pxi_loop *loop, const pxi_loop_turn *turn, int64_t nu
     loop->wish_count = 0;
     pxi_wave_unlend(loop);
     wave_wish_turn(loop, turn, number, true);
-    if (loop->first || loop->queue.rule.pick == PXI_PICK_PROB) { /* else nobody knows the queue */
+    /* Beyond this turn: where the queue is known, and a mutant costs little more than a look. */
+    if (!loop->paths && (loop->first || loop->queue.rule.pick == PXI_PICK_PROB)) {
         pxi_queue_guess(&loop->queue);
         const px_status status = wave_guess(loop, turn, err);
         pxi_queue_forget(&loop->queue);
@@ -229,7 +230,7 @@ static px_status wave_plan(pxi_loop *loop, const pxi_loop_turn *turn, int64_t nu
 /* --- making and judging --------------------------------------------------------------------------
  */
 
-static px_status wave_input(pxi_loop *loop, const uint8_t *pixels, float *input, px_error *err)
+px_status pxi_wave_input(const pxi_loop *loop, const uint8_t *pixels, float *input, px_error *err)
 {
     const px_fuzz *fuzz = loop->fuzz;
     if (fuzz->rounds)
@@ -275,7 +276,7 @@ static px_status wave_job(void *context, int worker, int64_t index, px_error *er
             continue;
         item->slot = slot;
         item->row = rows;
-        PX_TRY(wave_input(loop, pixels, pxi_fuzz_place(fuzz, worker, rows), err));
+        PX_TRY(pxi_wave_input(loop, pixels, pxi_fuzz_place(fuzz, worker, rows), err));
         rows++;
     }
     PX_TRY(pxi_fuzz_forward(fuzz, worker, slot, rows, verdicts, err));
@@ -310,6 +311,8 @@ px_status pxi_wave_get(pxi_loop *loop, const pxi_loop_turn *turn, size_t pick, i
     const int64_t batches =
         ((int64_t)loop->fresh_count + loop->fuzz->batch - 1) / loop->fuzz->batch;
     PX_TRY(pxi_pool_run(loop->fuzz->pool, 1 + batches, wave_job, loop, NULL, NULL, err));
+    if (loop->paths)
+        PX_TRY(pxi_loop_paths_wave(loop, err));
     *out = wave_find(loop, turn->turn, turn->entry[pick], number);
     return PX_OK;
 }
