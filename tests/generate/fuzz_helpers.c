@@ -1,6 +1,8 @@
 /* tests/generate/fuzz_helpers.c */
 #include "fuzz_helpers.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Ranges come from other digits than the seeds. */
@@ -30,10 +32,77 @@ static px_status scene_profile(const fuzz_case *c, fuzz_scene *s, const px_cover
     return status;
 }
 
+/* Every unit of the layers that paths go through gets one of four colours and one of three places.
+ */
+static px_status scene_bank(fuzz_scene *s, px_error *err)
+{
+    static const char *const colours[] = {"red", "orange", "blue", "green"};
+    static const char *const places[] = {"top", "left", "center"};
+    const px_bank_about about = {.model = px_model_hash(s->model), .describer = PX_DESCRIBER_OTHER};
+    PX_TRY(px_bank_new(&about, &s->bank, err));
+    for (size_t l = 0; l < px_paths_layer_count(s->paths); l++) {
+        const px_path_layer *layer = px_paths_layer(s->paths, l);
+        for (int64_t u = 0; u < layer->units; u++) {
+            char phrase[64];
+            snprintf(phrase, sizeof phrase, "%s regions at %s", colours[u % 4], places[u % 3]);
+            const px_bank_unit unit = {.layer = layer->name, .unit = u, .phrase = phrase};
+            PX_TRY(px_bank_add(s->bank, &unit, err));
+        }
+    }
+    return PX_OK;
+}
+
+static px_status scene_threshold(const fuzz_case *c, fuzz_scene *s, px_error *err)
+{
+    px_calibration how = px_calibration_default();
+    px_data_options options = px_data_options_default();
+    px_dataset *train = NULL;
+    px_preprocess pre = s->pre;
+    const px_graph *graph = px_model_graph(s->model);
+    how.images = 4;
+    options.split = "train";
+    options.limit = 40;
+    (void)c;
+    PX_TRY(px_dataset_open_for(&pre, &graph->values[graph->inputs[0]].shape, "digits", &options,
+                               &train, err));
+    const px_status status =
+        px_calibrate(s->paths, s->judge, train, &pre, &how, &s->threshold, NULL, err);
+    px_dataset_close(train);
+    return status;
+}
+
+static px_status scene_paths(const fuzz_case *c, fuzz_scene *s, px_path_mode mode, px_error *err)
+{
+    static const char *const names[] = {"zero", "one", "two",   "three", "four",
+                                        "five", "six", "seven", "eight", "nine"};
+    const px_shape sample = px_dataset_shape(s->set);
+    px_paths_options options = px_paths_options_default();
+    options.threads = c->threads;
+    options.steps = 8;
+    options.most_steps = 8;
+    PX_TRY(px_paths_new(s->model, &sample, &s->pre, &options, &s->paths, err));
+    PX_TRY(scene_bank(s, err));
+    px_paths_free(s->paths);
+    s->paths = NULL;
+    options.bank = s->bank;
+    PX_TRY(px_paths_new(s->model, &sample, &s->pre, &options, &s->paths, err));
+    px_text_encoder_options words = px_text_encoder_options_default();
+    PX_TRY(px_path_encoder_open(s->bank, names, 10, &words, &s->encoder, err));
+    PX_TRY(px_path_judge_new(s->paths, s->encoder, names, 10, NULL, &s->judge, err));
+    PX_TRY(scene_threshold(c, s, err));
+    s->by_paths = (px_fuzz_paths){
+        .paths = s->paths, .judge = s->judge, .threshold = &s->threshold, .mode = mode};
+    return PX_OK;
+}
+
 static px_status scene_cover(const fuzz_case *c, fuzz_scene *s, px_error *err)
 {
+    px_path_mode mode;
     if (!c->guide)
         return PX_OK;
+    PX_TRY(px_fuzz_paths_parse(c->guide, &s->has_paths, &mode, err));
+    if (s->has_paths)
+        return scene_paths(c, s, mode, err);
     const px_shape sample = px_dataset_shape(s->set);
     px_shape shape = {.rank = sample.rank + 1, .dim = {1}};
     for (int d = 0; d < sample.rank; d++)
@@ -68,6 +137,7 @@ static px_status scene_make(const fuzz_case *c, fuzz_scene *s, px_error *err)
     options.set = s->set;
     options.pre = &s->pre;
     options.cover = s->cover;
+    options.paths = s->has_paths ? &s->by_paths : NULL;
     options.profile = s->profile;
     options.engine = c->engine ? c->engine : "loop";
     options.policy = c->policy;
@@ -96,6 +166,10 @@ void fuzz_scene_close(fuzz_scene *s)
 {
     px_fuzz_free(s->fuzz);
     px_cover_free(s->cover);
+    px_path_judge_free(s->judge);
+    px_text_encoder_free(s->encoder);
+    px_paths_free(s->paths);
+    px_bank_free(s->bank);
     px_profile_free(s->profile);
     px_dataset_close(s->set);
     px_model_free(s->model);

@@ -25,6 +25,14 @@ typedef struct fuzz_scene {
     px_dataset *set;
     px_profile *profile;
     px_cover *cover;
+    /* Of guides "nsgen...": words that name units by their numbers, in four colours. */
+    px_bank *bank;
+    px_paths *paths;
+    px_text_encoder *encoder;
+    px_path_judge *judge;
+    px_threshold threshold;
+    px_fuzz_paths by_paths;
+    bool has_paths;
     px_fuzz *fuzz;
 } fuzz_scene;
 
