@@ -27,6 +27,7 @@
 
 #include <plexor/onnx.h>
 
+#include <plexor/dpd.h>
 #include <plexor/engine.h>
 
 #include <plexor/map.h>

@@ -1,5 +1,5 @@
 /* src/cli/cmd_cover.c - plexor cover MODEL --data SPEC */
-#include "cli/cli_cover.h"
+#include "cli/cover_dpd.h"
 
 #include <inttypes.h>
 #include <plexor/system.h>
@@ -15,6 +15,7 @@ typedef struct cover_args {
     cli_criteria criteria;
     cli_training training;
     cli_workers workers;
+    cover_dpd_args dpd;
     const char *curve, *state, *shard;
     bool per_layer, per_class, uncovered, baseline;
     double fail_under;
@@ -214,6 +215,7 @@ static int cover_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "shard", &a.shard, "I/N", "only part I (from 0) of N parts of the data"),
         CLI_REAL(0, "fail-under", &a.fail_under, "SHARE", 0, 1,
                  "exit with 1 if a criterion that has a total is below this"),
+        COVER_DPD_OPTIONS(&a.dpd),
         CLI_WORKER_OPTIONS(&a.workers),
         CLI_OUTPUT_OPTIONS(&a.output),
         CLI_END,
@@ -226,6 +228,12 @@ static int cover_run(const cli_command *self, int argc, char **argv)
     if (a.training.profile && a.training.spec)
         return cli_usage_error(self, "--profile and --train exclude each other");
     px_error err = {0};
+    bool by_paths;
+    if (cover_dpd_asked(a.criteria.list, &by_paths, &err) != PX_OK)
+        return cli_fail(self, &err);
+    if (by_paths)
+        return cover_dpd_run(self, path, &a.dpd, &a.data, &a.neurons, &a.training, &a.workers,
+                             a.fail_under, a.output.json, argc, argv);
     cover_job job = {.report = {.per_layer = a.per_layer, .uncovered = a.uncovered}};
     int rc = CLI_DONE;
     px_status status = cli_shard(a.shard, &job.report.shard, &job.report.shards, &err);
@@ -270,6 +278,8 @@ const cli_command cli_command_cover = {
         "beside it, and --baseline adds what as many random images cover.\n"
         "Criteria that need ranges or traces of training data take them from --profile, or learn "
         "them from --train; with neither, from 1,000 inputs of the train part of --data.\n"
+        "--criteria dpd compares changed inputs with what they were before: the share that is "
+        "decided on another path, in words (NSGen); docs/explain.md has the rules.\n"
         "--state saves everything that was counted; states of parts of the data (--shard) are "
         "joined by 'plexor merge', and the result is the same to the byte as that of one run.",
     .examples = "plexor cover net.onnx --data digits --criteria all\n"

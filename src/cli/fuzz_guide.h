@@ -35,6 +35,12 @@ px_status fuzz_guide_open(const cli_command *self, const fuzz_guide_args *args, 
                           const cli_training *training, const cli_workers *workers,
                           const px_model *model, const cli_inputs *inputs,
                           const px_campaign *campaign, fuzz_guide *out, px_error *err);
+/* The same without a campaign: `by` is not filled. */
+px_status fuzz_guide_tools_open(const cli_command *self, const fuzz_guide_args *args,
+                                const cli_data *data, const cli_neurons *neurons,
+                                const cli_training *training, const cli_workers *workers,
+                                const px_model *model, const cli_inputs *inputs, fuzz_guide *out,
+                                px_error *err);
 void fuzz_guide_close(fuzz_guide *guide);
 
 #endif
