@@ -212,7 +212,7 @@ PX_API px_status px_path_text(const px_paths *paths, const px_path *path, const 
 /* |A and B| / |A or B| of the critical units of two paths; 1 where both have none. */
 PX_API double px_path_jaccard(const px_path *a, const px_path *b);
 
-/* Eq 12. Where a vector is all zeros: 1 if the texts are equal, else 0. PX_E_INPUT where a vector
+/* Eq 12. Equal texts: 1. Where a vector is all zeros: else 0. PX_E_INPUT where a vector
  * has a number that is not finite. */
 PX_API px_status px_path_cosine(const float *a, const float *b, size_t size, bool texts_are_equal,
                                 double *out, px_error *err);
@@ -288,7 +288,8 @@ PX_API px_status px_calibrate(px_paths *paths, px_path_judge *judge, const px_da
                               const px_preprocess *pre, const px_calibration *options,
                               px_threshold *out, double **similarities, px_error *err);
 
-/* Whether a pair of that similarity is kept. */
+/* Whether a pair of that similarity is kept: below tau, and not where the paths are the same (1),
+ * whatever tau is. */
 PX_API bool px_tau_keeps(const px_tau *tau, double similarity);
 
 /* PX_E_MISMATCH, saying what is another one's: network, bank, encoder, way of finding paths; or no

@@ -7,9 +7,9 @@
 
 enum { DEFAULT_SAMPLE = 1000 }; /* as NSGen, CAC and DeepSensor do */
 
-px_status cli_training_open(const px_model *model, const cli_data *data,
-                            const cli_training *training, const char *who, px_preprocess *pre,
-                            px_dataset **out, px_error *err)
+px_status cli_training_inputs(const px_model *model, const cli_data *data,
+                              const cli_training *training, const char *who, px_preprocess *pre,
+                              px_dataset **out, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
@@ -52,7 +52,7 @@ static px_status profile_learn(const cli_command *self, const px_model *model, c
 {
     char number[CLI_NUMBER_TEXT];
     if (!*set)
-        PX_TRY(cli_training_open(model, data, training, who, pre, set, err));
+        PX_TRY(cli_training_inputs(model, data, training, who, pre, set, err));
     if (!training->spec && !training->first)
         cli_note(self,
                  "ranges and traces come from %s inputs of the train part of '%s', drawn by --seed "
@@ -103,7 +103,7 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
     px_dataset *set = NULL;
     px_shape own = {.rank = 0};
     if (!shape) {
-        PX_TRY(training_open(model, data, training, "criteria", &pre, &set, err));
+        PX_TRY(cli_training_inputs(model, data, training, "criteria", &pre, &set, err));
         const px_shape sample = px_dataset_shape(set);
         own = (px_shape){.rank = sample.rank + 1, .dim = {1}};
         for (int d = 0; d < sample.rank; d++)

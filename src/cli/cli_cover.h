@@ -46,9 +46,9 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
                            px_error *err);
 
 /* The training data themselves, by the same rules; `who` needs them. */
-px_status cli_training_open(const px_model *model, const cli_data *data,
-                            const cli_training *training, const char *who, px_preprocess *pre,
-                            px_dataset **out, px_error *err);
+px_status cli_training_inputs(const px_model *model, const cli_data *data,
+                              const cli_training *training, const char *who, px_preprocess *pre,
+                              px_dataset **out, px_error *err);
 
 /* The same with what is to be learned, which is freed; `who` needs it: "selectors". */
 px_status cli_profile_learn(const cli_command *self, const px_model *model, const cli_data *data,

@@ -15,7 +15,7 @@ static px_status guide_calibrate(const cli_command *self, const cli_data *data,
     px_preprocess pre;
     px_dataset *set = NULL;
     px_calibration options = px_calibration_default();
-    PX_TRY(cli_training_open(model, data, training, "paths", &pre, &set, err));
+    PX_TRY(cli_training_inputs(model, data, training, "paths", &pre, &set, err));
     cli_note(self, "no --threshold: tau is found first, from training inputs and all mutations; "
                    "'plexor calibrate' does so once for many campaigns");
     cli_progress progress = cli_progress_start("calibrate");

@@ -256,5 +256,7 @@ px_status px_calibrate(px_paths *paths, px_path_judge *judge, const px_dataset *
 
 bool px_tau_keeps(const px_tau *tau, double similarity)
 {
+    if (similarity == 1.0)
+        return false;
     return similarity < tau->tau || (tau->at_most && similarity == tau->tau);
 }

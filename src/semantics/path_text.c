@@ -171,6 +171,11 @@ px_status px_path_cosine(const float *a, const float *b, size_t size, bool texts
                            "the text encoder gives a number that is not finite: paths cannot be "
                            "compared");
     const double cosine = px_text_cosine(a, b, size);
-    *out = isnan(cosine) ? (texts_are_equal ? 1.0 : 0.0) : cosine;
+    if (texts_are_equal)
+        *out = 1.0;
+    else if (isnan(cosine))
+        *out = 0.0;
+    else /* the same words in another order differ by rounding, which a tau of 1 must not see */
+        *out = cosine > 1.0 - 1e-12 ? 1.0 : cosine;
     return PX_OK;
 }

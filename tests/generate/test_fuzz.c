@@ -41,7 +41,6 @@ static const struct {
     {"float", "nlc", "kmnc", {0}, true},
     {"float deephunter", "deephunter", "kmnc", {0}, true},
     {"nsgen by paths", "nsgen", "nsgen", {"energy=12"}, false},
-    {"nsgen without words", "nsgen", "nsgen-no-nldg", {"energy=12"}, false},
 };
 
 static bool stop_now(void *context, const px_fuzz_report *report)
