@@ -90,6 +90,11 @@ px_status fuzz_guide_open(const cli_command *self, const fuzz_guide_args *args, 
     if (strcmp(compare, "parent") != 0 && strcmp(compare, "root") != 0)
         return px_fail(err, PX_E_USAGE, "--compare '%.60s': expected parent or root", compare);
     PX_TRY(guide_tools(self, args, neurons, workers, model, inputs, out, err));
+    if (mode != PX_PATH_NO_NLDG && !out->tools.bank)
+        return px_fail(err, PX_E_USAGE,
+                       "guide '%s' compares words of units: give --bank FILE, from 'plexor "
+                       "describe', or take nsgen-no-nldg, which needs none",
+                       px_fuzz_paths_name(mode));
     PX_TRY(px_path_judge_check(out->tools.judge, mode, err));
     PX_TRY(guide_own_threshold(self, args, data, training, model, campaign, out, err));
     PX_TRY(px_threshold_check(&out->threshold, out->tools.paths, out->tools.encoder, mode, err));
