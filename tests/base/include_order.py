@@ -16,7 +16,7 @@ HEADER_ROOM = {name: "base" for name in "error json param property rng system te
 HEADER_ROOM.update(audio="data", build="graph", weights="graph", trace="probe", map="probe", tsne="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
                    fuzz="generate", minimize="generate",
                    plexor="cli")
-HEADER_ROOM.update({name: "semantics" for name in "bank captioner concepts decision_path describe exemplars text_encoder".split()})
+HEADER_ROOM.update({name: "semantics" for name in "bank captioner concepts decision_path describe dpd exemplars text_encoder".split()})
 HEADER_ROOM.update({name: "train" for name in "arch feeder loss optimizer schedule".split()})
 HEADER_ROOM.update(text_encoder="semantics")
 HEADER_ROOM.update(captioner="semantics")

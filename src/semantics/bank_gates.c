@@ -1,4 +1,4 @@
-/* src/semantics/gates.c - descriptions beside what was measured, and beside chance (g2, g3, g4)
+/* src/semantics/bank_gates.c - descriptions beside what was measured, and beside chance (g2, g3, g4)
  *
  * Chance is what the same captions say when they are dealt out anew among the units that count: 500
  * permutations give its mean and its standard deviation.
