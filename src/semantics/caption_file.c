@@ -230,19 +230,22 @@ static px_status load_all(const px_npz *from, const px_json_value *root, px_capt
     return status;
 }
 
+px_status pxi_captioner_read(const px_npz *from, px_captioner **out, px_error *err)
+{
+    px_json_document *document = NULL;
+    const px_json_value *root = NULL;
+    PX_TRY(pxi_meta_take(from, CAPTIONER_FORMAT, CAPTIONER_VERSION, &document, &root, err));
+    const px_status status = load_all(from, root, out, err);
+    px_json_free(document);
+    return status == PX_E_USAGE || status == PX_E_UNSUPPORTED ? PX_E_INPUT
+                                                              : status; /* the file's */
+}
+
 px_status px_captioner_load(const char *path, px_captioner **out, px_error *err)
 {
     px_npz *from = NULL;
-    px_json_document *document = NULL;
-    const px_json_value *root = NULL;
     PX_TRY(px_npz_open(path, &from, err));
-    px_status status =
-        pxi_meta_take(from, CAPTIONER_FORMAT, CAPTIONER_VERSION, &document, &root, err);
-    if (status == PX_OK)
-        status = load_all(from, root, out, err);
-    px_json_free(document);
+    const px_status status = pxi_captioner_read(from, out, err);
     px_npz_close(from);
-    if (status == PX_E_USAGE || status == PX_E_UNSUPPORTED) /* of what the file says */
-        status = PX_E_INPUT;
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
 }

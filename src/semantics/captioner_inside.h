@@ -6,6 +6,7 @@
 #include "semantics/vocabulary.h"
 
 #include <plexor/captioner.h>
+#include <plexor/data.h>
 
 struct px_captioner {
     pxi_wordlist vocabulary;
@@ -24,5 +25,8 @@ px_status pxi_decoding_check(const px_caption_decoding *decoding, px_error *err)
 /* PX_E_INPUT names the unit where a number is not finite. */
 px_status pxi_features_check(const float *features, size_t unit, size_t k, size_t size,
                              px_error *err);
+
+/* caption_file.c: of an open file, for px_captioner_load() and the fuzz target. */
+px_status pxi_captioner_read(const px_npz *from, px_captioner **out, px_error *err);
 
 #endif
