@@ -58,7 +58,7 @@ def bare_rows():
 def print_rows(rows):
     line = "   "
     for row in rows:
-        if len(line) + len(row) + 2 > 100:
+        if len(line) + len(row) + 2 > 120:
             print(line)
             line = "   "
         line += f" {row},"

@@ -12,7 +12,6 @@
 
 enum {
     CAPTIONS_MOST = 20000,
-    CAPTIONS_ENOUGH = 1000, /* below: stock captions join */
     TEXTS_WHOLE = 1000,     /* class with captions */
     TEXTS_BARE = 1000,      /* a caption alone */
     TEXT_CAPTIONS_MOST = 5,
@@ -128,7 +127,7 @@ static px_status corpus_sample(corpus_job *job, px_error *err)
 
 static px_status corpus_stock(corpus_job *job, const px_glosses *glosses, px_error *err)
 {
-    if (job->caption_count >= CAPTIONS_ENOUGH)
+    if (job->caption_count)
         return PX_OK;
     size_t count = 0;
     pxi_glosses_captions(glosses, &job->stock, &count);
@@ -196,7 +195,7 @@ static px_status corpus_work(corpus_job *job, const px_glosses *glosses, px_erro
         PX_TRY(pxi_corpus_add(job->corpus, job->captions[i], strlen(job->captions[i]),
                               PXI_SENTENCE_CAPTION, err));
     PX_TRY(corpus_classes(job, err));
-    const bool known_only = px_text_get(&job->stock)[0] == '\0';
+    const bool known_only = job->options->caption_count > 0;
     PX_TRY(pxi_glosses_sentences(glosses, known_only, job->corpus, err));
     return corpus_texts(job, err);
 }

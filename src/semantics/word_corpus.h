@@ -35,9 +35,9 @@ px_status pxi_corpus_add(px_corpus *corpus, const char *sentence, size_t size, p
                          px_error *err);
 void pxi_corpus_done(px_corpus *corpus);
 
-/* All of it from the options: at most 20,000 captions, stock captions where there are fewer than
- * 1,000, the glosses of plexor and of the user, and 2,000 texts. Glosses are of all words where
- * stock captions are, else of the words of captions and class names. */
+/* All of it from the options: at most 20,000 captions, or stock captions where there are none, the
+ * glosses of plexor and of the user, and 2,000 texts. Glosses are of all words where stock captions
+ * are, else of the words of captions and class names. */
 px_status pxi_corpus_build(const px_text_encoder_options *options, px_corpus *out, px_error *err);
 
 /* A sentence's words. */

@@ -173,6 +173,28 @@ static void test_unknown_words(void **state)
     px_text_encoder_free(e);
 }
 
+/* With captions, glosses are of the words at hand only. */
+static void test_words_at_hand(void **state)
+{
+    (void)state;
+    static const char *const few[] = {"red stripes", "orange stripes", "blue grid at top"};
+    px_text_encoder_options options = px_text_encoder_options_default();
+    float v[64];
+    px_text_encoder *stock = open_with(&options);
+    options.captions = few;
+    options.caption_count = PX_LEN(few);
+    options.classes = classes;
+    options.class_count = PX_LEN(classes);
+    px_text_encoder *own = open_with(&options);
+    assert_int_equal(embed(stock, "fur and ring", v).unknown, 0);
+    assert_int_equal(embed(own, "fur and ring", v).unknown, 2);
+    assert_int_equal(embed(own, "a photo of a cat with red grid", v).unknown, 0);
+    assert_true(cosine(own, "red", "orange") > cosine(own, "red", "blue") + .1);
+    assert_true(cosine(own, "cat", "dog") > cosine(own, "cat", "ship") + .2);
+    px_text_encoder_free(stock);
+    px_text_encoder_free(own);
+}
+
 static void test_same_again(void **state)
 {
     (void)state;
@@ -445,17 +467,12 @@ static void test_class_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_of_cosines),
-        cmocka_unit_test(test_users_glosses),
-        cmocka_unit_test(test_unknown_words),
-        cmocka_unit_test(test_same_again),
-        cmocka_unit_test(test_many_words),
-        cmocka_unit_test(test_glove_file),
-        cmocka_unit_test(test_networks_are_pytorchs),
-        cmocka_unit_test(test_lengths_in_turn),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_unknown_to_a_network),
-        cmocka_unit_test(test_class_words),
+        cmocka_unit_test(test_order_of_cosines),     cmocka_unit_test(test_users_glosses),
+        cmocka_unit_test(test_unknown_words),        cmocka_unit_test(test_words_at_hand),
+        cmocka_unit_test(test_same_again),           cmocka_unit_test(test_many_words),
+        cmocka_unit_test(test_glove_file),           cmocka_unit_test(test_networks_are_pytorchs),
+        cmocka_unit_test(test_lengths_in_turn),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unknown_to_a_network), cmocka_unit_test(test_class_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
