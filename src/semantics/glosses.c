@@ -247,13 +247,13 @@ typedef struct gloss_job {
 } gloss_job;
 
 /* Whether all words of a gloss word ("ankle boot" has two) are among the corpus' own. */
-static bool gloss_is_known(const px_corpus *corpus, const char *word)
+static bool gloss_is_known(const px_corpus *corpus, const char *word, bool *failed)
 {
     px_word_reader r = pxi_word_reader(word, strlen(word));
     bool known = true;
     while (known && pxi_word_next(&r))
         known = pxi_words_find(&corpus->words, px_text_get(&r.lower), r.lower.length) >= 0;
-    known = known && !r.word.failed && !r.lower.failed;
+    *failed |= r.word.failed || r.lower.failed;
     pxi_word_reader_done(&r);
     return known;
 }
@@ -302,9 +302,11 @@ px_status pxi_glosses_sentences(const px_glosses *g, bool known_only, px_corpus 
 {
     gloss_job job = {.glosses = g, .corpus = corpus};
     job.takes_part = pxi_calloc(g->words.count + 1, 1);
-    px_status status = job.takes_part ? PX_OK : gloss_nomem(err);
-    for (size_t w = 0; w < g->words.count && job.takes_part; w++)
-        job.takes_part[w] = !known_only || gloss_is_known(corpus, pxi_words_get(&g->words, w));
+    bool failed = !job.takes_part;
+    for (size_t w = 0; w < g->words.count && !failed; w++)
+        job.takes_part[w] =
+            !known_only || gloss_is_known(corpus, pxi_words_get(&g->words, w), &failed);
+    px_status status = failed ? gloss_nomem(err) : PX_OK;
     for (size_t a = 0; a < g->attributes.count && status == PX_OK; a++)
         status = gloss_attribute(&job, a, err);
     free(job.takes_part);
