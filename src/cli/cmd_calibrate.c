@@ -192,6 +192,6 @@ const cli_command cli_command_calibrate = {
         "It belongs to this network, bank, text encoder and way of finding paths: used with "
         "another one it is refused.",
     .examples = "plexor calibrate net.onnx --data digits --images 5 -o tau.json\n"
-                "plexor calibrate net.onnx --data cifar10 --bank net.bank --per-class 1%\n",
+                "plexor calibrate net.onnx --data cifar10 --bank words/bank.jsonl --per-class 1%\n",
     .run = calibrate_run,
 };

@@ -7,7 +7,9 @@
 
 #include <plexor/decision_path.h>
 #include <plexor/onnx.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "conductance_golden.h"
 
@@ -331,13 +333,78 @@ static void test_refusals(void **state)
     px_model_free(model);
 }
 
+/* --- a real network
+ * ------------------------------------------------------------------------------ */
+
+/* Every cut layer of ResNet-20: sums within 5 % at 50 steps, and nearer on the whole with more. */
+static void test_resnet(void **state)
+{
+    (void)state;
+    enum { images = 4 };
+    const char *shared = getenv("PLEXOR_SHARED");
+    char model_path[1024], data_path[1024];
+    snprintf(model_path, sizeof model_path, "%s/models/resnet20_cifar10.onnx",
+             shared ? shared : SHARED);
+    snprintf(data_path, sizeof data_path, "%s/data/cifar10/cifar10-jpeg.tar.xz",
+             shared ? shared : SHARED);
+    px_error err = {0};
+    px_model *model = NULL;
+    px_dataset *set = NULL;
+    px_preprocess pre;
+    px_data_options data = px_data_options_default();
+    data.limit = images;
+    if (access(model_path, R_OK) != 0 || access(data_path, R_OK) != 0) {
+        fprintf(stderr, "no ResNet-20 and CIFAR-10 here: set PLEXOR_SHARED; skipped\n");
+        skip();
+    }
+    check(px_model_load(model_path, &model, &err), &err, "model");
+    const px_graph *graph = px_model_graph(model);
+    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    check(px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
+                             input, NULL, NULL, NULL, NULL, &err),
+          &err, "preprocessing");
+    check(px_dataset_open_for(&pre, input, data_path, &data, &set, &err), &err, "data");
+    const px_shape sample = px_dataset_shape(set);
+    const size_t size = (size_t)px_shape_count(&sample);
+    float *x = calloc(images, size * sizeof *x);
+    int64_t labels[images];
+    for (int i = 0; i < images; i++) {
+        check(px_dataset_input(set, &pre, i, x + (size_t)i * size, &err), &err, "input");
+        labels[i] = px_dataset_label(set, i);
+    }
+    double total[2] = {0.0, 0.0};
+    for (int k = 0; k < 2; k++) {
+        px_path found[images];
+        px_paths *paths = NULL;
+        px_paths_options options = plain_options(PX_PATH_TRAPEZOID, k == 0 ? 50 : 200);
+        options.layers = "conv";
+        options.threads = 2;
+        check(px_paths_new(model, &sample, &pre, &options, &paths, &err), &err, "paths");
+        int cuts = 0;
+        for (size_t l = 0; l < px_paths_layer_count(paths); l++)
+            cuts += px_paths_layer(paths, l)->cut;
+        assert_int_equal(cuts, 10); /* behind the first convolution, and the ends of nine blocks */
+        check(px_paths_run(paths, x, labels, images, found, NULL, &err), &err, "run");
+        for (int i = 0; i < images; i++) {
+            if (!(found[i].gap <= 0.05))
+                fail_msg("image %d, %d steps: off by %g", i, options.steps, found[i].gap);
+            total[k] += found[i].gap;
+        }
+        px_paths_free(paths);
+    }
+    assert_true(total[1] < total[0]);
+    free(x);
+    px_dataset_close(set);
+    px_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worked),   cmocka_unit_test(test_doubling),
         cmocka_unit_test(test_torch),    cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_jaccard),  cmocka_unit_test(test_odd_inputs),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_resnet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
