@@ -89,8 +89,13 @@ PX_API const px_concept *px_concepts_get(const px_concepts *concepts, size_t i);
 PX_API px_status px_concepts_maps(const px_concepts *concepts, const float *pixels, float *maps,
                                   px_error *err);
 
-/* A *term* is what a caption can say: an attribute, a position, a class. */
-typedef enum px_term_kind { PX_TERM_ATTRIBUTE, PX_TERM_POSITION, PX_TERM_CLASS } px_term_kind;
+/* A *term* is what a caption can say: an attribute, a position, a class, a drawn thing. */
+typedef enum px_term_kind {
+    PX_TERM_ATTRIBUTE,
+    PX_TERM_POSITION,
+    PX_TERM_CLASS,
+    PX_TERM_DRAWN, /* of virtual units that are drawn */
+} px_term_kind;
 typedef struct px_term {
     px_term_kind kind;
     const char *words; /* "red regions", "at top", "cat" */

@@ -1,4 +1,4 @@
-/* src/semantics/bank_gates.c - descriptions beside what was measured, and beside chance (g2, g3, g4)
+/* src/semantics/bank_gates.c - descriptions beside measurements, and beside chance (g2, g3, g4)
  *
  * Chance is what the same captions say when they are dealt out anew among the units that count: 500
  * permutations give its mean and its standard deviation.
@@ -60,7 +60,7 @@ static double hit_named(const gate *g, size_t unit, size_t caption)
 
 static double hit_cosine(const gate *g, size_t unit, size_t caption)
 {
-    const size_t classes = g->c->term_count - g->c->first_class;
+    const size_t classes = g->c->first_drawn - g->c->first_class;
     return g->cosine[caption * classes + g->classes[unit]];
 }
 
@@ -159,7 +159,7 @@ static px_status gate_mentions(gate *g, px_error *err)
 /* Of every caption with every class that a unit has. */
 static px_status gate_cosines(gate *g, px_error *err)
 {
-    const size_t classes = g->c->term_count - g->c->first_class;
+    const size_t classes = g->c->first_drawn - g->c->first_class;
     bool *wanted = pxi_calloc(classes + 1, sizeof *wanted);
     px_status status = PX_OK;
     g->cosine = pxi_calloc(g->count * classes, sizeof *g->cosine);

@@ -20,8 +20,8 @@ struct px_concepts {
     const pxi_attribute *attributes;
     px_concept *maps;
     size_t count;
-    px_term *terms; /* attributes, then positions, then classes */
-    size_t term_count, first_position, first_class;
+    px_term *terms; /* attributes, positions, classes, drawn things */
+    size_t term_count, first_position, first_class, first_drawn;
     pxi_term_key *keys;
     size_t key_count;
 };
@@ -47,6 +47,9 @@ char *pxi_words_normal(const char *text);
 void pxi_caption_attribute(const px_concepts *concepts, size_t attribute, size_t colour,
                            size_t position, int form, px_text *out);
 void pxi_caption_class(const px_concepts *concepts, size_t term, int form, px_text *out);
+
+void pxi_caption_drawn(const px_concepts *concepts, size_t term, size_t colour, int form,
+                       px_text *out);
 
 /* 1 inside the window of a position, 0 outside; `position` counts from 0. */
 void pxi_position_window(int position, int h, int w, float *out);

@@ -26,7 +26,7 @@ static void unit_class(const px_concepts *c, const px_dataset *set, const px_uni
             most = count;
         }
     }
-    if (best >= 0 && (size_t)best < c->term_count - c->first_class) {
+    if (best >= 0 && (size_t)best < c->first_drawn - c->first_class) {
         out->class_name = c->terms[c->first_class + (size_t)best].words;
         out->class_share = (double)most / (double)unit->count;
     }

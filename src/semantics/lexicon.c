@@ -6,6 +6,7 @@
 #include "semantics/concepts_inside.h"
 
 #include "base/memory.h"
+#include "semantics/drawn_concept.h"
 
 #include <plexor/text_encoder.h>
 #include <stdio.h>
@@ -155,6 +156,11 @@ px_status pxi_lexicon_make(px_concepts *c, const char *const *classes, int class
         free(words);
         PX_TRY(status);
     }
+    c->first_drawn = c->term_count;
+    for (size_t i = 0; i < pxi_drawn_count(); i++) {
+        PX_TRY(maker_term(&m, PX_TERM_DRAWN, pxi_drawn_words(i), -1, err));
+        PX_TRY(maker_key(&m, pxi_drawn_words(i), err));
+    }
     return PX_OK;
 }
 
@@ -170,7 +176,7 @@ const px_term *px_concepts_term(const px_concepts *c, size_t i)
 
 int px_concepts_class(const px_concepts *c, const char *words)
 {
-    for (size_t i = c->first_class; i < c->term_count; i++)
+    for (size_t i = c->first_class; i < c->first_drawn; i++)
         if (strcmp(c->terms[i].words, words) == 0)
             return c->terms[i].class_index;
     return -1;
@@ -179,16 +185,20 @@ int px_concepts_class(const px_concepts *c, const char *words)
 /* --- captions
  * ------------------------------------------------------------------------------------ */
 
+/* "red regions" gives "red "; SIZE_MAX gives nothing. */
+static void caption_colour(const px_concepts *c, size_t colour, px_text *out)
+{
+    if (colour == SIZE_MAX)
+        return;
+    const char *words = c->terms[colour].words;
+    px_text_format(out, "%.*s ", (int)strcspn(words, " "), words);
+}
+
 void pxi_caption_attribute(const px_concepts *c, size_t attribute, size_t colour, size_t position,
                            int form, px_text *out)
 {
     const char *shape = lexicon_find(c->terms[attribute].words)->forms[form];
-    char word[32] = "";
-    if (colour != SIZE_MAX) { /* "red regions" gives "red " */
-        const char *words = c->terms[colour].words;
-        snprintf(word, sizeof word, "%.*s ", (int)strcspn(words, " "), words);
-    }
-    px_text_add(out, word);
+    caption_colour(c, colour, out);
     px_text_add(out, shape);
     if (position != SIZE_MAX)
         px_text_format(out, " %s", position_rows[position - c->first_position].forms[form]);
@@ -202,6 +212,18 @@ void pxi_caption_class(const px_concepts *c, size_t term, int form, px_text *out
     px_text_add(out, words);
     if (form == 2)
         px_text_add(out, " pictures");
+}
+
+/* "red circle", "a shape that is red circle", "red circle shape". */
+void pxi_caption_drawn(const px_concepts *c, size_t term, size_t colour, int form, px_text *out)
+{
+    const char *noun = pxi_drawn_noun(term - c->first_drawn);
+    if (form == 1)
+        px_text_format(out, "a %s that is ", noun);
+    caption_colour(c, colour, out);
+    px_text_add(out, c->terms[term].words);
+    if (form == 2)
+        px_text_format(out, " %s", noun);
 }
 
 /* Outer 34 % of an axis; the central 40 % of both. Pixels count by their centres. */

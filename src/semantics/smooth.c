@@ -44,8 +44,11 @@ void pxi_smooth(const float *in, int h, int w, double sd, float *scratch, float 
     for (int y = 0; y < h; y++) { /* along rows, into `plane` */
         const float *row = in + (size_t)y * width;
         float *to = plane + (size_t)y * width;
-        for (int x = -radius; x < w + radius; x++)
-            padded[x + radius] = row[mirrored(x, w)];
+        memcpy(padded + radius, row, width * sizeof *row);
+        for (int x = 1; x <= radius; x++) {
+            padded[radius - x] = row[mirrored(-x, w)];
+            padded[radius + w - 1 + x] = row[mirrored(w - 1 + x, w)];
+        }
         memset(to, 0, width * sizeof *to);
         for (int i = 0; i < taps; i++) {
             const float weight = weights[i];

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define POOL_BYTES_MOST ((size_t)512 << 20)
-#define DRAWN_MOST 0.3                      /* share of units */
+#define DRAWN_MOST 0.3 /* share of units */
+#define PICTURES_BYTES_MOST ((size_t)1 << 30)
 #define MAPS_BYTES_MOST ((size_t)128 << 20) /* of a unit's maps, per worker */
 
 px_virtual_options px_virtual_options_default(void)
@@ -55,6 +56,7 @@ static px_status pool_open(pxi_maker *m, px_error *err)
     const size_t each = c->floats * sizeof(float);
     int64_t count = PX_MIN(all, PX_MAX(m->o.pool, m->o.exemplars));
     count = PX_MIN(count, PX_MAX((int64_t)(POOL_BYTES_MOST / each), m->o.exemplars));
+    m->o.images = PX_MIN(m->o.images, PXI_DRAWN_IMAGES_MOST);
     const int64_t maps = (int64_t)(MAPS_BYTES_MOST / (2 * c->pixels * sizeof(float)));
     m->o.images = PX_MIN(PX_MIN(m->o.images, count), PX_MAX(maps, m->o.exemplars));
     if (count < m->o.exemplars)
@@ -83,7 +85,7 @@ static px_status pool_open(pxi_maker *m, px_error *err)
 static px_status pool_classes(pxi_maker *m, px_error *err)
 {
     const px_concepts *c = m->c;
-    const size_t classes = c->term_count - c->first_class;
+    const size_t classes = c->first_drawn - c->first_class;
     bool *seen = pxi_calloc(classes + 1, sizeof *seen);
     m->classes = pxi_calloc(classes + 1, sizeof *m->classes);
     if (!seen || !m->classes) {
@@ -116,6 +118,7 @@ static px_status workers_open(pxi_maker *m, px_error *err)
         w->plane = pxi_calloc(n, sizeof *w->plane);
         w->colour = pxi_calloc(n, sizeof *w->colour);
         w->window = pxi_calloc(n, sizeof *w->window);
+        w->picture = pxi_calloc(c->floats, sizeof *w->picture);
         w->scratch = pxi_calloc(pxi_smooth_scratch(c->h, c->w), sizeof *w->scratch);
         w->main = pxi_calloc(maps, sizeof *w->main);
         w->other = pxi_calloc(maps, sizeof *w->other);
@@ -125,8 +128,8 @@ static px_status workers_open(pxi_maker *m, px_error *err)
         w->score = pxi_calloc((size_t)m->o.exemplars, sizeof *w->score);
         w->counts = pxi_calloc(1, sizeof *w->counts);
         w->total = pxi_calloc(1, sizeof *w->total);
-        good = w->plane && w->colour && w->window && w->scratch && w->main && w->other && w->mask &&
-               w->order && w->best && w->score && w->counts && w->total;
+        good = w->plane && w->colour && w->window && w->picture && w->scratch && w->main &&
+               w->other && w->mask && w->order && w->best && w->score && w->counts && w->total;
     }
     return good ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for virtual units");
 }
@@ -139,6 +142,7 @@ static void maker_done(pxi_maker *m)
         free(w->plane);
         free(w->colour);
         free(w->window);
+        free(w->picture);
         free(w->scratch);
         free(w->main);
         free(w->other);
@@ -173,10 +177,31 @@ static px_status corpus_open(pxi_maker *m, px_error *err)
     out->units = pxi_calloc(count, sizeof *out->units);
     out->images = pxi_calloc(all, sizeof *out->images);
     out->masks = pxi_calloc(all, out->mask_bytes);
+    out->drawn = pxi_calloc(count, sizeof *out->drawn);
     m->made = pxi_calloc(count, sizeof *m->made);
-    return out->arena && out->units && out->images && out->masks && m->made
+    return out->arena && out->units && out->images && out->masks && out->drawn && m->made
                ? PX_OK
                : px_fail(err, PX_E_NOMEM, "out of memory for %zu virtual units", count);
+}
+
+/* Which units are drawn, and room for their pictures. */
+static px_status corpus_drawn(pxi_maker *m, px_error *err)
+{
+    px_virtual_units *out = m->out;
+    const size_t each = (size_t)m->o.exemplars * 3 * m->c->pixels;
+    px_random r = px_rng(m->o.seed, PX_RNG_DRAWN, PXI_CORPUS_ITEM, 0);
+    for (size_t i = 0; i < out->count; i++)
+        out->drawn[i] = px_rng_u01(&r) < m->o.drawn ? out->drawn_count++ : PXI_NONE;
+    if (out->drawn_count == 0)
+        return PX_OK;
+    if (out->drawn_count > PICTURES_BYTES_MOST / each)
+        return px_fail(err, PX_E_USAGE,
+                       "the pictures of %zu drawn units would take more than %zu bytes; draw fewer",
+                       out->drawn_count, PICTURES_BYTES_MOST);
+    out->pictures = pxi_calloc(out->drawn_count, each);
+    return out->pictures
+               ? PX_OK
+               : px_fail(err, PX_E_NOMEM, "out of memory for %zu drawn units", out->drawn_count);
 }
 
 static px_status corpus_words(pxi_maker *m, size_t i, px_error *err)
@@ -190,6 +215,7 @@ static px_status corpus_words(pxi_maker *m, size_t i, px_error *err)
     u->term_count = pxi_recipe_terms(m->c, &made->recipe, terms);
     u->terms = terms;
     u->level = made->level;
+    u->drawn = out->drawn[i] != PXI_NONE;
     u->images = out->images + i * (size_t)out->exemplars;
     u->exemplar_count = out->exemplars;
     for (int form = 0; form < PX_VIRTUAL_CAPTIONS; form++) {
@@ -278,6 +304,8 @@ px_status px_virtual_units_make(const px_concepts *concepts, const px_dataset *s
         status = pool_classes(&m, err);
     if (status == PX_OK)
         status = corpus_open(&m, err);
+    if (status == PX_OK)
+        status = corpus_drawn(&m, err);
     if (status == PX_OK)
         status = workers_open(&m, err);
     if (status == PX_OK)

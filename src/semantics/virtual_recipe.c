@@ -8,6 +8,7 @@
 #include "semantics/virtual_unit.h"
 
 #include "base/memory.h"
+#include "semantics/drawn_concept.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +21,13 @@
 
 static const double blurs[] = {0.7, 1.2, 2.0, 3.0};
 static const int pools[] = {1, 2, 4};
+
+static const pxi_recipe no_recipe = {.class_term = PXI_NONE,
+                                     .map = PXI_NONE,
+                                     .colour = PXI_NONE,
+                                     .position = PXI_NONE,
+                                     .drawn = PXI_NONE,
+                                     .other = PXI_NONE};
 
 static double between(px_random *r, double low, double high)
 {
@@ -65,11 +73,7 @@ pxi_recipe pxi_recipe_draw(const px_concepts *c, const size_t *classes, size_t c
                            uint64_t seed, uint32_t unit, uint32_t attempt)
 {
     px_random r = px_rng(seed, PX_RNG_VIRTUAL, unit, PXI_DRAW_RECIPE + attempt);
-    pxi_recipe recipe = {.class_term = PXI_NONE,
-                         .map = PXI_NONE,
-                         .colour = PXI_NONE,
-                         .position = PXI_NONE,
-                         .other = PXI_NONE};
+    pxi_recipe recipe = no_recipe;
     const uint32_t attributes = (uint32_t)c->first_position;
     const double kind = px_rng_u01(&r);
     size_t term = PXI_NONE;
@@ -90,6 +94,21 @@ pxi_recipe pxi_recipe_draw(const px_concepts *c, const size_t *classes, size_t c
         other += term != PXI_NONE && other >= term; /* another one */
         recipe.other = map_of_term(c, other, &r);
     }
+    recipe.blur = blurs[px_rng_below(&r, PX_LEN(blurs))];
+    recipe.pool = pools[px_rng_below(&r, PX_LEN(pools))];
+    return recipe;
+}
+
+/* Half of the things that take a colour have one, which all of its exemplars share; only then is it
+ * said. Glyphs have no colours. */
+pxi_recipe pxi_recipe_drawn(const px_concepts *c, uint64_t seed, uint32_t unit, uint32_t attempt)
+{
+    px_random r = px_rng(seed, PX_RNG_VIRTUAL, unit, PXI_DRAW_RECIPE + attempt);
+    pxi_recipe recipe = no_recipe;
+    recipe.drawn = px_rng_below(&r, (uint32_t)pxi_drawn_count());
+    const bool coloured = px_rng_u01(&r) < 0.5;
+    if (coloured && c->kind == PX_CONCEPTS_COLOUR && pxi_drawn_takes_colour(recipe.drawn))
+        recipe.colour = colour_of(c, &r);
     recipe.blur = blurs[px_rng_below(&r, PX_LEN(blurs))];
     recipe.pool = pools[px_rng_below(&r, PX_LEN(pools))];
     return recipe;
@@ -131,6 +150,8 @@ size_t pxi_recipe_terms(const px_concepts *c, const pxi_recipe *recipe, size_t t
         terms[count++] = c->maps[recipe->colour].term;
     if (recipe->position != PXI_NONE)
         terms[count++] = c->first_position + recipe->position;
+    if (recipe->drawn != PXI_NONE)
+        terms[count++] = c->first_drawn + recipe->drawn;
     return count;
 }
 
@@ -141,6 +162,10 @@ void pxi_recipe_caption(const px_concepts *c, const pxi_recipe *recipe, int form
         return;
     }
     const size_t colour = recipe->colour == PXI_NONE ? SIZE_MAX : c->maps[recipe->colour].term;
+    if (recipe->drawn != PXI_NONE) {
+        pxi_caption_drawn(c, c->first_drawn + recipe->drawn, colour, form, out);
+        return;
+    }
     const size_t position =
         recipe->position == PXI_NONE ? SIZE_MAX : c->first_position + recipe->position;
     pxi_caption_attribute(c, c->maps[recipe->map].term, colour, position, form, out);

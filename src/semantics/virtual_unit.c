@@ -9,6 +9,7 @@
 #include "semantics/virtual_unit.h"
 
 #include "base/memory.h"
+#include "semantics/drawn_concept.h"
 #include "semantics/mask.h"
 #include "semantics/smooth.h"
 
@@ -17,6 +18,7 @@
 #include <string.h>
 
 enum { ATTEMPTS_MOST = 200 };
+#define DRAWN_SHOWN 0.08 /* share of the pictures that a drawn thing is in */
 
 /* --- one picture
  * --------------------------------------------------------------------------------- */
@@ -56,6 +58,26 @@ static void unit_plane(const pxi_maker *m, pxi_maker_worker *w, const pxi_recipe
         times(w->plane, w->window, c->pixels);
 }
 
+/* Means over h x wd rectangles of (almost) equal size. */
+static void plane_pool(const float *plane, int H, int W, int h, int wd, float *to)
+{
+    if (h == H && wd == W) {
+        memcpy(to, plane, (size_t)H * (size_t)W * sizeof *to);
+        return;
+    }
+    for (int y = 0; y < h; y++) {
+        const int y0 = y * H / h, y1 = (y + 1) * H / h;
+        for (int x = 0; x < wd; x++) {
+            const int x0 = x * W / wd, x1 = (x + 1) * W / wd;
+            float total = 0.0f;
+            for (int v = y0; v < y1; v++)
+                for (int u = x0; u < x1; u++)
+                    total += plane[(size_t)v * (size_t)W + (size_t)u];
+            to[(size_t)y * (size_t)wd + (size_t)x] = total / (float)((y1 - y0) * (x1 - x0));
+        }
+    }
+}
+
 /* Blurs and pools w->plane into `to`; returns the sum over the plane. */
 static double plane_finish(const pxi_maker *m, pxi_maker_worker *w, const pxi_recipe *recipe, int h,
                            int wd, float *to)
@@ -69,21 +91,46 @@ static double plane_finish(const pxi_maker *m, pxi_maker_worker *w, const pxi_re
         return 0.0;
     }
     pxi_smooth(w->plane, c->h, c->w, recipe->blur, w->scratch, w->plane);
-    for (int y = 0; y < h; y++)
-        for (int x = 0; x < wd; x++) {
-            const int y0 = y * c->h / h, y1 = (y + 1) * c->h / h;
-            const int x0 = x * c->w / wd, x1 = (x + 1) * c->w / wd;
-            float total = 0.0f;
-            for (int v = y0; v < y1; v++)
-                for (int u = x0; u < x1; u++)
-                    total += w->plane[(size_t)v * (size_t)c->w + (size_t)u];
-            to[(size_t)y * (size_t)wd + (size_t)x] = total / (float)((y1 - y0) * (x1 - x0));
-        }
+    plane_pool(w->plane, c->h, c->w, h, wd, to);
     return sum;
 }
 
 /* --- one unit
  * ------------------------------------------------------------------------------------ */
+
+/* Draws the thing into picture number i of the subset, or leaves it: w->plane becomes the region
+ * that is covered, w->picture the picture. Whatever is drawn is addressed by the picture. */
+static bool unit_drawing(const pxi_maker *m, pxi_maker_worker *w, const pxi_recipe *recipe,
+                         uint32_t unit, uint32_t attempt, int64_t i)
+{
+    const px_concepts *c = m->c;
+    px_random r =
+        px_rng(m->o.seed, PX_RNG_DRAWN, unit, attempt * PXI_DRAWN_IMAGES_MOST + (uint32_t)i);
+    const double enough = 2.0 * (double)m->o.exemplars / (double)m->o.images;
+    memset(w->plane, 0, c->pixels * sizeof *w->plane);
+    if (!(px_rng_u01(&r) < PX_MAX(DRAWN_SHOWN, enough)))
+        return false;
+    memcpy(w->picture, m->pool.values + (size_t)w->order[i] * c->floats,
+           c->floats * sizeof *w->picture);
+    pxi_drawn_draw(recipe->drawn, recipe->colour == PXI_NONE ? -1 : (int)recipe->colour, &r,
+                   c->channels, c->h, c->w, w->picture, w->plane);
+    return true;
+}
+
+/* The pictures of the exemplars, drawn once more. */
+static void unit_pictures(const pxi_maker *m, pxi_maker_worker *w, const pxi_recipe *recipe,
+                          uint32_t unit, uint32_t attempt)
+{
+    const px_concepts *c = m->c;
+    px_virtual_units *out = m->out;
+    for (int64_t j = 0; j < m->o.exemplars; j++) {
+        uint8_t *to =
+            out->pictures + (out->drawn[unit] * (size_t)m->o.exemplars + (size_t)j) * 3 * c->pixels;
+        unit_drawing(m, w, recipe, unit, attempt, w->best[j]);
+        for (size_t p = 0; p < 3 * c->pixels; p++)
+            to[p] = (uint8_t)lrintf(255.0f * w->picture[c->channels == 3 ? p : p % c->pixels]);
+    }
+}
 
 /* All maps of a unit over its subset, into w->main. False: a part is nowhere to be seen. */
 static bool unit_maps(const pxi_maker *m, pxi_maker_worker *w, const pxi_recipe *recipe,
@@ -100,6 +147,13 @@ static bool unit_maps(const pxi_maker *m, pxi_maker_worker *w, const pxi_recipe 
     for (int64_t i = 0; i < m->o.images; i++) {
         const int64_t at = w->order[i];
         const double gain = 0.5 + 0.5 * px_rng_u01(&r);
+        if (recipe->drawn != PXI_NONE) {
+            if (unit_drawing(m, w, recipe, unit, attempt, i))
+                for (size_t p = 0; p < c->pixels; p++)
+                    w->plane[p] *= (float)gain;
+            sum += plane_finish(m, w, recipe, h, wd, w->main + (size_t)i * n);
+            continue;
+        }
         pxi_look_at(w->look, m->pool.values + (size_t)at * c->floats, c->channels);
         unit_plane(m, w, recipe, m->pool.labels[at], gain);
         sum += plane_finish(m, w, recipe, h, wd, w->main + (size_t)i * n);
@@ -188,8 +242,10 @@ px_status pxi_virtual_unit_make(void *context, int worker, int64_t index, px_err
     pxi_maker_worker *w = &m->workers[worker];
     const uint32_t unit = (uint32_t)index;
     for (uint32_t attempt = 0; attempt < ATTEMPTS_MOST; attempt++) {
+        const bool drawn = m->out->drawn[unit] != PXI_NONE;
         const pxi_recipe recipe =
-            pxi_recipe_draw(m->c, m->classes, m->class_count, m->o.seed, unit, attempt);
+            drawn ? pxi_recipe_drawn(m->c, m->o.seed, unit, attempt)
+                  : pxi_recipe_draw(m->c, m->classes, m->class_count, m->o.seed, unit, attempt);
         const int h = PX_MAX(m->c->h / recipe.pool, 1), wd = PX_MAX(m->c->w / recipe.pool, 1);
         const size_t n = (size_t)h * (size_t)wd;
         px_random r = px_rng(m->o.seed, PX_RNG_VIRTUAL, unit, PXI_DRAW_SUBSET + attempt);
@@ -200,6 +256,8 @@ px_status pxi_virtual_unit_make(void *context, int worker, int64_t index, px_err
         const double level = unit_level(m, w, n);
         if (!unit_masks(m, w, unit, h, wd, level))
             continue;
+        if (drawn)
+            unit_pictures(m, w, &recipe, unit, attempt);
         m->made[index] = (pxi_made_unit){.recipe = recipe, .level = level};
         return PX_OK;
     }

@@ -16,6 +16,7 @@ typedef struct pxi_recipe { /* what one virtual unit computes; PXI_NONE: there i
     size_t map;             /* otherwise: the attribute */
     size_t colour;          /* a map that it is multiplied by */
     size_t position;        /* 0..4: a window that it is multiplied by */
+    size_t drawn;           /* a thing drawn into some of the pictures, in the colour's paint */
     size_t other;           /* impurity: another attribute's map, not in the caption */
     double other_weight;
     double blur; /* sd in pixels */
@@ -33,10 +34,14 @@ typedef struct pxi_corpus_pool { /* pictures in memory, values between 0 and 1 *
  * by PXI_CORPUS_ITEM. */
 #define PXI_CORPUS_ITEM UINT32_MAX
 enum { PXI_DRAW_RECIPE = 0, PXI_DRAW_SUBSET = 1 << 16, PXI_DRAW_GAIN = 2 << 16 };
+#define PXI_DRAWN_IMAGES_MOST (1u << 20) /* of a unit: attempts and pictures are one address */
 
 /* The recipe of unit `unit` at its attempt; `classes` are terms that the data have. */
 pxi_recipe pxi_recipe_draw(const px_concepts *concepts, const size_t *classes, size_t class_count,
                            uint64_t seed, uint32_t unit, uint32_t attempt);
+/* The same for a unit that is drawn. */
+pxi_recipe pxi_recipe_drawn(const px_concepts *concepts, uint64_t seed, uint32_t unit,
+                            uint32_t attempt);
 
 /* Whether training may not see the recipe's pair of attribute and position. `reserved` is
  * [attribute terms][PXI_POSITIONS]. */
@@ -70,6 +75,7 @@ typedef struct pxi_made_unit { /* of one unit, before there are words */
 typedef struct pxi_maker_worker {
     pxi_look *look;
     float *plane, *colour, *window; /* one picture */
+    float *picture;                 /* with something drawn into it */
     float *scratch;
     float *main, *other; /* [images][pixels]: blurred and pooled */
     uint8_t *mask;

@@ -2,6 +2,7 @@
 #include "concept_helpers.h"
 
 #include "base/memory.h"
+#include "semantics/drawn_concept.h"
 #include "semantics/mask.h"
 #include "semantics/smooth.h"
 #include "semantics/virtual_unit.h"
@@ -331,6 +332,8 @@ static void test_exemplars_again(void **state)
             plain_map(f, &pure, pool[subset[k]], g, recipe.other, other_maps[k]);
             other_sum += other_maps[k][0];
         }
+        if (sum == 0.0 || (recipe.other != PXI_NONE && other_sum == 0.0))
+            continue; /* the first attempt saw nothing, a later one has the same caption */
         for (int k = 0; k < IMAGES && recipe.other != PXI_NONE; k++)
             for (int p = 1; p <= n; p++)
                 main_maps[k][p] =
@@ -345,13 +348,16 @@ static void test_exemplars_again(void **state)
             }
         }
         const double level = px_quantile(all, (size_t)(IMAGES * n), o.quantile);
-        if (fabs(u->level - level) > 1e-5 * fmax(1.0, level))
+        if (!(fabs(u->level - level) <= 1e-5 * fmax(1.0, level)))
             fail_msg("unit %u '%s': level %.9g instead of %.9g", i, u->captions[0], u->level,
                      level);
         for (int64_t j = 0; j < u->exemplar_count; j++) {
             int k = 0;
-            while (pool[subset[k]] != u->images[j])
+            while (k < IMAGES && pool[subset[k]] != u->images[j])
                 k++;
+            if (k == IMAGES)
+                fail_msg("unit %u '%s': exemplar %d is not of its subset; level %g", i,
+                         u->captions[0], (int)j, u->level);
             int better = 0;
             for (int other = 0; other < IMAGES; other++)
                 better += score[other] > score[k] + 1e-5 * fmax(1.0, score[k]);
@@ -387,6 +393,114 @@ static void test_masks_show_something(void **state)
         }
     }
     px_virtual_units_free(units);
+}
+
+/* --- drawn units
+ * --------------------------------------------------------------------------------- */
+
+/* Every thing covers something, stays within the picture's values, and is where it says. */
+static void test_everything_can_be_drawn(void **state)
+{
+    (void)state;
+    enum { LARGE = 32, M = LARGE * LARGE };
+    static float values[3 * M], region[M];
+    for (size_t i = 0; i < pxi_drawn_count(); i++)
+        for (uint32_t k = 0; k < 20; k++) {
+            px_random r = px_rng(k, PX_RNG_TEST, (uint32_t)i, 2);
+            double covered = 0.0;
+            const int channels = k % 2 ? 1 : 3;
+            for (int p = 0; p < 3 * M; p++)
+                values[p] = 0.625f;
+            pxi_drawn_draw(i, -1, &r, channels, LARGE, LARGE, values, region);
+            for (int p = 0; p < M; p++) {
+                covered += (double)region[p];
+                assert_true(region[p] >= 0.0f && region[p] <= 1.0f);
+                for (int c = 0; c < channels; c++) {
+                    assert_true(values[c * M + p] >= 0.0f && values[c * M + p] <= 1.0f);
+                    if (region[p] == 0.0f)
+                        assert_true(values[c * M + p] == 0.625f);
+                }
+            }
+            if (!(covered > 4.0 && covered < 0.8 * M))
+                fail_msg("%s covers %.1f pixels", pxi_drawn_words(i), covered);
+        }
+}
+
+/* Paint is what the colour attributes call by its name. */
+static void test_drawn_colours(void **state)
+{
+    const fixture *f = *state;
+    static float raw[3 * SIDE * SIDE], region[SIDE * SIDE], maps[32 * SIDE * SIDE];
+    enum { CIRCLE = 0 };
+    for (int colour = 0; colour < PXI_DRAWN_COLOURS; colour++) {
+        int whole = 0, right = 0;
+        for (uint32_t k = 0; k < 20; k++) {
+            px_random r = px_rng(k, PX_RNG_TEST, (uint32_t)colour, 3);
+            for (int p = 0; p < 3 * SIDE * SIDE; p++)
+                raw[p] = 0.5f;
+            pxi_drawn_draw(CIRCLE, colour, &r, 3, SIDE, SIDE, raw, region);
+            for (int p = 0; p < 3 * SIDE * SIDE; p++)
+                raw[p] *= 255.0f;
+            assert_int_equal(px_concepts_maps(f->concepts, raw, maps, NULL), PX_OK);
+            for (int p = 0; p < SIDE * SIDE; p++) {
+                whole += region[p] == 1.0f;
+                right += region[p] == 1.0f && maps[colour * SIDE * SIDE + p] == 1.0f;
+            }
+        }
+        if (!(whole > 50 && right > 0.95 * whole))
+            fail_msg("%s: %d of %d pixels", px_concepts_get(f->concepts, (size_t)colour)->words,
+                     right, whole);
+    }
+}
+
+static void test_drawn_units(void **state)
+{
+    const fixture *f = *state;
+    px_virtual_options o = small_options();
+    o.drawn = 0.25;
+    o.threads = 1;
+    px_virtual_units *units = make(f, &o);
+    o.threads = 2;
+    px_virtual_units *again = make(f, &o);
+    same_units(units, again);
+    static float raw[3 * SIDE * SIDE];
+    uint8_t mask[SIDE * SIDE];
+    bool mentioned[64];
+    int drawn = 0;
+    for (size_t i = 0; i < 150; i++) {
+        const px_virtual_unit *u = px_virtual_units_get(units, i);
+        if (!u->drawn) {
+            assert_null(px_virtual_units_picture(units, i, 0));
+            continue;
+        }
+        drawn++;
+        for (int k = 0; k < PX_VIRTUAL_CAPTIONS; k++) {
+            size_t count = 0;
+            assert_int_equal(px_concepts_mentions(f->concepts, u->captions[k], mentioned, NULL),
+                             PX_OK);
+            for (size_t t = 0; t < px_concepts_term_count(f->concepts); t++)
+                count += mentioned[t];
+            if (count != u->term_count || !mentioned[u->terms[u->term_count - 1]])
+                fail_msg("'%s' has %zu terms", u->captions[k], count);
+        }
+        for (int64_t j = 0; j < u->exemplar_count; j++) {
+            const uint8_t *picture = px_virtual_units_picture(units, i, j);
+            int changed = 0, shown = 0;
+            assert_memory_equal(picture, px_virtual_units_picture(again, i, j), 3 * SIDE * SIDE);
+            assert_int_equal(px_dataset_pixels(f->set, u->images[j], raw, NULL), PX_OK);
+            px_virtual_units_mask(units, i, j, mask);
+            for (int p = 0; p < SIDE * SIDE; p++) {
+                const bool same = raw[p] == (float)picture[p] &&
+                                  raw[p + SIDE * SIDE] == (float)picture[p + SIDE * SIDE];
+                changed += !same;
+                shown += mask[p];
+            }
+            assert_true(changed > 0 && changed < SIDE * SIDE && shown > 0);
+        }
+    }
+    assert_true(drawn > 20 && drawn < 60);
+    px_virtual_units_free(units);
+    px_virtual_units_free(again);
 }
 
 /* --- captions that were told
@@ -481,6 +595,9 @@ int main(void)
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_exemplars_again),
         cmocka_unit_test(test_masks_show_something),
+        cmocka_unit_test(test_everything_can_be_drawn),
+        cmocka_unit_test(test_drawn_colours),
+        cmocka_unit_test(test_drawn_units),
         cmocka_unit_test(test_scores),
         cmocka_unit_test(test_refusals),
     };
