@@ -70,6 +70,7 @@ typedef struct px_check_options { /* everything is borrowed until px_check_free(
     const char *scale, *mean, *std, *size, *audio; /* option texts; NULL: see px_preprocess_init */
     const char *train;   /* training data to learn ranges from; NULL: the data's own train part */
     int64_t train_limit; /* so many of them; 0: 1,000, and all to train the default network */
+    const char *bank;    /* descriptions of units, <plexor/bank.h>; NULL: labels are measured */
     const char *folder;  /* is made, or gone on with */
     const char *page;    /* the report; NULL: FOLDER/report.html */
     const char *junit;   /* NULL: none is written */

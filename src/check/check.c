@@ -221,6 +221,7 @@ void px_check_free(px_check *c)
     for (int i = 0; i < PXI_STAGE_COUNT; i++)
         px_json_free(c->document[i]);
     px_profile_free(c->profile);
+    px_bank_free(c->bank);
     free(c->predictions);
     free(c->confidence);
     for (int i = 0; c->names && i < c->scores.classes; i++)

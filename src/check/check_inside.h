@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <plexor/bank.h>
 #include <plexor/check.h>
 #include <plexor/engine.h>
 #include <plexor/profile.h>
@@ -72,6 +73,7 @@ struct px_check {
     int64_t *predictions;
     float *confidence;
     px_profile *profile; /* of profile; NULL: there is none */
+    px_bank *bank;       /* of descriptions, as given; NULL: labels are measured */
 
     /* Stages */
     bool wanted[PXI_STAGE_COUNT];

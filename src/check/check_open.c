@@ -153,6 +153,9 @@ static void open_identity(px_check *c)
     px_preprocess_json(&c->pre, json);
     px_json_string(json, "train", c->o.train);
     px_json_int(json, "train_limit", c->o.train_limit);
+    if (c->bank)
+        snprintf(hash, sizeof hash, "%016" PRIx64, px_bank_id(c->bank));
+    px_json_string(json, "bank", c->bank ? hash : NULL);
     px_json_int(json, "seed", (int64_t)c->o.seed);
     px_json_real(json, "minutes", c->o.minutes);
     px_json_end(json);
@@ -164,6 +167,10 @@ px_status pxi_check_open_data(px_check *c, px_error *err)
     PX_TRY(open_set(c, err));
     PX_TRY(open_labels(c, err));
     PX_TRY(open_names(c, err));
+    if (c->o.bank) {
+        PX_TRY(px_bank_load(c->o.bank, &c->bank, err));
+        PX_TRY(px_bank_check_model(c->bank, c->model, err));
+    }
     open_identity(c);
     return PX_OK;
 }

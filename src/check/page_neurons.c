@@ -101,6 +101,22 @@ static int64_t layer_of(const neurons *n, int64_t position)
     return -1;
 }
 
+static void words_json(neurons *n, const px_json_value *found)
+{
+    static const char *const keys[] = {"words", "inactive"}, *const label_keys[] = {"label", "iou"};
+    const px_json_value *labels = px_json_member(found, "labels");
+    pxi_page_copy(n->p, found, keys, PX_LEN(keys));
+    if (!labels || labels->kind != PX_JSON_ARRAY)
+        return;
+    px_json_array(&n->p->json, "labels");
+    for (size_t i = 0; i < labels->count; i++) {
+        px_json_object(&n->p->json, NULL);
+        pxi_page_copy(n->p, &labels->items[i], label_keys, PX_LEN(label_keys));
+        px_json_end(&n->p->json);
+    }
+    px_json_end(&n->p->json);
+}
+
 /* What excites it, where the describe stage looked. */
 static px_status top_json(neurons *n, int64_t position, int64_t unit, px_error *err)
 {
@@ -118,9 +134,7 @@ static px_status top_json(neurons *n, int64_t position, int64_t unit, px_error *
         const int width = (int)pxi_json_int(found, "map_width", 0);
         const bool mapped = n->maps && (int64_t)i < n->map_count && height > 0 && width > 0 &&
                             height <= MAP_SIDE && width <= MAP_SIDE;
-        const char *words = pxi_json_words(found, "words");
-        if (words)
-            px_json_string(json, "words", words);
+        words_json(n, found);
         px_json_array(json, "top");
         for (size_t k = 0; k < top->count; k++) {
             const int64_t input = pxi_json_int(&top->items[k], "input", -1);
@@ -196,6 +210,13 @@ static void notes_json(neurons *n)
                        "; bright is where they do.",
                        pxi_json_int(describe, "inputs", 0));
         px_json_string(json, NULL, px_text_get(&words));
+        const px_json_value *sentences = px_json_member(describe, "sentences");
+        for (size_t i = 0; sentences && sentences->kind == PX_JSON_ARRAY && i < sentences->count;
+             i++)
+            if (sentences->items[i].kind == PX_JSON_STRING)
+                px_json_string(json, NULL, sentences->items[i].string);
+        if (pxi_json_words(describe, "wordless"))
+            px_json_string(json, NULL, pxi_json_words(describe, "wordless"));
     }
     px_json_end(json);
     px_text_done(&words);
@@ -214,6 +235,12 @@ px_status pxi_page_neurons(pxi_page *p, px_error *err)
         px_json_string(&p->json, "definition", px_spectrum_definition(n.spectrum));
         px_json_string(&p->json, "measure", "ochiai");
         px_json_string(&p->json, "measure_title", measure ? measure->title : NULL);
+        if (p->c->result[PXI_STAGE_describe]) {
+            static const char *const keys[] = {"describer", "validation"};
+            pxi_page_copy(p, p->c->result[PXI_STAGE_describe], keys, PX_LEN(keys));
+            px_json_string(&p->json, "validation_note",
+                           pxi_json_words(p->c->result[PXI_STAGE_describe], "describer_help"));
+        }
         layers_json(&n);
         status = rows_json(&n, err);
         notes_json(&n);

@@ -1,9 +1,11 @@
 /* src/check/stage_describe.c - what the suspicious neurons respond to
  *
- * For the neurons that are most suspicious over all classes: the inputs that excite them most, and
- * where in the picture. A neuron's value is the mean of its channel, as everywhere else.
+ * For the neurons that are most suspicious over all classes: the inputs that excite them most,
+ * where in the picture, and words, by measured labels or by a bank that was given. A neuron's value
+ * is the mean of its channel, as everywhere else; words are about its map.
  */
 #include "check/check_suspects.h"
+#include "check/check_words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,6 +39,10 @@ typedef struct describe {
     int count;
     int64_t inputs;
     float *values; /* [inputs][count] */
+    char *layers;  /* of the subjects, as px_probe_options has them */
+    px_bank *own;
+    const px_bank *bank; /* NULL: there are no words, and `wordless` says why */
+    px_error wordless;
     uint8_t *maps; /* [count][DESCRIBE_TOP][DESCRIBE_SIDE][DESCRIBE_SIDE] */
 } describe;
 
@@ -178,17 +184,15 @@ static px_status describe_open(describe *d, px_error *err)
     px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
     px_plan_options plan = px_plan_options_default();
     PX_TRY(describe_subjects(d, err));
-    char *layers = px_suspicious_layers(d->suspects);
-    if (!layers)
+    d->layers = px_suspicious_layers(d->suspects);
+    if (!d->layers)
         return pxi_check_nomem(err);
-    options.layers = layers;
+    options.layers = d->layers;
     options.tap = d->suspects->tap;
     options.neurons = d->suspects->neurons;
     options.feeds = &feed;
     options.feed_count = 1;
-    const px_status status = px_probe_new(c->model, &options, &d->probe, err);
-    free(layers);
-    PX_TRY(status);
+    PX_TRY(px_probe_new(c->model, &options, &d->probe, err));
     for (size_t i = 0; i < d->suspects->count && d->count < DESCRIBE_NEURONS; i++) {
         subject *s = &d->subjects[d->count++];
         s->suspect = &d->suspects->items[i];
@@ -219,6 +223,8 @@ static void json_subject(const describe *d, const subject *s, px_json *out)
     px_json_int(out, "index", s->suspect->unit);
     px_json_int(out, "rank", s->suspect->rank);
     px_json_real(out, "score", s->suspect->score);
+    if (d->bank)
+        pxi_words_unit(d->bank, s->suspect->layer, s->suspect->unit, out);
     px_json_int(out, "map_height", s->height);
     px_json_int(out, "map_width", s->width);
     px_json_array(out, "top");
@@ -232,6 +238,28 @@ static void json_subject(const describe *d, const subject *s, px_json *out)
     }
     px_json_end(out);
     px_json_end(out);
+}
+
+/* Data that are no pictures have no words; that is no reason to leave out the rest. */
+static px_status describe_words(describe *d, px_error *err)
+{
+    const px_status status = pxi_words_open(d->c, d->layers, &d->own, &d->bank, &d->wordless);
+    return status <= PX_E_MISMATCH ? PX_OK : px_fail(err, status, "%s", d->wordless.message);
+}
+
+static px_status describe_write(const describe *d, px_json *out, px_error *err)
+{
+    px_json_string(out, "definition", px_probe_describe(d->probe));
+    px_json_int(out, "inputs", d->inputs);
+    if (d->bank)
+        PX_TRY(pxi_words_about(d->bank, out, err));
+    else
+        px_json_string(out, "wordless", d->wordless.message);
+    px_json_array(out, "neurons");
+    for (int s = 0; s < d->count; s++)
+        json_subject(d, &d->subjects[s], out);
+    px_json_end(out);
+    return PX_OK;
 }
 
 static px_status describe_run(px_check *c, px_json *out, px_error *err)
@@ -249,15 +277,14 @@ static px_status describe_run(px_check *c, px_json *out, px_error *err)
                              NULL, NULL, err);
     if (status == PX_OK)
         status = maps_save(&d, err);
-    if (status == PX_OK) {
-        px_json_string(out, "definition", px_probe_describe(d.probe));
-        px_json_int(out, "inputs", d.inputs);
-        px_json_array(out, "neurons");
-        for (int s = 0; s < d.count; s++)
-            json_subject(&d, &d.subjects[s], out);
-        px_json_end(out);
+    if (status == PX_OK)
+        status = describe_words(&d, err);
+    if (status == PX_OK)
+        status = describe_write(&d, out, err);
+    if (status == PX_OK)
         status = pxi_check_files(c, files, PX_LEN(files), out, err);
-    }
+    px_bank_free(d.own);
+    free(d.layers);
     free(d.values);
     free(d.maps);
     px_plan_free(d.plan);
@@ -269,11 +296,11 @@ static px_status describe_run(px_check *c, px_json *out, px_error *err)
 const pxi_stage pxi_stage_describe = {
     .public = {.id = "describe",
                .title = "What neurons respond to",
-               .help = "inputs that excite the suspicious neurons, and where",
+               .help = "the suspicious neurons in words, the inputs that excite them, and where",
                .labels = true},
-    .version = 1,
+    .version = 2,
     .after = PXI_AFTER(eval) | PXI_AFTER(localize),
     .needs = PXI_AFTER(eval) | PXI_AFTER(localize),
-    .passes = 1.3,
+    .passes = 2.5,
     .run = describe_run,
 };

@@ -74,6 +74,8 @@ static int check_run(const cli_command *self, int argc, char **argv)
             0, "train-limit", &o.train_limit, "N", 0, 9e15,
             "learn from so many of them, and train the default network on so many; 0: 1,000, and "
             "all"),
+        CLI_STRING(0, "bank", &o.bank, "FILE",
+                   "descriptions of neurons, of 'plexor describe'; labels are measured without"),
         CLI_STRING('o', "output", &o.folder, "FOLDER",
                    "where results, findings and the page go; an interrupted check goes on there"),
         CLI_STRING(0, "report", &o.page, "FILE.html", "the page; FOLDER/report.html without it"),
