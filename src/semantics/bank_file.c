@@ -339,15 +339,13 @@ static px_status bank_read_line(bank_reader *r, const char *text, size_t size, i
     return status;
 }
 
-px_status px_bank_load(const char *path, px_bank **out, px_error *err)
+px_status pxi_bank_parse(const char *text, size_t size, const char *name, px_bank **out,
+                         px_error *err)
 {
     px_bank *bank = NULL;
-    char *text = NULL;
-    size_t size = 0;
     int64_t units = 0;
     px_error own = {0}; /* messages are built upon: one is needed */
-    bank_reader r = {.path = path, .err = err ? err : &own};
-    PX_TRY(pxi_file_read(path, BANK_BYTES_MOST, &text, &size, err));
+    bank_reader r = {.path = name, .err = err ? err : &own};
     px_status status = PX_OK;
     for (const char *at = text, *end = text + size; status == PX_OK && at < end;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -357,17 +355,26 @@ px_status px_bank_load(const char *path, px_bank **out, px_error *err)
         at = stop ? stop + 1 : end;
     }
     if (status == PX_OK && !bank)
-        status = px_fail(err, PX_E_INPUT, "'%s': the file is empty, a bank was expected", path);
+        status = px_fail(err, PX_E_INPUT, "'%s': the file is empty, a bank was expected", name);
     if (status == PX_OK && units != (int64_t)bank->count)
         status =
             px_fail(err, PX_E_INPUT,
                     "'%s': it says %" PRId64 " units and has %zu; the file has been cut off or "
                     "changed",
-                    path, units, bank->count);
-    free(text);
+                    name, units, bank->count);
     if (status == PX_OK)
         *out = bank;
     else
         px_bank_free(bank);
+    return status;
+}
+
+px_status px_bank_load(const char *path, px_bank **out, px_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    PX_TRY(pxi_file_read(path, BANK_BYTES_MOST, &text, &size, err));
+    const px_status status = pxi_bank_parse(text, size, path, out, err);
+    free(text);
     return status;
 }

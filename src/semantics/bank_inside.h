@@ -16,4 +16,8 @@ struct px_bank {
     size_t place_count;
 };
 
+/* px_bank_load() of a text in memory; `name` is for messages. */
+px_status pxi_bank_parse(const char *text, size_t size, const char *name, px_bank **out,
+                         px_error *err);
+
 #endif
