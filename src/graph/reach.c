@@ -1,5 +1,5 @@
 /* src/graph/reach.c - questions about which values depend on which */
-#include <plexor/graph.h>
+#include "graph/reach.h"
 
 #include "base/memory.h"
 
@@ -21,16 +21,23 @@ static void reach_sweep(const px_graph *graph, bool *marked, int wall)
     }
 }
 
-bool px_graph_is_cut(const px_graph *graph, int value, int to)
+px_status pxi_graph_cuts(const px_graph *graph, int value, int to, bool *out, px_error *err)
 {
     bool *reached = pxi_calloc((size_t)graph->value_count, sizeof *reached);
     if (!reached)
-        return false; /* the careful answer: no claim is made */
+        return px_fail(err, PX_E_NOMEM, "out of memory");
     for (int i = 0; i < graph->input_count; i++)
         reached[graph->inputs[i]] = graph->inputs[i] != value;
     reach_sweep(graph, reached, value);
-    const bool cut = !reached[to];
+    *out = !reached[to];
     free(reached);
+    return PX_OK;
+}
+
+bool px_graph_is_cut(const px_graph *graph, int value, int to)
+{
+    bool cut = false; /* out of memory: the careful answer, no claim is made */
+    (void)pxi_graph_cuts(graph, value, to, &cut, NULL);
     return cut;
 }
 

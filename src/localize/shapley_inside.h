@@ -89,9 +89,6 @@ int64_t pxi_rows_at_a_time(size_t floats);
  * channels that are not negative; -1: there is none behind a linear operator. `scores` is not
  * passed. */
 int pxi_segment_end(const px_graph *graph, int tap, int axis, int scores);
-/* px_graph_is_cut(), but out of memory is an error: a cut that is not known to be one would change
- * what is printed. */
-px_status pxi_segment_cuts(const px_graph *graph, int tap, int scores, bool *out, px_error *err);
 /* Whether `value` lies on the way from `tap` to `end`, which were found so, `end` included. */
 bool pxi_segment_has(const px_graph *graph, int tap, int end, int value);
 

@@ -2,6 +2,7 @@
 #include "localize/shapley_inside.h"
 
 #include "base/memory.h"
+#include "graph/reach.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ px_status pxi_lane_init(px_shapley *s, pxi_lane *lane, const px_layer *layer, px
                                  .offset = layer->neuron_offset,
                                  .count = layer->neuron_count}};
     PX_TRY(lane_extents(lane, layer, err));
-    PX_TRY(pxi_segment_cuts(graph, lane->tap, s->scores.value, &lane->layer.cut, err));
+    PX_TRY(pxi_graph_cuts(graph, lane->tap, s->scores.value, &lane->layer.cut, err));
     lane->null = pxi_calloc(lane->channels, sizeof *lane->null);
     if (!lane->null)
         return px_fail(err, PX_E_NOMEM, "out of memory");

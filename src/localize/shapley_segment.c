@@ -5,9 +5,6 @@
  */
 #include "localize/shapley_inside.h"
 
-#include "base/memory.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 /* The only node that reads `value`; -1: none, several, or it is a graph output. */
@@ -106,27 +103,6 @@ int pxi_segment_end(const px_graph *graph, int tap, int axis, int scores)
             end = value;
     }
     return end;
-}
-
-px_status pxi_segment_cuts(const px_graph *graph, int tap, int scores, bool *out, px_error *err)
-{
-    bool *around = pxi_calloc((size_t)graph->value_count, sizeof *around);
-    if (!around)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int i = 0; i < graph->input_count; i++)
-        around[graph->inputs[i]] = graph->inputs[i] != tap;
-    for (int n = 0; n < graph->node_count; n++) {
-        const px_node *node = &graph->nodes[n];
-        bool reads = false;
-        for (int i = 0; i < node->input_count; i++)
-            reads = reads || (node->inputs[i] >= 0 && around[node->inputs[i]]);
-        for (int i = 0; reads && i < node->output_count; i++)
-            if (node->outputs[i] >= 0 && node->outputs[i] != tap)
-                around[node->outputs[i]] = true;
-    }
-    *out = !around[scores];
-    free(around);
-    return PX_OK;
 }
 
 bool pxi_segment_has(const px_graph *graph, int tap, int end, int value)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "engine/gradient_reach.h"
 #include "engine/sample_plan.h"
+#include "graph/reach.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,10 +85,10 @@ static px_status paths_layers(px_paths *paths, const char *layers, const char *t
                                .units = layer->neuron_count,
                                .described = layer->neuron_count};
         layer_extents(layer, own);
-        own->cut =
-            px_graph_is_cut(px_model_graph(paths->model), layer->tap_value, paths->scores.value);
+        status = pxi_graph_cuts(px_model_graph(paths->model), layer->tap_value, paths->scores.value,
+                                &own->cut, err);
         paths->taps[i] = (pxi_path_tap){.layer = layer, .value = layer->tap_value};
-        if (!reach.reached[layer->tap_value]) {
+        if (status == PX_OK && !reach.reached[layer->tap_value]) {
             const px_node *gap = pxi_reach_gap(&reach, layer->tap_value);
             status = px_fail(err, PX_E_UNSUPPORTED,
                              "the class scores do not depend on layer '%.100s'%s%.60s in a way "
