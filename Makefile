@@ -43,6 +43,7 @@ demo: ## examine a network trained on the spot: build/demo/report.html
 # cmocka decides what is built: a folder configured before it was installed is configured again.
 test: ## build and run every test
 	@scripts/setup build test
+	@scripts/setup page
 	@test ! -f $(BUILD)/build.ninja -o -f $(BUILD)/.with-tests || meson setup --wipe $(BUILD)
 	@$(MAKE) --no-print-directory build && touch $(BUILD)/.with-tests
 	@meson test -C $(BUILD) $(test_flags); status=$$?; \

@@ -85,7 +85,7 @@ export function lineChart(curve: Curve): HTMLElement {
     function showValues(at: number | null | undefined): void {
         curve.series.forEach((series, i) => {
             const y = at === null || at === undefined ? null : series.y[at];
-            replace(values[i]!, y === null || y === undefined ? "" : ` ${inUnit(y, curve.y_unit)}`);
+            replace(values[i]!, y === null || y === undefined ? "" : inUnit(y, curve.y_unit));
         });
     }
 

@@ -7,8 +7,8 @@ import { count, isNumber, plural, real, seconds, share } from "./format";
 import { Virtual } from "./virtual";
 import { absent, arrow, copyable, facts, more, notes, select, table, type Part } from "./widgets";
 
-const CARD_WIDTH = 268,
-    CARD_HEIGHT = 158;
+const CARD_WIDTH = 238,
+    CARD_HEIGHT = 146;
 
 interface Filter {
     methods: Set<string>; /* empty: all */
@@ -31,22 +31,12 @@ function said(context: Context, finding: Finding): Child {
     return [h("span", null, context.className(finding.label)), arrow(), h("b", { class: "bad" }, context.className(finding.prediction))];
 }
 
-function triple(context: Context, finding: Finding): HTMLElement[] {
-    const label = context.className(finding.label);
-    return [
-        context.pictures.tile(finding.original, `original, ${label}`),
-        context.pictures.tile(finding.failing, `failing, seen as ${context.className(finding.prediction)}`),
-        context.pictures.has(finding.difference)
-            ? context.pictures.tile(finding.difference, "difference, ten times as strong")
-            : context.pictures.difference(finding.original, finding.failing, "difference, ten times as strong"),
-    ];
-}
 
 function card(context: Context, finding: Finding): HTMLElement {
     return h(
         "button",
         { type: "button", class: "card" },
-        h("span", { class: "triple" }, triple(context, finding)),
+        h("span", { class: "triple" }, context.pictures.triple(finding.difference, finding.original, finding.failing, "original, failing input, difference ten times as strong")),
         h("span", { class: "card-line" }, said(context, finding), h("span", { class: "sure" }, share(finding.confidence, 0))),
         h("span", { class: "card-line fine" }, h("span", { class: "tag" }, context.methodName(finding.method)), isNumber(finding.l2) ? `L2 ${real(finding.l2)}` : null),
     );
@@ -69,7 +59,10 @@ function stepItem(context: Context, step: Step): HTMLElement {
 
 function details(context: Context, finding: Finding): Page {
     const neurons = context.report.neurons?.items ?? [];
-    const [original, failing, difference] = triple(context, finding);
+    const { pictures } = context;
+    const original = pictures.tile(finding.original, `original, ${context.className(finding.label)}`);
+    const failing = pictures.tile(finding.failing, `failing, seen as ${context.className(finding.prediction)}`);
+    const difference = pictures.difference(finding.difference, finding.original, finding.failing, "difference, ten times as strong");
     const caption = (title: string, note: Child): HTMLElement => h("figcaption", null, h("b", null, title), h("small", null, note));
     const before = finding.before;
     return {
@@ -80,7 +73,7 @@ function details(context: Context, finding: Finding): Page {
                 { class: "large-triple" },
                 h("figure", null, original, caption("original", before ? `seen as ${context.className(before.prediction)}${isNumber(before.confidence) ? `, ${share(before.confidence)}` : ""}` : null)),
                 h("figure", null, failing, caption("failing", `seen as ${context.className(finding.prediction)}${isNumber(finding.confidence) ? `, ${share(finding.confidence)}` : ""}`)),
-                h("figure", null, difference!, caption("difference ×10", [isNumber(finding.linf) ? `largest ${real(finding.linf)}` : null, isNumber(finding.l2) ? ` L2 ${real(finding.l2)}` : null])),
+                h("figure", null, difference, caption("difference ×10", [isNumber(finding.linf) ? `largest ${real(finding.linf)}` : null, isNumber(finding.l2) ? ` L2 ${real(finding.l2)}` : null])),
             ),
             finding.words ? h("blockquote", null, finding.words) : null,
             facts([
@@ -222,7 +215,7 @@ export function findingsPart(context: Context): Part {
     return {
         id: "failures",
         title: "Failures",
-        lead: `${count(findings.total)} inputs were made that the network gets wrong although the original is right. Each shows the original, the failing input, and their difference ten times as strong.`,
+        lead: `${count(findings.total)} inputs were made that the network gets wrong. Each shows the original, the failing input, and their difference ten times as strong.`,
         body: [
             notes(context, "findings", findings.notes),
             methodTable(context),

@@ -30,7 +30,7 @@ export function real(value: Maybe): string {
     const size = Math.abs(value);
     if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace("e+", "e");
     if (size >= 1000) return whole.format(value);
-    return String(Number(value.toPrecision(3)));
+    return Number.isInteger(value) ? String(value) : value.toPrecision(3);
 }
 
 export function seconds(value: Maybe): string {

@@ -111,7 +111,7 @@ function neuronTable(context: Context, neurons: Neurons): Child {
         ["class", "Class", has.class, "minmax(4rem, 1fr)"],
         ["suspiciousness", "Suspicious", has.suspiciousness, "minmax(5.6rem, .7fr)"],
         ["sensitivity", "Sensitive", has.sensitivity, "minmax(5rem, .7fr)"],
-        ["af", "Wrong when active", has.af, "minmax(5.4rem, .8fr)"],
+        ["af", "Wrong if active", has.af, "minmax(7rem, .9fr)"],
         ["words", "Responds to", has.words, "minmax(9rem, 2.2fr)"],
     ];
     const columns = all.filter((column) => column[2]);
@@ -155,6 +155,10 @@ function neuronTable(context: Context, neurons: Neurons): Child {
     });
     const header = h("div", { class: "neuron-head", role: "group", "aria-label": "Sort neurons by" }, heads);
     header.style.gridTemplateColumns = grid;
+    new ResizeObserver(() => {
+        /* beside the rows there may be a scroll bar */
+        header.style.paddingRight = `calc(1rem + ${list.element.offsetWidth - list.element.clientWidth}px)`;
+    }).observe(list.element);
 
     function apply(): void {
         const terms = wanted.toLowerCase().split(/\s+/).filter(Boolean);

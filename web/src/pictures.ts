@@ -1,7 +1,8 @@
 /* web/src/pictures.ts - thumbnails: tiles of sprite sheets, their differences, their masks
  *
- * A sheet is decoded when the first of its tiles is wanted, off the main thread. Every thumbnail is
- * a small canvas of the tile's own size that CSS enlarges, so that pixels stay pixels.
+ * A sheet is decoded when the first of its tiles is wanted, off the main thread, and kept as pixels:
+ * what is drawn then is copied, never scaled, into small canvases that CSS enlarges, so that pixels
+ * stay pixels. (Drawing from the bitmap itself took ten times as long per card.)
  */
 import type { Picture, Sheet } from "./data";
 import { h } from "./dom";
@@ -9,11 +10,14 @@ import { h } from "./dom";
 const PREFIX = "data:image/png;base64,";
 const DIFFERENCE_FACTOR = 10;
 const SMOOTH_FROM = 96; /* tiles this wide are photographs, not pixels */
+const DIMMED = 96, /* what is outside of a mask goes towards this grey ... */
+    DIM = 0.7; /* ... by so much */
 
-type Draw = (context: CanvasRenderingContext2D, width: number, height: number) => void;
+/* Four bytes per pixel, row by row. */
+type Tile = Uint8ClampedArray;
 
 export class Pictures {
-    private readonly bitmaps: (Promise<ImageBitmap> | undefined)[] = [];
+    private readonly pixels: (Promise<ImageData> | undefined)[] = [];
 
     constructor(private readonly sheets: Sheet[]) {}
 
@@ -23,33 +27,50 @@ export class Pictures {
         return !!sheet && picture[1] >= 0 && picture[1] < sheet.count;
     }
 
-    private bitmap(index: number): Promise<ImageBitmap> {
-        return (this.bitmaps[index] ??= (async () => {
+    private sheetPixels(index: number): Promise<ImageData> {
+        return (this.pixels[index] ??= (async () => {
             const { png } = this.sheets[index]!;
             if (!png.startsWith(PREFIX)) throw new Error("a sheet that is no PNG");
             const text = atob(png.slice(PREFIX.length));
             const bytes = new Uint8Array(text.length);
             for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-            return createImageBitmap(new Blob([bytes], { type: "image/png" }));
+            const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+            const canvas = h("canvas", { width: bitmap.width, height: bitmap.height });
+            const context = canvas.getContext("2d", { willReadFrequently: true })!;
+            context.drawImage(bitmap, 0, 0);
+            bitmap.close();
+            return context.getImageData(0, 0, canvas.width, canvas.height);
         })());
     }
 
-    /* Draws tiles, once their sheets are there, into a new canvas. */
-    private make(tiles: Picture[], alt: string, draw: (sources: Draw[]) => Draw): HTMLCanvasElement {
-        const sheet = this.sheets[tiles[0]![0]]!;
-        const canvas = h("canvas", { class: "thumb", width: sheet.width, height: sheet.height, role: "img", "aria-label": alt });
-        if (sheet.width < SMOOTH_FROM) canvas.classList.add("pixels");
-        canvas.style.aspectRatio = `${sheet.width} / ${sheet.height}`;
-        Promise.all(tiles.map((tile) => this.bitmap(tile[0])))
-            .then((bitmaps) => {
-                const sources = tiles.map(([index, tile], i): Draw => {
-                    const { width, height, columns } = this.sheets[index]!;
-                    const x = (tile % columns) * width,
-                        y = Math.floor(tile / columns) * height;
-                    return (context, w, hh) => context.drawImage(bitmaps[i]!, x, y, width, height, 0, 0, w, hh);
+    private async read([index, tile]: Picture): Promise<Tile> {
+        const pixels = await this.sheetPixels(index);
+        const { width, height, columns } = this.sheets[index]!;
+        const left = (tile % columns) * width,
+            top = Math.floor(tile / columns) * height;
+        const out = new Uint8ClampedArray(4 * width * height);
+        for (let y = 0; y < height; y++) {
+            const from = 4 * ((top + y) * pixels.width + left);
+            out.set(pixels.data.subarray(from, from + 4 * width), 4 * y * width);
+        }
+        return out;
+    }
+
+    /* A canvas with the made tiles side by side, `gap` tile pixels between them. */
+    private show(like: Picture, count: number, gap: number, alt: string, make: () => Promise<Tile[]>): HTMLElement {
+        const { width, height } = this.sheets[like[0]]!;
+        const whole = count * width + (count - 1) * gap;
+        const canvas = h("canvas", { class: "thumb", width: whole, height, role: "img", "aria-label": alt });
+        if (width < SMOOTH_FROM) canvas.classList.add("pixels");
+        canvas.style.aspectRatio = `${whole} / ${height}`;
+        make()
+            .then((tiles) => {
+                const context = canvas.getContext("2d", { willReadFrequently: true });
+                tiles.forEach((tile, i) => {
+                    const data = new ImageData(width, height);
+                    data.data.set(tile.subarray(0, data.data.length));
+                    context?.putImageData(data, i * (width + gap), 0);
                 });
-                const context = canvas.getContext("2d", { willReadFrequently: tiles.length > 1 });
-                if (context) draw(sources)(context, canvas.width, canvas.height);
             })
             .catch(() => {
                 canvas.classList.add("broken");
@@ -60,48 +81,48 @@ export class Pictures {
 
     tile(picture: Picture | null | undefined, alt: string): HTMLElement {
         if (!this.has(picture)) return this.missing(alt);
-        return this.make([picture], alt, ([source]) => source!);
+        return this.show(picture, 1, 0, alt, async () => [await this.read(picture)]);
     }
 
-    /* clip(.5 + 10 (failing - original)): grey is no change */
-    difference(original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
+    /* The one that is given, or clip(.5 + 10 (failing - original)): grey is no change. */
+    private async readDifference(given: Picture | null | undefined, original: Picture, failing: Picture): Promise<Tile> {
+        if (this.has(given)) return this.read(given);
+        const [before, after] = await Promise.all([this.read(original), this.read(failing)]);
+        for (let i = 0; i < after.length; i++)
+            if (i % 4 !== 3) after[i] = 127.5 + DIFFERENCE_FACTOR * (after[i]! - before[i]!);
+        return after;
+    }
+
+    difference(given: Picture | null | undefined, original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
+        if (this.has(given)) return this.tile(given, alt);
         if (!this.has(original) || !this.has(failing)) return this.missing(alt);
-        return this.make([original, failing], alt, ([before, after]) => (context, width, height) => {
-            before!(context, width, height);
-            const a = context.getImageData(0, 0, width, height);
-            after!(context, width, height);
-            const b = context.getImageData(0, 0, width, height);
-            for (let i = 0; i < b.data.length; i++)
-                if (i % 4 !== 3) b.data[i] = 127.5 + DIFFERENCE_FACTOR * (b.data[i]! - a.data[i]!);
-            context.putImageData(b, 0, 0);
-        });
+        return this.show(failing, 1, 0, alt, async () => [await this.readDifference(given, original, failing)]);
     }
 
-    /* The picture, dimmed where the mask is black. */
+    /* Original, failing, difference in one canvas: one per card is what scrolling can bear. */
+    triple(given: Picture | null | undefined, original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
+        if (!this.has(failing)) return this.missing(alt);
+        if (!this.has(original) || this.sheets[original[0]]!.width !== this.sheets[failing[0]]!.width) return this.tile(failing, alt);
+        const gap = Math.max(1, Math.round(this.sheets[failing[0]]!.width / 14));
+        return this.show(failing, 3, gap, alt, () => Promise.all([this.read(original), this.read(failing), this.readDifference(given, original, failing)]));
+    }
+
+    /* The picture, dimmed where the mask is black; an orange line around where it is white. */
     masked(picture: Picture | null | undefined, mask: Picture | null | undefined, alt: string): HTMLElement {
         if (!this.has(picture) || !this.has(mask)) return this.tile(picture, alt);
-        return this.make([picture, mask], alt, ([source, over]) => (context, width, height) => {
-            over!(context, width, height);
-            const m = context.getImageData(0, 0, width, height);
-            source!(context, width, height);
-            const p = context.getImageData(0, 0, width, height);
-            const inside = (x: number, y: number): boolean =>
-                x >= 0 && y >= 0 && x < width && y < height && m.data[4 * (y * width + x)]! > 127;
+        const { width, height } = this.sheets[picture[0]]!;
+        const over = this.sheets[mask[0]]!;
+        if (over.width !== width || over.height !== height) return this.tile(picture, alt);
+        return this.show(picture, 1, 0, alt, async () => {
+            const [p, m] = await Promise.all([this.read(picture), this.read(mask)]);
+            const inside = (x: number, y: number): boolean => x >= 0 && y >= 0 && x < width && y < height && m[4 * (y * width + x)]! > 127;
             for (let y = 0; y < height; y++)
                 for (let x = 0; x < width; x++) {
                     const at = 4 * (y * width + x);
-                    const within = inside(x, y);
-                    for (let c = 0; c < 3; c++)
-                        if (!within) p.data[at + c] = 0.3 * p.data[at + c]! + 0.7 * 96;
-                    const edge =
-                        within && !(inside(x - 1, y) && inside(x + 1, y) && inside(x, y - 1) && inside(x, y + 1));
-                    if (edge) {
-                        p.data[at] = 255;
-                        p.data[at + 1] = 140;
-                        p.data[at + 2] = 0;
-                    }
+                    if (!inside(x, y)) for (let c = 0; c < 3; c++) p[at + c] = (1 - DIM) * p[at + c]! + DIM * DIMMED;
+                    else if (!(inside(x - 1, y) && inside(x + 1, y) && inside(x, y - 1) && inside(x, y + 1))) p.set([255, 140, 0], at);
                 }
-            context.putImageData(p, 0, 0);
+            return [p];
         });
     }
 

@@ -40,7 +40,7 @@ export function selectionPart(context: Context): Part {
                   ]
                 : null,
             h("h3", null, "First in line"),
-            h("ul", { class: "shown-list" }, selection.top.map((shown, i) => shownCard(context, shown, `${i + 1}. #${shown.index}${isNumber(shown.score) ? `, score ${real(shown.score)}` : ""}`))),
+            h("ul", { class: "shown-list" }, selection.top.map((shown, i) => shownCard(context, shown, `${i + 1}. #${shown.index}${isNumber(shown.score) ? ` score ${real(shown.score)}` : ""}`))),
             more(selection.more, "chosen inputs"),
         ],
     };

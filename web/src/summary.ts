@@ -30,7 +30,7 @@ function gateRow(gate: Gate): Child[] {
     return [
         gate.title ?? gate.name,
         isNumber(gate.value) ? inUnit(gate.value, gate.unit) : "not measured",
-        `${gate.relation === "<=" ? "at most" : "at least"} ${inUnit(gate.threshold, gate.unit)}`,
+        h("span", { class: "mark" }, `${gate.relation === "<=" ? "≤" : "≥"} ${inUnit(gate.threshold, gate.unit)}`),
         h("span", { class: `mark ${gate.pass ? "pass" : "fail"}` }, icon(gate.pass ? "pass" : "fail"), gate.pass ? "held" : "did not hold"),
         gate.note,
     ];
