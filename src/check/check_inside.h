@@ -120,6 +120,7 @@ px_status pxi_check_fill(const px_dataset *set, const px_preprocess *pre, const 
 const px_json_value *pxi_json_path(const px_json_value *from, const char *path);
 double pxi_json_number(const px_json_value *from, const char *path);
 int64_t pxi_json_int(const px_json_value *from, const char *path, int64_t otherwise);
+int64_t pxi_json_whole(const px_json_value *value, int64_t otherwise); /* of the value itself */
 const char *pxi_json_words(const px_json_value *from, const char *path);
 /* How many items a list has; 0: it is none. */
 size_t pxi_json_count(const px_json_value *from, const char *path);

@@ -78,10 +78,13 @@ static void page_head(pxi_page *p)
     const time_t now = time(NULL);
     struct tm utc;
     char when[32] = "";
+    px_text title = {0};
     if (gmtime_r(&now, &utc))
         strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
     px_json_string(&p->json, "schema", "plexor-report/1");
-    px_json_string(&p->json, "title", base_name(c->model_path));
+    px_text_format(&title, "LeNet-5 on %s", c->data_spec); /* of those who bring no network */
+    px_json_string(&p->json, "title", c->o.model ? base_name(c->model_path) : px_text_get(&title));
+    px_text_done(&title);
     px_json_string(&p->json, "created", when);
     px_json_string(&p->json, "version", px_version());
     page_model(p);

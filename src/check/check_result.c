@@ -26,6 +26,12 @@ double pxi_json_number(const px_json_value *from, const char *path)
     return value && value->kind == PX_JSON_NUMBER ? value->number : (double)NAN;
 }
 
+int64_t pxi_json_whole(const px_json_value *value, int64_t otherwise)
+{
+    return value->kind == PX_JSON_NUMBER && fabs(value->number) < 9e15 ? (int64_t)value->number
+                                                                       : otherwise;
+}
+
 int64_t pxi_json_int(const px_json_value *from, const char *path, int64_t otherwise)
 {
     const double number = pxi_json_number(from, path);

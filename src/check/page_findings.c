@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CLUSTERS_MOST = 64 };
+
 typedef struct chosen {
     int64_t id;
     int cluster; /* -1: unknown */
@@ -29,8 +31,9 @@ static bool point_read(const px_json_value *row, const char **method, int64_t *i
     if (row->kind != PX_JSON_ARRAY || row->count != 7 || row->items[0].kind != PX_JSON_STRING)
         return false;
     *method = row->items[0].string;
-    *id = (int64_t)row->items[1].number;
-    *cluster = (int)row->items[2].number;
+    const int64_t k = pxi_json_whole(&row->items[2], -1);
+    *id = pxi_json_whole(&row->items[1], 0);
+    *cluster = k >= 0 && k < CLUSTERS_MOST ? (int)k : -1;
     return strcmp(*method, "right") != 0 && strcmp(*method, "data") != 0;
 }
 
@@ -50,10 +53,9 @@ static int chosen_by_id(const void *a, const void *b)
 
 static px_status choose_clustered(const pxi_page *p, chosen **out, size_t *count, px_error *err)
 {
-    enum { CLUSTERS = 64 };
     static const char *const ways[] = {"synthesize", "attack", "fuzz"};
     const px_json_value *points = cluster_points(p->c);
-    int64_t turns[CLUSTERS][PX_LEN(ways)] = {{0}};
+    int64_t turns[CLUSTERS_MOST][PX_LEN(ways)] = {{0}};
     *out = pxi_calloc(points->count + 1, sizeof **out);
     if (!*out)
         return pxi_check_nomem(err);
@@ -61,8 +63,7 @@ static px_status choose_clustered(const pxi_page *p, chosen **out, size_t *count
         const char *method;
         int64_t id;
         int cluster;
-        if (!point_read(&points->items[i], &method, &id, &cluster) || cluster < 0 ||
-            cluster >= CLUSTERS)
+        if (!point_read(&points->items[i], &method, &id, &cluster) || cluster < 0)
             continue;
         for (size_t w = 0; w < PX_LEN(ways); w++)
             if (strcmp(method, ways[w]) == 0)
@@ -325,8 +326,9 @@ static void cluster_map(pxi_page *p)
         int64_t id;
         int k;
         const bool found = point_read(row, &method, &id, &k);
-        if (row->kind != PX_JSON_ARRAY || row->count != 7 || row->items[2].number < 0.0 ||
-            row->items[5].kind != PX_JSON_NUMBER || row->items[6].kind != PX_JSON_NUMBER)
+        if (row->kind != PX_JSON_ARRAY || row->count != 7 ||
+            pxi_json_whole(&row->items[2], -1) < 0 || row->items[5].kind != PX_JSON_NUMBER ||
+            row->items[6].kind != PX_JSON_NUMBER)
             continue;
         px_json_array(&p->json, NULL);
         px_json_real(&p->json, NULL, row->items[5].number);

@@ -130,8 +130,8 @@ static px_status top_json(neurons *n, int64_t position, int64_t unit, px_error *
         if (pxi_json_int(found, "position", -1) != position ||
             pxi_json_int(found, "index", -1) != unit || !top || top->kind != PX_JSON_ARRAY)
             continue;
-        const int height = (int)pxi_json_int(found, "map_height", 0);
-        const int width = (int)pxi_json_int(found, "map_width", 0);
+        const int64_t height = pxi_json_int(found, "map_height", 0);
+        const int64_t width = pxi_json_int(found, "map_width", 0);
         const bool mapped = n->maps && (int64_t)i < n->map_count && height > 0 && width > 0 &&
                             height <= MAP_SIDE && width <= MAP_SIDE;
         words_json(n, found);
@@ -149,7 +149,7 @@ static px_status top_json(neurons *n, int64_t position, int64_t unit, px_error *
             if (mapped && (int64_t)k < n->tops)
                 PX_TRY(pxi_page_map(
                     p, "mask", n->maps + ((int64_t)i * n->tops + (int64_t)k) * MAP_SIDE * MAP_SIDE,
-                    height, width, err));
+                    (int)height, (int)width, err));
             px_json_end(json);
         }
         px_json_end(json);
@@ -238,8 +238,6 @@ px_status pxi_page_neurons(pxi_page *p, px_error *err)
         if (p->c->result[PXI_STAGE_describe]) {
             static const char *const keys[] = {"describer", "validation"};
             pxi_page_copy(p, p->c->result[PXI_STAGE_describe], keys, PX_LEN(keys));
-            px_json_string(&p->json, "validation_note",
-                           pxi_json_words(p->c->result[PXI_STAGE_describe], "describer_help"));
         }
         layers_json(&n);
         status = rows_json(&n, err);

@@ -366,12 +366,6 @@ void pxi_page_provenance(pxi_page *p)
     px_json_string(&p->json, "seed", seed);
     px_json_real(&p->json, "seconds", seconds);
     px_json_int(&p->json, "threads", pxi_check_threads(c));
-    px_json_array(&p->json, "versions");
-    px_json_object(&p->json, NULL);
-    px_json_string(&p->json, "name", "plexor");
-    px_json_string(&p->json, "version", px_version());
-    px_json_end(&p->json);
-    px_json_end(&p->json);
     px_json_array(&p->json, "hashes");
     hash_row(p, "model", c->model_path, px_model_hash(c->model));
     hash_row(p, "data", c->data_spec, px_dataset_hash(c->set));

@@ -1,8 +1,8 @@
 /* src/check/stage_describe.c - what the suspicious neurons respond to
  *
- * For the neurons that are most suspicious over all classes: the inputs that excite them most,
- * where in the picture, and words, by measured labels or by a bank that was given. A neuron's value
- * is the mean of its channel, as everywhere else; words are about its map.
+ * For the neurons that are most suspicious over all classes and for each of them: the inputs that
+ * excite them most, where in the picture, and words, by measured labels or by a bank that was
+ * given. A neuron's value is the mean of its channel, as everywhere else; words are about its map.
  */
 #include "check/check_suspects.h"
 #include "check/check_words.h"
@@ -14,7 +14,9 @@
 
 #define MAPS_FILE "exemplars.npz"
 enum {
-    DESCRIBE_NEURONS = 24,
+    DESCRIBE_POOLED = 24,
+    DESCRIBE_PER_CLASS = 3,
+    DESCRIBE_NEURONS = 64, /* in all */
     DESCRIBE_TOP = 5,
     DESCRIBE_INPUTS = 20000, /* that are looked at */
     DESCRIBE_SIDE = 16       /* of a map: larger ones are brought down to it */
@@ -32,7 +34,7 @@ typedef struct subject { /* a neuron */
 
 typedef struct describe {
     px_check *c;
-    px_suspicious *suspects;
+    px_suspicious *suspects, *by_class;
     px_probe *probe;
     px_plan *plan;
     subject subjects[DESCRIBE_NEURONS];
@@ -172,9 +174,51 @@ static px_status describe_subjects(describe *d, px_error *err)
     px_spectrum *spectrum = NULL;
     px_status status = pxi_spectrum_open(d->c, &spectrum, err);
     if (status == PX_OK)
-        status = pxi_suspects_rank(spectrum, true, DESCRIBE_NEURONS, &d->suspects, err);
+        status = pxi_suspects_rank(spectrum, true, DESCRIBE_POOLED, &d->suspects, err);
+    if (status == PX_OK && /* there may be no class that has a ranking */
+        pxi_suspects_rank(spectrum, false, DESCRIBE_PER_CLASS, &d->by_class, err) == PX_E_NOMEM)
+        status = PX_E_NOMEM;
     px_spectrum_free(spectrum);
     return status;
+}
+
+/* The layers of both lists. */
+static px_status describe_layers(describe *d, px_error *err)
+{
+    char *pooled = px_suspicious_layers(d->suspects);
+    char *classes = d->by_class ? px_suspicious_layers(d->by_class) : NULL;
+    px_text text = {0};
+    if (pooled)
+        px_text_add(&text, pooled);
+    if (classes)
+        px_text_format(&text, ",%s", classes);
+    if (pooled && (classes || !d->by_class))
+        d->layers = px_text_take(&text);
+    px_text_done(&text);
+    free(pooled);
+    free(classes);
+    return d->layers ? PX_OK : pxi_check_nomem(err);
+}
+
+static px_status subject_add(describe *d, const px_suspect *suspect, px_error *err)
+{
+    for (int i = 0; i < d->count; i++)
+        if (d->subjects[i].suspect->position == suspect->position &&
+            d->subjects[i].suspect->unit == suspect->unit)
+            return PX_OK;
+    if (d->count == DESCRIBE_NEURONS)
+        return PX_OK;
+    subject *s = &d->subjects[d->count++];
+    s->suspect = suspect;
+    PX_TRY(px_suspect_find(suspect, d->probe, &s->layer, err));
+    const px_layer *layer = px_probe_layer(d->probe, s->layer);
+    s->place = layer->neuron_offset + suspect->unit;
+    if (layer->shape.rank == 4 && layer->axis[1] == PX_AXIS_CHANNEL &&
+        layer->axis[2] == PX_AXIS_SPACE && layer->axis[3] == PX_AXIS_SPACE) {
+        s->height = (int)PX_MIN(layer->shape.dim[2], (int64_t)DESCRIBE_SIDE);
+        s->width = (int)PX_MIN(layer->shape.dim[3], (int64_t)DESCRIBE_SIDE);
+    }
+    return PX_OK;
 }
 
 static px_status describe_open(describe *d, px_error *err)
@@ -184,27 +228,17 @@ static px_status describe_open(describe *d, px_error *err)
     px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
     px_plan_options plan = px_plan_options_default();
     PX_TRY(describe_subjects(d, err));
-    d->layers = px_suspicious_layers(d->suspects);
-    if (!d->layers)
-        return pxi_check_nomem(err);
+    PX_TRY(describe_layers(d, err));
     options.layers = d->layers;
     options.tap = d->suspects->tap;
     options.neurons = d->suspects->neurons;
     options.feeds = &feed;
     options.feed_count = 1;
     PX_TRY(px_probe_new(c->model, &options, &d->probe, err));
-    for (size_t i = 0; i < d->suspects->count && d->count < DESCRIBE_NEURONS; i++) {
-        subject *s = &d->subjects[d->count++];
-        s->suspect = &d->suspects->items[i];
-        PX_TRY(px_suspect_find(s->suspect, d->probe, &s->layer, err));
-        const px_layer *layer = px_probe_layer(d->probe, s->layer);
-        s->place = layer->neuron_offset + s->suspect->unit;
-        if (layer->shape.rank == 4 && layer->axis[1] == PX_AXIS_CHANNEL &&
-            layer->axis[2] == PX_AXIS_SPACE && layer->axis[3] == PX_AXIS_SPACE) {
-            s->height = (int)PX_MIN(layer->shape.dim[2], (int64_t)DESCRIBE_SIDE);
-            s->width = (int)PX_MIN(layer->shape.dim[3], (int64_t)DESCRIBE_SIDE);
-        }
-    }
+    for (size_t i = 0; i < d->suspects->count; i++)
+        PX_TRY(subject_add(d, &d->suspects->items[i], err));
+    for (size_t i = 0; d->by_class && i < d->by_class->count; i++)
+        PX_TRY(subject_add(d, &d->by_class->items[i], err));
     plan.keep = px_probe_values(d->probe, &plan.keep_count);
     plan.no_outputs = true;
     PX_TRY(pxi_check_plan(c, plan, &d->plan, err));
@@ -290,6 +324,7 @@ static px_status describe_run(px_check *c, px_json *out, px_error *err)
     px_plan_free(d.plan);
     px_probe_free(d.probe);
     px_suspicious_free(d.suspects);
+    px_suspicious_free(d.by_class);
     return status;
 }
 
@@ -298,7 +333,7 @@ const pxi_stage pxi_stage_describe = {
                .title = "What neurons respond to",
                .help = "the suspicious neurons in words, the inputs that excite them, and where",
                .labels = true},
-    .version = 2,
+    .version = 3,
     .after = PXI_AFTER(eval) | PXI_AFTER(localize),
     .needs = PXI_AFTER(eval) | PXI_AFTER(localize),
     .passes = 2.5,

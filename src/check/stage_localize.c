@@ -101,6 +101,8 @@ static px_status localize_run(px_check *c, px_json *out, px_error *err)
         status = pxi_suspects_rank(spectrum, true, LOCALIZE_LISTED, &pooled, err);
     if (status == PX_OK)
         status = pxi_suspects_rank(spectrum, false, LOCALIZE_PER_CLASS, &classes, err);
+    if (status == PX_E_INPUT && pooled) /* no class has both: one ranking is for all of them */
+        status = pxi_suspects_rank(spectrum, true, LOCALIZE_PER_CLASS, &classes, err);
     if (status == PX_OK)
         status = px_suspicious_save(classes, path, err);
     if (status == PX_OK) {

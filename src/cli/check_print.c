@@ -79,8 +79,13 @@ static void print_synthesize(const px_check *check)
 
 static void print_attack(const px_check *check)
 {
-    printf("pgd within %.4g: %.1f%% of right answers turn, accuracy under attack %.1f%%\n",
-           number(check, "attack", "eps"), 100.0 * number(check, "attack", "success"),
+    const double success = number(check, "attack", "success");
+    printf("pgd within %.4g: ", number(check, "attack", "eps"));
+    if (isnan(success)) {
+        printf("no input was right to begin with\n");
+        return;
+    }
+    printf("%.1f%% of right answers turn, accuracy under attack %.1f%%\n", 100.0 * success,
            100.0 * number(check, "attack", "robust_accuracy"));
 }
 
