@@ -351,7 +351,7 @@ void px_virtual_units_mask(const px_virtual_units *units, size_t i, int64_t j, u
     const uint8_t *bits =
         units->masks + (i * (size_t)units->exemplars + (size_t)j) * units->mask_bytes;
     for (size_t p = 0; p < units->pixels; p++)
-        mask[p] = bits[p / 8] >> (p % 8) & 1u;
+        mask[p] = (uint8_t)((unsigned)bits[p / 8] >> (p % 8) & 1u);
 }
 
 const uint8_t *px_virtual_units_picture(const px_virtual_units *units, size_t i, int64_t j)
