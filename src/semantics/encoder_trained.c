@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 5, WORDS_MOST = 2000 };
+enum { WINDOW = 5, WORDS_MOST = 1000 };
 
 typedef struct trained_words {
     px_word_table words;

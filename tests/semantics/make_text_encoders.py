@@ -138,7 +138,9 @@ def main():
             rows.append(("bert", "last", text, own, LENGTH - 2, state[0, -2]))
             rows.append(("bert", "pooler_output", text, own, LENGTH - 2, pooled[0]))
             own = golden.gpt2_tokens(text)
-            rows.append(("gpt2", None, text, own, LENGTH, nets["gpt2"](ints(own[:LENGTH]))[0].mean(0)))
+            state = nets["gpt2"](ints(own[:LENGTH]))[0]
+            rows.append(("gpt2", None, text, own, LENGTH, state.mean(0)))
+            rows.append(("gpt2", "eot", text, own, LENGTH, state[own[:LENGTH].index(max(own[:LENGTH]))]))
             own = [i + 4 for i in own]
             ids = special(own, 0, 2, LENGTH)
             rows.append(("roberta", None, text, own, LENGTH - 2,
