@@ -211,26 +211,29 @@ static void key_text(const px_check *c, int stage, char out[32])
     snprintf(out, 32, "%016" PRIx64, c->key[stage]);
 }
 
-static bool result_take(px_check *c, int stage, const char *text, size_t size, px_error *err)
+/* PX_E_MISMATCH for a result of another key, or whose files are not as it says where they are
+ * looked at. */
+static px_status result_take(px_check *c, int stage, const char *text, size_t size, bool files,
+                             px_error *err)
 {
     char key[32];
     px_json_document *document = NULL;
-    if (px_json_parse(text, size, &document, err) != PX_OK)
-        return false;
+    PX_TRY(px_json_parse(text, size, &document, err));
     const px_json_value *root = px_json_root(document);
     const char *had = pxi_json_words(root, "key");
     const px_json_value *result = pxi_json_path(root, "result");
     key_text(c, stage, key);
     if (!had || strcmp(had, key) != 0 || !result || result->kind != PX_JSON_OBJECT ||
-        !files_match(c, px_json_member(result, "files"))) {
+        (files && !files_match(c, px_json_member(result, "files")))) {
         px_json_free(document);
-        return false;
+        return px_fail(err, PX_E_MISMATCH, "the result of '%s' is of something else",
+                       pxi_stages[stage]->public.id);
     }
     px_json_free(c->document[stage]);
     c->document[stage] = document;
     c->result[stage] = result;
     c->seconds[stage] = pxi_json_number(root, "seconds");
-    return true;
+    return PX_OK;
 }
 
 bool pxi_check_recall(px_check *c, int stage)
@@ -239,7 +242,7 @@ bool pxi_check_recall(px_check *c, int stage)
     size_t size = 0;
     const bool good = path && access(path, F_OK) == 0 &&
                       pxi_file_read(path, RESULT_MOST, &text, &size, NULL) == PX_OK &&
-                      result_take(c, stage, text, size, NULL);
+                      result_take(c, stage, text, size, /* files= */ true, NULL) == PX_OK;
     free(text);
     free(path);
     return good;
@@ -261,9 +264,11 @@ px_status pxi_check_keep(px_check *c, int stage, const char *result, double seco
         status = pxi_check_nomem(err);
     if (status == PX_OK)
         status = pxi_file_write(path, px_text_get(&text), text.length, err);
-    if (status == PX_OK && !result_take(c, stage, px_text_get(&text), text.length, err))
-        status = px_fail(err, PX_E_INTERNAL, "the result of '%s' cannot be read back: %.300s",
-                         pxi_stages[stage]->public.id, err ? err->message : "");
+    if (status == PX_OK)
+        status = result_take(c, stage, px_text_get(&text), text.length, /* files= */ false, err);
+    if (status == PX_E_INPUT || status == PX_E_MISMATCH)
+        status = px_fail_in(err, PX_E_INTERNAL, "the result of '%s' cannot be read back",
+                            pxi_stages[stage]->public.id);
     px_text_done(&text);
     free(path);
     return status;
