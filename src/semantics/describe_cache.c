@@ -5,6 +5,7 @@
  */
 #include "semantics/describe_inside.h"
 
+#include "base/cache_folder.h"
 #include "base/memory.h"
 #include <plexor/json.h>
 #include <plexor/text.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
 enum { NOTE_VERSION = 1 };
@@ -53,35 +53,13 @@ uint64_t pxi_describe_key(const px_model *model, const px_dataset *set,
     return key;
 }
 
-static bool folder_ready(const char *path)
-{
-    struct stat facts;
-    return mkdir(path, 0777) == 0 || (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
-}
-
 char *px_describe_cache(const px_model *model, const px_dataset *set,
                         const px_describe_options *options)
 {
     const px_describe_options o = options ? *options : px_describe_options_default();
-    const char *own = getenv("PLEXOR_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    px_text t = {0};
-    if (own && *own) {
-        px_text_add(&t, own);
-    } else if (xdg && *xdg) {
-        (void)folder_ready(xdg);
-        px_text_format(&t, "%s/plexor", xdg);
-    } else if (home && *home) {
-        px_text_format(&t, "%s/.cache", home);
-        (void)folder_ready(px_text_get(&t));
-        px_text_add(&t, "/plexor");
-    }
-    const bool ready = t.length > 0 && folder_ready(px_text_get(&t));
-    px_text_format(&t, "/describer-%016" PRIx64 ".npz", pxi_describe_key(model, set, &o));
-    if (ready)
-        return px_text_take(&t);
-    px_text_done(&t);
-    return NULL;
+    char name[64];
+    snprintf(name, sizeof name, "describer-%016" PRIx64 ".npz", pxi_describe_key(model, set, &o));
+    return pxi_cache_path(name);
 }
 
 /* --- the note -----------------------------------------------------------------------------------
