@@ -8,6 +8,8 @@ import { colour, kindColour, onTheme } from "./theme";
 
 const TABLE_ROWS = 12;
 const HEIGHT = 260;
+const LOG_SPAN = 200; /* of x, from which on it is logarithmic */
+const OTHERS = [1, 3, 0, 4, 7]; /* colours that are far from the main line's */
 
 interface Look {
     stroke: string;
@@ -24,7 +26,7 @@ function look(series: Series, order: number): Look {
         case "ideal":
             return { stroke: colour("ink"), width: 1.25, dash: [2, 3] };
         default:
-            return { stroke: kindColour(order), width: 1.5 };
+            return { stroke: kindColour(OTHERS[order % OTHERS.length]!), width: 1.5 };
     }
 }
 
@@ -103,6 +105,7 @@ export function lineChart(curve: Curve): HTMLElement {
             data.push(series.low, series.high);
             lines.push({ stroke: "transparent", points: { show: false } }, { stroke: "transparent", points: { show: false } });
         });
+        const isLog = curve.x.length > 2 && curve.x[0]! > 0 && curve.x[curve.x.length - 1]! / curve.x[0]! >= LOG_SPAN;
         const axis = {
             stroke: colour("muted"),
             grid: { stroke: colour("line"), width: 1 },
@@ -119,11 +122,11 @@ export function lineChart(curve: Curve): HTMLElement {
                 series: lines,
                 bands,
                 scales: {
-                    x: { time: false },
+                    x: { time: false, ...(isLog ? { distr: 3, log: 10 } : {}) },
                     y: { range: (_u, low, high) => [low > 0 && low < high * 0.5 ? 0 : Math.min(low, high - 1e-9), high + (high - low || Math.abs(high) || 1) * 0.04] },
                 },
                 axes: [
-                    { ...axis, label: curve.x_title, size: 34, values: (_u, ticks) => ticks.map((v) => count(v)) },
+                    { ...axis, label: curve.x_title, size: 34, values: (_u, ticks) => ticks.map((v) => (v === null || (isLog && !/^10*$/.test(String(v))) ? "" : count(v))) },
                     { ...axis, label: curve.y_title, size: 56, values: (_u, ticks) => ticks.map((v) => tick(v, curve.y_unit)) },
                 ],
                 legend: { show: false },

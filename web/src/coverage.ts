@@ -9,7 +9,7 @@ import { absent, bar, choice, notes, table, type Part } from "./widgets";
 function criterionRow(criterion: Criterion): Child[] {
     const shares = (criterion.unit ?? "share") === "share";
     return [
-        h("span", { title: criterion.help ?? null }, criterion.title ?? criterion.id, criterion.settings ? h("small", null, ` ${criterion.settings}`) : null),
+        h("span", { class: "named", title: criterion.help ?? null }, h("b", null, criterion.id), h("small", null, [criterion.title !== criterion.id ? criterion.title : null, criterion.settings].filter(Boolean).join("; "))),
         inUnit(criterion.value, criterion.unit),
         shares ? bar(criterion.value, criterion.random) : null,
         isNumber(criterion.random) ? inUnit(criterion.random, criterion.unit) : "–",
@@ -50,7 +50,6 @@ function switched(label: string, ids: [string, string][], draw: (id: string) => 
 export function coveragePart(context: Context): Part {
     const coverage = context.report.coverage;
     if (!coverage) return absent(context, "coverage", "Coverage");
-    const name = (id: string): string => coverage.criteria.find((criterion) => criterion.id === id)?.title ?? id;
     const layered = coverage.layers ? coverage.criteria.filter((criterion) => criterion.layers && criterion.layers.length > 0) : [];
     const growth = coverage.growth ?? [];
     return {
@@ -59,13 +58,13 @@ export function coveragePart(context: Context): Part {
         lead: "How much of what the neurons can do do the inputs make them do? Coverage says what was tried, not that it is right: read it beside the failures, and beside what random inputs reach.",
         body: [
             notes(context, "coverage", coverage.notes),
-            coverage.definition ? h("p", { class: "fine" }, `A neuron here: ${coverage.definition}${isNumber(coverage.neurons) ? `; ${count(coverage.neurons)} of them` : ""}${isNumber(coverage.inputs) ? `; ${plural(coverage.inputs, "input")}` : ""}.`) : null,
+            coverage.definition ? h("p", { class: "fine" }, `A neuron here: ${coverage.definition}${isNumber(coverage.inputs) ? `; ${plural(coverage.inputs, "input")}` : ""}.`) : null,
             table("Coverage criteria", ["Criterion", "Value", "", "Random", "Covered", "Time"], coverage.criteria.map(criterionRow), "criteria"),
             growth.length > 0
-                ? [h("h3", null, "Growth"), switched("Criterion of the growth curve", growth.map((curve) => [curve.criterion, name(curve.criterion)]), (id) => lineChart(growth.find((curve) => curve.criterion === id)!))]
+                ? [h("h3", null, "Growth"), switched("Criterion of the growth curve", growth.map((curve) => [curve.criterion, curve.criterion]), (id) => lineChart(growth.find((curve) => curve.criterion === id)!))]
                 : null,
             layered.length > 0
-                ? [h("h3", null, "Layers"), switched("Criterion of the layers", layered.map((criterion) => [criterion.id, name(criterion.id)]), (id) => layerBars(coverage, layered.find((criterion) => criterion.id === id)!))]
+                ? [h("h3", null, "Layers"), switched("Criterion of the layers", layered.map((criterion) => [criterion.id, criterion.id]), (id) => layerBars(coverage, layered.find((criterion) => criterion.id === id)!))]
                 : null,
         ],
     };

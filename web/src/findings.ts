@@ -42,6 +42,14 @@ function card(context: Context, finding: Finding): HTMLElement {
     );
 }
 
+/* The ends of a lineage are the original and the finding, whose pictures and words are known anyway. */
+function stepOf(finding: Finding, index: number): Step {
+    const step = finding.lineage![index]!;
+    if (index === 0) return { ...step, picture: step.picture ?? finding.original, prediction: step.prediction ?? finding.before?.prediction, confidence: step.confidence ?? finding.before?.confidence };
+    if (index < finding.lineage!.length - 1) return step;
+    return { ...step, picture: step.picture ?? finding.failing, prediction: step.prediction ?? finding.prediction, confidence: step.confidence ?? finding.confidence };
+}
+
 function stepItem(context: Context, step: Step): HTMLElement {
     return h(
         "li",
@@ -102,7 +110,7 @@ function details(context: Context, finding: Finding): Page {
                       ),
                   ]
                 : null,
-            (finding.lineage ?? []).length > 0 ? [h("h3", null, "Lineage"), h("ol", { class: "lineage" }, finding.lineage!.map((step) => stepItem(context, step)))] : null,
+            (finding.lineage ?? []).length > 0 ? [h("h3", null, "Lineage"), h("ol", { class: "lineage" }, finding.lineage!.map((_, i) => stepItem(context, stepOf(finding, i))))] : null,
             finding.command ? [h("h3", null, "Replay"), copyable(finding.command, "the command")] : null,
         ],
     };

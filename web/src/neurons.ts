@@ -190,9 +190,22 @@ function neuronTable(context: Context, neurons: Neurons): Child {
     return [h("div", { class: "toolbar" }, h("label", { class: "select" }, h("span", null, "Search"), search), status), h("div", { class: "neuron-table" }, header, list.element)];
 }
 
+/* A neuron may have a row per class; what it responds to is the same in all of them. */
+function sharedWords(items: Neuron[]): Neuron[] {
+    const known = new Map<string, Neuron>();
+    const key = (item: Neuron): string => `${item.layer}:${item.unit}`;
+    for (const item of items) if (item.words || item.top?.length) known.set(key(item), item);
+    return items.map((item) => {
+        const other = known.get(key(item));
+        if (!other || item.words || item.top?.length) return item;
+        return { ...item, words: other.words, labels: other.labels, top: other.top, inactive: other.inactive, validation: other.validation };
+    });
+}
+
 export function neuronsPart(context: Context): Part {
-    const neurons = context.report.neurons;
-    if (!neurons) return absent(context, "neurons", "Neurons");
+    const given = context.report.neurons;
+    if (!given) return absent(context, "neurons", "Neurons");
+    const neurons: Neurons = { ...given, items: sharedWords(given.items) };
     context.openNeuron = (list, index) => openDialog(list.length, index, (i) => details(context, list[i]!));
 
     const title = (value: MapValue): string => (value === "suspiciousness" ? (neurons.measure_title ?? "Suspiciousness") : (neurons.sensitivity_title ?? "Sensitivity"));

@@ -20,7 +20,7 @@ export function provenancePart(context: Context): Part {
                 provenance.threads ? ["Threads", String(provenance.threads)] : null,
                 provenance.seconds ? ["Time", seconds(provenance.seconds)] : null,
                 provenance.machine ? ["Machine", provenance.machine] : null,
-                ...(provenance.versions ?? []).map(({ name, version }): [string, string] => [name, version]),
+                ...(provenance.versions ?? []).filter(({ name }) => name !== "plexor").map(({ name, version }): [string, string] => [name, version]),
             ]),
             (provenance.hashes ?? []).length > 0
                 ? [h("h3", null, "Files read"), table("Files read", ["What", "Path", "Hash"], provenance.hashes!.map((row) => [row.what, row.path ? h("code", null, row.path) : "–", h("code", null, row.hash)]))]

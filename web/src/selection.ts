@@ -17,7 +17,7 @@ export function selectionPart(context: Context): Part {
     return {
         id: "selection",
         title: "Selection",
-        lead: `If ${count(selection.budget)} of ${count(selection.count)} inputs could be labelled, these are the ones to take first (${selection.title ?? selection.selector}).`,
+        lead: `If ${count(selection.budget)} of ${count(selection.count)} inputs could be labelled, these are the ones to take first, by ${selection.selector}${selection.title ? ` (${selection.title})` : ""}.`,
         body: [
             notes(context, "selection", selection.notes),
             labelled ? h("p", { class: "fine" }, `The labels that are there say how good the choice is: the network is wrong on ${share(selection.fault_rate)} of all inputs.`) : h("p", { class: "notice" }, "Without labels there is no way to say how many faults the choice would find."),
@@ -25,12 +25,12 @@ export function selectionPart(context: Context): Part {
             rows.length > 0
                 ? [
                       h("h3", null, "Selectors compared"),
-                      h("p", { class: "fine" }, "Faults found among the inputs chosen, as a share of what is possible with that budget (fault detection rate)."),
+                      h("p", { class: "fine" }, "Of the inputs chosen first, the share that the network gets wrong (fault detection rate), by how many are chosen."),
                       table(
                           "Selectors compared",
                           ["Selector", ...budgets.map((budget) => `${budget}%`), "RAUC", "APFD", "Time"],
                           rows.map((row) => [
-                              h("span", { class: row.id === selection.selector ? "chosen" : null }, row.title ?? row.id),
+                              h("span", { class: row.id === selection.selector ? "named chosen" : "named" }, h("b", null, row.id), h("small", null, row.title !== row.id ? row.title : null)),
                               ...budgets.map((budget) => share(row.fdr?.[budget])),
                               real(row.rauc),
                               real(row.apfd),

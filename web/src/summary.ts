@@ -64,7 +64,7 @@ function figures(context: Context): Figure[] {
     const criterion = coverage?.criteria[0];
     if (criterion)
         list.push({
-            name: `Coverage, ${criterion.title ?? criterion.id}`,
+            name: `Coverage (${criterion.id})`,
             value: inUnit(criterion.value, criterion.unit),
             note: isNumber(criterion.random) ? `random inputs ${inUnit(criterion.random, criterion.unit)}` : null,
             to: "coverage",
@@ -75,14 +75,14 @@ function figures(context: Context): Figure[] {
         list.push({
             name: "Worth a label",
             value: count(selection.budget),
-            note: isNumber(rate) ? `with 5% labelled, ${share(rate, 0)} of the possible faults found` : `of ${count(selection.count)}, by ${selection.selector}`,
+            note: isNumber(rate) ? `of the first 5%, ${share(rate, 0)} are faults` : `of ${count(selection.count)}, by ${selection.selector}`,
             to: "selection",
         });
     }
     if (neurons)
         list.push({
-            name: "Suspicious neurons",
-            value: count(neurons.items.length + (neurons.more?.count ?? 0)),
+            name: "Suspect neurons",
+            value: count(new Set(neurons.items.map((item) => `${item.layer}:${item.unit}`)).size + (neurons.more?.count ?? 0)),
             note: `of ${count(neurons.layers.reduce((sum, layer) => sum + layer.units, 0))}${neurons.measure ? `, by ${neurons.measure}` : ""}`,
             to: "neurons",
         });

@@ -111,7 +111,11 @@ export function facts(rows: ([string, Child] | null)[]): HTMLElement {
     return h("dl", { class: "facts" }, rows.map((row) => row && h("div", null, h("dt", null, row[0]), h("dd", null, row[1]))));
 }
 
-export function table(label: string, head: Child[], rows: Child[][], className = ""): HTMLElement {
+/* Columns of which no cell is known are left out. */
+export function table(label: string, allHead: Child[], allRows: Child[][], className = ""): HTMLElement {
+    const kept = allHead.map((title, i) => title === "" || allRows.some((row) => row[i] !== "–" && row[i] !== null && row[i] !== undefined));
+    const head = allHead.filter((_, i) => kept[i]);
+    const rows = allRows.map((row) => row.filter((_, i) => kept[i]));
     return h(
         "div",
         { class: `scroll ${className}`, tabindex: 0, role: "region", "aria-label": label },

@@ -256,7 +256,7 @@ export const CASES = [
         assert.match(await text(page, "#selection .legend li"), /nss\s*\d+/);
         await page.locator("#selection .numbers summary").click();
         assert.ok((await page.locator("#selection .numbers tbody tr").count()) >= 10);
-        await page.locator("#coverage .choice").first().getByRole("button", { name: "NLC" }).click();
+        await page.locator("#coverage .choice").first().getByRole("button", { name: "nlc" }).click();
         assert.match(await page.locator("#coverage .plot").getAttribute("aria-label"), /test set from/);
     }],
 
