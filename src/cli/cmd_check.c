@@ -128,6 +128,8 @@ static int check_run(const cli_command *self, int argc, char **argv)
     cli_progress_end(&view.progress);
     const int rc =
         status == PX_OK ? check_finish(self, check, output.json, argc, argv) : cli_fail(self, &err);
+    if (status == PX_E_CANCELLED && check)
+        cli_note(self, "what is done is in '%s': the same command goes on from there", o.folder);
     px_check_free(check);
     px_text_done(&command);
     return rc;
