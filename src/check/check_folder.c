@@ -21,10 +21,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { RESULT_MOST = 1 << 20 }; /* bytes, as much as px_json_parse() reads */
+enum {
+    RESULT_MOST = 1 << 20, /* bytes, as much as px_json_parse() reads */
+    LOCK_TRIES = 20        /* of a tenth of a second */
+};
 
 char *pxi_check_path(const px_check *c, const char *name)
 {
@@ -54,7 +58,13 @@ px_status pxi_check_folder_open(px_check *c, px_error *err)
     if (c->lock < 0)
         return px_fail(err, PX_E_INPUT, "'%.200s': cannot write there: %s", c->folder,
                        strerror(errno));
-    if (flock(c->lock, LOCK_EX | LOCK_NB) != 0)
+    bool held = flock(c->lock, LOCK_EX | LOCK_NB) == 0;
+    for (int i = 0; i < LOCK_TRIES && !held; i++) { /* a process that was killed may be going yet */
+        const struct timespec wait = {.tv_nsec = 100000000};
+        nanosleep(&wait, NULL);
+        held = flock(c->lock, LOCK_EX | LOCK_NB) == 0;
+    }
+    if (!held)
         return px_fail(err, PX_E_USAGE,
                        "'%.200s': another plexor check is at work there; wait for it, or give "
                        "another folder",
