@@ -114,7 +114,8 @@ void pxi_words_unit(const px_bank *bank, const char *layer, int64_t unit, px_jso
     const px_bank_unit *found = px_bank_find(bank, layer, unit);
     if (!found)
         return;
-    px_json_string(out, "words", px_bank_shown(found));
+    if (found->inactive || px_bank_described(found)) /* else nothing can be said */
+        px_json_string(out, "words", px_bank_shown(found));
     px_json_bool(out, "inactive", found->inactive);
     px_json_array(out, "labels");
     for (size_t i = 0; i < found->label_count; i++) {

@@ -196,7 +196,7 @@ static const char *gate_unit(const px_gate_kind *kind)
 {
     if (strstr(kind->name, "fault") && strcmp(kind->name, "fdr") != 0)
         return "count";
-    return strcmp(kind->name, "loss") == 0 || strcmp(kind->name, "ece") == 0 ? "real" : "share";
+    return strcmp(kind->name, "loss") == 0 ? "real" : "share";
 }
 
 static void summary_gates(pxi_page *p)
