@@ -279,7 +279,7 @@ const cli_command cli_command_cover = {
         "Criteria that need ranges or traces of training data take them from --profile, or learn "
         "them from --train; with neither, from 1,000 inputs of the train part of --data.\n"
         "--criteria dpd compares changed inputs with what they were before: the share that is "
-        "decided on another path, in words (NSGen); docs/explain.md has the rules.\n"
+        "decided on another path, in words (NSGen); docs/cover.md has the rules.\n"
         "--state saves everything that was counted; states of parts of the data (--shard) are "
         "joined by 'plexor merge', and the result is the same to the byte as that of one run.",
     .examples = "plexor cover net.onnx --data digits --criteria all\n"

@@ -244,7 +244,7 @@ static px_status train_standardise(training *tr, px_error *err)
             for (size_t i = 0; tr->sides[u] == TRAIN_LEARNT && i < d->k * d->size; i++) {
                 const double x = (double)of[i], off = x - mean[i % d->size];
                 if (pass == 0)
-                    square[i % d->size] += x; /* the sum, for now */
+                    square[i % d->size] += x; /* the sum, of which the mean is made */
                 else
                     square[i % d->size] += off * off;
             }

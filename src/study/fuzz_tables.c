@@ -43,7 +43,7 @@ static const char *row_note(const px_study *study, size_t subject, size_t guide,
                             char buffer[96])
 {
     if (guide == FZ_NSGEN)
-        return "not run: needs words for neurons, which plexor does not have yet";
+        return "not run in this study; it is fuzz --guide nsgen";
     if (fz_figure(study, subject, guide, measure, "faults", UNKNOWN).n > 0)
         return NULL;
     const char *missing = fz_missing(study, subject, buffer);

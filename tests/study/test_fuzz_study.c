@@ -163,7 +163,7 @@ static void test_report(void **state)
     char *text = report(PX_STUDY_MARKDOWN);
     has(text, "| NC | 1252 / **90*** | 1897 / **100*** |");
     has(text, "| random | – / **50*** | – / **2000*** |");
-    has(text, "| NSGen | 8075 / – | 10000 / – | 10 / – | not run: needs words for neurons");
+    has(text, "| NSGen | 8075 / – | 10000 / – | 10 / – | not run in this study");
     has(text, "- **does not hold**: the most faults of all criteria are those of KMNC or NLC");
     has(text, "- **holds**: KMNC and NLC give an output at four picks of five or more");
     has(text, "- **does not hold**: of criteria with 50 outputs or more, DSC has");
