@@ -19,23 +19,48 @@ const fz_subject fz_subjects[FZ_SUBJECTS] = {
     {"imagenet", "mobilenetv2", "imagenet/mobilenetv2", "MobileNetV2 on ImageNet", 71.43},
 };
 
-const fz_guide fz_guides[FZ_GUIDES] = {
-    {"nc", "NC", "nc", NULL},
-    {"kmnc", "KMNC", "kmnc", NULL},
-    {"nbc", "NBC", "nbc", NULL},
-    {"snac", "SNAC", "snac", NULL},
-    {"tknc", "TKNC", "tknc", NULL},
-    {"tknp", "TKNP", "tknp", NULL},
-    {"cc", "CC", "cc", NULL},
-    {"lsc", "LSC", "lsc", NULL},
-    {"dsc", "DSC", "dsc", NULL},
-    {"mdsc", "MDSC", "mdsc", NULL},
-    {"cac", "CAC", "cac", "cac.floor=0"},
-    {"nlc", "NLC", "nlc", NULL},
-    {"nsgen", "NSGen", NULL, NULL},
-    {"random", "random", NULL, NULL},
-    {"nc-code", "NC (code)", "nc", "nc.variant=rescaled"},
+#define PATHS(...) (&(const fz_paths){__VA_ARGS__})
+#define ENCODER(id, title, name) \
+    {"nsgen-" id, title, NULL, NULL, PATHS(.file = "encoder/" name)}
+
+const fz_guide fz_guides[FZ_ALL_GUIDES] = {
+    {"nc", "NC", "nc", NULL, NULL},
+    {"kmnc", "KMNC", "kmnc", NULL, NULL},
+    {"nbc", "NBC", "nbc", NULL, NULL},
+    {"snac", "SNAC", "snac", NULL, NULL},
+    {"tknc", "TKNC", "tknc", NULL, NULL},
+    {"tknp", "TKNP", "tknp", NULL, NULL},
+    {"cc", "CC", "cc", NULL, NULL},
+    {"lsc", "LSC", "lsc", NULL, NULL},
+    {"dsc", "DSC", "dsc", NULL, NULL},
+    {"mdsc", "MDSC", "mdsc", NULL, NULL},
+    {"cac", "CAC", "cac", "cac.floor=0", NULL},
+    {"nlc", "NLC", "nlc", NULL, NULL},
+    {"nsgen", "NSGen", NULL, NULL, PATHS(0)},
+    {"random", "random", NULL, NULL, NULL},
+    {"nc-code", "NC (code)", "nc", "nc.variant=rescaled", NULL},
+    {"nsgen-label-only", "the class alone", NULL, NULL, PATHS(.mode = PX_PATH_LABEL_ONLY)},
+    {"nsgen-descr-only", "the words alone", NULL, NULL, PATHS(.mode = PX_PATH_DESCR_ONLY)},
+    {"nsgen-no-cns", "w/o CNS", NULL, NULL, PATHS(.mode = PX_PATH_NO_CNS)},
+    {"nsgen-no-nldg", "w/o NLDG", NULL, NULL, PATHS(.mode = PX_PATH_NO_NLDG)},
+    {"nsgen-layers-1", "1 layer", NULL, NULL, PATHS(.layers = 1)},
+    {"nsgen-layers-2", "2 layers", NULL, NULL, PATHS(.layers = 2)},
+    {"nsgen-layers-3", "3 layers", NULL, NULL, PATHS(.layers = 3)},
+    {"nsgen-layers-4", "4 layers", NULL, NULL, PATHS(.layers = 4)},
+    {"nsgen-top-2", "top-2", NULL, NULL, PATHS(.classes = 2)},
+    {"nsgen-top-3", "top-3", NULL, NULL, PATHS(.classes = 3)},
+    {"nsgen-top-4", "top-4", NULL, NULL, PATHS(.classes = 4)},
+    {"nsgen-mean", "PPMI, plain mean", NULL, NULL, PATHS(.encoder = "ppmi", .pool = "mean")},
+    {"nsgen-glove-own", "GloVe, trained here", NULL, NULL, PATHS(.encoder = "glove-train")},
+    ENCODER("bert", "BERT", "bert"),
+    ENCODER("roberta", "RoBERTa-L", "roberta"),
+    ENCODER("gpt2", "GPT-2", "gpt2"),
+    ENCODER("fasttext", "fastText", "fasttext"),
+    ENCODER("glove", "GloVe", "glove"),
+    ENCODER("clip", "CLIP", "clip"),
 };
+#undef ENCODER
+#undef PATHS
 
 const int fz_cc_distance[FZ_DATASETS] = {10, 100, 102, 1000};
 
