@@ -16,7 +16,7 @@
 
 #include <plexor/data.h>
 #include <plexor/probe.h>
-#include <plexor/tsne.h>
+#include <plexor/umap.h>
 
 PX_BEGIN_DECLS
 
@@ -49,6 +49,8 @@ PX_API px_status px_map_add(px_map *map, const px_dataset *set, const px_preproc
  * allow). `options->progress` and `threads` are the map's own. PX_E_USAGE and PX_E_INPUT as of
  * px_tsne(). */
 PX_API px_status px_map_lay(px_map *map, const px_tsne_options *options, px_error *err);
+/* The same by UMAP (NULL: default settings). PX_E_USAGE and PX_E_INPUT as of px_umap(). */
+PX_API px_status px_map_lay_umap(px_map *map, const px_umap_options *options, px_error *err);
 /* 30, or (n - 1) / 3 for fewer inputs. */
 PX_API double px_map_perplexity(const px_map *map);
 
@@ -73,12 +75,15 @@ PX_API int px_map_origin_count(const px_map *map);
 PX_API px_map_origin px_map_origin_get(const px_map *map, int i);
 
 typedef struct px_map_quality { /* of the layout; NaN before px_map_lay() */
-    double kl, trustworthiness; /* of 5 neighbours (fewer for few inputs) */
-    double perplexity;
-    int iterations, neighbours;
+    double kl, trustworthiness; /* of 5 neighbours (fewer for few inputs); UMAP has no kl */
+    double perplexity;          /* of t-SNE */
+    int iterations, neighbours; /* or epochs; and that trustworthiness was taken over */
     bool exact;
+    bool umap;
+    int graph_neighbours; /* of UMAP: that an input is tied to, itself among them */
+    double min_dist;
     size_t dimensions, neurons; /* that distances were taken in, and of the layer */
-    size_t vague;               /* see px_tsne_map */
+    size_t vague;               /* see px_tsne_map, px_umap_map */
     size_t trust_sample;        /* points that trustworthiness was taken over */
 } px_map_quality;
 PX_API px_map_quality px_map_quality_get(const px_map *map);

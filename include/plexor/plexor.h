@@ -13,6 +13,7 @@
 
 #include <plexor/stats.h>
 #include <plexor/tsne.h>
+#include <plexor/umap.h>
 
 #include <plexor/picture.h>
 

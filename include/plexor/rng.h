@@ -56,6 +56,7 @@ enum {
     PX_RNG_SHAPLEY = 56,      /* orders in which neurons are taken out */
     PX_RNG_STUDY = 60,        /* what studies compare with */
     PX_RNG_TSNE = 64,         /* where the points of a map begin */
+    PX_RNG_UMAP = 65,         /* where the points of a UMAP begin, and which repel */
     PX_RNG_WORDS = 72,        /* vectors of words that no corpus has */
     PX_RNG_GLOVE = 73,        /* where word vectors begin, and the order of their pairs */
     PX_RNG_VIRTUAL = 76,      /* virtual units: their recipes and their images */

@@ -16,11 +16,15 @@ typedef struct map_args {
     cli_neurons neurons;
     cli_workers workers;
     cli_output output;
-    double perplexity; /* 0: as many inputs allow, 30 at most */
-    int64_t iterations, components;
-    double theta;
+    double perplexity;  /* 0: as many inputs allow, 30 at most */
+    int64_t iterations; /* 0: the method's own */
+    int64_t components, neighbours;
+    double theta, min_dist; /* -1: not given */
     const char *method, *start;
 } map_args;
+
+static const char *const map_methods[] = {"tsne", "umap", "auto", "exact", "barnes-hut"};
+enum { METHOD_TSNE, METHOD_UMAP, METHOD_AUTO, METHOD_EXACT, METHOD_TREE, METHODS };
 
 typedef struct map_job {
     const cli_command *self;
@@ -139,7 +143,28 @@ static px_status map_gather(map_job *job, px_error *err)
 
 /* --- the layout */
 
-static px_status map_lay(map_job *job, px_tsne_method method, px_error *err)
+static px_status map_lay_umap(map_job *job, px_error *err)
+{
+    const map_args *a = job->args;
+    px_umap_options options = px_umap_options_default();
+    const size_t count = px_map_count(job->map);
+    if (a->neighbours > 0)
+        options.neighbours = (int)a->neighbours;
+    if (a->min_dist >= 0.0)
+        options.min_dist = a->min_dist;
+    options.epochs = (int)a->iterations;
+    options.components = (int)a->components;
+    options.random_start = strcmp(a->start, "random") == 0;
+    options.seed = (uint64_t)a->data.seed;
+    if (count >= PX_UMAP_LEAST && count < (size_t)options.neighbours)
+        cli_note(job->self, "%zu neighbours, as there are no more inputs", count);
+    job->progress = cli_progress_start("UMAP");
+    const px_status status = px_map_lay_umap(job->map, &options, err);
+    cli_progress_end(&job->progress);
+    return status;
+}
+
+static px_status map_lay_tsne(map_job *job, int method, px_error *err)
 {
     const map_args *a = job->args;
     px_tsne_options options = px_tsne_options_default();
@@ -151,15 +176,26 @@ static px_status map_lay(map_job *job, px_tsne_method method, px_error *err)
             cli_note(job->self, "perplexity %.4g, as %zu inputs allow no more", options.perplexity,
                      px_map_count(job->map));
     }
-    options.iterations = (int)a->iterations;
+    if (a->iterations > 0)
+        options.iterations = (int)a->iterations;
     options.components = (int)a->components;
-    options.method = method;
-    options.theta = a->theta;
+    options.method = method == METHOD_EXACT  ? PX_TSNE_ALL_PAIRS
+                     : method == METHOD_TREE ? PX_TSNE_BARNES_HUT
+                                             : PX_TSNE_AUTO;
+    if (a->theta >= 0.0)
+        options.theta = a->theta;
     options.random_start = strcmp(a->start, "random") == 0;
     options.seed = (uint64_t)a->data.seed;
     job->progress = cli_progress_start("t-SNE");
     const px_status status = px_map_lay(job->map, &options, err);
     cli_progress_end(&job->progress);
+    return status;
+}
+
+static px_status map_lay(map_job *job, int method, px_error *err)
+{
+    const px_status status =
+        method == METHOD_UMAP ? map_lay_umap(job, err) : map_lay_tsne(job, method, err);
     if (status == PX_E_INPUT)
         return px_fail_in(err, status, "%s", px_probe_describe(px_map_probe(job->map)));
     return status;
@@ -225,8 +261,12 @@ static int map_json(const map_job *job, int argc, char **argv)
     px_json_int(&json, "count", (int64_t)px_map_count(map));
     px_json_int(&json, "neurons", (int64_t)q.neurons);
     px_json_int(&json, "dimensions", (int64_t)q.dimensions);
-    px_json_string(&json, "method", q.exact ? "exact" : "barnes-hut");
+    px_json_string(&json, "method", q.umap ? "umap" : q.exact ? "exact" : "barnes-hut");
     px_json_real(&json, "perplexity", q.perplexity);
+    if (q.umap) {
+        px_json_int(&json, "graph_neighbours", q.graph_neighbours);
+        px_json_real(&json, "min_dist", q.min_dist);
+    }
     px_json_int(&json, "iterations", q.iterations);
     px_json_real(&json, "kl", q.kl);
     px_json_real(&json, "trustworthiness", q.trustworthiness);
@@ -275,17 +315,21 @@ static int map_print(const map_job *job)
             cli_table_cell(table, "-");
     }
     cli_table_print_free(table, "");
-    printf("t-SNE: %s, %zu dimensions, perplexity %.4g, %d iterations\n",
-           q.exact ? "all pairs" : "Barnes-Hut", q.dimensions, q.perplexity, q.iterations);
-    printf("KL divergence %.4f, trustworthiness %.4f (%d neighbours", q.kl, q.trustworthiness,
-           q.neighbours);
+    if (q.umap)
+        printf("UMAP: %zu dimensions, %d neighbours, least distance %.4g, %d epochs\n",
+               q.dimensions, q.graph_neighbours, q.min_dist, q.iterations);
+    else
+        printf("t-SNE: %s, %zu dimensions, perplexity %.4g, %d iterations\nKL divergence %.4f, ",
+               q.exact ? "all pairs" : "Barnes-Hut", q.dimensions, q.perplexity, q.iterations,
+               q.kl);
+    printf("trustworthiness %.4f (%d neighbours", q.trustworthiness, q.neighbours);
     if (q.trust_sample < px_map_count(map))
         printf(", over %s of the inputs", cli_number((int64_t)q.trust_sample, text));
     printf(")\n");
     if (q.vague)
-        printf("%s inputs have so many others as near as the nearest that their perplexity is "
+        printf("%s inputs have so many others as near as the nearest that their %s is "
                "another: duplicates\n",
-               cli_number((int64_t)q.vague, text));
+               cli_number((int64_t)q.vague, text), q.umap ? "neighbourhood" : "perplexity");
     for (int i = 0; i < job->args->outputs.count; i++)
         printf("%s\n", job->args->outputs.item[i]);
     return CLI_DONE;
@@ -293,26 +337,40 @@ static int map_print(const map_job *job)
 
 /* --- the command */
 
-static px_status map_check(const map_args *a, px_tsne_method *method, px_error *err)
+/* Settings of one method are no use to the other. */
+static px_status map_check_method(const map_args *a, bool umap, px_error *err)
 {
-    static const char *const methods[] = {"auto", "exact", "barnes-hut"};
+    if (umap && (a->perplexity > 0.0 || a->theta >= 0.0))
+        return px_fail(err, PX_E_USAGE, "--%s is a setting of t-SNE; --method umap has %s",
+                       a->perplexity > 0.0 ? "perplexity" : "theta", "--neighbours and --min-dist");
+    if (!umap && (a->neighbours > 0 || a->min_dist >= 0.0))
+        return px_fail(err, PX_E_USAGE, "--%s is a setting of --method umap; t-SNE has %s",
+                       a->neighbours > 0 ? "neighbours" : "min-dist", "--perplexity");
+    if (umap && a->iterations > PX_UMAP_EPOCHS_MOST)
+        return px_fail(err, PX_E_USAGE, "--iterations %" PRId64 ": UMAP takes %d epochs at most",
+                       a->iterations, PX_UMAP_EPOCHS_MOST);
+    return PX_OK;
+}
+
+static px_status map_check(const map_args *a, int *method, px_error *err)
+{
     for (int i = 0; i < a->outputs.count; i++)
         PX_TRY(px_map_save_check(a->outputs.item[i], err));
     int m = 0;
-    while (m < 3 && strcmp(a->method, methods[m]) != 0)
+    while (m < METHODS && strcmp(a->method, map_methods[m]) != 0)
         m++;
-    if (m == 3)
-        return px_fail(err, PX_E_USAGE, "--method %s: expected auto, exact or barnes-hut",
-                       a->method);
+    if (m == METHODS)
+        return px_fail(err, PX_E_USAGE,
+                       "--method %s: expected tsne, umap, auto, exact or barnes-hut", a->method);
     if (strcmp(a->start, "pca") != 0 && strcmp(a->start, "random") != 0)
         return px_fail(err, PX_E_USAGE, "--start %s: expected pca or random", a->start);
-    *method = (px_tsne_method)m;
-    return PX_OK;
+    *method = m;
+    return map_check_method(a, m == METHOD_UMAP, err);
 }
 
 static px_status map_work(map_job *job, const char *path, px_error *err)
 {
-    px_tsne_method method = PX_TSNE_AUTO;
+    int method = METHOD_TSNE;
     PX_TRY(map_check(job->args, &method, err));
     PX_TRY(cli_model_load(job->self, path, &job->model, err));
     const double start = px_clock_s();
@@ -326,12 +384,11 @@ static px_status map_work(map_job *job, const char *path, px_error *err)
 static int map_run(const cli_command *self, int argc, char **argv)
 {
     static map_args a; /* large: lists */
-    const px_tsne_options defaults = px_tsne_options_default();
     a = (map_args){.data = {.limit = -1},
-                   .iterations = defaults.iterations,
-                   .components = defaults.components,
-                   .theta = defaults.theta,
-                   .method = "auto",
+                   .components = px_tsne_options_default().components,
+                   .theta = -1.0,
+                   .min_dist = -1.0,
+                   .method = "tsne",
                    .start = "pca"};
     const char *path = NULL;
     const cli_option options[] = {
@@ -354,13 +411,19 @@ static int map_run(const cli_command *self, int argc, char **argv)
                    "what a neuron is; see 'plexor list neurons'"),
         CLI_REAL(0, "perplexity", &a.perplexity, "X", 1, 1e5,
                  "about how many neighbours an input has; 30, or less where inputs are few"),
-        CLI_INT(0, "iterations", &a.iterations, "N", 1, 1000000, "steps of the descent"),
+        CLI_INT(0, "iterations", &a.iterations, "N", 1, 1000000,
+                "steps of the descent; 1000, of umap 500 (beyond 10,000 inputs 200)"),
         CLI_INT(0, "pca", &a.components, "N", 0, 1000,
                 "more neurons than this are brought down to so many principal components first; "
                 "0: never"),
-        CLI_STRING(0, "method", &a.method, "auto|exact|barnes-hut",
-                   "auto is exact up to 5,000 inputs"),
-        CLI_REAL(0, "theta", &a.theta, "X", 0, 1, "how coarse barnes-hut is"),
+        CLI_STRING(0, "method", &a.method, "tsne|umap",
+                   "t-SNE or UMAP; exact and barnes-hut are both t-SNE, and tsne is exact up to "
+                   "5,000 inputs"),
+        CLI_REAL(0, "theta", &a.theta, "X", 0, 1, "how coarse barnes-hut is; 0.5 unless given"),
+        CLI_INT(0, "neighbours", &a.neighbours, "N", 2, PX_UMAP_NEIGHBOURS_MOST,
+                "of umap: how many an input is tied to, itself among them; 15 unless given"),
+        CLI_REAL(0, "min-dist", &a.min_dist, "X", 0, 1,
+                 "of umap: how near inputs may come on the map; 0.1 unless given"),
         CLI_STRING(0, "start", &a.start, "NAME",
                    "pca: the first two principal components; or random, by --seed"),
         CLI_STRINGS('o', "output", &a.outputs, "FILE", ".svg, .png or .csv; may be given again"),
@@ -389,13 +452,15 @@ const cli_command cli_command_map = {
     .name = "map",
     .usage = "MODEL --data SPEC [--data SPEC ...] [-o map.svg] [options]",
     .help = "inputs on a plane, near each other where a layer finds them alike",
-    .details = "t-SNE of what a layer does on each input: colours are true classes, marks are "
-               "where inputs come from. Near neighbours on the map are near neighbours in the "
-               "layer as far as the printed trustworthiness goes; sizes of groups and distances "
-               "between them mean little. The same inputs and settings give the same map for any "
-               "number of threads.",
+    .details =
+        "t-SNE or UMAP of what a layer does on each input: colours are true classes, marks are "
+        "where inputs come from. Near neighbours on the map are near neighbours in the "
+        "layer as far as the printed trustworthiness goes; sizes of groups and distances "
+        "between them mean little. The same inputs and settings give the same map for any "
+        "number of threads.",
     .examples = "plexor map net.onnx --data digits -o map.svg\n"
                 "plexor map net.onnx --data photos/ --data run.campaign -o map.png -o map.csv\n"
-                "plexor map net.onnx --data digits --layers '#0' --perplexity 50 --json\n",
+                "plexor map net.onnx --data digits --layers '#0' --perplexity 50 --json\n"
+                "plexor map net.onnx --data digits --method umap --neighbours 30 -o map.svg\n",
     .run = map_run,
 };

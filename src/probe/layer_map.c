@@ -216,41 +216,73 @@ double px_map_perplexity(const px_map *map)
     return fmax(1.0, fmin(px_tsne_options_default().perplexity, most));
 }
 
+static px_status map_some(const px_map *map, px_error *err)
+{
+    if (map->count == 0)
+        return px_fail(err, PX_E_INPUT, "no input has finite neurons; there is nothing to lay out");
+    return PX_OK;
+}
+
+/* Takes over where inputs lie, y [count][2], and finds out how far to trust that. */
+static px_status map_laid(px_map *map, const double *y, px_map_quality q, px_error *err)
+{
+    q.neurons = map->width;
+    q.neighbours = (int)PX_MIN((size_t)NEIGHBOURS, (map->count - 1) / 2);
+    const double per_point = (double)map->count * (double)map->width;
+    const size_t most = (size_t)fmax(200.0, trust_work / per_point);
+    const size_t step = (map->count + most - 1) / most;
+    q.trust_sample = (map->count + step - 1) / step;
+    PX_TRY(px_trustworthiness(map->rows, map->count, map->width, y, q.neighbours, most,
+                              map->options.threads, &q.trustworthiness, err));
+    for (size_t i = 0; i < map->count; i++) {
+        map->point[i].x = y[2 * i];
+        map->point[i].y = y[2 * i + 1];
+    }
+    map->quality = q;
+    return PX_OK;
+}
+
 px_status px_map_lay(px_map *map, const px_tsne_options *options, px_error *err)
 {
     px_tsne_options o = options ? *options : px_tsne_options_default();
     px_tsne_map laid = {0};
-    if (map->count == 0)
-        return px_fail(err, PX_E_INPUT, "no input has finite neurons; there is nothing to lay out");
+    PX_TRY(map_some(map, err));
     if (!options)
         o.perplexity = px_map_perplexity(map);
     o.threads = map->options.threads;
     o.progress = map->options.progress;
     o.progress_context = map->options.progress_context;
     PX_TRY(px_tsne(map->rows, map->count, map->width, &o, &laid, err));
-    for (size_t i = 0; i < map->count; i++) {
-        map->point[i].x = laid.y[2 * i];
-        map->point[i].y = laid.y[2 * i + 1];
-    }
-    px_map_quality q = {.kl = laid.kl,
-                        .trustworthiness = NAN,
-                        .perplexity = o.perplexity,
-                        .iterations = laid.iterations,
-                        .exact = laid.exact,
-                        .dimensions = laid.dimensions,
-                        .neurons = map->width,
-                        .vague = laid.vague};
-    q.neighbours = (int)PX_MIN((size_t)NEIGHBOURS, (map->count - 1) / 2);
-    const double per_point = (double)map->count * (double)map->width;
-    const size_t most = (size_t)fmax(200.0, trust_work / per_point);
-    const size_t step = (map->count + most - 1) / most;
-    q.trust_sample = (map->count + step - 1) / step;
-    const px_status status =
-        px_trustworthiness(map->rows, map->count, map->width, laid.y, q.neighbours, most,
-                           map->options.threads, &q.trustworthiness, err);
+    const px_map_quality quality = {.kl = laid.kl,
+                                    .perplexity = o.perplexity,
+                                    .iterations = laid.iterations,
+                                    .exact = laid.exact,
+                                    .dimensions = laid.dimensions,
+                                    .vague = laid.vague};
+    const px_status status = map_laid(map, laid.y, quality, err);
     px_tsne_map_done(&laid);
-    if (status == PX_OK)
-        map->quality = q;
+    return status;
+}
+
+px_status px_map_lay_umap(px_map *map, const px_umap_options *options, px_error *err)
+{
+    px_umap_options o = options ? *options : px_umap_options_default();
+    px_umap_map laid = {0};
+    PX_TRY(map_some(map, err));
+    o.threads = map->options.threads;
+    o.progress = map->options.progress;
+    o.progress_context = map->options.progress_context;
+    PX_TRY(px_umap(map->rows, map->count, map->width, &o, &laid, err));
+    const px_map_quality quality = {.kl = NAN,
+                                    .perplexity = NAN,
+                                    .umap = true,
+                                    .iterations = laid.epochs,
+                                    .graph_neighbours = laid.neighbours,
+                                    .min_dist = o.min_dist,
+                                    .dimensions = laid.dimensions,
+                                    .vague = laid.vague};
+    const px_status status = map_laid(map, laid.y, quality, err);
+    px_umap_map_done(&laid);
     return status;
 }
 

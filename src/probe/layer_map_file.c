@@ -148,9 +148,14 @@ static px_status map_picture(const px_map *map, const char *path, const char *ti
     for (size_t i = 0; i < map->count; i++)
         some_without |= map->point[i].label < 0 || map->point[i].label >= LABELS_MOST;
     px_status status = map_labels(map, &used, &count, err);
-    snprintf(note, sizeof note,
-             "%zu inputs, %zu neurons; t-SNE, perplexity %.4g, KL %.3f, trustworthiness %.3f%s",
-             map->count, map->width, q->perplexity, q->kl, q->trustworthiness,
+    char how[96];
+    if (q->umap)
+        snprintf(how, sizeof how, "UMAP, %d neighbours, least distance %.4g", q->graph_neighbours,
+                 q->min_dist);
+    else
+        snprintf(how, sizeof how, "t-SNE, perplexity %.4g, KL %.3f", q->perplexity, q->kl);
+    snprintf(note, sizeof note, "%zu inputs, %zu neurons; %s, trustworthiness %.3f%s", map->count,
+             map->width, how, q->trustworthiness,
              count > PX_PLOT_COLOURS ? "; colours repeat" : "");
     if (status == PX_OK)
         status = px_plot_new(&options, &plot, err);

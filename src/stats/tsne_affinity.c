@@ -209,148 +209,54 @@ void pxi_dense_done(pxi_dense *dense)
 /* --- near neighbours */
 
 typedef struct sparse_job {
-    pxi_points points;
+    pxi_neighbours near;
     double perplexity;
-    size_t k;
-    uint32_t *near; /* [n][k] */
-    double *given;  /* [n][k]: p_{j|i} */
-    bool *vague;    /* [n] */
+    double *given; /* [n][k]: p_{j|i} / 2n */
+    bool *vague;   /* [n] */
 } sparse_job;
 
-static px_status near_run(void *context, int worker, int64_t index, px_error *err)
+static px_status given_run(void *context, int worker, int64_t index, px_error *err)
 {
     (void)worker;
+    (void)err;
     const sparse_job *job = context;
-    const size_t n = job->points.n, k = job->k, first = (size_t)index * ROWS;
-    const size_t rows = PX_MIN(n - first, (size_t)ROWS);
-    double *distances = pxi_alloc_aligned(rows * n * sizeof *distances);
-    pxi_near *near = pxi_calloc(k, sizeof *near);
-    double *of_near = pxi_calloc(k, sizeof *of_near);
-    px_status status = PX_OK;
-    if (!distances || !near || !of_near) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for distances of %zu points", n);
-        goto done;
-    }
-    pxi_distances(&job->points, first, rows, 0, n, distances, n);
-    for (size_t r = 0; r < rows; r++) {
-        const size_t i = first + r;
-        pxi_nearest(distances + r * n, n, i, k, near);
-        for (size_t e = 0; e < k; e++)
-            of_near[e] = near[e].distance2;
-        const pxi_bandwidth band = pxi_tsne_bandwidth(of_near, k, job->perplexity);
+    const size_t n = job->near.n, k = job->near.k, first = (size_t)index * ROWS;
+    for (size_t i = first; i < PX_MIN(n, first + ROWS); i++) {
+        const double *distance2 = job->near.distance2 + i * k;
+        const pxi_bandwidth band = pxi_tsne_bandwidth(distance2, k, job->perplexity);
         job->vague[i] = band.vague;
         for (size_t e = 0; e < k; e++) {
-            job->near[i * k + e] = (uint32_t)near[e].index;
-            job->given[i * k + e] = exp(-band.beta * (of_near[e] - band.least)) / band.sum;
+            const double p = exp(-band.beta * (distance2[e] - band.least)) / band.sum;
+            job->given[i * k + e] = p / (2.0 * (double)n);
         }
     }
-done:
-    free(distances);
-    free(near);
-    free(of_near);
-    return status;
-}
-
-typedef struct sparse_entry {
-    uint32_t column;
-    double p;
-} sparse_entry;
-
-static int entry_order(const void *a, const void *b)
-{
-    const uint32_t x = ((const sparse_entry *)a)->column, y = ((const sparse_entry *)b)->column;
-    return (x > y) - (x < y);
-}
-
-/* p_{j|i} and p_{i|j} side by side in row i; where both are there, they are added. */
-static px_status sparse_join(pxi_sparse *sparse, const sparse_job *job, px_error *err)
-{
-    const size_t n = sparse->n, k = job->k;
-    size_t *start = pxi_calloc(n + 1, sizeof *start), *used = pxi_calloc(n, sizeof *used);
-    sparse_entry *entry = pxi_calloc(2 * n, k * sizeof *entry);
-    px_status status = PX_OK;
-    sparse->row = pxi_calloc(n + 1, sizeof *sparse->row);
-    if (!start || !used || !entry || !sparse->row)
-        goto out_of_memory;
-    for (size_t i = 0; i < n; i++) {
-        start[i + 1] += k;
-        for (size_t e = 0; e < k; e++)
-            start[job->near[i * k + e] + 1]++;
-    }
-    for (size_t i = 0; i < n; i++)
-        start[i + 1] += start[i];
-    for (size_t i = 0; i < n; i++)
-        for (size_t e = 0; e < k; e++) {
-            const uint32_t j = job->near[i * k + e];
-            const double p = job->given[i * k + e] / (2.0 * (double)n);
-            entry[start[i] + used[i]++] = (sparse_entry){j, p};
-            entry[start[j] + used[j]++] = (sparse_entry){(uint32_t)i, p};
-        }
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        qsort(entry + start[i], used[i], sizeof *entry, entry_order);
-        const size_t first = count;
-        sparse->row[i] = first;
-        for (size_t e = start[i]; e < start[i + 1]; e++) {
-            if (count > first && entry[count - 1].column == entry[e].column)
-                entry[count - 1].p += entry[e].p;
-            else
-                entry[count++] = entry[e];
-        }
-    }
-    sparse->row[n] = count;
-    sparse->column = pxi_calloc(count, sizeof *sparse->column);
-    sparse->p = pxi_calloc(count, sizeof *sparse->p);
-    if (!sparse->column || !sparse->p)
-        goto out_of_memory;
-    for (size_t e = 0; e < count; e++) {
-        sparse->column[e] = entry[e].column;
-        sparse->p[e] = entry[e].p;
-        if (entry[e].p > 0.0)
-            sparse->entropy += entry[e].p * log(entry[e].p);
-    }
-    goto done;
-out_of_memory:
-    status = px_fail(err, PX_E_NOMEM, "out of memory for neighbours of %zu points", n);
-done:
-    free(start);
-    free(used);
-    free(entry);
-    return status;
+    return PX_OK;
 }
 
 px_status pxi_sparse_init(pxi_sparse *sparse, const double *x, size_t n, size_t d,
                           double perplexity, size_t neighbours, px_pool *pool, px_error *err)
 {
-    sparse_job job = {.perplexity = perplexity, .k = PX_MIN(neighbours, n - 1)};
-    *sparse = (pxi_sparse){.n = n};
-    px_status status = pxi_points_init(&job.points, x, n, d, err);
-    if (status != PX_OK)
-        return status;
-    job.near = pxi_calloc(n, job.k * sizeof *job.near);
-    job.given = pxi_calloc(n, job.k * sizeof *job.given);
+    sparse_job job = {.perplexity = perplexity};
+    *sparse = (pxi_sparse){0};
+    PX_TRY(pxi_neighbours_init(&job.near, x, n, d, neighbours, pool, err));
+    px_status status = PX_OK;
+    job.given = pxi_calloc(n, job.near.k * sizeof *job.given);
     job.vague = pxi_calloc(n, sizeof *job.vague);
-    if (!job.near || !job.given || !job.vague)
+    if (!job.given || !job.vague)
         status = px_fail(err, PX_E_NOMEM, "out of memory for neighbours of %zu points", n);
     if (status == PX_OK)
-        status = pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), near_run, &job, err);
+        status = pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), given_run, &job, err);
     if (status == PX_OK)
-        status = sparse_join(sparse, &job, err);
-    for (size_t i = 0; status == PX_OK && i < n; i++)
-        sparse->vague += job.vague[i];
-    free(job.near);
+        status = pxi_sparse_join(sparse, &job.near, job.given, PXI_SPARSE_SUM, err);
+    if (status == PX_OK) {
+        for (size_t e = 0; e < sparse->row[n]; e++)
+            if (sparse->p[e] > 0.0)
+                sparse->entropy += sparse->p[e] * log(sparse->p[e]);
+        for (size_t i = 0; i < n; i++)
+            sparse->vague += job.vague[i];
+    }
     free(job.given);
     free(job.vague);
-    pxi_points_done(&job.points);
-    if (status != PX_OK)
-        pxi_sparse_done(sparse);
+    pxi_neighbours_done(&job.near);
     return status;
-}
-
-void pxi_sparse_done(pxi_sparse *sparse)
-{
-    free(sparse->row);
-    free(sparse->column);
-    free(sparse->p);
-    *sparse = (pxi_sparse){0};
 }

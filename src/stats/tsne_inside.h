@@ -1,11 +1,11 @@
 /* src/stats/tsne_inside.h - the parts of t-SNE
  *
- * distances.c -> tsne_affinity.c (P) -> tsne_exact.c or tsne_tree.c (gradients) <- tsne.c (descent)
+ * neighbours.c -> tsne_affinity.c (P) -> tsne_exact.c or tsne_tree.c (gradients) <- tsne.c (descent)
  */
 #ifndef PXI_STATS_TSNE_INSIDE_H
 #define PXI_STATS_TSNE_INSIDE_H
 
-#include "stats/distances.h"
+#include "stats/neighbours.h"
 
 #include <plexor/tsne.h>
 
@@ -39,18 +39,9 @@ px_status pxi_dense_init(pxi_dense *dense, const double *x, size_t n, size_t d, 
                          px_pool *pool, px_error *err);
 void pxi_dense_done(pxi_dense *dense);
 
-/* P over near neighbours, rows of both directions: sums to 1. */
-typedef struct pxi_sparse { /* {0}: none */
-    size_t n;
-    size_t *row;      /* [n + 1] where rows begin */
-    uint32_t *column; /* ascending in each row */
-    double *p;
-    double entropy; /* sum of p log p */
-    size_t vague;
-} pxi_sparse;
+/* P over near neighbours: sums to 1. */
 px_status pxi_sparse_init(pxi_sparse *sparse, const double *x, size_t n, size_t d,
                           double perplexity, size_t neighbours, px_pool *pool, px_error *err);
-void pxi_sparse_done(pxi_sparse *sparse);
 
 /* --- gradients
  *
