@@ -158,6 +158,10 @@ typedef struct px_path {                   /* a plain value, to be kept by whoev
  * called with inputs done. */
 PX_API px_status px_paths_run(px_paths *paths, const float *inputs, const int64_t *labels,
                               int64_t count, px_path *out, double *contributions, px_error *err);
+/* The classes and the target alone, one forward row an input: all that the modes need whose text
+ * does not depend on critical units (px_path_mode_needs_units()). Steps are 0, units -1. */
+PX_API px_status px_paths_classes(px_paths *paths, const float *inputs, const int64_t *labels,
+                                  int64_t count, px_path *out, px_error *err);
 PX_API void px_paths_progress(px_paths *paths, px_progress_fn progress, void *context);
 
 typedef struct px_paths_sums { /* of all runs so far */
@@ -188,6 +192,7 @@ typedef enum px_path_mode {
 } px_path_mode;
 PX_API const char *px_path_mode_name(px_path_mode mode);
 PX_API const char *px_path_mode_help(px_path_mode mode);
+PX_API bool px_path_mode_needs_units(px_path_mode mode); /* false: label-only, no-cns */
 PX_API px_status px_path_mode_parse(const char *text, px_path_mode *out, px_error *err);
 
 typedef struct px_path_words { /* of the template */

@@ -3,8 +3,9 @@
  * Algorithm 1: a mutant is kept where the text of its decision path is less similar to that of the
  * entry it was made from than tau. A path needs some 50 rows forward and backward where a look
  * needs one, so that a wave makes no more mutants beforehand than the present turn is likely to
- * need. Paths depend on nothing but the pixels: an entry keeps the one it was accepted with, and
- * after --resume it is found once more when it is first needed.
+ * need; guides whose texts do not name critical units are spared that. Paths depend on nothing but
+ * the pixels: an entry keeps the one it was accepted with, and after --resume it is found once more
+ * when it is first needed.
  *
  * The predicted class is part of the text. So that everybody sees what words add to it, each
  * mutant is also judged by the class alone (`label-only`), and the report says how often that
@@ -98,6 +99,11 @@ void pxi_loop_paths_close(pxi_loop *loop)
     loop->paths = NULL;
 }
 
+bool pxi_loop_paths_dear(const pxi_loop *loop)
+{
+    return loop->paths && px_path_mode_needs_units(loop->paths->guide->mode);
+}
+
 /* --- a wave --------------------------------------------------------------------------------------
  */
 
@@ -143,9 +149,11 @@ px_status pxi_loop_paths_wave(pxi_loop *loop, px_error *err)
         PX_TRY(paths_ask(loop, loop->pixels + loop->fresh[i] * loop->rule.size,
                          loop->entries[item->wish.entry].root, &item->path, err));
     }
-    if (p->row_count > 0)
-        PX_TRY(px_paths_run(p->guide->paths, p->inputs, p->labels, (int64_t)p->row_count, p->found,
-                            NULL, err));
+    const int64_t rows = (int64_t)p->row_count;
+    if (!px_path_mode_needs_units(p->guide->mode))
+        PX_TRY(px_paths_classes(p->guide->paths, p->inputs, p->labels, rows, p->found, err));
+    else
+        PX_TRY(px_paths_run(p->guide->paths, p->inputs, p->labels, rows, p->found, NULL, err));
     for (size_t r = 0; r < p->row_count; r++)
         *p->to[r] = p->found[r];
     for (size_t i = 0; i < loop->fresh_count; i++) {

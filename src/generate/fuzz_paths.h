@@ -7,6 +7,8 @@
 /* Paths of what a wave made, and of the parents that have none yet; similarities of the pairs. */
 px_status pxi_loop_paths_open(pxi_loop *loop, px_error *err); /* nothing without such a guide */
 void pxi_loop_paths_close(pxi_loop *loop);
+/* A mutant's path costs many looks at it. */
+bool pxi_loop_paths_dear(const pxi_loop *loop);
 px_status pxi_loop_paths_wave(pxi_loop *loop, px_error *err);
 
 /* Whether the guide keeps a mutant; counts it. */

@@ -216,7 +216,7 @@ static px_status wave_plan(pxi_loop *loop, const pxi_loop_turn *turn, int64_t nu
     pxi_wave_unlend(loop);
     wave_wish_turn(loop, turn, number, true);
     /* Beyond this turn: where the queue is known, and a mutant costs little more than a look. */
-    if (!loop->paths && (loop->first || loop->queue.rule.pick == PXI_PICK_PROB)) {
+    if (!pxi_loop_paths_dear(loop) && (loop->first || loop->queue.rule.pick == PXI_PICK_PROB)) {
         pxi_queue_guess(&loop->queue);
         const px_status status = wave_guess(loop, turn, err);
         pxi_queue_forget(&loop->queue);

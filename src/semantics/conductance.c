@@ -98,6 +98,13 @@ static void path_classes(px_path *path, const float *scores, int classes)
     }
 }
 
+/* -1: no label, and no score is a number. */
+static int32_t path_target(const px_paths *paths, int64_t label, const px_path *path)
+{
+    const bool labelled = paths->options.target == PX_PATH_LABEL && label >= 0;
+    return labelled ? (int32_t)label : path->classes[0];
+}
+
 /* Adds what the rows of one micro-batch give, row 0 of which is point `point`; differences are
  * taken between the points first and last. */
 static void points_add(const px_paths *paths, const px_session *session, pxi_path_seat *seat,
@@ -144,8 +151,7 @@ static px_status path_pass(const px_paths *paths, int worker, const float *input
         if (at == 0) {
             pxi_view_row(&scores, 0, seat->scores, (size_t)paths->scores.classes);
             path_classes(path, seat->scores, paths->scores.classes);
-            const bool labelled = paths->options.target == PX_PATH_LABEL && label >= 0;
-            path->target = labelled ? (int32_t)label : path->classes[0];
+            path->target = path_target(paths, label, path);
             if (path->target < 0)
                 return PX_OK; /* no score is a number: there is nothing to explain */
             path->score = (double)seat->scores[path->target];
@@ -226,6 +232,17 @@ static px_status conductance_job(void *context, int worker, int64_t index, px_er
 /* --- many
  * ---------------------------------------------------------------------------------------- */
 
+static px_status labels_check(const px_paths *paths, const int64_t *labels, int64_t count,
+                              px_error *err)
+{
+    for (int64_t i = 0; labels && i < count; i++)
+        if (labels[i] >= paths->scores.classes)
+            return px_fail(err, PX_E_MISMATCH,
+                           "label %" PRId64 " is outside the network's classes 0..%d", labels[i],
+                           paths->scores.classes - 1);
+    return PX_OK;
+}
+
 px_status px_paths_run(px_paths *paths, const float *inputs, const int64_t *labels, int64_t count,
                        px_path *out, double *contributions, px_error *err)
 {
@@ -234,11 +251,7 @@ px_status px_paths_run(px_paths *paths, const float *inputs, const int64_t *labe
                            .labels = labels,
                            .out = out,
                            .contributions = contributions};
-    for (int64_t i = 0; labels && i < count; i++)
-        if (labels[i] >= paths->scores.classes)
-            return px_fail(err, PX_E_MISMATCH,
-                           "label %" PRId64 " is outside the network's classes 0..%d", labels[i],
-                           paths->scores.classes - 1);
+    PX_TRY(labels_check(paths, labels, count, err));
     PX_TRY(pxi_pool_run(paths->pool, count, conductance_job, &run, paths->progress,
                         paths->progress_context, err));
     for (int64_t i = 0; i < count; i++) {
@@ -250,6 +263,57 @@ px_status px_paths_run(px_paths *paths, const float *inputs, const int64_t *labe
         for (int64_t steps = paths->options.steps; steps <= out[i].steps; steps *= 2)
             sums->rows += steps + (paths->options.rule == PX_PATH_CODE ? 3 : 1);
     }
+    return PX_OK;
+}
+
+typedef struct classes_run {
+    const px_paths *paths;
+    const float *inputs;
+    const int64_t *labels;
+    int64_t count;
+    px_path *out;
+} classes_run;
+
+/* One micro-batch, whose rows are inputs instead of points. */
+static px_status classes_job(void *context, int worker, int64_t index, px_error *err)
+{
+    const classes_run *run = context;
+    const px_paths *paths = run->paths;
+    px_session *session = paths->crew.sessions[worker];
+    pxi_path_seat *seat = &paths->seats[worker];
+    const int64_t first = index * paths->crew.batch;
+    const int64_t rows = PX_MIN(paths->crew.batch, run->count - first);
+    memcpy(px_session_input(session, 0), run->inputs + (size_t)first * paths->input_size,
+           (size_t)rows * paths->input_size * sizeof(float));
+    PX_TRY(px_session_forward(session, err));
+    const px_view scores = px_session_view(session, paths->scores.value);
+    for (int64_t r = 0; r < rows; r++) {
+        px_path path = {.layers = (int32_t)paths->layer_count, .gap = NAN};
+        const int64_t label = run->labels ? run->labels[first + r] : -1;
+        pxi_view_row(&scores, r, seat->scores, (size_t)paths->scores.classes);
+        path_classes(&path, seat->scores, paths->scores.classes);
+        path.target = path_target(paths, label, &path);
+        if (path.target >= 0)
+            path.score = (double)seat->scores[path.target];
+        for (size_t l = 0; l < paths->layer_count; l++)
+            path.step[l].unit = -1;
+        run->out[first + r] = path;
+    }
+    return PX_OK;
+}
+
+px_status px_paths_classes(px_paths *paths, const float *inputs, const int64_t *labels,
+                           int64_t count, px_path *out, px_error *err)
+{
+    classes_run run = {
+        .paths = paths, .inputs = inputs, .labels = labels, .count = count, .out = out};
+    PX_TRY(labels_check(paths, labels, count, err));
+    PX_TRY(pxi_pool_run(paths->pool, (count + paths->crew.batch - 1) / paths->crew.batch,
+                        classes_job, &run, NULL, NULL, err));
+    for (int64_t i = 0; i < count; i++)
+        paths->sums.odd += out[i].target < 0 || !isfinite(out[i].score);
+    paths->sums.inputs += count;
+    paths->sums.rows += count;
     return PX_OK;
 }
 

@@ -71,6 +71,11 @@ WORD_FUNCTIONS(baseline, baselines)
 WORD_FUNCTIONS(mode, modes)
 WORD_FUNCTIONS(map, maps)
 
+bool px_path_mode_needs_units(px_path_mode mode)
+{
+    return mode != PX_PATH_LABEL_ONLY && mode != PX_PATH_NO_CNS;
+}
+
 const char *px_path_mode_help(px_path_mode mode)
 {
     return (size_t)mode < PX_LEN(mode_helps) ? mode_helps[mode] : "?";

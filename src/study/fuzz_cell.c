@@ -4,7 +4,7 @@
  * on in it, and one that is to be longer goes on where the shorter one ended. It may be exported
  * and replayed, and deleted once its cells are there.
  */
-#include "study/fuzz_study.h"
+#include "study/nsgen_study.h"
 
 #include "base/memory.h"
 
@@ -20,10 +20,13 @@
 typedef struct fz_work {
     px_study *study;
     const study_job *job;
-    px_model *model;
+    px_model *own;         /* NULL: that of the words */
+    const px_model *model; /* one of the two */
     study_data test;
     px_profile *profile;
-    px_cover *cover; /* NULL: random */
+    px_cover *cover;  /* NULL: random, or paths */
+    ng_words words;   /* of guides that read paths */
+    px_fuzz_paths by; /* them */
     px_campaign *campaign;
     px_fuzz *fuzz;
     fz_measure measure;
@@ -92,6 +95,28 @@ static px_status work_cover(fz_work *w, px_error *err)
     return px_cover_new(w->model, NULL, &options, &w->cover, err);
 }
 
+/* The network, and what the guide needs of it. Paths that do not exist: there are fewer layers. */
+static px_status work_guide(fz_work *w, px_error *err)
+{
+    const fz_paths *paths = fz_guides[w->job->a].paths;
+    const study_network network = fz_network(w->job->subject);
+    if (!paths) {
+        PX_TRY(pxi_network_load(w->study, &network, &w->own, err));
+        w->model = w->own;
+        return work_cover(w, err);
+    }
+    PX_TRY(ng_words_open(w->study, w->job->subject, paths, &w->words, err));
+    w->model = w->words.model;
+    if (!w->words.paths)
+        return PX_OK;
+    PX_TRY(ng_words_threshold(w->study, w->job->subject, paths, &w->words, err));
+    w->by = (px_fuzz_paths){.paths = w->words.paths,
+                            .judge = w->words.judge,
+                            .threshold = &w->words.threshold,
+                            .mode = paths->mode};
+    return PX_OK;
+}
+
 /* --- the campaign ----------------------------------------------------------------------------- */
 
 static px_status work_folder(const char *path, px_error *err)
@@ -101,25 +126,33 @@ static px_status work_folder(const char *path, px_error *err)
     return PX_OK;
 }
 
+char *fz_campaign_path(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                       int64_t run)
+{
+    const fz_subject *s = &fz_subjects[subject];
+    px_text path = {0};
+    px_text_format(&path, "%s/campaigns/%s_%s_%s_%" PRId64, study->folder, s->dataset, s->arch,
+                   fz_guides[guide].id, run);
+    if (fz_seeds(study) != FZ_SEEDS)
+        px_text_format(&path, "_%" PRId64, fz_seeds(study));
+    if (measure == FZ_BY_OUTPUTS) /* its coverage is forgotten now and then */
+        px_text_add(&path, "_outputs");
+    return px_text_take(&path);
+}
+
 static px_status work_campaign(fz_work *w, px_error *err)
 {
-    const fz_subject *s = &fz_subjects[w->job->subject];
-    px_text path = {0};
-    px_text_format(&path, "%s/campaigns", w->study->folder);
-    px_status status = px_text_failed(&path) ? px_fail(err, PX_E_NOMEM, "out of memory")
-                                             : work_folder(px_text_get(&path), err);
-    px_text_format(&path, "/%s_%s_%s_%" PRId64, s->dataset, s->arch, fz_guides[w->job->a].id,
-                   w->job->run);
-    if (fz_seeds(w->study) != FZ_SEEDS)
-        px_text_format(&path, "_%" PRId64, fz_seeds(w->study));
-    if (status == PX_OK && px_text_failed(&path))
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
-    if (status == PX_OK) {
-        const px_campaign_mode mode =
-            px_campaign_is(px_text_get(&path)) ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE;
-        status = px_campaign_open(px_text_get(&path), mode, &w->campaign, err);
-    }
-    px_text_done(&path);
+    px_text folder = {0};
+    char *path = fz_campaign_path(w->study, w->job->subject, w->job->a, w->measure, w->job->run);
+    px_text_format(&folder, "%s/campaigns", w->study->folder);
+    px_status status = !path || px_text_failed(&folder) ? px_fail(err, PX_E_NOMEM, "out of memory")
+                                                        : work_folder(px_text_get(&folder), err);
+    if (status == PX_OK)
+        status =
+            px_campaign_open(path, px_campaign_is(path) ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
+                             &w->campaign, err);
+    px_text_done(&folder);
+    free(path);
     return status;
 }
 
@@ -127,7 +160,9 @@ static bool work_progress(void *context, const px_fuzz_report *report)
 {
     const fz_work *w = context;
     const px_study_options *o = &w->study->options;
-    const int64_t done = w->measure == FZ_BY_PICKS ? report->turns : (int64_t)report->run_s;
+    const int64_t done = w->measure == FZ_BY_PICKS     ? report->turns
+                         : w->measure == FZ_BY_OUTPUTS ? report->outputs
+                                                       : (int64_t)report->run_s;
     return !o->progress || o->progress(o->context, PX_MIN(done, w->size), w->size);
 }
 
@@ -135,11 +170,14 @@ static px_status work_fuzz(fz_work *w, px_error *err)
 {
     const px_study_options *o = &w->study->options;
     px_fuzz_options options = px_fuzz_options_default();
+    char reset[32];
+    const char *const settings[] = {reset};
     options.campaign = w->campaign;
     options.model = w->model;
     options.set = w->test.set;
     options.pre = &w->test.pre;
     options.cover = w->cover;
+    options.paths = w->by.paths ? &w->by : NULL;
     options.profile = w->profile;
     options.policy = "nsgen"; /* alpha 0.2, beta 0.4, K = 64, the 95 rules */
     options.seeds = fz_seeds(w->study) == FZ_SEEDS ? FZ_SEEDS : 0; /* with --limit: all of them */
@@ -149,9 +187,15 @@ static px_status work_fuzz(fz_work *w, px_error *err)
     options.progress = work_progress;
     options.context = w;
     px_fuzz_limits limits = {0};
-    if (w->measure == FZ_BY_PICKS)
+    if (w->measure == FZ_BY_PICKS) {
         limits.turns = w->size;
-    else
+    } else if (w->measure == FZ_BY_OUTPUTS) {
+        limits.outputs = w->size;
+        limits.turns = FZ_OUTPUT_PICKS * w->size;
+        snprintf(reset, sizeof reset, "reset=%d", FZ_RESET);
+        options.settings = settings;
+        options.setting_count = w->cover != NULL;
+    } else
         limits.seconds = (double)w->size;
     PX_TRY(px_fuzz_new(&options, &w->fuzz, err));
     return px_fuzz_run(w->fuzz, &limits, err);
@@ -211,6 +255,38 @@ static px_status tally_make(fz_tally *t, px_campaign *campaign, px_error *err)
     return PX_OK;
 }
 
+static void work_key(const fz_work *w, char key[CELL_KEY])
+{
+    fz_prefix(w->study, w->job->subject, w->job->a, w->measure, key);
+    const size_t used = strlen(key);
+    snprintf(key + used, CELL_KEY - used, " run=%" PRId64 " n=%" PRId64, w->job->run, w->size);
+}
+
+/* What guides by paths tell beside: "as label-only" "21.0%". */
+static void put_notes(cell_list *cell, const px_fuzz_report *report)
+{
+    static const char *const names[][2] = {{"tau", "tau"},
+                                           {"similarity", "similarity"},
+                                           {"kept of judged", "kept_percent"},
+                                           {"as label-only", "as_label_percent"}};
+    for (size_t i = 0; i < report->note_count; i++)
+        for (size_t k = 0; k < PX_LEN(names); k++)
+            if (strcmp(report->notes[i].name, names[k][0]) == 0)
+                pxi_cell_put(cell, strtod(report->notes[i].value, NULL), "%s", names[k][1]);
+}
+
+/* Layers that a network does not have: nothing is known, and need not be asked again. */
+static px_status work_put_none(fz_work *w, px_error *err)
+{
+    static const char *const names[] = {"faults", "outputs", "rft", "classes", "oi", "picks"};
+    cell_list cell = {.count = 0};
+    char key[CELL_KEY];
+    for (size_t i = 0; i < PX_LEN(names); i++)
+        pxi_cell_put(&cell, (double)NAN, "%s", names[i]);
+    work_key(w, key);
+    return pxi_study_put(w->study, key, 0.0, &cell, err);
+}
+
 static px_status work_put(fz_work *w, px_error *err)
 {
     const px_fuzz_report report = px_fuzz_report_get(w->fuzz);
@@ -241,9 +317,14 @@ static px_status work_put(fz_work *w, px_error *err)
     pxi_cell_put(&cell, (double)counts.faults, "stored");
     pxi_cell_put(&cell, (double)report.seeds, "seeds");
     pxi_cell_put(&cell, (double)report.seeds_wrong, "seeds_wrong");
-    fz_prefix(w->study, w->job->subject, w->job->a, w->measure, key);
-    const size_t used = strlen(key);
-    snprintf(key + used, CELL_KEY - used, " run=%" PRId64 " n=%" PRId64, w->job->run, w->size);
+    pxi_cell_put(&cell, (double)report.resets, "resets");
+    if (w->by.paths) {
+        const px_path_judge_sums sums = px_path_judge_get_sums(w->words.judge);
+        put_notes(&cell, &report);
+        pxi_cell_put(&cell, (double)sums.tokens, "tokens");
+        pxi_cell_put(&cell, (double)sums.dropped, "tokens_dropped");
+    }
+    work_key(w, key);
     if (status == PX_OK)
         status = pxi_study_put(w->study, key, report.run_s, &cell, err);
     free(tally.faults);
@@ -255,9 +336,10 @@ static px_status work_all(fz_work *w, px_error *err)
 {
     const study_network network = fz_network(w->job->subject);
     const int64_t limit = fz_seeds(w->study) == FZ_SEEDS ? 0 : fz_seeds(w->study);
-    PX_TRY(pxi_network_load(w->study, &network, &w->model, err));
+    PX_TRY(work_guide(w, err));
+    if (fz_guides[w->job->a].paths && !w->by.paths)
+        return work_put_none(w, err);
     PX_TRY(pxi_study_open(w->study, w->model, network.dataset, "test", 0.0, limit, &w->test, err));
-    PX_TRY(work_cover(w, err));
     PX_TRY(work_campaign(w, err));
     PX_TRY(work_fuzz(w, err));
     return work_put(w, err);
@@ -265,17 +347,15 @@ static px_status work_all(fz_work *w, px_error *err)
 
 px_status fz_run_cell(px_study *study, const study_job *job, px_error *err)
 {
-    const px_study_options *o = &study->options;
     fz_work w = {.study = study, .job = job, .measure = (fz_measure)job->b};
-    w.size = w.measure == FZ_BY_SECONDS ? (int64_t)(o->each_s + 0.5)
-             : o->each_pieces           ? o->each_pieces
-                                        : FZ_PICKS;
+    w.size = fz_size(study, w.measure);
     const px_status status = work_all(&w, err);
     px_fuzz_free(w.fuzz);
     px_campaign_close(w.campaign);
+    ng_words_close(&w.words);
     px_cover_free(w.cover);
     px_profile_free(w.profile);
     pxi_study_close(&w.test);
-    px_model_free(w.model);
+    px_model_free(w.own);
     return status;
 }

@@ -148,7 +148,7 @@ static void claim_patterns(const px_study *study, study_document *doc)
 void fz_claims(const px_study *study, study_document *doc)
 {
     pxi_doc_claim(doc, STUDY_OPEN, "NSGen finds more faults than every criterion",
-                  "Not run in this study; it is fuzz --guide nsgen.");
+                  "Not run in this study; it is in 'plexor study nsgen'.");
     claim_unsaturated(study, doc);
     claim_most(study, doc, "faults", 0.0, (const char *const[]){"kmnc", "nlc"},
                "the most faults of all criteria are those of KMNC or NLC (the paper's CIFAR-10: "

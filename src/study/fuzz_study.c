@@ -31,7 +31,7 @@ static const px_study_part fz_parts[] = {
     {"random", "no guide: every valid mutant is kept (plexor's own baseline)", true},
 };
 
-static const px_study_dataset fz_datasets[] = {
+const px_study_dataset fz_datasets[FZ_DATASETS] = {
     {"cifar-10", "CIFAR-10", NULL},
     {"cifar-100", "CIFAR-100", NULL},
     {"flowers-102", "Flowers-102", NULL},
@@ -87,19 +87,42 @@ const char *fz_missing(const px_study *study, size_t subject, char buffer[96])
     return buffer;
 }
 
+size_t fz_guide_find(const char *id)
+{
+    size_t g = 0;
+    while (g < FZ_ALL_GUIDES && strcmp(fz_guides[g].id, id) != 0)
+        g++;
+    return g;
+}
+
+const char *fz_unit(fz_measure measure)
+{
+    return measure == FZ_BY_PICKS ? "picks" : measure == FZ_BY_SECONDS ? "seconds" : "outputs";
+}
+
+int64_t fz_size(const px_study *study, fz_measure measure)
+{
+    const px_study_options *o = &study->options;
+    if (measure == FZ_BY_SECONDS)
+        return (int64_t)(o->each_s + 0.5);
+    const int64_t full = measure == FZ_BY_PICKS ? FZ_PICKS : FZ_OUTPUT_COUNT;
+    return o->each_pieces > 0 && (measure == FZ_BY_PICKS || o->each_pieces < full) ? o->each_pieces
+                                                                                   : full;
+}
+
 void fz_prefix(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                char key[CELL_KEY])
 {
     const fz_subject *s = &fz_subjects[subject];
     const int used = snprintf(key, CELL_KEY, "%s %s fuzz %s %s", s->dataset, s->arch,
-                              fz_guides[guide].id, measure == FZ_BY_PICKS ? "picks" : "seconds");
+                              fz_guides[guide].id, fz_unit(measure));
     if (fz_seeds(study) != FZ_SEEDS)
         snprintf(key + used, (size_t)(CELL_KEY - used), " seeds=%" PRId64, fz_seeds(study));
 }
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-static px_status plan_network(px_study *study, size_t subject, px_error *err)
+px_status fz_plan_network(px_study *study, size_t subject, px_error *err)
 {
     const fz_subject *s = &fz_subjects[subject];
     const bool made = subject == FZ_RESNET;
@@ -113,15 +136,12 @@ static px_status plan_network(px_study *study, size_t subject, px_error *err)
     return pxi_study_add_job(study, &job, err);
 }
 
-static px_status plan_cell(px_study *study, size_t subject, size_t guide, int64_t run,
-                           px_error *err)
+px_status fz_plan_cell(px_study *study, size_t subject, size_t guide, fz_measure measure,
+                       int64_t run, px_error *err)
 {
-    const px_study_options *o = &study->options;
     const fz_subject *s = &fz_subjects[subject];
-    const fz_measure measure = o->each_s > 0.0 ? FZ_BY_SECONDS : FZ_BY_PICKS;
-    const int64_t size = measure == FZ_BY_SECONDS ? (int64_t)(o->each_s + 0.5)
-                         : o->each_pieces         ? o->each_pieces
-                                                  : FZ_PICKS;
+    const int64_t size = fz_size(study, measure);
+    const char *unit = fz_unit(measure);
     char key[CELL_KEY];
     fz_prefix(study, subject, guide, measure, key);
     const size_t used = strlen(key);
@@ -135,12 +155,12 @@ static px_status plan_cell(px_study *study, size_t subject, size_t guide, int64_
                      .a = guide,
                      .b = (size_t)measure};
     snprintf(job.label, sizeof job.label, "%s %s: %s, run %" PRId64 ", %" PRId64 " %s", s->dataset,
-             s->arch, fz_guides[guide].title, run, size,
-             measure == FZ_BY_PICKS ? "picks" : "seconds");
+             s->arch, fz_guides[guide].title, run, size, unit);
     snprintf(job.cost, sizeof job.cost, "%s %s %s %" PRId64 " %s", s->dataset, s->arch,
-             fz_guides[guide].id, size, measure == FZ_BY_PICKS ? "picks" : "seconds");
+             fz_guides[guide].id, size, unit);
+    const double each = subject == FZ_RESNET ? 0.03 : 0.1;
     job.seconds = measure == FZ_BY_SECONDS ? (double)size
-                                           : (double)size * (subject == FZ_RESNET ? 0.03 : 0.1);
+                                           : (double)size * each * (fz_guides[guide].paths ? 5 : 1);
     return pxi_study_add_job(study, &job, err);
 }
 
@@ -154,6 +174,7 @@ static px_status fz_plan(px_study *study, px_error *err)
     bool planned[FZ_SUBJECTS];
     int64_t most = 0;
     char buffer[96];
+    const fz_measure measure = study->options.each_s > 0.0 ? FZ_BY_SECONDS : FZ_BY_PICKS;
     for (size_t g = 0; g < FZ_GUIDES; g++)
         most = PX_MAX(most, runs_of(study, g));
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
@@ -162,13 +183,13 @@ static px_status fz_plan(px_study *study, px_error *err)
                      !fz_missing(study, s, buffer);
         if (planned[s] && !pxi_network_done(study, &network) &&
             (most > 0 || pxi_study_runs(study, "networks") > 0))
-            PX_TRY(plan_network(study, s, err));
+            PX_TRY(fz_plan_network(study, s, err));
     }
     for (int64_t run = 1; run <= most; run++)
         for (size_t g = 0; g < FZ_GUIDES; g++)
             for (size_t s = 0; s < FZ_SUBJECTS; s++)
                 if (planned[s] && run <= runs_of(study, g))
-                    PX_TRY(plan_cell(study, s, g, run, err));
+                    PX_TRY(fz_plan_cell(study, s, g, measure, run, err));
     return PX_OK;
 }
 

@@ -8,9 +8,22 @@
 /* The paper's: seeds, training inputs that ranges are of, picks or seconds of a campaign. */
 enum { FZ_SEEDS = 1000, FZ_PROFILE = 1000, FZ_PICKS = 10000, FZ_SECONDS = 6 * 3600 };
 enum { FZ_TUNE_EPOCHS = 5 };
+/* Table 12: outputs of a campaign; coverage is forgotten after so many picks without one, and a
+ * campaign that needs so many picks for an output is ended. */
+enum { FZ_OUTPUT_COUNT = 1000, FZ_RESET = 10, FZ_OUTPUT_PICKS = 20 };
 
-/* What a cell was given: that many picks, or seconds. Figures of the two are never mixed. */
-typedef enum fz_measure { FZ_BY_PICKS, FZ_BY_SECONDS, FZ_MEASURES } fz_measure;
+/* What a cell was given: that many picks, or seconds; or, in the study of NSGen, outputs. Figures
+ * of different ones are never mixed. */
+typedef enum fz_measure {
+    FZ_BY_PICKS,
+    FZ_BY_SECONDS,
+    FZ_MEASURES, /* of the study `fuzz` */
+    FZ_BY_OUTPUTS
+} fz_measure;
+const char *fz_unit(fz_measure measure);                    /* "picks" */
+int64_t fz_size(const px_study *study, fz_measure measure); /* that is asked for */
+
+extern const px_study_dataset fz_datasets[FZ_DATASETS];
 
 static inline size_t fz_dataset(size_t subject)
 {
@@ -27,6 +40,15 @@ const char *fz_missing(const px_study *study, size_t subject, char buffer[96]);
 void fz_prefix(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                char key[CELL_KEY]);
 
+/* One that is not in the cells yet: job kind "cell". */
+px_status fz_plan_network(px_study *study, size_t subject, px_error *err);
+px_status fz_plan_cell(px_study *study, size_t subject, size_t guide, fz_measure measure,
+                       int64_t run, px_error *err);
+/* FOLDER/campaigns/..., whether it is there or not; the caller frees it, NULL: out of memory. */
+char *fz_campaign_path(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                       int64_t run);
+size_t fz_guide_find(const char *id); /* FZ_ALL_GUIDES: there is none */
+
 px_status fz_make_network(px_study *study, size_t subject, px_error *err);
 px_status fz_run_cell(px_study *study, const study_job *job, px_error *err);
 
@@ -34,6 +56,11 @@ void fz_report(const px_study *study, study_document *doc);
 void fz_claims(const px_study *study, study_document *doc);
 study_figure fz_figure(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                        const char *name, double paper);
+/* Tables 3, 4 and 12 of these guides, and what the faults are made of. */
+void fz_report_guides(const px_study *study, study_document *doc, size_t subject,
+                      fz_measure measure, const size_t *guides, size_t guide_count,
+                      const char *what);
+void fz_report_networks(const px_study *study, study_document *doc);
 bool fz_was_run(const px_study *study, size_t subject, fz_measure measure);
 
 #endif

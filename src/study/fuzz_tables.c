@@ -1,5 +1,5 @@
 /* src/study/fuzz_tables.c - the NSGen paper's Tables 1, 3 and 4, ours beside them */
-#include "study/fuzz_study.h"
+#include "study/nsgen_paper.h"
 
 #include "base/memory.h"
 
@@ -16,15 +16,17 @@ study_figure fz_figure(const px_study *study, size_t subject, size_t guide, fz_m
 {
     char prefix[CELL_KEY];
     fz_prefix(study, subject, guide, measure, prefix);
-    study_figure figure = pxi_study_figure(study, prefix, name, 1.0, paper,
-                                           measure == FZ_BY_PICKS ? FZ_PICKS : FZ_SECONDS);
+    const int64_t full = measure == FZ_BY_PICKS     ? FZ_PICKS
+                         : measure == FZ_BY_SECONDS ? FZ_SECONDS
+                                                    : FZ_OUTPUT_COUNT;
+    study_figure figure = pxi_study_figure(study, prefix, name, 1.0, paper, full);
     figure.reduced |= figure.n > 0 && fz_seeds(study) != FZ_SEEDS;
     return figure;
 }
 
 bool fz_was_run(const px_study *study, size_t subject, fz_measure measure)
 {
-    for (size_t g = 0; g < FZ_GUIDES; g++)
+    for (size_t g = 0; g < FZ_ALL_GUIDES; g++)
         if (fz_figure(study, subject, g, measure, "faults", UNKNOWN).n > 0)
             return true;
     return false;
@@ -42,27 +44,32 @@ static bool was_run_any(const px_study *study, fz_measure measure)
 static const char *row_note(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                             char buffer[96])
 {
-    if (guide == FZ_NSGEN)
-        return "not run in this study; it is fuzz --guide nsgen";
+    const fz_paths *paths = fz_guides[guide].paths;
     if (fz_figure(study, subject, guide, measure, "faults", UNKNOWN).n > 0)
         return NULL;
+    if (paths && study->plan == &pxi_study_fuzz)
+        return "not run in this study; it is in 'plexor study nsgen'";
     const char *missing = fz_missing(study, subject, buffer);
+    if (!missing && paths && paths->file && !pxi_study_model(study, paths->file)) {
+        snprintf(buffer, 96, "not run: needs --model %s=SPEC", paths->file);
+        return buffer;
+    }
     return missing ? missing : "not run";
 }
 
-/* The largest budget that a subject's cells have, and it is one number for all of them. */
-static void budget_words(const px_study *study, size_t subject, fz_measure measure, px_text *out)
+/* What the cells of a subject were given, in words. */
+static void budget_words(const px_study *study, size_t subject, fz_measure measure,
+                         const size_t *guides, size_t guide_count, px_text *out)
 {
     double least = INFINITY, most = 0.0;
-    for (size_t g = 0; g < FZ_GUIDES; g++) {
-        const char *name = measure == FZ_BY_PICKS ? "picks" : "seconds";
-        const study_figure f = fz_figure(study, subject, g, measure, name, UNKNOWN);
+    const char *unit = fz_unit(measure);
+    for (size_t i = 0; i < guide_count; i++) {
+        const study_figure f = fz_figure(study, subject, guides[i], measure, unit, UNKNOWN);
         if (f.n > 0) {
             least = fmin(least, f.mean);
             most = fmax(most, f.mean);
         }
     }
-    const char *unit = measure == FZ_BY_PICKS ? "picks" : "seconds";
     if (most == 0.0)
         return;
     if (floor(least + 0.5) == floor(most + 0.5))
@@ -73,68 +80,80 @@ static void budget_words(const px_study *study, size_t subject, fz_measure measu
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-typedef struct fz_column {
-    const char *name; /* of the cells' value */
-    int paper;        /* column of the paper's tables; -1: it has none */
-} fz_column;
+typedef struct fz_layout { /* columns: what cells call a value, and people */
+    const char *const *names, *const *titles;
+    size_t count;
+    int digits;
+    bool paper; /* the paper's numbers beside, and its rows that were not run */
+} fz_layout;
 
 static void table_of(const px_study *study, study_document *doc, size_t subject, fz_measure measure,
-                     const char *what, const char *const *titles, const fz_column *columns,
-                     size_t count, int digits, bool paper_rows)
+                     const size_t *guides, size_t guide_count, const char *what,
+                     const fz_layout *layout)
 {
     px_text caption = {0};
     px_text_format(&caption, "%s%s: %s", fz_subjects[subject].title,
                    subject == FZ_RESNET ? " (ours: ResNet-20)" : "", what);
-    budget_words(study, subject, measure, &caption);
+    budget_words(study, subject, measure, guides, guide_count, &caption);
     if (px_text_failed(&caption))
         pxi_document_fail(doc);
-    pxi_doc_table(doc, px_text_get(&caption), titles, count, digits);
+    pxi_doc_table(doc, px_text_get(&caption), layout->titles, layout->count, layout->digits);
     px_text_done(&caption);
-    for (size_t g = 0; g < FZ_GUIDES; g++) {
+    for (size_t i = 0; i < guide_count; i++) {
+        const size_t g = guides[i];
         char buffer[96];
-        if (g == FZ_NSGEN && !paper_rows)
+        const char *note = row_note(study, subject, g, measure, buffer);
+        if (note && !layout->paper)
             continue;
-        pxi_doc_row(doc, row_note(study, subject, g, measure, buffer), "%s", fz_guides[g].title);
-        for (size_t c = 0; c < count; c++) {
-            const double *row =
-                g < FZ_ROWS ? fz_tables[fz_dataset(subject)][subject % FZ_NETWORKS][g] : NULL;
-            pxi_doc_figure(
-                doc, fz_figure(study, subject, g, measure, columns[c].name,
-                               row && columns[c].paper >= 0 ? row[columns[c].paper] : UNKNOWN));
+        pxi_doc_row(doc, note, "%s", fz_guides[g].title);
+        for (size_t c = 0; c < layout->count; c++) {
+            const char *name = layout->names[c];
+            const double paper =
+                layout->paper ? ng_paper_value(subject, g, measure, name) : UNKNOWN;
+            pxi_doc_figure(doc, fz_figure(study, subject, g, measure, name, paper));
         }
+    }
+}
+
+void fz_report_guides(const px_study *study, study_document *doc, size_t subject,
+                      fz_measure measure, const size_t *guides, size_t guide_count,
+                      const char *what)
+{
+    static const char *const counts[] = {"faults", "outputs", "classes"};
+    static const char *const shares[] = {"rft", "coverage", "oi"};
+    static const char *const share_titles[] = {"RFT", "coverage", "OI"};
+    static const char *const more[] = {"executions", "roots", "pairs", "sound", "unique"};
+    static const char *const more_titles[] = {"executions", "roots with a fault",
+                                              "(root, wrong class)", "faults of sound parents",
+                                              "faults without a twin"};
+    static const char *const times[] = {"fre", "coverage_seeds", "oi_outputs"};
+    static const char *const time_titles[] = {"seconds per fault", "coverage of the seeds",
+                                              "OI of all outputs"};
+    const fz_layout layouts[] = {{counts, counts, PX_LEN(counts), 0, true},
+                                 {shares, share_titles, PX_LEN(shares), 4, true},
+                                 {more, more_titles, PX_LEN(more), 0, false},
+                                 {times, time_titles, PX_LEN(times), 4, false}};
+    const char *const parts[] = {", counts", ", shares", ": ours, what the faults are made of",
+                                 ": ours, time and seeds"};
+    for (size_t i = 0; i < PX_LEN(layouts); i++) {
+        char words[160];
+        if (!layouts[i].paper && !fz_was_run(study, subject, measure))
+            continue;
+        snprintf(words, sizeof words, "%s%s", what, parts[i]);
+        table_of(study, doc, subject, measure, guides, guide_count, words, &layouts[i]);
     }
 }
 
 static void report_subject(const px_study *study, study_document *doc, size_t subject,
                            fz_measure measure)
 {
-    static const char *const counts[] = {"faults", "outputs", "classes"};
-    static const fz_column count_columns[] = {
-        {"faults", FZ_FAULTS}, {"outputs", FZ_OUTPUTS}, {"classes", FZ_CLASSES}};
-    static const char *const shares[] = {"RFT", "coverage", "OI"};
-    static const fz_column share_columns[] = {
-        {"rft", FZ_RFT}, {"coverage", FZ_COVERAGE}, {"oi", FZ_OI}};
-    static const char *const more[] = {"executions", "roots with a fault", "(root, wrong class)",
-                                       "faults of sound parents", "faults without a twin"};
-    static const fz_column more_columns[] = {
-        {"executions", -1}, {"roots", -1}, {"pairs", -1}, {"sound", -1}, {"unique", -1}};
-    static const char *const times[] = {"seconds per fault", "coverage of the seeds",
-                                        "OI of all outputs"};
-    static const fz_column time_columns[] = {
-        {"fre", -1}, {"coverage_seeds", -1}, {"oi_outputs", -1}};
-    table_of(study, doc, subject, measure, "Tables 3 and 4, counts", counts, count_columns,
-             PX_LEN(counts), 0, true);
-    table_of(study, doc, subject, measure, "Tables 3 and 4, shares", shares, share_columns,
-             PX_LEN(shares), 4, true);
-    if (!fz_was_run(study, subject, measure))
-        return;
-    table_of(study, doc, subject, measure, "ours, what the faults are made of", more, more_columns,
-             PX_LEN(more), 0, false);
-    table_of(study, doc, subject, measure, "ours, time and seeds", times, time_columns,
-             PX_LEN(times), 4, false);
+    size_t guides[FZ_GUIDES];
+    for (size_t g = 0; g < FZ_GUIDES; g++)
+        guides[g] = g;
+    fz_report_guides(study, doc, subject, measure, guides, FZ_GUIDES, "Tables 3 and 4");
 }
 
-static void report_networks(const px_study *study, study_document *doc)
+void fz_report_networks(const px_study *study, study_document *doc)
 {
     static const char *const columns[] = {"accuracy (%)"};
     char key[CELL_KEY], buffer[96];
@@ -238,6 +257,6 @@ void fz_report(const px_study *study, study_document *doc)
         "MobileNetV2). TKNP has one output everywhere because the published code never writes "
         "its state back. The denominator printed in Equation 15 would give an OI above 1; its "
         "tables are the normalised entropy. Coverage of NSGen is outputs per seed.");
-    report_networks(study, doc);
+    fz_report_networks(study, doc);
     report_tables(study, doc);
 }

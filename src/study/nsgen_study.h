@@ -64,10 +64,6 @@ void ng_words_report(const px_study *study, study_document *doc);
 
 /* Whether the subject is wanted and has its data and network: parts plan jobs for such only. */
 bool ng_planned(const px_study *study, size_t subject);
-/* FOLDER/campaigns/..., whether it is there or not; the caller frees it, NULL: out of memory. */
-char *fz_campaign_path(const px_study *study, size_t subject, size_t guide, fz_measure measure,
-                       int64_t run);
-size_t fz_guide_find(const char *id); /* FZ_ALL_GUIDES: there is none */
 
 /* --- parts --------------------------------------------------------------------------------------
  */
@@ -80,11 +76,15 @@ size_t fz_guide_find(const char *id); /* FZ_ALL_GUIDES: there is none */
     X(map)         /* Figure 8: faults that only NSGen finds */                            \
     X(mutants)     /* Figure 10: first mutants of guides, SSIM */
 
-#define NG_PART_FUNCTIONS(name)                                                      \
-    px_status ng_##name##_plan(px_study *study, px_error *err);                      \
-    px_status ng_##name##_run(px_study *study, const study_job *job, px_error *err); \
-    void ng_##name##_report(const px_study *study, study_document *doc);
+#define NG_PART_FUNCTIONS(name)                                                              \
+    px_status ng_##name##_plan(px_study *study, px_error *err) NG_WEAK;                      \
+    px_status ng_##name##_run(px_study *study, const study_job *job, px_error *err) NG_WEAK; \
+    void ng_##name##_report(const px_study *study, study_document *doc) NG_WEAK;
+#define NG_WEAK __attribute__((weak))
 NG_PARTS(NG_PART_FUNCTIONS)
 #undef NG_PART_FUNCTIONS
+
+void ng_report(const px_study *study, study_document *doc);
+void ng_claims(const px_study *study, study_document *doc);
 
 #endif

@@ -13,8 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const study_plan *const plans[] = {&pxi_study_nss, &pxi_study_deepfault, &pxi_study_fuzz,
-                                          &pxi_study_revisit, &pxi_study_deepsensor};
+static const study_plan *const plans[] = {&pxi_study_nss,        &pxi_study_deepfault,
+                                          &pxi_study_fuzz,       &pxi_study_revisit,
+                                          &pxi_study_deepsensor, &pxi_study_nsgen};
 
 static px_status study_nomem(px_error *err)
 {

@@ -17,7 +17,7 @@
 #include <plexor/graph.h>
 #include <plexor/study.h>
 
-enum { STUDY_PARTS = 16, STUDY_DATASETS = 16, STUDY_MODELS = 16 };
+enum { STUDY_PARTS = 16, STUDY_DATASETS = 16, STUDY_MODELS = 24 };
 
 typedef struct study_job {
     const char *kind; /* "train", ...: what run() switches on */
@@ -49,7 +49,7 @@ struct px_study {
 };
 
 extern const study_plan pxi_study_nss, pxi_study_deepfault, pxi_study_fuzz, pxi_study_revisit,
-    pxi_study_deepsensor;
+    pxi_study_deepsensor, pxi_study_nsgen;
 
 /* --- planning --------------------------------------------------------------------------------- */
 
