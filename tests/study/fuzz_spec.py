@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The tables of src/study/fuzz_paper.c against the CSV blocks of the specification's H.1.
+"""The tables of src/study/fuzz_paper.c and nsgen_paper.c against the CSV blocks of the specification's H.1.
 
 Speaks TAP; skips where the specification is not there (../shared or $PLEXOR_SHARED). `fuzz_spec.py PROGRAM`: a program that
-prints `TABLE|NETWORK|CRITERION|COLUMN|VALUE` for every number (test_fuzz_paper --print).
+prints `TABLE|NAME|NAME|COLUMN|VALUE` for every number (test_fuzz_paper --print).
 """
 import csv
 import math
@@ -16,8 +16,8 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
 def blocks(text):
     part = text[text.index("### H.1 P001"):text.index("### H.2")]
-    found = re.findall(r"^# P001\.(T3|T4)\n((?:[^#`\n][^\n]*\n)+)", part, re.M)
-    return {name: list(csv.DictReader(body.splitlines())) for name, body in found}
+    found = re.findall(r"^# P001\.(T3|T4|T5|T12)\n((?:[^#`\n][^\n]*\n)+)", part, re.M)
+    return {name: list(csv.DictReader(body.splitlines())) for name, body in found}  # rows have two names, then numbers
 
 
 def number(text):
@@ -41,8 +41,9 @@ def main():
     with open(path, encoding="utf-8") as file:
         for table, rows in blocks(file.read()).items():
             for row in rows:
+                names = list(row.values())[:2]
                 for column, value in list(row.items())[2:]:
-                    wanted[table, row["model"], row["criterion"], column] = number(value)
+                    wanted[table, names[0], names[1], column] = number(value)
     faults = [f"{key} is missing" for key in wanted.keys() - ours.keys()]
     faults += [f"{key} is not in the specification" for key in ours.keys() - wanted.keys()]
     for key in wanted.keys() & ours.keys():
