@@ -125,6 +125,44 @@ static void test_critical(void **state)
     }
 }
 
+/* Classes alone are those of whole paths, for any number of inputs, and cost a row each. */
+static void test_classes_alone(void **state)
+{
+    (void)state;
+    enum { COUNT = 37 };
+    fixture f = fixture_open(all_words);
+    px_error err = {0};
+    float x[COUNT * 64];
+    int64_t labels[COUNT];
+    static px_path whole[COUNT], alone[COUNT];
+    net_fill(x, PX_LEN(x), 11, -1.0, 1.0);
+    x[5 * 64] = NAN;
+    for (int i = 0; i < COUNT; i++)
+        labels[i] = i % 4 - 1; /* -1: none */
+    check(px_paths_run(f.paths, x, labels, COUNT, whole, NULL, &err), &err, "run");
+    const int64_t rows = px_paths_get_sums(f.paths).rows;
+    check(px_paths_classes(f.paths, x, labels, COUNT, alone, &err), &err, "classes");
+    assert_int_equal(px_paths_get_sums(f.paths).rows - rows, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        double similarity = NAN;
+        if (memcmp(whole[i].classes, alone[i].classes, sizeof whole[i].classes) != 0 ||
+            whole[i].target != alone[i].target ||
+            (whole[i].target >= 0 && !isnan(whole[i].score) && whole[i].score != alone[i].score))
+            fail_msg("input %d: class %d and %d", i, whole[i].classes[0], alone[i].classes[0]);
+        assert_int_equal(alone[i].step[0].unit, -1);
+        check(px_path_judge_similarity(f.judge, PX_PATH_LABEL_ONLY, &whole[i], &alone[i],
+                                       &similarity, &err),
+              &err, "similarity");
+        assert_true(similarity == 1.0);
+    }
+    labels[1] = 3;
+    assert_int_equal(px_paths_classes(f.paths, x, labels, COUNT, alone, NULL), PX_E_MISMATCH);
+    for (int m = 0; m < PX_PATH_MODE_COUNT; m++)
+        assert_int_equal(px_path_mode_needs_units((px_path_mode)m),
+                         m != PX_PATH_LABEL_ONLY && m != PX_PATH_NO_CNS);
+    fixture_close(&f);
+}
+
 /* All units of the second layer but one are inactive: that one is always critical. */
 static void test_bank_decides(void **state)
 {
@@ -485,11 +523,12 @@ static void test_bad_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_critical),     cmocka_unit_test(test_bank_decides),
-        cmocka_unit_test(test_foreign_bank), cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_shuffle),      cmocka_unit_test(test_cosine),
-        cmocka_unit_test(test_judge),        cmocka_unit_test(test_keeps),
-        cmocka_unit_test(test_calibrate),    cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_critical),     cmocka_unit_test(test_classes_alone),
+        cmocka_unit_test(test_bank_decides), cmocka_unit_test(test_foreign_bank),
+        cmocka_unit_test(test_texts),        cmocka_unit_test(test_shuffle),
+        cmocka_unit_test(test_cosine),       cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_keeps),        cmocka_unit_test(test_calibrate),
+        cmocka_unit_test(test_bad_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
