@@ -12,6 +12,28 @@ static const double UNKNOWN = (double)NAN;
 /* --- words -------------------------------------------------------------------------------------
  */
 
+static void report_steps(const px_study *study, study_document *doc)
+{
+    static const char *const columns[] = {"same unit (%)", "same path (%)", "gap (%)",
+                                          "gap of many steps (%)"};
+    static const char *const names[] = {"same_unit", "same_path", "gap", "gap_full"};
+    char caption[200];
+    snprintf(caption, sizeof caption,
+             "paths of %d steps against 50, doubled where contributions miss the change of the "
+             "score by over 5%% (%d training pictures)",
+             NG_STEPS, NG_COMPARED);
+    pxi_doc_table(doc, caption, columns, PX_LEN(columns), 1);
+    for (size_t s = 0; s < FZ_SUBJECTS; s++) {
+        char prefix[CELL_KEY];
+        snprintf(prefix, sizeof prefix, "%s %s steps", fz_subjects[s].dataset, fz_subjects[s].arch);
+        if (pxi_study_figure(study, prefix, names[0], 1.0, UNKNOWN, 0).n == 0)
+            continue;
+        pxi_doc_row(doc, NULL, "%s", fz_subjects[s].title);
+        for (size_t c = 0; c < PX_LEN(columns); c++)
+            pxi_doc_figure(doc, pxi_study_figure(study, prefix, names[c], 100.0, UNKNOWN, 0));
+    }
+}
+
 static study_figure word_figure(const study_cell *cell, const char *name)
 {
     return (study_figure){.paper = UNKNOWN,
@@ -67,6 +89,7 @@ void ng_words_report(const px_study *study, study_document *doc)
                           : pxi_cell_number(cell, "measured") == 1.0 ? "measured labels"
                                                                      : "not validated");
     }
+    report_steps(study, doc);
 }
 
 /* --- campaigns ---------------------------------------------------------------------------------
@@ -197,9 +220,8 @@ void ng_report(const px_study *study, study_document *doc)
         "unit "
         "with the largest mean conductance to the true class's score; trapezoids over %d steps "
         "from "
-        "a mean-coloured picture, doubled up to 400 where a layer's contributions miss the change "
-        "of "
-        "the score by more than 5%% (the paper: 50 steps). Texts: `a photo of a CLASS with "
+        "a mean-coloured picture (the paper: 50; what that changes is measured below). Texts: `a "
+        "photo of a CLASS with "
         "PHRASES`, layers in order. A mutant is kept where its text is less similar to that of the "
         "queue entry it was made from than tau, the lower quartile over %d training pictures with "
         "all 95 mutations (the paper: 1%% of each class, which are 500).",

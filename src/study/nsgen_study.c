@@ -101,6 +101,15 @@ static px_status plan_campaigns(px_study *study, const ng_campaigns *c, int64_t 
 /* --- what comes first --------------------------------------------------------------------------
  */
 
+/* The last thing that part `words` does; the bank alone may have been made on the way. */
+static bool ng_steps_done(const px_study *study, size_t subject)
+{
+    char key[CELL_KEY];
+    snprintf(key, sizeof key, "%s %s steps run=1 n=%d", fz_subjects[subject].dataset,
+             fz_subjects[subject].arch, NG_COMPARED);
+    return pxi_cells_find(study->cells, key) != NULL;
+}
+
 static px_status plan_words(px_study *study, size_t subject, px_error *err)
 {
     const fz_subject *s = &fz_subjects[subject];
@@ -137,7 +146,7 @@ static px_status ng_plan(px_study *study, px_error *err)
             PX_TRY(fz_plan_network(study, s, err));
     }
     for (size_t s = 0; s < FZ_SUBJECTS; s++)
-        if (ng_planned(study, s) && pxi_study_runs(study, "words") > 0 && !ng_words_done(study, s))
+        if (ng_planned(study, s) && pxi_study_runs(study, "words") > 0 && !ng_steps_done(study, s))
             PX_TRY(plan_words(study, s, err));
     for (int64_t run = 1; run <= most; run++)
         for (size_t c = 0; c < PX_LEN(campaigns); c++)
@@ -151,7 +160,9 @@ static px_status ng_plan(px_study *study, px_error *err)
 static px_status run_words(px_study *study, size_t subject, px_error *err)
 {
     ng_words words = {0};
-    const px_status status = ng_words_bank(study, subject, &words, err);
+    px_status status = ng_words_bank(study, subject, &words, err);
+    if (status == PX_OK)
+        status = ng_words_steps(study, subject, &words, err);
     ng_words_close(&words);
     return status;
 }

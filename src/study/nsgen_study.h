@@ -20,8 +20,9 @@
 enum {
     NG_PICTURES = 5000, /* training pictures that units are described by */
     NG_IMAGES = 50,     /* that tau is found from; the paper's 1% of each class are 500 */
-    NG_STEPS = 16,      /* from the baseline to the input, doubled where contributions do not add
-                           up within 5%; the paper takes 50 everywhere */
+    NG_STEPS = 16,      /* from the baseline to the input; the paper takes 50, which is three times
+                           the work: part `words` measures what that changes */
+    NG_COMPARED = 100,  /* pictures that it is measured by */
 };
 
 /* --- words of a network (nsgen_words.c) ---------------------------------------------------------
@@ -48,6 +49,9 @@ px_status ng_words_open(px_study *study, size_t subject, const fz_paths *setting
 /* The threshold: FOLDER/words/... where it is there, else found now and kept. */
 px_status ng_words_threshold(px_study *study, size_t subject, const fz_paths *setting,
                              ng_words *words, px_error *err);
+/* After ng_words_bank(): how far paths of `NG_STEPS` are those of the paper's 50, doubled where
+ * contributions do not add up; a cell "SUBJECT steps run=1 n=100". */
+px_status ng_words_steps(px_study *study, size_t subject, const ng_words *words, px_error *err);
 void ng_words_close(ng_words *words);
 
 /* FOLDER/words/DATASET_ARCH, made, with NAME behind it; the caller frees it. */

@@ -224,7 +224,7 @@ px_status ng_words_open(px_study *study, size_t subject, const fz_paths *setting
     }
     const px_shape sample = px_dataset_shape(out->train.set);
     options.layers = *layers ? layers : NULL;
-    options.steps = NG_STEPS;
+    options.steps = options.most_steps = NG_STEPS;
     options.bank = out->bank;
     options.threads = study->options.threads;
     words.classes = PX_MAX(setting->classes, 1);
@@ -233,6 +233,98 @@ px_status ng_words_open(px_study *study, size_t subject, const fz_paths *setting
     return px_path_judge_new(out->paths, out->encoder, (const char *const *)out->names,
                              out->name_count, &words, &out->judge, err);
 }
+
+/* --- fewer steps than the paper's --------------------------------------------------------------
+ */
+
+typedef struct ng_steps {
+    float *inputs;
+    int64_t *labels;
+    px_path *found[2]; /* with the study's steps, and with as many as completeness asks for */
+    int64_t count;
+} ng_steps;
+
+static px_status steps_read(const ng_words *w, ng_steps *s, px_error *err)
+{
+    const px_shape shape = px_dataset_shape(w->train.set);
+    const size_t size = (size_t)px_shape_count(&shape);
+    s->count = PX_MIN((int64_t)NG_COMPARED, px_dataset_count(w->train.set));
+    s->inputs = pxi_calloc((size_t)s->count, size * sizeof *s->inputs);
+    s->labels = pxi_calloc((size_t)s->count, sizeof *s->labels);
+    s->found[0] = pxi_calloc((size_t)s->count, sizeof *s->found[0]);
+    s->found[1] = pxi_calloc((size_t)s->count, sizeof *s->found[1]);
+    if (!s->inputs || !s->labels || !s->found[0] || !s->found[1])
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int64_t i = 0; i < s->count; i++) {
+        float *row = s->inputs + (size_t)i * size;
+        PX_TRY(px_dataset_pixels(w->train.set, i, row, err));
+        PX_TRY(px_preprocess_apply(&w->train.pre, &shape, row, err));
+        s->labels[i] = px_dataset_label(w->train.set, i);
+    }
+    return PX_OK;
+}
+
+static px_status steps_find(const px_study *study, const ng_words *w, int steps, int most,
+                            ng_steps *s, px_path *found, px_error *err)
+{
+    px_paths *paths = NULL;
+    px_paths_options options = px_paths_options_default();
+    const px_shape sample = px_dataset_shape(w->train.set);
+    options.steps = steps;
+    options.most_steps = most;
+    options.bank = w->bank;
+    options.threads = study->options.threads;
+    PX_TRY(px_paths_new(w->model, &sample, &w->train.pre, &options, &paths, err));
+    const px_status status = px_paths_run(paths, s->inputs, s->labels, s->count, found, NULL, err);
+    px_paths_free(paths);
+    return status;
+}
+
+static px_status steps_put(px_study *study, size_t subject, const ng_steps *s, px_error *err)
+{
+    double units = 0.0, same = 0.0, whole = 0.0, gap[2] = {0.0, 0.0};
+    for (int64_t i = 0; i < s->count; i++) {
+        const px_path *own = &s->found[0][i], *full = &s->found[1][i];
+        double here = 0.0;
+        for (int32_t l = 0; l < own->layers; l++)
+            here += own->step[l].unit == full->step[l].unit;
+        units += (double)own->layers;
+        same += here;
+        whole += here == (double)own->layers;
+        gap[0] += isnan(own->gap) ? 0.0 : own->gap;
+        gap[1] += isnan(full->gap) ? 0.0 : full->gap;
+    }
+    cell_list cell = {.count = 0};
+    char key[CELL_KEY];
+    pxi_cell_put(&cell, units > 0.0 ? same / units : (double)NAN, "same_unit");
+    pxi_cell_put(&cell, whole / (double)PX_MAX(s->count, (int64_t)1), "same_path");
+    pxi_cell_put(&cell, gap[0] / (double)PX_MAX(s->count, (int64_t)1), "gap");
+    pxi_cell_put(&cell, gap[1] / (double)PX_MAX(s->count, (int64_t)1), "gap_full");
+    snprintf(key, sizeof key, "%s %s steps run=1 n=%d", fz_subjects[subject].dataset,
+             fz_subjects[subject].arch, NG_COMPARED);
+    return pxi_study_put(study, key, 0.0, &cell, err);
+}
+
+px_status ng_words_steps(px_study *study, size_t subject, const ng_words *words, px_error *err)
+{
+    const px_paths_options usual = px_paths_options_default();
+    ng_steps s = {0};
+    px_status status = steps_read(words, &s, err);
+    if (status == PX_OK)
+        status = steps_find(study, words, NG_STEPS, NG_STEPS, &s, s.found[0], err);
+    if (status == PX_OK)
+        status = steps_find(study, words, usual.steps, usual.most_steps, &s, s.found[1], err);
+    if (status == PX_OK)
+        status = steps_put(study, subject, &s, err);
+    free(s.inputs);
+    free(s.labels);
+    free(s.found[0]);
+    free(s.found[1]);
+    return status;
+}
+
+/* --- the threshold -----------------------------------------------------------------------------
+ */
 
 static bool calibrate_progress(void *context, int64_t done, int64_t total)
 {
