@@ -64,21 +64,36 @@ static px_status has_campaign(const px_study *study, size_t subject, size_t guid
     return PX_OK;
 }
 
-/* A map is made of NSGen's faults and a rival's, and again where a guide has come since. */
+/* The campaign was run, or went on, since the map was made. */
+static bool has_more(const px_study *study, size_t subject, size_t guide, int64_t run,
+                     const study_cell *map)
+{
+    char key[CELL_KEY], name[CELL_NAME];
+    const fz_measure measure = measure_of(study);
+    fz_prefix(study, subject, fz_guide_find(ng_map_guides[guide]), measure, key);
+    const size_t used = strlen(key);
+    snprintf(key + used, CELL_KEY - used, " run=%" PRId64 " n=%" PRId64, run,
+             fz_size(study, measure));
+    snprintf(name, sizeof name, "faults_%s", ng_map_guides[guide]);
+    const double shown = map ? pxi_cell_number(map, name) : (double)NAN;
+    const study_cell *cell = pxi_cells_find(study->cells, key);
+    return isnan(shown) || (cell && pxi_cell_number(cell, "stored") > shown);
+}
+
+/* A map is made of NSGen's faults and a rival's, and again where there are more. */
 static px_status map_wanted(const px_study *study, size_t subject, int64_t run, bool *out,
                             px_error *err)
 {
-    char key[CELL_KEY], name[CELL_NAME];
+    char key[CELL_KEY];
     bool rivals = false, more = false, own = false;
     map_key(study, subject, run, key);
     const study_cell *cell = pxi_cells_find(study->cells, key);
     for (size_t g = 0; g < NG_MAP_ALL; g++) {
         bool there = false;
         PX_TRY(has_campaign(study, subject, g, run, &there, err));
-        snprintf(name, sizeof name, "faults_%s", ng_map_guides[g]);
         own |= there && g == NG_MAP_NSGEN;
         rivals |= there && ng_map_rival(NG_MAP_NSGEN, g);
-        more |= there && (!cell || isnan(pxi_cell_number(cell, name)));
+        more |= there && has_more(study, subject, g, run, cell);
     }
     *out = own && rivals && more;
     return PX_OK;

@@ -42,6 +42,18 @@ static const char *guide_title(size_t guide)
     return fz_guides[fz_guide_find(ng_map_guides[guide])].title;
 }
 
+/* Whether the campaign was shorter than the paper's, or of fewer seeds; or is not over yet. */
+static bool campaign_reduced(const px_study *study, size_t subject, size_t guide)
+{
+    const size_t g = fz_guide_find(ng_map_guides[guide]);
+    for (fz_measure m = 0; m < FZ_MEASURES; m++) {
+        const study_figure f = fz_figure(study, subject, g, m, "faults", UNKNOWN);
+        if (f.n > 0 && !f.reduced)
+            return false;
+    }
+    return true;
+}
+
 static study_figure map_figure(const px_study *study, size_t subject, size_t guide,
                                const char *name, double scale)
 {
@@ -49,7 +61,7 @@ static study_figure map_figure(const px_study *study, size_t subject, size_t gui
     ng_map_prefix(study, subject, key);
     snprintf(value, sizeof value, "%s_%s", name, ng_map_guides[guide]);
     study_figure f = pxi_study_figure(study, key, value, scale, UNKNOWN, NG_MAP_FAULTS);
-    f.reduced |= f.n > 0 && fz_seeds(study) != FZ_SEEDS;
+    f.reduced |= f.n > 0 && campaign_reduced(study, subject, guide);
     return f;
 }
 
@@ -66,9 +78,11 @@ typedef struct map_shown {
     uint16_t *colour, *mark;
 } map_shown;
 
-/* Places in the palette: NSGen's is its red. */
-static const uint16_t colours[NG_MAP_ALL] = {1, 0, 2, 3, 9, 18};
-enum { MARK_ANY = 0, MARK_ONLY = 3 };
+/* Guides, and on top of them NSGen's faults of pairs that no rival has. Colours are places in the
+ * palette: NSGen's is its red. */
+enum { LAYER_ONLY = NG_MAP_ALL, LAYERS };
+static const uint16_t colours[LAYERS] = {1, 0, 2, 3, 9, 18, 19};
+static const uint16_t marks[LAYERS] = {[LAYER_ONLY] = 3};
 
 static void shown_done(map_shown *m)
 {
@@ -85,7 +99,7 @@ static bool read_number(const char *text, double *out)
     return end != text && *end == '\0' && isfinite(*out);
 }
 
-static px_status shown_row(map_shown *m, const pxi_csv *csv, size_t only, px_error *err)
+static px_status shown_row(map_shown *m, const pxi_csv *csv, size_t layer, px_error *err)
 {
     enum { POINTS_MOST = 100000 };
     const size_t i = m->count;
@@ -96,7 +110,9 @@ static px_status shown_row(map_shown *m, const pxi_csv *csv, size_t only, px_err
     if (csv->count != 7 || g == NG_MAP_ALL || !read_number(csv->fields[5], &x) ||
         !read_number(csv->fields[6], &y))
         return pxi_csv_fail(csv, "expected " NG_MAP_HEADER, err);
-    if (g != only)
+    if (g == NG_MAP_NSGEN && strcmp(csv->fields[3], "1") == 0)
+        g = LAYER_ONLY;
+    if (g != layer)
         return PX_OK;
     if (i == POINTS_MOST)
         return pxi_csv_fail(csv, "more points than there can be", err);
@@ -108,13 +124,12 @@ static px_status shown_row(map_shown *m, const pxi_csv *csv, size_t only, px_err
     m->x[i] = x;
     m->y[i] = y;
     m->colour[i] = colours[g];
-    m->mark[i] = g == NG_MAP_NSGEN && strcmp(csv->fields[3], "1") == 0 ? MARK_ONLY : MARK_ANY;
+    m->mark[i] = marks[g];
     m->count++;
     return PX_OK;
 }
 
-/* Points of one guide; NSGen's are read last, and lie on top. */
-static px_status shown_read(map_shown *m, const char *path, size_t only, px_error *err)
+static px_status shown_read(map_shown *m, const char *path, size_t layer, px_error *err)
 {
     enum { BYTES_MOST = 1 << 26 };
     char *text = NULL;
@@ -126,7 +141,7 @@ static px_status shown_read(map_shown *m, const char *path, size_t only, px_erro
     while (status == PX_OK && csv.count > 0) {
         status = pxi_csv_row(&csv, err);
         if (status == PX_OK && csv.count > 0)
-            status = shown_row(m, &csv, only, err);
+            status = shown_row(m, &csv, layer, err);
     }
     free(text);
     return status;
@@ -142,14 +157,15 @@ static px_status plot_make(size_t subject, const char *path, px_plot **out, px_e
              fz_subjects[subject].dataset, fz_subjects[subject].arch);
     const px_plot_options options = {.title = title, .width = SIDE, .height = SIDE};
     px_status status = px_plot_new(&options, &plot, err);
-    for (size_t i = 0; i < NG_MAP_ALL && status == PX_OK; i++) {
-        const size_t g = NG_MAP_ALL - 1 - i, before = m.count;
-        status = shown_read(&m, path, g, err);
+    for (size_t i = 0; i < LAYERS && status == PX_OK; i++) {
+        const size_t layer = i < NG_MAP_ALL ? NG_MAP_ALL - 1 - i : LAYER_ONLY, before = m.count;
+        status = shown_read(&m, path, layer, err);
         if (status == PX_OK && m.count > before)
-            status = px_plot_key(plot, guide_title(g), colours[g], -1, err);
+            status = layer == LAYER_ONLY
+                         ? px_plot_key(plot, "NSGen, a pair that no rival has", colours[layer],
+                                       marks[layer], err)
+                         : px_plot_key(plot, guide_title(layer), colours[layer], -1, err);
     }
-    if (status == PX_OK)
-        status = px_plot_key(plot, "NSGen's alone: its pair of classes", -1, MARK_ONLY, err);
     if (status == PX_OK && m.count > 0)
         status = px_plot_map(plot, m.x, m.y, m.colour, m.mark, m.count, err);
     shown_done(&m);
@@ -192,7 +208,6 @@ static const map_column type_columns[] = {
 };
 
 static const map_column region_columns[] = {
-    {"used", "faults drawn", 1.0},
     {"alone", "alone (%)", 100.0},
     {"chance", "by chance (%)", 100.0},
     {"p", "p", 1.0},
