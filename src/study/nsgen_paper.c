@@ -344,10 +344,10 @@ double ng_paper_value(size_t subject, size_t guide, fz_measure measure, const ch
     static const struct {
         const char *name;
         int table, row; /* columns of fz_tables, and of all others */
-    } columns[] = {{"faults", FZ_FAULTS, NG_FAULTS},
-                   {"outputs", FZ_OUTPUTS, NG_OUTPUTS},
-                   {"classes", FZ_CLASSES, NG_CLASSES},
-                   {"oi", FZ_OI, NG_OI},
+    } columns[] = {{"faults", FZ_FAULTS, NG_ROW_FAULTS},
+                   {"outputs", FZ_OUTPUTS, NG_ROW_OUTPUTS},
+                   {"classes", FZ_CLASSES, NG_ROW_CLASSES},
+                   {"oi", FZ_OI, NG_ROW_OI},
                    {"rft", FZ_RFT, -1},
                    {"coverage", FZ_COVERAGE, -1}};
     const double *row = paper_row(subject, guide, measure);
@@ -358,7 +358,8 @@ double ng_paper_value(size_t subject, size_t guide, fz_measure measure, const ch
             return fz_tables[subject / FZ_NETWORKS][subject % FZ_NETWORKS][guide][columns[c].table];
         if (row && columns[c].row >= 0)
             return row[columns[c].row];
-        return row && strcmp(name, "rft") == 0 ? row[NG_FAULTS] / row[NG_OUTPUTS] : (double)NAN;
+        return row && strcmp(name, "rft") == 0 ? row[NG_ROW_FAULTS] / row[NG_ROW_OUTPUTS]
+                                               : (double)NAN;
     }
     return (double)NAN;
 }

@@ -8,7 +8,7 @@
 
 #include "study/fuzz_study.h"
 
-enum { NG_FAULTS, NG_OUTPUTS, NG_CLASSES, NG_OI, NG_COLUMNS };
+enum { NG_ROW_FAULTS, NG_ROW_OUTPUTS, NG_ROW_CLASSES, NG_ROW_OI, NG_COLUMNS };
 enum { NG_ENCODERS = 6 }; /* those of the paper, CLIP last */
 
 extern const double ng_outputs[FZ_DATASETS][FZ_NETWORKS][FZ_ROWS][NG_COLUMNS];
