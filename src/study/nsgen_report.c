@@ -237,9 +237,7 @@ void ng_report(const px_study *study, study_document *doc)
     fz_report_networks(study, doc);
     ng_words_report(study, doc);
     report_tables(study, doc);
-#define NG_PART_REPORT(name) \
-    if (ng_##name##_report)  \
-        ng_##name##_report(study, doc);
+#define NG_PART_REPORT(name) ng_##name##_report(study, doc);
     NG_PARTS(NG_PART_REPORT)
 #undef NG_PART_REPORT
     pxi_doc_heading(doc, 2, "People's ratings (section 7.7)");

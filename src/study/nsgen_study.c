@@ -152,7 +152,7 @@ static px_status ng_plan(px_study *study, px_error *err)
         for (size_t c = 0; c < PX_LEN(campaigns); c++)
             PX_TRY(plan_campaigns(study, &campaigns[c], run, err));
     for (size_t p = 0; p < PX_LEN(others); p++)
-        if (others[p].plan && pxi_study_runs(study, others[p].name) > 0)
+        if (pxi_study_runs(study, others[p].name) > 0)
             PX_TRY(others[p].plan(study, err));
     return PX_OK;
 }

@@ -80,11 +80,10 @@ bool ng_planned(const px_study *study, size_t subject);
     X(map)         /* Figure 8: faults that only NSGen finds */                            \
     X(mutants)     /* Figure 10: first mutants of guides, SSIM */
 
-#define NG_PART_FUNCTIONS(name)                                                              \
-    px_status ng_##name##_plan(px_study *study, px_error *err) NG_WEAK;                      \
-    px_status ng_##name##_run(px_study *study, const study_job *job, px_error *err) NG_WEAK; \
-    void ng_##name##_report(const px_study *study, study_document *doc) NG_WEAK;
-#define NG_WEAK __attribute__((weak))
+#define NG_PART_FUNCTIONS(name)                                                      \
+    px_status ng_##name##_plan(px_study *study, px_error *err);                      \
+    px_status ng_##name##_run(px_study *study, const study_job *job, px_error *err); \
+    void ng_##name##_report(const px_study *study, study_document *doc);
 NG_PARTS(NG_PART_FUNCTIONS)
 #undef NG_PART_FUNCTIONS
 
