@@ -56,6 +56,7 @@ void ng_words_report(const px_study *study, study_document *doc)
                                           "by chance", "named",   "by chance", "verdict"};
     static const char *const names[] = {"units", "distinct",    "precision", "recall",
                                         "top1",  "top1_chance", "named",     "named_chance"};
+    enum { WORD_COUNTS = 2 }; /* the first ones are numbers of things */
     pxi_doc_heading(doc, 2, "Words");
     pxi_doc_paragraph(
         doc,
@@ -82,7 +83,10 @@ void ng_words_report(const px_study *study, study_document *doc)
             continue;
         pxi_doc_row(doc, cell ? NULL : missing ? missing : "not run", "%s", fz_subjects[s].title);
         for (size_t c = 0; c < PX_LEN(names); c++)
-            pxi_doc_figure(doc, word_figure(cell, names[c]));
+            if (c < WORD_COUNTS && cell)
+                pxi_doc_words(doc, "%.0f", pxi_cell_number(cell, names[c]));
+            else
+                pxi_doc_figure(doc, word_figure(cell, names[c]));
         if (cell)
             pxi_doc_words(doc, "%s",
                           pxi_cell_number(cell, "validated") == 1.0  ? "validated"
