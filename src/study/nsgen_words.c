@@ -197,6 +197,8 @@ static px_status words_layers(const ng_words *w, int count, char layers[64], px_
     return PX_OK;
 }
 
+static const fz_paths usual_setting = {.mode = PX_PATH_FULL};
+
 static px_status words_encoder(px_study *study, const fz_paths *setting, ng_words *w, px_error *err)
 {
     px_text_encoder_options options = px_text_encoder_options_default();
@@ -210,12 +212,11 @@ static px_status words_encoder(px_study *study, const fz_paths *setting, ng_word
 px_status ng_words_open(px_study *study, size_t subject, const fz_paths *setting, ng_words *out,
                         px_error *err)
 {
-    static const fz_paths usual = {.mode = PX_PATH_FULL};
     px_paths_options options = px_paths_options_default();
     px_path_words words = px_path_words_default();
     char layers[64] = "";
     if (!setting)
-        setting = &usual;
+        setting = &usual_setting;
     PX_TRY(ng_words_bank(study, subject, out, err));
     if (setting->layers > 0) {
         PX_TRY(words_layers(out, setting->layers, layers, err));
@@ -336,6 +337,8 @@ px_status ng_words_threshold(px_study *study, size_t subject, const fz_paths *se
 {
     char name[96], *path = NULL;
     px_calibration options = px_calibration_default();
+    if (!setting)
+        setting = &usual_setting;
     const char *encoder = setting->file      ? strchr(setting->file, '/') + 1
                           : setting->encoder ? setting->encoder
                                              : "ppmi";
