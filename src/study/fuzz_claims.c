@@ -11,29 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double UNKNOWN = (double)NAN;
-
-static fz_measure measure_of(const px_study *study, size_t subject)
-{
-    return fz_was_run(study, subject, FZ_BY_PICKS) ? FZ_BY_PICKS : FZ_BY_SECONDS;
-}
-
 static double value_of(const px_study *study, size_t subject, size_t guide, const char *name)
 {
-    return fz_figure(study, subject, guide, measure_of(study, subject), name, UNKNOWN).mean;
+    return fz_value(study, subject, guide, fz_measure_of(study, subject), name);
 }
 
-static size_t guide_of(const char *id)
+void fz_claim_subject(px_text *evidence, size_t subject)
 {
-    size_t g = 0;
-    while (strcmp(fz_guides[g].id, id) != 0)
-        g++;
-    return g;
-}
-
-static void claim_subject(study_claim *c, size_t subject)
-{
-    px_text_format(&c->evidence, "%s%s %s: ", c->evidence.length ? "; " : "",
+    px_text_format(evidence, "%s%s %s: ", evidence->length ? "; " : "",
                    fz_subjects[subject].dataset, fz_subjects[subject].arch);
 }
 
@@ -60,12 +45,12 @@ static void claim_unsaturated(const px_study *study, study_document *doc)
     study_claim c = {0};
     for (size_t s = 0; s < FZ_SUBJECTS; s++)
         for (size_t i = 0; i < 2; i++) {
-            const size_t g = guide_of(ids[i]);
+            const size_t g = fz_guide_find(ids[i]);
             const double outputs = value_of(study, s, g, "outputs");
             const double picks = value_of(study, s, g, "picks");
             if (isnan(outputs) || !(picks > 0.0))
                 continue;
-            claim_subject(&c, s);
+            fz_claim_subject(&c.evidence, s);
             px_text_format(&c.evidence, "%s %.1f%%", fz_guides[g].title, 100.0 * outputs / picks);
             c.run++;
             c.held += outputs >= 0.8 * picks;
@@ -84,7 +69,7 @@ static void claim_most(const px_study *study, study_document *doc, const char *n
         const size_t g = highest(study, s, name, outputs);
         if (g == FZ_GUIDES)
             continue;
-        claim_subject(&c, s);
+        fz_claim_subject(&c.evidence, s);
         px_text_format(&c.evidence, "%s, %.*f", fz_guides[g].title, outputs > 0.0 ? 4 : 0,
                        value_of(study, s, g, name));
         c.run++;
@@ -112,7 +97,7 @@ static void claim_random(const px_study *study, study_document *doc)
                                value);
         }
         if (all > 0) {
-            claim_subject(&c, s);
+            fz_claim_subject(&c.evidence, s);
             px_text_format(&c.evidence, "%d of %d criteria%s%s; random %.0f", above, all,
                            px_text_get(&names), names.length ? ")" : "", random);
             c.run += all;
@@ -130,12 +115,12 @@ static void claim_random(const px_study *study, study_document *doc)
 static void claim_patterns(const px_study *study, study_document *doc)
 {
     study_claim c = {0};
-    const size_t g = guide_of("tknp");
+    const size_t g = fz_guide_find("tknp");
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
         const double outputs = value_of(study, s, g, "outputs");
         if (isnan(outputs))
             continue;
-        claim_subject(&c, s);
+        fz_claim_subject(&c.evidence, s);
         px_text_format(&c.evidence, "%.0f", outputs);
         c.run++;
         c.held += outputs <= 1.0;

@@ -56,6 +56,13 @@ void fz_report(const px_study *study, study_document *doc);
 void fz_claims(const px_study *study, study_document *doc);
 study_figure fz_figure(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                        const char *name, double paper);
+/* Its mean; NaN: none was run. */
+double fz_value(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                const char *name);
+/* By picks where there are such cells, else in equal time if there are. */
+fz_measure fz_measure_of(const px_study *study, size_t subject);
+/* "; cifar-10 resnet20: " as the beginning of a case's evidence. */
+void fz_claim_subject(px_text *evidence, size_t subject);
 /* Tables 3, 4 and 12 of these guides, and what the faults are made of. */
 void fz_report_guides(const px_study *study, study_document *doc, size_t subject,
                       fz_measure measure, const size_t *guides, size_t guide_count,

@@ -24,12 +24,25 @@ study_figure fz_figure(const px_study *study, size_t subject, size_t guide, fz_m
     return figure;
 }
 
+double fz_value(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                const char *name)
+{
+    return fz_figure(study, subject, guide, measure, name, UNKNOWN).mean;
+}
+
 bool fz_was_run(const px_study *study, size_t subject, fz_measure measure)
 {
     for (size_t g = 0; g < FZ_ALL_GUIDES; g++)
         if (fz_figure(study, subject, g, measure, "faults", UNKNOWN).n > 0)
             return true;
     return false;
+}
+
+fz_measure fz_measure_of(const px_study *study, size_t subject)
+{
+    return fz_was_run(study, subject, FZ_BY_SECONDS) && !fz_was_run(study, subject, FZ_BY_PICKS)
+               ? FZ_BY_SECONDS
+               : FZ_BY_PICKS;
 }
 
 static bool was_run_any(const px_study *study, fz_measure measure)

@@ -10,25 +10,6 @@
 #include <plexor/text.h>
 #include <string.h>
 
-static const double UNKNOWN = (double)NAN;
-
-static fz_measure measure_of(const px_study *study, size_t subject)
-{
-    return fz_was_run(study, subject, FZ_BY_PICKS) ? FZ_BY_PICKS : FZ_BY_SECONDS;
-}
-
-static double value_of(const px_study *study, size_t subject, size_t guide, fz_measure measure,
-                       const char *name)
-{
-    return fz_figure(study, subject, guide, measure, name, UNKNOWN).mean;
-}
-
-static void claim_subject(study_claim *c, size_t subject)
-{
-    px_text_format(&c->evidence, "%s%s %s: ", c->evidence.length ? "; " : "",
-                   fz_subjects[subject].dataset, fz_subjects[subject].arch);
-}
-
 typedef struct ng_question {
     const char *name;        /* what is compared */
     int digits;              /* of it */
@@ -43,14 +24,14 @@ static void claim_more(const px_study *study, study_document *doc, const ng_ques
 {
     study_claim c = {0};
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
-        const fz_measure m = q->measure == FZ_BY_OUTPUTS ? FZ_BY_OUTPUTS : measure_of(study, s);
-        const double own = value_of(study, s, q->one, m, q->name);
+        const fz_measure m = q->measure == FZ_BY_OUTPUTS ? FZ_BY_OUTPUTS : fz_measure_of(study, s);
+        const double own = fz_value(study, s, q->one, m, q->name);
         size_t best = FZ_ALL_GUIDES;
         double most = -INFINITY;
         int held = 0, run = 0;
         for (size_t g = q->first; g <= q->last && !isnan(own); g++) {
-            const double value = value_of(study, s, g, m, q->name);
-            const bool few = q->outputs && !(value_of(study, s, g, m, "outputs") >= 50.0);
+            const double value = fz_value(study, s, g, m, q->name);
+            const bool few = q->outputs && !(fz_value(study, s, g, m, "outputs") >= 50.0);
             if (g == q->one || isnan(value) || few)
                 continue;
             run++;
@@ -62,7 +43,7 @@ static void claim_more(const px_study *study, study_document *doc, const ng_ques
         }
         if (best == FZ_ALL_GUIDES)
             continue;
-        claim_subject(&c, s);
+        fz_claim_subject(&c.evidence, s);
         px_text_format(&c.evidence, "%s %.*f, above %d of %d, the highest of which is %s %.*f",
                        fz_guides[q->one].title, q->digits, own, held, run, fz_guides[best].title,
                        q->digits, most);
@@ -77,11 +58,11 @@ static void claim_words(const px_study *study, study_document *doc)
 {
     study_claim c = {0};
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
-        const fz_measure m = measure_of(study, s);
-        const double both = value_of(study, s, FZ_NSGEN, m, "as_label_percent");
+        const fz_measure m = fz_measure_of(study, s);
+        const double both = fz_value(study, s, FZ_NSGEN, m, "as_label_percent");
         if (isnan(both))
             continue;
-        claim_subject(&c, s);
+        fz_claim_subject(&c.evidence, s);
         px_text_format(&c.evidence,
                        "of what NSGen or the class alone keep of the same mutants both keep %.1f%%",
                        both);

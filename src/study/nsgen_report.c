@@ -99,13 +99,6 @@ void ng_words_report(const px_study *study, study_document *doc)
 /* --- campaigns ---------------------------------------------------------------------------------
  */
 
-static fz_measure measure_of(const px_study *study, size_t subject)
-{
-    return fz_was_run(study, subject, FZ_BY_SECONDS) && !fz_was_run(study, subject, FZ_BY_PICKS)
-               ? FZ_BY_SECONDS
-               : FZ_BY_PICKS;
-}
-
 static bool any_run(const px_study *study, size_t subject, fz_measure measure, const size_t *guides,
                     size_t count)
 {
@@ -124,7 +117,7 @@ static void report_control(const px_study *study, study_document *doc)
     static const char *const names[] = {"tau", "similarity", "kept_percent", "as_label_percent",
                                         "tokens_dropped"};
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
-        const fz_measure m = measure_of(study, s);
+        const fz_measure m = fz_measure_of(study, s);
         if (!any_run(study, s, m, guides, PX_LEN(guides)))
             continue;
         char caption[160];
@@ -159,8 +152,8 @@ static void report_variants(const px_study *study, study_document *doc, size_t f
         guides[count++] = g;
     for (size_t s = 0; s < FZ_SUBJECTS; s++)
         if (paper_has(s, guides + 1, count - 1) ||
-            any_run(study, s, measure_of(study, s), guides + 1, count - 1))
-            fz_report_guides(study, doc, s, measure_of(study, s), guides, count, what);
+            any_run(study, s, fz_measure_of(study, s), guides + 1, count - 1))
+            fz_report_guides(study, doc, s, fz_measure_of(study, s), guides, count, what);
 }
 
 static void report_tables(const px_study *study, study_document *doc)
@@ -177,7 +170,7 @@ static void report_tables(const px_study *study, study_document *doc)
         "predicted class as the whole text (label-only): what it keeps are the mutants that are "
         "classified otherwise than what they were made from.");
     for (size_t s = 0; s < FZ_SUBJECTS; s++)
-        fz_report_guides(study, doc, s, measure_of(study, s), guides, PX_LEN(guides),
+        fz_report_guides(study, doc, s, fz_measure_of(study, s), guides, PX_LEN(guides),
                          "Tables 3 and 4");
     report_control(study, doc);
     pxi_doc_heading(doc, 2, "Ablation (Table 11)");
