@@ -142,5 +142,7 @@ void ds_report(const px_study *study, study_document *doc)
     pxi_doc_heading(doc, 2, "Parameters (RQ5)");
     ds_table_parameters(study, doc);
     pxi_doc_heading(doc, 2, "Time");
+    pxi_doc_paragraph(doc, "Clock time, with whatever else the machine did meanwhile: only figures "
+                           "of an idle machine can be compared.");
     ds_table_times(study, doc);
 }

@@ -65,7 +65,7 @@ static void describe_stage(void *context, const char *name)
     pxi_study_tell(context, "%s", name);
 }
 
-static bool describe_progress(void *context, int64_t done, int64_t total)
+static bool study_progress(void *context, int64_t done, int64_t total)
 {
     const px_study_options *o = &((const px_study *)context)->options;
     return !o->progress || o->progress(o->context, done, total);
@@ -81,7 +81,7 @@ px_describe_options ng_describe_options(const px_study *study, const ng_words *w
     o.seed = study->options.seed;
     o.threads = study->options.threads;
     o.stage = describe_stage;
-    o.progress = describe_progress;
+    o.progress = study_progress;
     o.context = (void *)(uintptr_t)study; /* read only, by the two above */
     return o;
 }
@@ -327,11 +327,6 @@ px_status ng_words_steps(px_study *study, size_t subject, const ng_words *words,
 /* --- the threshold -----------------------------------------------------------------------------
  */
 
-static bool calibrate_progress(void *context, int64_t done, int64_t total)
-{
-    return describe_progress(context, done, total);
-}
-
 px_status ng_words_threshold(px_study *study, size_t subject, const fz_paths *setting,
                              ng_words *words, px_error *err)
 {
@@ -344,7 +339,7 @@ px_status ng_words_threshold(px_study *study, size_t subject, const fz_paths *se
                                              : "ppmi";
     options.images = NG_IMAGES;
     options.seed = study->options.seed;
-    options.progress = calibrate_progress;
+    options.progress = study_progress;
     options.progress_context = study;
     snprintf(name, sizeof name, "tau-%s%s%s-%d-%d.json", encoder, setting->pool ? "-" : "",
              setting->pool ? setting->pool : "", setting->layers, PX_MAX(setting->classes, 1));
