@@ -148,6 +148,13 @@ typedef struct px_fuzz_note { /* a figure that only this engine has: "fitness" "
 } px_fuzz_note;
 #define PX_FUZZ_NOTES 4
 
+typedef struct px_fuzz_path_figures { /* of a guide by decision paths; NaN: there is none */
+    double tau;
+    double similarity; /* mean over the mutants judged */
+    double kept;       /* share of them */
+    double as_label;   /* of what it or the class alone would keep, the share that both do */
+} px_fuzz_path_figures;
+
 struct px_fuzz_report { /* plain values; texts and lists are borrowed from the px_fuzz */
     const char *engine, *policy, *guide, *mutations;
     double run_s; /* since the campaign began, without pauses */
@@ -168,6 +175,7 @@ struct px_fuzz_report { /* plain values; texts and lists are borrowed from the p
     int64_t stage_done, stage_total;
     const px_fuzz_yield *yields;
     size_t yield_count;
+    px_fuzz_path_figures paths;
     px_fuzz_note notes[PX_FUZZ_NOTES];
     size_t note_count;
     const char *stopped; /* why it is not running: "10000 turns", "asked to"; NULL: it runs */

@@ -68,9 +68,10 @@ void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *
         summary_line(table, report->guide ? report->guide : "coverage",
                      fuzz_coverage(&report->coverage, b), words);
     }
+    const char *whose = isnan(report->paths.tau) ? report->engine : report->guide;
     for (size_t i = 0; i < report->note_count; i++)
         if (!report->guide || strcmp(report->notes[i].name, report->guide) != 0)
-            summary_line(table, report->notes[i].name, report->notes[i].value, report->engine);
+            summary_line(table, report->notes[i].name, report->notes[i].value, whose);
     if (report->not_finite > 0)
         summary_count(table, "not numbers", report->not_finite, "answers of the network");
     cli_table_print_free(table, "");
@@ -108,6 +109,14 @@ void fuzz_summary_json(const px_fuzz_report *report, const px_campaign_counts *c
         px_json_real(json, report->guide ? report->guide : "coverage", report->coverage.value);
     px_json_end(json);
     px_json_real(json, "coverage_seeds", report->coverage_seeds);
+    if (!isnan(report->paths.tau)) {
+        px_json_object(json, "paths");
+        px_json_real(json, "tau", report->paths.tau);
+        px_json_real(json, "similarity", report->paths.similarity);
+        px_json_real(json, "kept", report->paths.kept);
+        px_json_real(json, "as_label_only", report->paths.as_label);
+        px_json_end(json);
+    }
     px_json_object(json, "notes");
     for (size_t i = 0; i < report->note_count; i++)
         px_json_string(json, report->notes[i].name, report->notes[i].value);

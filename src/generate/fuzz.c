@@ -343,6 +343,7 @@ void pxi_fuzz_show(px_fuzz *fuzz)
     now->executions = fuzz->executions;
     now->executions_since_fault = fuzz->executions - fuzz->last_fault;
     now->class_count = fuzz->classes;
+    now->paths = (px_fuzz_path_figures){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
     now->note_count = 0;
     if (fuzz->engine->report)
         fuzz->engine->report(fuzz->state, now);

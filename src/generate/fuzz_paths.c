@@ -224,6 +224,11 @@ px_coverage pxi_loop_paths_coverage(const pxi_loop *loop)
     return (px_coverage){.value = p ? (double)p->kept / seeds : NAN, .covered = p ? p->kept : 0};
 }
 
+static double paths_share(int64_t part, int64_t whole)
+{
+    return whole ? (double)part / (double)whole : (double)NAN;
+}
+
 static void paths_note(px_fuzz_report *report, const char *name, double value, const char *form)
 {
     if (report->note_count == PX_FUZZ_NOTES || isnan(value))
@@ -236,13 +241,17 @@ static void paths_note(px_fuzz_report *report, const char *name, double value, c
 void pxi_loop_paths_report(const pxi_loop *loop, px_fuzz_report *report)
 {
     const pxi_loop_paths *p = loop->paths;
-    const int64_t either = p->kept + p->kept_by_label - p->kept_by_both;
+    const int64_t either = p->label ? p->kept + p->kept_by_label - p->kept_by_both : 0;
+    px_fuzz_path_figures *figures = &report->paths;
+    *figures = (px_fuzz_path_figures){
+        .tau = p->tau->tau,
+        .similarity = p->judged ? p->sum / (double)p->judged : (double)NAN,
+        .kept = paths_share(p->kept, p->judged),
+        .as_label = paths_share(p->kept_by_both, either),
+    };
     report->note_count = 0;
-    paths_note(report, "tau", p->tau->tau, "%.4f");
-    paths_note(report, "similarity", p->judged ? p->sum / (double)p->judged : NAN, "%.4f");
-    paths_note(report, "kept of judged",
-               p->judged ? 100.0 * (double)p->kept / (double)p->judged : NAN, "%.1f%%");
-    paths_note(report, "as label-only",
-               p->label && either ? 100.0 * (double)p->kept_by_both / (double)either : NAN,
-               "%.1f%%");
+    paths_note(report, "tau", figures->tau, "%.4f");
+    paths_note(report, "similarity", figures->similarity, "%.4f");
+    paths_note(report, "kept of judged", 100.0 * figures->kept, "%.1f%%");
+    paths_note(report, "as label-only", 100.0 * figures->as_label, "%.1f%%");
 }

@@ -262,19 +262,6 @@ static void work_key(const fz_work *w, char key[CELL_KEY])
     snprintf(key + used, CELL_KEY - used, " run=%" PRId64 " n=%" PRId64, w->job->run, w->size);
 }
 
-/* What guides by paths tell beside: "as label-only" "21.0%". */
-static void put_notes(cell_list *cell, const px_fuzz_report *report)
-{
-    static const char *const names[][2] = {{"tau", "tau"},
-                                           {"similarity", "similarity"},
-                                           {"kept of judged", "kept_percent"},
-                                           {"as label-only", "as_label_percent"}};
-    for (size_t i = 0; i < report->note_count; i++)
-        for (size_t k = 0; k < PX_LEN(names); k++)
-            if (strcmp(report->notes[i].name, names[k][0]) == 0)
-                pxi_cell_put(cell, strtod(report->notes[i].value, NULL), "%s", names[k][1]);
-}
-
 /* Layers that a network does not have: nothing is known, and need not be asked again. */
 static px_status work_put_none(fz_work *w, px_error *err)
 {
@@ -320,7 +307,10 @@ static px_status work_put(fz_work *w, px_error *err)
     pxi_cell_put(&cell, (double)report.resets, "resets");
     if (w->by.paths) {
         const px_path_judge_sums sums = px_path_judge_get_sums(w->words.judge);
-        put_notes(&cell, &report);
+        pxi_cell_put(&cell, report.paths.tau, "tau");
+        pxi_cell_put(&cell, report.paths.similarity, "similarity");
+        pxi_cell_put(&cell, 100.0 * report.paths.kept, "kept_percent");
+        pxi_cell_put(&cell, 100.0 * report.paths.as_label, "as_label_percent");
         pxi_cell_put(&cell, (double)sums.tokens, "tokens");
         pxi_cell_put(&cell, (double)sums.dropped, "tokens_dropped");
     }
