@@ -318,9 +318,8 @@ static void claim_shared(const px_study *study, study_document *doc)
             const double shared = pxi_cell_number(cell, "shared");
             if (!(either > 0.0))
                 continue;
-            px_text_format(&c.evidence, "%s%s, layer %zu: %.0f of %.0f",
-                           c.evidence.length ? "; " : "", fz_subjects[subject].title, l + 1, shared,
-                           either);
+            fz_claim_subject(&c.evidence, subject);
+            px_text_format(&c.evidence, "layer %zu, %.0f of %.0f", l + 1, shared, either);
             c.run++;
             c.held += shared > 0.5 * either;
         }

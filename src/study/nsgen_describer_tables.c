@@ -120,13 +120,6 @@ static void table_gates(const px_study *study, study_document *doc, size_t subje
 
 /* --- claims ----------------------------------------------------------------------------------- */
 
-static void claim_subject(study_claim *c, size_t subject)
-{
-    px_text_format(&c->evidence, "%s%s: ", c->evidence.length ? "; " : "",
-                   fz_subjects[subject].title);
-}
-
-/* One row is the best of a table, or nearly. */
 /* A describer that has not learnt its corpus says nothing about its setting: 0.8 is the gate. */
 static bool has_learnt(const px_study *study, size_t subject, size_t setting)
 {
@@ -134,6 +127,7 @@ static bool has_learnt(const px_study *study, size_t subject, size_t setting)
     return isnan(recall) || recall >= 0.8;
 }
 
+/* One row is the best of a table, or nearly. */
 static void claim_best(const px_study *study, study_document *doc, size_t favourite, size_t first,
                        size_t end, const char *text)
 {
@@ -156,7 +150,7 @@ static void claim_best(const px_study *study, study_document *doc, size_t favour
         }
         if (isnan(own) || others == 0)
             continue;
-        claim_subject(&c, subject);
+        fz_claim_subject(&c.evidence, subject);
         px_text_format(&c.evidence, "%.3f", own);
         if (best == favourite)
             px_text_add(&c.evidence, ", the best");
@@ -185,7 +179,7 @@ static void claim_chance(const px_study *study, study_document *doc)
         }
         if (run == 0)
             continue;
-        claim_subject(&c, subject);
+        fz_claim_subject(&c.evidence, subject);
         px_text_format(&c.evidence, "%d of %d settings", held, run);
         c.run += run;
         c.held += held;

@@ -119,7 +119,7 @@ static void claim_mode(const px_study *study, study_document *doc, size_t mode, 
         const double r = pair_figure(study, s, mode, "r").mean;
         if (!pairs_were_run(study, s))
             continue;
-        px_text_format(&c.evidence, "%s%s: ", c.run ? "; " : "", fz_subjects[s].title);
+        fz_claim_subject(&c.evidence, s);
         if (isnan(p))
             px_text_add(&c.evidence, "undefined, since all mutants fail, none does, or all are "
                                      "equally similar");

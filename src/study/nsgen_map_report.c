@@ -241,8 +241,8 @@ static void claim_types(const px_study *study, study_document *doc)
         const double share = map_figure(study, s, NG_MAP_NSGEN, "share", 100.0).mean;
         if (isnan(only))
             continue;
-        px_text_format(&c.evidence, "%s%s: %.1f of %.1f pairs, %.1f%% of its faults",
-                       c.evidence.length ? "; " : "", fz_subjects[s].title, only,
+        fz_claim_subject(&c.evidence, s);
+        px_text_format(&c.evidence, "%.1f of %.1f pairs, %.1f%% of its faults", only,
                        map_figure(study, s, NG_MAP_NSGEN, "pairs", 1.0).mean, share);
         c.run++;
         c.held += only > 0.0;
@@ -264,8 +264,8 @@ static void claim_more(const px_study *study, study_document *doc, const char *n
             const double other = map_figure(study, s, others[i], name, scale).mean;
             if (isnan(own) || isnan(other))
                 continue;
-            px_text_format(&c.evidence, "%s%s: %.1f against %.1f of %s",
-                           c.evidence.length ? "; " : "", fz_subjects[s].title, own, other,
+            fz_claim_subject(&c.evidence, s);
+            px_text_format(&c.evidence, "%.1f against %.1f of %s", own, other,
                            guide_title(others[i]));
             c.run++;
             c.held += own > other;

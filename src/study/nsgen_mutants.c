@@ -442,8 +442,8 @@ static void claim_natural(const px_study *study, study_document *doc)
             if (px_mann_whitney(own, n, other, m, PX_TWO_SIDED, PX_U_AUTO, &test, NULL) != PX_OK)
                 pxi_document_fail(doc);
             const double ours = px_mean(own, n), theirs = px_mean(other, m);
-            px_text_format(&c.evidence, "%s%s: %.3f against %s's %.3f (p = %.3f)",
-                           c.evidence.length ? "; " : "", fz_subjects[subject].title, ours,
+            fz_claim_subject(&c.evidence, subject);
+            px_text_format(&c.evidence, "%.3f against %s's %.3f (p = %.3f)", ours,
                            guide_title(others[i]), theirs, test.p);
             c.run++;
             c.held += ours > theirs;

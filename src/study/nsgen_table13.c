@@ -160,8 +160,8 @@ static void claim_more(const px_study *study, study_document *doc, const compari
                               : arm_figure(study, s, arm, "s2", 100.0, UNKNOWN).mean;
         if (isnan(of[c->against]) || isnan(of[NG_FAULTS]))
             continue;
-        px_text_format(&claim.evidence, "%s%s: from %.2f%% to %.2f%%", claim.run ? "; " : "",
-                       fz_subjects[s].title, of[c->against], of[NG_FAULTS]);
+        fz_claim_subject(&claim.evidence, s);
+        px_text_format(&claim.evidence, "from %.2f%% to %.2f%%", of[c->against], of[NG_FAULTS]);
         claim.run++;
         claim.held += of[NG_FAULTS] > of[c->against];
     }

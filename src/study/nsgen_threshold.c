@@ -240,8 +240,8 @@ static void claim_margin(const px_study *study, study_document *doc, bool apart)
         const tau_spread spread = spread_of(study, s, 0, apart ? "fifth_" : "");
         if (isnan(spread.mean))
             continue;
-        px_text_format(&c.evidence, "%s%s: %.4f to %.4f", c.run ? "; " : "", fz_subjects[s].title,
-                       spread.least, spread.most);
+        fz_claim_subject(&c.evidence, s);
+        px_text_format(&c.evidence, "%.4f to %.4f", spread.least, spread.most);
         c.run++;
         c.held += (apart ? spread.centred : spread.margin) <= MARGIN;
     }

@@ -218,7 +218,7 @@ static void test_threshold(void **state)
     has(text, "| MobileNetV2 on CIFAR-10 | 0.8097 / **0.8000*** |");
     has(text, "| MobileNetV2 on CIFAR-100 | 0.7073 / – |");
     has(text, "- **holds in part**: thresholds of 2 to 5% of each class are within 0.01 of that of "
-              "1%. For 1 of 2. ResNet50 on CIFAR-10: 0.9000 to 0.9080; MobileNetV2 on CIFAR-10: "
+              "1%. For 1 of 2. cifar-10 resnet20: 0.9000 to 0.9080; cifar-10 mobilenetv2: "
               "0.8000 to 0.8120.");
     has(text, "- **holds in part**: plexor's own question: samples that share no image");
     has(text, "2500 images, 237500 pairs");
@@ -264,9 +264,9 @@ static void test_correlation(void **state)
               "0.7500 |");
     has(text, "| the class alone (label-only) | -0.9000 | 0.0000 |");
     has(text, "- **holds in part**: similarity of decision paths and failure correlate, p < 0.01 "
-              "(class and words, as the paper has them). For 2 of 3. ResNet50 on CIFAR-10: r = "
-              "-0.800, p = 1e-30; MobileNetV2 on CIFAR-10: r = -0.500, p = 0.009; VGG16-BN on "
-              "ImageNet: undefined");
+              "(class and words, as the paper has them). For 2 of 3. cifar-10 resnet20: r = "
+              "-0.800, p = 1e-30; cifar-10 mobilenetv2: r = -0.500, p = 0.009; imagenet "
+              "vgg16: undefined");
     has(text, "- **does not hold**: plexor's own question: so does that of the words alone");
     has(text, "of 900 images and their mutants, 450 of which fail");
     free(text);
@@ -332,7 +332,7 @@ static void test_retrain(void **state)
     has(text, "| PGD, faults without a guide | 40.00 | 39.00 | 38.00 | 37.00 | 36.00 |");
     has(text, "- **does not hold**: retraining with NSGen's faults raises accuracy on S2");
     has(text, "- **holds**: and on PGD->S2, mean of all strengths (the paper: by 8.55 points on "
-              "average). For 1 of 1. VGG16-BN on CIFAR-10: from 28.00% to 43.00%.");
+              "average). For 1 of 1. cifar-10 vgg16: from 28.00% to 43.00%.");
     has(text, "- **holds**: and on BIM->S2");
     has(text, "- **does not hold**: plexor's own question: by more than as many epochs");
     has(text, "- **holds**: plexor's own question: by more than as many faults");
