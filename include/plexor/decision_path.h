@@ -18,9 +18,10 @@
  * predicted class, are the *decision path*. Two paths are compared by the cosine of their texts'
  * vectors (Eq 12).
  *
- * Where a layer is a cut of the graph, the sum over all its scalars of phi must be f(x) - f(x'):
- * px_path.gap says how far it is off, and inputs where it is off by more than the tolerance are
- * done again with twice the steps.
+ * Where a layer is a cut of the graph, the sum over all its scalars of phi must be f(x) - f(x').
+ * PX_PATH_BALANCED, the default, sees to it step by step, since the score is known at every point;
+ * for the other rules px_path.gap says how far the sum is off, and inputs where it is off by more
+ * than the tolerance are done again with twice the steps.
  *
  * The layers that paths take by default are those of the word `stages` of --layers (probe.h): the
  * last convolution of every spatial size.
@@ -43,10 +44,11 @@ PX_BEGIN_DECLS
 typedef struct px_paths px_paths;
 
 /* X(enumerator, id, help) */
-#define PX_PATH_RULES(X)                                                                  \
-    X(PX_PATH_TRAPEZOID, "trapezoid", "uniform points, mean of both ends' gradients")     \
-    X(PX_PATH_LEFT, "left", "uniform points, the gradient at the beginning of each step") \
-    X(PX_PATH_CODE, "code", "the published code: differences between Gauss-Legendre points")
+#define PX_PATH_RULES(X)                                                                     \
+    X(PX_PATH_TRAPEZOID, "trapezoid", "uniform points, mean of both ends' gradients")        \
+    X(PX_PATH_LEFT, "left", "uniform points, the gradient at the beginning of each step")    \
+    X(PX_PATH_CODE, "code", "the published code: differences between Gauss-Legendre points") \
+    X(PX_PATH_BALANCED, "balanced", "trapezoid, and each step adds up to the score's change")
 
 typedef enum px_path_rule {
 #define PX_PATH_RULE_ENUM(enumerator, id, help) enumerator,
@@ -102,7 +104,7 @@ typedef struct px_paths_options {
     int threads;         /* <= 0: one per core */
     int64_t batch;       /* rows at a time; 0: chosen */
 } px_paths_options;
-PX_API px_paths_options px_paths_options_default(void); /* 50 steps, up to 400, 0.05, trapezoid */
+PX_API px_paths_options px_paths_options_default(void); /* 50 steps, up to 400, 0.05, balanced */
 
 /* `sample` is the shape of one input as px_dataset_shape() has it. `pre` says what black is; it may
  * be NULL with PX_PATH_ZERO. `model` is borrowed and must outlive the object. PX_E_MISMATCH for a

@@ -46,7 +46,9 @@ static void print_image(const explain_result *r, const explain_image *image)
     printf("\n  %s\n", px_text_get(&image->text));
     printf("  score of %s %.4g, of the baseline %.4g; %d steps",
            class_name(r->tools, path->target, a), path->score, path->baseline, path->steps);
-    if (!isnan(path->gap))
+    if (path->gap < 5e-4)
+        printf(", contributions add up");
+    else if (!isnan(path->gap))
         printf(", contributions off by %.2g%%", 100.0 * path->gap);
     printf("\n");
 }

@@ -105,12 +105,17 @@ static int32_t path_target(const px_paths *paths, int64_t label, const px_path *
     return labelled ? (int32_t)label : path->classes[0];
 }
 
+static bool rule_takes_both(px_path_rule rule)
+{
+    return rule == PX_PATH_TRAPEZOID || rule == PX_PATH_BALANCED;
+}
+
 /* Adds what the rows of one micro-batch give, row 0 of which is point `point`; differences are
  * taken between the points first and last. */
 static void points_add(const px_paths *paths, const px_session *session, pxi_path_seat *seat,
                        int point, int rows, int first, int last)
 {
-    const bool both = paths->options.rule == PX_PATH_TRAPEZOID;
+    const px_path_rule rule = paths->options.rule;
     for (size_t l = 0; l < paths->layer_count; l++) {
         const pxi_path_tap *tap = &paths->taps[l];
         const px_view h = px_session_view(session, tap->value);
@@ -121,8 +126,17 @@ static void points_add(const px_paths *paths, const px_session *session, pxi_pat
             const pxi_point to = {
                 .value = h.data + tap->values.offset + r * tap->values.sample_stride,
                 .grad = g.data + tap->grads.offset + r * tap->grads.sample_stride};
-            if (point + r > first && point + r <= last)
-                pxi_conductance_add(tap, from, to, both, seat->sums + paths->layers[l].offset);
+            double *sums = seat->sums + paths->layers[l].offset;
+            if (point + r <= first || point + r > last) {
+                from = to;
+                continue;
+            }
+            if (rule == PX_PATH_BALANCED && paths->layers[l].cut)
+                pxi_conductance_balance(tap, from, to,
+                                        seat->along[point + r - 1] - seat->along[point + r],
+                                        seat->step, sums);
+            else
+                pxi_conductance_add(tap, from, to, rule_takes_both(rule), sums);
             from = to;
         }
         memcpy(kept, from.value, tap->value_span * sizeof *kept);
@@ -156,14 +170,15 @@ static px_status path_pass(const px_paths *paths, int worker, const float *input
                 return PX_OK; /* no score is a number: there is nothing to explain */
             path->score = (double)seat->scores[path->target];
         }
-        if (at + rows == points) {
-            pxi_view_row(&scores, rows - 1, seat->scores, (size_t)paths->scores.classes);
-            path->baseline = (double)seat->scores[path->target];
+        for (int r = 0; r < rows; r++) {
+            pxi_view_row(&scores, r, seat->scores, (size_t)paths->scores.classes);
+            seat->along[at + r] = (double)seat->scores[path->target];
         }
         PX_TRY(pxi_path_seed(paths, session, rows, path->target, err));
         points_add(paths, session, seat, at, rows, first, last);
     }
-    if (paths->options.rule == PX_PATH_TRAPEZOID)
+    path->baseline = seat->along[points - 1];
+    if (rule_takes_both(paths->options.rule))
         for (int64_t u = 0; u < paths->unit_count; u++)
             seat->sums[u] *= 0.5;
     return PX_OK;

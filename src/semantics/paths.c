@@ -13,7 +13,8 @@
 
 px_paths_options px_paths_options_default(void)
 {
-    return (px_paths_options){.steps = 50, .most_steps = 400, .tolerance = 0.05};
+    return (px_paths_options){
+        .steps = 50, .most_steps = 400, .tolerance = 0.05, .rule = PX_PATH_BALANCED};
 }
 
 static px_status paths_check(const px_paths_options *options, const px_preprocess *pre,
@@ -219,15 +220,18 @@ static px_status paths_crew(px_paths *paths, px_error *err)
         tap->carry = carry;
         carry += tap->value_span + tap->grad_span;
     }
+    const size_t points = (size_t)pxi_path_most_points(&paths->options);
     paths->seats = pxi_calloc((size_t)paths->workers, sizeof *paths->seats);
     for (int w = 0; paths->seats && w < paths->workers; w++) {
         pxi_path_seat *seat = &paths->seats[w];
         seat->carry = pxi_calloc(carry, sizeof *seat->carry);
         seat->sums = pxi_calloc((size_t)paths->unit_count, sizeof *seat->sums);
         seat->scores = pxi_calloc((size_t)paths->scores.classes, sizeof *seat->scores);
-        seat->points =
-            pxi_calloc((size_t)pxi_path_most_points(&paths->options), sizeof *seat->points);
-        if (!seat->carry || !seat->sums || !seat->scores || !seat->points)
+        seat->points = pxi_calloc(points, sizeof *seat->points);
+        seat->along = pxi_calloc(points, sizeof *seat->along);
+        seat->step = pxi_calloc(2 * (size_t)paths->unit_count, sizeof *seat->step);
+        if (!seat->carry || !seat->sums || !seat->scores || !seat->points || !seat->along ||
+            !seat->step)
             return px_fail(err, PX_E_NOMEM, "out of memory");
     }
     return paths->seats ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
@@ -309,6 +313,8 @@ void px_paths_free(px_paths *paths)
         free(paths->seats[w].sums);
         free(paths->seats[w].scores);
         free(paths->seats[w].points);
+        free(paths->seats[w].along);
+        free(paths->seats[w].step);
     }
     free(paths->seats);
     pxi_crew_close(&paths->crew);

@@ -21,6 +21,8 @@ typedef struct pxi_path_seat { /* per worker */
     double *sums;              /* [units]: over the places of a channel */
     float *scores;             /* [classes] */
     double *points;            /* [most rows] */
+    double *along;             /* [most rows]: the score of the target class at each point */
+    double *step;              /* [2 units]: scratch */
 } pxi_path_seat;
 
 struct px_paths {
@@ -63,6 +65,11 @@ typedef struct pxi_point {
 } pxi_point;
 void pxi_conductance_add(const pxi_path_tap *tap, pxi_point from, pxi_point to, bool both,
                          double *sums);
+
+/* The same with both, and of a cut: what is added comes to twice `change`, the score at `from` less
+ * that at `to`. `scratch` has room for twice the channels. */
+void pxi_conductance_balance(const pxi_path_tap *tap, pxi_point from, pxi_point to, double change,
+                             double *scratch, double *sums);
 
 /* The unit with the largest contribution, the lowest of equals, of those that compete; -1: there is
  * none, or all contributions are zero. */

@@ -12,8 +12,8 @@
 
 enum {
     CAPTIONS_MOST = 20000,
-    TEXTS_WHOLE = 1000,     /* class with captions */
-    TEXTS_BARE = 1000,      /* a caption alone */
+    TEXTS_WHOLE = 1000, /* class with captions */
+    TEXTS_BARE = 1000,  /* a caption alone */
     TEXT_CAPTIONS_MOST = 5,
 };
 

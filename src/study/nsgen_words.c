@@ -225,6 +225,7 @@ px_status ng_words_open(px_study *study, size_t subject, const fz_paths *setting
     }
     const px_shape sample = px_dataset_shape(out->train.set);
     options.layers = *layers ? layers : NULL;
+    options.rule = PX_PATH_TRAPEZOID;
     options.steps = options.most_steps = NG_STEPS;
     options.bank = out->bank;
     options.threads = study->options.threads;
@@ -271,6 +272,7 @@ static px_status steps_find(const px_study *study, const ng_words *w, int steps,
     px_paths *paths = NULL;
     px_paths_options options = px_paths_options_default();
     const px_shape sample = px_dataset_shape(w->train.set);
+    options.rule = PX_PATH_TRAPEZOID; /* the rule whose gap tells how fine the steps are */
     options.steps = steps;
     options.most_steps = most;
     options.bank = w->bank;

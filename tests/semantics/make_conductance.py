@@ -2,7 +2,8 @@
 """Writes conductance_golden.h: contributions of a small convolutional network, by PyTorch.
 
 Every unit's conductance is worked out the long way, from its definition with one backward pass per
-point and layer, in float64; the three rules of spec C.6. Run it in this folder:
+point and layer, in float64; the three rules of spec C.6, and what balances them. Run it in this
+folder:
 
     /usr/bin/python3 make_conductance.py > conductance_golden.h
 """
@@ -42,12 +43,13 @@ def scores(h):
 
 
 def at(x, layer, label):
-    """The layer's values at x, and the gradient of the class score by them."""
+    """The layer's values at x, the gradient of the class score by them, and the score."""
     h = first(x)
     h = second(h) if layer == 1 else h
     h = h.detach().requires_grad_()
-    scores(h if layer == 1 else second(h))[0, label].backward()
-    return h.detach()[0], h.grad[0]
+    score = scores(h if layer == 1 else second(h))[0, label]
+    score.backward()
+    return h.detach()[0], h.grad[0], score.item()
 
 
 def conductance(x, label, layer, rule):
@@ -57,8 +59,13 @@ def conductance(x, label, layer, rule):
         points = np.arange(STEPS + 1) / STEPS
     seen = [at(x[None] * w, layer, label) for w in points]
     total = 0
-    for (h0, g0), (h1, g1) in zip(seen, seen[1:]):
-        total = total + (h1 - h0) * ((g0 + g1) / 2 if rule == "trapezoid" else g0)
+    for (h0, g0, f0), (h1, g1, f1) in zip(seen, seen[1:]):
+        part = (h1 - h0) * ((g0 + g1) / 2 if rule in ("trapezoid", "balanced") else g0)
+        if rule == "balanced":
+            spread = ((h1 - h0) * (g1 - g0)) ** 2
+            if spread.sum() > 0:
+                part = part + (f1 - f0 - part.sum()) * spread / spread.sum()
+        total = total + part
     return total.mean((1, 2))
 
 
@@ -83,8 +90,8 @@ for name, values in PARTS.items():
 array("float", "inputs", X)
 array("int64_t", "labels", LABELS)
 print("/* [rule][input][unit] */")
-print("static const double golden_contributions[3][2][GOLDEN_UNITS] = {")
-for rule in ("trapezoid", "left", "code"):
+print("static const double golden_contributions[4][2][GOLDEN_UNITS] = {")
+for rule in ("trapezoid", "left", "code", "balanced"):
     rows = [numbers(torch.cat([conductance(x, label, layer, rule) for layer in (0, 1)]))
             for x, label in zip(X, LABELS)]
     text = "{" + ", ".join("{" + row + "}" for row in rows) + f"}}, /* {rule} */"
