@@ -39,18 +39,7 @@ const px_study_dataset fz_datasets[FZ_DATASETS] = {
 };
 
 static const char *const fz_models[] = {
-    "resnet20",
-    "vgg16",
-    "mobilenetv2",
-    "cifar-100/resnet50",
-    "cifar-100/vgg16",
-    "cifar-100/mobilenetv2",
-    "flowers-102/resnet50",
-    "flowers-102/vgg16",
-    "flowers-102/mobilenetv2",
-    "imagenet/resnet50",
-    "imagenet/vgg16",
-    "imagenet/mobilenetv2",
+    FZ_MODELS,
     NULL,
 };
 

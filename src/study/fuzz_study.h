@@ -25,6 +25,12 @@ int64_t fz_size(const px_study *study, fz_measure measure); /* that is asked for
 
 extern const px_study_dataset fz_datasets[FZ_DATASETS];
 
+/* What --model can name. */
+#define FZ_MODELS                                                                \
+    "resnet20", "vgg16", "mobilenetv2", "cifar-100/resnet50", "cifar-100/vgg16", \
+        "cifar-100/mobilenetv2", "flowers-102/resnet50", "flowers-102/vgg16",    \
+        "flowers-102/mobilenetv2", "imagenet/resnet50", "imagenet/vgg16", "imagenet/mobilenetv2"
+
 static inline size_t fz_dataset(size_t subject)
 {
     return subject / FZ_NETWORKS;

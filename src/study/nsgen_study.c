@@ -31,25 +31,8 @@ static const px_study_part ng_parts[] = {
 };
 
 static const char *const ng_models[] = {
-    "resnet20",
-    "vgg16",
-    "mobilenetv2",
-    "cifar-100/resnet50",
-    "cifar-100/vgg16",
-    "cifar-100/mobilenetv2",
-    "flowers-102/resnet50",
-    "flowers-102/vgg16",
-    "flowers-102/mobilenetv2",
-    "imagenet/resnet50",
-    "imagenet/vgg16",
-    "imagenet/mobilenetv2",
-    "encoder/bert",
-    "encoder/roberta",
-    "encoder/gpt2",
-    "encoder/fasttext",
-    "encoder/glove",
-    "encoder/clip",
-    NULL,
+    FZ_MODELS,          "encoder/bert",  "encoder/roberta", "encoder/gpt2",
+    "encoder/fasttext", "encoder/glove", "encoder/clip",    NULL,
 };
 
 bool ng_planned(const px_study *study, size_t subject)

@@ -1,6 +1,6 @@
 /* tests/study/test_deepsensor_study.c - what the study of DeepSensor plans, how it counts, and what
  * it makes of cells */
-#include "cmocka_all.h"
+#include "study_helpers.h"
 
 #include "failing_alloc.h"
 
@@ -13,54 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[32];
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "study-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    static const char *const files[] = {"cells.jsonl",       "c/campaign.db",   "c/campaign.db-wal",
-                                        "c/campaign.db-shm", "c/campaign.lock", "c/fuzzer_stats",
-                                        "c/plot_data",       "c/.lock"};
-    char path[64];
-    for (size_t i = 0; i < PX_LEN(files); i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        unlink(path);
-    }
-    snprintf(path, sizeof path, "%s/c", folder);
-    rmdir(path);
-    return rmdir(folder);
-}
-
 static const char *const data[] = {"mnist=digits", "cifar-10=digits"};
 static const char *const models[] = {"lenet5=a.onnx", "resnet20=b.onnx"};
 
 static px_study *opened(const char *parts, const char *arch, int64_t runs, int64_t limit,
                         int64_t *jobs)
 {
-    px_study *study = NULL;
-    px_error err = {0};
-    double left = 0.0;
-    px_study_options o = px_study_options_default();
-    o.folder = folder;
-    o.data = data;
-    o.data_count = PX_LEN(data);
-    o.models = models;
-    o.model_count = PX_LEN(models);
+    px_study_options o = STUDY_OPTIONS(data, models);
     o.parts = parts;
     o.arch = arch;
     o.runs = runs;
     o.limit = limit;
-    if (px_study_new("deepsensor", &o, &study, &err) != PX_OK)
-        fail_msg("%s", err.message);
-    px_study_left(study, jobs, &left);
-    return study;
+    return study_open("deepsensor", &o, jobs);
 }
 
 static int64_t jobs_of(const char *parts, const char *arch, int64_t runs)
@@ -233,12 +197,6 @@ static void test_trail(void **state)
 }
 
 /* --- the report ------------------------------------------------------------------------------- */
-
-static void has(const char *text, const char *words)
-{
-    if (!strstr(text, words))
-        fail_msg("'%s' is not in the report", words);
-}
 
 static void put_some(void)
 {

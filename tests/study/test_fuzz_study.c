@@ -1,5 +1,5 @@
 /* tests/study/test_fuzz_study.c - what the study of fuzzing plans, and what it makes of cells */
-#include "cmocka_all.h"
+#include "study_helpers.h"
 
 #include "failing_alloc.h"
 
@@ -11,47 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[32];
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "study-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char path[64];
-    snprintf(path, sizeof path, "%s/cells.jsonl", folder);
-    unlink(path);
-    return rmdir(folder);
-}
-
 static const char *const data[] = {"cifar-10=digits", "imagenet=digits"};
 static const char *const models[] = {"mobilenetv2=a.onnx", "imagenet/vgg16=b.onnx"};
 
 static px_study *opened(const char *parts, int64_t runs, int64_t pieces, double seconds,
                         int64_t *jobs)
 {
-    px_study *study = NULL;
-    px_error err = {0};
-    double left = 0.0;
-    px_study_options o = px_study_options_default();
-    o.folder = folder;
-    o.data = data;
-    o.data_count = PX_LEN(data);
-    o.models = models;
-    o.model_count = PX_LEN(models);
+    px_study_options o = STUDY_OPTIONS(data, models);
     o.parts = parts;
     o.runs = runs;
     o.each_pieces = pieces;
     o.each_s = seconds;
-    if (px_study_new("fuzz", &o, &study, &err) != PX_OK)
-        fail_msg("%s", err.message);
-    px_study_left(study, jobs, &left);
-    return study;
+    return study_open("fuzz", &o, jobs);
 }
 
 static void put(px_study *study, const char *key, double faults, double outputs, double pairs)
@@ -142,12 +113,6 @@ static char *report(px_study_format format)
     assert_int_equal(px_study_report(study, format, &text, &err), PX_OK);
     px_study_free(study);
     return text;
-}
-
-static void has(const char *text, const char *words)
-{
-    if (!strstr(text, words))
-        fail_msg("'%s' is not in the report", words);
 }
 
 static void test_report(void **state)

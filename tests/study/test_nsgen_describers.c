@@ -1,13 +1,12 @@
 /* tests/study/test_nsgen_describers.c - the parts `describers` and `mutants` of the study of NSGen:
  * what they plan, what they make of cells, and both on procedural digits */
-#include "cmocka_all.h"
+#include "study_helpers.h"
 
 #include "failing_alloc.h"
 
 #include "base/memory.h"
 #include "study/nsgen_describers.h"
 
-#include <ftw.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/store.h>
@@ -17,49 +16,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[32];
 static const char *const data[] = {"cifar-10=digits"};
 static const char *const models[] = {"mobilenetv2=" DIGITS};
 
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "study-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk)
-{
-    (void)info;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
 static px_study *opened(const char *parts, int64_t limit)
 {
-    px_study *study = NULL;
-    px_error err = {0};
-    px_study_options o = px_study_options_default();
-    o.folder = folder;
-    o.data = data;
-    o.data_count = PX_LEN(data);
-    o.models = models;
-    o.model_count = PX_LEN(models);
+    px_study_options o = STUDY_OPTIONS(data, models);
     o.arch = "mobilenetv2";
     o.parts = parts;
     o.runs = 2;
     o.limit = limit;
     o.threads = 2;
-    if (px_study_new("nsgen", &o, &study, &err) != PX_OK)
-        fail_msg("%s", err.message);
-    return study;
+    return study_open("nsgen", &o, NULL);
 }
 
 static size_t jobs_of(const px_study *study, const char *kind)
@@ -89,21 +57,6 @@ static void put_row(px_study *study, const char *key, double cosine)
     pxi_cell_put(&list, 112.0, "units");
     pxi_cell_put(&list, cosine > 0.5, "validated");
     assert_int_equal(pxi_study_put(study, key, 7.0, &list, NULL), PX_OK);
-}
-
-static void has(const char *text, const char *words)
-{
-    if (!strstr(text, words))
-        fail_msg("'%s' is not in the report:\n%s", words, text);
-}
-
-static char *report_of(px_study *study, px_study_format format)
-{
-    char *text = NULL;
-    px_error err = {0};
-    if (px_study_report(study, format, &text, &err) != PX_OK)
-        fail_msg("%s", err.message);
-    return text;
 }
 
 /* --- plans ------------------------------------------------------------------------------------ */

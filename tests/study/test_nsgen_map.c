@@ -1,6 +1,6 @@
 /* tests/study/test_nsgen_map.c - faults that one guide alone finds: counted by hand, and reported
  */
-#include "cmocka_all.h"
+#include "study_helpers.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -13,50 +13,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[32], figures[64], table[160];
+static char figures[64], table[160];
 
-static int setup(void **state)
+static int setup_figures(void **state)
 {
-    (void)state;
-    snprintf(folder, sizeof folder, "map-XXXXXX");
-    if (!mkdtemp(folder))
+    if (setup(state) != 0)
         return -1;
     snprintf(figures, sizeof figures, "%s/figures", folder);
     snprintf(table, sizeof table, "%s/cifar-10_mobilenetv2_map_1.csv", figures);
     return mkdir(figures, 0777);
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    char path[64];
-    unlink(table);
-    rmdir(figures);
-    snprintf(path, sizeof path, "%s/cells.jsonl", folder);
-    unlink(path);
-    return rmdir(folder);
-}
-
 static px_study *opened(const char *parts, int64_t *jobs)
 {
     static const char *const data[] = {"cifar-10=digits"};
     static const char *const models[] = {"mobilenetv2=a.onnx"};
-    px_study *study = NULL;
-    px_error err = {0};
-    double left = 0.0;
-    px_study_options o = px_study_options_default();
-    o.folder = folder;
-    o.data = data;
-    o.data_count = PX_LEN(data);
-    o.models = models;
-    o.model_count = PX_LEN(models);
+    px_study_options o = STUDY_OPTIONS(data, models);
     o.arch = "mobilenetv2";
     o.parts = parts;
     o.runs = 1;
-    if (px_study_new("nsgen", &o, &study, &err) != PX_OK)
-        fail_msg("%s", err.message);
-    px_study_left(study, jobs, &left);
-    return study;
+    return study_open("nsgen", &o, jobs);
 }
 
 /* Whom a guide is compared with. */
@@ -234,8 +210,8 @@ int main(void)
         cmocka_unit_test(test_rivals),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_alone),
-        cmocka_unit_test_setup_teardown(test_report, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_plan, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_report, setup_figures, teardown),
+        cmocka_unit_test_setup_teardown(test_plan, setup_figures, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* tests/study/test_nsgen_stats.c - threshold, correlation and retraining of the study of NSGen:
  * what they plan, and what they make of cells */
-#include "cmocka_all.h"
+#include "study_helpers.h"
 
 #include "failing_alloc.h"
 
@@ -13,43 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[32];
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "study-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char path[64];
-    snprintf(path, sizeof path, "%s/cells.jsonl", folder);
-    unlink(path);
-    return rmdir(folder);
-}
-
 static const char *const data[] = {"cifar-10=digits", "imagenet=digits"};
 static const char *const models[] = {"mobilenetv2=a.onnx", "imagenet/vgg16=b.onnx"};
 
 static px_study *opened(const char *parts, int64_t limit)
 {
-    px_study *study = NULL;
-    px_error err = {0};
-    px_study_options o = px_study_options_default();
-    o.folder = folder;
-    o.data = data;
-    o.data_count = PX_LEN(data);
-    o.models = models;
-    o.model_count = PX_LEN(models);
+    px_study_options o = STUDY_OPTIONS(data, models);
     o.parts = parts;
     o.runs = 1;
     o.limit = limit;
-    if (px_study_new("nsgen", &o, &study, &err) != PX_OK)
-        fail_msg("%s", err.message);
-    return study;
+    return study_open("nsgen", &o, NULL);
 }
 
 static int jobs_of(const px_study *study, const char *kind)
@@ -182,12 +155,6 @@ static char *report(px_study_format format)
         fail_msg("%s", err.message);
     px_study_free(study);
     return text;
-}
-
-static void has(const char *text, const char *words)
-{
-    if (!strstr(text, words))
-        fail_msg("'%s' is not in the report", words);
 }
 
 static void put_taus(px_study *study, const char *key, double first, double step, double apart)

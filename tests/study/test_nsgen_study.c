@@ -1,5 +1,5 @@
 /* tests/study/test_nsgen_study.c - what the study of NSGen plans, and what it makes of cells */
-#include "cmocka_all.h"
+#include "study_helpers.h"
 
 #include "base/memory.h"
 #include "study/nsgen_study.h"
@@ -9,45 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[32];
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "study-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char path[64];
-    snprintf(path, sizeof path, "%s/cells.jsonl", folder);
-    unlink(path);
-    return rmdir(folder);
-}
-
 static const char *const data[] = {"cifar-10=digits"};
 static const char *const models[] = {"mobilenetv2=a.onnx", "encoder/glove=glove:vectors.txt"};
 
 static px_study *opened(const char *parts, int64_t runs, int64_t pieces, int64_t *jobs)
 {
-    px_study *study = NULL;
-    px_error err = {0};
-    double left = 0.0;
-    px_study_options o = px_study_options_default();
-    o.folder = folder;
-    o.data = data;
-    o.data_count = PX_LEN(data);
-    o.models = models;
-    o.model_count = PX_LEN(models);
+    px_study_options o = STUDY_OPTIONS(data, models);
     o.parts = parts;
     o.runs = runs;
     o.each_pieces = pieces;
-    if (px_study_new("nsgen", &o, &study, &err) != PX_OK)
-        fail_msg("%s", err.message);
-    px_study_left(study, jobs, &left);
-    return study;
+    return study_open("nsgen", &o, jobs);
 }
 
 /* ResNet-20 can be made and MobileNetV2 is given: two networks first, whatever is asked for. */

@@ -1,5 +1,5 @@
 /* tests/study/test_study_options.c - what a study plans for what it is asked */
-#include "cmocka_all.h"
+#include "study_helpers.h"
 
 #include "base/memory.h"
 #include "study/study_inside.h"
@@ -9,26 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char folder[32];
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "study-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char path[64];
-    snprintf(path, sizeof path, "%s/cells.jsonl", folder);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/models", folder);
-    rmdir(path);
-    return rmdir(folder);
-}
 
 static px_study_options options(void)
 {
