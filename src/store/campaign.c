@@ -35,11 +35,14 @@ static bool campaign_file_is(const char *file)
     return stat(file, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+/* Relative to the folder, so that no memory is needed that might not be there. */
 bool px_campaign_is(const char *folder)
 {
-    char *file = campaign_path(folder, PXI_STORE_FILE);
-    const bool is = file && campaign_file_is(file);
-    free(file);
+    struct stat info;
+    const int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const bool is = fd >= 0 && fstatat(fd, PXI_STORE_FILE, &info, 0) == 0 && S_ISREG(info.st_mode);
+    if (fd >= 0)
+        close(fd);
     return is;
 }
 

@@ -55,23 +55,19 @@ static fz_measure measure_of(const px_study *study)
     return study->options.each_s > 0.0 ? FZ_BY_SECONDS : FZ_BY_PICKS;
 }
 
-/* The folder of a guide's campaign, which the caller frees; NULL: there is none. (Unlike
- * px_campaign_is(), this tells apart that memory ran out.) */
+/* The folder of a guide's campaign, which the caller frees; NULL: there is none. */
 static px_status find_campaign(const px_study *study, size_t subject, size_t guide, char **out,
                                px_error *err)
 {
-    px_text file = {0};
     char *path =
         fz_campaign_path(study, subject, fz_guide_find(guides[guide]), measure_of(study), 1);
-    px_text_format(&file, "%s/campaign.db", path ? path : "");
-    const bool failed = !path || px_text_failed(&file);
-    const bool there = !failed && access(px_text_get(&file), F_OK) == 0;
-    px_text_done(&file);
-    if (there)
+    if (!path)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    if (px_campaign_is(path))
         *out = path;
     else
         free(path);
-    return failed ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return PX_OK;
 }
 
 /* The campaign is there, or a job before this one makes it. */
