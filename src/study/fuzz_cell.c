@@ -140,38 +140,58 @@ char *fz_campaign_path(const px_study *study, size_t subject, size_t guide, fz_m
     return px_text_take(&path);
 }
 
-static px_status work_campaign(fz_work *w, px_error *err)
+/* `apart`: one of its own for this size. */
+static px_status work_campaign(fz_work *w, bool apart, px_error *err)
 {
-    px_text folder = {0};
-    char *path = fz_campaign_path(w->study, w->job->subject, w->job->a, w->measure, w->job->run);
+    px_text folder = {0}, path = {0};
+    char *usual = fz_campaign_path(w->study, w->job->subject, w->job->a, w->measure, w->job->run);
     px_text_format(&folder, "%s/campaigns", w->study->folder);
-    px_status status = !path || px_text_failed(&folder) ? px_fail(err, PX_E_NOMEM, "out of memory")
-                                                        : work_folder(px_text_get(&folder), err);
+    px_text_add(&path, usual ? usual : "");
+    if (apart)
+        px_text_format(&path, "_%" PRId64 "%s", w->size, fz_unit(w->measure));
+    const bool failed = !usual || px_text_failed(&folder) || px_text_failed(&path);
+    px_status status =
+        failed ? px_fail(err, PX_E_NOMEM, "out of memory") : work_folder(px_text_get(&folder), err);
     if (status == PX_OK)
-        status =
-            px_campaign_open(path, px_campaign_is(path) ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
-                             &w->campaign, err);
+        status = px_campaign_open(px_text_get(&path),
+                                  px_campaign_is(px_text_get(&path)) ? PX_CAMPAIGN_RESUME
+                                                                     : PX_CAMPAIGN_CREATE,
+                                  &w->campaign, err);
     px_text_done(&folder);
-    free(path);
+    px_text_done(&path);
+    free(usual);
     return status;
+}
+
+static int64_t work_done(const fz_work *w, const px_fuzz_report *report)
+{
+    return w->measure == FZ_BY_PICKS     ? report->turns
+           : w->measure == FZ_BY_OUTPUTS ? report->outputs
+                                         : (int64_t)report->run_s;
 }
 
 static bool work_progress(void *context, const px_fuzz_report *report)
 {
     const fz_work *w = context;
     const px_study_options *o = &w->study->options;
-    const int64_t done = w->measure == FZ_BY_PICKS     ? report->turns
-                         : w->measure == FZ_BY_OUTPUTS ? report->outputs
-                                                       : (int64_t)report->run_s;
-    return !o->progress || o->progress(o->context, PX_MIN(done, w->size), w->size);
+    return !o->progress || o->progress(o->context, PX_MIN(work_done(w, report), w->size), w->size);
 }
 
-static px_status work_fuzz(fz_work *w, px_error *err)
+static px_fuzz_limits work_limits(const fz_work *w)
+{
+    return w->measure == FZ_BY_PICKS ? (px_fuzz_limits){.turns = w->size}
+           : w->measure == FZ_BY_OUTPUTS
+               ? (px_fuzz_limits){.outputs = w->size, .turns = FZ_OUTPUT_PICKS * w->size}
+               : (px_fuzz_limits){.seconds = (double)w->size};
+}
+
+static px_status work_open(fz_work *w, bool apart, px_error *err)
 {
     const px_study_options *o = &w->study->options;
     px_fuzz_options options = px_fuzz_options_default();
     char reset[32];
     const char *const settings[] = {reset};
+    PX_TRY(work_campaign(w, apart, err));
     options.campaign = w->campaign;
     options.model = w->model;
     options.set = w->test.set;
@@ -186,18 +206,33 @@ static px_status work_fuzz(fz_work *w, px_error *err)
     options.command = o->command;
     options.progress = work_progress;
     options.context = w;
-    px_fuzz_limits limits = {0};
-    if (w->measure == FZ_BY_PICKS) {
-        limits.turns = w->size;
-    } else if (w->measure == FZ_BY_OUTPUTS) {
-        limits.outputs = w->size;
-        limits.turns = FZ_OUTPUT_PICKS * w->size;
-        snprintf(reset, sizeof reset, "reset=%d", FZ_RESET);
-        options.settings = settings;
-        options.setting_count = w->cover != NULL;
-    } else
-        limits.seconds = (double)w->size;
-    PX_TRY(px_fuzz_new(&options, &w->fuzz, err));
+    snprintf(reset, sizeof reset, "reset=%d", FZ_RESET);
+    options.settings = settings;
+    options.setting_count = w->measure == FZ_BY_OUTPUTS && w->cover;
+    return px_fuzz_new(&options, &w->fuzz, err);
+}
+
+static void work_close(fz_work *w)
+{
+    px_fuzz_free(w->fuzz);
+    px_campaign_close(w->campaign);
+    w->fuzz = NULL;
+    w->campaign = NULL;
+}
+
+/* A campaign that is already longer than what is asked for cannot tell what it had then: the cell
+ * gets one of its own. */
+static px_status work_fuzz(fz_work *w, px_error *err)
+{
+    PX_TRY(work_open(w, false, err));
+    const px_fuzz_report before = px_fuzz_report_get(w->fuzz);
+    if (work_done(w, &before) > w->size) {
+        work_close(w);
+        if (w->cover)
+            PX_TRY(px_cover_reset(w->cover, err));
+        PX_TRY(work_open(w, true, err));
+    }
+    const px_fuzz_limits limits = work_limits(w);
     return px_fuzz_run(w->fuzz, &limits, err);
 }
 
@@ -330,7 +365,6 @@ static px_status work_all(fz_work *w, px_error *err)
     if (fz_guides[w->job->a].paths && !w->by.paths)
         return work_put_none(w, err);
     PX_TRY(pxi_study_open(w->study, w->model, network.dataset, "test", 0.0, limit, &w->test, err));
-    PX_TRY(work_campaign(w, err));
     PX_TRY(work_fuzz(w, err));
     return work_put(w, err);
 }
@@ -340,8 +374,7 @@ px_status fz_run_cell(px_study *study, const study_job *job, px_error *err)
     fz_work w = {.study = study, .job = job, .measure = (fz_measure)job->b};
     w.size = fz_size(study, w.measure);
     const px_status status = work_all(&w, err);
-    px_fuzz_free(w.fuzz);
-    px_campaign_close(w.campaign);
+    work_close(&w);
     ng_words_close(&w.words);
     px_cover_free(w.cover);
     px_profile_free(w.profile);

@@ -11,9 +11,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static double value_of(const px_study *study, size_t subject, size_t guide, const char *name)
+/* The size that guides are compared at. */
+static int64_t size_of(const px_study *study, size_t subject)
 {
-    return fz_value(study, subject, guide, fz_measure_of(study, subject), name);
+    size_t guides[FZ_GUIDES];
+    for (size_t g = 0; g < FZ_GUIDES; g++)
+        guides[g] = g;
+    return fz_common_size(study, subject, fz_measure_of(study, subject), guides, FZ_GUIDES);
+}
+
+static double value_of(const px_study *study, size_t subject, size_t guide, int64_t size,
+                       const char *name)
+{
+    return fz_value_of(study, subject, guide, fz_measure_of(study, subject), size, name);
 }
 
 void fz_claim_subject(px_text *evidence, size_t subject)
@@ -26,11 +36,12 @@ void fz_claim_subject(px_text *evidence, size_t subject)
  * fewer outputs than `outputs` have no share to speak of. */
 static size_t highest(const px_study *study, size_t subject, const char *name, double outputs)
 {
+    const int64_t size = size_of(study, subject);
     size_t best = FZ_GUIDES;
     double most = -INFINITY;
     for (size_t g = 0; g < FZ_RANDOM; g++) {
-        const double value = value_of(study, subject, g, name);
-        if (value > most && value_of(study, subject, g, "outputs") >= outputs) {
+        const double value = value_of(study, subject, g, size, name);
+        if (value > most && value_of(study, subject, g, size, "outputs") >= outputs) {
             most = value;
             best = g;
         }
@@ -46,8 +57,8 @@ static void claim_unsaturated(const px_study *study, study_document *doc)
     for (size_t s = 0; s < FZ_SUBJECTS; s++)
         for (size_t i = 0; i < 2; i++) {
             const size_t g = fz_guide_find(ids[i]);
-            const double outputs = value_of(study, s, g, "outputs");
-            const double picks = value_of(study, s, g, "picks");
+            const double outputs = value_of(study, s, g, size_of(study, s), "outputs");
+            const double picks = value_of(study, s, g, size_of(study, s), "picks");
             if (isnan(outputs) || !(picks > 0.0))
                 continue;
             fz_claim_subject(&c.evidence, s);
@@ -71,7 +82,7 @@ static void claim_most(const px_study *study, study_document *doc, const char *n
             continue;
         fz_claim_subject(&c.evidence, s);
         px_text_format(&c.evidence, "%s, %.*f", fz_guides[g].title, outputs > 0.0 ? 4 : 0,
-                       value_of(study, s, g, name));
+                       value_of(study, s, g, size_of(study, s), name));
         c.run++;
         c.held += strcmp(ids[0], fz_guides[g].id) == 0 || strcmp(ids[1], fz_guides[g].id) == 0;
     }
@@ -83,11 +94,12 @@ static void claim_random(const px_study *study, study_document *doc)
 {
     study_claim c = {0};
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
-        const double random = value_of(study, s, FZ_RANDOM, "pairs");
+        const int64_t size = size_of(study, s);
+        const double random = value_of(study, s, FZ_RANDOM, size, "pairs");
         int above = 0, all = 0;
         px_text names = {0};
         for (size_t g = 0; g < FZ_NSGEN && !isnan(random); g++) {
-            const double value = value_of(study, s, g, "pairs");
+            const double value = value_of(study, s, g, size, "pairs");
             if (isnan(value))
                 continue;
             all++;
@@ -117,7 +129,7 @@ static void claim_patterns(const px_study *study, study_document *doc)
     study_claim c = {0};
     const size_t g = fz_guide_find("tknp");
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
-        const double outputs = value_of(study, s, g, "outputs");
+        const double outputs = value_of(study, s, g, size_of(study, s), "outputs");
         if (isnan(outputs))
             continue;
         fz_claim_subject(&c.evidence, s);

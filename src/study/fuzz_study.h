@@ -60,11 +60,20 @@ px_status fz_run_cell(px_study *study, const study_job *job, px_error *err);
 
 void fz_report(const px_study *study, study_document *doc);
 void fz_claims(const px_study *study, study_document *doc);
+/* Of the longest campaigns; of those of `size`. */
 study_figure fz_figure(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                        const char *name, double paper);
+study_figure fz_figure_of(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                          int64_t size, const char *name, double paper);
+/* The size that the most of these guides have, the larger of equals; -1: none was run. Only cells
+ * of one size can be compared. */
+int64_t fz_common_size(const px_study *study, size_t subject, fz_measure measure,
+                       const size_t *guides, size_t guide_count);
 /* Its mean; NaN: none was run. */
 double fz_value(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                 const char *name);
+double fz_value_of(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                   int64_t size, const char *name);
 /* By picks where there are such cells, else in equal time if there are. */
 fz_measure fz_measure_of(const px_study *study, size_t subject);
 /* "; cifar-10 resnet20: " as the beginning of a case's evidence. */

@@ -11,23 +11,71 @@ static const double UNKNOWN = (double)NAN;
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-study_figure fz_figure(const px_study *study, size_t subject, size_t guide, fz_measure measure,
-                       const char *name, double paper)
+study_figure fz_figure_of(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                          int64_t size, const char *name, double paper)
 {
     char prefix[CELL_KEY];
     fz_prefix(study, subject, guide, measure, prefix);
     const int64_t full = measure == FZ_BY_PICKS     ? FZ_PICKS
                          : measure == FZ_BY_SECONDS ? FZ_SECONDS
                                                     : FZ_OUTPUT_COUNT;
-    study_figure figure = pxi_study_figure(study, prefix, name, 1.0, paper, full);
+    study_figure figure = pxi_study_figure_of(study, prefix, size, name, 1.0, paper, full);
     figure.reduced |= figure.n > 0 && fz_seeds(study) != FZ_SEEDS;
     return figure;
+}
+
+/* The longest campaigns of a guide that are shorter than `below`. */
+static int64_t size_below(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                          int64_t below)
+{
+    char prefix[CELL_KEY];
+    fz_prefix(study, subject, guide, measure, prefix);
+    return pxi_study_size(study, prefix, below);
+}
+
+study_figure fz_figure(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                       const char *name, double paper)
+{
+    const int64_t most = size_below(study, subject, guide, measure, INT64_MAX);
+    return fz_figure_of(study, subject, guide, measure, most, name, paper);
 }
 
 double fz_value(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                 const char *name)
 {
     return fz_figure(study, subject, guide, measure, name, UNKNOWN).mean;
+}
+
+double fz_value_of(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                   int64_t size, const char *name)
+{
+    return fz_figure_of(study, subject, guide, measure, size, name, UNKNOWN).mean;
+}
+
+static bool has_size(const px_study *study, size_t subject, size_t guide, fz_measure measure,
+                     int64_t size)
+{
+    return size >= 0 && size_below(study, subject, guide, measure, size + 1) == size;
+}
+
+int64_t fz_common_size(const px_study *study, size_t subject, fz_measure measure,
+                       const size_t *guides, size_t guide_count)
+{
+    int64_t best = -1;
+    size_t most = 0;
+    for (size_t i = 0; i < guide_count; i++) {
+        int64_t size = INT64_MAX;
+        while ((size = size_below(study, subject, guides[i], measure, size)) >= 0) {
+            size_t have = 0;
+            for (size_t k = 0; k < guide_count; k++)
+                have += has_size(study, subject, guides[k], measure, size);
+            if (have > most || (have == most && size > best)) {
+                most = have;
+                best = size;
+            }
+        }
+    }
+    return best;
 }
 
 bool fz_was_run(const px_study *study, size_t subject, fz_measure measure)
@@ -72,12 +120,14 @@ static const char *row_note(const px_study *study, size_t subject, size_t guide,
 
 /* What the cells of a subject were given, in words. */
 static void budget_words(const px_study *study, size_t subject, fz_measure measure,
-                         const size_t *guides, size_t guide_count, px_text *out)
+                         const size_t *guides, const int64_t *sizes, size_t guide_count,
+                         px_text *out)
 {
     double least = INFINITY, most = 0.0;
     const char *unit = fz_unit(measure);
     for (size_t i = 0; i < guide_count; i++) {
-        const study_figure f = fz_figure(study, subject, guides[i], measure, unit, UNKNOWN);
+        const study_figure f =
+            fz_figure_of(study, subject, guides[i], measure, sizes[i], unit, UNKNOWN);
         if (f.n > 0) {
             least = fmin(least, f.mean);
             most = fmax(most, f.mean);
@@ -101,13 +151,13 @@ typedef struct fz_layout { /* columns: what cells call a value, and people */
 } fz_layout;
 
 static void table_of(const px_study *study, study_document *doc, size_t subject, fz_measure measure,
-                     const size_t *guides, size_t guide_count, const char *what,
-                     const fz_layout *layout)
+                     const size_t *guides, const int64_t *sizes, size_t guide_count,
+                     const char *what, const fz_layout *layout)
 {
     px_text caption = {0};
     px_text_format(&caption, "%s%s: %s", fz_subjects[subject].title,
                    subject == FZ_RESNET ? " (ours: ResNet-20)" : "", what);
-    budget_words(study, subject, measure, guides, guide_count, &caption);
+    budget_words(study, subject, measure, guides, sizes, guide_count, &caption);
     if (px_text_failed(&caption))
         pxi_document_fail(doc);
     pxi_doc_table(doc, px_text_get(&caption), layout->titles, layout->count, layout->digits);
@@ -123,7 +173,7 @@ static void table_of(const px_study *study, study_document *doc, size_t subject,
             const char *name = layout->names[c];
             const double paper =
                 layout->paper ? ng_paper_value(subject, g, measure, name) : UNKNOWN;
-            pxi_doc_figure(doc, fz_figure(study, subject, g, measure, name, paper));
+            pxi_doc_figure(doc, fz_figure_of(study, subject, g, measure, sizes[i], name, paper));
         }
     }
 }
@@ -148,12 +198,19 @@ void fz_report_guides(const px_study *study, study_document *doc, size_t subject
                                  {times, time_titles, PX_LEN(times), 4, false}};
     const char *const parts[] = {", counts", ", shares", ": ours, what the faults are made of",
                                  ": ours, time and seeds"};
+    /* Of the size that most have; a guide that has no such cell shows its longest. */
+    const int64_t common = fz_common_size(study, subject, measure, guides, guide_count);
+    int64_t sizes[FZ_ALL_GUIDES];
+    for (size_t i = 0; i < guide_count; i++)
+        sizes[i] = has_size(study, subject, guides[i], measure, common)
+                       ? common
+                       : size_below(study, subject, guides[i], measure, INT64_MAX);
     for (size_t i = 0; i < PX_LEN(layouts); i++) {
         char words[160];
         if (!layouts[i].paper && !fz_was_run(study, subject, measure))
             continue;
         snprintf(words, sizeof words, "%s%s", what, parts[i]);
-        table_of(study, doc, subject, measure, guides, guide_count, words, &layouts[i]);
+        table_of(study, doc, subject, measure, guides, sizes, guide_count, words, &layouts[i]);
     }
 }
 

@@ -25,13 +25,17 @@ static void claim_more(const px_study *study, study_document *doc, const ng_ques
     study_claim c = {0};
     for (size_t s = 0; s < FZ_SUBJECTS; s++) {
         const fz_measure m = q->measure == FZ_BY_OUTPUTS ? FZ_BY_OUTPUTS : fz_measure_of(study, s);
-        const double own = fz_value(study, s, q->one, m, q->name);
+        size_t guides[FZ_ALL_GUIDES + 1] = {q->one}, count = 1;
+        for (size_t g = q->first; g <= q->last; g++)
+            guides[count++] = g;
+        const int64_t n = fz_common_size(study, s, m, guides, count);
+        const double own = fz_value_of(study, s, q->one, m, n, q->name);
         size_t best = FZ_ALL_GUIDES;
         double most = -INFINITY;
         int held = 0, run = 0;
         for (size_t g = q->first; g <= q->last && !isnan(own); g++) {
-            const double value = fz_value(study, s, g, m, q->name);
-            const bool few = q->outputs && !(fz_value(study, s, g, m, "outputs") >= 50.0);
+            const double value = fz_value_of(study, s, g, m, n, q->name);
+            const bool few = q->outputs && !(fz_value_of(study, s, g, m, n, "outputs") >= 50.0);
             if (g == q->one || isnan(value) || few)
                 continue;
             run++;

@@ -22,35 +22,40 @@ static int64_t figure_inputs(const char *key, const char *prefix)
     return n;
 }
 
-static int64_t figure_most_inputs(const px_study *study, const char *prefix)
+int64_t pxi_study_size(const px_study *study, const char *prefix, int64_t below)
 {
     int64_t most = -1;
     for (size_t i = 0; i < pxi_cells_count(study->cells); i++) {
         const int64_t n = figure_inputs(pxi_cells_at(study->cells, i)->key, prefix);
-        most = n > most ? n : most;
+        most = n > most && n < below ? n : most;
     }
     return most;
 }
 
-size_t pxi_study_values(const px_study *study, const char *prefix, const char *name, double *values,
-                        size_t room)
+static size_t values_of(const px_study *study, const char *prefix, int64_t size, const char *name,
+                        double *values, size_t room)
 {
-    const int64_t most = figure_most_inputs(study, prefix);
     size_t count = 0;
-    for (size_t i = 0; most >= 0 && count < room && i < pxi_cells_count(study->cells); i++) {
+    for (size_t i = 0; size >= 0 && count < room && i < pxi_cells_count(study->cells); i++) {
         const study_cell *cell = pxi_cells_at(study->cells, i);
         const double value = pxi_cell_number(cell, name);
-        if (figure_inputs(cell->key, prefix) == most && !isnan(value))
+        if (figure_inputs(cell->key, prefix) == size && !isnan(value))
             values[count++] = value;
     }
     return count;
 }
 
-study_figure pxi_study_figure(const px_study *study, const char *prefix, const char *name,
-                              double scale, double paper, int64_t full)
+size_t pxi_study_values(const px_study *study, const char *prefix, const char *name, double *values,
+                        size_t room)
+{
+    return values_of(study, prefix, pxi_study_size(study, prefix, INT64_MAX), name, values, room);
+}
+
+study_figure pxi_study_figure_of(const px_study *study, const char *prefix, int64_t size,
+                                 const char *name, double scale, double paper, int64_t full)
 {
     double values[FIGURE_RUNS];
-    const size_t n = pxi_study_values(study, prefix, name, values, FIGURE_RUNS);
+    const size_t n = values_of(study, prefix, size, name, values, FIGURE_RUNS);
     study_figure figure = {.paper = paper, .mean = (double)NAN, .sd = (double)NAN, .n = (int64_t)n};
     double sum = 0.0, squares = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -62,8 +67,15 @@ study_figure pxi_study_figure(const px_study *study, const char *prefix, const c
     figure.mean = scale * sum / (double)n;
     if (n > 1)
         figure.sd = fabs(scale) * sqrt(squares / (double)(n - 1));
-    figure.reduced = figure_most_inputs(study, prefix) < full;
+    figure.reduced = size < full;
     return figure;
+}
+
+study_figure pxi_study_figure(const px_study *study, const char *prefix, const char *name,
+                              double scale, double paper, int64_t full)
+{
+    const int64_t most = pxi_study_size(study, prefix, INT64_MAX);
+    return pxi_study_figure_of(study, prefix, most, name, scale, paper, full);
 }
 
 const char *pxi_study_missing(const px_study *study, const char *dataset, char buffer[64])

@@ -114,6 +114,11 @@ void pxi_study_close(study_data *data);
  * n=N" with the largest N; reduced where N is below `full`. */
 study_figure pxi_study_figure(const px_study *study, const char *prefix, const char *name,
                               double scale, double paper, int64_t full);
+/* The same of the cells with this N. */
+study_figure pxi_study_figure_of(const px_study *study, const char *prefix, int64_t size,
+                                 const char *name, double scale, double paper, int64_t full);
+/* The largest N of such cells that is below another; -1: there is none. */
+int64_t pxi_study_size(const px_study *study, const char *prefix, int64_t below);
 /* The values themselves, at most `room`; returns how many. */
 size_t pxi_study_values(const px_study *study, const char *prefix, const char *name, double *values,
                         size_t room);

@@ -104,6 +104,28 @@ static void test_figures(void **state)
     px_study_free(study);
 }
 
+/* Guides are compared at the size that most of them have, and at no other. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    int64_t jobs = 0;
+    const size_t guides[] = {0, 1, 2, FZ_NSGEN};
+    px_study *study = opened("networks", 1, 0, 0.0, &jobs);
+    assert_int_equal(fz_common_size(study, FZ_RESNET, FZ_BY_PICKS, guides, 4), -1);
+    put(study, "cifar-10 resnet20 fuzz nsgen picks run=1 n=2000", 90, 100, 1);
+    assert_int_equal(fz_common_size(study, FZ_RESNET, FZ_BY_PICKS, guides, 4), 2000);
+    put(study, "cifar-10 resnet20 fuzz nc picks run=1 n=500", 30, 100, 1);
+    assert_int_equal(fz_common_size(study, FZ_RESNET, FZ_BY_PICKS, guides, 4), 2000);
+    put(study, "cifar-10 resnet20 fuzz kmnc picks run=1 n=500", 20, 100, 1);
+    put(study, "cifar-10 resnet20 fuzz kmnc picks run=1 n=10000", 500, 600, 1);
+    assert_int_equal(fz_common_size(study, FZ_RESNET, FZ_BY_PICKS, guides, 4), 500);
+    assert_true(isnan(fz_value_of(study, FZ_RESNET, FZ_NSGEN, FZ_BY_PICKS, 500, "faults")));
+    put(study, "cifar-10 resnet20 fuzz nsgen picks run=1 n=500", 25, 50, 1);
+    assert_true(fz_value_of(study, FZ_RESNET, FZ_NSGEN, FZ_BY_PICKS, 500, "faults") == 25.0);
+    assert_true(fz_value(study, FZ_RESNET, FZ_NSGEN, FZ_BY_PICKS, "faults") == 90.0);
+    px_study_free(study);
+}
+
 static char *report(px_study_format format)
 {
     int64_t jobs = 0;
@@ -176,6 +198,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_plan, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_report, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };

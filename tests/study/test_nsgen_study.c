@@ -101,6 +101,27 @@ static void test_figures(void **state)
     px_study_free(study);
 }
 
+/* Cells of 500 picks say nothing about one of 2000. */
+static void test_unequal(void **state)
+{
+    (void)state;
+    int64_t jobs = 0;
+    px_study *study = opened("nsgen", 1, 2000, &jobs);
+    put(study, "cifar-10 resnet20 fuzz nsgen picks run=1 n=2000", 800, 1000, 20.0);
+    put(study, "cifar-10 resnet20 fuzz nsgen-layers-1 picks run=1 n=500", 200, 300, 20.0);
+    put(study, "cifar-10 resnet20 fuzz nsgen-layers-2 picks run=1 n=500", 250, 300, 20.0);
+    char *text = report_of(study, PX_STUDY_MARKDOWN);
+    has(text, "- **not run**: more layers find more faults");
+    free(text);
+    put(study, "cifar-10 resnet20 fuzz nsgen picks run=1 n=500", 220, 300, 20.0);
+    text = report_of(study, PX_STUDY_MARKDOWN);
+    has(text, "more layers find more faults (Figure 6: all against fewer). For 1 of 2. cifar-10 "
+              "resnet20: NSGen 220, above 1 of 2, the highest of which is 2 layers 250.");
+    has(text, "Figure 6, counts, 2000 picks a cell"); /* `put` says so of each */
+    free(text);
+    px_study_free(study);
+}
+
 /* Folders of campaigns by picks and by time are one, which goes on; those by outputs forget. */
 static void test_campaigns(void **state)
 {
@@ -127,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plan, setup, teardown),
         cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unequal, setup, teardown),
         cmocka_unit_test_setup_teardown(test_campaigns, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
