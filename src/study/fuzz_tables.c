@@ -108,6 +108,8 @@ static const char *row_note(const px_study *study, size_t subject, size_t guide,
     const fz_paths *paths = fz_guides[guide].paths;
     if (fz_figure(study, subject, guide, measure, "faults", UNKNOWN).n > 0)
         return NULL;
+    if (size_below(study, subject, guide, measure, INT64_MAX) >= 0)
+        return "its paths have fewer layers"; /* a cell without figures */
     if (paths && study->plan == &pxi_study_fuzz)
         return "not run in this study; it is in 'plexor study nsgen'";
     const char *missing = fz_missing(study, subject, buffer);

@@ -114,9 +114,12 @@ static void test_unequal(void **state)
     has(text, "- **not run**: more layers find more faults");
     free(text);
     put(study, "cifar-10 resnet20 fuzz nsgen picks run=1 n=500", 220, 300, 20.0);
+    put(study, "cifar-10 resnet20 fuzz nsgen-layers-3 picks run=1 n=500", NAN, NAN, NAN);
     text = report_of(study, PX_STUDY_MARKDOWN);
     has(text, "more layers find more faults (Figure 6: all against fewer). For 1 of 2. cifar-10 "
               "resnet20: NSGen 220, above 1 of 2, the highest of which is 2 layers 250.");
+    has(text, "| 3 layers | – / – | – / – | – / – | its paths have fewer layers |");
+    has(text, "| 4 layers | – / – | – / – | – / – | not run |");
     has(text, "Figure 6, counts, 2000 picks a cell"); /* `put` says so of each */
     free(text);
     px_study_free(study);
