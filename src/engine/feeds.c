@@ -15,8 +15,8 @@ int64_t pxi_feeds_fixed_batch(const px_model *model)
                                                                             : 0;
 }
 
-px_status pxi_feeds_default(const px_model *model, int64_t batch, pxi_feed **out, size_t *count,
-                            px_error *err)
+px_status pxi_feeds_default(const px_model *model, int64_t batch, int64_t side, pxi_feed **out,
+                            size_t *count, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
     pxi_feed *feeds = pxi_calloc((size_t)graph->input_count, sizeof *feeds);
@@ -38,6 +38,8 @@ px_status pxi_feeds_default(const px_model *model, int64_t batch, pxi_feed **out
         }
         if (shape.rank > 0)
             shape.dim[0] = batch;
+        for (int d = 1; d < shape.rank; d++)
+            shape.dim[d] = shape.dim[d] < 0 && side > 0 ? side : shape.dim[d];
         for (int d = 1; d < shape.rank; d++)
             if (shape.dim[d] < 0) {
                 char text[PX_SHAPE_TEXT];

@@ -65,7 +65,7 @@ static px_status plan_make_feeds(const px_model *model, int64_t batch, plan_requ
     free(request->feeds);
     request->feeds = NULL;
     if (!options->feeds)
-        return pxi_feeds_default(model, batch, &request->feeds, &request->feed_count, err);
+        return pxi_feeds_default(model, batch, 0, &request->feeds, &request->feed_count, err);
     const px_graph *graph = px_model_graph(model);
     request->feed_count = options->feed_count;
     request->feeds = pxi_calloc(options->feed_count, sizeof *request->feeds);

@@ -15,18 +15,41 @@ static bool scores_is(const px_graph *graph, int value, const char *type)
            graph->nodes[producer].domain[0] == '\0';
 }
 
-/* The given values' types and shapes with a batch of one (or what the file fixes). */
-static px_status scores_program(const px_model *model, const int *values, int value_count,
-                                pxi_program **out, px_error *err)
+static px_status scores_try(const px_model *model, int64_t side, const int *values, int value_count,
+                            pxi_program **out, px_error *err)
 {
     pxi_feed *feeds = NULL;
     size_t count = 0;
     const int64_t own = pxi_feeds_fixed_batch(model);
-    px_status status = pxi_feeds_default(model, own ? own : 1, &feeds, &count, err);
+    px_status status = pxi_feeds_default(model, own ? own : 1, side, &feeds, &count, err);
     if (status == PX_OK)
         status = pxi_program_new(model, feeds, count, values, (size_t)value_count, out, err);
     free(feeds);
     return status;
+}
+
+static bool scores_input_is_open(const px_model *model)
+{
+    const px_graph *graph = px_model_graph(model);
+    bool open = false;
+    for (int i = 0; i < graph->input_count; i++)
+        for (int d = 1; d < graph->values[graph->inputs[i]].shape.rank; d++)
+            open |= graph->values[graph->inputs[i]].shape.dim[d] < 0;
+    return open;
+}
+
+/* The given values' types and shapes with a batch of one (or what the file fixes). Where the file
+ * leaves height and width to the pictures, the number of classes is the same for all that the
+ * network takes: usual ones are tried. */
+static px_status scores_program(const px_model *model, const int *values, int value_count,
+                                pxi_program **out, px_error *err)
+{
+    static const int64_t sides[] = {224, 32, 28, 64, 96, 128, 299, 16, 512};
+    if (scores_input_is_open(model))
+        for (size_t i = 0; i < PX_LEN(sides); i++)
+            if (scores_try(model, sides[i], values, value_count, out, NULL) == PX_OK)
+                return PX_OK;
+    return scores_try(model, 0, values, value_count, out, err);
 }
 
 static px_status scores_take(const px_model *model, int value, const char *why, px_scores *out,

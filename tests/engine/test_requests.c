@@ -520,6 +520,50 @@ static void test_feeds_of_nothing(void **state)
     px_model_free(s.model);
 }
 
+/* --- height and width that the file leaves open ------------------------------------------------
+ */
+
+/* conv -> relu -> `pool` -> flatten -> gemm of so many features */
+static px_model *open_net(const char *shape, const char *pool, const char *weight)
+{
+    net n;
+    net_init(&n, 5, shape);
+    int y = net_add(&n, "Conv", "pads=1,1,1,1", IN(V(n.x), {.weight = "4,3,3,3"}));
+    y = net_add(&n, "Relu", "", IN(V(y)));
+    y = net_add(&n, pool, strcmp(pool, "MaxPool") == 0 ? "kernel_shape=2,2 strides=2,2" : "",
+                IN(V(y)));
+    y = net_add(&n, "Flatten", "", IN(V(y)));
+    return net_take(&n, net_add(&n, "Gemm", "", IN(V(y), {.weight = weight})));
+}
+
+static void test_open_axes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape, *pool, *weight;
+        int classes; /* 0: it cannot be told */
+    } cases[] = {
+        {"-1,3,-1,-1", "GlobalAveragePool", "4,7", 7},
+        {"-1,3,-1,32", "GlobalAveragePool", "4,7", 7},
+        {"-1,3,-1,-1", "MaxPool", "1024,5", 5}, /* fits 32 x 32 alone */
+        {"-1,3,-1,-1", "MaxPool", "676,5", 0},  /* 26 x 26, which is none of the usual ones */
+    };
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        px_error err = {0};
+        px_scores scores = {0};
+        px_model *model = open_net(cases[i].shape, cases[i].pool, cases[i].weight);
+        const px_status status = px_model_scores(model, &scores, &err);
+        if (cases[i].classes) {
+            check(status, &err, cases[i].weight);
+            assert_int_equal(scores.classes, cases[i].classes);
+        } else {
+            assert_int_equal(status, PX_E_UNSUPPORTED);
+            assert_non_null(strstr(err.message, "every axis but the first must be fixed"));
+        }
+        px_model_free(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +577,7 @@ int main(void)
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_restart_at_one_of_two_outputs),
         cmocka_unit_test(test_feeds_of_nothing),
+        cmocka_unit_test(test_open_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
