@@ -70,7 +70,7 @@ static inline char *report_of(px_study *study, px_study_format format)
 {
     char *text = NULL;
     px_error err = {0};
-    if (px_study_report(study, format, &text, &err) != PX_OK)
+    if (px_study_report(study, format, &text, &err) != PX_OK || !text)
         fail_msg("%s", err.message);
     return text;
 }

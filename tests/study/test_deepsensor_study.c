@@ -215,10 +215,9 @@ static void test_report(void **state)
 {
     (void)state;
     int64_t jobs = 0;
-    char *text = NULL;
     put_some();
     px_study *study = opened("networks", NULL, 1, 0, &jobs);
-    assert_int_equal(px_study_report(study, PX_STUDY_MARKDOWN, &text, NULL), PX_OK);
+    char *text = report_of(study, PX_STUDY_MARKDOWN);
     px_study_free(study);
     has(text, "| DeepHunter | 18323 / **10000** (1) | 2469 / **2600** (1) |");
     has(text, "| DLFuzz | 16914 / **9000** (1)* | 1509 / **1000** (1)* |");

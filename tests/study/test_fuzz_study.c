@@ -129,10 +129,8 @@ static void test_sizes(void **state)
 static char *report(px_study_format format)
 {
     int64_t jobs = 0;
-    char *text = NULL;
-    px_error err = {0};
     px_study *study = opened("networks", 1, 0, 0.0, &jobs);
-    assert_int_equal(px_study_report(study, format, &text, &err), PX_OK);
+    char *text = report_of(study, format);
     px_study_free(study);
     return text;
 }

@@ -148,11 +148,8 @@ static void test_inputs(void **state)
 
 static char *report(px_study_format format)
 {
-    char *text = NULL;
-    px_error err = {0};
     px_study *study = opened("threshold", 0);
-    if (px_study_report(study, format, &text, &err) != PX_OK)
-        fail_msg("%s", err.message);
+    char *text = report_of(study, format);
     px_study_free(study);
     return text;
 }

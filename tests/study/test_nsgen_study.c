@@ -78,8 +78,7 @@ static void test_figures(void **state)
     px_study_free(study);
     study = opened("nsgen,criteria", 1, 2000, &jobs);
     assert_int_equal(jobs, before - 2);
-    char *text = NULL;
-    assert_int_equal(px_study_report(study, PX_STUDY_MARKDOWN, &text, NULL), PX_OK);
+    char *text = report_of(study, PX_STUDY_MARKDOWN);
     static const char *const lines[] = {
         "- **does not hold**: NSGen finds more faults than every criterion at equal picks (Table "
         "3). For 0 of 1. cifar-10 resnet20: NSGen 850, above 0 of 1, the highest of which is KMNC "
