@@ -152,9 +152,9 @@ static void claim_parameter(const px_study *study, study_document *doc, ds_group
             const double value = value_of(study, DS_LENET5, DS_CLEAN, method, &errors);
             used_own |= default_now;
             if (!isnan(value)) {
-                px_text_format(&c.evidence, "%s%g: %.0f",
+                px_text_format(&c.evidence, "%s%g: %.1f%%",
                                c.evidence.length ? ", " : "LeNet-5: ", at, value);
-                if (!isnan(before)) {
+                if (!isnan(before) && (value > 0.0 || before > 0.0)) { /* none says nothing */
                     const bool flat = flat_from > 0.0 && at > flat_from;
                     c.run++;
                     c.held +=
