@@ -28,6 +28,15 @@ static px_status scores_try(const px_model *model, int64_t side, const int *valu
     return status;
 }
 
+/* [N, classes], also with axes of one behind; 0: another shape. */
+static int64_t scores_classes(const px_shape *shape)
+{
+    int64_t classes = shape->rank > 1 ? shape->dim[1] : 0;
+    for (int i = 2; i < shape->rank; i++)
+        classes = shape->dim[i] == 1 ? classes : 0;
+    return classes;
+}
+
 static bool scores_input_is_open(const px_model *model)
 {
     const px_graph *graph = px_model_graph(model);
@@ -40,15 +49,22 @@ static bool scores_input_is_open(const px_model *model)
 
 /* The given values' types and shapes with a batch of one (or what the file fixes). Where the file
  * leaves height and width to the pictures, the number of classes is the same for all that the
- * network takes: usual ones are tried. */
+ * network takes: usual ones are tried until a value has the shape of class scores. */
 static px_status scores_program(const px_model *model, const int *values, int value_count,
                                 pxi_program **out, px_error *err)
 {
     static const int64_t sides[] = {224, 32, 28, 64, 96, 128, 299, 16, 512};
-    if (scores_input_is_open(model))
-        for (size_t i = 0; i < PX_LEN(sides); i++)
-            if (scores_try(model, sides[i], values, value_count, out, NULL) == PX_OK)
+    for (size_t i = 0; i < PX_LEN(sides) && scores_input_is_open(model); i++) {
+        const px_status status = scores_try(model, sides[i], values, value_count, out, err);
+        if (status == PX_E_NOMEM)
+            return status;
+        for (int v = 0; v < value_count && status == PX_OK; v++)
+            if (scores_classes(&(*out)->slots[values[v]].tensor.shape) > 0)
                 return PX_OK;
+        if (status == PX_OK)
+            pxi_program_free(*out);
+        *out = NULL;
+    }
     return scores_try(model, 0, values, value_count, out, err);
 }
 
@@ -60,9 +76,7 @@ static px_status scores_take(const px_model *model, int value, const char *why, 
     PX_TRY(scores_program(model, &value, 1, &program, err));
     const px_shape shape = program->slots[value].tensor.shape;
     pxi_program_free(program);
-    int64_t classes = shape.rank > 1 ? shape.dim[1] : 0;
-    for (int i = 2; i < shape.rank; i++)
-        classes = shape.dim[i] == 1 ? classes : 0;
+    const int64_t classes = scores_classes(&shape);
     if (classes < 1 || classes > INT32_MAX)
         return px_fail(err, PX_E_UNSUPPORTED,
                        "the class scores '%s' have shape %s, expected [N, classes]",

@@ -536,6 +536,22 @@ static px_model *open_net(const char *shape, const char *pool, const char *weigh
     return net_take(&n, net_add(&n, "Gemm", "", IN(V(y), {.weight = weight})));
 }
 
+/* Whose scores are a map of one place only where pictures are 32 x 32. */
+static void test_open_map(void **state)
+{
+    (void)state;
+    net n;
+    px_error err = {0};
+    px_scores scores = {0};
+    net_init(&n, 6, "-1,3,-1,-1");
+    const int y = net_add(&n, "Conv", "pads=1,1,1,1", IN(V(n.x), {.weight = "6,3,3,3"}));
+    px_model *model =
+        net_take(&n, net_add(&n, "AveragePool", "kernel_shape=32,32 strides=32,32", IN(V(y))));
+    check(px_model_scores(model, &scores, &err), &err, "map");
+    assert_int_equal(scores.classes, 6);
+    px_model_free(model);
+}
+
 static void test_open_axes(void **state)
 {
     (void)state;
@@ -578,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_restart_at_one_of_two_outputs),
         cmocka_unit_test(test_feeds_of_nothing),
         cmocka_unit_test(test_open_axes),
+        cmocka_unit_test(test_open_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
