@@ -67,6 +67,7 @@
 
 #include <plexor/fuzz.h>
 #include <plexor/minimize.h>
+#include <plexor/pairs.h>
 #include <plexor/synthesize.h>
 
 #include <plexor/failures.h>

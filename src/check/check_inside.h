@@ -12,8 +12,8 @@
 #include <plexor/bank.h>
 #include <plexor/check.h>
 #include <plexor/engine.h>
+#include <plexor/pairs.h>
 #include <plexor/profile.h>
-#include <plexor/store.h>
 
 /* X(id): the stages in the order in which they run; pxi_stage_<id> is in stage_<id>.c. */
 #define PXI_STAGES(X) \
@@ -151,32 +151,16 @@ px_status pxi_check_predictions(px_check *c, px_error *err);
  * the faults of all ------------------------------------------------------------------------------
  */
 
-typedef struct pxi_finding {
-    int64_t input; /* in the data set */
-    int64_t label, before, predicted;
-    double confidence_before, confidence;
-    int64_t l0;
-    double l2, linf;
-    int64_t executions;
-    const char *chain;
-    const float *original; /* raw values, CHW */
-    const float *exact;
-    const uint8_t *bytes; /* rounded; NULL where nothing is */
-} pxi_finding;
-
 typedef struct pxi_findings { /* {0}: closed */
     px_campaign *campaign;
-    const px_check *check;
-    void *pixels;
-    int64_t executions;
+    px_pairs *pairs;
 } pxi_findings;
 
 /* An empty campaign for a stage, in place of what an interrupted one left. `settings` is a JSON
  * object of what decides the content. */
 px_status pxi_findings_begin(px_check *c, int stage, const char *settings, pxi_findings *out,
                              px_error *err);
-px_status pxi_findings_put(pxi_findings *f, const pxi_finding *finding, px_error *err);
-px_status pxi_findings_finish(pxi_findings *f, px_error *err); /* commits */
+px_status pxi_findings_finish(const px_check *c, pxi_findings *f, px_error *err); /* commits */
 void pxi_findings_close(pxi_findings *f);
 /* What an identity of such campaigns has, but for the settings. */
 px_campaign_identity pxi_findings_identity(const px_check *c);

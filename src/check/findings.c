@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,66 +94,21 @@ static px_status campaign_begin(const px_check *c, const char *name, const char 
 px_status pxi_findings_begin(px_check *c, int stage, const char *settings, pxi_findings *out,
                              px_error *err)
 {
-    *out = (pxi_findings){.check = c, .pixels = pxi_calloc(c->floats, sizeof(float))};
-    if (!out->pixels)
-        return pxi_check_nomem(err);
+    *out = (pxi_findings){.campaign = NULL};
     PX_TRY(pxi_findings_clear(c, GATHERED, err)); /* what it had of this stage */
-    return campaign_begin(c, pxi_stages[stage]->public.id, settings, &out->campaign, err);
+    PX_TRY(campaign_begin(c, pxi_stages[stage]->public.id, settings, &out->campaign, err));
+    return px_pairs_new(out->campaign, c->set, &c->pre, &out->pairs, err);
 }
 
-/* Raw values in the campaign's type. */
-static void findings_pixels(pxi_findings *f, const float *values, const uint8_t *bytes)
+px_status pxi_findings_finish(const px_check *c, pxi_findings *f, px_error *err)
 {
-    const size_t count = f->check->floats;
-    if (!px_dataset_is_8bit(f->check->set)) {
-        memcpy(f->pixels, values, count * sizeof *values);
-    } else if (bytes) {
-        memcpy(f->pixels, bytes, count);
-    } else {
-        for (size_t i = 0; i < count; i++)
-            ((uint8_t *)f->pixels)[i] = (uint8_t)values[i];
-    }
-}
-
-px_status pxi_findings_put(pxi_findings *f, const pxi_finding *made, px_error *err)
-{
-    const bool fault = made->predicted >= 0 && made->predicted != made->label;
-    int64_t seed = 0;
-    px_campaign_input in = {
-        .kind = PX_INPUT_SEED,
-        .data_index = px_dataset_index(f->check->set, made->input),
-        .label = made->label,
-        .prediction = made->before,
-        .confidence = made->confidence_before,
-        .step = f->executions,
-    };
-    findings_pixels(f, made->original, NULL);
-    PX_TRY(px_campaign_put(f->campaign, &in, f->pixels, &seed, err));
-    in.kind = fault ? PX_INPUT_FAULT : PX_INPUT_KEPT;
-    in.parent = in.root = seed;
-    in.prediction = made->predicted;
-    in.confidence = made->confidence;
-    in.l0 = made->l0;
-    in.l2 = made->l2;
-    in.linf = made->linf;
-    in.step = f->executions += made->executions;
-    in.chain = made->chain;
-    findings_pixels(f, made->exact, made->bytes);
-    return px_campaign_put(f->campaign, &in, f->pixels, NULL, err);
-}
-
-px_status pxi_findings_finish(pxi_findings *f, px_error *err)
-{
-    PX_TRY(px_campaign_set(f->campaign, "command",
-                           f->check->o.command ? f->check->o.command : "plexor check", err));
-    PX_TRY(px_campaign_set_int(f->campaign, "executions", f->executions, err));
-    return px_campaign_commit(f->campaign, err);
+    return px_pairs_finish(f->pairs, c->o.command ? c->o.command : "plexor check", NAN, err);
 }
 
 void pxi_findings_close(pxi_findings *f)
 {
+    px_pairs_free(f->pairs);
     px_campaign_close(f->campaign);
-    free(f->pixels);
     *f = (pxi_findings){.campaign = NULL};
 }
 

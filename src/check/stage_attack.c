@@ -7,7 +7,6 @@
  */
 #include "check/check_inside.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <plexor/attack.h>
 #include <plexor/system.h>
@@ -24,20 +23,6 @@ typedef struct attack {
     int64_t made, right, reached, unlabelled, flat;
     double l2, linf, queries;
 } attack;
-
-static char *attack_chain(const attack *a, const px_attack_row *row)
-{
-    const px_attack_options *o = &a->options;
-    char eps[PX_REAL_TEXT], step[PX_REAL_TEXT];
-    px_text text = {0};
-    px_text_format(
-        &text,
-        "{\"method\":\"%s\",\"norm\":\"%s\",\"eps\":%s,\"step_size\":%s,\"steps\":%" PRId64
-        ",\"restart\":%" PRId64 "}",
-        o->method, px_norm_name(o->norm), px_real_text(o->eps, eps),
-        px_real_text(o->step_size, step), row->steps, row->restart);
-    return px_text_take(&text);
-}
 
 static px_status attack_emit(void *context, const px_attack_made *made, px_error *err)
 {
@@ -57,28 +42,7 @@ static px_status attack_emit(void *context, const px_attack_made *made, px_error
         a->l2 += form->l2;
         a->linf += form->linf;
     }
-    char *chain = attack_chain(a, row);
-    if (!chain)
-        return pxi_check_nomem(err);
-    const pxi_finding finding = {
-        .input = row->input,
-        .label = row->truth,
-        .before = row->before,
-        .predicted = form->predicted,
-        .confidence_before = row->confidence_before,
-        .confidence = form->confidence,
-        .l0 = form->l0,
-        .l2 = form->l2,
-        .linf = form->linf,
-        .executions = row->forwards,
-        .chain = chain,
-        .original = made->original,
-        .exact = made->exact,
-        .bytes = made->bytes,
-    };
-    const px_status status = pxi_findings_put(&a->findings, &finding, err);
-    free(chain);
-    return status;
+    return px_pairs_put_attack(a->findings.pairs, &a->options, made, err);
 }
 
 static px_status attack_begin(attack *a, px_error *err)
@@ -135,7 +99,7 @@ static px_status attack_pieces(attack *a, px_error *err)
         if (!pxi_check_tick(c, base + job.count, a->count))
             return px_fail(err, PX_E_CANCELLED, "stopped while inputs were attacked");
     }
-    return pxi_findings_finish(&a->findings, err);
+    return pxi_findings_finish(c, &a->findings, err);
 }
 
 static void attack_write(const attack *a, px_json *out)

@@ -4,7 +4,6 @@
  */
 #include "check/check_suspects.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <plexor/select.h>
 #include <plexor/synthesize.h>
@@ -62,21 +61,8 @@ static px_status synthesize_emit(void *context, const px_synthesis_made *made, p
 {
     synthesize *s = context;
     const px_synthesis_row *row = made->row;
-    const px_synthesis_options *o = &s->options;
-    char step[PX_REAL_TEXT], distance[PX_REAL_TEXT];
-    px_text chain = {0};
-    int64_t changed = 0;
     double confidence = NAN;
     PX_TRY(synthesize_confidence(s, made, &confidence, err));
-    for (size_t i = 0; i < s->c->floats; i++) {
-        const float now = made->bytes ? (float)made->bytes[i] : made->exact[i];
-        changed += now != made->original[i];
-    }
-    px_text_format(&chain,
-                   "{\"engine\":\"synthesize\",\"neurons\":%" PRId64
-                   ",\"step\":%s,\"distance\":%s,\"iterations\":%" PRId64 "}",
-                   row->neurons, px_real_text(o->step, step), px_real_text(o->distance, distance),
-                   o->iterations);
     s->made++;
     s->faults += row->stored.predicted >= 0 && row->stored.predicted != row->label;
     s->unchanged += row->unchanged_stored;
@@ -87,26 +73,8 @@ static px_status synthesize_emit(void *context, const px_synthesis_made *made, p
     s->loss += row->stored.loss;
     s->raised += row->stored.rose;
     s->neurons += row->neurons;
-    const pxi_finding finding = {
-        .input = row->input,
-        .label = row->label,
-        .before = row->before,
-        .predicted = row->stored.predicted,
-        .confidence_before = (double)s->c->confidence[row->input],
-        .confidence = confidence,
-        .l0 = changed,
-        .l2 = row->stored.l2,
-        .linf = row->stored.linf,
-        .executions = o->iterations,
-        .chain = px_text_get(&chain),
-        .original = made->original,
-        .exact = made->exact,
-        .bytes = made->bytes,
-    };
-    const px_status status = px_text_failed(&chain) ? pxi_check_nomem(err)
-                                                    : pxi_findings_put(&s->findings, &finding, err);
-    px_text_done(&chain);
-    return status;
+    return px_pairs_put_synthesis(s->findings.pairs, &s->options, made,
+                                  (double)s->c->confidence[row->input], confidence, err);
 }
 
 /* Gradients start at another place of the layers than spectra are taken at. */
@@ -230,7 +198,7 @@ static px_status synthesize_pieces(synthesize *s, px_error *err)
         if (!pxi_check_tick(c, s->base + job.count, s->count))
             return px_fail(err, PX_E_CANCELLED, "stopped while inputs were synthesized");
     }
-    return pxi_findings_finish(&s->findings, err);
+    return pxi_findings_finish(s->c, &s->findings, err);
 }
 
 static void synthesize_write(const synthesize *s, px_json *out)

@@ -1,7 +1,6 @@
 /* src/cli/attack_files.c - results of an attack as a campaign, and on a contact sheet */
 #include "cli/attack_files.h"
 
-#include <inttypes.h>
 #include <plexor/synthesize.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,52 +35,6 @@ px_status attack_campaign_identify(attack_files *f, const px_model *model, int c
     const px_status status = pair_campaign_identify(&f->pairs, f->inputs, o->keep_float, model,
                                                     classes, px_json_text(&json), seed, err);
     px_json_done(&json);
-    return status;
-}
-
-static char *files_chain(const attack_files *f, const px_attack_row *row)
-{
-    const px_attack_options *o = &f->options;
-    char number[PX_REAL_TEXT];
-    px_text text = {0};
-    px_text_format(&text, "{\"method\":\"%s\",\"norm\":\"%s\"", o->method, px_norm_name(o->norm));
-    if (o->eps > 0.0)
-        px_text_format(&text, ",\"eps\":%s", px_real_text(o->eps, number));
-    if (o->step_size > 0.0)
-        px_text_format(&text, ",\"step_size\":%s", px_real_text(o->step_size, number));
-    px_text_format(&text, ",\"steps\":%" PRId64 ",\"restart\":%" PRId64, row->steps, row->restart);
-    if (row->target >= 0)
-        px_text_format(&text, ",\"target\":%" PRId64, row->target);
-    px_text_add(&text, "}");
-    return px_text_take(&text);
-}
-
-static px_status files_put(attack_files *f, const px_attack_made *made, px_error *err)
-{
-    const px_attack_row *row = made->row;
-    const px_attack_form *form = &row->stored;
-    char *chain = files_chain(f, row);
-    if (!chain)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    const px_status status = pair_campaign_put(&f->pairs,
-                                               &(pair_made){
-                                                   .input = row->input,
-                                                   .label = row->truth,
-                                                   .before = row->before,
-                                                   .predicted = form->predicted,
-                                                   .confidence_before = row->confidence_before,
-                                                   .confidence = form->confidence,
-                                                   .l0 = form->l0,
-                                                   .l2 = form->l2,
-                                                   .linf = form->linf,
-                                                   .executions = row->forwards,
-                                                   .chain = chain,
-                                                   .original = made->original,
-                                                   .exact = made->exact,
-                                                   .bytes = made->bytes,
-                                               },
-                                               err);
-    free(chain);
     return status;
 }
 
@@ -182,7 +135,7 @@ px_status attack_files_add(void *context, const px_attack_made *made, px_error *
     if (row->skipped || row->before < 0 || row->before != row->truth)
         return PX_OK; /* it was wrong to begin with */
     if (f->pairs.campaign)
-        PX_TRY(files_put(f, made, err));
+        PX_TRY(px_pairs_put_attack(f->pairs.pairs, &f->options, made, err));
     return f->sheets[1] ? sheet_add(f, made, err) : PX_OK;
 }
 
@@ -190,7 +143,7 @@ px_status attack_files_finish(attack_files *f, const char *sheet, const char *co
                               double seconds, px_error *err)
 {
     if (f->pairs.campaign)
-        PX_TRY(pair_campaign_finish(&f->pairs, command, seconds, err));
+        PX_TRY(px_pairs_finish(f->pairs.pairs, command, seconds, err));
     return sheet ? px_sheet_save(f->sheets[f->on_sheet[0] ? 0 : 1], sheet, err) : PX_OK;
 }
 

@@ -307,8 +307,8 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
         cli_command_line(&command, argc, argv);
         status = px_text_failed(&command)
                      ? px_fail(err, PX_E_NOMEM, "out of memory")
-                     : pair_campaign_finish(&w->campaign.pairs, px_text_get(&command),
-                                            px_synthesis_sum(w->synthesis).seconds, err);
+                     : px_pairs_finish(w->campaign.pairs.pairs, px_text_get(&command),
+                                       px_synthesis_sum(w->synthesis).seconds, err);
         px_text_done(&command);
     }
     return status;

@@ -1,9 +1,7 @@
 /* src/cli/synthesize_campaign.c - synthesised inputs as a campaign */
 #include "cli/synthesize_campaign.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool synthesize_is_campaign(const char *to)
@@ -55,38 +53,5 @@ px_status synthesize_campaign_begin(synthesize_campaign *to, const cli_inputs *i
 px_status synthesize_campaign_add(void *context, const px_synthesis_made *made, px_error *err)
 {
     synthesize_campaign *to = context;
-    const px_synthesis_row *row = made->row;
-    const px_synthesis_options *o = &to->options;
-    char step[PX_REAL_TEXT], distance[PX_REAL_TEXT];
-    px_text chain = {0};
-    int64_t changed = 0;
-    for (size_t i = 0; i < to->pairs.inputs->floats; i++) {
-        const float now = to->pairs.rounds ? (float)made->bytes[i] : made->exact[i];
-        changed += now != made->original[i];
-    }
-    px_text_format(&chain,
-                   "{\"engine\":\"synthesize\",\"neurons\":%" PRId64
-                   ",\"step\":%s,\"distance\":%s,\"iterations\":%" PRId64 "}",
-                   row->neurons, px_real_text(o->step, step), px_real_text(o->distance, distance),
-                   o->iterations);
-    const pair_made pair = {
-        .input = row->input,
-        .label = row->label,
-        .before = row->before,
-        .predicted = row->stored.predicted,
-        .confidence_before = NAN,
-        .confidence = NAN,
-        .l0 = changed,
-        .l2 = row->stored.l2,
-        .linf = row->stored.linf,
-        .executions = o->iterations,
-        .chain = px_text_get(&chain),
-        .original = made->original,
-        .exact = made->exact,
-        .bytes = made->bytes,
-    };
-    const px_status status = px_text_failed(&chain) ? px_fail(err, PX_E_NOMEM, "out of memory")
-                                                    : pair_campaign_put(&to->pairs, &pair, err);
-    px_text_done(&chain);
-    return status;
+    return px_pairs_put_synthesis(to->pairs.pairs, &to->options, made, /* before= */ NAN, NAN, err);
 }
