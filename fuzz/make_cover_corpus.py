@@ -4,28 +4,17 @@ the form that the target takes (see there), and a profile of the neurons that th
 import io
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
-import zipfile
 
 import numpy as np
+
+from zip_members import convert, put
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL = os.path.join(HERE, "..", "tests", "cli", "models", "digits.onnx")
 FOLDER = os.path.join(HERE, "corpus", "cover")
-
-
-def put(name, members):
-    with open(os.path.join(FOLDER, name), "wb") as file:
-        for member, data in members:
-            file.write(struct.pack("<BI", len(member), len(data)) + member.encode() + data)
-
-
-def convert(name, path):
-    with zipfile.ZipFile(path) as archive:
-        put(name, [(i.filename, archive.read(i)) for i in archive.infolist()])
 
 
 def npy(array):
@@ -50,7 +39,7 @@ def profile():
         values = np.arange(count)
         for what, dtype in (("min", np.float32), ("max", np.float32), ("mean", float), ("m2", float)):
             members.append((f"{layer}/{what}.npy", npy(values.astype(dtype))))
-    put("profile-layers", members)
+    put(os.path.join(FOLDER, "profile-layers"), members)
 
 
 plexor = os.path.abspath(sys.argv[1])
@@ -61,11 +50,11 @@ with tempfile.TemporaryDirectory() as folder:
     learned = os.path.join(folder, "p")
     subprocess.run([plexor, "profile", MODEL, "--train", "digits", "--train-limit", "40", "-q",
                     "--set", "kmnc.k=4", "-o", learned], check=True, stdout=subprocess.DEVNULL)
-    convert("profile", learned)
+    convert(os.path.join(FOLDER, "profile"), learned)
     for criterion in json.loads(listed.stdout)["criteria"]:
         name = criterion["name"]
         state = os.path.join(folder, name)
         subprocess.run([plexor, "cover", MODEL, "--data", "digits", "--limit", "5", "-q", "--profile",
                         learned, "--set", "kmnc.k=4", "--criteria", name, "--state", state],
                        check=True, stdout=subprocess.DEVNULL)
-        convert("state-" + name, state)
+        convert(os.path.join(FOLDER, "state-" + name), state)
