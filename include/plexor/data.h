@@ -3,9 +3,10 @@
  *     px_preprocess pre;
  *     px_dataset *set = NULL;
  *     px_data_options options = px_data_options_default();
- *     px_preprocess_init(&pre, properties, property_count, &input_shape, NULL, NULL, NULL, NULL,
- * &err); if (px_dataset_open_for(&pre, &input_shape, "fashion-mnist", &options, &set, &err) ==
- * PX_OK) px_dataset_input(set, &pre, 0, input, &err); px_dataset_close(set);
+ *     px_preprocess_init(&pre, properties, count, &input_shape, NULL, NULL, NULL, NULL, &err);
+ *     px_dataset_open_for(&pre, &input_shape, "fashion-mnist", &options, &set, &err);
+ *     px_dataset_input(set, &pre, 0, input, &err);
+ *     px_dataset_close(set);
  *
  * A data set is lazy: pixels are decoded when asked for, and nothing is cached. After opening it is
  * read-only, and every function that takes a const px_dataset may be called from many threads at

@@ -182,19 +182,11 @@ px_status cli_plan_new(const cli_command *self, const px_model *model, const px_
 {
     const px_graph *graph = px_model_graph(model);
     const px_value *value = &graph->values[graph->inputs[0]];
-    px_feed feed = {.value = graph->inputs[0], .shape = *shape};
     bool free_axes = !value->has_shape;
     for (int d = 1; d < value->shape.rank; d++)
         free_axes |= value->shape.dim[d] < 0;
-    options.batch = batch;
-    if (free_axes) {
-        enum { FREE_AXES_BATCH = 8 };
-        feed.shape.dim[0] = batch > 0 ? batch : count < FREE_AXES_BATCH ? count : FREE_AXES_BATCH;
-        options.batch = feed.shape.dim[0];
-        options.feeds = &feed;
-        options.feed_count = 1;
-    }
-    PX_TRY(px_plan_new(model, &options, out, err));
+    options.batch = batch <= 0 && free_axes && count < CLI_OPEN_BATCH ? count : batch;
+    PX_TRY(cli_plan_open(model, free_axes ? shape : NULL, options, out, err));
     const int64_t baked = px_plan_batch(*out);
     if (px_plan_batch_is_baked(*out) && baked < count)
         cli_note(self,

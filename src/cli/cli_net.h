@@ -91,6 +91,14 @@ px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *s
                         const px_data_options *options, bool may_be_whole, px_dataset **out,
                         px_error *err);
 
+/* The shape of one picture where the network leaves sides open and --size (or its metadata, where
+ * `size` is NULL) tells them; rank 0: there is nothing to tell, or nothing tells it. */
+px_status cli_open_shape(const px_model *model, const char *size, px_shape *out, px_error *err);
+/* Compiles with that shape, NULL or rank 0: as declared. */
+enum { CLI_OPEN_BATCH = 8 }; /* inputs at a time where options.batch does not say, with a shape */
+px_status cli_plan_open(const px_model *model, const px_shape *open, px_plan_options options,
+                        px_plan **out, px_error *err);
+
 /* Compiles for the inputs at hand: `options` says what is kept and seeded, this adds the batch and,
  * where the file leaves axes free, the shape. Says so where an exporter baked in its batch. */
 px_status cli_plan_new(const cli_command *self, const px_model *model, const px_shape *shape,

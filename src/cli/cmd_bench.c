@@ -111,8 +111,9 @@ typedef struct bench_result {
     px_error why;
 } bench_result;
 
-static px_status bench_one(const px_model *model, bool backward, const cli_workers *workers,
-                           double seconds, int64_t rounds, bench_result *out, px_error *err)
+static px_status bench_one(const px_model *model, const px_shape *open, bool backward,
+                           const cli_workers *workers, double seconds, int64_t rounds,
+                           bench_result *out, px_error *err)
 {
     px_plan_options options = px_plan_options_default();
     px_plan *plan = NULL;
@@ -121,7 +122,7 @@ static px_status bench_one(const px_model *model, bool backward, const cli_worke
     options.input_grad = backward;
     px_status status = backward ? px_model_scores(model, &b.scores, err) : PX_OK;
     if (status == PX_OK)
-        status = px_plan_new(model, &options, &plan, err);
+        status = cli_plan_open(model, open, options, &plan, err);
     b.plan = plan;
     if (status == PX_OK)
         status = bench_prepare(&b, err);
@@ -142,8 +143,9 @@ static int bench_run(const cli_command *self, int argc, char **argv)
     cli_workers workers = {0};
     int64_t rounds = 5;
     double seconds = 1.0;
-    const char *path = NULL;
+    const char *path = NULL, *size = NULL;
     const cli_option options[] = {
+        CLI_STRING(0, "size", &size, "HxW", "of the pictures, where the network leaves it open"),
         CLI_INT(0, "rounds", &rounds, "N", 1, 1000, "the best of this many counts"),
         CLI_REAL(0, "seconds", &seconds, "S", 0.01, 3600, "length of a round"),
         CLI_WORKER_OPTIONS(&workers),
@@ -155,17 +157,20 @@ static int bench_run(const cli_command *self, int argc, char **argv)
         return stop;
     px_error err = {0};
     px_model *model = NULL;
+    px_shape open = {.rank = 0};
     double peak = 0.0;
     const int threads = workers.threads > 0 ? (int)workers.threads : px_cpu_count();
     bench_result forward = {0}, grad = {.per_s = (double)NAN};
     int rc = CLI_DONE;
     if (cli_model_load(self, path, &model, &err) != PX_OK ||
+        cli_open_shape(model, size, &open, &err) != PX_OK ||
         px_peak_gflops(threads, &peak, &err) != PX_OK ||
-        bench_one(model, false, &workers, seconds, rounds, &forward, &err) != PX_OK) {
+        bench_one(model, &open, false, &workers, seconds, rounds, &forward, &err) != PX_OK) {
         rc = cli_fail(self, &err);
         goto done;
     }
-    const px_status status = bench_one(model, true, &workers, seconds, rounds, &grad, &grad.why);
+    const px_status status =
+        bench_one(model, &open, true, &workers, seconds, rounds, &grad, &grad.why);
     if (status == PX_E_CANCELLED) {
         rc = cli_fail(self, &grad.why);
         goto done;

@@ -18,15 +18,21 @@ typedef struct info { /* what could be found out; a part that could not has its 
     int64_t parameters, statistics;
 } info;
 
-static void info_collect(info *in, const px_model *model, const cli_neurons *neurons, int64_t batch)
+static void info_collect(info *in, const px_model *model, const cli_neurons *neurons,
+                         const px_shape *open, int64_t batch)
 {
     px_plan_options options = px_plan_options_default();
     options.batch = batch;
     in->model = model;
     in->parameters = px_model_parameters(model, &in->statistics);
     in->unsupported = px_model_unsupported(model);
-    in->plan_error.status = px_plan_new(model, &options, &in->plan, &in->plan_error);
-    in->probe_error.status = cli_probe_new(model, neurons, NULL, &in->probe, &in->probe_error);
+    in->plan_error.status = cli_plan_open(model, open, options, &in->plan, &in->plan_error);
+    in->probe_error.status = cli_probe_new(model, neurons, open, &in->probe, &in->probe_error);
+    if (in->probe_error.status == PX_E_USAGE && !neurons->layers) { /* none of them is hidden */
+        cli_neurons all = *neurons;
+        all.layers = "all";
+        in->probe_error.status = cli_probe_new(model, &all, open, &in->probe, &in->probe_error);
+    }
     in->scores_error.status = px_model_scores(model, &in->scores, &in->scores_error);
 }
 
@@ -277,10 +283,11 @@ static int info_run(const cli_command *self, int argc, char **argv)
     cli_neurons neurons = {0};
     bool plan = false;
     int64_t batch = 0;
-    const char *path = NULL;
+    const char *path = NULL, *size = NULL;
     const cli_option options[] = {
         CLI_FLAG(0, "plan", &plan, "show the compiled steps and their kernels"),
         CLI_INT(0, "batch", &batch, "N", 0, 65536, "inputs at a time in that plan; 0: chosen"),
+        CLI_STRING(0, "size", &size, "HxW", "of the pictures, where the network leaves it open"),
         CLI_NEURON_OPTIONS(&neurons),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
@@ -290,11 +297,15 @@ static int info_run(const cli_command *self, int argc, char **argv)
         return stop;
     px_error err = {0};
     px_model *model = NULL;
-    if (cli_model_load(self, path, &model, &err) != PX_OK)
+    px_shape open;
+    if (cli_model_load(self, path, &model, &err) != PX_OK ||
+        cli_open_shape(model, size, &open, &err) != PX_OK) {
+        px_model_free(model);
         return cli_fail(self, &err);
+    }
     info in = {0};
     int rc = CLI_DONE;
-    info_collect(&in, model, &neurons, batch);
+    info_collect(&in, model, &neurons, &open, batch);
     if (in.probe_error.status ==
         PX_E_USAGE) /* a layer that does not exist, not a network we fail on */
         rc = cli_fail(self, &in.probe_error);
@@ -311,6 +322,7 @@ const cli_command cli_command_info = {
     .name = "info",
     .usage = "MODEL [--plan] [options]",
     .help = "show layers, shapes, parameters, cost, and what is not supported",
-    .examples = "plexor info net.onnx\nplexor info net.onnx --layers all --plan\n",
+    .examples = "plexor info net.onnx\nplexor info net.onnx --layers all --plan\n"
+                "plexor info net.onnx --size 224x224\n",
     .run = info_run,
 };
