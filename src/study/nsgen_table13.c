@@ -150,6 +150,13 @@ typedef struct comparison {
     const char *text;
 } comparison;
 
+/* Two standard errors of a difference between two accuracies (%) of n inputs, in points, at most:
+ * as if the inputs were not the same ones for both, and right or wrong at all strengths alike. */
+static double chance_points(double a, double b, double n)
+{
+    return 2.0 * sqrt((a * (100.0 - a) + b * (100.0 - b)) / n);
+}
+
 static void claim_more(const px_study *study, study_document *doc, const comparison *c)
 {
     study_claim claim = {0};
@@ -161,7 +168,16 @@ static void claim_more(const px_study *study, study_document *doc, const compari
         if (isnan(of[c->against]) || isnan(of[NG_FAULTS]))
             continue;
         fz_claim_subject(&claim.evidence, s);
-        px_text_format(&claim.evidence, "from %.2f%% to %.2f%%", of[c->against], of[NG_FAULTS]);
+        const bool anew = c->what && *c->what;
+        const double n =
+            arm_figure(study, s, NG_FAULTS, anew ? "inputs_anew" : "inputs", 1.0, UNKNOWN).mean;
+        const double change = of[NG_FAULTS] - of[c->against];
+        const double chance = chance_points(of[NG_FAULTS], of[c->against], n);
+        px_text_format(&claim.evidence,
+                       "from %.2f%% to %.2f%% (%s the %.1f points that a choice of %.0f inputs "
+                       "alone may make, training aside)",
+                       of[c->against], of[NG_FAULTS], fabs(change) > chance ? "beyond" : "within",
+                       chance, n);
         claim.run++;
         claim.held += of[NG_FAULTS] > of[c->against];
     }
