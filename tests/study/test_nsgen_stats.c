@@ -295,9 +295,10 @@ static void test_retrain(void **state)
               "run: needs Flowers-102 |");
     has(text, "| PGD, faults without a guide | 40.00 | 39.00 | 38.00 | 37.00 | 36.00 |");
     has(text, "- **does not hold**: retraining with NSGen's faults raises accuracy on S2");
-    has(text, "- **holds**: and on PGD->S2, mean of all strengths (the paper: by 8.55 points on "
-              "average). For 1 of 1. cifar-10 vgg16: from 28.00% to 43.00% (beyond the 1.9 points that "
-              "a choice of 5000 inputs alone may make, training aside).");
+    has(text,
+        "- **holds**: and on PGD->S2, mean of all strengths (the paper: by 8.55 points on "
+        "average). For 1 of 1. cifar-10 vgg16: from 28.00% to 43.00% (beyond the 1.9 points that "
+        "a choice of 5000 inputs alone may make, training aside).");
     has(text, "- **holds**: and on BIM->S2");
     has(text, "- **does not hold**: plexor's own question: by more than as many epochs");
     has(text, "- **holds**: plexor's own question: by more than as many faults");
