@@ -87,6 +87,7 @@ static px_status speed_open(speed *run, char **argv, px_error *err)
     px_paths_options options = px_paths_options_default();
     px_data_options data = px_data_options_default();
     data.limit = run->count = atoll(argv[3]);
+    data.shuffle = true; /* of all classes */
     options.layers = argv[4];
     options.steps = options.most_steps = atoi(argv[5]);
     options.threads = atoi(argv[7]);
@@ -95,8 +96,8 @@ static px_status speed_open(speed *run, char **argv, px_error *err)
     const px_graph *graph = px_model_graph(run->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(&run->pre, px_model_properties(run->model),
-                              px_model_property_count(run->model), input, NULL, NULL, NULL, NULL,
-                              err));
+                              px_model_property_count(run->model), input, NULL, "imagenet",
+                              "imagenet", NULL, err));
     PX_TRY(px_dataset_open_for(&run->pre, input, argv[2], &data, &run->set, err));
     run->count = px_dataset_count(run->set);
     const px_shape sample = px_dataset_shape(run->set);
