@@ -382,9 +382,9 @@ static void resnet_find(const px_model *model, const px_preprocess *pre, px_shap
     px_paths_free(paths);
 }
 
-/* Every cut layer of ResNet-20, four images: sums within 5 % at 50 steps (trapezoids: of 100 images 11
- * are not, docs/explain.md), and nearer on the whole with more.
- * Sums that are made right bring their parts nearer to what many steps find, too. */
+/* Every cut layer of ResNet-20, four images: sums within 5 % at 50 steps (trapezoids: of 100 images
+ * 11 are not, docs/explain.md), and nearer on the whole with more. Sums that are made right bring
+ * their parts nearer to what many steps find, too. */
 static void test_resnet(void **state)
 {
     (void)state;
