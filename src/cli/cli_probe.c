@@ -4,10 +4,10 @@
 px_status cli_open_shape(const px_model *model, const char *size, px_shape *out, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
-    const px_value *input = &graph->values[graph->inputs[0]];
+    const px_value *input = graph->input_count == 1 ? &graph->values[graph->inputs[0]] : NULL;
     px_preprocess pre;
     *out = (px_shape){.rank = 0};
-    if (graph->input_count != 1 || !input->has_shape || input->shape.rank != 4)
+    if (!input || !input->has_shape || input->shape.rank != 4)
         return size ? px_fail(err, PX_E_MISMATCH, "--size: '%.200s' does not take pictures",
                               px_model_path(model))
                     : PX_OK;
