@@ -57,6 +57,8 @@ def small():
                   node("GlobalAveragePool", ["r"], ["g"], name="pool"),
                   node("Flatten", ["g"], ["logits"], name="flat")],
          [value("x", ["N", 1, "H", "W"])], [value("logits", ["N", 4])], {"w": weights})
+    # nothing goes in
+    save("none", [node("Relu", ["c"], ["y"], name="relu")], [], [value("y", [1, 3])], {"c": np.ones((1, 3), np.float32)})
     # the exporter's own batch is in the graph, so it cannot be changed
     save("baked", [node("Reshape", ["x", "one"], ["r"], name="reshape"), node("Relu", ["r"], ["y"], name="relu")],
          [value("x", [1, 3])], [value("y", [1, 3])], {"one": np.array([1, 3], np.int64)})
