@@ -13,6 +13,7 @@
 #define PLEXOR_RNG_H
 
 #include <plexor/error.h>
+#include <stddef.h>
 #include <stdint.h>
 
 PX_BEGIN_DECLS
@@ -78,7 +79,8 @@ PX_API px_random px_rng(uint64_t seed, uint32_t component, uint32_t item, uint32
 PX_API void px_rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 PX_API uint32_t px_rng_u32(px_random *r);
-PX_API double px_rng_u01(px_random *r);    /* k * 2^-24 in [0, 1) */
+PX_API void px_rng_fill(px_random *r, uint32_t *words, size_t count); /* so many of these at once */
+PX_API double px_rng_u01(px_random *r);                               /* k * 2^-24 in [0, 1) */
 PX_API double px_rng_normal(px_random *r); /* Box-Muller, cosine half; two words per draw */
 
 /* Uniform below `bound`, which is at least 1. */

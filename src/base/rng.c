@@ -3,20 +3,24 @@
 
 #include <math.h>
 
+static inline void philox_round(uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3, int round,
+                                const uint32_t key[2])
+{
+    const uint32_t k0 = key[0] + (uint32_t)round * 0x9E3779B9u;
+    const uint32_t k1 = key[1] + (uint32_t)round * 0xBB67AE85u;
+    const uint64_t p0 = (uint64_t)0xD2511F53u * *c0;
+    const uint64_t p1 = (uint64_t)0xCD9E8D57u * *c2;
+    *c0 = (uint32_t)(p1 >> 32) ^ *c1 ^ k0;
+    *c1 = (uint32_t)p1;
+    *c2 = (uint32_t)(p0 >> 32) ^ *c3 ^ k1;
+    *c3 = (uint32_t)p0;
+}
+
 void px_rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
-    uint32_t k0 = key[0], k1 = key[1];
-    for (int round = 0; round < 10; round++) {
-        const uint64_t p0 = (uint64_t)0xD2511F53u * c0;
-        const uint64_t p1 = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-        c1 = (uint32_t)p1;
-        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-        c3 = (uint32_t)p0;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
+    for (int round = 0; round < 10; round++)
+        philox_round(&c0, &c1, &c2, &c3, round, key);
     out[0] = c0;
     out[1] = c1;
     out[2] = c2;
@@ -40,6 +44,49 @@ uint32_t px_rng_u32(px_random *r)
         r->used = 0;
     }
     return r->word[r->used++];
+}
+
+/* Neighbouring blocks side by side, which a compiler puts into vector registers. */
+enum { fill_lanes = 16 };
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define FILL_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FILL_WIDE
+#endif
+
+FILL_WIDE static void fill_blocks(const uint32_t counter[4], const uint32_t key[2],
+                                  uint32_t out[4 * fill_lanes])
+{
+    uint32_t c0[fill_lanes], c1[fill_lanes], c2[fill_lanes], c3[fill_lanes];
+    for (uint32_t i = 0; i < fill_lanes; i++) {
+        c0[i] = counter[0] + i;
+        c1[i] = counter[1];
+        c2[i] = counter[2];
+        c3[i] = counter[3];
+    }
+    for (int round = 0; round < 10; round++)
+        for (int i = 0; i < fill_lanes; i++)
+            philox_round(&c0[i], &c1[i], &c2[i], &c3[i], round, key);
+    for (int i = 0; i < fill_lanes; i++) {
+        out[4 * i] = c0[i];
+        out[4 * i + 1] = c1[i];
+        out[4 * i + 2] = c2[i];
+        out[4 * i + 3] = c3[i];
+    }
+}
+
+void px_rng_fill(px_random *r, uint32_t *words, size_t count)
+{
+    size_t done = 0;
+    while (done < count && r->used < 4)
+        words[done++] = r->word[r->used++];
+    for (; count - done >= 4 * fill_lanes; done += 4 * fill_lanes) {
+        fill_blocks(r->counter, r->key, words + done);
+        r->counter[0] += fill_lanes;
+    }
+    while (done < count)
+        words[done++] = px_rng_u32(r);
 }
 
 double px_rng_u01(px_random *r)

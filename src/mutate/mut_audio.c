@@ -44,8 +44,13 @@ static px_status audio_noise_apply(const double *v, const int16_t *in, int16_t *
     for (size_t i = 0; i < count; i++)
         energy += (double)in[i] * in[i]; /* whole numbers: exact in any order */
     const double sigma = sqrt(energy / (double)count) * audio_factor(-v[0]);
-    for (size_t i = 0; i < count; i++)
-        out[i] = audio_sample(in[i] + sigma * pxi_normal(&random));
+    for (size_t first = 0; first < count; first += PXI_NORMALS) {
+        const size_t end = PX_MIN(count, first + PXI_NORMALS);
+        double normals[PXI_NORMALS];
+        pxi_normals(&random, normals, end - first);
+        for (size_t i = first; i < end; i++)
+            out[i] = audio_sample(in[i] + sigma * normals[i - first]);
+    }
     return PX_OK;
 }
 

@@ -90,16 +90,22 @@ static px_status noise_apply(const double *v, const uint8_t *in, uint8_t *out, i
     (void)err;
     const size_t size = (size_t)height * (size_t)width * (size_t)channels;
     px_random random = noise_random(v[1]);
+    const bool speckle = (int)v[0] == NOISE_SPECKLE, wrap = v[2] != 0.0;
     const double sigma = sqrt(0.1);
     memcpy(out, in, size);
     if ((int)v[0] == NOISE_SALT) {
         noise_salt(&random, out, size);
         return PX_OK;
     }
-    for (size_t i = 0; i < size; i++) {
-        const double n = pxi_normal(&random);
-        const double value = (int)v[0] == NOISE_GAUSSIAN ? in[i] + sigma * n : in[i] + in[i] * n;
-        out[i] = v[2] != 0.0 ? noise_wrap(value) : pxi_level(value);
+    for (size_t first = 0; first < size; first += PXI_NORMALS) {
+        const size_t end = PX_MIN(size, first + PXI_NORMALS);
+        double normals[PXI_NORMALS];
+        pxi_normals(&random, normals, end - first);
+        for (size_t i = first; i < end; i++) {
+            const double n = normals[i - first], share = speckle ? in[i] : sigma;
+            const double value = in[i] + share * n;
+            out[i] = wrap ? noise_wrap(value) : pxi_level(value);
+        }
     }
     return PX_OK;
 }
@@ -134,10 +140,15 @@ static px_status white_noise_near(const double *v, const uint8_t *origin, const 
     const double sigma = 255.0 * v[0];
     const int bound = (int)(255.0 * v[1] + 0x1p-30);
     px_random random = noise_random(v[2]);
-    for (size_t i = 0; i < size; i++) {
-        const int level = pxi_level(in[i] + sigma * pxi_normal(&random));
-        const int least = origin[i] - bound, most = origin[i] + bound;
-        out[i] = (uint8_t)(level < least ? least : level > most ? most : level);
+    for (size_t first = 0; first < size; first += PXI_NORMALS) {
+        const size_t end = PX_MIN(size, first + PXI_NORMALS);
+        double normals[PXI_NORMALS];
+        pxi_normals(&random, normals, end - first);
+        for (size_t i = first; i < end; i++) {
+            const int level = pxi_level(in[i] + sigma * normals[i - first]);
+            const int least = origin[i] - bound, most = origin[i] + bound;
+            out[i] = (uint8_t)(level < least ? least : level > most ? most : level);
+        }
     }
     return PX_OK;
 }

@@ -13,7 +13,8 @@ void pxi_sin_cos_degrees(double degrees, double *sine, double *cosine);
 double pxi_exp(double x); /* x <= 0; 0 below -700 */
 double pxi_log(double x); /* x positive and normal */
 
-/* As px_rng_normal(), with these. */
-double pxi_normal(px_random *random);
+/* The next normal numbers of a stream: as px_rng_normal() draws them, with these. */
+enum { PXI_NORMALS = 256 }; /* as many as are worth asking for at once, and the most */
+void pxi_normals(px_random *random, double *out, size_t count);
 
 #endif

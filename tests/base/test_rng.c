@@ -44,6 +44,24 @@ static void test_stream_is_addressable(void **state)
     assert_true(px_rng_u01(&r) == (block[1] >> 8) / 16777216.0);
 }
 
+static void test_many_words_at_once(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 2, 64, 3, 63, 65, 130, 4, 200};
+    px_random many = px_rng(42, PX_RNG_TEST, 3, 5);
+    many.counter[0] = UINT32_MAX - 20; /* goes past the last block */
+    px_random one = many;
+    for (size_t k = 0; k < PX_LEN(counts); k++) {
+        uint32_t words[201];
+        words[counts[k]] = 12345;
+        px_rng_fill(&many, words, counts[k]);
+        for (size_t i = 0; i < counts[k]; i++)
+            assert_int_equal(words[i], px_rng_u32(&one));
+        assert_int_equal(words[counts[k]], 12345);
+    }
+    assert_int_equal(px_rng_u32(&many), px_rng_u32(&one));
+}
+
 static void test_normal_moments(void **state)
 {
     (void)state;
@@ -113,9 +131,13 @@ static void test_choose(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_philox),         cmocka_unit_test(test_stream_is_addressable),
-        cmocka_unit_test(test_normal_moments), cmocka_unit_test(test_below_is_uniform),
-        cmocka_unit_test(test_permutation),    cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_philox),
+        cmocka_unit_test(test_stream_is_addressable),
+        cmocka_unit_test(test_many_words_at_once),
+        cmocka_unit_test(test_normal_moments),
+        cmocka_unit_test(test_below_is_uniform),
+        cmocka_unit_test(test_permutation),
+        cmocka_unit_test(test_choose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -294,6 +294,27 @@ static void test_plain_math(void **state)
     assert_true(pxi_exp(-1000) == 0.0);
 }
 
+/* Many at once are those that are drawn one by one, and the stream goes on where it should. */
+static void test_normals(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 2, 31, 32, 33, PXI_NORMALS, 0, 7, PXI_NORMALS};
+    px_random many = px_rng(5, PX_RNG_MUTATE_NOISE, 1, 2), one = many;
+    px_rng_u32(&many); /* not at the beginning of a block */
+    px_rng_u32(&one);
+    for (size_t k = 0; k < PX_LEN(counts); k++) {
+        double normals[PXI_NORMALS];
+        pxi_normals(&many, normals, counts[k]);
+        for (size_t i = 0; i < counts[k]; i++) {
+            double sine, cosine;
+            const double radius = sqrt(-2.0 * pxi_log(1.0 - px_rng_u01(&one)));
+            pxi_sin_cos_degrees(360.0 * px_rng_u01(&one), &sine, &cosine);
+            assert_true(normals[i] == radius * cosine);
+        }
+    }
+    assert_int_equal(px_rng_u32(&many), px_rng_u32(&one));
+}
+
 /* Every allocation fails once. */
 static void test_memory(void **state)
 {
@@ -322,7 +343,8 @@ int main(void)
         cmocka_unit_test(test_flat),       cmocka_unit_test(test_channels),
         cmocka_unit_test(test_sets),       cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_refusals),   cmocka_unit_test(test_forever),
-        cmocka_unit_test(test_plain_math), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_plain_math), cmocka_unit_test(test_normals),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
