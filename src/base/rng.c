@@ -1,6 +1,8 @@
 /* src/base/rng.c - Philox4x32-10 and what is drawn from it */
 #include <plexor/rng.h>
 
+#include "base/wide.h"
+
 #include <math.h>
 
 static inline void philox_round(uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3, int round,
@@ -49,14 +51,8 @@ uint32_t px_rng_u32(px_random *r)
 /* Neighbouring blocks side by side, which a compiler puts into vector registers. */
 enum { fill_lanes = 16 };
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define FILL_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FILL_WIDE
-#endif
-
-FILL_WIDE static void fill_blocks(const uint32_t counter[4], const uint32_t key[2],
-                                  uint32_t out[4 * fill_lanes])
+PXI_WIDE static void fill_blocks(const uint32_t counter[4], const uint32_t key[2],
+                                 uint32_t out[4 * fill_lanes])
 {
     uint32_t c0[fill_lanes], c1[fill_lanes], c2[fill_lanes], c3[fill_lanes];
     for (uint32_t i = 0; i < fill_lanes; i++) {

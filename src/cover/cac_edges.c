@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-PXI_CLONES static void add_scaled(float *restrict to, const float *restrict from, float factor,
-                                  int64_t count)
+PXI_WIDE static void add_scaled(float *restrict to, const float *restrict from, float factor,
+                                int64_t count)
 {
     for (int64_t m = 0; m < count; m++)
         to[m] += factor * from[m];
@@ -29,8 +29,8 @@ void pxi_cac_contributions(const pxi_cac_layer *layer, int64_t group, const floa
 }
 
 /* Rows n .. n + 3 at once, so that u is read once for four of them. */
-PXI_CLONES static void four_rows(const float *restrict keep, const float *restrict u, int64_t pg,
-                                 int64_t qg, float *restrict y)
+PXI_WIDE static void four_rows(const float *restrict keep, const float *restrict u, int64_t pg,
+                               int64_t qg, float *restrict y)
 {
     for (int64_t i = 0; i < pg; i++) {
         const float a = keep[i], b = keep[pg + i], c = keep[2 * pg + i], d = keep[3 * pg + i];

@@ -17,8 +17,8 @@ void pxi_clusters_done(pxi_clusters *clusters)
 }
 
 /* Squared distances from x to the sixteen centres of a group. */
-PXI_CLONES static void group_distances(const float *restrict group, const float *restrict x,
-                                       int64_t dim, float *restrict out)
+PXI_WIDE static void group_distances(const float *restrict group, const float *restrict x,
+                                     int64_t dim, float *restrict out)
 {
     float sum[LANES] = {0};
     for (int64_t d = 0; d < dim; d++)

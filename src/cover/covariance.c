@@ -85,8 +85,8 @@ double pxi_moments_covariance(const pxi_moments *moments, size_t layer, int64_t 
     return norm;
 }
 
-PXI_CLONES static double row_norm(const double *restrict cov, const double *restrict d,
-                                  int64_t count, double keep, double scale)
+PXI_WIDE static double row_norm(const double *restrict cov, const double *restrict d, int64_t count,
+                                double keep, double scale)
 {
     double lane[8] = {0}; /* sums of fixed shape: the same bits on any machine */
     int64_t j = 0;

@@ -82,9 +82,9 @@ static int64_t panel_fill(double *panel, int64_t stride, const px_rows *rows, in
 }
 
 /* out[a][b] = sum over rows of panel[a] * panel[b], the rows in order. */
-PXI_CLONES static void panel_tile(const double *restrict left, const double *restrict right,
-                                  int64_t rows, int64_t stride,
-                                  double out[restrict TILE_ROWS][TILE_COLUMNS])
+PXI_WIDE static void panel_tile(const double *restrict left, const double *restrict right,
+                                int64_t rows, int64_t stride,
+                                double out[restrict TILE_ROWS][TILE_COLUMNS])
 {
     double sum[TILE_ROWS][TILE_COLUMNS] = {{0}};
     for (int64_t r = 0; r < rows; r++, left += stride, right += stride)
@@ -112,8 +112,8 @@ static void moments_products(pxi_moments *moments, const pxi_moments_layer *laye
         }
 }
 
-PXI_CLONES static void panel_sums(const double *restrict panel, int64_t rows, int64_t stride,
-                                  int64_t columns, double *restrict out)
+PXI_WIDE static void panel_sums(const double *restrict panel, int64_t rows, int64_t stride,
+                                int64_t columns, double *restrict out)
 {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t n = 0; n < columns; n++)

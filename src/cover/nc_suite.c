@@ -47,7 +47,7 @@ void pxi_nc_suite_done(pxi_nc_suite *suite)
 }
 
 /* Least and largest of x[0..count), starting from what *low and *high are. */
-PXI_CLONES static void suite_range(const float *x, int64_t count, float *low, float *high)
+PXI_WIDE static void suite_range(const float *x, int64_t count, float *low, float *high)
 {
     float least = *low, most = *high;
     for (int64_t n = 0; n < count; n++) {
@@ -58,7 +58,7 @@ PXI_CLONES static void suite_range(const float *x, int64_t count, float *low, fl
     *high = most;
 }
 
-PXI_CLONES static void suite_tops(const float *restrict x, int64_t count, float *restrict top)
+PXI_WIDE static void suite_tops(const float *restrict x, int64_t count, float *restrict top)
 {
     for (int64_t n = 0; n < count; n++)
         top[n] = x[n] > top[n] ? x[n] : top[n];

@@ -15,6 +15,7 @@
  */
 #include "cover/sa.h"
 #include "base/memory.h"
+#include "base/wide.h"
 #include "engine/prim.h"
 
 #include <math.h>
@@ -62,8 +63,7 @@ static float float_down(double x)
 /* --- exact distances
  * -------------------------------------------------------------------------------- */
 
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static double
-difference_norm2(const float *x, const float *y, int64_t d)
+PXI_WIDE static double difference_norm2(const float *x, const float *y, int64_t d)
 {
     double sum[8] = {0};
     int64_t j = 0;
@@ -160,8 +160,7 @@ static void seeker_compact(const dsa *m, dsa_seeker *s)
 }
 
 /* The least of high2[j] - 2 g[j]. */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static float
-least_high(const float *g, const float *high2, int64_t count)
+PXI_WIDE static float least_high(const float *g, const float *high2, int64_t count)
 {
     float lane[16];
     for (int k = 0; k < 16; k++)
@@ -182,8 +181,7 @@ least_high(const float *g, const float *high2, int64_t count)
 }
 
 /* Whether any of up to 64 has low2[j] - 2 g[j] <= bound. */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static bool
-any_low(const float *g, const float *low2, int64_t count, float bound)
+PXI_WIDE static bool any_low(const float *g, const float *low2, int64_t count, float bound)
 {
     int any = 0;
     for (int64_t j = 0; j < count; j++)
@@ -289,9 +287,11 @@ static double dsa_scale(const dsa *m)
     double most = 0.0;
     for (int64_t i = 0; i < m->set->count; i++) {
         const float *trace = pxi_sa_trace(m->set, i);
-        for (size_t j = 0; j < m->d; j++)
-            most = fmax(most, fabs((double)trace[m->columns.at ? m->columns.at[j] : (int64_t)j] -
-                                   m->mean[j]));
+        for (size_t j = 0; j < m->d; j++) {
+            const int64_t at = m->columns.at ? m->columns.at[j] : (int64_t)j;
+            const double off = fabs((double)trace[at] - m->mean[j]);
+            most = PX_MAX(off, most); /* as fmax(), which gcc 12 cannot compile here for arm64 */
+        }
     }
     int exponent = 0;
     if (most > 0.0)

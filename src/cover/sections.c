@@ -66,9 +66,9 @@ px_status pxi_sections_new(const px_extractor *extractor, const px_ranges *range
 }
 
 /* Values outside stay away from the conversion: what does not fit an integer is undefined. */
-PXI_CLONES static void sections_floor(const float *restrict x, const float *restrict low,
-                                      const float *restrict high, const double *restrict inverse,
-                                      int64_t count, int32_t k, int32_t *restrict out)
+PXI_WIDE static void sections_floor(const float *restrict x, const float *restrict low,
+                                    const float *restrict high, const double *restrict inverse,
+                                    int64_t count, int32_t k, int32_t *restrict out)
 {
     for (int64_t n = 0; n < count; n++) {
         const bool inside = x[n] >= low[n] && x[n] <= high[n];
@@ -78,9 +78,9 @@ PXI_CLONES static void sections_floor(const float *restrict x, const float *rest
     }
 }
 
-PXI_CLONES static void sections_ceil(const float *restrict x, const float *restrict low,
-                                     const float *restrict high, const double *restrict inverse,
-                                     int64_t count, int32_t k, int32_t *restrict out)
+PXI_WIDE static void sections_ceil(const float *restrict x, const float *restrict low,
+                                   const float *restrict high, const double *restrict inverse,
+                                   int64_t count, int32_t k, int32_t *restrict out)
 {
     for (int64_t n = 0; n < count; n++) {
         const bool inside = x[n] >= low[n] && x[n] <= high[n];

@@ -139,8 +139,8 @@ px_status pxi_slots_load(void *state, const px_npz *from, const char *prefix, px
     return PX_OK;
 }
 
-PXI_CLONES static void row_extremes(const float *restrict x, int64_t width, float *restrict low,
-                                    float *restrict high)
+PXI_WIDE static void row_extremes(const float *restrict x, int64_t width, float *restrict low,
+                                  float *restrict high)
 {
     for (int64_t n = 0; n < width; n++) {
         low[n] = x[n] < low[n] ? x[n] : low[n];

@@ -13,7 +13,7 @@ static inline int32_t order_key(float x)
     return bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
 }
 
-PXI_CLONES static int32_t count_from(const float *x, int32_t n, int32_t least)
+PXI_WIDE static int32_t count_from(const float *x, int32_t n, int32_t least)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < n; i++)

@@ -6,10 +6,8 @@
 
 #include <stdlib.h>
 
-#if defined __x86_64__ && defined __GNUC__ && !defined __clang__
-#define SUMS_FUSED                                                      \
-    __attribute__((target_clones("avx512f", "arch=haswell", "default"), \
-                   optimize("fp-contract=fast")))
+#if defined __GNUC__ && !defined __clang__
+#define SUMS_FUSED PXI_WIDE_FUSED __attribute__((optimize("fp-contract=fast")))
 #else
 #define SUMS_FUSED
 #endif
@@ -195,8 +193,8 @@ static inline __attribute__((always_inline)) void lanes_sums(const pxi_window_su
 }
 
 /* All channels of one sample. The order of additions is the same in any layout. */
-PXI_CLONES static void sums_classes(const pxi_window_sums *sums, const float *x,
-                                    const int64_t stride[3], double *out)
+PXI_WIDE static void sums_classes(const pxi_window_sums *sums, const float *x,
+                                  const int64_t stride[3], double *out)
 {
     const int64_t channels = sums->in_channels;
     int64_t c = 0;
@@ -211,8 +209,8 @@ PXI_CLONES static void sums_classes(const pxi_window_sums *sums, const float *x,
 }
 
 /* terms[(a, b)][channel]: what offset (a, b) meets. `column` is scratch: [x classes][channels]. */
-PXI_CLONES static void sums_terms(const pxi_window_sums *sums, const double *restrict classes,
-                                  double *restrict column, float *restrict terms)
+PXI_WIDE static void sums_terms(const pxi_window_sums *sums, const double *restrict classes,
+                                double *restrict column, float *restrict terms)
 {
     const int64_t channels = sums->in_channels, wide = sums->x.classes * channels;
     for (int64_t a = 0; a < sums->y.kernel; a++) {

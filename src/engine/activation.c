@@ -7,6 +7,8 @@
  */
 #include "engine/plan.h"
 
+#include "base/wide.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -71,8 +73,8 @@ bool pxi_act_from_step(const pxi_step *step, bool gradient, pxi_act *out)
         g[i] = d == 0.0f ? 0.0f : dy[i] * d; \
     }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-act_gradient(const pxi_act *act, const float *y, const float *dy, float *g, size_t count)
+PXI_WIDE static void act_gradient(const pxi_act *act, const float *y, const float *dy, float *g,
+                                  size_t count)
 {
     const float alpha = act->alpha, beta = act->beta;
     switch (act->kind) {
@@ -106,8 +108,7 @@ act_gradient(const pxi_act *act, const float *y, const float *dy, float *g, size
     }
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-act_add(const float *from, float *to, size_t count)
+PXI_WIDE static void act_add(const float *from, float *to, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] += from[i];

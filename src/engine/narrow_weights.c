@@ -9,6 +9,7 @@
 #include "engine/narrow.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 
 #include <string.h>
 
@@ -64,8 +65,8 @@ grad_split_row(const float *g, float *planes, size_t plane, size_t width, const 
         break;
 
 /* (h, w, o) to planes (o, h, row); what fills the last strip of a row is zero from the start. */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-grad_split(const pxi_conv_shape *s, const grad_planes *p, const float *g, float *planes)
+PXI_WIDE_FUSED static void grad_split(const pxi_conv_shape *s, const grad_planes *p, const float *g,
+                                      float *planes)
 {
     const size_t oc = (size_t)s->out_channels, width = (size_t)s->out[1];
     for (size_t y = 0; y < (size_t)s->out[0]; y++, g += width * oc) {
@@ -128,9 +129,9 @@ grad_row(const pxi_conv_shape *s, const grad_planes *p, const float *data, size_
                 grad_row(s, p, data + k, stride, g, sums + k, step, channels, 1); \
         break;
 
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-grad_group(const pxi_conv_shape *s, const grad_planes *p, const float *data, size_t stride,
-           const float *g, double *sums, size_t step, size_t channels)
+PXI_WIDE_FUSED static void grad_group(const pxi_conv_shape *s, const grad_planes *p,
+                                      const float *data, size_t stride, const float *g,
+                                      double *sums, size_t step, size_t channels)
 {
     switch (channels) {
         GRAD_CASE(1)
@@ -144,8 +145,7 @@ grad_group(const pxi_conv_shape *s, const grad_planes *p, const float *data, siz
     }
 }
 
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-grad_bias(const grad_planes *p, const float *g, double *sum)
+PXI_WIDE_FUSED static void grad_bias(const grad_planes *p, const float *g, double *sum)
 {
     lanes acc[4] = {{0}};
     size_t i = 0;

@@ -5,6 +5,8 @@
  */
 #include "engine/plan.h"
 
+#include "base/wide.h"
+
 #include <string.h>
 
 typedef struct gate_impl {
@@ -80,8 +82,8 @@ static px_status gate_build(px_plan *plan, pxi_unit *unit, px_error *err)
 }
 
 /* y (+)= x * m of one sample. */
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-gate_multiply(const gate_impl *impl, const float *x, const float *m, float *y, bool adds)
+PXI_WIDE static void gate_multiply(const gate_impl *impl, const float *x, const float *m, float *y,
+                                   bool adds)
 {
     const size_t channels = impl->channels, inner = impl->inner;
     for (size_t o = 0; o < impl->outer; o++, x += channels * inner, y += channels * inner) {
@@ -97,8 +99,7 @@ gate_multiply(const gate_impl *impl, const float *x, const float *m, float *y, b
 }
 
 /* sums[c] = the sum of dy * x over the places of channel c of one sample. */
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-gate_sum(const gate_impl *impl, const float *x, const float *dy, double *sums)
+PXI_WIDE static void gate_sum(const gate_impl *impl, const float *x, const float *dy, double *sums)
 {
     const size_t channels = impl->channels, inner = impl->inner;
     memset(sums, 0, channels * sizeof *sums);

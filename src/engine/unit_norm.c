@@ -16,6 +16,7 @@
 #include "engine/plan.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 #include "ops/norm.h"
 
 #include <math.h>
@@ -233,9 +234,9 @@ static inline __attribute__((always_inline)) void norm_add(norm_sum what, const 
         norm_add_single(what, x + i, g ? g + i : NULL, center[i], rows, width, a + i, b + i);
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-norm_add_rows(norm_sum what, const float *x, const float *g, const float *center, size_t rows,
-              size_t width, float *a, float *b)
+PXI_WIDE static void norm_add_rows(norm_sum what, const float *x, const float *g,
+                                   const float *center, size_t rows, size_t width, float *a,
+                                   float *b)
 {
     switch (what) {
     case NORM_VALUES:
@@ -340,9 +341,8 @@ static void norm_share_forward(const norm_impl *impl, norm_state *const *states,
     }
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-norm_apply(const norm_impl *impl, const norm_state *state, const float *x, const float *residual,
-           float *y, size_t rows, size_t width)
+PXI_WIDE static void norm_apply(const norm_impl *impl, const norm_state *state, const float *x,
+                                const float *residual, float *y, size_t rows, size_t width)
 {
     const float *scale = state->row_scale, *shift = state->row_shift;
     const float low = impl->act.alpha, high = impl->act.beta;
@@ -431,9 +431,8 @@ static void norm_share_backward(const norm_impl *impl, norm_state *const *states
                2 * impl->wide * sizeof *states[s]->row_slope);
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-norm_apply_gradient(const norm_state *state, const float *x, const float *g, float *dx, bool adds,
-                    size_t rows, size_t width)
+PXI_WIDE static void norm_apply_gradient(const norm_state *state, const float *x, const float *g,
+                                         float *dx, bool adds, size_t rows, size_t width)
 {
     const float *scale = state->row_scale, *slope = state->row_slope, *level = state->row_level;
     const float *center = state->row_center;

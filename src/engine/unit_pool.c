@@ -7,6 +7,7 @@
 #include "engine/plan.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 #include "ops/nn_check.h"
 #include "ops/pool.h"
 
@@ -119,8 +120,8 @@ static pool_window pool_window_at(const pool_impl *p, int64_t oy, int64_t ox)
     return w;
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-pool_max_window(const pool_impl *p, const pool_window *w, const float *x, float *y)
+PXI_WIDE static void pool_max_window(const pool_impl *p, const pool_window *w, const float *x,
+                                     float *y)
 {
     const size_t channels = p->channels;
     for (size_t c = 0; c < channels; c++)
@@ -133,8 +134,8 @@ pool_max_window(const pool_impl *p, const pool_window *w, const float *x, float 
         }
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-pool_average_window(const pool_impl *p, const pool_window *w, const float *x, float *y, double *sum)
+PXI_WIDE static void pool_average_window(const pool_impl *p, const pool_window *w, const float *x,
+                                         float *y, double *sum)
 {
     const size_t channels = p->channels;
     memset(sum, 0, channels * sizeof *sum);
@@ -165,8 +166,8 @@ static inline __attribute__((always_inline)) size_t pool_strip(size_t c, size_t 
 }
 
 /* 2x2 at stride 2: rows first, whole lines at a time, then neighbouring pixels. */
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-pool_max_pairs(const pool_impl *p, const float *x, float *y, float *tall, float *line)
+PXI_WIDE static void pool_max_pairs(const pool_impl *p, const float *x, float *y, float *tall,
+                                    float *line)
 {
     const size_t channels = p->channels, width = (size_t)p->in[1] * channels;
     const size_t out_width = (size_t)p->out[1];
@@ -214,9 +215,8 @@ static px_status pool_forward(const pxi_unit *unit, px_session *session, void *s
     return PX_OK;
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-pool_max_window_back(const pool_impl *p, const pool_window *w, const float *x, const float *y,
-                     const float *dy, float *dx, int32_t *open)
+PXI_WIDE static void pool_max_window_back(const pool_impl *p, const pool_window *w, const float *x,
+                                          const float *y, const float *dy, float *dx, int32_t *open)
 {
     const size_t channels = p->channels;
     for (size_t c = 0; c < channels; c++)
@@ -234,9 +234,8 @@ pool_max_window_back(const pool_impl *p, const pool_window *w, const float *x, c
 }
 
 /* As pool_max_pairs(); both rows are put together in `lines` first, which have room behind. */
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-pool_max_pairs_back(const pool_impl *p, const float *x, const float *y, const float *dy, float *dx,
-                    float *lines)
+PXI_WIDE static void pool_max_pairs_back(const pool_impl *p, const float *x, const float *y,
+                                         const float *dy, float *dx, float *lines)
 {
     const size_t channels = p->channels, width = (size_t)p->in[1] * channels;
     const size_t out_width = (size_t)p->out[1], second = width + LANES;
@@ -269,8 +268,8 @@ pool_max_pairs_back(const pool_impl *p, const float *x, const float *y, const fl
     }
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-pool_average_window_back(const pool_impl *p, const pool_window *w, const float *dy, float *dx)
+PXI_WIDE static void pool_average_window_back(const pool_impl *p, const pool_window *w,
+                                              const float *dy, float *dx)
 {
     const size_t channels = p->channels;
     const float share = (float)(1.0 / w->divisor);

@@ -6,6 +6,7 @@
 #include "engine/plan.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 #include "ops/norm.h"
 
 #include <math.h>
@@ -95,8 +96,8 @@ static px_status scale_refresh(const px_plan *plan, pxi_unit *unit, px_error *er
     return PX_OK;
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-scale_rows(const scale_impl *impl, const float *from, float *to, const float *shift, bool adds)
+PXI_WIDE static void scale_rows(const scale_impl *impl, const float *from, float *to,
+                                const float *shift, bool adds)
 {
     const size_t channels = impl->channels;
     for (size_t p = 0; p < impl->pixels; p++, from += channels, to += channels)

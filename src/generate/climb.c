@@ -254,8 +254,8 @@ static double climb_range(const px_fuzz *fuzz, const void *pixels)
     double low = (double)INFINITY, high = -(double)INFINITY;
     for (size_t i = 0; i < fuzz->size; i++) {
         const double value = fuzz->rounds ? bytes[i] : (double)reals[i];
-        low = fmin(low, value);
-        high = fmax(high, value);
+        low = PX_MIN(value, low); /* as fmin(), which gcc 12 cannot compile here for arm64 */
+        high = PX_MAX(value, high);
     }
     return high - low;
 }

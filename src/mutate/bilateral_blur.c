@@ -29,17 +29,17 @@ typedef struct bilateral_work { /* one block of memory */
     size_t stride, plane;
 } bilateral_work;
 
-PXI_MUTATE_CLONES static void bilateral_differ(const int32_t *restrict a, const int32_t *restrict b,
-                                               int width, int32_t *restrict differences)
+PXI_WIDE static void bilateral_differ(const int32_t *restrict a, const int32_t *restrict b,
+                                      int width, int32_t *restrict differences)
 {
     for (int x = 0; x < width; x++)
         differences[x] += abs(a[x] - b[x]);
 }
 
 /* Differences become weights, in place of the sums of weights go the new sums. */
-PXI_MUTATE_CLONES static void bilateral_weigh(const int32_t *restrict differences,
-                                              const float *restrict colour, float space, int width,
-                                              float *restrict weight, float *restrict weights)
+PXI_WIDE static void bilateral_weigh(const int32_t *restrict differences,
+                                     const float *restrict colour, float space, int width,
+                                     float *restrict weight, float *restrict weights)
 {
     for (int x = 0; x < width; x++) {
         weight[x] = space * colour[differences[x]];
@@ -47,9 +47,8 @@ PXI_MUTATE_CLONES static void bilateral_weigh(const int32_t *restrict difference
     }
 }
 
-PXI_MUTATE_CLONES static void bilateral_add(const int32_t *restrict values,
-                                            const float *restrict weight, int width,
-                                            float *restrict sums)
+PXI_WIDE static void bilateral_add(const int32_t *restrict values, const float *restrict weight,
+                                   int width, float *restrict sums)
 {
     for (int x = 0; x < width; x++)
         sums[x] = sums[x] + (float)values[x] * weight[x];

@@ -29,17 +29,15 @@ static box_mean box_mean_of(int size, bool cv)
     return (box_mean){2, d, (1u << 23) / (2 * d) + 1, 23};
 }
 
-PXI_MUTATE_CLONES static void box_add(const uint8_t *restrict row, int width,
-                                      uint16_t *restrict sums)
+PXI_WIDE static void box_add(const uint8_t *restrict row, int width, uint16_t *restrict sums)
 {
     for (int x = 0; x < width; x++)
         sums[x] = (uint16_t)(sums[x] + row[x]);
 }
 
 /* `sums` is column sums with the border around them. */
-PXI_MUTATE_CLONES static void box_across(const uint16_t *restrict sums, int width, int size,
-                                         box_mean mean, uint16_t *restrict totals,
-                                         uint8_t *restrict out)
+PXI_WIDE static void box_across(const uint16_t *restrict sums, int width, int size, box_mean mean,
+                                uint16_t *restrict totals, uint8_t *restrict out)
 {
     memset(totals, 0, (size_t)width * sizeof *totals);
     for (int k = 0; k < size; k++)

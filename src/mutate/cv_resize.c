@@ -58,10 +58,8 @@ static void resize_columns(double factor, int width, int out_width, int32_t *col
     }
 }
 
-PXI_MUTATE_CLONES static void resize_row(const int32_t *restrict row,
-                                         const int32_t *restrict columns,
-                                         const int32_t *restrict weights, int count,
-                                         int32_t *restrict out)
+PXI_WIDE static void resize_row(const int32_t *restrict row, const int32_t *restrict columns,
+                                const int32_t *restrict weights, int count, int32_t *restrict out)
 {
     const int32_t *c1 = columns + count, *c2 = c1 + count, *c3 = c2 + count;
     const int32_t *w1 = weights + count, *w2 = w1 + count, *w3 = w2 + count;
@@ -70,8 +68,8 @@ PXI_MUTATE_CLONES static void resize_row(const int32_t *restrict row,
                  row[c3[x]] * w3[x];
 }
 
-PXI_MUTATE_CLONES static void resize_join(const int32_t *const rows[4], const int32_t weight[4],
-                                          int count, uint8_t *restrict out)
+PXI_WIDE static void resize_join(const int32_t *const rows[4], const int32_t weight[4], int count,
+                                 uint8_t *restrict out)
 {
     const int32_t *restrict a = rows[0], *restrict b = rows[1], *restrict c = rows[2],
                             *restrict d = rows[3];

@@ -31,10 +31,9 @@ static inline int32_t cv_fixed(double v)
     return (int32_t)pxi_round_even(v);
 }
 
-PXI_MUTATE_CLONES static void cv_points(const int32_t *restrict step_x,
-                                        const int32_t *restrict step_y, int32_t x0, int32_t y0,
-                                        int height, int width, int32_t *restrict at,
-                                        int32_t *restrict fraction)
+PXI_WIDE static void cv_points(const int32_t *restrict step_x, const int32_t *restrict step_y,
+                               int32_t x0, int32_t y0, int height, int width, int32_t *restrict at,
+                               int32_t *restrict fraction)
 {
     const int stride = pxi_quad_width(width);
     for (int x = 0; x < width; x++) {
@@ -49,9 +48,8 @@ PXI_MUTATE_CLONES static void cv_points(const int32_t *restrict step_x,
     }
 }
 
-PXI_MUTATE_CLONES static void cv_blend(const uint32_t *restrict quads, const int32_t *restrict at,
-                                       const int32_t *restrict fraction, int width,
-                                       uint8_t *restrict out)
+PXI_WIDE static void cv_blend(const uint32_t *restrict quads, const int32_t *restrict at,
+                              const int32_t *restrict fraction, int width, uint8_t *restrict out)
 {
     for (int x = 0; x < width; x++) {
         const uint32_t quad = quads[at[x]];

@@ -18,16 +18,16 @@ static const gaussian_kernel kernels[] = {
     {7, 12, {2, 7, 14, 18, 14, 7, 2}},
 };
 
-PXI_MUTATE_CLONES static void gaussian_add(const uint8_t *restrict row, int width, uint16_t weight,
-                                           uint16_t *restrict sums)
+PXI_WIDE static void gaussian_add(const uint8_t *restrict row, int width, uint16_t weight,
+                                  uint16_t *restrict sums)
 {
     for (int x = 0; x < width; x++)
         sums[x] = (uint16_t)(sums[x] + row[x] * weight);
 }
 
-PXI_MUTATE_CLONES static void gaussian_across(const uint16_t *restrict sums, int width,
-                                              const gaussian_kernel *kernel,
-                                              uint32_t *restrict totals, uint8_t *restrict out)
+PXI_WIDE static void gaussian_across(const uint16_t *restrict sums, int width,
+                                     const gaussian_kernel *kernel, uint32_t *restrict totals,
+                                     uint8_t *restrict out)
 {
     const uint32_t half = 1u << (kernel->shift - 1);
     for (int x = 0; x < width; x++)

@@ -24,8 +24,7 @@ static inline void median_sort(uint8_t *restrict a, uint8_t *restrict b)
 }
 
 /* `rows` are the size rows around the block, beginning at its first neighbour. */
-PXI_MUTATE_CLONES static void median_block(const uint8_t *const *rows, int size,
-                                           uint8_t *restrict out)
+PXI_WIDE static void median_block(const uint8_t *const *rows, int size, uint8_t *restrict out)
 {
     uint8_t kept[MEDIAN_KEPT][MEDIAN_BLOCK];
     const int total = size * size;

@@ -37,7 +37,7 @@ static const px_mutation_param contrast_params[] = {
     {"about", "the pivot: the channel's mean, or 0", 0, 1, true, pivots},
 };
 
-PXI_MUTATE_CLONES static uint64_t levels_sum(const uint8_t *values, size_t count)
+PXI_WIDE static uint64_t levels_sum(const uint8_t *values, size_t count)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < count; i++)

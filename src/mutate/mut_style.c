@@ -70,8 +70,8 @@ static void style_map(const double s[6], const double c[6], double map[6])
     map[0] = s[0] / c[0];
 }
 
-PXI_MUTATE_CLONES static void style_recolour(const double map[6], const double from[3],
-                                             const double to[3], double *lab, size_t count)
+PXI_WIDE static void style_recolour(const double map[6], const double from[3], const double to[3],
+                                    double *lab, size_t count)
 {
     const double f0 = from[0], f1 = from[1], f2 = from[2], t0 = to[0], t1 = to[1], t2 = to[2];
     const double m0 = map[0], m1 = map[1], m2 = map[2], m3 = map[3], m4 = map[4], m5 = map[5];
@@ -97,8 +97,8 @@ static void style_retexture(const px_style *style, int c, double scale, pxi_pyra
     pxi_pyramid_join(pyramid, gain, plane);
 }
 
-PXI_MUTATE_CLONES static void style_blend_colours(double strength, const double *lab,
-                                                  const uint8_t *in, uint8_t *out, size_t count)
+PXI_WIDE static void style_blend_colours(double strength, const double *lab, const uint8_t *in,
+                                         uint8_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const double l = lab[i] / PXI_SQRT_3, a = lab[count + i] / PXI_SQRT_2;

@@ -2,6 +2,8 @@
 #ifndef PXI_MUTATE_MUTATION_H
 #define PXI_MUTATE_MUTATION_H
 
+#include "base/wide.h"
+
 #include <plexor/mutate.h>
 
 /* X(id in C), in the order in which they are listed: mutation px_mutation_<id>, in a file mut_*.c
@@ -51,14 +53,6 @@ PX_MUTATION_SETS(PX_MUTATION_SET_DECLARE)
 /* Products and sums are not fused, whatever the machine: -std=c17 sees to that with gcc. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
-#endif
-
-/* Kernels are compiled for several machines. No result depends on which one runs: nothing is summed
- * across lanes but whole numbers. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define PXI_MUTATE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define PXI_MUTATE_CLONES
 #endif
 
 /* To whole levels: halves up. What should be a half but came out a few last digits below it is one

@@ -7,12 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define PLAIN_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define PLAIN_WIDE
-#endif
-
 /* Coefficients from the highest power down. */
 static inline __attribute__((always_inline)) double plain_series(const double *c, size_t count,
                                                                  double x)
@@ -128,7 +122,7 @@ double pxi_log(double x)
 }
 
 /* Box-Muller, cosine half. */
-PLAIN_WIDE static void normals_from(const uint32_t *words, double *out, size_t count)
+PXI_WIDE static void normals_from(const uint32_t *words, double *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const double u = (double)(int32_t)(words[2 * i] >> 8) * 0x1p-24;

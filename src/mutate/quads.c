@@ -23,9 +23,8 @@ static void quads_row(const uint8_t *plane, int height, int width, int y, int fi
     memset(row + 2 + w, fill == PXI_FILL_EDGE ? from[w - 1] : fill, 2);
 }
 
-PXI_MUTATE_CLONES static void quads_pack(const uint8_t *restrict top,
-                                         const uint8_t *restrict bottom, int count,
-                                         uint32_t *restrict quads)
+PXI_WIDE static void quads_pack(const uint8_t *restrict top, const uint8_t *restrict bottom,
+                                int count, uint32_t *restrict quads)
 {
     for (int j = 0; j < count; j++)
         quads[j] = (uint32_t)top[j] | (uint32_t)top[j + 1] << 8 | (uint32_t)bottom[j] << 16 |

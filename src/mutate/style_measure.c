@@ -12,8 +12,7 @@ static const double basis[3][3] = {
     {1.0 / PXI_SQRT_6, -2.0 / PXI_SQRT_6, 1.0 / PXI_SQRT_6},
 };
 
-PXI_MUTATE_CLONES void pxi_style_basis(const uint8_t *restrict rgb, size_t count,
-                                       double *restrict lab)
+PXI_WIDE void pxi_style_basis(const uint8_t *restrict rgb, size_t count, double *restrict lab)
 {
     for (size_t i = 0; i < count; i++) {
         const double r = rgb[i], g = rgb[count + i], b = rgb[2 * count + i];
@@ -24,7 +23,7 @@ PXI_MUTATE_CLONES void pxi_style_basis(const uint8_t *restrict rgb, size_t count
 }
 
 /* Sums stay below 2^64: pictures have at most 2^28 values in a plane. */
-PXI_MUTATE_CLONES static uint64_t style_products(const uint8_t *a, const uint8_t *b, size_t count)
+PXI_WIDE static uint64_t style_products(const uint8_t *a, const uint8_t *b, size_t count)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -32,7 +31,7 @@ PXI_MUTATE_CLONES static uint64_t style_products(const uint8_t *a, const uint8_t
     return sum;
 }
 
-PXI_MUTATE_CLONES static uint64_t style_sum(const uint8_t *a, size_t count)
+PXI_WIDE static uint64_t style_sum(const uint8_t *a, size_t count)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < count; i++)

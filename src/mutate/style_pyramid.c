@@ -47,9 +47,9 @@ void pxi_pyramid_init(pxi_pyramid *p, int height, int width, double *memory)
 }
 
 /* Rows of `count` values: out = (a + 4 b + 6 c + 4 d + e) / 16. */
-PXI_MUTATE_CLONES static void pyramid_weigh(const double *a, const double *b, const double *c,
-                                            const double *d, const double *e, double *restrict out,
-                                            int count)
+PXI_WIDE static void pyramid_weigh(const double *a, const double *b, const double *c,
+                                   const double *d, const double *e, double *restrict out,
+                                   int count)
 {
     for (int i = 0; i < count; i++)
         out[i] = ((a[i] + e[i]) + 4.0 * (b[i] + d[i]) + 6.0 * c[i]) * 0.0625;
@@ -79,9 +79,8 @@ static int pyramid_edge(int i, int n)
 }
 
 /* Adds `sign` times the enlarged plane to `to`, which is height x width. */
-PXI_MUTATE_CLONES static void pyramid_add_double(const double *from, int height, int width,
-                                                 double sign, double *restrict scratch,
-                                                 double *restrict to)
+PXI_WIDE static void pyramid_add_double(const double *from, int height, int width, double sign,
+                                        double *restrict scratch, double *restrict to)
 {
     const int rows = pyramid_half(height), columns = pyramid_half(width);
     for (int y = 0; y < height; y++) {

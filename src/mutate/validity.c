@@ -16,7 +16,7 @@ px_validity px_validity_default(px_validity_rule rule)
 }
 
 /* Blocks are short enough that their count fits a byte-wide lane many times over. */
-PXI_MUTATE_CLONES px_change px_change_between(const uint8_t *a, const uint8_t *b, size_t size)
+PXI_WIDE px_change px_change_between(const uint8_t *a, const uint8_t *b, size_t size)
 {
     px_change change = {0};
     for (size_t i = 0; i < size;) {

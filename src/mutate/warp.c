@@ -43,9 +43,9 @@ static void warp_work_done(warp_work *work)
 
 /* Where row y of the output comes from: the word of each pixel, and how far beyond its first
  * neighbour the point lies. */
-PXI_MUTATE_CLONES static void warp_points(const pxi_warp *warp, int y, int height, int width,
-                                          int32_t *restrict at, double *restrict down,
-                                          double *restrict right)
+PXI_WIDE static void warp_points(const pxi_warp *warp, int y, int height, int width,
+                                 int32_t *restrict at, double *restrict down,
+                                 double *restrict right)
 {
     const double centre_y = 0.5 * (height - 1), centre_x = 0.5 * (width - 1);
     const double y0 = warp->a[0][0] * (y - centre_y), x0 = warp->a[1][0] * (y - centre_y);
@@ -66,9 +66,9 @@ PXI_MUTATE_CLONES static void warp_points(const pxi_warp *warp, int y, int heigh
     }
 }
 
-PXI_MUTATE_CLONES static void warp_blend(const uint32_t *restrict quads, const int32_t *restrict at,
-                                         const double *restrict down, const double *restrict right,
-                                         int width, double *restrict values)
+PXI_WIDE static void warp_blend(const uint32_t *restrict quads, const int32_t *restrict at,
+                                const double *restrict down, const double *restrict right,
+                                int width, double *restrict values)
 {
     for (int x = 0; x < width; x++) {
         const uint32_t quad = quads[at[x]];
@@ -80,8 +80,7 @@ PXI_MUTATE_CLONES static void warp_blend(const uint32_t *restrict quads, const i
 }
 
 /* Blends lie between 0 and 255, give or take the last digit. */
-PXI_MUTATE_CLONES static void warp_round(const double *restrict values, int width,
-                                         uint8_t *restrict out)
+PXI_WIDE static void warp_round(const double *restrict values, int width, uint8_t *restrict out)
 {
     for (int x = 0; x < width; x++)
         out[x] = (uint8_t)(int)(values[x] + PXI_HALF_UP);

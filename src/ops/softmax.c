@@ -97,7 +97,7 @@ static int64_t softmax_largest(const px_real *x, int64_t count, int64_t step)
 
 /* Elements side by side: the common case, in vectors. A NaN spoils the sum, and so every element.
  */
-PXI_CLONES static void softmax_row(const px_real *x, int64_t count, px_real *y)
+PXI_WIDE static void softmax_row(const px_real *x, int64_t count, px_real *y)
 {
     px_real top = x[0];
 #pragma omp simd reduction(max : top)
@@ -183,8 +183,8 @@ static px_status hardmax_forward(const px_op_ctx *ctx, px_error *err)
     return softmax_run(ctx, hardmax_line);
 }
 
-PXI_CLONES static void softmax_row_pull(const px_real *y, const px_real *dy, int64_t count,
-                                        px_real *dx)
+PXI_WIDE static void softmax_row_pull(const px_real *y, const px_real *dy, int64_t count,
+                                      px_real *dx)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)

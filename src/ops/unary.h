@@ -32,7 +32,7 @@ px_status pxi_unary_setup(px_op_ctx *ctx, unsigned types, pxi_unary_attr a, pxi_
 
 /* id_forward_tag() and id_backward_tag(), for one type. y may be x. */
 #define PXI_UNARY_LOOPS(id, TYPE, tag, VALUE, GRADIENT)                                      \
-    PXI_CLONES static void id##_forward_##tag(const px_op_ctx *ctx)                          \
+    PXI_WIDE static void id##_forward_##tag(const px_op_ctx *ctx)                            \
     {                                                                                        \
         typedef TYPE T;                                                                      \
         const pxi_unary_params *params = ctx->params;                                        \
@@ -47,7 +47,7 @@ px_status pxi_unary_setup(px_op_ctx *ctx, unsigned types, pxi_unary_attr a, pxi_
             ys[i] = (VALUE);                                                                 \
         }                                                                                    \
     }                                                                                        \
-    PXI_CLONES static void id##_backward_##tag(const px_op_ctx *ctx)                         \
+    PXI_WIDE static void id##_backward_##tag(const px_op_ctx *ctx)                           \
     {                                                                                        \
         typedef TYPE T;                                                                      \
         const pxi_unary_params *params = ctx->params;                                        \

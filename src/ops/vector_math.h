@@ -1,6 +1,6 @@
 /* src/ops/vector_math.h - exp, tanh and erf of float that a compiler can put into vector registers
  *
- *     PXI_CLONES static void exps(const float *x, float *y, size_t count)
+ *     PXI_WIDE static void exps(const float *x, float *y, size_t count)
  *     {
  *         for (size_t i = 0; i < count; i++)
  *             y[i] = pxi_exp(x[i]);
@@ -15,17 +15,11 @@
 #ifndef PXI_OPS_VECTOR_MATH_H
 #define PXI_OPS_VECTOR_MATH_H
 
+#include "base/wide.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-/* A loop compiled for several vector widths; the one for this machine is chosen at load time. All
- * give the same bits: products and sums are not contracted. */
-#if defined __x86_64__
-#define PXI_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define PXI_CLONES
-#endif
 
 static inline float pxi_power_of_two(int32_t n) /* -126..127 */
 {

@@ -7,15 +7,10 @@
 #include "probe/neuron_values.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 
 #include <math.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define VALUES_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define VALUES_WIDE
-#endif
 
 enum { values_lanes = 32 };
 
@@ -99,8 +94,8 @@ rows_mean(const float *restrict x, int64_t places, int64_t stride, int lanes, fl
         out[c] = (float)((sum[c] + (double)tail[c]) / (double)places);
 }
 
-VALUES_WIDE static void rows_means(const float *x, int64_t channels, int64_t places, int64_t stride,
-                                   float *out)
+PXI_WIDE static void rows_means(const float *x, int64_t channels, int64_t places, int64_t stride,
+                                float *out)
 {
     int64_t c = 0;
     for (; c + values_lanes <= channels; c += values_lanes)
@@ -131,8 +126,8 @@ static float channel_maximum(const pxi_neuron_layout *layout, const float *x)
     return best;
 }
 
-VALUES_WIDE static void rows_maxima(const float *x, int64_t channels, int64_t places,
-                                    int64_t stride, float *out)
+PXI_WIDE static void rows_maxima(const float *x, int64_t channels, int64_t places, int64_t stride,
+                                 float *out)
 {
     memcpy(out, x, (size_t)channels * sizeof *out);
     for (int64_t p = 1; p < places; p++)

@@ -67,7 +67,7 @@ void px_scores_probabilities(const px_scores *scores, const float *row, double *
     double most = -INFINITY, sum = 0.0;
     for (int c = 0; c < scores->classes; c++) {
         p[c] = (double)row[c];
-        most = fmax(most, p[c]);
+        most = PX_MAX(p[c], most); /* as fmax(), which gcc 12 cannot compile here for arm64 */
     }
     if (scores->probabilities)
         return;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* e_j of one row. */
-PXI_CLONES static void row_scores(size_t k, size_t size, const float *q, const float *keys,
-                                  const float *v, float bias, float *tanhs, float *e)
+PXI_WIDE static void row_scores(size_t k, size_t size, const float *q, const float *keys,
+                                const float *v, float bias, float *tanhs, float *e)
 {
     for (size_t j = 0; j < k; j++) {
         const float *restrict key = keys + j * size;
@@ -32,8 +32,8 @@ static void row_softmax(size_t k, float *e)
         e[j] /= sum;
 }
 
-PXI_CLONES static void row_mix(size_t k, size_t size, const float *alpha, const float *features,
-                               float *gate, float *restrict z, float *restrict gated)
+PXI_WIDE static void row_mix(size_t k, size_t size, const float *alpha, const float *features,
+                             float *gate, float *restrict z, float *restrict gated)
 {
     memset(z, 0, size * sizeof *z);
     for (size_t j = 0; j < k; j++)
@@ -59,9 +59,8 @@ void pxi_attention_run(const pxi_attention *a, float *gated, size_t gated_row)
 }
 
 /* Leaves dz in z and the gradient of g in gate; gives that of alpha. */
-PXI_CLONES static void row_mix_back(size_t k, size_t size, const float *dgated,
-                                    const float *features, const float *push, float *gate, float *z,
-                                    float *dalpha)
+PXI_WIDE static void row_mix_back(size_t k, size_t size, const float *dgated, const float *features,
+                                  const float *push, float *gate, float *z, float *dalpha)
 {
     for (size_t i = 0; i < size; i++) {
         const float s = gate[i];
@@ -72,9 +71,9 @@ PXI_CLONES static void row_mix_back(size_t k, size_t size, const float *dgated,
         dalpha[j] = pxi_dot_lanes(z, features + j * size, size) + push[j];
 }
 
-PXI_CLONES static void row_scores_back(size_t k, size_t size, const float *de, const float *v,
-                                       const float *tanhs, float *restrict dq,
-                                       float *restrict dkeys, float *restrict dv)
+PXI_WIDE static void row_scores_back(size_t k, size_t size, const float *de, const float *v,
+                                     const float *tanhs, float *restrict dq, float *restrict dkeys,
+                                     float *restrict dv)
 {
     memset(dq, 0, size * sizeof *dq);
     for (size_t j = 0; j < k; j++) {

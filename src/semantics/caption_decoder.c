@@ -60,7 +60,7 @@ void pxi_decoder_room_done(pxi_decoder_room *room)
 
 /* --- forward --------------------------------------------------------------------------------- */
 
-PXI_CLONES static void tanh_all(size_t count, float *x)
+PXI_WIDE static void tanh_all(size_t count, float *x)
 {
     for (size_t i = 0; i < count; i++)
         x[i] = pxi_tanh(x[i]);

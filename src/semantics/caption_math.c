@@ -57,8 +57,8 @@ px_status pxi_linear_weights(size_t inputs, size_t outputs, size_t rows, const f
                           (int64_t)dy_row, x, (int64_t)x_row, 0.0f, dw, (int64_t)inputs, err);
 }
 
-PXI_CLONES static void column_sums(size_t rows, size_t columns, const float *x, size_t x_row,
-                                   float *sums)
+PXI_WIDE static void column_sums(size_t rows, size_t columns, const float *x, size_t x_row,
+                                 float *sums)
 {
     memset(sums, 0, columns * sizeof *sums);
     for (size_t i = 0; i < rows; i++)
@@ -79,7 +79,7 @@ static float most_of(const float *x, size_t count)
     return most;
 }
 
-PXI_CLONES static void exps(const float *x, float less, size_t count, float *y)
+PXI_WIDE static void exps(const float *x, float less, size_t count, float *y)
 {
     for (size_t i = 0; i < count; i++)
         y[i] = pxi_exp(x[i] - less);
@@ -131,8 +131,8 @@ void pxi_embed(size_t rows, size_t size, const float *embedding, const int32_t *
         memcpy(x + i * x_row, embedding + (size_t)words[i] * size, size * sizeof *x);
 }
 
-PXI_CLONES static void embed_back(size_t rows, size_t size, const int32_t *words, const float *dx,
-                                  size_t dx_row, float *gradient)
+PXI_WIDE static void embed_back(size_t rows, size_t size, const int32_t *words, const float *dx,
+                                size_t dx_row, float *gradient)
 {
     for (size_t i = 0; i < rows; i++) {
         float *to = gradient + (size_t)words[i] * size;
@@ -141,7 +141,7 @@ PXI_CLONES static void embed_back(size_t rows, size_t size, const int32_t *words
     }
 }
 
-PXI_CLONES static void times(size_t count, const float *x, const float *factors, float *y)
+PXI_WIDE static void times(size_t count, const float *x, const float *factors, float *y)
 {
     for (size_t i = 0; i < count; i++)
         y[i] = x[i] * factors[i];

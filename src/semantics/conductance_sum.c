@@ -14,15 +14,10 @@
 #include "semantics/paths_inside.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 
 #include <math.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define SUM_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define SUM_WIDE
-#endif
 
 enum { sum_block = 64, sum_lanes = 32 };
 
@@ -76,17 +71,17 @@ static inline __attribute__((always_inline)) void rows_all(const sum_rows *r, in
         rows_sum(r, c, 1, what, sums);
 }
 
-SUM_WIDE static void rows_both(const sum_rows *r, int64_t channels, double *sums)
+PXI_WIDE static void rows_both(const sum_rows *r, int64_t channels, double *sums)
 {
     rows_all(r, channels, SUM_BOTH, sums);
 }
 
-SUM_WIDE static void rows_left(const sum_rows *r, int64_t channels, double *sums)
+PXI_WIDE static void rows_left(const sum_rows *r, int64_t channels, double *sums)
 {
     rows_all(r, channels, SUM_LEFT, sums);
 }
 
-SUM_WIDE static void rows_spreads(const sum_rows *r, int64_t channels, double *sums)
+PXI_WIDE static void rows_spreads(const sum_rows *r, int64_t channels, double *sums)
 {
     rows_all(r, channels, SUM_SPREADS, sums);
 }

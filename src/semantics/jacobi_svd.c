@@ -10,6 +10,7 @@
 #include "semantics/jacobi_svd.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 #include "stats/product.h"
 
 #include <math.h>
@@ -28,9 +29,7 @@ typedef struct svd_job {
     double *power; /* squared length of column i */
 } svd_job;
 
-#define SVD_CLONES __attribute__((target_clones("avx512f", "arch=haswell", "default")))
-
-SVD_CLONES static void svd_turn(double *a, double *b, size_t n, double c, double s)
+PXI_WIDE static void svd_turn(double *a, double *b, size_t n, double c, double s)
 {
 #pragma omp simd
     for (size_t i = 0; i < n; i++) {
@@ -41,7 +40,7 @@ SVD_CLONES static void svd_turn(double *a, double *b, size_t n, double c, double
 }
 
 /* a += share * b */
-SVD_CLONES static void svd_add(double *a, const double *b, size_t n, double share)
+PXI_WIDE static void svd_add(double *a, const double *b, size_t n, double share)
 {
 #pragma omp simd
     for (size_t i = 0; i < n; i++)

@@ -8,8 +8,8 @@ static inline float sigmoid(float x)
     return 1.0f / (1.0f + pxi_exp(-x)); /* 0 and 1 at the ends: exp() is infinite or 0 there */
 }
 
-PXI_CLONES static void cell_run(size_t rows, size_t hidden, float *gates, size_t gates_row,
-                                const float *c, float *c_new, float *tanh_c, float *h_new)
+PXI_WIDE static void cell_run(size_t rows, size_t hidden, float *gates, size_t gates_row,
+                              const float *c, float *c_new, float *tanh_c, float *h_new)
 {
     for (size_t r = 0; r < rows; r++) {
         float *restrict i = gates + r * gates_row, *restrict f = i + hidden;
@@ -33,8 +33,8 @@ PXI_CLONES static void cell_run(size_t rows, size_t hidden, float *gates, size_t
     }
 }
 
-PXI_CLONES static void cell_back(size_t rows, size_t hidden, float *gates, size_t gates_row,
-                                 const float *c, const float *tanh_c, const float *dh, float *dc)
+PXI_WIDE static void cell_back(size_t rows, size_t hidden, float *gates, size_t gates_row,
+                               const float *c, const float *tanh_c, const float *dh, float *dc)
 {
     for (size_t r = 0; r < rows; r++) {
         float *restrict i = gates + r * gates_row, *restrict f = i + hidden;

@@ -6,6 +6,7 @@
 #include "stats/distances.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,8 +41,8 @@ px_status pxi_points_init(pxi_points *points, const double *x, size_t n, size_t 
     return PX_OK;
 }
 
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-row_finish(double *restrict g, const double *restrict norm2, double own, size_t count)
+PXI_WIDE static void row_finish(double *restrict g, const double *restrict norm2, double own,
+                                size_t count)
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {

@@ -2,6 +2,7 @@
 #include "stats/kmeans.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 
 #include <math.h>
 #include <plexor/rng.h>
@@ -11,8 +12,7 @@
 static const double movement_least = 1e-4; /* of the centres, relative to their size */
 
 /* In ascending order within 8 lanes, so that every build and processor agrees. */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static double
-distance_squared(const double *x, const double *y, size_t d)
+PXI_WIDE static double distance_squared(const double *x, const double *y, size_t d)
 {
     double sum[8] = {0};
     size_t i = 0;

@@ -8,10 +8,12 @@
 
 #include "base/memory.h"
 
-#include <immintrin.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum {
     PRODUCT_DEPTH = 512, /* a panel's piece then takes 64 KiB: half of an L2 at the least */
@@ -77,7 +79,29 @@ void pxi_panels_fill(pxi_panels *panels, size_t first, size_t count, const doubl
                 STORE(out + r * PXI_PANEL + p * LANES, sum[r][p]);                               \
     }
 
-#define PLAIN_FUSED(x, y, z) _mm_add_pd(_mm_mul_pd(x, y), z)
+typedef double plain_pair __attribute__((vector_size(16)));
+
+static inline plain_pair plain_load(const double *from)
+{
+    plain_pair pair;
+    memcpy(&pair, from, sizeof pair);
+    return pair;
+}
+
+static inline void plain_store(double *to, plain_pair pair)
+{
+    memcpy(to, &pair, sizeof pair);
+}
+
+static inline plain_pair plain_spread(double value)
+{
+    return (plain_pair){value, value};
+}
+
+#define PLAIN_FUSED(x, y, z) ((x) * (y) + (z))
+PRODUCT_TILE(tile_plain_1, , 1, plain_pair, 2, plain_load, plain_store, plain_spread, PLAIN_FUSED)
+
+#if defined(__x86_64__)
 #define AVX512_TARGET __attribute__((target("avx512f")))
 #define AVX2_TARGET __attribute__((target("avx2,fma")))
 PRODUCT_TILE(tile_avx512_8, AVX512_TARGET, 8, __m512d, 8, _mm512_loadu_pd, _mm512_storeu_pd,
@@ -88,7 +112,7 @@ PRODUCT_TILE(tile_avx2_2, AVX2_TARGET, 2, __m256d, 4, _mm256_loadu_pd, _mm256_st
              _mm256_set1_pd, _mm256_fmadd_pd)
 PRODUCT_TILE(tile_avx2_1, AVX2_TARGET, 1, __m256d, 4, _mm256_loadu_pd, _mm256_storeu_pd,
              _mm256_set1_pd, _mm256_fmadd_pd)
-PRODUCT_TILE(tile_plain_1, , 1, __m128d, 2, _mm_loadu_pd, _mm_storeu_pd, _mm_set1_pd, PLAIN_FUSED)
+#endif
 
 typedef void (*product_tile)(const double *panel, const double *a, size_t a_stride, size_t depth,
                              double *out);
@@ -100,10 +124,12 @@ typedef struct product_kernel {
 
 static product_kernel product_choose(void)
 {
+#if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
         return (product_kernel){8, tile_avx512_8, tile_avx512_1};
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return (product_kernel){2, tile_avx2_2, tile_avx2_1};
+#endif
     return (product_kernel){1, tile_plain_1, tile_plain_1};
 }
 

@@ -5,6 +5,7 @@
  * serves all labelings at once.
  */
 #include "base/memory.h"
+#include "base/wide.h"
 #include "stats/kmeans.h"
 #include "stats/product.h"
 
@@ -40,8 +41,7 @@ static double silhouette_of(const double *sums, const size_t *members, int k, in
     return most > 0.0 ? (b - a) / most : 0.0;
 }
 
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-distances(double *g, const double *norm2, double own, size_t count)
+PXI_WIDE static void distances(double *g, const double *norm2, double own, size_t count)
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {

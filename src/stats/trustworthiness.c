@@ -5,6 +5,7 @@
  * ICANN 2001, equation 1). Of points at equal distance the one with the lower index is nearer.
  */
 #include "base/memory.h"
+#include "base/wide.h"
 #include "stats/tsne_inside.h"
 
 #include <stdlib.h>
@@ -16,8 +17,7 @@ typedef struct trust_job {
     double *excess; /* per point looked at: sum of ranks beyond k */
 } trust_job;
 
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-plane_distances(const double *y, size_t n, size_t own, double *restrict out)
+PXI_WIDE static void plane_distances(const double *y, size_t n, size_t own, double *restrict out)
 {
     const double x0 = y[2 * own], y0 = y[2 * own + 1];
     for (size_t j = 0; j < n; j++) {
@@ -27,8 +27,7 @@ plane_distances(const double *y, size_t n, size_t own, double *restrict out)
 }
 
 /* The place of `other` among all points by their distance from `own`, from 1. */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static size_t
-rank_of(const double *distances, size_t n, size_t own, size_t other)
+PXI_WIDE static size_t rank_of(const double *distances, size_t n, size_t own, size_t other)
 {
     const double limit = distances[other];
     size_t nearer = 0;

@@ -5,6 +5,7 @@
  * pairs, distances are taken twice rather than kept: rows give the precisions, tiles then P.
  */
 #include "base/memory.h"
+#include "base/wide.h"
 #include "stats/exp_log.h"
 #include "stats/tsne_inside.h"
 
@@ -20,8 +21,7 @@ typedef struct row_sums {
     double w, wd, wdd; /* of exp(-beta e), and that times e and e^2, e = d - least */
 } row_sums;
 
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static row_sums
-sums_at(const double *distances, size_t count, double least, double beta)
+PXI_WIDE static row_sums sums_at(const double *distances, size_t count, double least, double beta)
 {
     double w = 0.0, wd = 0.0, wdd = 0.0;
 #pragma omp simd reduction(+ : w, wd, wdd)
@@ -102,9 +102,8 @@ static px_status bands_run(void *context, int worker, int64_t index, px_error *e
 }
 
 /* One row of a tile; returns its sum of p log p. */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static double
-row_affinity(const dense_job *job, double *restrict distances, size_t count, size_t own,
-             size_t from, float *restrict p)
+PXI_WIDE static double row_affinity(const dense_job *job, double *restrict distances, size_t count,
+                                    size_t own, size_t from, float *restrict p)
 {
     const double own_beta = job->beta[own], own_least = job->least[own];
     const double own_scale = job->scale[own];

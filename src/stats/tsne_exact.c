@@ -6,6 +6,7 @@
  * place of their own: they are joined in the order of blocks, whoever made them.
  */
 #include "base/memory.h"
+#include "base/wide.h"
 #include "stats/exp_log.h"
 #include "stats/tsne_inside.h"
 
@@ -45,9 +46,8 @@ typedef struct tile_side {
 
 /* Forces of a tile on its rows and, from below the diagonal, on its columns; returns the sum of w.
  */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static double
-tile_forces(const float *tile, tile_side rows, tile_side columns, double *restrict on_rows,
-            double *restrict on_columns)
+PXI_WIDE static double tile_forces(const float *tile, tile_side rows, tile_side columns,
+                                   double *restrict on_rows, double *restrict on_columns)
 {
     double *restrict pull_x = on_columns + PULL_X * PXI_TILE;
     double *restrict pull_y = on_columns + PULL_Y * PXI_TILE;
@@ -85,8 +85,7 @@ tile_forces(const float *tile, tile_side rows, tile_side columns, double *restri
 }
 
 /* The sum of p log(1 / w). */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static double
-tile_divergence(const float *tile, tile_side rows, tile_side columns)
+PXI_WIDE static double tile_divergence(const float *tile, tile_side rows, tile_side columns)
 {
     double sum = 0.0;
     for (size_t i = 0; i < rows.count; i++) {

@@ -7,6 +7,7 @@
  * together, and open a cell if any of them would have to: never less exact than one by one.
  */
 #include "base/memory.h"
+#include "base/wide.h"
 #include "stats/exp_log.h"
 #include "stats/tsne_inside.h"
 
@@ -184,9 +185,8 @@ typedef struct lane_forces {
 } lane_forces;
 
 /* What repels eight points, their own terms of z (1 each) included. */
-__attribute__((target_clones("avx512f", "arch=haswell", "default"))) static void
-lanes_walk(const pxi_tree_map *map, const double *restrict xs, const double *restrict ys,
-           size_t padded, lane_forces *restrict f)
+PXI_WIDE static void lanes_walk(const pxi_tree_map *map, const double *restrict xs,
+                                const double *restrict ys, size_t padded, lane_forces *restrict f)
 {
     const double theta2 = map->theta * map->theta;
     const pxi_tree_node *nodes = map->node;

@@ -18,9 +18,8 @@ static const px_setting adagrad_settings[] = {
     {0},
 };
 
-PXI_OPTIMIZER_KERNEL static void adagrad_run(size_t count, float lr, float scale, float decay,
-                                             float eps, float *restrict w, const float *restrict g,
-                                             float *restrict s)
+PXI_WIDE static void adagrad_run(size_t count, float lr, float scale, float decay, float eps,
+                                 float *restrict w, const float *restrict g, float *restrict s)
 {
     for (size_t i = 0; i < count; i++) {
         const float d = scale * g[i] + decay * w[i];

@@ -34,9 +34,8 @@ typedef struct adam_rates {
     float correction, eps;            /* correction: of the root */
 } adam_rates;
 
-PXI_OPTIMIZER_KERNEL static void adam_plain(size_t count, const adam_rates *rates,
-                                            float *restrict w, const float *restrict g,
-                                            float *restrict m, float *restrict v)
+PXI_WIDE static void adam_plain(size_t count, const adam_rates *rates, float *restrict w,
+                                const float *restrict g, float *restrict m, float *restrict v)
 {
     const adam_rates r = *rates;
     for (size_t i = 0; i < count; i++) {
@@ -47,9 +46,9 @@ PXI_OPTIMIZER_KERNEL static void adam_plain(size_t count, const adam_rates *rate
     }
 }
 
-PXI_OPTIMIZER_KERNEL static void adam_most(size_t count, const adam_rates *rates, float *restrict w,
-                                           const float *restrict g, float *restrict m,
-                                           float *restrict v, float *restrict most)
+PXI_WIDE static void adam_most(size_t count, const adam_rates *rates, float *restrict w,
+                               const float *restrict g, float *restrict m, float *restrict v,
+                               float *restrict most)
 {
     const adam_rates r = *rates;
     for (size_t i = 0; i < count; i++) {

@@ -6,11 +6,12 @@
 #ifndef PXI_TRAIN_OPTIMIZER_KIND_H
 #define PXI_TRAIN_OPTIMIZER_KIND_H
 
+#include "base/wide.h"
+
 #include <plexor/optimizer.h>
 
-/* Kernels are element-wise with correctly rounded operations only (no contraction, no
+/* Kernels are PXI_WIDE: element-wise with correctly rounded operations only (no contraction, no
  * approximations), so that neither the split nor the vector width changes a bit. */
-#define PXI_OPTIMIZER_KERNEL __attribute__((target_clones("avx512f", "avx2", "default")))
 
 enum { PXI_OPTIMIZER_SLOTS = 3 };
 

@@ -30,9 +30,9 @@ typedef struct rmsprop_rates {
 } rmsprop_rates;
 
 /* The step's directions d / (...) are left in `to`, by which the two kernels below go on. */
-PXI_OPTIMIZER_KERNEL static void rmsprop_plain(size_t count, const rmsprop_rates *rates,
-                                               const float *restrict w, const float *restrict g,
-                                               float *restrict a, float *restrict to)
+PXI_WIDE static void rmsprop_plain(size_t count, const rmsprop_rates *rates,
+                                   const float *restrict w, const float *restrict g,
+                                   float *restrict a, float *restrict to)
 {
     const rmsprop_rates r = *rates;
     for (size_t i = 0; i < count; i++) {
@@ -42,10 +42,9 @@ PXI_OPTIMIZER_KERNEL static void rmsprop_plain(size_t count, const rmsprop_rates
     }
 }
 
-PXI_OPTIMIZER_KERNEL static void rmsprop_centered(size_t count, const rmsprop_rates *rates,
-                                                  const float *restrict w, const float *restrict g,
-                                                  float *restrict a, float *restrict mean,
-                                                  float *restrict to)
+PXI_WIDE static void rmsprop_centered(size_t count, const rmsprop_rates *rates,
+                                      const float *restrict w, const float *restrict g,
+                                      float *restrict a, float *restrict mean, float *restrict to)
 {
     const rmsprop_rates r = *rates;
     for (size_t i = 0; i < count; i++) {
@@ -57,15 +56,15 @@ PXI_OPTIMIZER_KERNEL static void rmsprop_centered(size_t count, const rmsprop_ra
     }
 }
 
-PXI_OPTIMIZER_KERNEL static void rmsprop_go(size_t count, float lr, float *restrict w,
-                                            const float *restrict direction)
+PXI_WIDE static void rmsprop_go(size_t count, float lr, float *restrict w,
+                                const float *restrict direction)
 {
     for (size_t i = 0; i < count; i++)
         w[i] -= lr * direction[i];
 }
 
-PXI_OPTIMIZER_KERNEL static void rmsprop_roll(size_t count, float lr, float mu, float *restrict w,
-                                              const float *restrict direction, float *restrict v)
+PXI_WIDE static void rmsprop_roll(size_t count, float lr, float mu, float *restrict w,
+                                  const float *restrict direction, float *restrict v)
 {
     for (size_t i = 0; i < count; i++) {
         v[i] = mu * v[i] + direction[i];

@@ -21,16 +21,16 @@ static const px_setting sgd_settings[] = {
     {0},
 };
 
-PXI_OPTIMIZER_KERNEL static void sgd_plain(size_t count, float lr, float scale, float decay,
-                                           float *restrict w, const float *restrict g)
+PXI_WIDE static void sgd_plain(size_t count, float lr, float scale, float decay, float *restrict w,
+                               const float *restrict g)
 {
     for (size_t i = 0; i < count; i++)
         w[i] -= lr * (scale * g[i] + decay * w[i]);
 }
 
-PXI_OPTIMIZER_KERNEL static void sgd_momentum(size_t count, float lr, float scale, float decay,
-                                              float mu, float fresh, float *restrict w,
-                                              const float *restrict g, float *restrict v)
+PXI_WIDE static void sgd_momentum(size_t count, float lr, float scale, float decay, float mu,
+                                  float fresh, float *restrict w, const float *restrict g,
+                                  float *restrict v)
 {
     for (size_t i = 0; i < count; i++) {
         v[i] = mu * v[i] + fresh * (scale * g[i] + decay * w[i]);
@@ -38,9 +38,9 @@ PXI_OPTIMIZER_KERNEL static void sgd_momentum(size_t count, float lr, float scal
     }
 }
 
-PXI_OPTIMIZER_KERNEL static void sgd_nesterov(size_t count, float lr, float scale, float decay,
-                                              float mu, float fresh, float *restrict w,
-                                              const float *restrict g, float *restrict v)
+PXI_WIDE static void sgd_nesterov(size_t count, float lr, float scale, float decay, float mu,
+                                  float fresh, float *restrict w, const float *restrict g,
+                                  float *restrict v)
 {
     for (size_t i = 0; i < count; i++) {
         const float d = scale * g[i] + decay * w[i];

@@ -7,19 +7,19 @@
 
 enum { COUNT = 1 << 12 };
 
-PXI_CLONES static void run_exp(const float *x, float *y)
+PXI_WIDE static void run_exp(const float *x, float *y)
 {
     for (size_t i = 0; i < COUNT; i++)
         y[i] = pxi_exp(x[i]);
 }
 
-PXI_CLONES static void run_tanh(const float *x, float *y)
+PXI_WIDE static void run_tanh(const float *x, float *y)
 {
     for (size_t i = 0; i < COUNT; i++)
         y[i] = pxi_tanh(x[i]);
 }
 
-PXI_CLONES static void run_erf(const float *x, float *y)
+PXI_WIDE static void run_erf(const float *x, float *y)
 {
     for (size_t i = 0; i < COUNT; i++)
         y[i] = pxi_erf(x[i]);
