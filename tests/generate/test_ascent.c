@@ -123,7 +123,7 @@ static void compare(const char *what, const float *got, const float *want, size_
 {
     double scale = 0.0;
     for (size_t i = 0; i < count; i++)
-        scale = fmax(scale, fabs((double)want[i]));
+        scale = PX_MAX(fabs((double)want[i]), scale); /* not fmax(): gcc 12 for arm64 */
     for (size_t i = 0; i < count; i++)
         if (!(fabs((double)got[i] - (double)want[i]) <= within * scale))
             fail_msg("%s, value %zu: %g, PyTorch has %g", what, i, (double)got[i], (double)want[i]);
