@@ -82,12 +82,18 @@ static px_status external_map(pxi_external *external, const char *location, pxi_
     pxi_mapping *mapping = pxi_calloc(1, sizeof *mapping);
     const int fd = open_inside(external->folder, location);
     if (fd < 0) {
-        status = errno == EXDEV
-                     ? px_fail(err, PX_E_INPUT,
-                               "external data '%s' leads out of the model's folder; copy it there",
-                               location)
-                     : px_fail(err, PX_E_INPUT, "external data '%s' cannot be opened: %s", location,
-                               strerror(errno));
+        if (errno == EXDEV)
+            status = px_fail(err, PX_E_INPUT,
+                             "external data '%s' leads out of the model's folder; copy it there",
+                             location);
+        else if (errno == ELOOP) /* the plain way follows no links at all */
+            status = px_fail(err, PX_E_INPUT,
+                             "external data '%s' is a link that cannot be followed here; put the "
+                             "file itself into the model's folder",
+                             location);
+        else
+            status = px_fail(err, PX_E_INPUT, "external data '%s' cannot be opened: %s", location,
+                             strerror(errno));
         goto done;
     }
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {

@@ -206,6 +206,11 @@ static void test_networks(void **state)
     (void)state;
     enum { SAMPLES = 5 };
     static const char *const names[] = {"resnet20", "lenet5", "mobilenetv2"};
+#if defined(__x86_64__)
+    const bool fuses = true;
+#else
+    const bool fuses = false; /* oneDNN has no kernels there that the engine would take */
+#endif
     px_arch_options size = px_arch_options_default();
     size.height = size.width = 32;
     for (size_t i = 0; i < PX_LEN(names); i++) {
@@ -225,7 +230,7 @@ static void test_networks(void **state)
         float *one = calloc(count, sizeof *one), *two = calloc(count, sizeof *two);
         const size_t fused = run_rows(model, windows, SAMPLES, one);
         const size_t apart = run_rows(model, direct, SAMPLES, two);
-        if (i == 0 && fused >= apart)
+        if (i == 0 && fuses && fused >= apart)
             fail_msg("%s: %zu steps with windows, %zu without: not fused", names[i], fused, apart);
         for (size_t l = 0; l < windows->layer_count; l++) {
             double scale = 0.0, worst = 0.0;

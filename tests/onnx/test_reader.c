@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const struct {
@@ -260,7 +261,15 @@ static void test_external(void **state)
     px_model_free(model);
 }
 
-/* A link inside the folder is fine, one that leads out of it is not, nor is a pipe. */
+/* Kernels before 5.6, some sandboxes and emulators have not. */
+static bool has_openat2(void)
+{
+    return syscall(SYS_openat2, -1, "", NULL, (size_t)0) >= 0 ||
+           (errno != ENOSYS && errno != EPERM);
+}
+
+/* A link inside the folder is fine where the system can tell, one that leads out of it is not, nor
+ * is a pipe. */
 static void test_external_links(void **state)
 {
     (void)state;
@@ -277,7 +286,8 @@ static void test_external_links(void **state)
     px_error err = {0};
     assert_int_equal(symlink(corpus_path("external.bin", from), "external.bin"), 0);
     assert_int_equal(px_model_load("m.onnx", &model, &err), PX_E_INPUT);
-    assert_non_null(strstr(err.message, "leads out of the model's folder"));
+    const bool follows = has_openat2();
+    assert_non_null(strstr(err.message, follows ? "leads out of the model's folder" : "is a link"));
     unlink("external.bin");
 
     assert_int_equal(mkfifo("external.bin", 0600), 0);
@@ -289,7 +299,7 @@ static void test_external_links(void **state)
     fwrite(bytes, 1, 64, out);
     fclose(out);
     assert_int_equal(symlink("inner.bin", "external.bin"), 0);
-    assert_int_equal(px_model_load("m.onnx", &model, &err), PX_OK);
+    assert_int_equal(px_model_load("m.onnx", &model, &err), follows ? PX_OK : PX_E_INPUT);
     px_model_free(model);
     unlink("external.bin");
     unlink("inner.bin");
