@@ -87,12 +87,14 @@ void pxi_store_pack_done(px_campaign *campaign)
     campaign->packs = false;
 }
 
-bool pxi_store_inflate(const void *bytes, size_t size, void *plain, size_t plain_size)
+px_status pxi_store_inflate(const void *bytes, size_t size, void *plain, size_t plain_size)
 {
     uLongf got = (uLongf)plain_size;
     uLong used = (uLong)size;
-    return bytes && uncompress2(plain, &got, bytes, &used) == Z_OK && got == plain_size &&
-           used == size;
+    const int code = bytes ? uncompress2(plain, &got, bytes, &used) : Z_DATA_ERROR;
+    if (code == Z_MEM_ERROR)
+        return PX_E_NOMEM;
+    return code == Z_OK && got == plain_size && used == size ? PX_OK : PX_E_INPUT;
 }
 
 px_status pxi_store_unpack(px_campaign *campaign, const void *bytes, size_t size, void *planes)
@@ -100,8 +102,9 @@ px_status pxi_store_unpack(px_campaign *campaign, const void *bytes, size_t size
     const size_t item = px_dtype_size(campaign->identity.dtype), plain = campaign->size * item;
     if (pxi_grow(&campaign->plain, &campaign->plain_room, plain, 1) != 0)
         return PX_E_NOMEM;
-    if (!pxi_store_inflate(bytes, size, campaign->plain, plain))
-        return PX_E_INPUT;
+    const px_status status = pxi_store_inflate(bytes, size, campaign->plain, plain);
+    if (status != PX_OK)
+        return status;
     pxi_store_to_planes(&campaign->identity.shape, item, campaign->plain, planes);
     return PX_OK;
 }

@@ -128,7 +128,7 @@ px_status pxi_store_pack(px_campaign *campaign, const void *planes, const uint8_
 /* PX_E_INPUT, without a message, for bytes that are not an input of this campaign. */
 px_status pxi_store_unpack(px_campaign *campaign, const void *bytes, size_t size, void *planes);
 /* The same without a campaign's scratch, for many threads; `plain` has room for the values. */
-bool pxi_store_inflate(const void *bytes, size_t size, void *plain, size_t plain_size);
+px_status pxi_store_inflate(const void *bytes, size_t size, void *plain, size_t plain_size);
 /* Channels together to planes, or back. */
 void pxi_store_to_planes(const px_shape *shape, size_t item, const void *together, void *planes);
 void pxi_store_to_together(const px_shape *shape, size_t item, const void *planes, void *together);

@@ -334,11 +334,15 @@ px_status px_campaign_get_blob(px_campaign *campaign, const char *name, void **o
         const bool good = packed && sqlite3_column_type(get, 1) == SQLITE_BLOB && claimed >= 0 &&
                           claimed <= (int64_t)PX_CAMPAIGN_BLOB_MOST && claimed / 1032 <= there;
         plain = good ? (size_t)claimed : 0;
-        if (good && !(bytes = pxi_calloc(plain + 1, 1)))
-            status = pxi_store_nomem(campaign, err);
-        else if (!good || !pxi_store_inflate(packed, (size_t)there, bytes, plain))
-            status = px_fail(err, PX_E_INPUT, "'%s': is damaged: '%s' is not readable",
-                             campaign->file, name);
+        bytes = good ? pxi_calloc(plain + 1, 1) : NULL;
+        status = !good   ? PX_E_INPUT
+                 : bytes ? pxi_store_inflate(packed, (size_t)there, bytes, plain)
+                         : PX_E_NOMEM;
+        if (status == PX_E_NOMEM)
+            pxi_store_nomem(campaign, err);
+        else if (status != PX_OK)
+            px_fail(err, PX_E_INPUT, "'%s': is damaged: '%s' is not readable", campaign->file,
+                    name);
     } else if (code != SQLITE_DONE) {
         status = pxi_store_fail(campaign, code, err);
     }
