@@ -38,5 +38,9 @@ PX_API void px_text_done(px_text *text);
 #define PX_REAL_TEXT 32
 PX_API const char *px_real_text(double value, char buffer[PX_REAL_TEXT]);
 
+/* The nearest of the names, if it is near enough to be a slip of the hand; NULL otherwise. Names of
+ * more than 31 bytes are near nothing. */
+PX_API const char *px_nearest_word(const char *word, const char *const *names, size_t count);
+
 PX_END_DECLS
 #endif

@@ -111,9 +111,6 @@ bool cli_require(const cli_command *self, const char *name, const char *value);
 void cli_print_help(const cli_command *command, const cli_option *options);
 void cli_print_man(const cli_command *command, const cli_option *options);
 
-/* The nearest of the names, if it is near enough to be a slip of the hand; NULL otherwise. */
-const char *cli_nearest(const char *word, const char *const *names, size_t count);
-
 /* --- messages and results
  * --------------------------------------------------------------------------- */
 

@@ -433,7 +433,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
             chosen = i;
     }
     if (what && chosen == LIST_COUNT) {
-        const char *nearest = cli_nearest(what, names, LIST_COUNT);
+        const char *nearest = px_nearest_word(what, names, LIST_COUNT);
         return cli_usage_error(self, "there is no list '%s'%s%s%s; 'plexor list' names them", what,
                                nearest ? ", did you mean '" : "", nearest ? nearest : "",
                                nearest ? "'" : "");

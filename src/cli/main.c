@@ -21,7 +21,7 @@ static int main_unknown(const char *name)
         names[count] = cli_commands[count]->name;
         count++;
     }
-    const char *nearest = cli_nearest(name, names, count);
+    const char *nearest = px_nearest_word(name, names, count);
     fprintf(stderr, "plexor: there is no command '%s'%s%s%s; 'plexor help' lists them\n", name,
             nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'" : "");
     return CLI_BAD_INPUT;

@@ -76,12 +76,38 @@ static void test_utf8(void **state)
             fail_msg("character %zu", i);
 }
 
+static void test_nearest(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"imagenet", "cifar10", "tf",
+                                        "a-name-that-is-longer-than-all-that-is-compared"};
+    static const struct {
+        const char *word, *nearest;
+    } cases[] = {
+        {"imagnet", "imagenet"},
+        {"imgaenet", "imagenet"},
+        {"cifar100", "cifar10"},
+        {"cifar", "cifar10"},
+        {"tg", "tf"},
+        {"ab", NULL},
+        {"something else", NULL},
+        {"", NULL},
+        {"a-name-that-is-longer-than-all-that-is-compare", NULL},
+    };
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        const char *got = px_nearest_word(cases[i].word, names, PX_LEN(names));
+        if (got != cases[i].nearest && (!got || !cases[i].nearest || strcmp(got, cases[i].nearest)))
+            fail_msg("'%s' is near '%s'", cases[i].word, got ? got : "nothing");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grows),
         cmocka_unit_test(test_reals),
         cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
