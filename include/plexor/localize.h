@@ -119,6 +119,33 @@ PX_API const px_measure *px_measure_find(const char *id); /* NULL: there is none
 /* The same, but an id that is not there is PX_E_USAGE. */
 PX_API px_status px_measure_choose(const char *id, const px_measure **out, px_error *err);
 
+/* --- what counts can tell -----------------------------------------------------------------------
+ */
+
+/* A neuron that is active on (almost) all inputs, or on (almost) none, tells right from wrong no
+ * better than a constant does, whatever its score: all that are always active share one. */
+#define PX_UNINFORMATIVE_SHARE 0.01 /* of the inputs that a neuron differs on, at most */
+typedef enum px_activity {
+    PX_ACTIVE_SOMETIMES, /* the only one that is informative */
+    PX_ACTIVE_ALWAYS,    /* on more than 99% of the inputs */
+    PX_ACTIVE_NEVER      /* on less than 1% */
+} px_activity;
+PX_API px_activity px_hits_activity(const px_hits *hits);
+/* How many neurons are of each kind over the inputs of class c (or PX_POOLED). */
+typedef struct px_activity_counts {
+    int64_t sometimes, always, never;
+} px_activity_counts;
+PX_API px_activity_counts px_spectrum_activity(const px_spectrum *spectrum, int c);
+
+/* Of the inputs on which a neuron was active, the share that failed: its 95% interval (Wilson). 0
+ * to 1 where it was active on none. */
+PX_API void px_hits_interval(const px_hits *hits, double *low, double *high);
+/* Whether the network is wrong more often while the neuron is active than over all, beyond chance:
+ * the low end of the interval is above F / N, and it was active on at least three failing inputs.
+ * This is what makes a suspect of a neuron. */
+#define PX_SUSPECT_FAILURES 3
+PX_API bool px_hits_suspect(const px_hits *hits);
+
 /* The scores of all neurons for class c (or PX_POOLED), 0/0 being 0 and x/0 +infinity. NaN
  * throughout where the class has no ranking. */
 PX_API void px_measure_scores(const px_measure *measure, double star, const px_spectrum *spectrum,
@@ -154,17 +181,25 @@ typedef struct px_suspicious {
     void *inside;
 } px_suspicious;
 
+#define PX_RANK_INPUTS 10 /* that a ranked neuron is active on, at least */
+
 typedef struct px_rank_options {
     const char *measure; /* "ochiai" */
     double star;
     int64_t k;   /* neurons per class; more than there are: all of them */
     bool pooled; /* one ranking over all classes, instead of one per class */
+    /* Rank every neuron, as the papers do. Otherwise those are left out that are not
+     * PX_ACTIVE_SOMETIMES, and those active on fewer than PX_RANK_INPUTS inputs of the class, or
+     * than a tenth of its inputs if that is less. Scores are the same either way. */
+    bool include_uninformative;
 } px_rank_options;
 PX_API px_rank_options px_rank_options_default(void); /* ochiai, star 3, k 10, per class */
+/* Whether a neuron with these counts has a place in a ranking without the uninformative ones. */
+PX_API bool px_hits_ranked(const px_hits *hits);
 
 /* By score descending, infinite scores among themselves by af descending; then the deeper layer,
  * then the lower unit. Classes without a ranking have no neurons; PX_E_INPUT, saying what to do,
- * where no class has one. On PX_OK the caller owns *out. */
+ * where no class has one, or no neuron is informative. On PX_OK the caller owns *out. */
 PX_API px_status px_suspicious_rank(const px_spectrum *spectrum, const px_rank_options *options,
                                     px_suspicious **out, px_error *err);
 

@@ -27,6 +27,9 @@ typedef struct px_mcnemar_result {
 } px_mcnemar_result;
 PX_API px_mcnemar_result px_mcnemar(int64_t b, int64_t c);
 
+/* Wilson's 95% interval of a share (JASA 22, 1927): `part` of `all`; 0 to 1 where all is 0. */
+PX_API void px_wilson(int64_t part, int64_t all, double *low, double *high);
+
 /* P(X >= x) for X of a chi-square distribution with that many degrees of freedom, and the x at
  * which it is p. NaN where freedom is not positive or p not in [0, 1]. */
 PX_API double px_chi2_survival(double x, double freedom);

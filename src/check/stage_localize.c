@@ -31,6 +31,10 @@ px_status pxi_suspects_rank(const px_spectrum *spectrum, bool pooled, int64_t k,
     options.measure = measure;
     options.k = k;
     options.pooled = pooled;
+    const px_status status = px_suspicious_rank(spectrum, &options, out, err);
+    if (status != PX_E_INPUT)
+        return status;
+    options.include_uninformative = true; /* none tells anything: stages behind need some */
     return px_suspicious_rank(spectrum, &options, out, err);
 }
 
@@ -51,6 +55,8 @@ px_status pxi_spectrum_open(const px_check *c, px_spectrum **out, px_error *err)
 
 static void json_suspect(const px_suspect *s, px_json *out)
 {
+    double low = 0.0, high = 1.0;
+    px_hits_interval(&s->hits, &low, &high);
     px_json_object(out, NULL);
     if (s->class_index == PX_POOLED)
         px_json_null(out, "class");
@@ -65,6 +71,10 @@ static void json_suspect(const px_suspect *s, px_json *out)
     px_json_int(out, "af", s->hits.af);
     px_json_int(out, "ns", s->hits.ns);
     px_json_int(out, "nf", s->hits.nf);
+    px_json_real(out, "low", low);
+    px_json_real(out, "high", high);
+    px_json_bool(out, "suspect", px_hits_suspect(&s->hits));
+    px_json_bool(out, "informative", px_hits_ranked(&s->hits));
     px_json_end(out);
 }
 
@@ -78,14 +88,23 @@ static void json_list(const px_suspicious *list, const char *key, px_json *out)
 
 static void json_spectrum(const px_spectrum *s, px_json *out)
 {
-    int64_t always = 0, never = 0;
+    int64_t always = 0, never = 0, suspects = 0;
     px_spectrum_extremes(s, &always, &never);
+    const px_activity_counts active = px_spectrum_activity(s, PX_POOLED);
+    for (int64_t n = 0; n < px_spectrum_neuron_count(s); n++) {
+        const px_hits hits = px_spectrum_hits(s, PX_POOLED, n);
+        suspects += px_hits_ranked(&hits) && px_hits_suspect(&hits);
+    }
     px_json_string(out, "measure", measure);
     px_json_string(out, "definition", px_spectrum_definition(s));
     px_json_real(out, "theta", px_spectrum_theta(s));
     px_json_int(out, "neuron_count", px_spectrum_neuron_count(s));
     px_json_int(out, "always_active", always);
     px_json_int(out, "never_active", never);
+    px_json_int(out, "almost_always_active", active.always);
+    px_json_int(out, "almost_never_active", active.never);
+    px_json_int(out, "uninformative", active.always + active.never);
+    px_json_int(out, "suspects", suspects);
     px_json_int(out, "passed", px_spectrum_passed(s, PX_POOLED));
     px_json_int(out, "failed", px_spectrum_failed(s, PX_POOLED));
 }
@@ -124,7 +143,7 @@ const pxi_stage pxi_stage_localize = {
                .title = "Suspicious neurons",
                .help = "neurons that are active when the network is wrong",
                .labels = true},
-    .version = 1,
+    .version = 2,
     .passes = 1.3,
     .run = localize_run,
 };

@@ -68,6 +68,9 @@ static void print_localize(const px_check *check)
         if (layer && layer->kind == PX_JSON_STRING && unit && unit->kind == PX_JSON_NUMBER)
             printf("%s %s:%.0f", i ? "," : "", layer->string, unit->number);
     }
+    if (number(check, "localize", "uninformative") > 0.0)
+        printf("; %.0f are (almost) always or never active and say nothing",
+               number(check, "localize", "uninformative"));
     printf("\n");
 }
 

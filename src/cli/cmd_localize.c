@@ -16,7 +16,7 @@ typedef struct localize_args {
     const char *measure, *compat, *output_path, *plot, *state, *shard, *spectrum;
     int64_t k, run;
     double star, theta;
-    bool per_class, pooled, compare;
+    bool per_class, pooled, compare, include;
     shapley_args shapley;
     cli_output output;
 } localize_args;
@@ -33,6 +33,12 @@ typedef struct localize_job {
 static bool localize_code(const localize_args *a)
 {
     return a->compat != NULL;
+}
+
+/* The published code, and random neurons that are to resemble what it chooses, rank all. */
+static bool localize_all(const localize_args *a)
+{
+    return a->include || localize_code(a) || strcmp(a->measure, "random") == 0;
 }
 
 /* --- the spectrum
@@ -80,8 +86,11 @@ static px_status localize_read(const localize_args *a, localize_job *job, px_err
 static px_status localize_list(const localize_args *a, const px_spectrum *spectrum,
                                const char *measure, px_suspicious **out, px_error *err)
 {
-    const px_rank_options options = {
-        .measure = measure, .star = a->star, .k = a->k, .pooled = a->pooled};
+    const px_rank_options options = {.measure = measure,
+                                     .star = a->star,
+                                     .k = a->k,
+                                     .pooled = a->pooled,
+                                     .include_uninformative = localize_all(a)};
     return px_suspicious_rank(spectrum, &options, out, err);
 }
 
@@ -197,6 +206,7 @@ static px_status localize_work(const cli_command *self, const localize_args *a, 
     PX_TRY(measure ? localize_list(a, job->spectrum, a->measure, &job->list, err)
                    : localize_random(a, job->spectrum, &job->list, err));
     r->list = job->list;
+    r->all = localize_all(a);
     r->k = a->k < neurons ? a->k : neurons;
     if (a->compare)
         PX_TRY(localize_compare(a, job, err));
@@ -259,10 +269,10 @@ static int localize_check_shapley(const cli_command *self, const localize_args *
                                            "and --lambda go with --measure shapley")
                    : CLI_DONE;
     if (a->spectrum || a->state || a->shard || a->compare || a->compat || a->plot || a->run ||
-        a->theta != 0.0 || a->star != PX_STAR_DEFAULT)
+        a->include || a->theta != 0.0 || a->star != PX_STAR_DEFAULT)
         return cli_usage_error(self, "--measure shapley counts no hits: --spectrum, --state, "
-                                     "--shard, --compare, --compat, --plot, --run, --theta and "
-                                     "--star do not go with it");
+                                     "--shard, --compare, --compat, --plot, --run, --theta, --star "
+                                     "and --include-uninformative do not go with it");
     if (a->shapley.perturb && a->shapley.adversarial)
         return cli_usage_error(self, "--perturb and --adversarial exclude each other");
     if (!a->shapley.adversarial && strcmp(a->shapley.pair, "auto") != 0)
@@ -282,6 +292,8 @@ static int localize_run(const cli_command *self, int argc, char **argv)
         CLI_INT('k', "top", &a.k, "K", 1, 9e15, "how many neurons, for each class"),
         CLI_FLAG(0, "per-class", &a.per_class, "a ranking for each class (the default)"),
         CLI_FLAG(0, "pooled", &a.pooled, "one ranking over the inputs of all classes"),
+        CLI_FLAG(0, "include-uninformative", &a.include,
+                 "rank neurons too that are active on (almost) all inputs, none, or too few"),
         CLI_REAL(0, "star", &a.star, "X", 1e-3, 30, "the exponent of dstar"),
         CLI_REAL(0, "theta", &a.theta, "X", -1e30, 1e30, "a neuron is active above this"),
         CLI_NEURON_OPTIONS(&a.neurons),

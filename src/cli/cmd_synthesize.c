@@ -65,6 +65,7 @@ static px_status work_rank(synthesize_work *w, const char *measure, px_suspiciou
     options.star = w->a->star;
     options.k = w->a->k;
     options.pooled = w->a->pooled;
+    options.include_uninformative = true; /* as the paper does */
     return px_suspicious_rank(w->spectrum, &options, out, err);
 }
 

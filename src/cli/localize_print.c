@@ -65,18 +65,19 @@ static void print_inputs(const localize_report *r)
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
     const int64_t passed = px_spectrum_passed(r->spectrum, PX_POOLED);
     const int64_t failed = px_spectrum_failed(r->spectrum, PX_POOLED);
-    int64_t always = 0, never = 0;
-    px_spectrum_extremes(r->spectrum, &always, &never);
-    const double neurons = (double)px_spectrum_neuron_count(r->spectrum) / 100.0;
+    const px_activity_counts active = px_spectrum_activity(r->spectrum, PX_POOLED);
+    const int64_t neurons = px_spectrum_neuron_count(r->spectrum);
     printf("%s inputs, %s of them wrong (%.2f%%)%s%s\n", cli_number(passed + failed, a),
            cli_number(failed, b), 100.0 * (double)failed / (double)(passed + failed),
            r->inputs ? ": " : "", r->inputs ? px_dataset_describe(r->inputs->set) : "");
     printf("%s; active above %g\n", px_spectrum_definition(r->spectrum),
            px_spectrum_theta(r->spectrum));
-    printf("active on every input: %s neurons (%.1f%%), on none: %s (%.1f%%)\n",
-           cli_number(always, a), (double)always / neurons, cli_number(never, b),
-           (double)never / neurons);
-    if (2 * always > px_spectrum_neuron_count(r->spectrum))
+    printf("%s of %s neurons are active on (almost) all inputs", cli_number(active.always, a),
+           cli_number(neurons, b));
+    if (active.never)
+        printf(", %s on (almost) none", cli_number(active.never, a));
+    printf(": they say nothing%s\n", r->all ? "" : " and are not ranked");
+    if (2 * active.always > neurons)
         printf("most neurons are always active, which tells nothing apart: a higher --theta or "
                "--tap pre may\n");
 }
@@ -97,13 +98,26 @@ static void print_unranked(const localize_report *r, const char *what, bool fail
         printf("\n");
 }
 
+/* "24.3%, 22.8-25.9": the share of wrong answers while it is active, and its interval. */
+static void print_share(cli_table *table, const px_hits *hits)
+{
+    double low = 0.0, high = 1.0;
+    const int64_t active = hits->af + hits->as;
+    px_hits_interval(hits, &low, &high);
+    if (active > 0)
+        cli_table_cell(table, "%.1f%%, %.1f-%.1f%s", 100.0 * (double)hits->af / (double)active,
+                       100.0 * low, 100.0 * high, px_hits_suspect(hits) ? " *" : "");
+    else
+        cli_table_cell(table, "-");
+}
+
 static void print_table(const localize_report *r, const cli_classes *names)
 {
     const px_suspicious *list = r->list;
-    static const char *const titles[] = {"CLASS", "NAME", "RANK", "LAYER", "NEURON",
-                                         "AS",    "AF",   "NS",   "NF",    "SCORE"};
+    static const char *const titles[] = {"CLASS", "NAME", "RANK", "LAYER", "NEURON",         "AS",
+                                         "AF",    "NS",   "NF",   "SCORE", "WRONG IF ACTIVE"};
     const bool pooled = list->count > 0 && list->items[0].class_index == PX_POOLED;
-    cli_table *table = cli_table_new(pooled ? "rlrrrrrr" : "rlrlrrrrrr");
+    cli_table *table = cli_table_new(pooled ? "rlrrrrrrl" : "rlrlrrrrrrl");
     for (size_t i = pooled ? 2 : 0; i < sizeof titles / sizeof *titles; i++)
         cli_table_cell(table, "%s", titles[i]);
     for (size_t i = 0; i < list->count && i < PRINT_MOST_ROWS; i++) {
@@ -121,10 +135,13 @@ static void print_table(const localize_report *r, const cli_classes *names)
         cli_table_cell(table, "%" PRId64, s->hits.ns);
         cli_table_cell(table, "%" PRId64, s->hits.nf);
         cli_table_cell(table, isnan(s->score) ? "-" : "%.6g", s->score);
+        print_share(table, &s->hits);
     }
     cli_table_print_free(table, "");
     if (list->count > PRINT_MOST_ROWS)
         printf("and %zu more: -o and --json have them all\n", list->count - PRINT_MOST_ROWS);
+    printf("* wrong more often while it is active than %s, beyond chance (95%% interval)\n",
+           pooled ? "over all" : "over its class");
 }
 
 static void print_layers(const localize_report *r)
@@ -212,6 +229,18 @@ void localize_print(const localize_report *r)
 /* --- for programs
  * -------------------------------------------------------------------------------- */
 
+static void localize_json_hits(const px_hits *hits, px_json *json)
+{
+    double low = 0.0, high = 1.0;
+    px_hits_interval(hits, &low, &high);
+    px_json_array(json, "interval"); /* of af / (af + as) */
+    px_json_real(json, NULL, low);
+    px_json_real(json, NULL, high);
+    px_json_end(json);
+    px_json_bool(json, "suspect", px_hits_suspect(hits));
+    px_json_bool(json, "informative", px_hits_ranked(hits));
+}
+
 void localize_json_suspect(const px_suspect *s, px_json *json)
 {
     if (s->class_index == PX_POOLED)
@@ -228,6 +257,7 @@ void localize_json_suspect(const px_suspect *s, px_json *json)
     px_json_int(json, "nf", s->hits.nf);
     px_json_real(json, "score", s->score);
     px_json_bool(json, "infinite", isinf(s->score));
+    localize_json_hits(&s->hits, json);
 }
 
 static void json_classes(const px_spectrum *spectrum, px_json *json)
@@ -312,6 +342,11 @@ void localize_json(const localize_report *r, px_json *json)
     px_json_real(json, "theta", px_spectrum_theta(r->spectrum));
     px_json_int(json, "always_active", always);
     px_json_int(json, "never_active", never);
+    const px_activity_counts active = px_spectrum_activity(r->spectrum, PX_POOLED);
+    px_json_int(json, "almost_always_active", active.always);
+    px_json_int(json, "almost_never_active", active.never);
+    px_json_int(json, "uninformative", active.always + active.never);
+    px_json_bool(json, "uninformative_ranked", r->all);
     json_classes(r->spectrum, json);
     if (r->list)
         json_ranking(r, json);

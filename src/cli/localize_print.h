@@ -12,6 +12,7 @@ typedef struct localize_report { /* what a run of `plexor localize` has to say *
     const px_spectrum *spectrum;
     const px_suspicious *list; /* NULL: only counted, a part of the data */
     int64_t k;
+    bool all; /* uninformative neurons are ranked too */
     /* of --compare: */
     px_suspicious **lists; /* one per measure; NULL: no comparison */
     double *overlap;       /* [measures][measures], means over classes */

@@ -143,6 +143,18 @@ static px_status rank_refuse(const px_spectrum *spectrum, px_error *err)
                    failed, passed);
 }
 
+/* Neurons that tell nothing are moved out; how many are left, in the order they had. */
+static int64_t ranking_informative(const px_spectrum *spectrum, int c, pxi_scored *scored)
+{
+    int64_t left = 0;
+    for (int64_t i = 0; i < spectrum->counts.width; i++) {
+        const px_hits hits = px_spectrum_hits(spectrum, c, scored[i].neuron);
+        if (px_hits_ranked(&hits))
+            scored[left++] = scored[i];
+    }
+    return left;
+}
+
 static px_status rank_all(const px_spectrum *spectrum, const px_measure *measure,
                           const px_rank_options *options, int first, int end, size_t room,
                           px_suspicious **out, px_error *err)
@@ -150,7 +162,6 @@ static px_status rank_all(const px_spectrum *spectrum, const px_measure *measure
     pxi_scored *scored = pxi_calloc((size_t)PX_MAX(spectrum->counts.width, 1), sizeof *scored);
     const char **names = NULL;
     px_suspicious *list = NULL;
-    const int64_t k = PX_MIN(options->k, spectrum->counts.width);
     px_status status = scored ? pxi_suspicious_start(spectrum, measure->id, options->star, room,
                                                      &list, &names, err)
                               : px_fail(err, PX_E_NOMEM, "out of memory for the ranking");
@@ -158,11 +169,20 @@ static px_status rank_all(const px_spectrum *spectrum, const px_measure *measure
         if (!px_spectrum_ranks(spectrum, c))
             continue;
         pxi_ranking(spectrum, measure, options->star, c, scored);
-        for (int64_t i = 0; i < k; i++)
+        const int64_t ranked = options->include_uninformative
+                                   ? spectrum->counts.width
+                                   : ranking_informative(spectrum, c, scored);
+        for (int64_t i = 0; i < PX_MIN(options->k, ranked); i++)
             pxi_suspicious_add(list, spectrum, names, c, i + 1, scored[i].neuron, scored[i].score);
     }
     free(scored);
     free(names);
+    if (status == PX_OK && list->count == 0)
+        status = px_fail(err, PX_E_INPUT,
+                         "no neuron tells right answers from wrong ones: each is active on "
+                         "(almost) all inputs, on (almost) none, or on too few; give more inputs, "
+                         "another --theta or --tap, or rank them all the same "
+                         "(--include-uninformative)");
     if (status == PX_OK)
         *out = list;
     else

@@ -59,9 +59,11 @@ px_status px_suspicious_save(const px_suspicious *list, const char *path, px_err
     px_text text = {0};
     for (int i = 0; i < COLUMN_COUNT; i++)
         px_text_format(&text, "%s%s", i ? "," : "", column_names[i]);
-    px_text_add(&text, "\n");
+    px_text_add(&text, ",low,high,suspect\n"); /* which follow from the counts: not read */
     for (size_t i = 0; i < list->count; i++) {
         const px_suspect *s = &list->items[i];
+        double low = 0.0, high = 1.0;
+        px_hits_interval(&s->hits, &low, &high);
         if (s->class_index == PX_POOLED)
             px_text_add(&text, "all");
         else
@@ -72,10 +74,12 @@ px_status px_suspicious_save(const px_suspicious *list, const char *path, px_err
                        s->position, s->unit, s->hits.as, s->hits.af, s->hits.ns, s->hits.nf,
                        px_real_text(s->score, number));
         px_text_format(&text, ",%s,%s", list->measure, px_real_text(list->star, number));
-        px_text_format(&text, ",%s,%s,%s,%016" PRIx64 "\n", px_real_text(list->theta, number),
+        px_text_format(&text, ",%s,%s,%s,%016" PRIx64, px_real_text(list->theta, number),
                        px_tap_name(list->tap),
                        list->deepxplore ? "deepxplore" : px_neurons_name(list->neurons),
                        list->model_hash);
+        px_text_format(&text, ",%.4f,%.4f,%s\n", low, high,
+                       px_hits_suspect(&s->hits) ? "yes" : "no");
     }
     const px_status status = px_text_failed(&text)
                                  ? px_fail(err, PX_E_NOMEM, "out of memory for '%s'", path)

@@ -114,6 +114,7 @@ static px_status work_rank(df_work *w, int64_t k, px_error *err)
         px_rank_options options = px_rank_options_default();
         options.measure = df_choices[i].id;
         options.k = k;
+        options.include_uninformative = true; /* as the paper does */
         PX_TRY(px_suspicious_rank(w->spectrum, &options, &w->lists[i], err));
     }
     return PX_OK;
@@ -251,6 +252,7 @@ static px_status work_make(df_work *w, int choice, int k, double step, int64_t r
         px_rank_options rank = px_rank_options_default();
         rank.measure = df_choices[choice].id;
         rank.k = most;
+        rank.include_uninformative = true;
         status = px_suspicious_rank(w->spectrum, &rank, &whole, err);
     }
     if (status == PX_OK)

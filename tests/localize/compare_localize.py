@@ -127,10 +127,10 @@ class Case:
         self.right = self.labels == predictions
 
     def count(self, *arguments):
-        return plexor("localize", self.model, *self.data, "--theta", self.theta, "--state", self.state, *arguments)
+        return plexor("localize", self.model, *self.data, "--theta", self.theta, "--state", self.state, "--include-uninformative", *arguments)
 
     def rank(self, *arguments):
-        return plexor("localize", self.model, "--spectrum", self.state, "--quiet", *arguments)
+        return plexor("localize", self.model, "--spectrum", self.state, "--include-uninformative", "--quiet", *arguments)
 
     def hits(self, c):
         of = np.ones_like(self.labels, bool) if c is None else self.labels == c

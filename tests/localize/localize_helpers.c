@@ -63,6 +63,7 @@ px_suspicious *rank(const px_spectrum *spectrum, const char *measure, int64_t k,
     options.measure = measure;
     options.k = k;
     options.pooled = pooled;
+    options.include_uninformative = true; /* counts of a few inputs, worked by hand */
     if (px_suspicious_rank(spectrum, &options, &list, &err) != PX_OK)
         fail_msg("%s: %s", measure, err.message);
     return list;

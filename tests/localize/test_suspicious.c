@@ -68,6 +68,87 @@ static void test_ties(void **state)
     px_spectrum_free(spectrum);
 }
 
+/* Neurons that are active on (almost) all inputs, on none or on a few have a score and no place. */
+static void test_uninformative(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        px_hits hits;
+        px_activity activity;
+        bool ranked, suspect;
+    } cases[] = {
+        {"on all", {900, 100, 0, 0}, PX_ACTIVE_ALWAYS, false, false},
+        {"on 99.1%", {891, 100, 9, 0}, PX_ACTIVE_ALWAYS, false, false},
+        {"on 99%", {890, 100, 10, 0}, PX_ACTIVE_SOMETIMES, true, false},
+        {"on none", {0, 0, 900, 100}, PX_ACTIVE_NEVER, false, false},
+        {"on 0.9%", {0, 9, 900, 91}, PX_ACTIVE_NEVER, false, true},
+        {"on 1%", {0, 10, 900, 90}, PX_ACTIVE_SOMETIMES, true, true},
+        {"half, as often wrong as over all", {450, 50, 450, 50}, PX_ACTIVE_SOMETIMES, true, false},
+        {"half, most of the wrong ones", {410, 90, 490, 10}, PX_ACTIVE_SOMETIMES, true, true},
+        {"4 of 5 wrong, of 200", {1, 4, 179, 16}, PX_ACTIVE_SOMETIMES, false, true},
+        {"3 of 4 wrong, of 30", {1, 3, 24, 2}, PX_ACTIVE_SOMETIMES, true, true},
+        {"2 of 20 wrong, of 1000 with 3", {18, 2, 979, 1}, PX_ACTIVE_SOMETIMES, true, false},
+        {"no input at all", {0, 0, 0, 0}, PX_ACTIVE_NEVER, false, false},
+    };
+    for (size_t i = 0; i < PX_LEN(cases); i++)
+        if (px_hits_activity(&cases[i].hits) != cases[i].activity ||
+            px_hits_ranked(&cases[i].hits) != cases[i].ranked ||
+            px_hits_suspect(&cases[i].hits) != cases[i].suspect)
+            fail_msg("%s: activity %d, ranked %d, suspect %d", cases[i].what,
+                     (int)px_hits_activity(&cases[i].hits), px_hits_ranked(&cases[i].hits),
+                     px_hits_suspect(&cases[i].hits));
+
+    /* of 1000 inputs, 100 wrong: always, mostly right, never, mostly wrong, 9 of 9 */
+    px_spectrum *spectrum = empty_spectrum((const int64_t[]){2, 3, 0}, 1);
+    set_class(spectrum, 0, 900, 100, (const uint32_t[]){900, 500, 0, 400, 0},
+              (const uint32_t[]){100, 10, 0, 90, 9});
+    px_suspicious *all = rank(spectrum, "ochiai", 5, true), *list = NULL;
+    px_rank_options options = px_rank_options_default();
+    px_error err = {0};
+    assert_string_equal(neurons_text(all, PX_POOLED), "L1:1 L0:0 L1:2 L0:1 L1:0");
+    options.pooled = true;
+    assert_int_equal(px_suspicious_rank(spectrum, &options, &list, &err), PX_OK);
+    assert_string_equal(neurons_text(list, PX_POOLED), "L1:1 L0:1");
+    assert_true(list->items[0].score == all->items[0].score); /* places differ, scores do not */
+    assert_true(list->items[1].score == all->items[3].score);
+    const px_activity_counts counts = px_spectrum_activity(spectrum, PX_POOLED);
+    assert_int_equal(counts.always, 1);
+    assert_int_equal(counts.never, 2);
+    assert_int_equal(counts.sometimes, 2);
+    px_suspicious_free(all);
+    px_suspicious_free(list);
+    px_spectrum_free(spectrum);
+
+    list = NULL; /* where nothing is left, it says so */
+    spectrum = empty_spectrum((const int64_t[]){2, 0}, 1);
+    set_class(spectrum, 0, 90, 10, (const uint32_t[]){90, 0}, (const uint32_t[]){10, 0});
+    assert_int_equal(px_suspicious_rank(spectrum, &options, &list, &err), PX_E_INPUT);
+    assert_non_null(strstr(err.message, "no neuron tells right answers from wrong ones"));
+    assert_null(list);
+    px_spectrum_free(spectrum);
+}
+
+/* Reference: scipy.stats.binomtest(af, af + as).proportion_ci(method="wilson"). */
+static void test_interval(void **state)
+{
+    (void)state;
+    static const struct {
+        px_hits hits;
+        double low, high;
+    } cases[] = {
+        {{1, 4, 50, 5}, 0.375535, 0.963776}, {{0, 3, 50, 5}, 0.438503, 1.0},
+        {{10, 0, 50, 5}, 0.0, 0.277533},     {{4126, 734, 4972, 168}, 0.141237, 0.161371},
+        {{0, 0, 50, 5}, 0.0, 1.0},
+    };
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        double low = -1.0, high = -1.0;
+        px_hits_interval(&cases[i].hits, &low, &high);
+        if (fabs(low - cases[i].low) > 1e-6 || fabs(high - cases[i].high) > 1e-6)
+            fail_msg("case %zu: %.6f to %.6f", i, low, high);
+    }
+}
+
 static void test_classes(void **state)
 {
     (void)state;
@@ -246,7 +327,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_example),       cmocka_unit_test(test_infinite_scores),
-        cmocka_unit_test(test_ties),          cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_ties),          cmocka_unit_test(test_uninformative),
+        cmocka_unit_test(test_interval),      cmocka_unit_test(test_classes),
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_layers_text),
         cmocka_unit_test(test_find_in_probe), cmocka_unit_test(test_comparisons),
     };
