@@ -63,6 +63,10 @@ typedef struct px_mutation {
      * they do not overlap. */
     px_status (*apply_samples)(const double *values, const int16_t *in, int16_t *out, size_t count,
                                px_error *err);
+    /* Of affine ones: where the point (x, y) of the result comes from in the picture,
+     * (map[0] x + map[1] y + map[2], map[3] x + map[4] y + map[5]), centres of pixels being whole
+     * numbers. Of recordings: in their features, a row for each frame. NULL: nothing moves. */
+    void (*source)(const double *values, int height, int width, double map[6]);
 } px_mutation;
 
 PX_API size_t px_mutation_count(void);

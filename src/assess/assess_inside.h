@@ -15,7 +15,7 @@ typedef struct pxi_pair {
     double low, high;          /* the range in scaled units */
     const double *p;           /* class probabilities of a */
     int classes, truth, after; /* after is never -1 when a metric sees it */
-    double *scratch;           /* pxi_metric_scratch() values */
+    double *scratch;           /* pxi_ssim_scratch() values */
 } pxi_pair;
 
 typedef enum pxi_metric_over {
@@ -52,18 +52,12 @@ struct px_assess {
     px_assess_summary sum;
 };
 
-/* Doubles that a pair's scratch has for pictures of that size: five integral images. */
-size_t pxi_metric_scratch(int height, int width);
-
 size_t pxi_metric_index(const char *id, size_t length); /* px_metric_count(): there is none */
 const pxi_metric *pxi_metric_at(size_t i);
 px_status pxi_metric_settings(const pxi_metric *metric, const px_assess_options *options,
                               double *values, px_error *err);
 char *pxi_metric_settings_text(const pxi_metric *metric, const double *values);
 
-/* Mean structural similarity of two planes (metric_similarity.c); NaN where no window fits. */
-double pxi_ssim(const double *x, const double *y, int height, int width, double range,
-                double *scratch);
 /* Sigma 0.5, in levels (metric_blur.c). `pil`: as PIL's GaussianBlur(0.5) does it, in whole levels.
  */
 void pxi_blur_half(bool pil, const double *in, double *out, int height, int width, double *scratch);

@@ -11,6 +11,7 @@
 #include "base/worker_pool.h"
 #include "data/pixel_rule.h"
 #include "engine/sample_plan.h"
+#include "picture/ssim.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -398,7 +399,7 @@ static px_status run_crews(assess_run *run, px_error *err)
         c->p = pxi_calloc(batch, (size_t)run->scores.classes * sizeof *c->p);
         c->changed = pxi_calloc(run->count, sizeof *c->changed);
         c->again = pxi_calloc(batch, sizeof *c->again);
-        c->scratch = pxi_calloc(pxi_metric_scratch(run->sample.height, run->sample.width),
+        c->scratch = pxi_calloc(pxi_ssim_scratch(run->sample.height, run->sample.width),
                                 sizeof *c->scratch);
         if (!c->x || !c->a || !c->p || !c->changed || !c->again || !c->scratch)
             return px_fail(err, PX_E_NOMEM, "out of memory");

@@ -12,17 +12,6 @@
 
 enum { CV_ONE = 1024, CV_HALF_STEP = 16 }; /* units per pixel; half of 1/32 pixel */
 
-static void cv_invert(const double m[6], double inverse[6])
-{
-    const double det = m[0] * m[4] - m[1] * m[3], d = det != 0.0 ? 1.0 / det : 0.0;
-    inverse[0] = m[4] * d;
-    inverse[1] = m[1] * -d;
-    inverse[3] = m[3] * -d;
-    inverse[4] = m[0] * d;
-    inverse[2] = -inverse[0] * m[2] - inverse[1] * m[5];
-    inverse[5] = -inverse[3] * m[2] - inverse[4] * m[5];
-}
-
 /* Far outside is as good as just outside: there is nothing there. */
 static inline int32_t cv_fixed(double v)
 {
@@ -76,7 +65,7 @@ px_status pxi_cv_warp_apply(const double m[6], const uint8_t *in, uint8_t *out, 
     uint32_t *quads = (uint32_t *)(void *)(memory + words);
     uint8_t *rows = (uint8_t *)(memory + words + quad_bytes);
 
-    cv_invert(m, inverse);
+    pxi_map_invert(m, inverse);
     for (int c = 0; c < channels; c++)
         pxi_quads_make(in + (size_t)c * plane, height, width, 0, rows,
                        quads + (size_t)c * quad_count);

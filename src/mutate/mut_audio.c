@@ -110,6 +110,14 @@ static px_status audio_shift_apply(const double *v, const int16_t *in, int16_t *
     return PX_OK;
 }
 
+/* A frame more or less at the ends is not looked at: how long one is, the values do not say. */
+static void audio_shift_source(const double *v, int height, int width, double map[6])
+{
+    (void)width;
+    const double m[6] = {1, 0, 0, 0, 1, -v[0] * height};
+    memcpy(map, m, sizeof m);
+}
+
 const px_mutation px_mutation_audio_shift = {
     .id = "audio-shift",
     .title = "moved in time, silence where it came from",
@@ -117,6 +125,7 @@ const px_mutation px_mutation_audio_shift = {
     .params = shift_params,
     .param_count = PX_LEN(shift_params),
     .apply_samples = audio_shift_apply,
+    .source = audio_shift_source,
 };
 
 /* --- mask ------------------------------------------------------------------------------------ */

@@ -35,6 +35,13 @@ static px_status translation_apply(const double *v, const uint8_t *in, uint8_t *
     return PX_OK;
 }
 
+static void translation_source(const double *v, int height, int width, double map[6])
+{
+    (void)height, (void)width;
+    const double m[6] = {1, 0, -v[0], 0, 1, -v[1]};
+    memcpy(map, m, sizeof m);
+}
+
 const px_mutation px_mutation_cv_translation = {
     .id = "cv-translation",
     .title = "moved by whole pixels, black coming in",
@@ -42,6 +49,7 @@ const px_mutation px_mutation_cv_translation = {
     .params = translation_params,
     .param_count = PX_LEN(translation_params),
     .apply = translation_apply,
+    .source = translation_source,
 };
 
 static const char *const canvases[] = {"black", "white", NULL};
@@ -85,6 +93,22 @@ static px_status scale_apply(const double *v, const uint8_t *in, uint8_t *out, i
     return status;
 }
 
+/* Where the first pixel of a side comes from: what scale_place() does, then resizing back. */
+static double scale_first(double ratio, int length)
+{
+    const int resized = pxi_cv_resized(ratio, length);
+    const int skip = resized > length ? resized / 2 - length / 2 : 0;
+    const int room = resized > length ? 0 : (length - resized) / 2;
+    return (skip - room + 0.5) / ratio - 0.5;
+}
+
+static void scale_source(const double *v, int height, int width, double map[6])
+{
+    const double m[6] = {1.0 / v[0], 0,          scale_first(v[0], width),
+                         0,          1.0 / v[0], scale_first(v[0], height)};
+    memcpy(map, m, sizeof m);
+}
+
 const px_mutation px_mutation_cv_scale = {
     .id = "cv-scale",
     .title = "grown or shrunk, cubic",
@@ -92,6 +116,7 @@ const px_mutation px_mutation_cv_scale = {
     .params = scale_params,
     .param_count = PX_LEN(scale_params),
     .apply = scale_apply,
+    .source = scale_source,
 };
 
 static const px_mutation_param shear_params[] = {
@@ -105,6 +130,13 @@ static px_status shear_apply(const double *v, const uint8_t *in, uint8_t *out, i
     return pxi_cv_warp_apply(m, in, out, height, width, channels, err);
 }
 
+static void shear_source(const double *v, int height, int width, double map[6])
+{
+    (void)height, (void)width;
+    const double m[6] = {1, v[0], 0, 0, 1, 0};
+    memcpy(map, m, sizeof m);
+}
+
 const px_mutation px_mutation_cv_shear = {
     .id = "cv-shear",
     .title = "slanted, the top row staying, black coming in",
@@ -112,20 +144,35 @@ const px_mutation px_mutation_cv_shear = {
     .params = shear_params,
     .param_count = PX_LEN(shear_params),
     .apply = shear_apply,
+    .source = shear_source,
 };
 
 static const px_mutation_param rotation_params[] = {
     {"angle", "degrees, counter-clockwise", -360, 360, false, NULL},
 };
 
-static px_status rotation_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
-                                int width, int channels, px_error *err)
+static void rotation_map(const double *v, int height, int width, double m[6])
 {
     const double x = 0.5 * width, y = 0.5 * height;
     double b, a;
     pxi_sin_cos_degrees(v[0], &b, &a);
-    const double m[6] = {a, b, (1 - a) * x - b * y, -b, a, b * x + (1 - a) * y};
+    const double to[6] = {a, b, (1 - a) * x - b * y, -b, a, b * x + (1 - a) * y};
+    memcpy(m, to, sizeof to);
+}
+
+static px_status rotation_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
+                                int width, int channels, px_error *err)
+{
+    double m[6];
+    rotation_map(v, height, width, m);
     return pxi_cv_warp_apply(m, in, out, height, width, channels, err);
+}
+
+static void rotation_source(const double *v, int height, int width, double map[6])
+{
+    double m[6];
+    rotation_map(v, height, width, m);
+    pxi_map_invert(m, map);
 }
 
 const px_mutation px_mutation_cv_rotation = {
@@ -135,4 +182,5 @@ const px_mutation px_mutation_cv_rotation = {
     .params = rotation_params,
     .param_count = PX_LEN(rotation_params),
     .apply = rotation_apply,
+    .source = rotation_source,
 };

@@ -27,11 +27,22 @@ static const px_mutation_param shift_params[] = {
     WARP_FILL,
 };
 
+static pxi_warp shift_warp(const double *v, int height, int width)
+{
+    return (pxi_warp){.a = {{1, 0}, {0, 1}}, .t = {-v[1] * height, -v[0] * width}};
+}
+
 static px_status shift_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
                              int width, int channels, px_error *err)
 {
-    const pxi_warp warp = {.a = {{1, 0}, {0, 1}}, .t = {-v[1] * height, -v[0] * width}};
+    const pxi_warp warp = shift_warp(v, height, width);
     return pxi_warp_apply(&warp, warp_fill(v[2]), in, out, height, width, channels, err);
+}
+
+static void shift_source(const double *v, int height, int width, double map[6])
+{
+    const pxi_warp warp = shift_warp(v, height, width);
+    pxi_warp_map(&warp, height, width, map);
 }
 
 const px_mutation px_mutation_shift = {
@@ -41,6 +52,7 @@ const px_mutation px_mutation_shift = {
     .params = shift_params,
     .param_count = PX_LEN(shift_params),
     .apply = shift_apply,
+    .source = shift_source,
 };
 
 static const px_mutation_param rotation_params[] = {
@@ -48,13 +60,24 @@ static const px_mutation_param rotation_params[] = {
     WARP_FILL,
 };
 
-static px_status rotation_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
-                                int width, int channels, px_error *err)
+static pxi_warp rotation_warp(const double *v)
 {
     double s, c;
     pxi_sin_cos_degrees(v[0], &s, &c);
-    const pxi_warp warp = {.a = {{c, -s}, {s, c}}};
+    return (pxi_warp){.a = {{c, -s}, {s, c}}};
+}
+
+static px_status rotation_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
+                                int width, int channels, px_error *err)
+{
+    const pxi_warp warp = rotation_warp(v);
     return pxi_warp_apply(&warp, warp_fill(v[1]), in, out, height, width, channels, err);
+}
+
+static void rotation_source(const double *v, int height, int width, double map[6])
+{
+    const pxi_warp warp = rotation_warp(v);
+    pxi_warp_map(&warp, height, width, map);
 }
 
 const px_mutation px_mutation_rotation = {
@@ -64,6 +87,7 @@ const px_mutation px_mutation_rotation = {
     .params = rotation_params,
     .param_count = PX_LEN(rotation_params),
     .apply = rotation_apply,
+    .source = rotation_source,
 };
 
 static const px_mutation_param scale_params[] = {
@@ -71,11 +95,22 @@ static const px_mutation_param scale_params[] = {
     WARP_FILL,
 };
 
+static pxi_warp scale_warp(const double *v)
+{
+    return (pxi_warp){.a = {{1.0 / v[0], 0}, {0, 1.0 / v[0]}}};
+}
+
 static px_status scale_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
                              int width, int channels, px_error *err)
 {
-    const pxi_warp warp = {.a = {{1.0 / v[0], 0}, {0, 1.0 / v[0]}}};
+    const pxi_warp warp = scale_warp(v);
     return pxi_warp_apply(&warp, warp_fill(v[1]), in, out, height, width, channels, err);
+}
+
+static void scale_source(const double *v, int height, int width, double map[6])
+{
+    const pxi_warp warp = scale_warp(v);
+    pxi_warp_map(&warp, height, width, map);
 }
 
 const px_mutation px_mutation_scale = {
@@ -85,6 +120,7 @@ const px_mutation px_mutation_scale = {
     .params = scale_params,
     .param_count = PX_LEN(scale_params),
     .apply = scale_apply,
+    .source = scale_source,
 };
 
 static const px_mutation_param shear_params[] = {
@@ -92,13 +128,24 @@ static const px_mutation_param shear_params[] = {
     WARP_FILL,
 };
 
-static px_status shear_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
-                             int width, int channels, px_error *err)
+static pxi_warp shear_warp(const double *v)
 {
     double s, c;
     pxi_sin_cos_degrees(v[0], &s, &c);
-    const pxi_warp warp = {.a = {{1, -s}, {0, c}}};
+    return (pxi_warp){.a = {{1, -s}, {0, c}}};
+}
+
+static px_status shear_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
+                             int width, int channels, px_error *err)
+{
+    const pxi_warp warp = shear_warp(v);
     return pxi_warp_apply(&warp, warp_fill(v[1]), in, out, height, width, channels, err);
+}
+
+static void shear_source(const double *v, int height, int width, double map[6])
+{
+    const pxi_warp warp = shear_warp(v);
+    pxi_warp_map(&warp, height, width, map);
 }
 
 const px_mutation px_mutation_shear = {
@@ -108,4 +155,5 @@ const px_mutation px_mutation_shear = {
     .params = shear_params,
     .param_count = PX_LEN(shear_params),
     .apply = shear_apply,
+    .source = shear_source,
 };

@@ -113,6 +113,29 @@ px_status pxi_warp_apply(const pxi_warp *warp, int fill, const uint8_t *in, uint
     return PX_OK;
 }
 
+void pxi_warp_map(const pxi_warp *warp, int height, int width, double map[6])
+{
+    const double y = 0.5 * (height - 1), x = 0.5 * (width - 1);
+    const double ayy = warp->a[0][0], ayx = warp->a[0][1], axy = warp->a[1][0], axx = warp->a[1][1];
+    map[0] = axx;
+    map[1] = axy;
+    map[2] = x + warp->t[1] - axx * x - axy * y;
+    map[3] = ayx;
+    map[4] = ayy;
+    map[5] = y + warp->t[0] - ayx * x - ayy * y;
+}
+
+void pxi_map_invert(const double m[6], double inverse[6])
+{
+    const double det = m[0] * m[4] - m[1] * m[3], d = det != 0.0 ? 1.0 / det : 0.0;
+    inverse[0] = m[4] * d;
+    inverse[1] = m[1] * -d;
+    inverse[3] = m[3] * -d;
+    inverse[4] = m[0] * d;
+    inverse[2] = -inverse[0] * m[2] - inverse[1] * m[5];
+    inverse[5] = -inverse[3] * m[2] - inverse[4] * m[5];
+}
+
 px_status pxi_warp_values(const pxi_warp *warp, int fill, const uint8_t *in, double *out,
                           int height, int width, px_error *err)
 {

@@ -20,6 +20,11 @@ px_status pxi_warp_apply(const pxi_warp *warp, int fill, const uint8_t *in, uint
 px_status pxi_warp_values(const pxi_warp *warp, int fill, const uint8_t *in, double *out,
                           int height, int width, px_error *err);
 
+/* The same map of (x, y), as px_mutation.source has it. */
+void pxi_warp_map(const pxi_warp *warp, int height, int width, double map[6]);
+/* The inverse of a map of (x, y); all 0 where there is none. */
+void pxi_map_invert(const double m[6], double inverse[6]);
+
 /* OpenCV's warpAffine() of 8-bit pictures with linear interpolation and zeros around: `m` is the
  * forward map of (x, y), coordinates go to 1/32 pixel. */
 px_status pxi_cv_warp_apply(const double m[6], const uint8_t *in, uint8_t *out, int height,

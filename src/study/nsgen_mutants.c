@@ -7,8 +7,8 @@
  */
 #include "study/nsgen_study.h"
 
-#include "assess/assess_inside.h"
 #include "base/memory.h"
+#include "picture/ssim.h"
 #include "study/study_claim.h"
 
 #include <errno.h>
@@ -165,7 +165,7 @@ static px_status work_open(mutants_work *w, const char *path, px_error *err)
     w->mutant = pxi_calloc(w->size, px_dtype_size(about.dtype));
     w->x = pxi_calloc(w->size, sizeof *w->x);
     w->a = pxi_calloc(w->size, sizeof *w->a);
-    w->scratch = pxi_calloc(pxi_metric_scratch(w->height, w->width), sizeof *w->scratch);
+    w->scratch = pxi_calloc(pxi_ssim_scratch(w->height, w->width), sizeof *w->scratch);
     w->shown = pxi_calloc(2 * (1 + FIRST), w->size);
     if (!w->seed || !w->mutant || !w->x || !w->a || !w->scratch || !w->shown)
         return px_fail(err, PX_E_NOMEM, "out of memory for the mutants of '%s'", path);
@@ -195,8 +195,8 @@ static void work_compare(mutants_work *w)
     const size_t plane = w->size / w->channels;
     double similarity = 0.0, squares = 0.0, most = 0.0;
     for (size_t c = 0; c < w->channels; c++)
-        similarity +=
-            pxi_ssim(w->x + c * plane, w->a + c * plane, w->height, w->width, 255.0, w->scratch);
+        similarity += pxi_ssim(w->x + c * plane, w->a + c * plane, NULL, w->height, w->width, 255.0,
+                               w->scratch);
     for (size_t i = 0; i < w->size; i++) {
         const double d = (w->a[i] - w->x[i]) / 255.0;
         squares += d * d;
