@@ -31,11 +31,11 @@ BITS_INLINE __mmask16 bits_last(size_t count)
     return (__mmask16)((1u << left) - 1);
 }
 
-/* What lies strictly between two bounds; NaN does not. */
+/* What does not lie on or beyond one of two bounds; NaN does not. */
 BITS_INLINE uint16_t bits_between(__mmask16 there, __m512 v, __m512 low, __m512 high)
 {
-    return (uint16_t)_mm512_mask_cmp_ps_mask(_mm512_mask_cmp_ps_mask(there, v, low, _CMP_GT_OQ), v,
-                                             high, _CMP_LT_OQ);
+    return (uint16_t)_mm512_mask_cmp_ps_mask(_mm512_mask_cmp_ps_mask(there, v, low, _CMP_NLE_UQ), v,
+                                             high, _CMP_NGE_UQ);
 }
 
 BITS_TARGET void pxi_act_bits_pack(const pxi_act *act, const float *y, uint16_t *bits, size_t count)
@@ -47,13 +47,13 @@ BITS_TARGET void pxi_act_bits_pack(const pxi_act *act, const float *y, uint16_t 
     for (; (w + 1) * BITS_LANES <= count; w++) {
         const __m512 v = _mm512_loadu_ps(y + w * BITS_LANES);
         bits[w] = clip ? bits_between(0xffff, v, low, high)
-                       : (uint16_t)_mm512_cmp_ps_mask(v, low, _CMP_GT_OQ);
+                       : (uint16_t)_mm512_cmp_ps_mask(v, low, _CMP_NLE_UQ);
     }
     if (w * BITS_LANES < count) {
         const __mmask16 there = bits_last(count);
         const __m512 v = _mm512_maskz_loadu_ps(there, y + w * BITS_LANES);
         bits[w] = clip ? bits_between(there, v, low, high)
-                       : (uint16_t)_mm512_mask_cmp_ps_mask(there, v, low, _CMP_GT_OQ);
+                       : (uint16_t)_mm512_mask_cmp_ps_mask(there, v, low, _CMP_NLE_UQ);
     }
 }
 

@@ -3,7 +3,8 @@
  * Their derivatives are taken from the output, so that the value before the activation need not be
  * kept. At a kink the derivative is that of PyTorch's module: 0 at Relu's zero and at both ends of
  * Clip (ReLU6), alpha at LeakyRelu's zero. (A Clip that is not fused passes the gradient inside the
- * closed interval; the two differ only where a linear operator's result is exactly a bound.)
+ * closed interval; the two differ only where a linear operator's result is exactly a bound.) Where
+ * the output is NaN the gradient passes, as PyTorch's does.
  */
 #include "engine/plan.h"
 
@@ -86,15 +87,15 @@ PXI_WIDE static void act_gradient(const pxi_act *act, const float *y, const floa
     case PXI_ACT_RELU:
         if (alpha == 0.0f) {
             for (size_t i = 0; i < count; i++)
-                g[i] = y[i] > 0.0f ? dy[i] : 0.0f;
+                g[i] = y[i] <= 0.0f ? 0.0f : dy[i];
         } else {
             for (size_t i = 0; i < count; i++)
-                g[i] = y[i] > 0.0f ? dy[i] : alpha * dy[i];
+                g[i] = y[i] <= 0.0f ? alpha * dy[i] : dy[i];
         }
         break;
     case PXI_ACT_CLIP:
         for (size_t i = 0; i < count; i++)
-            g[i] = ((y[i] > alpha) & (y[i] < beta)) ? dy[i] : 0.0f;
+            g[i] = ((y[i] <= alpha) | (y[i] >= beta)) ? 0.0f : dy[i];
         break;
     case PXI_ACT_SIGMOID:
         ACT_LOOP(v * (1.0f - v))
@@ -104,6 +105,39 @@ PXI_WIDE static void act_gradient(const pxi_act *act, const float *y, const floa
         break;
     case PXI_ACT_ELU:
         ACT_LOOP(v > 0.0f ? 1.0f : v + alpha)
+        break;
+    }
+}
+
+#define ACT_VALUES(value)                \
+    for (size_t i = 0; i < count; i++) { \
+        const float x = y[i];            \
+        y[i] = (value);                  \
+    }
+
+void pxi_act_forward(const pxi_act *act, float *y, size_t count)
+{
+    const float alpha = act->alpha, beta = act->beta;
+    switch (act->kind) {
+    case PXI_ACT_NONE:
+        break;
+    case PXI_ACT_RELU: /* 0 times infinity is no number */
+        ACT_VALUES(x < 0.0f ? (alpha == 0.0f ? 0.0f : alpha * x) : x)
+        break;
+    case PXI_ACT_CLIP:
+        ACT_VALUES(x < alpha ? alpha : x > beta ? beta : x)
+        break;
+    case PXI_ACT_SIGMOID:
+        ACT_VALUES(1.0f / (1.0f + expf(-x)))
+        break;
+    case PXI_ACT_TANH:
+        ACT_VALUES(tanhf(x))
+        break;
+    case PXI_ACT_ELU:
+        ACT_VALUES(x < 0.0f ? alpha * expm1f(x) : x)
+        break;
+    case PXI_ACT_HARDSWISH:
+        ACT_VALUES(x * (x <= -3.0f ? 0.0f : x >= 3.0f ? 1.0f : x / 6.0f + 0.5f))
         break;
     }
 }

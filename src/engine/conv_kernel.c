@@ -83,6 +83,11 @@ bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel)
     return kernel->narrow || kernel->pointwise || kernel->winograd;
 }
 
+bool pxi_conv_kernel_hides(const pxi_conv_kernel *kernel, const pxi_act *act)
+{
+    return kernel->winograd || (kernel->prim && pxi_act_hides(act));
+}
+
 int64_t pxi_conv_kernel_group(const pxi_conv_kernel *kernel)
 {
     return kernel->winograd ? pxi_winograd_group(kernel->winograd) : 1;

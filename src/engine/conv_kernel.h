@@ -47,6 +47,9 @@ const char *pxi_conv_kernel_name(const pxi_conv_kernel *kernel);
  * kernel has it built in. */
 bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel);
 
+/* Whether values that are not finite are lost or spread, see bounds.c. */
+bool pxi_conv_kernel_hides(const pxi_conv_kernel *kernel, const pxi_act *act);
+
 /* How many samples a run should have: more make it no faster and leave the cache sooner. */
 int64_t pxi_conv_kernel_group(const pxi_conv_kernel *kernel);
 

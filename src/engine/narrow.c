@@ -146,7 +146,10 @@ narrow_strip(const narrow_job *job, size_t y, size_t x, const int oc, const int 
     for (int i = 0; i < rows * oc; i++) {
         lanes v = sum[i];
         if (act->kind == PXI_ACT_RELU) {
-            v = NARROW_SELECT(v < 0.0f, v * act->alpha, v);
+            lanes low = {0}; /* not -inf * 0, which is NaN */
+            if (act->alpha != 0.0f)
+                low = v * act->alpha;
+            v = NARROW_SELECT(v < 0.0f, low, v);
         } else if (act->kind == PXI_ACT_CLIP) {
             v = NARROW_SELECT(v < act->alpha, (lanes){0} + act->alpha, v);
             v = NARROW_SELECT(v > act->beta, (lanes){0} + act->beta, v);

@@ -405,6 +405,7 @@ static px_status plan_compile(px_plan *plan, const plan_request *request, px_err
         if (__builtin_add_overflow(plan->flops, unit->flops, &plan->flops))
             plan->flops = INT64_MAX;
     }
+    pxi_plan_bounds(plan);
     return pxi_plan_memory(plan, err);
 }
 
@@ -476,6 +477,7 @@ px_status px_plan_refresh(px_plan *plan, px_error *err)
         if (plan->units[u].kind->refresh)
             status = plan->units[u].kind->refresh(plan, &plan->units[u], err);
     pxi_one_thread_end(threads);
+    pxi_plan_bounds(plan);
     return status;
 }
 

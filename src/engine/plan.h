@@ -40,6 +40,7 @@ typedef struct pxi_cell {
     bool reached; /* from a seed */
     bool has_grad;
     pxi_span span, grad_span;
+    float bound; /* no |value| is larger, unless the run is wild; INFINITY: not known */
 } pxi_cell;
 
 typedef struct pxi_unit pxi_unit;
@@ -51,6 +52,8 @@ typedef struct pxi_unit_kind {
     px_status (*build)(px_plan *plan, pxi_unit *unit, px_error *err);
     /* The plan's weights changed: packs them again. NULL: reads them where they are. */
     px_status (*refresh)(const px_plan *plan, pxi_unit *unit, px_error *err);
+    /* Sets the bounds of what the unit makes. NULL: they are not known. */
+    void (*bound)(px_plan *plan, pxi_unit *unit);
     /* Makes what a session needs to run the unit (memory handles); *state starts as NULL. */
     px_status (*attach)(const pxi_unit *unit, px_session *session, void **state, px_error *err);
     px_status (*forward)(const pxi_unit *unit, px_session *session, void *state, px_error *err);
@@ -81,7 +84,9 @@ struct pxi_unit {
     pxi_span saved;       /* from forward to backward */
     bool backward;        /* takes part in the backward pass */
     bool backward_reads_in, backward_reads_out;
-    int donor; /* the input cell whose memory out[0] would like to take over; -1: none */
+    int donor;   /* the input cell whose memory out[0] would like to take over; -1: none */
+    bool guards; /* looks at what it reads, see bounds.c */
+    float tame;  /* the largest |x| with which its kernel gives what plain loops would */
 };
 
 struct px_plan {
@@ -129,7 +134,8 @@ struct px_session {
      * what random numbers are drawn with. */
     int64_t samples, first, iteration;
     uint64_t seed;
-    int at; /* the unit whose meeting the session waits for; -1: none */
+    int at;    /* the unit whose meeting the session waits for; -1: none */
+    bool wild; /* a guard found NaN, infinity or a value near it: no bound holds in this run */
 };
 
 /* Forward from the start, or from the meeting it waits for, to the next meeting (session->at) or
@@ -189,6 +195,9 @@ bool pxi_act_from_step(const pxi_step *step, bool gradient, pxi_act *out);
 void pxi_act_backward(const pxi_act *act, const float *y, const float *dy, float *g,
                       float *residual, bool residual_adds, size_t count);
 
+/* y = act(y). NaN stays NaN. */
+void pxi_act_forward(const pxi_act *act, float *y, size_t count);
+
 /* Whether the gradient behind an activation needs a place of its own, because that of the unit's
  * output, or of a view of it, was asked for and must not be masked in place. */
 bool pxi_act_needs_place(const px_plan *plan, const pxi_act *act, int cell);
@@ -198,6 +207,39 @@ bool pxi_act_needs_place(const px_plan *plan, const pxi_act *act, int cell);
 
 px_status pxi_plan_gradients(px_plan *plan, px_error *err); /* which cells and units take part */
 px_status pxi_plan_memory(px_plan *plan, px_error *err);    /* spans to offsets */
+
+/* --- values that are not finite (bounds.c)
+ * ------------------------------------------------------------- */
+
+/* |y| <= gain * max |x| + bias; NaN where the weights have one. */
+typedef struct pxi_gain {
+    double gain, bias;
+} pxi_gain;
+
+/* Of `outs` results that have `each` weights in a row, or `mixed` with the others'. bias NULL:
+ * none.
+ */
+pxi_gain pxi_gain_of(const float *weights, int64_t outs, int64_t each, bool mixed,
+                     const float *bias);
+
+/* All bounds and guards, after the units were built and whenever weights have changed. */
+void pxi_plan_bounds(px_plan *plan);
+float pxi_cell_bound(const px_plan *plan, int cell);
+void pxi_cell_set_bound(px_plan *plan, int cell, double bound); /* too large ones are not known */
+/* Whether oneDNN loses a NaN in the activation. */
+bool pxi_act_hides(const pxi_act *act);
+/* The bound of y = act(linear(x) + residual), and whether the unit has to guard; `residual` is a
+ * cell, -1: none. */
+void pxi_bound_linear(px_plan *plan, pxi_unit *unit, const pxi_gain *gain, const pxi_act *act,
+                      bool hides, int residual);
+
+/* The bound of a unit that makes nothing larger than its first input is. */
+void pxi_bound_same(px_plan *plan, pxi_unit *unit);
+
+bool pxi_is_tame(const float *x, size_t count, float limit); /* |x| <= limit, and no NaN */
+/* Whether the unit's kernel can take a sample; if not, the run is wild. residual NULL: none. */
+bool pxi_unit_is_tame(const pxi_unit *unit, px_session *session, const float *x, size_t count,
+                      const float *residual, size_t residual_count);
 
 /* --- kinds
  * -----------------------------------------------------------------------------------------------

@@ -111,7 +111,10 @@ POINT_INLINE void point_block(const pxi_pointwise *p, const float *x, float *y, 
 POINT_TARGET static void point_activate(const pxi_act *act, float *y, size_t count)
 {
     const float low = act->alpha, high = act->beta;
-    if (act->kind == PXI_ACT_RELU) {
+    if (act->kind == PXI_ACT_RELU && low == 0.0f) { /* -inf * 0 would be NaN */
+        for (size_t i = 0; i < count; i++)
+            y[i] = y[i] < 0.0f ? 0.0f : y[i];
+    } else if (act->kind == PXI_ACT_RELU) {
         for (size_t i = 0; i < count; i++)
             y[i] = y[i] < 0.0f ? low * y[i] : y[i];
     } else if (act->kind == PXI_ACT_CLIP) {

@@ -144,8 +144,10 @@ px_status pxi_session_forward_on(px_session *session, px_error *err)
     if (session->at >= 0) {
         status = session_unit_forward(session, session->at, /* rest= */ true, err);
         u = session->at + 1;
-    } else if (session->observer) {
-        status = session_show(session, plan->given, plan->given_count, err);
+    } else {
+        session->wild = false;
+        if (session->observer)
+            status = session_show(session, plan->given, plan->given_count, err);
     }
     session->at = -1;
     for (; u < plan->unit_count && status == PX_OK && session->at < 0; u++) {

@@ -224,7 +224,9 @@ static px_status team_refresh(void *context, int worker, int64_t index, px_error
 
 px_status px_team_refresh(px_team *team, px_error *err)
 {
-    return pxi_pool_run(team->pool, team->plan->unit_count, team_refresh, team, NULL, NULL, err);
+    PX_TRY(pxi_pool_run(team->pool, team->plan->unit_count, team_refresh, team, NULL, NULL, err));
+    pxi_plan_bounds(team->plan);
+    return PX_OK;
 }
 
 static px_status team_each(void *context, int worker, int64_t index, px_error *err)

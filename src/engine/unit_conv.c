@@ -18,6 +18,7 @@
 #include "engine/act_bits.h"
 #include "engine/conv_wgrad.h"
 #include "engine/depthwise.h"
+#include "engine/plain_loops.h"
 #include "ops/conv.h"
 #include "ops/norm.h"
 
@@ -31,6 +32,7 @@ typedef struct conv_impl {
     float *rotated;        /* for the data gradient; NULL: it takes `weights` */
     int head, norm;        /* steps of the program whose constants these are; norm -1: none */
     pxi_act act;
+    pxi_gain gain; /* of the folded weights */
     pxi_conv_kernel forward;
     pxi_conv_kernel data,
         data_adds;              /* data_adds: added to what is there; may be empty, see `spare` */
@@ -142,6 +144,9 @@ static void conv_fill_weights(const px_plan *plan, conv_impl *impl)
         memcpy(impl->bias, ctx->in[2].data, px_tensor_bytes(&ctx->in[2]));
     if (impl->norm >= 0)
         conv_fold_norm(impl, &plan->program->steps[impl->norm].ctx, has_bias);
+    const int64_t outs = impl->shape.out_channels;
+    const int64_t each = px_shape_count(&ctx->in[1].shape) / outs;
+    impl->gain = pxi_gain_of(impl->weights, outs, each, /* mixed= */ false, impl->bias);
 }
 
 static px_status conv_copy_weights(px_plan *plan, const pxi_group *group, conv_impl *impl,
@@ -342,6 +347,13 @@ static px_status conv_refresh(const px_plan *plan, pxi_unit *unit, px_error *err
     return pxi_conv_kernel_repack(&impl->data_adds, data, NULL, err);
 }
 
+static void conv_bound(px_plan *plan, pxi_unit *unit)
+{
+    const conv_impl *impl = unit->impl;
+    pxi_bound_linear(plan, unit, &impl->gain, &impl->act,
+                     pxi_conv_kernel_hides(&impl->forward, &impl->act), unit->in[1]);
+}
+
 static char *conv_scratch(const px_session *session, size_t offset)
 {
     return (char *)pxi_session_scratch(session) + offset;
@@ -393,6 +405,39 @@ static uint16_t *conv_bits(const pxi_unit *unit, const px_session *session, int6
     return bits + (size_t)n * impl->words;
 }
 
+/* Whether the kernel can take sample n, whose residual is in y. */
+static bool conv_is_tame(const pxi_unit *unit, px_session *session, int64_t n)
+{
+    const conv_impl *impl = unit->impl;
+    const int64_t x_size = conv_data_size(impl), y_size = conv_result_size(impl);
+    const float *x = (const float *)pxi_cell_data(session, unit->in[0]) + n * x_size;
+    const float *y = (const float *)pxi_cell_data(session, unit->out[0]) + n * y_size;
+    return pxi_unit_is_tame(unit, session, x, (size_t)x_size, unit->in[1] >= 0 ? y : NULL,
+                            (size_t)y_size);
+}
+
+/* Samples from `first` to before `end`; runs of those that the kernel can take go through it. */
+static px_status conv_run(const pxi_unit *unit, px_session *session, const conv_state *state,
+                          int64_t first, int64_t end, px_error *err)
+{
+    const conv_impl *impl = unit->impl;
+    const bool adds = unit->in[1] >= 0;
+    if (!unit->guards && !(session->wild && pxi_conv_kernel_hides(&impl->forward, &impl->act)))
+        return pxi_conv_bound_run(&state->forward, first, end - first, adds, err);
+    const float *x = pxi_cell_data(session, unit->in[0]);
+    float *y = pxi_cell_data(session, unit->out[0]);
+    for (int64_t n = first; n < end; n++) {
+        if (conv_is_tame(unit, session, n))
+            continue;
+        if (first < n)
+            PX_TRY(pxi_conv_bound_run(&state->forward, first, n - first, adds, err));
+        PX_TRY(pxi_plain_conv(&impl->shape, impl->weights, impl->bias, &impl->act, adds,
+                              x + n * conv_data_size(impl), y + n * conv_result_size(impl), err));
+        first = n + 1;
+    }
+    return first < end ? pxi_conv_bound_run(&state->forward, first, end - first, adds, err) : PX_OK;
+}
+
 static px_status conv_forward(const pxi_unit *unit, px_session *session, void *data, px_error *err)
 {
     const conv_impl *impl = unit->impl;
@@ -407,7 +452,7 @@ static px_status conv_forward(const pxi_unit *unit, px_session *session, void *d
     const int64_t batch = impl->shape.batch, group = pxi_conv_kernel_group(&impl->forward);
     for (int64_t first = 0; first < batch; first += group) {
         const int64_t end = PX_MIN(first + group, batch);
-        PX_TRY(pxi_conv_bound_run(&state->forward, first, end - first, unit->in[1] >= 0, err));
+        PX_TRY(conv_run(unit, session, state, first, end, err));
         for (int64_t n = first; impl->words && n < end; n++)
             pxi_act_bits_pack(&impl->act, y + n * size, conv_bits(unit, session, n), (size_t)size);
     }
@@ -513,6 +558,7 @@ const pxi_unit_kind pxi_unit_conv = {
     .name = "conv",
     .build = conv_build,
     .refresh = conv_refresh,
+    .bound = conv_bound,
     .attach = conv_attach,
     .forward = conv_forward,
     .backward = conv_backward,

@@ -73,6 +73,7 @@ static px_status copy_backward(const pxi_unit *unit, px_session *session, void *
 const pxi_unit_kind pxi_unit_copy = {
     .name = "copy",
     .build = copy_build,
+    .bound = pxi_bound_same,
     .forward = copy_forward,
     .backward = copy_backward,
 };
@@ -88,4 +89,5 @@ static px_status view_build(px_plan *plan, pxi_unit *unit, px_error *err)
 const pxi_unit_kind pxi_unit_view = {
     .name = "view",
     .build = view_build,
+    .bound = pxi_bound_same,
 };

@@ -2,7 +2,7 @@
  *
  * Cells: in[0] x (rows, k), in[1] weights, in[2] bias (-1: none); out[0] y (rows, n).
  */
-#include "engine/prim.h"
+#include "engine/plain_loops.h"
 
 #include "base/memory.h"
 #include "ops/gemm.h"
@@ -26,6 +26,7 @@ typedef struct dense_impl {
     bool transposed;
     pxi_group group; /* whose constants these are */
     pxi_act act;
+    pxi_gain gain; /* of the folded weights */
     pxi_prim *forward, *data, *data_adds, *weight_grad;
     bool wants_data, wants_weights, wants_bias, own_gradient;
     size_t gradient_offset, pad_offset; /* in the unit's scratch */
@@ -59,8 +60,25 @@ bool pxi_dense_takes(const px_plan *plan, const pxi_step *step)
     return strcmp(ctx->node->type, "MatMul") == 0 && ctx->in[0].shape.rank >= 2;
 }
 
-/* Weights and bias as the kernels take them, BatchNormalization of (rows, n) folded in: a scale and
- * a shift per column. */
+/* A scale and a shift per column. */
+static void dense_fold_norm(dense_impl *impl, const px_op_ctx *norm, bool has_bias)
+{
+    const size_t n = (size_t)impl->n, k = (size_t)impl->k;
+    const pxi_batch_norm_params *p = norm->params;
+    const float *gamma = norm->in[1].data, *beta = norm->in[2].data;
+    const float *mean = norm->in[3].data, *variance = norm->in[4].data;
+    for (size_t j = 0; j < n; j++) {
+        const double scale = (double)gamma[j] / sqrt((double)variance[j] + p->epsilon);
+        const double bias = has_bias ? (double)impl->bias[j] : 0.0;
+        for (size_t i = 0; i < k; i++) {
+            float *w = &impl->weights[impl->transposed ? j * k + i : i * n + j];
+            *w = (float)((double)*w * scale);
+        }
+        impl->bias[j] = (float)((bias - (double)mean[j]) * scale + (double)beta[j]);
+    }
+}
+
+/* Weights and bias as the kernels take them, BatchNormalization of (rows, n) folded in. */
 static void dense_fill_weights(const px_plan *plan, dense_impl *impl)
 {
     const pxi_group *group = &impl->group;
@@ -72,21 +90,10 @@ static void dense_fill_weights(const px_plan *plan, dense_impl *impl)
     memcpy(impl->weights, ctx->in[1].data, k * n * sizeof *impl->weights);
     if (given)
         memcpy(impl->bias, given, n * sizeof *impl->bias);
-    if (group->norm < 0)
-        return;
-    const px_op_ctx *norm = &plan->program->steps[group->norm].ctx;
-    const pxi_batch_norm_params *p = norm->params;
-    const float *gamma = norm->in[1].data, *beta = norm->in[2].data;
-    const float *mean = norm->in[3].data, *variance = norm->in[4].data;
-    for (size_t j = 0; j < n; j++) {
-        const double scale = (double)gamma[j] / sqrt((double)variance[j] + p->epsilon);
-        const double bias = given ? (double)impl->bias[j] : 0.0;
-        for (size_t i = 0; i < k; i++) {
-            float *w = &impl->weights[impl->transposed ? j * k + i : i * n + j];
-            *w = (float)((double)*w * scale);
-        }
-        impl->bias[j] = (float)((bias - (double)mean[j]) * scale + (double)beta[j]);
-    }
+    if (group->norm >= 0)
+        dense_fold_norm(impl, &plan->program->steps[group->norm].ctx, given != NULL);
+    impl->gain =
+        pxi_gain_of(impl->weights, impl->n, impl->k, /* mixed= */ !impl->transposed, impl->bias);
 }
 
 static px_status dense_fill(px_plan *plan, const pxi_group *group, dense_impl *impl, px_error *err)
@@ -128,6 +135,12 @@ px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err)
     unit->impl = impl;
     unit->flops = pxi_nn_flops(2.0 * (double)impl->rows * (double)impl->k * (double)impl->n);
     return PX_OK;
+}
+
+static void dense_bound(px_plan *plan, pxi_unit *unit)
+{
+    const dense_impl *impl = unit->impl;
+    pxi_bound_linear(plan, unit, &impl->gain, &impl->act, pxi_act_hides(&impl->act), -1);
 }
 
 static size_t dense_pad_size(const dense_impl *impl) /* elements of one padded matrix */
@@ -257,10 +270,20 @@ static px_status dense_forward(const pxi_unit *unit, px_session *session, void *
 {
     const dense_impl *impl = unit->impl;
     const pxi_bound *bound = ((dense_state *)state)->forward;
+    const float *x = pxi_cell_data(session, unit->in[0]);
+    float *y = pxi_cell_data(session, unit->out[0]);
     if (impl->run_rows == impl->rows)
-        return pxi_bound_run(bound, err);
-    return dense_run_padded(impl, session, bound, pxi_cell_data(session, unit->in[0]), impl->k,
-                            pxi_cell_data(session, unit->out[0]), impl->n, /* adds= */ false, err);
+        PX_TRY(pxi_bound_run(bound, err));
+    else
+        PX_TRY(
+            dense_run_padded(impl, session, bound, x, impl->k, y, impl->n, /* adds= */ false, err));
+    if (!unit->guards && !(session->wild && pxi_act_hides(&impl->act)))
+        return PX_OK;
+    for (int64_t r = 0; r < impl->rows; r++, x += impl->k, y += impl->n)
+        if (!pxi_unit_is_tame(unit, session, x, (size_t)impl->k, NULL, 0))
+            pxi_plain_product(impl->k, impl->n, impl->weights, impl->transposed, impl->bias,
+                              &impl->act, x, y);
+    return PX_OK;
 }
 
 static px_status dense_backward(const pxi_unit *unit, px_session *session, void *data,
@@ -323,6 +346,7 @@ const pxi_unit_kind pxi_unit_dense = {
     .name = "dense",
     .build = dense_build,
     .refresh = dense_refresh,
+    .bound = dense_bound,
     .attach = dense_attach,
     .forward = dense_forward,
     .backward = dense_backward,

@@ -19,6 +19,7 @@
 #include "base/wide.h"
 #include "ops/norm.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,18 @@ static px_status norm_build(px_plan *plan, pxi_unit *unit, px_error *err)
     unit->backward_reads_in = true;
     unit->backward_reads_out = impl->act.kind != PXI_ACT_NONE;
     return PX_OK;
+}
+
+/* |x - mean| <= sqrt(n) standard deviations of n values. */
+static void norm_bound(px_plan *plan, pxi_unit *unit)
+{
+    static const double most_deviations = 1e6;
+    const norm_impl *impl = unit->impl;
+    pxi_gain gain =
+        pxi_gain_of(impl->gamma, (int64_t)impl->channels, 1, /* mixed= */ false, impl->beta);
+    gain.bias += gain.gain * most_deviations;
+    gain.gain = 0.0;
+    pxi_bound_linear(plan, unit, &gain, &impl->act, /* hides= */ false, unit->in[1]);
 }
 
 static px_status norm_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
@@ -303,7 +316,8 @@ static px_status norm_forward(const pxi_unit *unit, px_session *session, void *d
     norm_sums(impl, state, NORM_SQUARES, x, NULL, pixels, (double *const[]){state->m2, NULL});
     for (size_t c = 0; c < impl->channels; c++) { /* about the mean itself, not its rounded value */
         const double off = state->mean[c] - (double)state->row_center[c];
-        state->m2[c] = fmax(state->m2[c] - state->count * off * off, 0.0);
+        const double m2 = state->m2[c] - state->count * off * off;
+        state->m2[c] = m2 < 0.0 ? 0.0 : m2; /* NaN stays */
     }
     return PX_OK;
 }
@@ -354,9 +368,12 @@ PXI_WIDE static void norm_apply(const norm_impl *impl, const norm_state *state, 
                 y[i] += residual[i];
             residual += width;
         }
-        if (impl->act.kind == PXI_ACT_RELU) {
+        if (impl->act.kind == PXI_ACT_RELU && low == 0.0f) {
             for (size_t i = 0; i < width; i++)
-                y[i] = y[i] > 0.0f ? y[i] : low * y[i];
+                y[i] = y[i] < 0.0f ? 0.0f : y[i];
+        } else if (impl->act.kind == PXI_ACT_RELU) {
+            for (size_t i = 0; i < width; i++)
+                y[i] = y[i] < 0.0f ? low * y[i] : y[i];
         } else if (impl->act.kind == PXI_ACT_CLIP) {
             for (size_t i = 0; i < width; i++)
                 y[i] = y[i] < low ? low : y[i] > high ? high : y[i];
@@ -376,6 +393,8 @@ static px_status norm_forward_rest(const pxi_unit *unit, px_session *session, vo
     const size_t pixels = (size_t)session->plan->batch * impl->area; /* padding stays finite */
     const size_t rows = pixels / impl->pack, rest = pixels % impl->pack * impl->channels;
     const size_t at = rows * impl->wide;
+    /* another session's NaN is in the statistics of all */
+    session->wild |= !pxi_is_tame(state->row_scale, 2 * impl->wide, FLT_MAX);
     norm_apply(impl, state, x, residual, y, rows, impl->wide);
     norm_apply(impl, state, x + at, residual ? residual + at : NULL, y + at, rest > 0, rest);
     return PX_OK;
@@ -501,6 +520,7 @@ static void norm_commit(const pxi_unit *unit, void *data, double share)
 const pxi_unit_kind pxi_unit_norm = {
     .name = "norm",
     .build = norm_build,
+    .bound = norm_bound,
     .attach = norm_attach,
     .forward = norm_forward,
     .backward = norm_backward,

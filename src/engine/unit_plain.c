@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +149,54 @@ static px_status plain_build(px_plan *plan, pxi_unit *unit, px_error *err)
     return PX_OK;
 }
 
+typedef enum plain_growth { PLAIN_MAX, PLAIN_SUM, PLAIN_PRODUCT, PLAIN_ONE } plain_growth;
+
+/* How operators that often lie between products, and make finite values of bounded ones, bound
+ * their result by their inputs. */
+static const struct {
+    const char *type;
+    plain_growth growth;
+} plain_known[] = {
+    {"Add", PLAIN_SUM},           {"AveragePool", PLAIN_MAX}, {"Concat", PLAIN_MAX},
+    {"DepthToSpace", PLAIN_MAX},  {"Dropout", PLAIN_MAX},     {"Flatten", PLAIN_MAX},
+    {"Gather", PLAIN_MAX},        {"Gelu", PLAIN_MAX},        {"GlobalAveragePool", PLAIN_MAX},
+    {"GlobalMaxPool", PLAIN_MAX}, {"HardSigmoid", PLAIN_ONE}, {"HardSwish", PLAIN_MAX},
+    {"Identity", PLAIN_MAX},      {"Max", PLAIN_MAX},         {"MaxPool", PLAIN_MAX},
+    {"Min", PLAIN_MAX},           {"Mul", PLAIN_PRODUCT},     {"ReduceMax", PLAIN_MAX},
+    {"ReduceMean", PLAIN_MAX},    {"Relu", PLAIN_MAX},        {"Reshape", PLAIN_MAX},
+    {"Sigmoid", PLAIN_ONE},       {"Slice", PLAIN_MAX},       {"Softmax", PLAIN_ONE},
+    {"Split", PLAIN_MAX},         {"Squeeze", PLAIN_MAX},     {"Sub", PLAIN_SUM},
+    {"Sum", PLAIN_SUM},           {"Tanh", PLAIN_ONE},        {"Transpose", PLAIN_MAX},
+    {"Unsqueeze", PLAIN_MAX},
+};
+
+static void plain_bound(px_plan *plan, pxi_unit *unit)
+{
+    const px_node *node = plan->program->steps[unit->step].ctx.node;
+    size_t at = 0;
+    while (at < PX_LEN(plain_known) && strcmp(plain_known[at].type, node->type) != 0)
+        at++;
+    if (at == PX_LEN(plain_known) || node->domain[0])
+        return;
+    double max = 0.0, sum = 0.0, product = 1.0;
+    for (int i = 0; i < unit->in_count; i++) {
+        if (unit->in[i] < 0 || plan->cells[unit->in[i]].tensor.dtype != PX_FLOAT32)
+            continue; /* left out, or indices and axes */
+        const double x = (double)pxi_cell_bound(plan, unit->in[i]);
+        max = PX_MAX(max, x);
+        sum += x;
+        product *= x;
+    }
+    const plain_growth growth = plain_known[at].growth;
+    const double bound = growth == PLAIN_MAX   ? max
+                         : growth == PLAIN_SUM ? sum
+                         : growth == PLAIN_ONE ? (max < INFINITY ? 1.0 : INFINITY)
+                                               : product;
+    for (int i = 0; i < unit->out_count; i++)
+        if (unit->out[i] >= 0)
+            pxi_cell_set_bound(plan, unit->out[i], bound);
+}
+
 static px_status plain_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
 {
     const plain_impl *impl = unit->impl;
@@ -214,6 +263,7 @@ static px_status plain_backward(const pxi_unit *unit, px_session *session, void 
 const pxi_unit_kind pxi_unit_plain = {
     .name = "plain",
     .build = plain_build,
+    .bound = plain_bound,
     .attach = plain_attach,
     .forward = plain_forward,
     .backward = plain_backward,

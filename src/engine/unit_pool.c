@@ -319,6 +319,7 @@ static px_status pool_backward(const pxi_unit *unit, px_session *session, void *
 const pxi_unit_kind pxi_unit_pool = {
     .name = "pool",
     .build = pool_build,
+    .bound = pxi_bound_same,
     .forward = pool_forward,
     .backward = pool_backward,
 };

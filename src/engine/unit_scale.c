@@ -96,6 +96,15 @@ static px_status scale_refresh(const px_plan *plan, pxi_unit *unit, px_error *er
     return PX_OK;
 }
 
+static void scale_bound(px_plan *plan, pxi_unit *unit)
+{
+    static const pxi_act none = {0};
+    const scale_impl *impl = unit->impl;
+    const pxi_gain gain =
+        pxi_gain_of(impl->scale, (int64_t)impl->channels, 1, /* mixed= */ false, impl->shift);
+    pxi_bound_linear(plan, unit, &gain, &none, /* hides= */ false, -1);
+}
+
 PXI_WIDE static void scale_rows(const scale_impl *impl, const float *from, float *to,
                                 const float *shift, bool adds)
 {
@@ -156,6 +165,7 @@ const pxi_unit_kind pxi_unit_scale = {
     .name = "scale",
     .build = scale_build,
     .refresh = scale_refresh,
+    .bound = scale_bound,
     .forward = scale_forward,
     .backward = scale_backward,
 };

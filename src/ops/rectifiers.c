@@ -2,12 +2,13 @@
  * Elu, Selu, Celu, which are smooth only for some parameters
  *
  * Subgradients at the kink are PyTorch's: Relu'(0) = 0, LeakyRelu'(0) = alpha, the threshold itself
- * belongs to the flat side. NaN goes through, so that the run reports it instead of hiding it.
+ * belongs to the flat side. NaN goes through, and the gradient where it is,
+ * so that the run reports it instead of hiding it.
  */
 #include "ops/unary.h"
 
 /* x < 0 is false for NaN, which therefore goes through; max(x, 0) would hide it. */
-PXI_UNARY_KERNELS(relu_1, (x < 0 ? 0 : x), (x > 0 ? dy : 0))
+PXI_UNARY_KERNELS(relu_1, (x < 0 ? 0 : x), (x <= 0 ? 0 : dy))
 PXI_UNARY_SETUP(relu_1, PXI_TYPES_REAL | PXI_TYPES_SIGNED, {NULL, 0})
 #define relu_1_INT_VALUE ((T)(x < 0 ? 0 : x))
 PXI_UNARY_INT_FORWARD(relu_1, PXI_SIGNED_TYPES)
@@ -16,7 +17,7 @@ PXI_UNARY_DESCRIPTOR(relu_1, "Relu", 1)
 PXI_UNARY_WITH(leakyrelu_1, "LeakyRelu", 1, (x < 0 ? a * x : x), (x > 0 ? dy : a * dy),
                {"alpha", 0.01f})
 
-PXI_UNARY_WITH(thresholdedrelu_1, "ThresholdedRelu", 1, x <= a ? 0 : x, x > a ? dy : 0,
+PXI_UNARY_WITH(thresholdedrelu_1, "ThresholdedRelu", 1, x <= a ? 0 : x, x <= a ? 0 : dy,
                {"alpha", 1.0f})
 
 /* y = x + bias below -lambd, x - bias above lambd, else 0 */

@@ -24,8 +24,8 @@ PXI_UNARY_WITH(hardsigmoid_1, "HardSigmoid", 1,
                    : 0,
                {"alpha", 0.2f}, {"beta", 0.5f})
 
-/* y = x max(0, min(1, x / 6 + 1/2)) */
-PXI_UNARY(hardswish_14, "HardSwish", 14, x <= -3 ? 0 : (x >= 3 ? x : x * (x / 6 + (T)0.5)),
+/* y = x max(0, min(1, x / 6 + 1/2)); NaN at -infinity, as in PyTorch */
+PXI_UNARY(hardswish_14, "HardSwish", 14, x <= -3 ? x * 0 : (x >= 3 ? x : x * (x / 6 + (T)0.5)),
           x < -3 ? 0 : (x <= 3 ? dy * (x / 3 + (T)0.5) : dy))
 
 /* y = x tanh(softplus(x)); y' = tanh(softplus(x)) + x sigmoid(x) / cosh(softplus(x))^2 */

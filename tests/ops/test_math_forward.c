@@ -34,7 +34,7 @@ static const struct {
     {{.type = "Clip", .opset = 13, .name = "Clip without bounds", .in = {F_("3", "nan inf -inf")}}, 0, "nan inf -inf"},
     {{.type = "Clip", .opset = 13, .name = "Clip, low above high", .in = {F_("2", "0 5"), F_("", "3"), F_("", "1")}}, 0, "1 1"},
     {{.type = "HardSigmoid", .opset = 6, .in = {F_("4", "nan inf -inf 0")}}, 0, "nan 1 0 0.5"},
-    {{.type = "HardSwish", .opset = 14, .in = {F_("5", "nan inf -inf -3 3")}}, 0, "nan inf 0 0 3"},
+    {{.type = "HardSwish", .opset = 14, .in = {F_("5", "nan inf -inf -3 3")}}, 0, "nan inf nan 0 3"},
     {{.type = "Sigmoid", .opset = 13, .in = {F_("5", "nan inf -inf -200 0")}}, 0, "nan 1 0 0 0.5"},
     {{.type = "Softplus", .opset = 1, .in = {F_("5", "nan inf -inf 200 -200")}}, 0, "nan inf 0 200 0"},
     {{.type = "Elu", .opset = 6, .in = {F_("3", "nan -inf inf")}}, 0, "nan -1 inf"},

@@ -4,7 +4,7 @@
     values = net.run(x)                    # every tensor by name; autograd goes through
     values = net.run(x, pattern)           # on the pieces that the given activations lie on
 
-It knows the operators of the networks that the comparisons use, in the opsets those have (13), and
+It knows the operators of the networks that the comparisons use, in the opsets those have (13, 14), and
 refuses everything else.
 """
 import numpy as np
@@ -116,24 +116,36 @@ OPERATORS = {
     "Conv": _conv,
     "Div": lambda a, x, y: x / y,
     "Dropout": lambda a, x, *ratio: x,
+    "Elu": lambda a, x: F.elu(x, a.get("alpha", 1.0)),
     "Erf": lambda a, x: torch.erf(x),
     "Flatten": lambda a, x: x.reshape(int(np.prod(x.shape[:a.get("axis", 1)])), -1),
     "Gather": lambda a, x, i: torch.take_along_dim(x, i.reshape(-1), 0).reshape(i.shape)
     if x.dim() == 1 else x.index_select(a.get("axis", 0), i),
     "Gemm": _gemm,
     "GlobalAveragePool": lambda a, x: x.mean(tuple(range(2, x.dim())), keepdim=True),
+    "GlobalMaxPool": lambda a, x: x.amax(tuple(range(2, x.dim())), keepdim=True),
+    "HardSigmoid": lambda a, x: torch.clamp(a.get("alpha", 0.2) * x + a.get("beta", 0.5), 0, 1),
+    "HardSwish": lambda a, x: F.hardswish(x),
     "Identity": lambda a, x: x,
     "LeakyRelu": lambda a, x: F.leaky_relu(x, a.get("alpha", 0.01)),
+    "LogSoftmax": lambda a, x: torch.log_softmax(x, a.get("axis", -1)),
     "MatMul": lambda a, x, y: x @ y,
+    "Max": lambda a, x, y: torch.maximum(x, y),
     "MaxPool": _maxpool,
+    "Min": lambda a, x, y: torch.minimum(x, y),
     "Mul": lambda a, x, y: x * y,
+    "PRelu": lambda a, x, w: torch.where(x < 0, w * x, x),
     "Pad": _pad,
+    "ReduceMax": lambda a, x: x.amax(a["axes"], keepdim=bool(a.get("keepdims", 1))),
+    "ReduceMean": lambda a, x: x.mean(a["axes"], keepdim=bool(a.get("keepdims", 1))),
     "Relu": lambda a, x: torch.relu(x),
     "Reshape": lambda a, x, s: x.reshape([x.shape[i] if d == 0 else d for i, d in enumerate(s.tolist())]),
+    "Selu": lambda a, x: F.selu(x),
     "Shape": lambda a, x: torch.tensor(x.shape),
     "Sigmoid": lambda a, x: torch.sigmoid(x),
     "Slice": _slice,
     "Softmax": lambda a, x: torch.softmax(x, a.get("axis", -1)),
+    "Softplus": lambda a, x: F.softplus(x),
     "Sub": lambda a, x, y: x - y,
     "Tanh": lambda a, x: torch.tanh(x),
     "Transpose": lambda a, x: x.permute(*a["perm"]),
