@@ -71,7 +71,8 @@ typedef struct px_check_options { /* everything is borrowed until px_check_free(
     const char *train;   /* training data to learn ranges from; NULL: the data's own train part */
     int64_t train_limit; /* so many of them; 0: 1,000, and all to train the default network */
     const char *bank;    /* descriptions of units, <plexor/bank.h>; NULL: labels are measured */
-    const char *folder;  /* is made, or gone on with */
+    const char *folder;  /* is made, or gone on with; files of others in it are left alone */
+    bool fresh;          /* what an earlier examination left there goes first */
     const char *page;    /* the report; NULL: FOLDER/report.html */
     const char *junit;   /* NULL: none is written */
     const char *only, *skip; /* ids of stages with commas between; NULL: all, none. What a chosen
@@ -93,7 +94,8 @@ typedef struct px_check_options { /* everything is borrowed until px_check_free(
 PX_API px_check_options px_check_options_default(void); /* folder "plexor-check", one minute */
 
 /* Opens the network and the data (or trains the default one), and the folder. Every option is
- * looked at before any work is done. PX_E_MISMATCH: the folder has the examination of another
+ * looked at before any work is done. PX_E_USAGE: files that plexor did not make have the names of
+ * results there. PX_E_MISMATCH: the folder has the examination of another
  * network, data set or seed; shapes or classes do not fit. On PX_OK the caller owns *out. */
 PX_API px_status px_check_new(const px_check_options *options, px_check **out, px_error *err);
 PX_API void px_check_free(px_check *check); /* NULL is fine */

@@ -3,6 +3,7 @@
 #define PLEXOR_PLEXOR_H
 
 #include <plexor/error.h>
+#include <plexor/folder.h>
 #include <plexor/json.h>
 #include <plexor/param.h>
 #include <plexor/property.h>

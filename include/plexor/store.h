@@ -33,14 +33,21 @@ typedef enum px_campaign_mode {
     PX_CAMPAIGN_READ,   /* reading, maybe beside the process that writes it */
     PX_CAMPAIGN_CREATE, /* a new one: the folder is absent, or empty */
     PX_CAMPAIGN_RESUME, /* one that is there, maybe without any content yet */
+    PX_CAMPAIGN_FRESH,  /* a new one; the campaign that is there is removed, nothing else is */
 } px_campaign_mode;
 
-/* CREATE and RESUME lock the folder until px_campaign_close() or the end of the process; where
- * another process holds it that is PX_E_USAGE with its pid. RESUME brings an older schema up to
- * date; a newer one is PX_E_UNSUPPORTED. A damaged file is PX_E_INPUT where it cannot be opened at
- * all; see px_campaign_check() for the rest. On PX_OK the caller owns *out. */
+/* CREATE, RESUME and FRESH lock the folder until px_campaign_close() or the end of the process;
+ * where another process holds it that is PX_E_USAGE with its pid. RESUME brings an older schema up
+ * to date; a newer one is PX_E_UNSUPPORTED. A file that is a symbolic link is PX_E_INPUT for all
+ * who write. A damaged file is PX_E_INPUT where it cannot be opened at all; see px_campaign_check()
+ * for the rest. On PX_OK the caller owns *out. */
 PX_API px_status px_campaign_open(const char *folder, px_campaign_mode mode, px_campaign **out,
                                   px_error *err);
+/* The same for a campaign in the folder of another command, which has marked it as its own. */
+PX_API px_status px_campaign_open_as(const char *folder, px_campaign_mode mode, const char *owner,
+                                     px_campaign **out, px_error *err);
+/* The names of the files that a campaign has in its folder. */
+PX_API const char *const *px_campaign_names(size_t *count);
 /* Batches that were not committed are gone. NULL is fine. */
 PX_API void px_campaign_close(px_campaign *campaign);
 PX_API const char *px_campaign_folder(const px_campaign *campaign);

@@ -1,6 +1,7 @@
 /* src/base/file.c - files read whole, and files that appear whole or not at all */
 #include "base/file.h"
 
+#include "base/folder_mark.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -13,18 +14,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ENOENT and the like are the user's to mend, EIO is trouble. */
-static px_status file_fail(px_error *err, const char *path, const char *what)
+px_status pxi_errno_status(int number)
+{
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+    case EACCES:
+    case EISDIR:
+    case EEXIST:
+    case ENOTEMPTY:
+    case ENAMETOOLONG:
+    case ELOOP:
+    case EPERM:
+    case EROFS:
+        return PX_E_INPUT;
+    case ENOMEM:
+        return PX_E_NOMEM;
+    default:
+        return PX_E_IO;
+    }
+}
+
+px_status pxi_file_fail(px_error *err, const char *path, const char *what)
 {
     const int number = errno;
-    const bool mendable = number == ENOENT || number == ENOTDIR || number == EACCES ||
-                          number == EISDIR || number == ENAMETOOLONG || number == ELOOP ||
-                          number == EPERM || number == EROFS;
-    return px_fail(err,
-                   mendable           ? PX_E_INPUT
-                   : number == ENOMEM ? PX_E_NOMEM
-                                      : PX_E_IO,
-                   "'%s': cannot %s: %s", path, what, strerror(number));
+    return px_fail(err, pxi_errno_status(number), "'%s': cannot %s: %s", path, what,
+                   strerror(number));
 }
 
 /* Pipes have no size, so the buffer grows with what comes. */
@@ -43,7 +58,7 @@ static px_status file_drain(int fd, const char *path, size_t cap, size_t expecte
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
-            status = file_fail(err, path, "read");
+            status = pxi_file_fail(err, path, "read");
             goto done;
         }
         if (got == 0)
@@ -71,10 +86,10 @@ px_status pxi_file_read(const char *path, size_t cap, char **out, size_t *size, 
     struct stat info;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return file_fail(err, path, "open");
+        return pxi_file_fail(err, path, "open");
     px_status status = PX_OK;
     if (fstat(fd, &info) != 0)
-        status = file_fail(err, path, "read");
+        status = pxi_file_fail(err, path, "read");
     else if (S_ISDIR(info.st_mode))
         status = px_fail(err, PX_E_INPUT, "'%s': is a folder, a file was expected", path);
     else if (S_ISREG(info.st_mode) && (uintmax_t)info.st_size > cap)
@@ -116,6 +131,12 @@ px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
     px_file_writer writer = {0};
     struct stat info;
     int fd = -1;
+    const bool link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+    if (link && pxi_mark_is_own(path))
+        return px_fail(err, PX_E_INPUT,
+                       "'%.200s': is a symbolic link, and plexor does not write through links in "
+                       "its folders; remove it",
+                       path);
     const bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode))
         return px_fail(err, PX_E_INPUT, "'%s': is a folder, give the name of a file", path);
@@ -124,7 +145,7 @@ px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
     errno = ENOMEM; /* pxi_strdup() says nothing */
     writer.path = exists ? realpath(path, NULL) : pxi_strdup(path);
     if (!writer.path)
-        return file_fail(err, path, "write");
+        return pxi_file_fail(err, path, "write");
     if (exists && !S_ISREG(info.st_mode)) { /* /dev/null, a pipe: nothing to rename */
         fd = open(path, O_WRONLY | O_CLOEXEC);
     } else {
@@ -134,7 +155,7 @@ px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
     }
     writer.stream = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (!writer.stream) {
-        const px_status status = file_fail(err, path, "write");
+        const px_status status = pxi_file_fail(err, path, "write");
         if (fd >= 0)
             close(fd);
         pxi_file_abandon(&writer);

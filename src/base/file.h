@@ -11,6 +11,12 @@
 #include <plexor/error.h>
 #include <stdio.h>
 
+/* What a number of errno means: ENOENT and the like are the user's to mend (PX_E_INPUT), a full or
+ * failing disk is PX_E_IO, ENOMEM is PX_E_NOMEM. */
+px_status pxi_errno_status(int number);
+/* "'PATH': cannot WHAT: No space left on device", by errno. */
+px_status pxi_file_fail(px_error *err, const char *path, const char *what);
+
 /* Reads a file of at most `cap` bytes; the caller frees *out, which has a NUL behind its last byte.
  * Folders and files beyond the cap are PX_E_INPUT, trouble while reading is PX_E_IO. */
 px_status pxi_file_read(const char *path, size_t cap, char **out, size_t *size, px_error *err);
@@ -21,6 +27,8 @@ typedef struct px_file_writer {
     char *temp;   /* the name until commit; NULL: a device or pipe, written in place */
 } px_file_writer;
 
+/* A link that a user names is followed; one inside a campaign or a folder of plexor's own, where a
+ * stranger may have put it, is PX_E_INPUT. */
 px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err);
 /* Closes the writer in any case; after a failure there is no new file and an old one is untouched.
  */

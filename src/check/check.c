@@ -185,6 +185,7 @@ static px_status check_open(px_check *c, px_error *err)
     PX_TRY(check_texts(c, err));
     PX_TRY(stages_choose(c, err));
     PX_TRY(pxi_gates_parse(c, err));
+    PX_TRY(pxi_check_folder_look(c, err));
     if (c->o.model) { /* what is wrong with it is told before a folder is made */
         PX_TRY(pxi_check_open_data(c, err));
         PX_TRY(pxi_check_folder_open(c, err));

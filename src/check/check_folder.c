@@ -1,5 +1,6 @@
 /* src/check/check_folder.c - the folder of an examination: what is in it, and whose it is
  *
+ *     .plexor         that it is one, and which of the files are its own
  *     check.json      whose it is: network, data, seed and all else that decides results
  *     STAGE.json      the result of a stage, with the key under which it was made
  *     campaign/       what was found: for replay, export, assess
@@ -12,6 +13,7 @@
 #include "check/check_inside.h"
 
 #include "base/file.h"
+#include "base/folder_mark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -42,21 +43,103 @@ px_status pxi_check_nomem(px_error *err)
     return px_fail(err, PX_E_NOMEM, "out of memory");
 }
 
+/* --- what is the examination's own --------------------------------------------------------------
+ *
+ * Whoever writes another file into the folder adds its name here: what is not named is taken for
+ * somebody else's, and stays.
+ */
+
+#define CHECK_COMMAND "check"
+static const char *const folder_names[] = {
+#define STAGE_FILE(id) #id ".json",
+    PXI_STAGES(STAGE_FILE)
+#undef STAGE_FILE
+        "lock",
+    "check.json",
+    "doctor.json",
+    "report.html",
+    "model.onnx",
+    "profile.npz",
+    "predictions.npz",
+    "selection.csv",
+    "spectrum.npz",
+    "suspicious.csv",
+    "exemplars.npz",
+    "synthesize/",
+    "attack/",
+    "fuzz/",
+    "campaign/"};
+
+static bool is_folder(const char *name)
+{
+    return name[strlen(name) - 1] == '/';
+}
+
+/* "FOLDER/fuzz" of "fuzz/". */
+static char *campaign_path(const px_check *c, const char *name)
+{
+    char *path = pxi_check_path(c, name);
+    if (path && path[strlen(path) - 1] == '/')
+        path[strlen(path) - 1] = '\0';
+    return path;
+}
+
+px_status pxi_check_folder_look(const px_check *c, px_error *err)
+{
+    size_t count = 0;
+    const char *const *names = px_campaign_names(&count);
+    PX_TRY(pxi_mark_look(c->folder, CHECK_COMMAND, folder_names, PX_LEN(folder_names), err));
+    px_status status = PX_OK;
+    for (size_t i = 0; i < PX_LEN(folder_names) && status == PX_OK; i++) {
+        if (!is_folder(folder_names[i]))
+            continue;
+        char *path = campaign_path(c, folder_names[i]);
+        status =
+            path ? pxi_mark_look(path, CHECK_COMMAND, names, count, err) : pxi_check_nomem(err);
+        free(path);
+    }
+    return status;
+}
+
+px_status pxi_check_campaign_open(const px_check *c, const char *name, bool resume,
+                                  px_campaign **out, px_error *err)
+{
+    size_t count = 0;
+    const char *const *names = px_campaign_names(&count);
+    char *path = pxi_check_path(c, name);
+    px_status status =
+        path ? pxi_mark_claim(path, CHECK_COMMAND, names, count, err) : pxi_check_nomem(err);
+    if (status == PX_OK)
+        status = px_campaign_open_as(path, resume ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
+                                     CHECK_COMMAND, out, err);
+    free(path);
+    return status;
+}
+
+px_status pxi_check_campaign_clear(const px_check *c, const char *name, px_error *err)
+{
+    px_text part = {0};
+    px_text_format(&part, "%s/", name);
+    const px_status status = px_text_failed(&part)
+                                 ? pxi_check_nomem(err)
+                                 : pxi_mark_remove(c->folder, px_text_get(&part), err);
+    px_text_done(&part);
+    return status;
+}
+
+/* --- opening ------------------------------------------------------------------------------------
+ */
+
 px_status pxi_check_folder_open(px_check *c, px_error *err)
 {
-    struct stat facts;
-    if (mkdir(c->folder, 0777) != 0 && errno != EEXIST)
-        return px_fail(err, errno == ENOSPC || errno == EIO ? PX_E_IO : PX_E_INPUT,
-                       "'%.200s': cannot make the folder: %s", c->folder, strerror(errno));
-    if (stat(c->folder, &facts) != 0 || !S_ISDIR(facts.st_mode))
-        return px_fail(err, PX_E_USAGE, "'%.200s' is a file; results go to a folder", c->folder);
+    PX_TRY(pxi_mark_claim(c->folder, CHECK_COMMAND, folder_names, PX_LEN(folder_names), err));
     char *path = pxi_check_path(c, "lock");
     if (!path)
         return pxi_check_nomem(err);
-    c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     free(path);
     if (c->lock < 0)
-        return px_fail(err, PX_E_INPUT, "'%.200s': cannot write there: %s", c->folder,
+        return px_fail(err, pxi_errno_status(errno), "'%.200s': cannot write there: %s", c->folder,
                        strerror(errno));
     bool held = flock(c->lock, LOCK_EX | LOCK_NB) == 0;
     for (int i = 0; i < LOCK_TRIES && !held; i++) { /* a process that was killed may be going yet */
@@ -69,7 +152,8 @@ px_status pxi_check_folder_open(px_check *c, px_error *err)
                        "'%.200s': another plexor check is at work there; wait for it, or give "
                        "another folder",
                        c->folder);
-    return PX_OK;
+    pxi_mark_sweep(c->folder);
+    return c->o.fresh ? pxi_mark_clear(c->folder, "lock", err) : PX_OK;
 }
 
 /* --- whose it is --------------------------------------------------------------------------------
@@ -118,8 +202,8 @@ static px_status identity_compare(const px_check *c, const char *path, const cha
         const char *key = first_difference(px_json_root(now), px_json_root(had));
         if (key)
             status = px_fail(err, PX_E_MISMATCH,
-                             "'%.200s' has an examination with another '%.60s'; give another "
-                             "folder with -o, or remove that one to begin again",
+                             "'%.200s' has an examination with another '%.60s'; --fresh replaces "
+                             "it, or give another folder with -o",
                              c->folder, key);
     }
     px_json_free(had);

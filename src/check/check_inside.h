@@ -138,6 +138,9 @@ px_status pxi_check_open_data(px_check *c, px_error *err);
 px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *pre,
                                px_dataset **out, px_error *err);
 px_status pxi_check_train_default(px_check *c, px_error *err);
+/* Whether the folder can be this examination's, before any work: PX_E_USAGE where somebody else's
+ * files are in the way. */
+px_status pxi_check_folder_look(const px_check *c, px_error *err);
 px_status pxi_check_folder_open(px_check *c, px_error *err);
 px_status pxi_check_folder_identify(px_check *c, px_error *err);
 /* Takes a stage's result from the folder if it is there and of the same key. */
@@ -164,8 +167,12 @@ px_status pxi_findings_finish(const px_check *c, pxi_findings *f, px_error *err)
 void pxi_findings_close(pxi_findings *f);
 /* What an identity of such campaigns has, but for the settings. */
 px_campaign_identity pxi_findings_identity(const px_check *c);
-/* "FOLDER/fuzz", without a campaign there that can be gone on with. */
-px_status pxi_findings_clear(const px_check *c, const char *name, px_error *err);
+/* A campaign FOLDER/NAME of the examination's own, empty or gone on with; its folder is marked
+ * before anything else is put there. */
+px_status pxi_check_campaign_open(const px_check *c, const char *name, bool resume,
+                                  px_campaign **out, px_error *err);
+/* Removes it, as far as the mark says that the examination made it. */
+px_status pxi_check_campaign_clear(const px_check *c, const char *name, px_error *err);
 
 /* Puts the faults of all stages into FOLDER/campaign, unless they are there, and opens it; *out is
  * NULL where there are none. */

@@ -7,15 +7,12 @@
  */
 #include "check/check_inside.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #define GATHERED "campaign"
@@ -45,48 +42,14 @@ px_campaign_identity pxi_findings_identity(const px_check *c)
     };
 }
 
-/* Only a folder that holds a campaign, or nothing, is cleared: whatever else is there is not ours.
- */
-px_status pxi_findings_clear(const px_check *c, const char *name, px_error *err)
-{
-    char *path = pxi_check_path(c, name);
-    px_status status = PX_OK;
-    if (!path)
-        return pxi_check_nomem(err);
-    DIR *folder = opendir(path);
-    if (!folder) {
-        if (errno != ENOENT)
-            status = px_fail(err, PX_E_IO, "'%.200s': %s", path, strerror(errno));
-        free(path);
-        return status;
-    }
-    const bool ours = px_campaign_is(path);
-    for (const struct dirent *entry; status == PX_OK && (entry = readdir(folder));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (!ours || unlinkat(dirfd(folder), entry->d_name, 0) != 0)
-            status = px_fail(err, PX_E_USAGE,
-                             "'%.200s' is in the way and not what plexor put there; remove it, or "
-                             "give another folder with -o",
-                             path);
-    }
-    closedir(folder);
-    if (status == PX_OK && rmdir(path) != 0)
-        status = px_fail(err, PX_E_IO, "'%.200s': %s", path, strerror(errno));
-    free(path);
-    return status;
-}
-
 static px_status campaign_begin(const px_check *c, const char *name, const char *settings,
                                 px_campaign **out, px_error *err)
 {
     px_campaign_identity identity = pxi_findings_identity(c);
-    PX_TRY(pxi_findings_clear(c, name, err));
-    char *path = pxi_check_path(c, name);
-    px_status status = path && settings ? px_campaign_open(path, PX_CAMPAIGN_CREATE, out, err)
-                                        : pxi_check_nomem(err);
-    free(path);
-    PX_TRY(status);
+    if (!settings)
+        return pxi_check_nomem(err);
+    PX_TRY(pxi_check_campaign_clear(c, name, err));
+    PX_TRY(pxi_check_campaign_open(c, name, /* resume= */ false, out, err));
     identity.settings = settings;
     return px_campaign_identify(*out, &identity, err);
 }
@@ -95,7 +58,7 @@ px_status pxi_findings_begin(px_check *c, int stage, const char *settings, pxi_f
                              px_error *err)
 {
     *out = (pxi_findings){.campaign = NULL};
-    PX_TRY(pxi_findings_clear(c, GATHERED, err)); /* what it had of this stage */
+    PX_TRY(pxi_check_campaign_clear(c, GATHERED, err)); /* what it had of this stage */
     PX_TRY(campaign_begin(c, pxi_stages[stage]->public.id, settings, &out->campaign, err));
     return px_pairs_new(out->campaign, c->set, &c->pre, &out->pairs, err);
 }

@@ -35,13 +35,7 @@ static px_status fuzz_open(fuzz *f, bool resume, px_error *err)
 {
     px_check *c = f->c;
     px_fuzz_options options = px_fuzz_options_default();
-    char *path = pxi_check_path(c, "fuzz");
-    px_status status =
-        path ? px_campaign_open(path, resume ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
-                                &f->campaign, err)
-             : pxi_check_nomem(err);
-    free(path);
-    PX_TRY(status);
+    PX_TRY(pxi_check_campaign_open(c, "fuzz", resume, &f->campaign, err));
     options.campaign = f->campaign;
     options.model = c->model;
     options.set = c->set;
@@ -75,14 +69,14 @@ static px_status fuzz_start(fuzz *f, px_error *err)
         return pxi_check_nomem(err);
     const bool there = px_campaign_is(path);
     free(path);
-    PX_TRY(pxi_findings_clear(c, "campaign", err)); /* what it had of this stage */
+    PX_TRY(pxi_check_campaign_clear(c, "campaign", err)); /* what it had of this stage */
     PX_TRY(fuzz_guide(f, err));
     px_status status = there ? fuzz_open(f, true, err) : PX_E_MISMATCH;
     if (status == PX_OK || (there && status > PX_E_MISMATCH))
         return status;
     px_campaign_close(f->campaign);
     f->campaign = NULL;
-    PX_TRY(pxi_findings_clear(c, "fuzz", err));
+    PX_TRY(pxi_check_campaign_clear(c, "fuzz", err));
     px_cover_free(f->cover);
     f->cover = NULL;
     PX_TRY(fuzz_guide(f, err));

@@ -78,6 +78,8 @@ static int check_run(const cli_command *self, int argc, char **argv)
                    "descriptions of neurons, of 'plexor describe'; labels are measured without"),
         CLI_STRING('o', "output", &o.folder, "FOLDER",
                    "where results, findings and the page go; an interrupted check goes on there"),
+        CLI_FLAG(0, "fresh", &o.fresh,
+                 "begin anew: what an earlier check made in the folder is removed, nothing else"),
         CLI_STRING(0, "report", &o.page, "FILE.html", "the page; FOLDER/report.html without it"),
         CLI_REAL(0, "minutes", &o.minutes, "M", 0, 1e6,
                  "at most so long for synthesizing, attacking and fuzzing failures"),

@@ -20,7 +20,7 @@ typedef struct fuzz_args {
     const char *guide, *preset, *engine, *policy, *mutations, *styles, *store;
     const char *rivals[FUZZ_RIVALS];
     const char *folder, *time, *energy, *alpha, *beta, *optimizer;
-    bool resume;
+    bool resume, fresh;
     int64_t seeds, polluted_class;
     px_fuzz_limits limits;
     cli_output output;
@@ -189,7 +189,10 @@ static px_status fuzz_open(const cli_command *self, fuzz_args *a, const char *pa
                            px_error *err)
 {
     /* The folder and its empty database come first: they show that it has begun. */
-    PX_TRY(px_campaign_open(a->folder, a->resume ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
+    PX_TRY(px_campaign_open(a->folder,
+                            a->resume  ? PX_CAMPAIGN_RESUME
+                            : a->fresh ? PX_CAMPAIGN_FRESH
+                                       : PX_CAMPAIGN_CREATE,
                             &job->campaign, err));
     PX_TRY(cli_model_load(self, path, &job->model, err));
     for (size_t i = 0; i < FUZZ_RIVALS; i++)
@@ -262,6 +265,7 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_DATA_OPTIONS(&a.data),
         CLI_STRING('o', "output", &a.folder, "CAMPAIGN", "the folder to make, or to go on with"),
         CLI_FLAG(0, "resume", &a.resume, "go on with that campaign"),
+        CLI_FLAG(0, "fresh", &a.fresh, "begin anew: the campaign that is there is removed first"),
         CLI_STRING(0, "guide", &a.guide, "CRITERION",
                    "what must grow for a mutant to be kept: one of 'plexor list criteria' (kmnc "
                    "unless told), or random: everything is kept; nsgen: what is decided on another "
@@ -318,6 +322,8 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         return stop;
     if (!cli_require(self, "data", a.data.spec) || !cli_require(self, "output", a.folder))
         return CLI_BAD_INPUT;
+    if (a.resume && a.fresh)
+        return cli_usage_error(self, "--resume and --fresh exclude each other");
     if (a.training.profile && a.training.spec)
         return cli_usage_error(self, "--profile and --train exclude each other");
     if (a.time && !cli_seconds(a.time, &a.limits.seconds))

@@ -3,6 +3,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "cover/profile_inside.h"
+#include "data/npz.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -42,17 +44,14 @@ void pxi_fuzz_count_not_finite(px_fuzz *fuzz)
 /* --- the profile ---------------------------------------------------------------------------------
  */
 
-/* A profile is a file; in the campaign it is that file's bytes. */
-static char *profile_path(const px_campaign *campaign)
-{
-    px_text path = {0};
-    px_text_format(&path, "%s/profile.%ld.npz", px_campaign_folder(campaign), (long)getpid());
-    return px_text_take(&path);
-}
-
+/* A profile is a file; in the campaign it is that file's bytes. The name is that of a temporary
+ * file, so that what a killed process leaves is swept. */
 static px_status profile_put(const px_fuzz *fuzz, px_error *err)
 {
-    char *path = profile_path(fuzz->campaign), *bytes = NULL;
+    px_text name = {0};
+    px_text_format(&name, "%s/profile.tmp-%ld-0", px_campaign_folder(fuzz->campaign),
+                   (long)getpid());
+    char *path = px_text_take(&name), *bytes = NULL;
     size_t size = 0;
     px_status status = path ? px_profile_save(fuzz->options.profile, path, err)
                             : px_fail(err, PX_E_NOMEM, "out of memory");
@@ -67,23 +66,28 @@ static px_status profile_put(const px_fuzz *fuzz, px_error *err)
     return status;
 }
 
+/* Out of memory: a campaign that is only read may lie where nothing can be written. */
 px_status px_fuzz_profile_load(px_campaign *campaign, px_profile **out, px_error *err)
 {
     void *bytes = NULL;
     size_t size = 0;
+    px_npz *npz = NULL;
     px_profile *profile = NULL;
     PX_TRY(px_campaign_get_blob(campaign, FUZZ_PROFILE, &bytes, &size, err));
-    char *path = bytes ? profile_path(campaign) : NULL;
-    px_status status = PX_OK;
-    if (bytes && !path)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
-    if (bytes && status == PX_OK)
-        status = pxi_file_write(path, bytes, size, err);
-    if (bytes && status == PX_OK)
-        status = px_profile_open(path, &profile, err);
-    if (path)
-        unlink(path);
-    free(path);
+    if (!bytes) {
+        *out = NULL;
+        return PX_OK;
+    }
+    px_text name = {0};
+    px_text_format(&name, "%s: its profile", px_campaign_folder(campaign));
+    pxi_bytes view = pxi_bytes_view(bytes, size);
+    px_status status = pxi_npz_read(px_text_get(&name), &view, &npz, err);
+    if (status == PX_OK)
+        status = pxi_profile_read(npz, px_text_get(&name), &profile, err);
+    if (status != PX_OK)
+        px_fail_in(err, status, "'%s'", px_campaign_folder(campaign));
+    px_npz_close(npz);
+    px_text_done(&name);
     free(bytes);
     if (status == PX_OK)
         *out = profile;

@@ -157,7 +157,8 @@ static bool plot_append(px_campaign *campaign, const char *path, const px_campai
 {
     px_text line = {0};
     struct stat info;
-    const int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    const int fd =
+        open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     bool good = fd >= 0 && (campaign->plot_open || plot_trim(fd)) && fstat(fd, &info) == 0;
     if (good && info.st_size == 0)
         px_text_add(&line, plot_header);

@@ -43,12 +43,26 @@ static px_status batch_end(px_campaign *campaign, px_status status)
     return status;
 }
 
+/* A folder that was removed or renamed: SQLite would go on into a file that nobody finds. */
+static px_status batch_in_place(const px_campaign *campaign, px_error *err)
+{
+    int moved = 0;
+    if (sqlite3_file_control(campaign->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+        moved)
+        return px_fail(err, PX_E_IO,
+                       "'%s': was removed or renamed while it was written; nothing more goes there",
+                       campaign->folder);
+    return PX_OK;
+}
+
 px_status px_campaign_commit(px_campaign *campaign, px_error *err)
 {
     sqlite3_stmt *commit;
     if (!campaign->in_batch)
         return PX_OK;
-    px_status status = pxi_store_statement_get(campaign, PXI_SQL_COMMIT, &commit, err);
+    px_status status = batch_in_place(campaign, err);
+    if (status == PX_OK)
+        status = pxi_store_statement_get(campaign, PXI_SQL_COMMIT, &commit, err);
     if (status == PX_OK)
         status = pxi_store_run(campaign, commit, err);
     if (status != PX_OK)

@@ -1,9 +1,9 @@
 /* src/store/campaign.c - a campaign's folder: making, locking, opening, closing */
 #include "store/store_inside.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,12 +27,6 @@ static char *campaign_path(const char *folder, const char *name)
     px_text text = {0};
     px_text_format(&text, "%s/%s", folder, name);
     return px_text_take(&text);
-}
-
-static bool campaign_file_is(const char *file)
-{
-    struct stat info;
-    return stat(file, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 /* Relative to the folder, so that no memory is needed that might not be there. */
@@ -87,8 +81,8 @@ static px_status campaign_lock(px_campaign *campaign, px_error *err)
     campaign->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     free(path);
     if (campaign->lock < 0)
-        return px_fail(err, errno == EACCES || errno == EROFS ? PX_E_INPUT : PX_E_IO,
-                       "'%s': cannot be locked: %s", campaign->folder, strerror(errno));
+        return px_fail(err, pxi_errno_status(errno), "'%s': cannot be locked: %s", campaign->folder,
+                       strerror(errno));
     if (!lock_take(campaign->lock)) {
         const int number = errno;
         const long pid = lock_pid(campaign->lock);
@@ -127,57 +121,20 @@ long px_campaign_writer(const px_campaign *campaign)
 /* --- opening -------------------------------------------------------------------------------------
  */
 
-/* Whether there is nothing in the folder, or only the lock of a process that got no further. */
-static bool campaign_folder_empty(const char *path)
-{
-    DIR *folder = opendir(path);
-    bool empty = folder != NULL;
-    for (const struct dirent *entry; empty && (entry = readdir(folder)) != NULL;)
-        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-                strcmp(entry->d_name, PXI_STORE_LOCK) == 0;
-    if (folder)
-        closedir(folder);
-    return empty;
-}
-
-/* Before anything is made: whether the folder is what the mode wants. */
-static px_status campaign_folder_check(const px_campaign *campaign, px_error *err)
-{
-    const char *folder = campaign->folder;
-    struct stat info;
-    const bool there = stat(folder, &info) == 0;
-    if (!there && errno != ENOENT)
-        return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", folder, strerror(errno));
-    if (there && !S_ISDIR(info.st_mode))
-        return px_fail(err, PX_E_INPUT, "'%s': is a file; a campaign is a folder", folder);
-    const bool is = there && campaign_file_is(campaign->file);
-    if (campaign->mode == PX_CAMPAIGN_CREATE && is)
-        return px_fail(err, PX_E_USAGE,
-                       "'%s' holds a campaign; go on with --resume, or name another folder",
-                       folder);
-    if (is || (campaign->mode == PX_CAMPAIGN_CREATE && !there))
-        return PX_OK;
-    if (!there)
-        return px_fail(err, PX_E_INPUT, "'%s': no such campaign", folder);
-    if (campaign->mode != PX_CAMPAIGN_READ && campaign_folder_empty(folder))
-        return PX_OK;
-    if (campaign->mode == PX_CAMPAIGN_CREATE)
-        return px_fail(err, PX_E_USAGE,
-                       "'%s' is there and is not empty; name another folder, or remove it", folder);
-    return px_fail(err, PX_E_INPUT, "'%s': is no campaign: it holds no %s", folder, PXI_STORE_FILE);
-}
-
 static px_status campaign_start(px_campaign *campaign, px_error *err)
 {
     bool empty = false;
-    PX_TRY(campaign_folder_check(campaign, err));
-    if (campaign->mode == PX_CAMPAIGN_CREATE && mkdir(campaign->folder, 0777) != 0 &&
-        errno != EEXIST)
-        return px_fail(err, errno == ENOSPC ? PX_E_IO : PX_E_INPUT, "'%s': cannot be made: %s",
-                       campaign->folder, strerror(errno));
+    const bool begins = campaign->mode == PX_CAMPAIGN_CREATE || campaign->mode == PX_CAMPAIGN_FRESH;
+    PX_TRY(pxi_campaign_folder_check(campaign, err));
+    if (begins && mkdir(campaign->folder, 0777) != 0 && errno != EEXIST)
+        return px_fail(err, pxi_errno_status(errno), "'%s': cannot be made: %s", campaign->folder,
+                       strerror(errno));
     if (campaign->mode != PX_CAMPAIGN_READ) {
         PX_TRY(campaign_lock(campaign, err));
-        if (campaign->mode == PX_CAMPAIGN_CREATE && campaign_file_is(campaign->file))
+        pxi_mark_sweep(campaign->folder);
+        if (campaign->mode == PX_CAMPAIGN_FRESH)
+            PX_TRY(pxi_campaign_folder_clear(campaign, err));
+        if (begins && px_campaign_is(campaign->folder))
             return px_fail(err, PX_E_USAGE, "'%s': another process made a campaign of it",
                            campaign->folder);
     }
@@ -196,6 +153,12 @@ static px_status campaign_start(px_campaign *campaign, px_error *err)
 px_status px_campaign_open(const char *folder, px_campaign_mode mode, px_campaign **out,
                            px_error *err)
 {
+    return px_campaign_open_as(folder, mode, NULL, out, err);
+}
+
+px_status px_campaign_open_as(const char *folder, px_campaign_mode mode, const char *owner,
+                              px_campaign **out, px_error *err)
+{
     px_status status;
     if (*folder == '\0')
         return px_fail(err, PX_E_USAGE, "the name of the campaign is empty");
@@ -203,12 +166,14 @@ px_status px_campaign_open(const char *folder, px_campaign_mode mode, px_campaig
     if (!campaign)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     campaign->mode = mode;
+    campaign->owner = owner;
     campaign->lock = -1;
     campaign->folder = pxi_strdup(folder);
     if (!campaign->folder || !(campaign->file = campaign_path(folder, PXI_STORE_FILE)))
         status = px_fail(err, PX_E_NOMEM, "out of memory");
     else
         status = campaign_start(campaign, err);
+    campaign->owner = NULL; /* the caller's, for opening only */
     if (status == PX_OK)
         *out = campaign;
     else

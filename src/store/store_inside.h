@@ -2,13 +2,14 @@
 #ifndef PXI_STORE_INSIDE_H
 #define PXI_STORE_INSIDE_H
 
+#include "base/folder_mark.h"
 #include "data/source.h"
 #include <plexor/store.h>
 #include <plexor/text.h>
 #include <sqlite3.h>
 #include <zlib.h>
 
-#define PXI_STORE_FILE "campaign.db"
+#define PXI_STORE_FILE PXI_CAMPAIGN_FILE
 #define PXI_STORE_LOCK "campaign.lock"
 
 /* Limits of what is believed of a file. */
@@ -73,6 +74,7 @@ typedef enum pxi_store_statement {
 struct px_campaign {
     char *folder, *file; /* the file is FOLDER/campaign.db */
     px_campaign_mode mode;
+    const char *owner; /* while it is opened: whose mark the folder may have; NULL: nobody's */
     sqlite3 *db;
     sqlite3_stmt *statements[PXI_SQL_COUNT];
     int lock; /* -1: not held */
@@ -108,6 +110,14 @@ px_status pxi_store_pragma_int(px_campaign *campaign, const char *sql, int64_t *
 /* A column's text if it is one, without a NUL inside and of at most `most` bytes; else NULL. */
 const char *pxi_store_column_text(sqlite3_stmt *statement, int column, size_t most);
 px_status pxi_store_nomem(const px_campaign *campaign, px_error *err);
+
+/* --- campaign_folder.c --------------------------------------------------------------------------
+ */
+
+/* Before anything is made: whether the folder is what the mode wants. */
+px_status pxi_campaign_folder_check(const px_campaign *campaign, px_error *err);
+/* Removes the files of the campaign that is there, and nothing else; the lock is held and stays. */
+px_status pxi_campaign_folder_clear(const px_campaign *campaign, px_error *err);
 
 /* --- schema.c, campaign_identity.c, batch.c, packing.c
  * ----------------------------------------------------
