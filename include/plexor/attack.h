@@ -82,7 +82,7 @@ typedef struct px_attack_options {
     double step_size; /* NaN: the method's own share of eps */
     int64_t steps;    /* 0: the method's own number */
     int64_t restarts; /* of random starts, at least 1 */
-    bool all_steps;   /* also where the goal is reached before */
+    bool stop_early;  /* where the goal is reached; else all steps are taken, as Foolbox does */
     bool no_random;   /* begin at the input itself */
     px_attack_goal goal;
     int64_t target;
@@ -161,7 +161,8 @@ typedef struct px_attack_outcome { /* of one form */
     int64_t reached;               /* inputs that were right before and reached the goal */
     double success;                /* their share of those that were right before */
     double success_all;            /* inputs that reach the goal, share of all */
-    double robust_accuracy;        /* right before and after, share of all */
+    int64_t robust;                /* inputs that are right before and after */
+    double robust_accuracy;        /* their share of all */
     px_attack_spread l0, l2, linf; /* of `reached` */
 } px_attack_outcome;
 

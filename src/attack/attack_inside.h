@@ -32,8 +32,8 @@ typedef struct pxi_slot { /* what a method sees of an input */
 
 typedef struct pxi_attack_method {
     px_attack_method shown;
-    int64_t steps, steps_l2;                          /* the default number; steps_l2 0: the same */
-    double share, share_l2;                           /* of eps: the default step_size */
+    int64_t steps;                                    /* the default number */
+    double share;                                     /* of eps: the default step_size */
     int (*passes)(const pxi_attack_run *run);         /* backward passes per step; NULL: 1 */
     size_t (*state_bytes)(const pxi_attack_run *run); /* NULL: none */
     /* The step limit where it depends on the data; NULL: options.steps. */

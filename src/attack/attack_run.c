@@ -77,7 +77,7 @@ static px_status run_settings(pxi_attack_run *run, px_error *err)
     run->limit = method->limit ? method->limit(run) : o->steps;
     run->passes = method->passes ? method->passes(run) : 1;
     run->state_bytes = method->state_bytes ? method->state_bytes(run) : 0;
-    run->early = !o->all_steps || !method->shown.bounded;
+    run->early = o->stop_early || !method->shown.bounded;
     run->random = method->shown.restarts && !o->no_random;
     return PX_OK;
 }

@@ -42,7 +42,7 @@ static px_attack_outcome outcome(const px_attack *a, const px_attack_summary *su
                                  double *values)
 {
     px_attack_outcome o = {0};
-    int64_t anyhow = 0, robust = 0;
+    int64_t anyhow = 0;
     for (int64_t i = 0; i < a->count; i++) {
         const px_attack_row *row = &a->rows[i];
         const px_attack_form *form = row_form(row, stored);
@@ -50,11 +50,11 @@ static px_attack_outcome outcome(const px_attack *a, const px_attack_summary *su
             continue;
         o.reached += row_right(row) && form->reached;
         anyhow += form->reached;
-        robust += row_right(row) && form->predicted == row->truth;
+        o.robust += row_right(row) && form->predicted == row->truth;
     }
     o.success = (double)o.reached / (double)sum->right; /* NaN without any */
     o.success_all = (double)anyhow / (double)sum->count;
-    o.robust_accuracy = (double)robust / (double)sum->count;
+    o.robust_accuracy = (double)o.robust / (double)sum->count;
     o.l0 = spread(a, stored, 0, values);
     o.l2 = spread(a, stored, 1, values);
     o.linf = spread(a, stored, 2, values);

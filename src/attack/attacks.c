@@ -176,8 +176,7 @@ static px_status complete_eps(px_attack_options *o, const pxi_attack_method *met
 static px_status complete_steps(px_attack_options *o, const pxi_attack_method *method,
                                 px_error *err)
 {
-    const bool l2 = o->norm == PX_NORM_L2;
-    const double own = o->eps * (l2 && method->share_l2 > 0.0 ? method->share_l2 : method->share);
+    const double own = o->eps * method->share;
     if (isnan(o->step_size) && method->share > 0.0)
         o->step_size = own;
     else if (!method->shown.iterates && !isnan(o->step_size) && o->step_size != own)
@@ -185,7 +184,7 @@ static px_status complete_steps(px_attack_options *o, const pxi_attack_method *m
     else if (method->shown.iterates && !(o->step_size > 0.0 && isfinite(o->step_size)))
         return px_fail(err, PX_E_USAGE, "a step size of %g leads nowhere", o->step_size);
     if (o->steps == 0)
-        o->steps = l2 && method->steps_l2 > 0 ? method->steps_l2 : method->steps;
+        o->steps = method->steps;
     else if (o->steps < 0 || o->steps > 1000000)
         return px_fail(err, PX_E_USAGE, "%" PRId64 " steps: expected 1 to 1000000", o->steps);
     else if (method->steps == 1 && o->steps > 1)

@@ -4,12 +4,15 @@
  * networks, CVPR 2016, Algorithm 2. With c0 the class of the input, and the best classes k at it,
  *
  *     w_k = grad z_k - grad z_c0, f_k = z_k - z_c0, l = argmin |f_k| / |w_k|
- *     r = (|f_l| / |w_l| + nudge) w_l / |w_l|        (Linf: |f_l| / |w_l|_1 sign(w_l))
+ *     r = (|f_l| / |w_l| + nudge) w_l / |w_l|        (Linf: (|f_l| / |w_l|_1 + nudge) sign(w_l))
  *     x = clip(x_0 + (1 + overshoot) sum r)
  *
- * until the class changes (spec E.4). Seeds (+1 at k, -1 at c0) give w_k itself, so K candidates
- * cost K - 1 backward passes on one forward pass. With a target only its boundary is looked for,
- * and from the class that the input has by then.
+ * until the class changes (spec E.4). The paper has no range. With one, a value at its end cannot
+ * go further: for Linf, where all values go the same way, |w|_1 is the sum over those that still
+ * can. Otherwise each step falls short by the same share, and the boundary is come near for ever.
+ * Seeds (+1 at k, -1 at c0) give w_k itself, so K candidates cost K - 1 backward passes on one
+ * forward pass. With a target only its boundary is looked for, and from the class that the input
+ * has by then.
  */
 #include "attack/methods.h"
 
@@ -25,7 +28,7 @@ static const px_param fool_settings[FOOL_SETTINGS] = {
                          "classes that are looked at: the input's own and the next best"},
     [FOOL_OVERSHOOT] = {"overshoot", 0.02, 0, 10, false, NULL,
                         "how much further than the boundary, as a share of the way"},
-    [FOOL_NUDGE] = {"nudge", 1e-4, 0, 1, false, NULL, "added to each step of L2, in scaled units"},
+    [FOOL_NUDGE] = {"nudge", 1e-4, 0, 1, false, NULL, "added to each step, in scaled units"},
 };
 
 typedef struct fool_state { /* then sum[count], best[count], and classes */
@@ -112,6 +115,13 @@ static bool fool_seed(const pxi_slot *slot, int pass, float *cotangent)
     return true;
 }
 
+/* Whether value i can follow w: it is not at the end of the range that w leads to. */
+static bool fool_free(const pxi_slot *slot, size_t i, float w)
+{
+    const pxi_pixel_rule *rule = &slot->run->rule;
+    return w > 0.0f ? slot->x[i] < (float)rule->high : w < 0.0f && slot->x[i] > (float)rule->low;
+}
+
 static void fool_gradient(pxi_slot *slot, int pass, const float *g)
 {
     static const double GUARD = 1e-8;
@@ -124,7 +134,7 @@ static void fool_gradient(pxi_slot *slot, int pass, const float *g)
         norm = sqrt(norm);
     } else {
         for (size_t i = 0; i < count; i++)
-            norm += fabs((double)g[i]);
+            norm += fool_free(slot, i, g[i]) ? fabs((double)g[i]) : 0.0;
     }
     const double f = (double)slot->scores[fool_classes(slot)[pass]] - (double)slot->scores[s->from];
     const double distance = fabs(f) / (norm + GUARD);
@@ -148,13 +158,13 @@ static bool fool_move(pxi_slot *slot)
     const double f =
         fabs((double)slot->scores[fool_classes(slot)[s->chosen]] - (double)slot->scores[s->from]);
     const bool l2 = run->options.norm == PX_NORM_L2;
-    const double length = l2 ? f / s->norm + run->settings[FOOL_NUDGE] : f / s->norm;
+    const double length = f / s->norm + run->settings[FOOL_NUDGE];
     const double unit = pxi_pixel_levels(rule, 1.0 + run->settings[FOOL_OVERSHOOT]);
     for (size_t i = 0; i < rule->count; i++) {
-        const double along = l2            ? (double)w[i] / s->norm
-                             : w[i] > 0.0f ? 1.0
-                             : w[i] < 0.0f ? -1.0
-                                           : 0.0;
+        const double along = l2                          ? (double)w[i] / s->norm
+                             : !fool_free(slot, i, w[i]) ? 0.0
+                             : w[i] > 0.0f               ? 1.0
+                                                         : -1.0;
         sum[i] = (float)((double)sum[i] + length * along);
         const double moved = (double)slot->original[i] + unit * (double)sum[i];
         slot->x[i] = (float)(moved < rule->low    ? rule->low

@@ -108,11 +108,7 @@ char *pxi_page_command(const px_check *c, int stage)
         px_text_format(&out, " --measure ochiai -k 10 --limit %" PRId64,
                        pxi_json_int(result, "count", 0));
     else if (stage == PXI_STAGE_attack)
-        px_text_format(&out,
-                       " --method pgd --steps %" PRId64 " --step-size %.9g --all-steps --limit "
-                       "%" PRId64,
-                       pxi_json_int(result, "steps", 0), pxi_json_number(result, "step_size"),
-                       pxi_json_int(result, "count", 0));
+        px_text_format(&out, " --limit %" PRId64, pxi_json_int(result, "count", 0));
     else if (stage == PXI_STAGE_fuzz)
         px_text_format(&out, " --guide %s --seeds %" PRId64 " --turns %" PRId64 " -o fuzz.campaign",
                        c->result[PXI_STAGE_profile] ? "kmnc" : "nc", (int64_t)200,

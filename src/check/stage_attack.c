@@ -1,9 +1,8 @@
 /* src/check/stage_attack.c - the least that it takes: projected gradient descent within 8/255
  *
- * Madry et al., Towards Deep Learning Models Resistant to Adversarial Attacks, ICLR 2018: ten steps
- * of a quarter of the bound. All of them are taken, since what has just crossed the border falls
- * back when it is rounded. Attacked are the first inputs, right or wrong, so that accuracy under
- * attack is of the same kind as accuracy; in pieces, so that a time box can end between two.
+ * With the options that 'plexor attack' has by itself, so that both give the same numbers. Attacked
+ * are the first inputs, right or wrong, so that accuracy under attack is of the same kind as
+ * accuracy; in pieces, so that a time box can end between two.
  */
 #include "check/check_inside.h"
 
@@ -12,7 +11,7 @@
 #include <plexor/system.h>
 #include <stdlib.h>
 
-enum { ATTACK_PIECE = 64, ATTACK_PER_MINUTE = 200, ATTACK_LEAST = 40, ATTACK_STEPS = 10 };
+enum { ATTACK_PIECE = 64, ATTACK_PER_MINUTE = 200, ATTACK_LEAST = 40 };
 
 typedef struct attack {
     px_check *c;
@@ -55,11 +54,6 @@ static px_status attack_begin(attack *a, px_error *err)
     a->options.threads = c->o.threads;
     a->options.emit = attack_emit;
     a->options.emit_context = a;
-    a->options.steps = ATTACK_STEPS;
-    a->options.all_steps = true;
-    px_attack_options open = a->options; /* the bound depends on the data */
-    PX_TRY(px_attack_complete(&open, c->set, &c->pre, err));
-    a->options.step_size = open.eps / 4.0;
     PX_TRY(px_attack_complete(&a->options, c->set, &c->pre, err));
     a->count = PX_MIN(c->count, (int64_t)fmax(ATTACK_LEAST, ATTACK_PER_MINUTE * c->o.minutes));
     a->inputs = pxi_calloc((size_t)a->count, sizeof *a->inputs);
@@ -74,7 +68,7 @@ static px_status attack_begin(attack *a, px_error *err)
     px_json_real(&json, "eps", a->options.eps);
     px_json_int(&json, "steps", a->options.steps);
     px_json_real(&json, "step_size", a->options.step_size);
-    px_json_bool(&json, "all_steps", a->options.all_steps);
+    px_json_bool(&json, "all_steps", !a->options.stop_early);
     px_preprocess_json(&c->pre, &json);
     px_json_end(&json);
     const px_status status =
@@ -145,7 +139,7 @@ const pxi_stage pxi_stage_attack = {
     .public = {.id = "attack",
                .title = "Attacked failures",
                .help = "the smallest changes along the gradient that make it wrong"},
-    .version = 2,
+    .version = 3,
     .passes = -0.25,
     .run = attack_run,
 };

@@ -24,7 +24,7 @@ px_status attack_campaign_identify(attack_files *f, const px_model *model, int c
     px_json_int(&json, "steps", o->steps);
     px_json_real(&json, "step_size", o->step_size);
     px_json_int(&json, "restarts", o->restarts);
-    px_json_bool(&json, "all_steps", o->all_steps);
+    px_json_bool(&json, "all_steps", !o->stop_early);
     px_json_bool(&json, "random_start", !o->no_random);
     px_json_int(&json, "goal", o->goal);
     px_json_int(&json, "target", o->target);

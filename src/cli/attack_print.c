@@ -26,7 +26,7 @@ static void print_settings(const attack_report *r)
     if (method->iterates) {
         printf(", %" PRId64 " steps of", o->steps);
         print_length(r, "", o->step_size);
-        printf("%s", o->all_steps ? ", all of them" : ", until the goal");
+        printf("%s", o->stop_early ? ", until the goal" : "");
     }
     if (method->restarts && o->no_random)
         printf(", from the input itself");
@@ -40,48 +40,47 @@ static void print_settings(const attack_report *r)
                              : "8-bit: rounded to the nearest level, as stored");
 }
 
-static void row(cli_table *table, const char *name, const char *format, double exact, double stored,
-                bool rounds)
+static void row(cli_table *table, const char *name, const char *format, double value)
 {
-    const double values[] = {exact, stored};
+    char text[CLI_NUMBER_TEXT];
+    snprintf(text, sizeof text, isnan(value) ? "-" : format, value);
     cli_table_cell(table, "%s", name);
-    for (int i = 0; i < (rounds ? 2 : 1); i++) {
-        char text[CLI_NUMBER_TEXT];
-        snprintf(text, sizeof text, isnan(values[i]) ? "-" : format, values[i]);
-        cli_table_cell(table, "%s", text);
-    }
+    cli_table_cell(table, "%s", text);
 }
 
+/* Of what is stored, which is what counts; floats get a line of their own. */
 static void print_table(const attack_report *r)
 {
     const px_attack_summary *s = &r->sum;
-    const px_attack_outcome *e = &s->exact, *t = &s->stored;
-    const bool rounds = px_attack_rounds(r->attack);
+    const px_attack_outcome *t = &s->stored;
     char right[96], number[CLI_NUMBER_TEXT];
-    cli_table *table = cli_table_new(rounds ? "lrr" : "lr");
-    static const char *const titles[] = {"", "FLOAT", "8-BIT"};
-    for (int i = 0; i < (rounds ? 3 : 2); i++)
-        cli_table_cell(table, "%s", titles[i]);
+    cli_table *table = cli_table_new("lr");
     snprintf(right, sizeof right, "success, of %s right before", cli_number(s->right, number));
-    row(table, right, "%.2f%%", 100 * e->success, 100 * t->success, rounds);
-    row(table, "success, of all", "%.2f%%", 100 * e->success_all, 100 * t->success_all, rounds);
-    row(table, "accuracy before", "%.2f%%", 100 * s->accuracy, 100 * s->accuracy, rounds);
-    row(table, "robust accuracy", "%.2f%%", 100 * e->robust_accuracy, 100 * t->robust_accuracy,
-        rounds);
-    row(table, "L0, mean", "%.1f", e->l0.mean, t->l0.mean, rounds);
-    row(table, "L0, median", "%.1f", e->l0.median, t->l0.median, rounds);
-    row(table, "L2, mean", "%.4f", e->l2.mean, t->l2.mean, rounds);
-    row(table, "L2, median", "%.4f", e->l2.median, t->l2.median, rounds);
-    row(table, "Linf, mean", "%.4f", e->linf.mean, t->linf.mean, rounds);
-    row(table, "Linf, median", "%.4f", e->linf.median, t->linf.median, rounds);
+    row(table, right, "%.2f%%", 100 * t->success);
+    row(table, "success, of all", "%.2f%%", 100 * t->success_all);
+    row(table, "accuracy before", "%.2f%%", 100 * s->accuracy);
+    row(table, "L0, mean", "%.1f", t->l0.mean);
+    row(table, "L0, median", "%.1f", t->l0.median);
+    row(table, "L2, mean", "%.4f", t->l2.mean);
+    row(table, "L2, median", "%.4f", t->l2.median);
+    row(table, "Linf, mean", "%.4f", t->linf.mean);
+    row(table, "Linf, median", "%.4f", t->linf.median);
     cli_table_print_free(table, "");
 }
 
 void attack_print(const attack_report *r)
 {
     const px_attack_summary *s = &r->sum;
+    const bool rounds = px_attack_rounds(r->attack);
+    char robust[CLI_NUMBER_TEXT], count[CLI_NUMBER_TEXT];
     print_settings(r);
+    printf("robust accuracy %.2f%% (%s of %s; as stored, %s)\n\n", 100 * s->stored.robust_accuracy,
+           cli_number(s->stored.robust, robust), cli_number(s->count, count),
+           rounds ? "8-bit" : "float");
     print_table(r);
+    if (rounds)
+        printf("\nbefore rounding: robust accuracy %.2f%%, success %.2f%%",
+               100 * s->exact.robust_accuracy, 100 * s->exact.success);
     printf("\ndistances are of inputs that were right before and reach the goal, in scaled units\n"
            "%.4g queries per input (%.4g forward, %.4g backward); %.3g s, %.0f inputs/s",
            s->queries, s->forwards, s->backwards, s->seconds, (double)s->count / s->seconds);
@@ -97,6 +96,7 @@ static void json_spread(px_json *json, const px_attack_outcome *o)
     px_json_real(json, "success", o->success);
     px_json_real(json, "success_all", o->success_all);
     px_json_int(json, "reached", o->reached);
+    px_json_int(json, "robust", o->robust);
     px_json_real(json, "robust_accuracy", o->robust_accuracy);
     px_json_real(json, "l0", o->l0.mean);
     px_json_real(json, "l2", o->l2.mean);
@@ -120,7 +120,7 @@ void attack_json(const attack_report *r, px_json *json)
     px_json_int(json, "steps", o->steps);
     px_json_real(json, "step_size", o->step_size);
     px_json_int(json, "restarts", o->restarts);
-    px_json_bool(json, "all_steps", o->all_steps);
+    px_json_bool(json, "all_steps", !o->stop_early);
     px_json_array(json, "range");
     px_json_real(json, NULL, o->low);
     px_json_real(json, NULL, o->high);

@@ -15,7 +15,7 @@ typedef struct attack_args {
     cli_list settings;
     const char *method, *norm, *eps, *step_size, *target, *range, *store, *to, *sheet;
     int64_t steps, restarts;
-    bool all_steps, no_random;
+    bool all_steps, stop_early, no_random;
 } attack_args;
 
 typedef struct attack_work {
@@ -81,7 +81,7 @@ static px_status work_options(const attack_work *w, px_attack_options *out, px_e
     o.keep_float = strcmp(a->store, "float") == 0;
     o.steps = a->steps;
     o.restarts = a->restarts;
-    o.all_steps = a->all_steps;
+    o.stop_early = a->stop_early;
     o.no_random = a->no_random;
     o.settings = a->settings.item;
     o.setting_count = (size_t)a->settings.count;
@@ -240,8 +240,9 @@ static int attack_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "step-size", &a.step_size, "X", "of one step, in the units of --eps"),
         CLI_INT(0, "restarts", &a.restarts, "N", 1, 1e6, "random starts of pgd"),
         CLI_FLAG(0, "no-random", &a.no_random, "pgd begins at the input itself"),
-        CLI_FLAG(0, "all-steps", &a.all_steps,
-                 "take all steps, also where the goal is reached before"),
+        CLI_FLAG(0, "stop-early", &a.stop_early,
+                 "stop an input where it reaches the goal; rounded to 8 bits it may fall back"),
+        CLI_FLAG(0, "all-steps", &a.all_steps, "take all steps (default)"),
         CLI_STRING(0, "target", &a.target, "CLASS|next|random|least-likely",
                    "the class to be taken for; any wrong one without it"),
         CLI_STRINGS(0, "set", &a.settings, "ATTACK.NAME=VALUE",
@@ -261,6 +262,8 @@ static int attack_run(const cli_command *self, int argc, char **argv)
         return stop;
     if (!cli_require(self, "data", a.data.spec))
         return CLI_BAD_INPUT;
+    if (a.all_steps && a.stop_early)
+        return cli_usage_error(self, "--all-steps and --stop-early exclude each other");
     if (strcmp(a.store, "auto") != 0 && strcmp(a.store, "float") != 0)
         return cli_usage_error(self, "--store '%.60s': expected auto or float", a.store);
     px_error err = {0};
@@ -282,8 +285,10 @@ const cli_command cli_command_attack = {
         "right become wrong (or are taken for --target), how far they had to move, and what it "
         "cost. Lengths are in scaled units: after --scale, before mean and std; 0 to 1 for 8-bit "
         "data.\n"
-        "Each result is judged as computed and as it is stored: 8-bit data are rounded to whole "
-        "levels, towards the original where --eps bounds the change, so that the bound holds. "
+        "What is judged is what is stored: 8-bit data are rounded to whole levels, towards the "
+        "original where --eps bounds the change, so that the bound holds. All steps are taken, "
+        "since what stops right behind the border falls back when it is rounded; so 'plexor check' "
+        "gives the same robust accuracy. What the floats came to before rounding is in --json. "
         "Inputs without a label are attacked away from what the network says they are.\n"
         "-o makes a campaign: originals are its seeds, results its faults (or kept inputs, where "
         "the network stayed right). Inputs that were wrong to begin with are counted but not "

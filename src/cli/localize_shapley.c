@@ -145,6 +145,7 @@ static px_status work_perturb(shapley_work *w, px_attack_options *o, px_error *e
         return px_fail(err, PX_E_USAGE, "--perturb %.60s: %s takes no eps", text, method);
     *o = px_attack_options_default();
     o->method = known->id;
+    o->stop_early = true; /* the nearest change that turns the answer is what is explained */
     o->seed = (uint64_t)w->job->data->seed;
     o->batch = w->job->workers->batch;
     o->threads = (int)w->job->workers->threads;

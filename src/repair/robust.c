@@ -19,7 +19,6 @@ static px_attack_options robust_options(const px_repair *repair)
     o.eps = a->eps;
     o.step_size = a->step_size;
     o.steps = a->steps;
-    o.all_steps = true; /* one that stops just behind the border may be rounded back over it */
     o.low = a->low;
     o.high = a->high;
     o.seed = repair->o.seed;

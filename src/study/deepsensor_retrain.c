@@ -140,6 +140,7 @@ void ds_attack_options(const px_study *study, int64_t run, size_t attack, px_att
         out->steps = 40;
         out->step_size = ATTACK_EPS / 30.0;
     }
+    out->stop_early = true;
     out->seed = study->options.seed + (uint64_t)run;
     out->threads = study->options.threads;
     out->progress = study->options.progress;

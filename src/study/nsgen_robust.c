@@ -111,7 +111,6 @@ static px_attack_options trial_attack(trial *t, size_t attack, size_t strength)
     o.eps = (double)ng_strengths[strength] / 255.0;
     o.steps = attack == NG_PGD ? 40 : 10;
     o.step_size = attack == NG_PGD ? o.eps / 30.0 : 0.2 * o.eps;
-    o.all_steps = true; /* what only just fools one network fools no other */
     o.seed = t->study->options.seed + (uint64_t)t->job->run;
     o.threads = t->study->options.threads;
     o.progress = trial_progress;

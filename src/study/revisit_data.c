@@ -218,10 +218,11 @@ static px_status generate_attack(const rv_bench *b, const px_model *model, int s
     o.method = rv_set_ids[set];
     o.norm = PX_NORM_LINF;
     o.eps = s->eps;
+    o.stop_early = set != RV_PGD;
     if (set == RV_PGD) {
         o.step_size = s->step;
         o.steps = s->steps;
-        o.no_random = o.all_steps = true;
+        o.no_random = true;
     }
     o.seed = b->study->options.seed + (uint64_t)b->run;
     o.threads = b->study->options.threads;

@@ -65,8 +65,8 @@ class Case:
         """The report, and (originals, results) of the inputs that were right before, with labels and indices."""
         to = os.path.join(self.folder, "campaign")
         shutil.rmtree(to, ignore_errors=True)
-        done = self.run("attack", self.model, *self.words, "--limit", str(limit), "--store", "float", "--all-steps",
-                        "--json", "-o", to, *words)
+        done = self.run("attack", self.model, *self.words, "--limit", str(limit), "--store", "float", "--json",
+                        "-o", to, *words)
         sets = {}
         for split in ("seeds", "generated"):
             out = os.path.join(self.folder, "out")

@@ -84,7 +84,6 @@ static void test_ball_and_range(void **state)
             o.norm = both[n];
             o.eps = n ? 0.7 : 5.5 / 255;
             o.steps = m ? 7 : 0;
-            o.all_steps = true;
             px_attack *a = attack_well(&s, &o);
             for (int64_t i = 0; i < NET_ROWS; i++) {
                 const px_attack_row *row = &px_attack_rows(a)[i];
@@ -140,13 +139,20 @@ static void test_goals(void **state)
     scene_close(&s);
 }
 
-/* An input that is wrong to begin with: left alone, unless all steps are asked for. */
+/* An input that is wrong to begin with is left alone where an attack stops at its goal; else those
+ * with a bound go on with it, and it counts neither way. */
 static void test_wrong_before(void **state)
 {
     (void)state;
     scene s = net_scene();
     for (size_t m = 0; m < px_attack_method_count(); m++) {
         px_attack_options o = small(px_attack_method_get(m)->id, NULL);
+        px_attack *all = attack_well(&s, &o);
+        const px_attack_row *on = &px_attack_rows(all)[NET_WRONG];
+        assert_int_equal(on->exact.l0 > 0, px_attack_method_get(m)->bounded);
+        assert_int_equal(sum_of(all).right, NET_ROWS - 1);
+        px_attack_free(all);
+        o.stop_early = true;
         px_attack *a = attack_well(&s, &o);
         const px_attack_row *row = &px_attack_rows(a)[NET_WRONG];
         assert_true(row->before != row->label && row->exact.reached);

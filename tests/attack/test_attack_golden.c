@@ -38,7 +38,6 @@ static px_attack_options case_options(size_t i, int64_t steps, results *r)
     o.eps = cases[i].eps;
     o.step_size = cases[i].step_size;
     o.steps = steps;
-    o.all_steps = true;
     o.keep_float = true;
     o.seed = 7;
     o.threads = 1;

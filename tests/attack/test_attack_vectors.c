@@ -42,7 +42,7 @@ static const struct {
      NAN,
      1,
      {"deepfool.overshoot=0"},
-     {0.6 - 0.02857143, 0.3 + 0.02857143},
+     {0.6 - 0.02857143 - 1e-4, 0.3 + 0.02857143 + 1e-4}, /* the nudge */
      NAN,
      -1},
 };
@@ -61,7 +61,6 @@ static void test_cases(void **state)
         o.steps = cases[i].steps;
         o.settings = cases[i].settings;
         o.setting_count = cases[i].settings[0] != NULL;
-        o.all_steps = true;
         o.threads = 1;
         o.emit = results_keep;
         o.emit_context = &r;
@@ -79,6 +78,29 @@ static void test_cases(void **state)
         results_free(&r);
         scene_close(&s);
     }
+}
+
+/* Where one of two values cannot go further, the other goes all the way to the boundary. */
+static void test_deepfool_at_the_end(void **state)
+{
+    (void)state;
+    static const char *const plain[] = {"deepfool.overshoot=0", "deepfool.nudge=0"};
+    static const float corner[1][2] = {{0.0f, 0.05f}}; /* f = 0.025 by class 1, w = (-1.5, 1.5) */
+    scene s = affine_scene(corner, label, 1, NULL);
+    results r = results_new(1, 2);
+    px_attack_options o = px_attack_options_default();
+    o.method = "deepfool";
+    o.norm = PX_NORM_LINF;
+    o.steps = 1;
+    o.settings = plain;
+    o.setting_count = PX_LEN(plain);
+    o.emit = results_keep;
+    o.emit_context = &r;
+    px_attack_free(attack_well(&s, &o));
+    assert_true(r.exact[0] == 0.0f);
+    assert_float_equal(r.exact[1], 0.05f + 0.025f / 1.5f, 1e-7f);
+    results_free(&r);
+    scene_close(&s);
 }
 
 /* One step from a given start. */
@@ -162,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_deepfool_at_the_end),
         cmocka_unit_test(test_pgd_l2),
         cmocka_unit_test(test_jsma_pair),
         cmocka_unit_test(test_jsma_pair_is_exact),

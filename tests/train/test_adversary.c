@@ -182,7 +182,6 @@ static void test_is_the_attack(void **state)
         o.eps = s.settings.eps;
         o.step_size = s.settings.step_size;
         o.steps = s.settings.steps;
-        o.all_steps = true;
         o.batch = 8;
         o.emit = keep_exact;
         o.emit_context = &found;
