@@ -144,8 +144,8 @@ PX_API const char *px_check_folder(const px_check *check);
 PX_API const char *px_check_page(const px_check *check); /* NULL: not written */
 PX_API const char *px_check_model_path(const px_check *check);
 PX_API const char *px_check_data_spec(const px_check *check);
-/* Members `verdict`, `gates`, `report`, `stages` and each stage's headline numbers, into an open
- * object. */
+/* Members `model`, `model_hash`, `data`, `data_hash`, `verdict`, `gates`, `report`, `stages` and
+ * each stage's headline numbers, into an open object. */
 PX_API void px_check_json(const px_check *check, px_json *json);
 
 PX_END_DECLS

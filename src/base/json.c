@@ -87,6 +87,17 @@ void px_json_end(px_json *json)
         px_text_add(&json->text, "\n");
 }
 
+void px_json_reopen(px_json *json)
+{
+    assert(json->depth == 0 && !json->array[0]);
+    json->depth = 1;
+    const size_t close = json->filled[0] ? strlen("\n}\n") : strlen("}\n");
+    if (json->text.length < close) /* memory ran out on the way */
+        return;
+    json->text.length -= close;
+    json->text.data[json->text.length] = '\0';
+}
+
 void px_json_string(px_json *json, const char *key, const char *value)
 {
     json_start(json, key);

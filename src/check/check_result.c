@@ -1,7 +1,9 @@
 /* src/check/check_result.c - reading the results of stages */
 #include "check/check_inside.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Members by names with points between; a number is the place in a list. */
@@ -170,6 +172,13 @@ static void json_headline(const px_check *c, px_json *json)
 
 void px_check_json(const px_check *c, px_json *json)
 {
+    char hash[32];
+    snprintf(hash, sizeof hash, "%016" PRIx64, px_model_hash(c->model));
+    px_json_string(json, "model", c->model_path);
+    px_json_string(json, "model_hash", hash);
+    snprintf(hash, sizeof hash, "%016" PRIx64, px_dataset_hash(c->set));
+    px_json_string(json, "data", px_dataset_describe(c->set));
+    px_json_string(json, "data_hash", hash);
     px_json_string(json, "verdict", px_verdict_name(px_check_verdict(c)));
     json_gates(c, json);
     px_json_string(json, "report", px_check_page(c));

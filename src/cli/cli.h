@@ -114,13 +114,25 @@ void cli_print_man(const cli_command *command, const cli_option *options);
 /* --- messages and results
  * --------------------------------------------------------------------------- */
 
-/* "plexor COMMAND: MESSAGE" on stderr; CLI_BAD_INPUT or CLI_TROUBLE as the status says. */
+/* "plexor COMMAND: MESSAGE" on stderr, and `error` in JSON; CLI_BAD_INPUT or CLI_TROUBLE as the
+ * status says. `self` is NULL where there is no command. */
 int cli_fail(const cli_command *self, const px_error *err);
 int cli_usage_error(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
-/* Prints the finished object on stdout and frees the writer. */
-int cli_print_json(const cli_command *self, px_json *json);
-/* A remark on stderr, unless --quiet was given. */
+/* A remark on stderr, unless --quiet was given, and one of `remarks` in JSON in any case. */
 void cli_note(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
+
+/* Begins the object that a command prints with `version` and `command`, as typed. */
+void cli_json_open(px_json *json);
+void cli_json_command(px_json *json, int argc, char **argv); /* those two alone */
+/* Takes the finished object over: it is printed on stdout when the command is over, with `remarks`
+ * and, where something failed after all, `error` at its end. */
+int cli_print_json(const cli_command *self, px_json *json);
+int cli_print_json_text(const cli_command *self, const char *text); /* with at least one member */
+
+/* Of main(): before and after the command. The latter prints the JSON object, if there is one or if
+ * a failure needs one, and returns the exit status. */
+void cli_message_start(int argc, char **argv);
+int cli_message_end(int status);
 
 typedef struct cli_output { /* the options of every command that reports something */
     bool json;

@@ -65,17 +65,16 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
 static void inputs_flaw(const px_dataset *set, int64_t count, int64_t first, const char *what)
 {
     char name[256];
-    if (count > 0 && !cli_quiet)
-        fprintf(stderr, "plexor: note: %" PRId64 " of %" PRId64 " recordings %s %s, '%s'%s\n",
-                count, px_dataset_count(set), count == 1 ? "is" : "are", what,
-                px_dataset_name(set, first, name, sizeof name), count > 1 ? " is the first" : "");
+    if (count > 0)
+        cli_note(NULL, "%" PRId64 " of %" PRId64 " recordings %s %s, '%s'%s", count,
+                 px_dataset_count(set), count == 1 ? "is" : "are", what,
+                 px_dataset_name(set, first, name, sizeof name), count > 1 ? " is the first" : "");
 }
 
 void cli_inputs_close(cli_inputs *inputs)
 {
     if (inputs->set && px_dataset_audio(inputs->set)) {
         const px_audio_flaws flaws = px_dataset_audio_flaws(inputs->set);
-        fflush(stdout);
         inputs_flaw(inputs->set, flaws.silent, flaws.first_silent, "silent");
         inputs_flaw(inputs->set, flaws.clipped, flaws.first_clipped, "clipped");
     }
@@ -269,12 +268,7 @@ void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set
                      char **argv)
 {
     char hash[32];
-    px_json_string(json, "version", px_version());
-    px_json_array(json, "command");
-    px_json_string(json, NULL, "plexor");
-    for (int i = 0; i < argc; i++)
-        px_json_string(json, NULL, argv[i]);
-    px_json_end(json);
+    cli_json_command(json, argc, argv);
     snprintf(hash, sizeof hash, "%016" PRIx64, px_model_hash(model));
     px_json_string(json, "model", px_model_path(model));
     px_json_string(json, "model_hash", hash);

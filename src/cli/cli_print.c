@@ -1,4 +1,4 @@
-/* src/cli/cli_print.c - messages, numbers and tables for people */
+/* src/cli/cli_print.c - numbers and tables for people */
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -8,50 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int cli_fail(const cli_command *self, const px_error *err)
-{
-    const bool mendable = err->status >= PX_E_USAGE && err->status <= PX_E_MISMATCH;
-    fflush(stdout); /* what was printed so far comes first */
-    fprintf(stderr, "plexor %s: %s\n", self->name,
-            *err->message ? err->message : px_status_text(err->status));
-    return mendable ? CLI_BAD_INPUT : CLI_TROUBLE;
-}
-
-int cli_usage_error(const cli_command *self, const char *format, ...)
-{
-    px_error err = {.status = PX_E_USAGE};
-    va_list args;
-    va_start(args, format);
-    vsnprintf(err.message, sizeof err.message, format, args);
-    va_end(args);
-    return cli_fail(self, &err);
-}
-
-int cli_print_json(const cli_command *self, px_json *json)
-{
-    const char *text = px_json_text(json);
-    int status = CLI_DONE;
-    if (text)
-        fputs(text, stdout);
-    else
-        status = cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory for the JSON result"});
-    px_json_done(json);
-    return status;
-}
-
-void cli_note(const cli_command *self, const char *format, ...)
-{
-    if (cli_quiet)
-        return;
-    va_list args;
-    va_start(args, format);
-    fflush(stdout);
-    fprintf(stderr, "plexor %s: ", self->name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
 
 const char *cli_number(int64_t value, char buffer[CLI_NUMBER_TEXT])
 {

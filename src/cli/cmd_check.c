@@ -39,19 +39,13 @@ static void check_note(void *context, const char *sentence)
     cli_note(view->self, "%s", sentence);
 }
 
-static int check_finish(const cli_command *self, const px_check *check, bool as_json, int argc,
-                        char **argv)
+static int check_finish(const cli_command *self, const px_check *check, bool as_json)
 {
     int rc = CLI_DONE;
     if (as_json) {
         px_json json = {0};
-        px_json_object(&json, NULL);
+        cli_json_open(&json);
         px_check_json(check, &json);
-        px_json_array(&json, "command");
-        px_json_string(&json, NULL, "plexor");
-        for (int i = 0; i < argc; i++)
-            px_json_string(&json, NULL, argv[i]);
-        px_json_end(&json);
         px_json_end(&json);
         rc = cli_print_json(self, &json);
     } else {
@@ -128,8 +122,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
     if (status == PX_OK)
         status = px_check_run(check, &err);
     cli_progress_end(&view.progress);
-    const int rc =
-        status == PX_OK ? check_finish(self, check, output.json, argc, argv) : cli_fail(self, &err);
+    const int rc = status == PX_OK ? check_finish(self, check, output.json) : cli_fail(self, &err);
     if (status == PX_E_CANCELLED && check)
         cli_note(self, "what is done is in '%s': the same command goes on from there", o.folder);
     px_check_free(check);

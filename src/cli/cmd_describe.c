@@ -263,7 +263,7 @@ static int ratings_run(const cli_command *self, const describe_args *a)
         return cli_fail(self, &err);
     if (a->output.json) {
         px_json json = {0};
-        px_json_object(&json, NULL);
+        cli_json_open(&json);
         px_json_int(&json, "own", r.own);
         px_json_int(&json, "other", r.other);
         px_json_real(&json, "mean_own", r.mean_own);

@@ -186,17 +186,12 @@ static int embed_print(const embed_job *job)
     return CLI_DONE;
 }
 
-static int embed_json(const embed_job *job, int argc, char **argv)
+static int embed_json(const embed_job *job)
 {
     const size_t size = px_text_encoder_size(job->encoder);
     char id[24];
-    px_text line = {0};
     px_json json = {0};
-    px_json_object(&json, NULL);
-    px_json_string(&json, "version", px_version());
-    cli_command_line(&line, argc, argv);
-    px_json_string(&json, "command", px_text_get(&line));
-    px_text_done(&line);
+    cli_json_open(&json);
     px_json_string(&json, "encoder", px_text_encoder_describe(job->encoder));
     snprintf(id, sizeof id, "%016" PRIx64, px_text_encoder_id(job->encoder));
     px_json_string(&json, "id", id);
@@ -282,7 +277,7 @@ static int embed_run(const cli_command *self, int argc, char **argv)
         rc = cli_fail(self, &err);
     } else {
         embed_remarks(&job);
-        rc = output.json ? embed_json(&job, argc, argv) : embed_print(&job);
+        rc = output.json ? embed_json(&job) : embed_print(&job);
     }
     px_text_encoder_free(job.encoder);
     free(job.vectors);

@@ -41,7 +41,7 @@ static int export_report(const cli_command *self, const px_exported *done, const
                  done->damaged);
     if (json) {
         px_json text = {0};
-        px_json_object(&text, NULL);
+        cli_json_open(&text);
         px_json_string(&text, "output", to);
         px_json_int(&text, "count", done->inputs);
         px_json_int(&text, "damaged", done->damaged);

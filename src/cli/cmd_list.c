@@ -450,7 +450,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
     }
     if (output.json) {
         px_json json = {0};
-        px_json_object(&json, NULL);
+        cli_json_open(&json);
         for (size_t i = 0; i < LIST_COUNT; i++) {
             if (what && i != chosen)
                 continue;

@@ -48,7 +48,7 @@ static int merge_spectra(const cli_command *self, const char *const *paths, size
         const int64_t inputs = failed + px_spectrum_passed(sum, PX_POOLED);
         if (as_json) {
             px_json json = {0};
-            px_json_object(&json, NULL);
+            cli_json_open(&json);
             px_json_string(&json, "output", to);
             px_json_int(&json, "states", (int64_t)count);
             px_json_int(&json, "count", inputs);
@@ -97,7 +97,7 @@ static int merge_run(const cli_command *self, int argc, char **argv)
         rc = cli_fail(self, &err);
     } else if (output.json) {
         px_json json = {0};
-        px_json_object(&json, NULL);
+        cli_json_open(&json);
         px_json_string(&json, "output", to);
         px_json_int(&json, "states", (int64_t)count);
         cover_json_criteria(covers[0], NULL, &json);

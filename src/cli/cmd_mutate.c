@@ -297,7 +297,7 @@ static int mutate_report(const cli_command *self, const mutate *job, const char 
     for (size_t i = 0; i < 5 && table; i++)
         cli_table_cell(table, "%s", titles[i]);
     if (as_json) {
-        px_json_object(&json, NULL);
+        cli_json_open(&json);
         px_json_string(&json, "data", px_dataset_describe(job->set));
         px_json_int(&json, "inputs", job->count);
         px_json_int(&json, "count", job->record_count);

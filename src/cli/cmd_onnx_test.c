@@ -128,7 +128,7 @@ static size_t list_compiled(const test_list *list)
 static int print_json(const cli_command *self, const test_list *list)
 {
     px_json json = {0};
-    px_json_object(&json, NULL);
+    cli_json_open(&json);
     px_json_int(&json, "passed", (int64_t)list_count(list, ONNX_PASSED));
     px_json_int(&json, "failed", (int64_t)list_count(list, ONNX_FAILED));
     px_json_int(&json, "skipped", (int64_t)list_count(list, ONNX_SKIPPED));

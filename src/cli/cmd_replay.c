@@ -71,7 +71,7 @@ static int replay_report(const cli_command *self, const replay_tally *tally, boo
     int rc = CLI_DONE;
     if (as_json) {
         px_json json = {0};
-        px_json_object(&json, NULL);
+        cli_json_open(&json);
         px_json_int(&json, "checked", tally->checked);
         px_json_int(&json, "failed", tally->failed + tally->others);
         px_json_int(&json, "stored", tally->stored);

@@ -159,7 +159,7 @@ static int status_run(const cli_command *self, int argc, char **argv)
         rc = cli_fail(self, &err);
     } else if (output.json) {
         px_json json = {0};
-        px_json_object(&json, NULL);
+        cli_json_open(&json);
         status_json(campaign, &counts, &errors, curves, count, px_campaign_writer(campaign), &json);
         px_json_end(&json);
         rc = cli_print_json(self, &json);

@@ -48,7 +48,8 @@ static bool study_each(const char *text, px_study_options *options)
     return cli_seconds(text, &options->each_s);
 }
 
-static px_status study_print(const study_args *a, const px_study *study, px_error *err)
+static px_status study_print(const cli_command *self, const study_args *a, const px_study *study,
+                             px_error *err)
 {
     char *text = NULL;
     if (a->report)
@@ -56,7 +57,10 @@ static px_status study_print(const study_args *a, const px_study *study, px_erro
     if (a->report && !a->output.json)
         return PX_OK;
     PX_TRY(px_study_report(study, a->output.json ? PX_STUDY_JSON : PX_STUDY_TEXT, &text, err));
-    fputs(text, stdout);
+    if (a->output.json)
+        cli_print_json_text(self, text);
+    else
+        fputs(text, stdout);
     free(text);
     return fflush(stdout) == 0 ? PX_OK : px_fail(err, PX_E_IO, "standard output: write failed");
 }
@@ -92,7 +96,7 @@ static int study_go(const cli_command *self, study_args *a, const char *name)
     cli_progress_end(&view.progress);
     px_error report = {0};
     if (status == PX_OK || (status == PX_E_CANCELLED && study)) {
-        const px_status printed = study_print(a, study, &report);
+        const px_status printed = study_print(self, a, study, &report);
         if (printed != PX_OK && status == PX_OK) {
             status = printed;
             err = report;

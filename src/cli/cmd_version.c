@@ -17,8 +17,7 @@ static int version_run(const cli_command *self, int argc, char **argv)
         return CLI_DONE;
     }
     px_json json = {0};
-    px_json_object(&json, NULL);
-    px_json_string(&json, "version", px_version());
+    cli_json_open(&json);
     px_json_end(&json);
     return cli_print_json(self, &json);
 }

@@ -22,9 +22,9 @@ static int main_unknown(const char *name)
         count++;
     }
     const char *nearest = px_nearest_word(name, names, count);
-    fprintf(stderr, "plexor: there is no command '%s'%s%s%s; 'plexor help' lists them\n", name,
-            nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'" : "");
-    return CLI_BAD_INPUT;
+    return cli_usage_error(NULL, "there is no command '%s'%s%s%s; 'plexor help' lists them", name,
+                           nearest ? ", did you mean '" : "", nearest ? nearest : "",
+                           nearest ? "'" : "");
 }
 
 /* A result that did not reach its reader is no result. */
@@ -41,14 +41,15 @@ static int main_flush(int status)
 int main(int argc, char **argv)
 {
     cli_catch_signals();
+    cli_message_start(argc, argv);
     const char *name = argc > 1 ? argv[1] : NULL;
     if (name && (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0))
         name = "help";
     else if (name && (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0))
         name = "version";
     const cli_command *command = cli_command_find(name ? name : "help");
-    if (!command)
-        return main_unknown(name);
-    const int status = command->run(command, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
-    return main_flush(status);
+    const int status =
+        command ? command->run(command, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv)
+                : main_unknown(name);
+    return main_flush(cli_message_end(status));
 }

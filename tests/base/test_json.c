@@ -47,6 +47,24 @@ static void test_writer(void **state)
     px_json_done(&json);
 }
 
+static void test_reopened(void **state)
+{
+    (void)state;
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_json_end(&json);
+    px_json_reopen(&json);
+    px_json_int(&json, "first", 1);
+    px_json_end(&json);
+    assert_string_equal(px_json_text(&json), "{\n  \"first\": 1\n}\n");
+    px_json_reopen(&json);
+    px_json_array(&json, "then");
+    px_json_end(&json);
+    px_json_end(&json);
+    assert_string_equal(px_json_text(&json), "{\n  \"first\": 1,\n  \"then\": []\n}\n");
+    px_json_done(&json);
+}
+
 static void test_reader(void **state)
 {
     (void)state;
@@ -135,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writer),
+        cmocka_unit_test(test_reopened),
         cmocka_unit_test(test_reader),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_depth_and_size),
