@@ -1,6 +1,7 @@
 /* src/data/spec.c - from what the user calls a data set to a reader of it */
 #include "data/source.h"
 
+#include "base/foreign.h"
 #include "base/memory.h"
 #include "data/array_source.h"
 #include "data/picture_source.h"
@@ -181,6 +182,8 @@ static px_status spec_file(const char *path, const char *split, pxi_source **out
     }
     if (pxi_sample_is_name(path))
         return spec_sample(path, out, err);
+    if (pxi_foreign_check_file(path, PXI_WANTED_DATA, err) != PX_OK)
+        return px_fail_in(err, PX_E_UNSUPPORTED, "'%s'", path);
     return px_fail(
         err, PX_E_INPUT,
         "'%s': not a data set that plexor knows; expected .npz, .npy, .csv, an IDX file, one "

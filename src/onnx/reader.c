@@ -2,6 +2,7 @@
 #include "onnx/reader.h"
 
 #include "base/file.h"
+#include "base/foreign.h"
 #include "base/memory.h"
 #include "graph/model.h"
 
@@ -102,10 +103,20 @@ done:
     return status;
 }
 
+/* Why bytes are no ONNX: because they are something else, if that can be told. */
+static px_status read_explain(const void *bytes, size_t size, px_status status, px_error *err)
+{
+    if (status != PX_E_INPUT)
+        return status;
+    const px_status foreign = pxi_foreign_check(bytes, size, PXI_WANTED_NETWORK, err);
+    return foreign == PX_OK ? status : foreign;
+}
+
 px_status px_model_parse(const void *bytes, size_t size, const char *name, px_model **out,
                          px_error *err)
 {
-    const px_status status = read_model(bytes, size, "", NULL, out, err);
+    px_status status = read_model(bytes, size, "", NULL, out, err);
+    status = read_explain(bytes, size, status, err);
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", name);
 }
 
@@ -113,14 +124,18 @@ px_status px_model_load(const char *path, px_model **out, px_error *err)
 {
     char *bytes = NULL, *folder = NULL;
     size_t size = 0;
-    PX_TRY(pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err));
-    px_status status = PX_OK;
+    px_status status = pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err);
+    if (status == PX_E_INPUT && pxi_foreign_check_file(path, PXI_WANTED_NETWORK, err) != PX_OK)
+        return px_fail_in(err, PX_E_UNSUPPORTED, "'%s'", path);
+    if (status != PX_OK)
+        return status;
     const char *slash = strrchr(path, '/');
     folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
     if (!folder)
         status = px_fail(err, PX_E_NOMEM, "out of memory");
     else
         status = read_model(bytes, size, path, folder, out, err);
+    status = read_explain(bytes, size, status, err);
     free(folder);
     free(bytes);
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
