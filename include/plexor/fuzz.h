@@ -23,8 +23,8 @@
 
 #include <plexor/cover.h>
 #include <plexor/decision_path.h>
+#include <plexor/modes.h>
 #include <plexor/mutate.h>
-#include <plexor/store.h>
 
 PX_BEGIN_DECLS
 
@@ -98,7 +98,10 @@ typedef struct px_fuzz_options {
                       that it gets right */
     int64_t polluted_class; /* that px_campaign_count_errors() looks for; -1: as the network's
                                plexor.train says, if it does */
-    bool store_float;       /* what is stored and judged is not rounded, whatever the data */
+    /* A failing mutant that is less near to its original than this (0: any) is none: it is counted
+     * as rejected, not stored, and not mutated again. For engines that mutate. */
+    px_closeness least;
+    bool store_float; /* what is stored and judged is not rounded, whatever the data */
     uint64_t seed;
     int64_t batch;       /* micro-batch; 0: chosen */
     int threads;         /* <= 0: one per core */
@@ -164,6 +167,8 @@ struct px_fuzz_report { /* plain values; texts and lists are borrowed from the p
     int64_t seeds, seeds_wrong;                    /* taken, and dropped as misclassified */
     int64_t queue, pending, current, depth;        /* as px_campaign_figures has them */
     int64_t outputs, kept, faults, unique_faults, fault_types, classes;
+    int64_t close_faults;             /* of the faults, those close to their originals */
+    int64_t rejected;                 /* failing mutants that are too far from theirs */
     int64_t class_count;              /* of the network */
     px_coverage coverage;             /* of the guide; value NaN: there is none */
     double coverage_seeds;            /* what the seeds alone had */

@@ -93,6 +93,13 @@ PX_API const char *px_drawn_text(const px_drawn *drawn, char buffer[PX_DRAWN_TEX
 /* PX_E_USAGE, saying what is there, for names and values that are not. */
 PX_API px_status px_drawn_parse(const char *text, px_drawn *out, px_error *err);
 
+/* How strongly it changes an input, in a few bands that mean something: which one it is in, how
+ * many the mutation has, and a band in words, "rotation 10 to 20 degrees". Returns `buffer`. */
+#define PX_BAND_TEXT 96
+PX_API int px_mutation_bands(const px_mutation *mutation);
+PX_API int px_drawn_band(const px_drawn *drawn);
+PX_API const char *px_band_text(const px_mutation *mutation, int band, char buffer[PX_BAND_TEXT]);
+
 /* Sides of a picture at most; beyond it is PX_E_UNSUPPORTED. */
 #define PX_MUTATION_SIDE_MOST 16384
 

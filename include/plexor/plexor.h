@@ -65,6 +65,7 @@
 #include <plexor/assess.h>
 #include <plexor/clever.h>
 
+#include <plexor/modes.h>
 #include <plexor/store.h>
 
 #include <plexor/fuzz.h>

@@ -20,7 +20,7 @@
 #ifndef PLEXOR_STORE_H
 #define PLEXOR_STORE_H
 
-#include <plexor/mutate.h>
+#include <plexor/closeness.h>
 
 PX_BEGIN_DECLS
 
@@ -106,6 +106,13 @@ typedef struct px_campaign_input { /* {0} with a kind is a valid start */
      * none. Reading: borrowed until the next call. */
     const char *chain;
     double found_s; /* seconds of running since the campaign began */
+    /* Of faults: how near it is to its root. Not measured: NaN when read; px_campaign_measure()
+     * then does so. */
+    bool measured;
+    px_closeness near;
+    /* Of the root in its data set, a file name for one; "" where it has none or it is unknown.
+     * Put with seeds. Reading: borrowed until the next call. */
+    const char *name;
 } px_campaign_input;
 
 /* Adds an input to the batch; the first call after a commit begins one. `pixels` are the values of
@@ -114,6 +121,10 @@ typedef struct px_campaign_input { /* {0} with a kind is a valid start */
  * batch. After any failure the whole batch is gone, and the campaign can be used or closed. */
 PX_API px_status px_campaign_put(px_campaign *campaign, const px_campaign_input *input,
                                  const void *pixels, int64_t *id, px_error *err);
+/* What the network's classes are called, for those who read the campaign; NULL for any of them:
+ * it has no name. Replaces what is there. */
+PX_API px_status px_campaign_put_classes(px_campaign *campaign, const char *const *names, int count,
+                                         px_error *err);
 /* Notes that a fault nearly repeats another one, where that is found out later. */
 PX_API px_status px_campaign_set_twin(px_campaign *campaign, int64_t id, int64_t twin,
                                       px_error *err);
@@ -164,6 +175,21 @@ PX_API px_status px_campaign_read(px_campaign *campaign, int64_t id, px_campaign
 PX_API px_status px_campaign_next(px_campaign *campaign, int64_t after, unsigned kinds,
                                   px_campaign_input *out, void *pixels, int64_t *damaged,
                                   px_error *err);
+/* How near fault `id` is to its root: as stored, or measured now where it was written by an older
+ * plexor. */
+PX_API px_status px_campaign_measure(px_campaign *campaign, int64_t id, px_closeness *out,
+                                     px_error *err);
+/* The same for all faults that lack it, into the batch. */
+PX_API px_status px_campaign_measure_all(px_campaign *campaign, px_error *err);
+/* Ids of these kinds: seeds, kept inputs, then faults by closeness: those that are close first,
+ * then by similarity, the older one first among equals. `least` leaves out faults that are less
+ * near in either (NULL, or 0: none). The caller frees *ids. Damaged inputs as px_campaign_next().
+ */
+PX_API px_status px_campaign_list(px_campaign *campaign, unsigned kinds, const px_closeness *least,
+                                  int64_t **ids, size_t *count, int64_t *damaged, px_error *err);
+/* What class c is called; NULL: unknown. Borrowed from the campaign. */
+PX_API const char *px_campaign_class_name(px_campaign *campaign, int64_t c);
+
 /* Ids from an input back to its root, itself first; the caller frees *ids. */
 PX_API px_status px_campaign_lineage(px_campaign *campaign, int64_t id, int64_t **ids,
                                      size_t *count, px_error *err);
@@ -183,6 +209,8 @@ typedef struct px_campaign_counts { /* of what is committed; CSM D.7 */
     int64_t seeds, kept, faults;
     int64_t outputs;       /* kept + faults */
     int64_t unique_faults; /* those without a twin */
+    int64_t measured;      /* faults whose closeness to their root is stored */
+    int64_t close_faults;  /* of them, those that px_is_close() */
     int64_t fault_types;   /* pairs (label, prediction) among them */
     int64_t classes;       /* that faults are predicted as */
     double oi, oi_outputs; /* impartiality: normalised entropy of the predictions; 0 for one class;

@@ -193,6 +193,9 @@ static px_status gather_make(const px_check *c, const char *key, px_error *err)
         if (c->result[gathered[i]])
             status = gather_stage(&g, gathered[i], err);
     if (status == PX_OK)
+        status = px_campaign_put_classes(g.to, (const char *const *)c->names, c->scores.classes,
+                                         err);
+    if (status == PX_OK)
         status = px_campaign_set_int(g.to, "executions", g.executions, err);
     if (status == PX_OK)
         status = px_campaign_set_int(g.to, "left", g.left, err);

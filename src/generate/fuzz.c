@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cover/profile_inside.h"
 #include "data/npz.h"
+#include "generate/seed_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -223,6 +224,8 @@ static px_status fuzz_begin(px_fuzz *fuzz, px_error *err)
     PX_TRY(pxi_fuzz_seeds_choose(fuzz, err));
     fuzz_range(fuzz);
     PX_TRY(pxi_fuzz_rows_open(fuzz, err));
+    PX_TRY(pxi_fuzz_modes_open(fuzz, err));
+    PX_TRY(pxi_put_classes(fuzz->campaign, fuzz->options.model, fuzz->options.set, err));
     for (size_t i = 0; i < fuzz->seed_count; i++)
         PX_TRY(pxi_fuzz_put_seed(fuzz, &fuzz->seeds[i], err));
     if (fuzz->options.profile)
@@ -243,6 +246,7 @@ static px_status fuzz_go_on(px_fuzz *fuzz, px_error *err)
     PX_TRY(pxi_fuzz_seeds_load(fuzz, err));
     fuzz_range(fuzz);
     PX_TRY(pxi_fuzz_rows_open(fuzz, err));
+    PX_TRY(pxi_fuzz_modes_open(fuzz, err));
     PX_TRY(pxi_fuzz_rows_load(fuzz, err));
     px_status status = pxi_fuzz_state_load(fuzz, &bytes, &rest, err);
     if (status == PX_OK)
@@ -274,6 +278,11 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
         return px_fail(err, PX_E_USAGE,
                        o->cover ? "a campaign has one guide: coverage or paths"
                                 : "engine '%s' has a guide of its own",
+                       fuzz->engine->shown.id);
+    if ((o->least.similarity > 0.0 || o->least.inside > 0.0) && !fuzz->has_mutations)
+        return px_fail(err, PX_E_USAGE,
+                       "engine '%s' goes on from whatever it finds: it takes no least similarity; "
+                       "'plexor export --min-similarity' chooses among its faults",
                        fuzz->engine->shown.id);
     if (o->command) {
         fuzz->command = pxi_strdup(o->command);
@@ -321,6 +330,7 @@ void px_fuzz_free(px_fuzz *fuzz)
     if (fuzz->engine && fuzz->state)
         fuzz->engine->close(fuzz->state);
     pxi_fuzz_rows_close(fuzz);
+    pxi_fuzz_modes_close(fuzz);
     pxi_fuzz_forward_close(fuzz);
     pxi_pool_free(fuzz->pool);
     free(fuzz->seeds);

@@ -146,6 +146,23 @@ const char *pxi_loop_chain(pxi_loop *loop, size_t parent, const px_drawn *link)
     return px_text_failed(&loop->chain) ? NULL : px_text_get(&loop->chain);
 }
 
+px_status pxi_loop_moves(pxi_loop *loop, size_t parent, const px_drawn *link, size_t *count,
+                         px_error *err)
+{
+    size_t used = link->mutation->source != NULL;
+    for (size_t at = parent; loop->entries[at].depth > 0; at = loop->entries[at].parent)
+        used += loop->entries[at].link.mutation->source != NULL;
+    *count = used;
+    if (pxi_grow(&loop->moves, &loop->moves_room, used + 1, sizeof *loop->moves) != 0)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    if (link->mutation->source)
+        loop->moves[--used] = *link;
+    for (size_t at = parent; loop->entries[at].depth > 0; at = loop->entries[at].parent)
+        if (loop->entries[at].link.mutation->source)
+            loop->moves[--used] = loop->entries[at].link;
+    return PX_OK;
+}
+
 /* --- from the rows of a campaign -----------------------------------------------------------------
  */
 

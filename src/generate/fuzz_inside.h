@@ -46,6 +46,7 @@ typedef struct pxi_fuzz_engine {
 
 typedef struct pxi_fuzz_seed {
     int64_t id, data_index, label;
+    int64_t row; /* in the data; -1: it was loaded from the campaign */
     double confidence;
     const void *pixels; /* in the campaign's type */
 } pxi_fuzz_seed;
@@ -63,11 +64,14 @@ typedef struct pxi_fuzz_find { /* something for the campaign */
     double confidence;
     const char *chain;  /* JSON; copied */
     const void *pixels; /* in the campaign's type; copied */
-    bool needed;        /* it is stored whatever it repeats: later turns start from it */
+    /* Of faults, how near to the root: NULL: it is measured, with nothing moved. */
+    const px_closeness *near;
+    bool needed; /* it is stored whatever it repeats: later turns start from it */
 } pxi_fuzz_find;
 
 typedef struct pxi_fuzz_twins pxi_fuzz_twins;     /* fuzz_twins.c */
 typedef struct pxi_fuzz_pending pxi_fuzz_pending; /* fuzz_rows.c */
+typedef struct pxi_fuzz_modes pxi_fuzz_modes;     /* fuzz_modes.c */
 
 /* Settings that all engines have; PXI_FUZZ_COMMON in this order (fuzz_settings.c). */
 enum { FUZZ_TWINS, FUZZ_NEAR, FUZZ_RESET, FUZZ_COMMON };
@@ -139,6 +143,7 @@ struct px_fuzz {
     int64_t rate_count[2];    /* executions then */
     pxi_fuzz_twins *twins;
     pxi_fuzz_pending *pending;
+    pxi_fuzz_modes *modes;      /* NULL: nothing is mutated */
     bool *class_hit, *type_hit; /* [classes], [classes][classes]; the latter NULL: too many */
     bool broken;                /* memory is ahead of the campaign: only good for px_fuzz_free() */
     bool exhausted;             /* set by the engine: there is nothing left to do */
@@ -191,6 +196,15 @@ void pxi_fuzz_count(px_fuzz *fuzz, int64_t executions);
 /* An answer that was no number. */
 void pxi_fuzz_count_not_finite(px_fuzz *fuzz);
 
+/* How near to its root an output is, `links` being how it came from there. */
+px_status pxi_fuzz_measure(const px_fuzz *fuzz, size_t seed, const void *pixels,
+                           const px_drawn *links, size_t count, px_closeness *out, px_error *err);
+/* Whether a fault is near enough to count; else it is counted as rejected. */
+bool pxi_fuzz_accepts(px_fuzz *fuzz, const px_closeness *near);
+/* A mutant that was judged: entry and draw of its last mutation, its root's label. */
+void pxi_fuzz_modes_count(px_fuzz *fuzz, size_t entry, const px_drawn *drawn, int64_t label,
+                          bool fault, bool close);
+
 /* Puts an output. Ids are known at once; writing may happen later, at the latest with the commit.
  * *id is 0 where a fault repeats another one once too often and is not stored. */
 px_status pxi_fuzz_put(px_fuzz *fuzz, const pxi_fuzz_find *find, int64_t *id, px_error *err);
@@ -226,6 +240,9 @@ void pxi_fuzz_forward_close(px_fuzz *fuzz);
 px_status pxi_fuzz_rows_open(px_fuzz *fuzz, px_error *err); /* fuzz_rows.c */
 px_status pxi_fuzz_rows_load(px_fuzz *fuzz, px_error *err);
 px_status pxi_fuzz_state_load(px_fuzz *fuzz, void **bytes, pxi_fuzz_bytes *rest, px_error *err);
+px_status pxi_fuzz_modes_open(px_fuzz *fuzz, px_error *err); /* fuzz_modes.c */
+px_status pxi_fuzz_modes_put(px_fuzz *fuzz, px_error *err);
+void pxi_fuzz_modes_close(px_fuzz *fuzz);
 px_status pxi_fuzz_put_seed(px_fuzz *fuzz, pxi_fuzz_seed *seed, px_error *err);
 px_status pxi_fuzz_put_point(px_fuzz *fuzz, px_error *err); /* of coverage, where one is due */
 px_status pxi_fuzz_commit(px_fuzz *fuzz, px_error *err);

@@ -107,6 +107,7 @@ static void loop_close(void *state)
     free(loop->reals);
     free(loop->bytes);
     px_text_done(&loop->chain);
+    free(loop->moves);
     pxi_wave_close(loop);
     pxi_queue_done(&loop->queue);
     free(loop);
@@ -303,21 +304,28 @@ px_status pxi_loop_picks(pxi_loop *loop, int64_t number, pxi_loop_turn *out, px_
     return loop_shares(loop, out, err);
 }
 
-static px_status loop_put(pxi_loop *loop, const pxi_wave_item *item, px_input_kind kind,
+static const uint8_t *loop_pixels(const pxi_loop *loop, const pxi_wave_item *item)
+{
+    return loop->pixels + (size_t)(item - loop->items) * loop->rule.size;
+}
+
+/* `near` is that of a fault; NULL: it is none. */
+static px_status loop_put(pxi_loop *loop, const pxi_wave_item *item, const px_closeness *near,
                           bool queued, px_error *err)
 {
     px_fuzz *fuzz = loop->fuzz;
     const pxi_loop_entry *parent = &loop->entries[item->wish.entry];
-    const uint8_t *pixels = loop->pixels + (size_t)(item - loop->items) * loop->rule.size;
+    const uint8_t *pixels = loop_pixels(loop, item);
     const void *stored = NULL;
     PX_TRY(pxi_loop_stored(loop, pixels, &stored, err));
-    const pxi_fuzz_find find = {.kind = kind,
+    const pxi_fuzz_find find = {.kind = near ? PX_INPUT_FAULT : PX_INPUT_KEPT,
                                 .parent = parent->id,
                                 .seed = parent->root,
                                 .prediction = item->verdict.prediction,
                                 .confidence = item->verdict.confidence,
                                 .chain = pxi_loop_chain(loop, item->wish.entry, &item->made.drawn),
                                 .pixels = stored,
+                                .near = near,
                                 .needed = queued};
     if (!find.chain)
         return px_fail(err, PX_E_NOMEM, "out of memory");
@@ -344,6 +352,18 @@ static bool loop_gains(pxi_loop *loop, const pxi_wave_item *item)
            px_cover_gain(fuzz->cover, 0, fuzz->readers[item->slot], item->row) > 0.0;
 }
 
+/* How near a failing mutant is to its seed. */
+static px_status loop_near(pxi_loop *loop, const pxi_wave_item *item, px_closeness *out,
+                           px_error *err)
+{
+    const void *stored = NULL;
+    size_t moves = 0;
+    PX_TRY(pxi_loop_stored(loop, loop_pixels(loop, item), &stored, err));
+    PX_TRY(pxi_loop_moves(loop, item->wish.entry, &item->made.drawn, &moves, err));
+    return pxi_fuzz_measure(loop->fuzz, loop->entries[item->wish.entry].root, stored, loop->moves,
+                            moves, out, err);
+}
+
 /* Looks at one mutant; *found: it became an entry. */
 static px_status loop_look(pxi_loop *loop, const pxi_wave_item *item, bool *found, px_error *err)
 {
@@ -355,16 +375,26 @@ static px_status loop_look(pxi_loop *loop, const pxi_wave_item *item, bool *foun
         return PX_OK;
     const int64_t label = fuzz->seeds[loop->entries[item->wish.entry].root].label;
     const bool fails = item->verdict.prediction != label;
+    px_closeness near = {0};
     pxi_fuzz_count(fuzz, 1);
     yield->valid++;
-    if (item->verdict.prediction < 0) {
+    if (fails)
+        PX_TRY(loop_near(loop, item, &near, err));
+    /* Scores that are no numbers are wrong however far the input is. */
+    const bool numbers = item->verdict.prediction >= 0;
+    const bool rejected = fails && numbers && !pxi_fuzz_accepts(fuzz, &near);
+    pxi_fuzz_modes_count(fuzz, item->made.entry, &item->made.drawn, label, fails && !rejected,
+                         px_is_close(&near));
+    if (rejected)
+        return PX_OK;
+    if (!numbers) {
         pxi_fuzz_count_not_finite(fuzz);
         yield->faults++;
-        return loop_put(loop, item, PX_INPUT_FAULT, false, err);
+        return loop_put(loop, item, &near, false, err);
     }
     if (fails && !loop->queues_faults) {
         yield->faults++;
-        return loop_put(loop, item, PX_INPUT_FAULT, false, err);
+        return loop_put(loop, item, &near, false, err);
     }
     const bool gains = loop_gains(loop, item);
     loop->accepted += 0.02 * ((gains ? 1.0 : 0.0) - loop->accepted);
@@ -375,7 +405,7 @@ static px_status loop_look(pxi_loop *loop, const pxi_wave_item *item, bool *foun
     yield->kept += !fails;
     yield->faults += fails;
     *found = true;
-    return loop_put(loop, item, fails ? PX_INPUT_FAULT : PX_INPUT_KEPT, true, err);
+    return loop_put(loop, item, fails ? &near : NULL, true, err);
 }
 
 static px_status loop_turn(void *state, px_error *err)

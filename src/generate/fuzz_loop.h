@@ -66,7 +66,9 @@ typedef struct pxi_loop {
     size_t current;
     int64_t cycle_found; /* the last cycle with a find */
     px_fuzz_yield yields[PXI_MUTANT_ENTRIES];
-    px_text chain;  /* scratch */
+    px_text chain;   /* scratch */
+    px_drawn *moves; /* scratch: affine links of a chain */
+    size_t moves_room;
     float *reals;   /* scratch: a picture as float */
     uint8_t *bytes; /* scratch: a picture */
 
@@ -93,6 +95,9 @@ px_status pxi_loop_push(pxi_loop *loop, const pxi_loop_entry *entry, const uint8
                         px_error *err);
 px_status pxi_loop_parent(pxi_loop *loop, size_t entry, pxi_mutant_parent *out, px_error *err);
 px_status pxi_loop_rebuild(pxi_loop *loop, px_error *err);
+/* The links that move content, in order, into loop->moves. */
+px_status pxi_loop_moves(pxi_loop *loop, size_t parent, const px_drawn *link, size_t *count,
+                         px_error *err);
 const char *pxi_loop_chain(pxi_loop *loop, size_t parent, const px_drawn *link); /* NULL: memory */
 /* As stored: for float campaigns in loop->reals. */
 px_status pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels, const void **out, px_error *err);

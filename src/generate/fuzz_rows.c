@@ -7,6 +7,7 @@
 #include "generate/fuzz_inside.h"
 
 #include "base/memory.h"
+#include "generate/seed_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 
 typedef struct pending_row {
     px_campaign_input input;
-    size_t chain, pixels; /* offsets */
+    size_t chain, name, pixels; /* offsets */
 } pending_row;
 
 struct pxi_fuzz_pending {
@@ -27,8 +28,8 @@ struct pxi_fuzz_pending {
     uint8_t *scratch;
 };
 
-static const char FUZZ_STATE[] = "fuzz"; /* name of the blob */
-enum { FUZZ_STATE_VERSION = 1 };
+static const char FUZZ_STATE[] = "fuzz";               /* name of the blob */
+enum { FUZZ_STATE_FIRST = 1, FUZZ_STATE_VERSION = 2 }; /* 2: with `rejected` */
 
 /* --- bytes ---------------------------------------------------------------------------------------
  */
@@ -124,7 +125,7 @@ void pxi_fuzz_rows_close(px_fuzz *fuzz)
 }
 
 static px_status rows_add(px_fuzz *fuzz, const px_campaign_input *input, const char *chain,
-                          const void *pixels, int64_t *id, px_error *err)
+                          const char *name, const void *pixels, int64_t *id, px_error *err)
 {
     pxi_fuzz_pending *p = fuzz->pending;
     if (pxi_grow(&p->rows, &p->capacity, p->count + 1, sizeof *p->rows) != 0)
@@ -132,6 +133,8 @@ static px_status rows_add(px_fuzz *fuzz, const px_campaign_input *input, const c
     pending_row *row = &p->rows[p->count];
     *row = (pending_row){.input = *input, .chain = p->bytes.length};
     px_text_add_bytes(&p->bytes, chain ? chain : "", chain ? strlen(chain) + 1 : 1);
+    row->name = p->bytes.length;
+    px_text_add_bytes(&p->bytes, name ? name : "", name ? strlen(name) + 1 : 1);
     px_text_add_bytes(&p->bytes, "\0\0\0\0\0\0\0", -p->bytes.length & 7); /* floats lie aligned */
     row->pixels = p->bytes.length;
     px_text_add_bytes(&p->bytes, pixels, fuzz->pixel_bytes);
@@ -148,6 +151,7 @@ px_status pxi_fuzz_write(px_fuzz *fuzz, px_error *err)
     for (; p->written < p->count; p->written++) {
         pending_row *row = &p->rows[p->written];
         row->input.chain = p->bytes.data + row->chain;
+        row->input.name = p->bytes.data + row->name;
         PX_TRY(
             px_campaign_put(fuzz->campaign, &row->input, p->bytes.data + row->pixels, NULL, err));
     }
@@ -218,6 +222,7 @@ static void rows_count(px_fuzz *fuzz, const px_campaign_input *input)
     now->faults++;
     now->last_fault_s = input->found_s;
     now->unique_faults += input->twin == 0;
+    now->close_faults += input->measured && px_is_close(&input->near);
     if (prediction < 0 || prediction >= fuzz->classes || label < 0 || label >= fuzz->classes)
         return;
     now->classes += !fuzz->class_hit[prediction];
@@ -227,6 +232,22 @@ static void rows_count(px_fuzz *fuzz, const px_campaign_input *input)
     bool *type = &fuzz->type_hit[label * fuzz->classes + prediction];
     now->fault_types += !*type;
     *type = true;
+}
+
+px_status pxi_fuzz_measure(const px_fuzz *fuzz, size_t seed, const void *pixels,
+                           const px_drawn *links, size_t count, px_closeness *out, px_error *err)
+{
+    return px_closeness_measure(links, count, &fuzz->shape, fuzz->rounds ? PX_UINT8 : PX_FLOAT32,
+                                fuzz->seeds[seed].pixels, pixels, out, err);
+}
+
+bool pxi_fuzz_accepts(px_fuzz *fuzz, const px_closeness *near)
+{
+    const px_closeness *least = &fuzz->options.least;
+    const bool far = (least->similarity > 0.0 && !(near->similarity >= least->similarity)) ||
+                     (least->inside > 0.0 && !(near->inside >= least->inside));
+    fuzz->now.rejected += far;
+    return !far;
 }
 
 px_status pxi_fuzz_put(px_fuzz *fuzz, const pxi_fuzz_find *find, int64_t *id, px_error *err)
@@ -257,7 +278,12 @@ px_status pxi_fuzz_put(px_fuzz *fuzz, const pxi_fuzz_find *find, int64_t *id, px
         }
     }
     rows_distance(fuzz, root->pixels, find->pixels, &input);
-    PX_TRY(rows_add(fuzz, &input, find->chain, find->pixels, id, err));
+    input.measured = fault;
+    if (find->near)
+        input.near = *find->near;
+    else if (fault)
+        PX_TRY(pxi_fuzz_measure(fuzz, find->seed, find->pixels, NULL, 0, &input.near, err));
+    PX_TRY(rows_add(fuzz, &input, find->chain, NULL, find->pixels, id, err));
     if (fault)
         PX_TRY(pxi_fuzz_twins_add(fuzz->twins, *id, input.twin, find->pixels, find->seed,
                                   find->prediction, err));
@@ -275,7 +301,9 @@ px_status pxi_fuzz_put_seed(px_fuzz *fuzz, pxi_fuzz_seed *seed, px_error *err)
         .confidence = seed->confidence,
         .found_s = pxi_fuzz_seconds(fuzz),
     };
-    return rows_add(fuzz, &input, NULL, seed->pixels, &seed->id, err);
+    char name[PXI_SEED_NAME];
+    return rows_add(fuzz, &input, NULL, pxi_seed_name(fuzz->options.set, seed->row, name),
+                    seed->pixels, &seed->id, err);
 }
 
 /* --- what is there already -----------------------------------------------------------------------
@@ -289,6 +317,7 @@ static size_t rows_seed(const px_fuzz *fuzz, int64_t root)
 px_status pxi_fuzz_rows_load(px_fuzz *fuzz, px_error *err)
 {
     px_campaign_input in = {0};
+    PX_TRY(px_campaign_measure_all(fuzz->campaign, err)); /* what an older plexor began */
     uint8_t *pixels = fuzz->pending->scratch;
     for (;;) {
         PX_TRY(px_campaign_next(fuzz->campaign, in.id, PX_INPUT_KEPT | PX_INPUT_FAULT, &in, pixels,
@@ -322,6 +351,7 @@ static px_status rows_put_state(px_fuzz *fuzz, px_error *err)
     pxi_fuzz_save_int(&bytes, fuzz->now.resets);
     pxi_fuzz_save_int(&bytes, fuzz->now.not_finite);
     pxi_fuzz_save_int(&bytes, fuzz->now.seeds_wrong);
+    pxi_fuzz_save_int(&bytes, fuzz->now.rejected);
     pxi_fuzz_save_real(&bytes, fuzz->now.coverage_seeds);
     px_status status = fuzz->engine->save(fuzz->state, &bytes, err);
     if (status == PX_OK && px_text_failed(&bytes))
@@ -340,7 +370,7 @@ px_status pxi_fuzz_state_load(px_fuzz *fuzz, void **bytes, pxi_fuzz_bytes *rest,
     if (!*bytes)
         return pxi_fuzz_bad_state(fuzz, err);
     pxi_fuzz_bytes from = {.at = *bytes, .end = (const uint8_t *)*bytes + size};
-    if (!pxi_fuzz_load_int(&from, FUZZ_STATE_VERSION, FUZZ_STATE_VERSION, &version) ||
+    if (!pxi_fuzz_load_int(&from, FUZZ_STATE_FIRST, FUZZ_STATE_VERSION, &version) ||
         !pxi_fuzz_load_int(&from, 0, UINT32_MAX, &fuzz->turn) ||
         !pxi_fuzz_load_int(&from, 0, INT64_MAX / 2, &fuzz->executions) ||
         !pxi_fuzz_load_int(&from, 0, fuzz->turn, &fuzz->last_output) ||
@@ -351,6 +381,7 @@ px_status pxi_fuzz_state_load(px_fuzz *fuzz, void **bytes, pxi_fuzz_bytes *rest,
         !pxi_fuzz_load_int(&from, 0, fuzz->turn, &fuzz->now.resets) ||
         !pxi_fuzz_load_int(&from, 0, fuzz->executions, &fuzz->now.not_finite) ||
         !pxi_fuzz_load_int(&from, 0, INT64_MAX / 2, &fuzz->now.seeds_wrong) ||
+        (version >= 2 && !pxi_fuzz_load_int(&from, 0, fuzz->executions, &fuzz->now.rejected)) ||
         !pxi_fuzz_load_real(&from, &fuzz->now.coverage_seeds))
         return pxi_fuzz_bad_state(fuzz, err);
     *rest = from;
@@ -395,6 +426,8 @@ static px_status rows_put_run(px_fuzz *fuzz, px_error *err)
     PX_TRY(px_campaign_set_int(c, "turns", fuzz->turn, err));
     PX_TRY(px_campaign_set_int(c, "faults_not_stored", fuzz->unstored, err));
     PX_TRY(px_campaign_set_int(c, "seeds_wrong", fuzz->now.seeds_wrong, err));
+    if (fuzz->options.least.similarity > 0.0 || fuzz->options.least.inside > 0.0)
+        PX_TRY(px_campaign_set_int(c, "faults_rejected", fuzz->now.rejected, err));
     if (fuzz->polluted_class >= 0)
         PX_TRY(px_campaign_set_int(c, PX_CAMPAIGN_POLLUTED_CLASS, fuzz->polluted_class, err));
     if (!isnan(fuzz->now.coverage.value))
@@ -407,6 +440,7 @@ px_status pxi_fuzz_commit(px_fuzz *fuzz, px_error *err)
     PX_TRY(pxi_fuzz_write(fuzz, err));
     if (fuzz->cover)
         fuzz->now.coverage = px_cover_value(fuzz->cover, 0);
+    PX_TRY(pxi_fuzz_modes_put(fuzz, err));
     PX_TRY(rows_put_state(fuzz, err));
     PX_TRY(rows_put_run(fuzz, err));
     PX_TRY(px_campaign_commit(fuzz->campaign, err));

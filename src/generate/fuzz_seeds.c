@@ -72,6 +72,7 @@ static px_status search_chunk(seed_search *s, int64_t first, int64_t count, px_e
             continue;
         const bool wanted = s->quota[label] > 0;
         const pxi_fuzz_seed seed = {.data_index = px_dataset_index(fuzz->options.set, index),
+                                    .row = index,
                                     .label = label,
                                     .confidence = s->verdicts[i].confidence};
         if (s->verdicts[i].prediction != label) {
@@ -193,6 +194,7 @@ px_status pxi_fuzz_seeds_load(px_fuzz *fuzz, px_error *err)
             break;
         }
         seeds[count++] = (pxi_fuzz_seed){.id = in.id,
+                                         .row = -1,
                                          .data_index = in.data_index,
                                          .label = in.label,
                                          .confidence = in.confidence};

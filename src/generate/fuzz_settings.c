@@ -192,6 +192,10 @@ px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
         json_hash(&json, "styles", px_styles_hash(fuzz->mutations.styles));
     px_json_string(&json, "settings", fuzz->setting_text);
     px_json_int(&json, "seeds", fuzz->options.seeds);
+    if (fuzz->options.least.similarity > 0.0)
+        px_json_real(&json, "min_similarity", fuzz->options.least.similarity);
+    if (fuzz->options.least.inside > 0.0)
+        px_json_real(&json, "min_inside", fuzz->options.least.inside);
     px_json_string(&json, "guide", fuzz->guide);
     if (fuzz->cover) {
         px_json_string(&json, "guide_settings", px_cover_settings_text(fuzz->cover, 0));

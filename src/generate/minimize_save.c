@@ -104,6 +104,18 @@ static px_status save_blobs(save_job *job, px_error *err)
     return PX_OK;
 }
 
+static px_status save_classes(save_job *job, int count, px_error *err)
+{
+    const char **names = pxi_calloc((size_t)count + 1, sizeof *names);
+    if (!names)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int c = 0; c < count; c++)
+        names[c] = px_campaign_class_name(job->from, c);
+    const px_status status = px_campaign_put_classes(job->to, names, count, err);
+    free(names);
+    return status;
+}
+
 /* What decided the content is now this too. */
 static px_status save_identity(save_job *job, const px_minimized *minimized, px_error *err)
 {
@@ -138,6 +150,7 @@ static px_status save_work(save_job *job, const px_minimized *minimized, px_erro
             PX_TRY(px_campaign_commit(job->to, err));
     }
     PX_TRY(save_blobs(job, err));
+    PX_TRY(save_classes(job, identity.classes, err));
     return px_campaign_commit(job->to, err);
 }
 

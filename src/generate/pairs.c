@@ -1,5 +1,6 @@
 /* src/generate/pairs.c - originals and what became of them, written into a campaign */
 #include "base/memory.h"
+#include "generate/seed_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,10 +13,10 @@ enum { COMMIT_EVERY = 256 };
 struct px_pairs {
     px_campaign *campaign;
     const px_dataset *set;
-    size_t size;  /* values of an input */
-    bool rounds;  /* pixels are bytes */
-    double unit;  /* of a stored float, in raw values */
-    void *pixels; /* of one input, in the campaign's type */
+    size_t size;                /* values of an input */
+    bool rounds;                /* pixels are bytes */
+    double unit;                /* of a stored float, in raw values */
+    void *pixels, *seed_pixels; /* of one input each, in the campaign's type */
     int64_t put, executions;
 };
 
@@ -38,12 +39,17 @@ px_status px_pairs_new(px_campaign *campaign, const px_dataset *set, const px_pr
     p->rounds = identity.dtype == PX_UINT8;
     p->unit = px_dataset_is_8bit(set) ? px_length_levels(pre, 1.0) : 1.0;
     p->pixels = pxi_calloc(size, sizeof(float));
-    if (!p->pixels) {
+    p->seed_pixels = pxi_calloc(size, sizeof(float));
+    if (!p->pixels || !p->seed_pixels) {
         px_pairs_free(p);
         return px_fail(err, PX_E_NOMEM, "out of memory");
     }
-    *out = p;
-    return PX_OK;
+    const px_status status = pxi_put_classes(campaign, NULL, set, err);
+    if (status == PX_OK)
+        *out = p;
+    else
+        px_pairs_free(p);
+    return status;
 }
 
 void px_pairs_free(px_pairs *p)
@@ -51,16 +57,17 @@ void px_pairs_free(px_pairs *p)
     if (!p)
         return;
     free(p->pixels);
+    free(p->seed_pixels);
     free(p);
 }
 
-static void pairs_pixels(px_pairs *p, const float *values, const uint8_t *bytes)
+static void pairs_pixels(const px_pairs *p, void *to, const float *values, const uint8_t *bytes)
 {
     for (size_t i = 0; i < p->size; i++) {
         if (p->rounds)
-            ((uint8_t *)p->pixels)[i] = bytes ? bytes[i] : (uint8_t)values[i];
+            ((uint8_t *)to)[i] = bytes ? bytes[i] : (uint8_t)values[i];
         else
-            ((float *)p->pixels)[i] = (float)((double)values[i] / p->unit);
+            ((float *)to)[i] = (float)((double)values[i] / p->unit);
     }
 }
 
@@ -68,6 +75,8 @@ px_status px_pairs_put(px_pairs *p, const px_pair *pair, px_error *err)
 {
     const bool fault = pair->predicted >= 0 && pair->predicted != pair->label;
     int64_t seed = 0;
+    char name[PXI_SEED_NAME];
+    px_campaign_identity identity = {0};
     px_campaign_input in = {
         .kind = PX_INPUT_SEED,
         .data_index = px_dataset_index(p->set, pair->input),
@@ -75,9 +84,11 @@ px_status px_pairs_put(px_pairs *p, const px_pair *pair, px_error *err)
         .prediction = pair->before,
         .confidence = pair->confidence_before,
         .step = p->executions,
+        .name = pxi_seed_name(p->set, pair->input, name),
     };
-    pairs_pixels(p, pair->original, NULL);
-    PX_TRY(px_campaign_put(p->campaign, &in, p->pixels, &seed, err));
+    px_campaign_identity_get(p->campaign, &identity);
+    pairs_pixels(p, p->seed_pixels, pair->original, NULL);
+    PX_TRY(px_campaign_put(p->campaign, &in, p->seed_pixels, &seed, err));
     in.kind = fault ? PX_INPUT_FAULT : PX_INPUT_KEPT;
     in.parent = in.root = seed;
     in.prediction = pair->predicted;
@@ -87,7 +98,11 @@ px_status px_pairs_put(px_pairs *p, const px_pair *pair, px_error *err)
     in.linf = pair->linf;
     in.step = p->executions += pair->executions;
     in.chain = pair->chain;
-    pairs_pixels(p, pair->exact, pair->bytes);
+    pairs_pixels(p, p->pixels, pair->exact, pair->bytes);
+    in.measured = fault;
+    if (fault) /* nothing was moved */
+        PX_TRY(px_closeness_measure(NULL, 0, &identity.shape, identity.dtype, p->seed_pixels,
+                                    p->pixels, &in.near, err));
     PX_TRY(px_campaign_put(p->campaign, &in, p->pixels, NULL, err));
     return ++p->put % COMMIT_EVERY == 0 ? px_campaign_commit(p->campaign, err) : PX_OK;
 }

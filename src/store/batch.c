@@ -36,7 +36,7 @@ void px_campaign_rollback(px_campaign *campaign)
 }
 
 /* Whatever fails takes the batch with it. */
-static px_status batch_end(px_campaign *campaign, px_status status)
+px_status pxi_store_batch_end(px_campaign *campaign, px_status status)
 {
     if (status != PX_OK)
         px_campaign_rollback(campaign);
@@ -66,27 +66,28 @@ px_status px_campaign_commit(px_campaign *campaign, px_error *err)
     if (status == PX_OK)
         status = pxi_store_run(campaign, commit, err);
     if (status != PX_OK)
-        return batch_end(campaign, status);
+        return pxi_store_batch_end(campaign, status);
     campaign->in_batch = false;
     campaign->committed = campaign->last;
     return PX_OK;
 }
 
 /* Ready to bind, in a batch. */
-static px_status batch_statement(px_campaign *campaign, pxi_store_statement which,
-                                 sqlite3_stmt **out, px_error *err)
+px_status pxi_store_batch_statement(px_campaign *campaign, pxi_store_statement which,
+                                    sqlite3_stmt **out, px_error *err)
 {
     PX_TRY(pxi_store_batch(campaign, err));
-    return batch_end(campaign, pxi_store_statement_get(campaign, which, out, err));
+    return pxi_store_batch_end(campaign, pxi_store_statement_get(campaign, which, out, err));
 }
 
-static px_status batch_run(px_campaign *campaign, sqlite3_stmt *statement, int bound, px_error *err)
+px_status pxi_store_batch_run(px_campaign *campaign, sqlite3_stmt *statement, int bound,
+                              px_error *err)
 {
     px_status status = bound == SQLITE_OK ? PX_OK : pxi_store_nomem(campaign, err);
     if (status == PX_OK)
         status = pxi_store_run(campaign, statement, err);
     sqlite3_clear_bindings(statement);
-    return batch_end(campaign, status);
+    return pxi_store_batch_end(campaign, status);
 }
 
 static px_status batch_name(px_campaign *campaign, const char *what, const char *name,
@@ -95,7 +96,8 @@ static px_status batch_name(px_campaign *campaign, const char *what, const char 
     const size_t length = strlen(name);
     if (length >= 1 && length <= PXI_STORE_NAME_MOST)
         return PX_OK;
-    return batch_end(campaign, px_fail(err, PX_E_USAGE, "'%s': the %s '%.32s' has %zu bytes",
+    return pxi_store_batch_end(campaign,
+                               px_fail(err, PX_E_USAGE, "'%s': the %s '%.32s' has %zu bytes",
                                        campaign->folder, what, name, length));
 }
 
@@ -177,12 +179,13 @@ px_status px_campaign_put(px_campaign *campaign, const px_campaign_input *input,
     sqlite3_stmt *put;
     const uint8_t *packed;
     size_t size;
-    PX_TRY(batch_end(campaign, batch_check(campaign, input, err)));
-    PX_TRY(batch_end(campaign, pxi_store_pack(campaign, pixels, &packed, &size, err)));
-    PX_TRY(batch_statement(campaign, PXI_SQL_PUT, &put, err));
+    PX_TRY(pxi_store_batch_end(campaign, batch_check(campaign, input, err)));
+    PX_TRY(pxi_store_batch_end(campaign, pxi_store_pack(campaign, pixels, &packed, &size, err)));
+    PX_TRY(pxi_store_batch_statement(campaign, PXI_SQL_PUT, &put, err));
     int bound = bind_input(put, campaign->last + 1, input);
     bound |= sqlite3_bind_blob64(put, 16, packed, size, SQLITE_STATIC);
-    PX_TRY(batch_run(campaign, put, bound, err));
+    PX_TRY(pxi_store_batch_run(campaign, put, bound, err));
+    PX_TRY(pxi_store_near_put(campaign, campaign->last + 1, input, err));
     campaign->last++;
     if (id)
         *id = campaign->last;
@@ -193,17 +196,19 @@ px_status px_campaign_set_twin(px_campaign *campaign, int64_t id, int64_t twin, 
 {
     sqlite3_stmt *update;
     if (id < 1 || id > campaign->last || twin < 0 || twin > campaign->last || twin == id)
-        return batch_end(campaign, px_fail(err, PX_E_USAGE,
+        return pxi_store_batch_end(campaign,
+                                   px_fail(err, PX_E_USAGE,
                                            "'%s': fault %" PRId64 " cannot be the twin of %" PRId64,
                                            campaign->folder, id, twin));
-    PX_TRY(batch_statement(campaign, PXI_SQL_TWIN, &update, err));
+    PX_TRY(pxi_store_batch_statement(campaign, PXI_SQL_TWIN, &update, err));
     int bound = sqlite3_bind_int64(update, 1, id);
     bound |= bind_id(update, 2, twin);
-    PX_TRY(batch_run(campaign, update, bound, err));
+    PX_TRY(pxi_store_batch_run(campaign, update, bound, err));
     if (sqlite3_changes(campaign->db) == 1)
         return PX_OK;
-    return batch_end(campaign, px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is not a fault",
-                                       campaign->folder, id));
+    return pxi_store_batch_end(
+        campaign,
+        px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is not a fault", campaign->folder, id));
 }
 
 /* --- the other tables ----------------------------------------------------------------------------
@@ -214,12 +219,12 @@ px_status px_campaign_put_coverage(px_campaign *campaign, int64_t step, const ch
 {
     sqlite3_stmt *put;
     PX_TRY(batch_name(campaign, "criterion", criterion, err));
-    PX_TRY(batch_statement(campaign, PXI_SQL_PUT_COVERAGE, &put, err));
+    PX_TRY(pxi_store_batch_statement(campaign, PXI_SQL_PUT_COVERAGE, &put, err));
     int bound = sqlite3_bind_int64(put, 1, step);
     bound |= bind_text(put, 2, criterion);
     bound |= sqlite3_bind_double(put, 3, value);
     bound |= sqlite3_bind_double(put, 4, at_s);
-    return batch_run(campaign, put, bound, err);
+    return pxi_store_batch_run(campaign, put, bound, err);
 }
 
 px_status px_campaign_put_neuron(px_campaign *campaign, const char *measure, int cls,
@@ -228,13 +233,13 @@ px_status px_campaign_put_neuron(px_campaign *campaign, const char *measure, int
     sqlite3_stmt *put;
     PX_TRY(batch_name(campaign, "measure", measure, err));
     PX_TRY(batch_name(campaign, "layer", layer, err));
-    PX_TRY(batch_statement(campaign, PXI_SQL_PUT_NEURON, &put, err));
+    PX_TRY(pxi_store_batch_statement(campaign, PXI_SQL_PUT_NEURON, &put, err));
     int bound = bind_text(put, 1, measure);
     bound |= sqlite3_bind_int(put, 2, cls);
     bound |= bind_text(put, 3, layer);
     bound |= sqlite3_bind_int64(put, 4, index);
     bound |= sqlite3_bind_double(put, 5, score);
-    return batch_run(campaign, put, bound, err);
+    return pxi_store_batch_run(campaign, put, bound, err);
 }
 
 px_status px_campaign_set(px_campaign *campaign, const char *key, const char *value, px_error *err)
@@ -242,12 +247,13 @@ px_status px_campaign_set(px_campaign *campaign, const char *key, const char *va
     sqlite3_stmt *set;
     PX_TRY(batch_name(campaign, "key", key, err));
     if (strlen(value) > PXI_STORE_SETTINGS_MOST)
-        return batch_end(campaign, px_fail(err, PX_E_UNSUPPORTED, "'%s': the value of '%s' is long",
+        return pxi_store_batch_end(campaign,
+                                   px_fail(err, PX_E_UNSUPPORTED, "'%s': the value of '%s' is long",
                                            campaign->folder, key));
-    PX_TRY(batch_statement(campaign, PXI_SQL_SET, &set, err));
+    PX_TRY(pxi_store_batch_statement(campaign, PXI_SQL_SET, &set, err));
     int bound = bind_text(set, 1, key);
     bound |= sqlite3_bind_text(set, 2, value, -1, SQLITE_STATIC);
-    return batch_run(campaign, set, bound, err);
+    return pxi_store_batch_run(campaign, set, bound, err);
 }
 
 px_status px_campaign_set_int(px_campaign *campaign, const char *key, int64_t value, px_error *err)
@@ -269,21 +275,21 @@ px_status px_campaign_put_blob(px_campaign *campaign, const char *name, const vo
     sqlite3_stmt *put;
     PX_TRY(batch_name(campaign, "name", name, err));
     if (size > PX_CAMPAIGN_BLOB_MOST)
-        return batch_end(campaign,
-                         px_fail(err, PX_E_UNSUPPORTED, "'%s': '%s' of %zu bytes is too large",
-                                 campaign->folder, name, size));
+        return pxi_store_batch_end(campaign, px_fail(err, PX_E_UNSUPPORTED,
+                                                     "'%s': '%s' of %zu bytes is too large",
+                                                     campaign->folder, name, size));
     uLongf packed = compressBound((uLong)size);
     uint8_t *room = pxi_calloc(packed, 1);
     if (!room || compress2(room, &packed, size ? bytes : "", (uLong)size, 1) != Z_OK) {
         free(room);
-        return batch_end(campaign, pxi_store_nomem(campaign, err));
+        return pxi_store_batch_end(campaign, pxi_store_nomem(campaign, err));
     }
-    px_status status = batch_statement(campaign, PXI_SQL_PUT_STATE, &put, err);
+    px_status status = pxi_store_batch_statement(campaign, PXI_SQL_PUT_STATE, &put, err);
     if (status == PX_OK) {
         int bound = bind_text(put, 1, name);
         bound |= sqlite3_bind_int64(put, 2, (int64_t)size);
         bound |= sqlite3_bind_blob64(put, 3, room, packed, SQLITE_STATIC);
-        status = batch_run(campaign, put, bound, err);
+        status = pxi_store_batch_run(campaign, put, bound, err);
     }
     free(room);
     return status;

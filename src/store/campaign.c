@@ -88,6 +88,7 @@ static px_status campaign_lock(px_campaign *campaign, px_error *err)
         const long pid = lock_pid(campaign->lock);
         close(campaign->lock);
         campaign->lock = -1;
+        campaign->class_count = -1;
         if (number != EWOULDBLOCK)
             return px_fail(err, PX_E_IO, "'%s': cannot be locked: %s", campaign->folder,
                            strerror(number));
@@ -194,6 +195,8 @@ void px_campaign_close(px_campaign *campaign)
         close(campaign->lock);
     }
     px_text_done(&campaign->chain);
+    px_text_done(&campaign->name);
+    pxi_store_classes_forget(campaign);
     pxi_store_pack_done(campaign);
     free(campaign->packed);
     free(campaign->plain);

@@ -30,6 +30,15 @@ static const char *const schema_steps[] = {
     " idx INTEGER NOT NULL, score REAL, PRIMARY KEY(measure, class, layer, idx)) WITHOUT ROWID;"
     "CREATE TABLE state(name TEXT PRIMARY KEY NOT NULL, size INTEGER NOT NULL, data BLOB NOT "
     "NULL);",
+    /* How near faults are to their roots, what their roots are called in the data, what classes are
+     * called, and how often mutations were tried. */
+    "CREATE TABLE closeness(id INTEGER PRIMARY KEY REFERENCES input(id), similarity REAL,"
+    " inside REAL);"
+    "CREATE TABLE name(id INTEGER PRIMARY KEY REFERENCES input(id), name TEXT NOT NULL);"
+    "CREATE TABLE class(class INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+    "CREATE TABLE mode(mutation TEXT NOT NULL, band INTEGER NOT NULL, class INTEGER NOT NULL,"
+    " tries INTEGER NOT NULL, faults INTEGER NOT NULL, close INTEGER NOT NULL,"
+    " PRIMARY KEY(mutation, band, class)) WITHOUT ROWID;",
 };
 
 static px_status schema_step(px_campaign *campaign, int64_t step, px_error *err)
@@ -61,18 +70,15 @@ px_status pxi_store_migrate(px_campaign *campaign, bool *empty, px_error *err)
                        "'%s': was written by a newer plexor (its schema is %lld, this one knows "
                        "%lld)",
                        campaign->file, (long long)version, (long long)present);
-    if (campaign->mode == PX_CAMPAIGN_READ) {
-        if (version != 0 && version != present)
-            return px_fail(err, PX_E_UNSUPPORTED,
-                           "'%s': was written by an older plexor; resuming it brings it up to date",
-                           campaign->file);
+    campaign->version = version;
+    if (campaign->mode == PX_CAMPAIGN_READ) /* what an older one lacks is unknown */
         return PX_OK;
-    }
     if (!tables)
         PX_TRY(pxi_store_execute(campaign, "PRAGMA application_id = 0x504c5852", err));
     PX_TRY(
         pxi_store_execute(campaign, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err));
     for (; version < present; version++)
         PX_TRY(schema_step(campaign, version, err));
+    campaign->version = version;
     return PX_OK;
 }

@@ -24,44 +24,56 @@
     " twin, chain, found_s, pixels"
 
 /* X(name, text): statements, prepared when they are first used and kept. */
-#define PXI_STORE_STATEMENTS(X)                                                              \
-    X(BEGIN, "BEGIN IMMEDIATE")                                                              \
-    X(COMMIT, "COMMIT")                                                                      \
-    X(PUT, "INSERT INTO input(" PXI_INPUT_COLUMNS                                            \
-           ") VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)")               \
-    X(TWIN, "UPDATE input SET twin = ?2 WHERE id = ?1 AND kind = 'fault'")                   \
-    X(PUT_COVERAGE, "INSERT OR REPLACE INTO coverage(step, criterion, value, at_s) "         \
-                    "VALUES(?1,?2,?3,?4)")                                                   \
-    X(PUT_NEURON, "INSERT OR REPLACE INTO neuron(measure, class, layer, idx, score) "        \
-                  "VALUES(?1,?2,?3,?4,?5)")                                                  \
-    X(PUT_STATE, "INSERT OR REPLACE INTO state(name, size, data) VALUES(?1,?2,?3)")          \
-    X(SET, "INSERT OR REPLACE INTO run(key, value) VALUES(?1,?2)")                           \
-    X(GET, "SELECT value FROM run WHERE key = ?1")                                           \
-    X(GET_STATE, "SELECT size, data FROM state WHERE name = ?1")                             \
-    X(LAST, "SELECT max(id) FROM input")                                                     \
-    X(LAST_INDEXED, "SELECT max(id) FROM input INDEXED BY input_kind WHERE kind IN "         \
-                    "('seed', 'kept', 'fault')")                                             \
-    X(PAGES, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")   \
-    X(READ, "SELECT " PXI_INPUT_COLUMNS " FROM input WHERE id = ?1")                         \
-    X(NEXT, "SELECT " PXI_INPUT_COLUMNS " FROM input WHERE id > ?1 AND (?2 & CASE kind "     \
-            "WHEN 'seed' THEN 1 WHEN 'kept' THEN 2 WHEN 'fault' THEN 4 ELSE 7 END) "         \
-            "ORDER BY id LIMIT 1")                                                           \
-    X(COVERAGE, "SELECT step, value, at_s FROM coverage WHERE criterion = ?1 ORDER BY step") \
-    X(CRITERIA, "SELECT DISTINCT criterion FROM coverage ORDER BY criterion")                \
-    X(COUNT_KINDS, "SELECT sum(kind = 'seed'), sum(kind = 'kept'), sum(kind = 'fault'), "    \
-                   "sum(kind = 'fault' AND twin IS NULL) FROM input INDEXED BY input_kind")  \
-    X(COUNT_TYPES, "SELECT count(*) FROM (SELECT DISTINCT label, prediction FROM input "     \
-                   "INDEXED BY input_kind WHERE kind = 'fault')")                            \
-    X(COUNT_PREDICTIONS, "SELECT prediction, sum(kind = 'fault'), count(*) FROM input "      \
-                         "INDEXED BY input_kind WHERE kind IN ('kept', 'fault') "            \
-                         "AND prediction IS NOT NULL GROUP BY prediction")                   \
-    X(COUNT_ERRORS, "SELECT sum(kind = 'seed'), sum(kind <> 'seed'), sum(kind = 'fault'), "  \
-                    "sum(kind = 'fault' AND prediction = ?1 AND label <> ?1) FROM input "    \
-                    "INDEXED BY input_kind")                                                 \
-    X(COUNT_LAST, "SELECT count(*), sum(kind = 'fault'), sum(kind = 'fault' AND "            \
-                  "prediction = ?1 AND label <> ?1) FROM (SELECT max(id), kind, label, "     \
-                  "prediction FROM input WHERE kind <> 'seed' GROUP BY root)")               \
-    X(COUNT_CATEGORIES, "SELECT count(*) FROM (SELECT DISTINCT root, prediction FROM input " \
+#define PXI_STORE_STATEMENTS(X)                                                                   \
+    X(BEGIN, "BEGIN IMMEDIATE")                                                                   \
+    X(COMMIT, "COMMIT")                                                                           \
+    X(PUT, "INSERT INTO input(" PXI_INPUT_COLUMNS                                                 \
+           ") VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)")                    \
+    X(PUT_CLOSENESS, "INSERT OR REPLACE INTO closeness(id, similarity, inside) VALUES(?1,?2,?3)") \
+    X(PUT_NAME, "INSERT OR REPLACE INTO name(id, name) VALUES(?1,?2)")                            \
+    X(PUT_CLASS, "INSERT OR REPLACE INTO class(class, name) VALUES(?1,?2)")                       \
+    X(DROP_CLASSES, "DELETE FROM class")                                                          \
+    X(PUT_MODE, "INSERT OR REPLACE INTO mode(mutation, band, class, tries, faults, close) "       \
+                "VALUES(?1,?2,?3,?4,?5,?6)")                                                      \
+    X(TWIN, "UPDATE input SET twin = ?2 WHERE id = ?1 AND kind = 'fault'")                        \
+    X(PUT_COVERAGE, "INSERT OR REPLACE INTO coverage(step, criterion, value, at_s) "              \
+                    "VALUES(?1,?2,?3,?4)")                                                        \
+    X(PUT_NEURON, "INSERT OR REPLACE INTO neuron(measure, class, layer, idx, score) "             \
+                  "VALUES(?1,?2,?3,?4,?5)")                                                       \
+    X(PUT_STATE, "INSERT OR REPLACE INTO state(name, size, data) VALUES(?1,?2,?3)")               \
+    X(SET, "INSERT OR REPLACE INTO run(key, value) VALUES(?1,?2)")                                \
+    X(GET, "SELECT value FROM run WHERE key = ?1")                                                \
+    X(GET_STATE, "SELECT size, data FROM state WHERE name = ?1")                                  \
+    X(LAST, "SELECT max(id) FROM input")                                                          \
+    X(LAST_INDEXED, "SELECT max(id) FROM input INDEXED BY input_kind WHERE kind IN "              \
+                    "('seed', 'kept', 'fault')")                                                  \
+    X(PAGES, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")        \
+    X(READ, "SELECT " PXI_INPUT_COLUMNS " FROM input WHERE id = ?1")                              \
+    X(NEXT, "SELECT " PXI_INPUT_COLUMNS " FROM input WHERE id > ?1 AND (?2 & CASE kind "          \
+            "WHEN 'seed' THEN 1 WHEN 'kept' THEN 2 WHEN 'fault' THEN 4 ELSE 7 END) "              \
+            "ORDER BY id LIMIT 1")                                                                \
+    X(CLOSENESS, "SELECT similarity, inside FROM closeness WHERE id = ?1")                        \
+    X(NAME, "SELECT name FROM name WHERE id = ?1")                                                \
+    X(CLASSES, "SELECT class, name FROM class ORDER BY class")                                    \
+    X(MODES, "SELECT mutation, band, class, tries, faults, close FROM mode ORDER BY mutation, "   \
+             "band, class")                                                                       \
+    X(COUNT_CLOSE, "SELECT count(*), sum(similarity >= ?1 AND inside >= ?2) FROM closeness")      \
+    X(COVERAGE, "SELECT step, value, at_s FROM coverage WHERE criterion = ?1 ORDER BY step")      \
+    X(CRITERIA, "SELECT DISTINCT criterion FROM coverage ORDER BY criterion")                     \
+    X(COUNT_KINDS, "SELECT sum(kind = 'seed'), sum(kind = 'kept'), sum(kind = 'fault'), "         \
+                   "sum(kind = 'fault' AND twin IS NULL) FROM input INDEXED BY input_kind")       \
+    X(COUNT_TYPES, "SELECT count(*) FROM (SELECT DISTINCT label, prediction FROM input "          \
+                   "INDEXED BY input_kind WHERE kind = 'fault')")                                 \
+    X(COUNT_PREDICTIONS, "SELECT prediction, sum(kind = 'fault'), count(*) FROM input "           \
+                         "INDEXED BY input_kind WHERE kind IN ('kept', 'fault') "                 \
+                         "AND prediction IS NOT NULL GROUP BY prediction")                        \
+    X(COUNT_ERRORS, "SELECT sum(kind = 'seed'), sum(kind <> 'seed'), sum(kind = 'fault'), "       \
+                    "sum(kind = 'fault' AND prediction = ?1 AND label <> ?1) FROM input "         \
+                    "INDEXED BY input_kind")                                                      \
+    X(COUNT_LAST, "SELECT count(*), sum(kind = 'fault'), sum(kind = 'fault' AND "                 \
+                  "prediction = ?1 AND label <> ?1) FROM (SELECT max(id), kind, label, "          \
+                  "prediction FROM input WHERE kind <> 'seed' GROUP BY root)")                    \
+    X(COUNT_CATEGORIES, "SELECT count(*) FROM (SELECT DISTINCT root, prediction FROM input "      \
                         "WHERE kind = 'fault' AND prediction IS NOT NULL)")
 
 typedef enum pxi_store_statement {
@@ -77,14 +89,17 @@ struct px_campaign {
     const char *owner; /* while it is opened: whose mark the folder may have; NULL: nobody's */
     sqlite3 *db;
     sqlite3_stmt *statements[PXI_SQL_COUNT];
-    int lock; /* -1: not held */
+    int lock;        /* -1: not held */
+    int64_t version; /* of the schema, as it is now */
     bool identified;
     px_campaign_identity identity;
     char *settings; /* what identity.settings points at */
     size_t size;    /* values in an input */
     bool in_batch;
     int64_t last, committed; /* the last id of the batch, and before it; writers only */
-    px_text chain;           /* of the input read last */
+    px_text chain, name;     /* of the input read last */
+    char **classes;          /* names by class, NULL entries: unknown; read when first asked for */
+    int64_t class_count;     /* -1: not read yet */
     uint8_t *packed, *plain; /* scratch for one input */
     size_t packed_room, plain_room;
     z_stream packer;
@@ -119,6 +134,9 @@ px_status pxi_campaign_folder_check(const px_campaign *campaign, px_error *err);
 /* Removes the files of the campaign that is there, and nothing else; the lock is held and stays. */
 px_status pxi_campaign_folder_clear(const px_campaign *campaign, px_error *err);
 
+/* Schemas from here on have closeness, names, classes and modes. */
+enum { PXI_STORE_CLOSENESS = 2 };
+
 /* --- schema.c, campaign_identity.c, batch.c, packing.c
  * ----------------------------------------------------
  */
@@ -130,6 +148,18 @@ px_status pxi_store_migrate(px_campaign *campaign, bool *empty, px_error *err);
 px_status pxi_store_identity_load(px_campaign *campaign, px_error *err);
 /* Begins a batch unless one is open. */
 px_status pxi_store_batch(px_campaign *campaign, px_error *err);
+/* A statement of a batch, ready to bind; then run with what binding gave. Failing takes the batch
+ * with it. */
+px_status pxi_store_batch_statement(px_campaign *campaign, pxi_store_statement which,
+                                    sqlite3_stmt **out, px_error *err);
+px_status pxi_store_batch_run(px_campaign *campaign, sqlite3_stmt *statement, int bound,
+                              px_error *err);
+px_status pxi_store_batch_end(px_campaign *campaign, px_status status);
+/* Closeness and name of an input that is read, and those of one that is put (closeness.c). */
+px_status pxi_store_near_read(px_campaign *campaign, px_campaign_input *input, px_error *err);
+px_status pxi_store_near_put(px_campaign *campaign, int64_t id, const px_campaign_input *input,
+                             px_error *err);
+void pxi_store_classes_forget(px_campaign *campaign);
 
 /* zlib of the values, pictures with their channels together; *out is the campaign's scratch. */
 void pxi_store_pack_done(px_campaign *campaign);

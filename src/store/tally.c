@@ -61,6 +61,24 @@ static px_status tally_predictions(px_campaign *campaign, px_campaign_counts *ou
     return status;
 }
 
+static px_status tally_close(px_campaign *campaign, px_campaign_counts *out, px_error *err)
+{
+    sqlite3_stmt *s;
+    if (campaign->version < PXI_STORE_CLOSENESS)
+        return PX_OK;
+    PX_TRY(pxi_store_statement_get(campaign, PXI_SQL_COUNT_CLOSE, &s, err));
+    sqlite3_bind_double(s, 1, PX_CLOSE_SIMILARITY);
+    sqlite3_bind_double(s, 2, PX_CLOSE_INSIDE);
+    const int code = sqlite3_step(s);
+    if (code == SQLITE_ROW) {
+        out->measured = sqlite3_column_int64(s, 0);
+        out->close_faults = sqlite3_column_int64(s, 1);
+    }
+    const px_status status = code == SQLITE_ROW ? PX_OK : pxi_store_fail(campaign, code, err);
+    sqlite3_reset(s);
+    return status;
+}
+
 px_status px_campaign_count(px_campaign *campaign, px_campaign_counts *out, px_error *err)
 {
     px_campaign_counts counts = {0};
@@ -84,6 +102,7 @@ px_status px_campaign_count(px_campaign *campaign, px_campaign_counts *out, px_e
     sqlite3_reset(s);
     PX_TRY(status);
     PX_TRY(tally_predictions(campaign, &counts, err));
+    PX_TRY(tally_close(campaign, &counts, err));
     counts.outputs = counts.kept + counts.faults;
     const double executions = px_campaign_get_real(campaign, "executions", 0);
     counts.executions = executions >= 0 && executions < 9e15 ? (int64_t)executions : 0;
@@ -216,12 +235,17 @@ px_status px_campaign_check(px_campaign *campaign, px_error *err)
  */
 
 /* Everything but `run` and the columns that end in _s or _at; a test compares with the schema. */
+enum { DIGEST_FIRST_SCHEMA = 4 };
 static const char *const digest_queries[] = {
     "SELECT id, kind, parent, root, data_index, label, prediction, confidence, l0, l2, linf, step,"
     " twin, chain, pixels FROM input ORDER BY id",
     "SELECT criterion, step, value FROM coverage ORDER BY criterion, step",
     "SELECT measure, class, layer, idx, score FROM neuron ORDER BY measure, class, layer, idx",
     "SELECT name, size, data FROM state ORDER BY name",
+    "SELECT id, similarity, inside FROM closeness ORDER BY id",
+    "SELECT id, name FROM name ORDER BY id",
+    "SELECT class, name FROM class ORDER BY class",
+    "SELECT mutation, band, class, tries, faults, close FROM mode ORDER BY mutation, band, class",
 };
 
 static void digest_cell(XXH3_state_t *hash, sqlite3_stmt *s, int column)
@@ -272,7 +296,9 @@ px_status px_campaign_digest(px_campaign *campaign, uint64_t *out, px_error *err
         return pxi_store_nomem(campaign, err);
     px_status status = PX_OK;
     XXH3_64bits_reset(hash);
-    for (size_t i = 0; status == PX_OK && i < PX_LEN(digest_queries); i++)
+    const size_t queries =
+        campaign->version < PXI_STORE_CLOSENESS ? DIGEST_FIRST_SCHEMA : PX_LEN(digest_queries);
+    for (size_t i = 0; status == PX_OK && i < queries; i++)
         status = digest_query(campaign, digest_queries[i], hash, err);
     if (status == PX_OK)
         *out = XXH3_64bits_digest(hash);
