@@ -96,8 +96,8 @@ static px_status speed_open(speed *run, char **argv, px_error *err)
     const px_graph *graph = px_model_graph(run->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(&run->pre, px_model_properties(run->model),
-                              px_model_property_count(run->model), input, NULL, "imagenet",
-                              "imagenet", NULL, err));
+                              px_model_property_count(run->model), input,
+                              &(px_preprocess_options){.preprocess = "imagenet"}, err));
     PX_TRY(px_dataset_open_for(&run->pre, input, argv[2], &data, &run->set, err));
     run->count = px_dataset_count(run->set);
     const px_shape sample = px_dataset_shape(run->set);

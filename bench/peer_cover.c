@@ -52,7 +52,8 @@ static px_status open_decoded(const px_model *model, const char *path, px_prepro
                               px_dataset **out, px_error *err)
 {
     const px_data_options options = px_data_options_default();
-    PX_TRY(px_preprocess_init(pre, NULL, 0, model_input(model), "1", NULL, NULL, NULL, err));
+    PX_TRY(px_preprocess_init(pre, NULL, 0, model_input(model),
+                              &(px_preprocess_options){.scale = "1"}, err));
     return px_dataset_open_for(pre, model_input(model), path, &options, out, err);
 }
 
@@ -174,7 +175,8 @@ static px_status decode_fill(const px_model *model, const char *spec, const char
     options.limit = count;
     px_dataset *set = NULL;
     PX_TRY(px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
-                              model_input(model), NULL, "imagenet", "imagenet", NULL, err));
+                              model_input(model),
+                              &(px_preprocess_options){.preprocess = "imagenet"}, err));
     PX_TRY(px_dataset_open_for(&pre, model_input(model), spec, &options, &set, err));
     px_status status = px_dataset_count(set) == count
                            ? PX_OK

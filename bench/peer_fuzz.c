@@ -116,8 +116,8 @@ static px_status fuzz_make(fuzz_net *n, const peer_request *request, px_error *e
     const px_graph *graph = px_model_graph(n->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(&n->pre, px_model_properties(n->model),
-                              px_model_property_count(n->model), input, NULL, "imagenet",
-                              "imagenet", NULL, err));
+                              px_model_property_count(n->model), input,
+                              &(px_preprocess_options){.preprocess = "imagenet"}, err));
     PX_TRY(px_dataset_open_for(&n->pre, input, seeds_path, &data, &n->set, err));
     const px_shape shape = px_dataset_shape(n->set);
     n->sample = px_shape_count(&shape);

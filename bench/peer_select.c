@@ -54,7 +54,8 @@ static px_status open_pictures(const px_model *model, const char *spec, const ch
     options.split = split;
     options.limit = limit;
     PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
-                              model_input(model), NULL, "imagenet", "imagenet", NULL, err));
+                              model_input(model),
+                              &(px_preprocess_options){.preprocess = "imagenet"}, err));
     return px_dataset_open_for(pre, model_input(model), spec, &options, out, err);
 }
 

@@ -28,8 +28,7 @@ static px_status examination_open(const char *model, const char *data, examinati
     const px_graph *graph = px_model_graph(e->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(&e->pre, px_model_properties(e->model),
-                              px_model_property_count(e->model), input, NULL, NULL, NULL, NULL,
-                              err));
+                              px_model_property_count(e->model), input, NULL, err));
     px_data_options options = px_data_options_default();
     options.limit = INPUTS;
     PX_TRY(px_dataset_open_for(&e->pre, input, data, &options, &e->set, err));

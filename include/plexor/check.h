@@ -66,8 +66,9 @@ typedef struct px_check_options { /* everything is borrowed until px_check_free(
     const char *model; /* an ONNX file; NULL: a LeNet-5 is trained on the data's train part */
     const char *data;  /* a data SPEC; NULL (with model NULL): fashion-mnist, or digits where that
                           is not installed */
-    px_data_options read;                          /* split, limit, offset, shuffle; not the seed */
-    const char *scale, *mean, *std, *size, *audio; /* option texts; NULL: see px_preprocess_init */
+    px_data_options read;         /* split, limit, offset, shuffle; not the seed */
+    px_preprocess_options pixels; /* how they become inputs */
+    const char *audio;            /* likewise of recordings, as px_preprocess_audio() has it */
     const char *train;   /* training data to learn ranges from; NULL: the data's own train part */
     int64_t train_limit; /* so many of them; 0: 1,000, and all to train the default network */
     const char *bank;    /* descriptions of units, <plexor/bank.h>; NULL: labels are measured */

@@ -3,7 +3,7 @@
  *     px_preprocess pre;
  *     px_dataset *set = NULL;
  *     px_data_options options = px_data_options_default();
- *     px_preprocess_init(&pre, properties, count, &input_shape, NULL, NULL, NULL, NULL, &err);
+ *     px_preprocess_init(&pre, properties, count, &input_shape, NULL, &err);
  *     px_dataset_open_for(&pre, &input_shape, "fashion-mnist", &options, &set, &err);
  *     px_dataset_input(set, &pre, 0, input, &err);
  *     px_dataset_close(set);
@@ -17,6 +17,7 @@
 
 #include <plexor/audio.h>
 #include <plexor/json.h>
+#include <plexor/preprocess.h>
 #include <plexor/property.h>
 #include <plexor/tensor.h>
 
@@ -93,57 +94,17 @@ PX_API px_audio_flaws px_dataset_audio_flaws(const px_dataset *set);
  * are no labels at all. */
 PX_API px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err);
 
-/* --- preprocessing: (pixel * scale - mean) / std, options beat metadata beat defaults -------- */
+/* --- as a network takes them ------------------------------------------------------------------ */
 
-#define PX_PREPROCESS_CHANNELS 16
-
-typedef struct px_preprocess {
-    float scale;
-    int channels; /* how many of mean/stddev are used; with 1 it holds for every channel */
-    float mean[PX_PREPROCESS_CHANNELS], stddev[PX_PREPROCESS_CHANNELS];
-    int height, width;  /* what the network takes; 0: anything */
-    int picture;        /* 1: grey, 3: colour, 0: as the data has it */
-    bool bgr;           /* swap the first and third channel; mean and std are in that order too */
-    bool channels_last; /* the network's input is (N, H, W, C) */
-    const char *scale_from, *mean_from, *std_from, *size_from; /* "option", "metadata", "default" */
-    px_audio audio; /* how recordings become features, where audio_from is not "default" */
-    const char *audio_from;
-} px_preprocess;
-
-/* Works out what a network wants from its metadata (px_model_properties) and the declared shape of
- * its first input (px_value; -1: free). `scale`, `mean`, `std`, `size` are option texts or NULL:
- * numbers or fractions ("1/255"), comma lists, "HxW", presets ("imagenet", "cifar10", "mnist"). */
-PX_API px_status px_preprocess_init(px_preprocess *pre, const px_property *properties,
-                                    size_t property_count, const px_shape *input_shape,
-                                    const char *scale, const char *mean, const char *std,
-                                    const char *size, px_error *err);
-/* Changes the settings of audio features by an option text ("resample=1"); NULL: nothing. */
-PX_API px_status px_preprocess_audio(px_preprocess *pre, const char *text, px_error *err);
 /* Opens a data set in the shape that the network's first input wants, and completes `pre` with what
- * depends on the data (the default scale: 1/255 for 8-bit sources, 1 for float ones; what of the
- * audio features follows from the sample rate). */
+ * depends on the data (the scale, see px_preprocess_fit(); what of the audio features follows from
+ * the sample rate). */
 PX_API px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_shape,
                                      const char *spec, const px_data_options *options,
                                      px_dataset **out, px_error *err);
 /* Reads sample `index` straight into a network input (CHW; HWC if pre->channels_last). */
 PX_API px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int64_t index,
                                   float *input, px_error *err);
-
-/* The second half of px_dataset_input(): raw values of that shape (px_dataset_pixels, maybe
- * changed) become a network input, in place. */
-PX_API px_status px_preprocess_apply(const px_preprocess *pre, const px_shape *shape, float *values,
-                                     px_error *err);
-
-/* Adds a member `preprocess` with scale, mean, std and channel order: for settings of campaigns,
- * where it says with which numbers inputs were judged. */
-PX_API void px_preprocess_json(const px_preprocess *pre, px_json *json);
-
-/* Lengths are in *scaled units*: after `scale`, before mean and std; 0 to 1 for 8-bit data. Reads
- * "0.1", "8/255", "10%" (of high - low); PX_E_USAGE naming `option`. */
-PX_API px_status px_length_parse(const char *text, const char *option, double low, double high,
-                                 double *out, px_error *err);
-/* A length in scaled units as pixel levels: 0.1 is 25.5 for 8-bit data at scale 1/255. */
-PX_API double px_length_levels(const px_preprocess *pre, double length);
 
 /* The names in `plexor.classes`: a JSON array of strings, or an object {"0": "cat", ...}. Free with
  * px_class_names_free(). */

@@ -20,6 +20,7 @@
 
 #include <plexor/audio.h>
 #include <plexor/data.h>
+#include <plexor/preprocess.h>
 
 #include <plexor/closeness.h>
 #include <plexor/mutate.h>

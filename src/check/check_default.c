@@ -154,11 +154,11 @@ static px_status default_make(px_check *c, px_dataset *set, const char *recipe, 
     px_status status = px_arch_build(default_arch, &arch, &fresh, err);
     if (status == PX_OK) {
         const px_graph *graph = px_model_graph(fresh);
-        status = px_preprocess_init(&pre, NULL, 0, &graph->values[graph->inputs[0]].shape, NULL,
-                                    NULL, NULL, NULL, err);
+        status =
+            px_preprocess_init(&pre, NULL, 0, &graph->values[graph->inputs[0]].shape, NULL, err);
     }
     if (status == PX_OK) {
-        pre.scale = px_dataset_is_8bit(set) ? 1.0f / 255.0f : 1.0f;
+        px_preprocess_fit(&pre, px_dataset_is_8bit(set));
         status = px_preprocess_measure(&pre, set, c->o.threads, err);
     }
     if (status == PX_OK) {

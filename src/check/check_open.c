@@ -18,7 +18,7 @@ static px_status open_preprocess(const px_check *c, px_preprocess *pre, px_error
     const px_graph *graph = px_model_graph(c->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(pre, px_model_properties(c->model), px_model_property_count(c->model),
-                              input, c->o.scale, c->o.mean, c->o.std, c->o.size, err));
+                              input, &c->o.pixels, err));
     return px_preprocess_audio(pre, c->o.audio, err);
 }
 
@@ -67,6 +67,8 @@ static px_status open_set(px_check *c, px_error *err)
     px_data_options options = c->o.read;
     options.seed = c->o.seed;
     PX_TRY(open_preprocess(c, &c->pre, err));
+    if (*c->pre.note)
+        pxi_check_note(c, "%s", c->pre.note);
     const px_status status =
         px_dataset_open_for(&c->pre, input, c->data_spec, &options, &c->set, err);
     if (status == PX_E_MISMATCH)

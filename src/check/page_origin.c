@@ -56,10 +56,11 @@ static void command_data(const px_check *c, px_text *out)
 
 static void command_values(const px_check *c, px_text *out)
 {
-    option(out, "scale", c->o.scale);
-    option(out, "mean", c->o.mean);
-    option(out, "std", c->o.std);
-    option(out, "size", c->o.size);
+    option(out, "preprocess", c->o.pixels.preprocess);
+    option(out, "scale", c->o.pixels.scale);
+    option(out, "mean", c->o.pixels.mean);
+    option(out, "std", c->o.pixels.std);
+    option(out, "size", c->o.pixels.size);
     option(out, "audio", c->o.audio);
     if (c->o.seed)
         px_text_format(out, " --seed %" PRIu64, c->o.seed);

@@ -42,6 +42,7 @@ static void campaign_take(const px_json_value *settings, px_preprocess *pre)
     const px_json_value *scale = px_json_member(from, "scale");
     if (strcmp(pre->scale_from, "default") == 0 && campaign_number(scale)) {
         pre->scale = (float)scale->number;
+        pre->range = 0.0f;
         pre->scale_from = "campaign";
     }
     if (strcmp(pre->mean_from, "default") == 0 &&

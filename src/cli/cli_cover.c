@@ -29,7 +29,7 @@ px_status cli_training_inputs(const px_model *model, const cli_data *data,
         options.shuffle = false;
     }
     PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
-                              input, data->scale, data->mean, data->std, data->size, err));
+                              input, &data->pixels, err));
     PX_TRY(px_preprocess_audio(pre, data->audio, err));
     const char *spec = training->spec ? training->spec : data->spec;
     const px_status status =

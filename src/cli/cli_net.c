@@ -20,6 +20,17 @@ px_status cli_model_load(const cli_command *self, const char *path, px_model **o
     return PX_OK;
 }
 
+/* Once, however often a command opens its data. */
+static void inputs_note(const char *note)
+{
+    static char said[PX_PREPROCESS_NOTE];
+    if (!*note || cli_quiet || strcmp(note, said) == 0)
+        return;
+    snprintf(said, sizeof said, "%s", note);
+    fflush(stdout);
+    fprintf(stderr, "plexor: note: %s\n", note);
+}
+
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
                           px_error *err)
 {
@@ -35,8 +46,7 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
                        "'%s': input '%s' is %s; data sets can be fed to float32 inputs",
                        px_model_path(model), value->name, px_dtype_name(value->dtype));
     PX_TRY(px_preprocess_init(&inputs.pre, px_model_properties(model),
-                              px_model_property_count(model), &value->shape, data->scale,
-                              data->mean, data->std, data->size, err));
+                              px_model_property_count(model), &value->shape, &data->pixels, err));
     PX_TRY(px_preprocess_audio(&inputs.pre, data->audio, err));
     cli_campaign_preprocess(model, data, &inputs.pre);
     px_data_options options = px_data_options_default();
@@ -46,6 +56,7 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     options.shuffle = data->shuffle;
     options.seed = (uint64_t)data->seed;
     PX_TRY(px_dataset_open_for(&inputs.pre, &value->shape, data->spec, &options, &inputs.set, err));
+    inputs_note(inputs.pre.note);
     inputs.count = px_dataset_count(inputs.set);
     const px_shape sample = px_dataset_shape(inputs.set);
     inputs.shape.rank = sample.rank + 1;

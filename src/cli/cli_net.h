@@ -22,7 +22,8 @@ typedef struct cli_data {
     const char *spec, *split;
     int64_t limit, offset, seed;
     bool shuffle;
-    const char *scale, *mean, *std, *size, *audio;
+    px_preprocess_options pixels;
+    const char *audio;
 } cli_data;
 
 #define CLI_DATA_DEFAULT \
@@ -30,13 +31,16 @@ typedef struct cli_data {
         .split = NULL    \
     }
 /* How pixels become a network's input. */
-#define CLI_PIXEL_OPTIONS(d)                                                         \
-    CLI_STRING(0, "scale", &(d)->scale, "X",                                         \
-               "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"), \
-        CLI_STRING(0, "mean", &(d)->mean, "LIST",                                    \
-                   "then subtracted, one number or one per channel"),                \
-        CLI_STRING(0, "std", &(d)->std, "LIST", "then divided by"),                  \
-        CLI_STRING(0, "size", &(d)->size, "HxW", "resize images to this")
+#define CLI_PIXEL_OPTIONS(p)                                                               \
+    CLI_STRING(0, "preprocess", &(p)->preprocess, "NAME|FILE",                             \
+               "scale, mean and std at once: one of 'plexor list preprocess', or Hugging " \
+               "Face's preprocessor_config.json"),                                         \
+        CLI_STRING(0, "scale", &(p)->scale, "X",                                           \
+                   "pixels are multiplied by this first; 1/255 for 8-bit data, else 1"),   \
+        CLI_STRING(0, "mean", &(p)->mean, "LIST",                                          \
+                   "then subtracted, one number or one per channel, or a preset's"),       \
+        CLI_STRING(0, "std", &(p)->std, "LIST", "then divided by"),                        \
+        CLI_STRING(0, "size", &(p)->size, "HxW", "resize images to this")
 
 /* Of commands that change inputs. */
 #define CLI_RANGE_OPTION(target)               \
@@ -52,7 +56,7 @@ typedef struct cli_data {
         CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),       \
         CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),               \
         CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"),               \
-        CLI_PIXEL_OPTIONS(d),                                                               \
+        CLI_PIXEL_OPTIONS(&(d)->pixels),                                                    \
         CLI_STRING(0, "audio", &(d)->audio, "SETTINGS",                                     \
                    "of features of recordings: resample=1, ...; 'plexor list audio'")
 

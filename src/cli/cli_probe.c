@@ -13,7 +13,7 @@ px_status cli_open_shape(const px_model *model, const char *size, px_shape *out,
                     : PX_OK;
     const px_status status =
         px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
-                           &input->shape, NULL, NULL, NULL, size, err);
+                           &input->shape, &(px_preprocess_options){.size = size}, err);
     if (status != PX_OK)
         return size ? status : PX_OK; /* whoever reads pictures will say what is wrong there */
     px_shape shape = input->shape;

@@ -67,8 +67,7 @@ static px_status train_preprocess(const cli_train_request *r, const px_model *mo
                        "'%s' has %d inputs; data sets can be fed to networks with one",
                        px_model_path(model), graph->input_count);
     PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
-                              &graph->values[graph->inputs[0]].shape, r->data.scale, r->data.mean,
-                              r->data.std, r->data.size, err));
+                              &graph->values[graph->inputs[0]].shape, &r->data.pixels, err));
     return px_preprocess_audio(pre, r->data.audio, err);
 }
 
@@ -76,8 +75,9 @@ static px_status train_open_new(const cli_train_request *r, cli_training *t, px_
 {
     px_preprocess size = {0};
     px_data_options options = train_data_options(&r->data, r->data.split ? r->data.split : "train");
-    PX_TRY(px_preprocess_init(&size, NULL, 0, &(px_shape){.rank = 4, .dim = {-1, -1, -1, -1}}, NULL,
-                              NULL, NULL, r->data.size, err));
+    const px_preprocess_options how = {.size = r->data.pixels.size};
+    PX_TRY(px_preprocess_init(&size, NULL, 0, &(px_shape){.rank = 4, .dim = {-1, -1, -1, -1}}, &how,
+                              err));
     PX_TRY(px_preprocess_audio(&size, r->data.audio, err));
     options.height = size.height;
     options.width = size.width;
@@ -86,8 +86,7 @@ static px_status train_open_new(const cli_train_request *r, cli_training *t, px_
     PX_TRY(px_dataset_check_labels(t->train.set, INT32_MAX, err));
     PX_TRY(train_build(r, t->train.set, &t->model, err));
     PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
-    if (strcmp(t->train.pre.scale_from, "default") == 0)
-        t->train.pre.scale = px_dataset_is_8bit(t->train.set) ? 1.0f / 255.0f : 1.0f;
+    px_preprocess_fit(&t->train.pre, px_dataset_is_8bit(t->train.set));
     if (px_dataset_audio(t->train.set)) {
         t->train.pre.audio = *px_dataset_audio(t->train.set);
         t->train.pre.audio_from = r->data.audio ? "option" : "data";

@@ -105,10 +105,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
     o.read.limit = data.limit;
     o.read.offset = data.offset;
     o.read.shuffle = data.shuffle;
-    o.scale = data.scale;
-    o.mean = data.mean;
-    o.std = data.std;
-    o.size = data.size;
+    o.pixels = data.pixels;
     o.audio = data.audio;
     o.seed = (uint64_t)data.seed;
     o.threads = (int)workers.threads;

@@ -6,6 +6,7 @@
 #include "cli/list_ids.h"
 #include "cli/list_metrics.h"
 #include "cli/list_mutations.h"
+#include "cli/list_preprocess.h"
 #include "cli/list_presets.h"
 #include "cli/list_studies.h"
 #include "cli/localize_print.h"
@@ -351,6 +352,11 @@ static const struct {
      .print = list_print_audio,
      .json = list_json_audio,
      .id = list_id_audio},
+    {.name = "preprocess",
+     .help = "what --preprocess takes: how pixels become a network's input",
+     .print = list_print_preprocess,
+     .json = list_json_preprocess,
+     .id = list_id_preprocess},
     {.name = "data", .help = "what --data takes", .rows = data},
 };
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
@@ -484,7 +490,7 @@ const cli_command cli_command_list = {
     .usage = "[ops|layers|taps|neurons|criteria|presets|measures|mutations|engines|policies|"
              "selectors|attacks|"
              "metrics|studies|archs|optimizers|schedules|losses|augmentations|recipes|"
-             "audio|data]",
+             "audio|preprocess|data]",
     .help = "show what plexor knows",
     .examples = "plexor list ops\nplexor list archs\nplexor list data\n",
     .run = list_run,

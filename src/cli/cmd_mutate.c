@@ -221,7 +221,8 @@ static px_status mutate_open_data(const char *spec, const px_data_options *optio
 {
     const px_shape any = {.rank = 4, .dim = {-1, -1, -1, -1}};
     px_preprocess pre;
-    PX_TRY(px_preprocess_init(&pre, NULL, 0, &any, NULL, NULL, NULL, size, err));
+    const px_preprocess_options how = {.size = size};
+    PX_TRY(px_preprocess_init(&pre, NULL, 0, &any, &how, err));
     px_data_options wanted = *options;
     wanted.height = pre.height;
     wanted.width = pre.width;

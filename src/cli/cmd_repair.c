@@ -21,7 +21,7 @@ typedef struct repair_args {
     double lr, hold_out;
     int64_t epochs, batch, train_limit, add_limit, test_limit, robust_limit;
     int64_t seed, threads, micro_batch;
-    const char *scale, *mean, *std, *size;
+    px_preprocess_options pixels;
     bool resume, strict;
     cli_output output;
 } repair_args;
@@ -59,8 +59,7 @@ static px_status repair_open_part(const repair_args *a, repair_job *job, int par
                        px_model_path(job->model), graph->input_count);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(&to->pre, px_model_properties(job->model),
-                              px_model_property_count(job->model), input, a->scale, a->mean, a->std,
-                              a->size, err));
+                              px_model_property_count(job->model), input, &a->pixels, err));
     px_data_options options = px_data_options_default();
     options.split = split;
     options.limit = limit;
@@ -505,11 +504,15 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "checkpoint", &a.checkpoint, "FILE",
                    "the state of the run; OUTPUT.ckpt if not given; or none"),
         CLI_FLAG(0, "resume", &a.resume, "go on from the checkpoint, if it is there"),
-        CLI_STRING(0, "scale", &a.scale, "X",
+        CLI_STRING(
+            0, "preprocess", &a.pixels.preprocess, "NAME|FILE",
+            "scale, mean and std at once: one of 'plexor list preprocess', or Hugging Face's "
+            "preprocessor_config.json"),
+        CLI_STRING(0, "scale", &a.pixels.scale, "X",
                    "pixels are multiplied by this first; the network's own if not given"),
-        CLI_STRING(0, "mean", &a.mean, "LIST", "then subtracted; likewise"),
-        CLI_STRING(0, "std", &a.std, "LIST", "then divided by; likewise"),
-        CLI_STRING(0, "size", &a.size, "HxW", "resize images to this"),
+        CLI_STRING(0, "mean", &a.pixels.mean, "LIST", "then subtracted; likewise"),
+        CLI_STRING(0, "std", &a.pixels.std, "LIST", "then divided by; likewise"),
+        CLI_STRING(0, "size", &a.pixels.size, "HxW", "resize images to this"),
         CLI_INT(0, "seed", &a.seed, "N", 0, 9e15, "of everything random"),
         CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
         CLI_INT(0, "micro-batch", &a.micro_batch, "N", 0, 65536,

@@ -84,8 +84,7 @@ static px_status select_labelled(const select_args *a, select_job *job, px_error
     px_data_options options = px_data_options_default();
     options.seed = (uint64_t)a->data.seed;
     PX_TRY(px_preprocess_init(&job->labelled_pre, px_model_properties(job->model),
-                              px_model_property_count(job->model), input, a->data.scale,
-                              a->data.mean, a->data.std, a->data.size, err));
+                              px_model_property_count(job->model), input, &a->data.pixels, err));
     PX_TRY(px_preprocess_audio(&job->labelled_pre, a->data.audio, err));
     PX_TRY(
         px_dataset_open_for(&job->labelled_pre, input, a->labelled, &options, &job->labelled, err));

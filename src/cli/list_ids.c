@@ -10,6 +10,7 @@
 #include <plexor/graph.h>
 #include <plexor/localize.h>
 #include <plexor/mutate.h>
+#include <plexor/preprocess.h>
 #include <plexor/repair.h>
 #include <plexor/study.h>
 
@@ -66,4 +67,9 @@ const char *list_id_recipe(size_t i)
 const char *list_id_audio(size_t i)
 {
     return i < px_audio_param_count() ? px_audio_param(i)->name : NULL;
+}
+
+const char *list_id_preprocess(size_t i)
+{
+    return i < px_preprocess_preset_count() ? px_preprocess_preset_get(i)->id : NULL;
 }

@@ -22,5 +22,6 @@ const char *list_id_gate(size_t i);
 const char *list_id_study(size_t i);
 const char *list_id_recipe(size_t i);
 const char *list_id_audio(size_t i);
+const char *list_id_preprocess(size_t i);
 
 #endif

@@ -2,6 +2,7 @@
 #include <plexor/data.h>
 
 #include "base/memory.h"
+#include "data/preprocess_source.h"
 #include <plexor/json.h>
 
 #include <math.h>
@@ -10,16 +11,6 @@
 #include <string.h>
 
 /* --- texts ----------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    int count;
-    double mean[3], stddev[3];
-} presets[] = {
-    {"imagenet", 3, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}},
-    {"cifar10", 3, {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}},
-    {"mnist", 1, {0.1307}, {0.3081}},
-};
 
 /* A number or a fraction such as 1/255; leaves *text behind it. */
 static bool parse_number(const char **text, double *value)
@@ -58,12 +49,11 @@ static int parse_list(const char *text, double out[PX_PREPROCESS_CHANNELS])
 
 static int parse_mean_or_std(const char *text, bool is_std, double out[PX_PREPROCESS_CHANNELS])
 {
-    for (size_t i = 0; i < PX_LEN(presets); i++)
-        if (strcmp(text, presets[i].name) == 0) {
-            memcpy(out, is_std ? presets[i].stddev : presets[i].mean, sizeof presets[i].mean);
-            return presets[i].count;
-        }
-    return parse_list(text, out);
+    const px_preprocess_preset *preset = px_preprocess_preset_find(text);
+    if (!preset)
+        return parse_list(text, out);
+    memcpy(out, is_std ? preset->stddev : preset->mean, sizeof preset->mean);
+    return preset->channels;
 }
 
 /* "HxW", or one number for a square. */
@@ -93,12 +83,21 @@ typedef struct pre_text { /* an option or a metadata value, and what messages ca
     const char *text, *from, *label;
 } pre_text;
 
-static pre_text pre_find(const char *option, const char *flag, const px_property *properties,
-                         size_t count, const char *key)
+typedef struct pre_places { /* where settings are looked for */
+    const px_preprocess_options *options;
+    const pxi_preprocess_source *source; /* NULL: no --preprocess */
+    const px_property *properties;
+    size_t property_count;
+} pre_places;
+
+static pre_text pre_find(const pre_places *at, const char *option, const char *flag,
+                         const char *source, const char *key)
 {
     if (option)
         return (pre_text){option, "option", flag};
-    const char *value = px_property_find(properties, count, key);
+    if (at->source && *source)
+        return (pre_text){source, "option", "--preprocess"};
+    const char *value = px_property_find(at->properties, at->property_count, key);
     return value ? (pre_text){value, "metadata", key} : (pre_text){NULL, "default", key};
 }
 
@@ -167,7 +166,9 @@ static px_status pre_list(const pre_text *text, bool is_std, int *count, float *
     if (text->text) {
         *count = parse_mean_or_std(text->text, is_std, values);
         if (*count < 0)
-            return pre_fail(text, "numbers such as 0.485,0.456,0.406, or imagenet, cifar10, mnist",
+            return pre_fail(text,
+                            "numbers such as 0.485,0.456,0.406, or one of 'plexor list "
+                            "preprocess'",
                             err);
     }
     for (int i = 0; i < PX_PREPROCESS_CHANNELS; i++) {
@@ -178,55 +179,148 @@ static px_status pre_list(const pre_text *text, bool is_std, int *count, float *
     return PX_OK;
 }
 
-px_status px_preprocess_init(px_preprocess *out, const px_property *properties,
-                             size_t property_count, const px_shape *input_shape, const char *scale,
-                             const char *mean, const char *std, const char *size, px_error *err)
+static px_status pre_scale(px_preprocess *pre, const pre_text *text, px_error *err)
 {
-    px_preprocess pre = {.scale = 1.0f, .channels = 1};
-    const px_property *p = properties;
-    const size_t n = property_count;
-    const pre_text scale_text = pre_find(scale, "--scale", p, n, "plexor.scale");
-    const pre_text mean_text = pre_find(mean, "--mean", p, n, "plexor.mean");
-    const pre_text std_text = pre_find(std, "--std", p, n, "plexor.std");
-    const pre_text size_text = pre_find(size, "--size", p, n, "plexor.size");
+    double list[PX_PREPROCESS_CHANNELS];
+    pre->scale_from = text->from;
+    if (!text->text)
+        return PX_OK;
+    const int count = parse_list(text->text, list);
+    for (int i = 1; i < count; i++)
+        if (list[i] != list[0])
+            return pre_fail(text, "the same scale for every channel; use std for others", err);
+    if (count < 1 || list[0] == 0.0)
+        return pre_fail(text, "a number such as 1/255", err);
+    pre->scale = (float)list[0];
+    pre->range = 0.0f;
+    return PX_OK;
+}
 
-    pre_axes(&pre, input_shape);
-    PX_TRY(pre_size(&pre, &size_text, err));
-    PX_TRY(pre_picture(&pre, px_property_find(p, n, "plexor.channels"), err));
-    pre.scale_from = scale_text.from;
-    pre.mean_from = mean_text.from;
-    pre.std_from = std_text.from;
-    const char *audio = px_property_find(p, n, "plexor.audio");
-    pre.audio = px_audio_default();
-    pre.audio_from = audio ? "metadata" : "default";
-    if (audio)
-        PX_TRY(px_audio_from_json(audio, &pre.audio, err));
+/* The size in a file is a wish: a network that has its own keeps it. */
+static px_status pre_wanted_size(px_preprocess *pre, const pre_places *at, px_error *err)
+{
+    const char *wish = at->source && !pre->height ? at->source->size : "";
+    const pre_text size = pre_find(at, at->options->size, "--size", wish, "plexor.size");
+    return pre_size(pre, &size, err);
+}
 
-    if (scale_text.text) {
-        double list[PX_PREPROCESS_CHANNELS];
-        const int count = parse_list(scale_text.text, list);
-        for (int i = 1; i < count; i++)
-            if (list[i] != list[0])
-                return pre_fail(&scale_text, "the same scale for every channel; use std for others",
-                                err);
-        if (count < 1 || list[0] == 0.0)
-            return pre_fail(&scale_text, "a number such as 1/255", err);
-        pre.scale = (float)list[0];
-    }
+static px_status pre_numbers(px_preprocess *pre, const pre_places *at, px_error *err)
+{
+    const pxi_preprocess_source *source = at->source;
+    const pre_text mean =
+        pre_find(at, at->options->mean, "--mean", source ? source->mean : "", "plexor.mean");
+    const pre_text std =
+        pre_find(at, at->options->std, "--std", source ? source->std : "", "plexor.std");
+    pre_text scale = {NULL, "option", "--scale"}; /* of a source: its range and the data's kind */
+    if (!source || at->options->scale)
+        scale = pre_find(at, at->options->scale, "--scale", "", "plexor.scale");
+    else
+        pre->range = (float)source->range;
     int means, stds;
-    PX_TRY(pre_list(&mean_text, false, &means, pre.mean, err));
-    PX_TRY(pre_list(&std_text, true, &stds, pre.stddev, err));
+    PX_TRY(pre_scale(pre, &scale, err));
+    PX_TRY(pre_list(&mean, false, &means, pre->mean, err));
+    PX_TRY(pre_list(&std, true, &stds, pre->stddev, err));
+    pre->mean_from = mean.from;
+    pre->std_from = std.from;
     if (means > 1 && stds > 1 && means != stds)
         return px_fail(err, PX_E_MISMATCH, "mean has %d values, std has %d", means, stds);
-    pre.channels = PX_MAX(means, stds);
-    if (pre.channels > 1 && pre.picture && pre.channels != pre.picture)
+    pre->channels = PX_MAX(means, stds);
+    if (pre->channels > 1 && pre->picture && pre->channels != pre->picture)
         return px_fail(err, PX_E_MISMATCH,
                        "mean or std has %d values, the network's input has %d channels",
-                       pre.channels, pre.picture);
-    if (pre.channels == 1 && pre.picture)
-        pre.channels = pre.picture;
+                       pre->channels, pre->picture);
+    if (pre->channels == 1 && pre->picture)
+        pre->channels = pre->picture;
+    return PX_OK;
+}
+
+static px_status pre_init(px_preprocess *pre, const pre_places *at, const px_shape *input_shape,
+                          px_error *err)
+{
+    const char *channels = px_property_find(at->properties, at->property_count, "plexor.channels");
+    const char *audio = px_property_find(at->properties, at->property_count, "plexor.audio");
+    *pre = (px_preprocess){.scale = 1.0f, .range = 1.0f, .channels = 1};
+    pre_axes(pre, input_shape);
+    PX_TRY(pre_wanted_size(pre, at, err));
+    PX_TRY(pre_picture(pre, channels, err));
+    if (at->source)
+        pre->bgr = at->source->bgr;
+    pre->audio = px_audio_default();
+    pre->audio_from = audio ? "metadata" : "default";
+    if (audio)
+        PX_TRY(px_audio_from_json(audio, &pre->audio, err));
+    return pre_numbers(pre, at, err);
+}
+
+/* Which of mean, std and channel order --preprocess would have otherwise than `pre` (or `pre`
+ * otherwise than the metadata); "": none. */
+static const char *pre_difference(const px_preprocess *a, const px_preprocess *b)
+{
+    bool mean = false, std = false;
+    for (int c = 0; c < PX_MAX(a->channels, b->channels); c++) {
+        mean |= fabsf(a->mean[c] - b->mean[c]) > 1e-6f * (1.0f + fabsf(b->mean[c]));
+        std |= fabsf(a->stddev[c] - b->stddev[c]) > 1e-6f * (1.0f + b->stddev[c]);
+    }
+    return mean && std        ? "mean and std"
+           : mean             ? "mean"
+           : std              ? "std"
+           : a->bgr != b->bgr ? "channel order"
+                              : "";
+}
+
+/* Says what takes whose place, where they differ. */
+static void pre_conflicts(px_preprocess *pre, const pre_places *at, const px_shape *input_shape)
+{
+    static const px_preprocess_options none = {0};
+    const px_preprocess_options *o = at->options;
+    const char *what;
+    px_preprocess other;
+    pre_places own = *at, given = *at;
+    own.options = given.options = &none;
+    own.source = NULL;
+    if ((o->mean || o->std) && pre_init(&other, &given, input_shape, NULL) == PX_OK &&
+        *(what = pre_difference(pre, &other)))
+        snprintf(pre->note, sizeof pre->note, "%s the place of the %s of --preprocess '%.80s'",
+                 !o->std    ? "--mean takes"
+                 : !o->mean ? "--std takes"
+                            : "--mean and --std take",
+                 what, o->preprocess);
+    else if (pre_init(&other, &own, input_shape, NULL) == PX_OK &&
+             (strcmp(other.mean_from, "metadata") == 0 ||
+              strcmp(other.std_from, "metadata") == 0) &&
+             *(what = pre_difference(pre, &other)))
+        snprintf(pre->note, sizeof pre->note,
+                 "--preprocess '%.80s' takes the place of the %s in the network's metadata",
+                 o->preprocess, what);
+}
+
+px_status px_preprocess_init(px_preprocess *out, const px_property *properties,
+                             size_t property_count, const px_shape *input_shape,
+                             const px_preprocess_options *options, px_error *err)
+{
+    static const px_preprocess_options none = {0};
+    pxi_preprocess_source source;
+    px_preprocess pre;
+    pre_places at = {.options = options ? options : &none,
+                     .properties = properties,
+                     .property_count = property_count};
+    if (at.options->preprocess) {
+        PX_TRY(pxi_preprocess_source_read(at.options->preprocess, &source, err));
+        at.source = &source;
+    }
+    PX_TRY(pre_init(&pre, &at, input_shape, err));
+    if (at.source)
+        pre_conflicts(&pre, &at, input_shape);
+    if (at.source && !*pre.note)
+        memcpy(pre.note, source.note, sizeof pre.note);
     *out = pre;
     return PX_OK;
+}
+
+void px_preprocess_fit(px_preprocess *pre, bool is_8bit)
+{
+    if (pre->range > 0.0f)
+        pre->scale = is_8bit ? pre->range / 255.0f : pre->range;
 }
 
 static bool pre_has_audio(const px_preprocess *pre)
@@ -304,8 +398,7 @@ px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_shape, c
         return px_fail(err, PX_E_MISMATCH, "'%s': its samples are %s, mean or std has %d values",
                        spec, px_shape_text(&shape, a), pre->channels);
     }
-    if (strcmp(pre->scale_from, "default") == 0)
-        pre->scale = px_dataset_is_8bit(set) ? 1.0f / 255.0f : 1.0f;
+    px_preprocess_fit(pre, px_dataset_is_8bit(set));
     if (px_dataset_audio(set))
         pre->audio = *px_dataset_audio(set);
     *out = set;

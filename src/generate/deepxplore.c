@@ -134,7 +134,7 @@ static px_status xplore_preprocess(const px_fuzz *fuzz, const px_model *rival, p
         return px_fail(err, PX_E_MISMATCH, "'%.200s' has %d inputs; networks to compare have one",
                        px_model_path(rival), graph->input_count);
     PX_TRY(px_preprocess_init(&own, px_model_properties(rival), px_model_property_count(rival),
-                              &graph->values[graph->inputs[0]].shape, NULL, NULL, NULL, NULL, err));
+                              &graph->values[graph->inputs[0]].shape, NULL, err));
     const bool given = strcmp(main_pre->scale_from, "option") == 0;
     if (given || strcmp(own.scale_from, "metadata") != 0)
         own.scale = given || strcmp(main_pre->scale_from, "metadata") != 0 ? main_pre->scale

@@ -78,11 +78,10 @@ static px_status open_foreign(px_annotator *a, px_error *err)
         return px_fail(err, PX_E_UNSUPPORTED, "encoder '%s' has %d inputs; expected one",
                        o->encoder, graph->input_count);
     const px_value *input = &graph->values[graph->inputs[0]];
+    const px_preprocess_options how = {.scale = o->scale, .mean = o->mean, .std = o->std};
     PX_TRY(px_preprocess_init(&a->own_pre, px_model_properties(a->foreign),
-                              px_model_property_count(a->foreign), &input->shape, o->scale, o->mean,
-                              o->std, NULL, err));
-    if (strcmp(a->own_pre.scale_from, "default") == 0)
-        a->own_pre.scale = 1.0f / 255.0f; /* pictures reach it as bytes */
+                              px_model_property_count(a->foreign), &input->shape, &how, err));
+    px_preprocess_fit(&a->own_pre, true); /* pictures reach it as bytes */
     const px_preprocess *pre = &a->own_pre;
     a->sample = (px_shape){3, {3, a->shape.dim[1], a->shape.dim[2]}};
     if (pre->picture)

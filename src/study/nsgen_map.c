@@ -166,8 +166,7 @@ static px_status guide_features(ng_map_work *w, size_t g, const char *path, px_e
     options.limit = NG_MAP_FAULTS;
     w->guide[g].first = px_map_count(w->map);
     PX_TRY(px_preprocess_init(&pre, px_model_properties(w->model),
-                              px_model_property_count(w->model), input, NULL, NULL, NULL, NULL,
-                              err));
+                              px_model_property_count(w->model), input, NULL, err));
     PX_TRY(px_dataset_open_for(&pre, input, path, &options, &set, err));
     const px_status status = px_map_add(w->map, set, &pre, ng_map_guides[g], err);
     px_dataset_close(set);

@@ -86,7 +86,7 @@ static px_status network_open_part(px_study *study, const px_model *model, const
     const px_graph *graph = px_model_graph(model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(&out->pre, px_model_properties(model), px_model_property_count(model),
-                              input, NULL, NULL, NULL, NULL, err));
+                              input, NULL, err));
     return px_dataset_open_for(&out->pre, input, spec, options, &out->set, err);
 }
 
@@ -197,9 +197,8 @@ static px_status network_build(network_run *r, px_error *err)
     PX_TRY(px_arch_build(n->zoo, &options, &r->model, err));
     const px_graph *graph = px_model_graph(r->model);
     px_preprocess *pre = &r->train.pre;
-    PX_TRY(px_preprocess_init(pre, NULL, 0, &graph->values[graph->inputs[0]].shape, NULL, NULL,
-                              NULL, NULL, err));
-    pre->scale = px_dataset_is_8bit(r->train.set) ? 1.0f / 255.0f : 1.0f;
+    PX_TRY(px_preprocess_init(pre, NULL, 0, &graph->values[graph->inputs[0]].shape, NULL, err));
+    px_preprocess_fit(pre, px_dataset_is_8bit(r->train.set));
     PX_TRY(px_preprocess_measure(pre, r->train.set, r->study->options.threads, err));
     r->test.pre = *pre;
     return PX_OK;

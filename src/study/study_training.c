@@ -49,9 +49,9 @@ static px_status making_open_part(making *m, const char *part, study_data *out, 
     const char *dataset = m->network->dataset;
     px_data_options options = px_data_options_default();
     options.split = part;
+    const px_preprocess_options how = {.mean = o->mean, .std = o->std};
     PX_TRY(px_preprocess_init(&out->pre, px_model_properties(m->model),
-                              px_model_property_count(m->model), making_shape(m), NULL, o->mean,
-                              o->std, NULL, err));
+                              px_model_property_count(m->model), making_shape(m), &how, err));
     if (!m->how->start)
         PX_TRY(px_preprocess_audio(&out->pre, m->how->audio, err));
     PX_TRY(px_dataset_open_for(&out->pre, making_shape(m), pxi_study_spec(m->study, dataset),

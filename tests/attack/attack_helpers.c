@@ -21,8 +21,7 @@ static void scene_data(scene *s, const char *path)
     const px_graph *graph = px_model_graph(s->model);
     const px_shape *shape = &graph->values[graph->inputs[0]].shape;
     check(px_preprocess_init(&s->pre, px_model_properties(s->model),
-                             px_model_property_count(s->model), shape, NULL, NULL, NULL, NULL,
-                             &err),
+                             px_model_property_count(s->model), shape, NULL, &err),
           &err);
     check(px_dataset_open_for(&s->pre, shape, path, NULL, &s->set, &err), &err);
 }

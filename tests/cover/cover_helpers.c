@@ -49,7 +49,7 @@ small_data small_digits(const px_model *model, const char *split, int64_t count,
     options.limit = count;
     options.shuffle = shuffle != 0;
     options.seed = shuffle;
-    if (px_preprocess_init(&data.pre, NULL, 0, input, NULL, NULL, NULL, NULL, &err) != PX_OK ||
+    if (px_preprocess_init(&data.pre, NULL, 0, input, NULL, &err) != PX_OK ||
         px_dataset_open_for(&data.pre, input, "digits", &options, &data.set, &err) != PX_OK)
         fail_msg("%s", err.message);
     return data;

@@ -312,7 +312,7 @@ static void test_rejected(void **state)
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     const px_data_options options = px_data_options_default();
     small_data data = {0};
-    if (px_preprocess_init(&data.pre, NULL, 0, input, NULL, NULL, NULL, NULL, &err) != PX_OK ||
+    if (px_preprocess_init(&data.pre, NULL, 0, input, NULL, &err) != PX_OK ||
         px_dataset_open_for(&data.pre, input, path, &options, &data.set, &err) != PX_OK)
         fail_msg("%s", err.message);
     px_cover *cover = cover_make(f->model, "all", f->profile, 1);

@@ -208,8 +208,7 @@ static void test_metadata(void **state)
     px_error err = {0};
     px_preprocess pre;
     px_dataset *set = NULL;
-    assert_int_equal(px_preprocess_init(&pre, properties, 1, &input, NULL, NULL, NULL, NULL, &err),
-                     PX_OK);
+    assert_int_equal(px_preprocess_init(&pre, properties, 1, &input, NULL, &err), PX_OK);
     assert_string_equal(pre.audio_from, "metadata");
     assert_int_equal(px_dataset_open_for(&pre, &input, "named::*_{label}_*", NULL, &set, &err),
                      PX_OK);

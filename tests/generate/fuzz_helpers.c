@@ -126,8 +126,7 @@ static px_status scene_make(const fuzz_case *c, fuzz_scene *s, px_error *err)
     const px_graph *graph = px_model_graph(s->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(&s->pre, px_model_properties(s->model),
-                              px_model_property_count(s->model), input, NULL, NULL, NULL, NULL,
-                              err));
+                              px_model_property_count(s->model), input, NULL, err));
     PX_TRY(px_dataset_open_for(&s->pre, input, c->data ? c->data : "digits", &data, &s->set, err));
     PX_TRY(scene_cover(c, s, err));
     while (options.setting_count < FUZZ_TEXTS && c->settings[options.setting_count])

@@ -32,8 +32,7 @@ static void scene_data(scene *s, const char *path)
     const px_property *properties = px_model_properties(s->model);
     const px_graph *graph = px_model_graph(s->model);
     const px_shape *shape = &graph->values[graph->inputs[0]].shape;
-    check(px_preprocess_init(&s->pre, properties, count, shape, NULL, NULL, NULL, NULL, &err),
-          &err);
+    check(px_preprocess_init(&s->pre, properties, count, shape, NULL, &err), &err);
     check(px_dataset_open_for(&s->pre, shape, path, NULL, &s->set, &err), &err);
 }
 

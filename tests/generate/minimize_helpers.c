@@ -23,7 +23,7 @@ judge judge_open(void)
     px_error err = {0};
     check(px_model_load(DIGITS, &j.model, &err), &err);
     check(px_preprocess_init(&j.pre, px_model_properties(j.model), px_model_property_count(j.model),
-                             judge_shape(&j), NULL, NULL, NULL, NULL, &err),
+                             judge_shape(&j), NULL, &err),
           &err);
     check(px_model_scores(j.model, &j.scores, &err), &err);
     px_plan_options options = px_plan_options_default();

@@ -76,7 +76,7 @@ static bench bench_open(int threads, int64_t batch)
     const px_graph *graph = px_model_graph(b.rival);
     check(px_preprocess_init(&b.rival_pre, px_model_properties(b.rival),
                              px_model_property_count(b.rival),
-                             &graph->values[graph->inputs[0]].shape, NULL, NULL, NULL, NULL, &err),
+                             &graph->values[graph->inputs[0]].shape, NULL, &err),
           &err);
     b.rival_pre.scale = b.scene.pre.scale;
     check(pxi_pool_new(threads, &b.pool, &err), &err);

@@ -189,7 +189,7 @@ static void test_fitness(void **state)
     OK(px_model_load(DIGITS, &model, &err));
     const px_graph *graph = px_model_graph(model);
     OK(px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
-                          &graph->values[graph->inputs[0]].shape, NULL, NULL, NULL, NULL, &err));
+                          &graph->values[graph->inputs[0]].shape, NULL, &err));
     OK(px_shapley_new(model, NULL, NULL, &shapley, &err));
     OK(px_campaign_open("fitness", PX_CAMPAIGN_READ, &campaign, &err));
     px_campaign_identity identity;

@@ -151,7 +151,7 @@ static void test_what_is_stored_holds(void **state)
         const px_shape *input = &graph->values[graph->inputs[0]].shape;
         data.split = "all";
         ok(px_preprocess_init(&pre, px_model_properties(s.model), px_model_property_count(s.model),
-                              input, NULL, NULL, NULL, NULL, &err),
+                              input, NULL, &err),
            &err, "preprocess");
         ok(px_dataset_open_for(&pre, input, c.folder, &data, &all, &err), &err, "as data");
         px_plan_options options = px_plan_options_default();

@@ -57,7 +57,7 @@ static px_dataset *data_for(const px_model *model, const char *spec, int64_t lim
     px_data_options options = px_data_options_default();
     options.limit = limit;
     OK(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model), shape,
-                          NULL, NULL, NULL, NULL, &err));
+                          NULL, &err));
     OK(px_dataset_open_for(pre, shape, spec, &options, &set, &err));
     return set;
 }

@@ -251,7 +251,7 @@ static void test_superfluous(void **state)
     }
     check(px_campaign_commit(campaign, &err), &err);
     const px_data_options data = {.split = "generated"};
-    check(px_preprocess_init(&pre, NULL, 0, &shape, NULL, NULL, NULL, NULL, &err), &err);
+    check(px_preprocess_init(&pre, NULL, 0, &shape, NULL, &err), &err);
     check(px_dataset_open_for(&pre, &shape, path, &data, &set, &err), &err);
     px_cover_options options = px_cover_options_default();
     px_minimize_options how = px_minimize_options_default();

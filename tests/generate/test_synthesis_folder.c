@@ -54,7 +54,7 @@ static void replay(const scene *s, const px_synthesis *made, const char *file, b
     const px_property *properties = px_model_properties(s->model);
     const px_graph *graph = px_model_graph(s->model);
     const px_shape *shape = &graph->values[graph->inputs[0]].shape;
-    if (px_preprocess_init(&pre, properties, count, shape, NULL, NULL, NULL, NULL, &err) != PX_OK ||
+    if (px_preprocess_init(&pre, properties, count, shape, NULL, &err) != PX_OK ||
         px_dataset_open_for(&pre, shape, file, NULL, &set, &err) != PX_OK)
         fail_msg("%s", err.message);
     const px_judge_set data = {set, &pre};

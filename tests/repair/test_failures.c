@@ -34,7 +34,9 @@ static bench bench_open(int64_t offset, int64_t limit)
     arch.classes = 10;
     arch.seed = 5;
     OK(px_arch_build("mlp-2x60", &arch, &b.model, &fault)); /* fresh weights: mostly wrong */
-    OK(px_preprocess_init(&b.pre, NULL, 0, &input, "1/255", "0.1", "0.3", NULL, &fault));
+    OK(px_preprocess_init(&b.pre, NULL, 0, &input,
+                          &(px_preprocess_options){.scale = "1/255", .mean = "0.1", .std = "0.3"},
+                          &fault));
     return b;
 }
 

@@ -257,7 +257,8 @@ static small_data without_errors(const px_model *model, const char *path)
     px_data_options open = px_data_options_default();
     const px_graph *graph = px_model_graph(model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    if (px_preprocess_init(&out.pre, NULL, 0, input, "1", NULL, NULL, NULL, &err) != PX_OK ||
+    if (px_preprocess_init(&out.pre, NULL, 0, input, &(px_preprocess_options){.scale = "1"},
+                           &err) != PX_OK ||
         px_dataset_open_for(&out.pre, input, path, &open, &out.set, &err) != PX_OK)
         fail_msg("%s", err.message);
     px_session_free(session);

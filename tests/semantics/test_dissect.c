@@ -86,7 +86,7 @@ static int set_up(void **state)
     options.class_count = 2;
     exemplars.layers = "conv";
     exemplars.quantile = 0.95;
-    if (px_preprocess_init(&f.pre, NULL, 0, &input, NULL, NULL, NULL, NULL, &err) != PX_OK)
+    if (px_preprocess_init(&f.pre, NULL, 0, &input, NULL, &err) != PX_OK)
         fail_msg("%s", err.message);
     f.pre.scale = 1.0f / 256.0f;
     if (px_concepts_new(f.set, &f.pre, &options, &f.concepts, &err) != PX_OK ||

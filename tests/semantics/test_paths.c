@@ -414,7 +414,7 @@ static void test_calibrate(void **state)
     double *all = NULL;
     data.limit = 40;
     options.images = 3;
-    check(px_preprocess_init(&pre, NULL, 0, &wanted, NULL, NULL, NULL, NULL, &err), &err, "pre");
+    check(px_preprocess_init(&pre, NULL, 0, &wanted, NULL, &err), &err, "pre");
     check(px_dataset_open_for(&pre, &wanted, "digits", &data, &set, &err), &err, "digits");
     /* Ten classes do not fit a network of three. */
     assert_int_equal(px_calibrate(f.paths, f.judge, set, &pre, &options, &t, &all, &err),

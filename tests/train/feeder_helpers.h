@@ -55,7 +55,8 @@ static inline made_set make_set(int64_t count, int classes, px_dtype dtype)
     assert_int_equal(px_npz_commit(writer, &err), PX_OK);
     const px_shape input = {4, {1, CHANNELS, HEIGHT, WIDTH}};
     assert_int_equal(
-        px_preprocess_init(&made.pre, NULL, 0, &input, NULL, "0.1,0.2,0.3", "0.5", NULL, &err),
+        px_preprocess_init(&made.pre, NULL, 0, &input,
+                           &(px_preprocess_options){.mean = "0.1,0.2,0.3", .std = "0.5"}, &err),
         PX_OK);
     if (px_dataset_open_for(&made.pre, &input, path, NULL, &made.set, &err) != PX_OK)
         fail_msg("%s", err.message);

@@ -15,7 +15,7 @@ static px_dataset *open_set(const char *spec, int channels, px_preprocess *pre)
     px_dataset *set = NULL;
     options.limit = 4;
     options.channels = channels;
-    OK(px_preprocess_init(pre, NULL, 0, &input, NULL, NULL, NULL, NULL, fault));
+    OK(px_preprocess_init(pre, NULL, 0, &input, NULL, fault));
     OK(px_dataset_open_for(pre, &input, spec, &options, &set, fault));
     return set;
 }

@@ -115,7 +115,9 @@ static inline bench bench_open(int64_t train, int64_t test)
 {
     bench m = {.train = bench_set("train", train), .test = bench_set("test", test)};
     const px_shape input = {.rank = 4, .dim = {-1, 1, 28, 28}};
-    OK(px_preprocess_init(&m.pre, NULL, 0, &input, "1/255", "0.1", "0.3", NULL, fault));
+    OK(px_preprocess_init(&m.pre, NULL, 0, &input,
+                          &(px_preprocess_options){.scale = "1/255", .mean = "0.1", .std = "0.3"},
+                          fault));
     m.model = bench_model();
     return m;
 }
