@@ -66,7 +66,8 @@ typedef struct px_check_options { /* everything is borrowed until px_check_free(
     const char *model; /* an ONNX file; NULL: a LeNet-5 is trained on the data's train part */
     const char *data;  /* a data SPEC; NULL (with model NULL): fashion-mnist, or digits where that
                           is not installed */
-    px_data_options read;         /* split, limit, offset, shuffle; not the seed */
+    px_data_options read;         /* split, limit, offset, shuffle; not the seed, not the classes */
+    const char *classes;          /* as for px_model_set_classes(); NULL: what the metadata say */
     px_preprocess_options pixels; /* how they become inputs */
     const char *audio;            /* likewise of recordings, as px_preprocess_audio() has it */
     const char *train;   /* training data to learn ranges from; NULL: the data's own train part */

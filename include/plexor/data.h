@@ -39,18 +39,30 @@ typedef struct px_data_options {
     /* How recordings become features; NULL: px_audio_default() with `height` frames and `width`
      * mels where those are given. */
     const px_audio *audio;
+    /* The network's classes in its order; NULL: unknown. Where the data name theirs too, labels go
+     * by name and are indices of the network's classes; a class with inputs that the network lacks
+     * is PX_E_MISMATCH. Copied; px_model_data_options() fills them in. */
+    const char *const *class_names;
+    int class_count;
 } px_data_options;
 PX_API px_data_options px_data_options_default(void);
 
-/* SPEC as in `plexor help data`: folder, IDX, CIFAR, .npy/.npz, .csv, archive, or a known name. On
+/* SPEC as in `plexor list data`: folder, IDX, CIFAR, .npy/.npz, .csv, archive, or a known name. On
  * PX_OK the caller owns *out. */
 PX_API px_status px_dataset_open(const char *spec, const px_data_options *options, px_dataset **out,
                                  px_error *err);
 PX_API void px_dataset_close(px_dataset *set);          /* NULL is fine */
 PX_API int64_t px_dataset_count(const px_dataset *set); /* at least 1 */
 PX_API bool px_dataset_has_labels(const px_dataset *set);
+/* The network's classes where their names were given (px_data_options), else the data's own. */
 PX_API int px_dataset_class_count(const px_dataset *set);               /* 0: unknown */
 PX_API const char *px_dataset_class_name(const px_dataset *set, int c); /* NULL: unknown */
+/* All of them, as px_data_options takes them; NULL: unknown. Borrowed from the set. */
+PX_API const char *const *px_dataset_class_names(const px_dataset *set);
+/* What a user should know about the data, found while they were opened, a sentence each: "the data
+ * have 9 of the network's 10 classes; 'deer' never comes". */
+PX_API size_t px_dataset_remark_count(const px_dataset *set);
+PX_API const char *px_dataset_remark(const px_dataset *set, size_t i);
 PX_API const char *px_dataset_describe(const px_dataset *set); /* "IDX, 10000 x [1,28,28] uint8" */
 /* Of names, sizes, labels and targets; stable. */
 PX_API uint64_t px_dataset_hash(const px_dataset *set);
@@ -93,6 +105,11 @@ PX_API px_audio_flaws px_dataset_audio_flaws(const px_dataset *set);
 /* PX_E_MISMATCH, naming the first offender, if a label is not below `classes`; PX_E_INPUT if there
  * are no labels at all. */
 PX_API px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err);
+/* What is doubtful about labels that did not go by name, for a network of `classes` classes: their
+ * number is another one. Returns `buffer`, or NULL where nothing is. */
+#define PX_CLASSES_TEXT 384
+PX_API const char *px_dataset_classes_doubt(const px_dataset *set, int classes,
+                                            char buffer[PX_CLASSES_TEXT]);
 
 /* --- as a network takes them ------------------------------------------------------------------ */
 
@@ -109,6 +126,9 @@ PX_API px_status px_dataset_input(const px_dataset *set, const px_preprocess *pr
 /* The names in `plexor.classes`: a JSON array of strings, or an object {"0": "cat", ...}. Free with
  * px_class_names_free(). */
 PX_API px_status px_class_names_parse(const char *json, char ***names, int *count, px_error *err);
+/* The same from what a user gives: a file (one name per line, or that JSON), or a list with commas.
+ */
+PX_API px_status px_class_names_read(const char *text, char ***names, int *count, px_error *err);
 PX_API void px_class_names_free(char **names, int count);
 
 /* --- NPY and NPZ ----------------------------------------------------------------------------- */

@@ -26,6 +26,7 @@
 #include <plexor/mutate.h>
 
 #include <plexor/build.h>
+#include <plexor/classes.h>
 #include <plexor/graph.h>
 #include <plexor/weights.h>
 

@@ -49,6 +49,7 @@ px_status pxi_csv_row(pxi_csv *csv, px_error *err)
     csv->count = 0;
     while (csv->at < csv->end && (*csv->at == '\n' || *csv->at == '\r')) /* blank lines */
         csv->line += *csv->at++ == '\n';
+    csv->row_line = csv->line;
     while (csv->at < csv->end) {
         if (csv->count == PXI_CSV_FIELDS)
             return pxi_csv_fail(csv, "too many columns", err);

@@ -18,7 +18,7 @@ enum { PXI_CSV_FIELDS = 64 }; /* the most columns */
 typedef struct pxi_csv {
     char *at, *end;
     const char *name; /* of the file, for messages */
-    size_t line;
+    size_t line, row_line; /* where it is; where the row begins */
     char *fields[PXI_CSV_FIELDS]; /* of the row, in the text */
     size_t count;
 } pxi_csv;

@@ -11,6 +11,7 @@
 
 #include <plexor/bank.h>
 #include <plexor/check.h>
+#include <plexor/classes.h>
 #include <plexor/engine.h>
 #include <plexor/pairs.h>
 #include <plexor/profile.h>
@@ -101,6 +102,8 @@ struct px_check {
 
 /* A px_progress_fn with the check as its context. */
 bool pxi_check_tick(void *check, int64_t done, int64_t total);
+/* How the data are read: as asked for, with the network's class names. */
+px_data_options pxi_check_read(const px_check *c);
 void pxi_check_note(const px_check *c, const char *format, ...) PX_PRINTF(2, 3);
 /* "FOLDER/NAME", to be freed; NULL when out of memory. */
 char *pxi_check_path(const px_check *c, const char *name);

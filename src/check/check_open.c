@@ -44,6 +44,8 @@ static px_status open_network(px_check *c, px_error *err)
 {
     if (!c->model)
         PX_TRY(px_model_load(c->model_path, &c->model, err));
+    if (c->o.classes)
+        PX_TRY(px_model_set_classes(c->model, c->o.classes, err));
     const px_graph *graph = px_model_graph(c->model);
     const char *warnings = px_model_warnings(c->model);
     if (*warnings)
@@ -60,12 +62,21 @@ static px_status open_network(px_check *c, px_error *err)
                             px_model_path(c->model));
 }
 
+px_data_options pxi_check_read(const px_check *c)
+{
+    const px_data_options named = px_model_data_options(c->model);
+    px_data_options options = c->o.read;
+    options.seed = c->o.seed;
+    options.class_names = named.class_names;
+    options.class_count = named.class_count;
+    return options;
+}
+
 static px_status open_set(px_check *c, px_error *err)
 {
     const px_graph *graph = px_model_graph(c->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    px_data_options options = c->o.read;
-    options.seed = c->o.seed;
+    px_data_options options = pxi_check_read(c);
     PX_TRY(open_preprocess(c, &c->pre, err));
     if (*c->pre.note)
         pxi_check_note(c, "%s", c->pre.note);
@@ -74,6 +85,8 @@ static px_status open_set(px_check *c, px_error *err)
     if (status == PX_E_MISMATCH)
         return px_fail_in(err, status, "the data do not fit the network");
     PX_TRY(status);
+    for (size_t i = 0; i < px_dataset_remark_count(c->set); i++)
+        pxi_check_note(c, "%s", px_dataset_remark(c->set, i));
     const px_shape sample = px_dataset_shape(c->set);
     c->count = px_dataset_count(c->set);
     c->floats = (size_t)px_shape_count(&sample);
@@ -107,34 +120,26 @@ static px_status open_labels(px_check *c, px_error *err)
                           "labels and classes do not belong together (the network has %d classes, "
                           "the data %d); check that both are of the same task",
                           c->scores.classes, have);
-    if (have > 0 && have < c->scores.classes)
-        pxi_check_note(c,
-                       "the data have %d classes and the network %d: it may be that they do not "
-                       "belong together",
-                       have, c->scores.classes);
+    char doubt[PX_CLASSES_TEXT];
+    if (px_dataset_classes_doubt(c->set, c->scores.classes, doubt))
+        pxi_check_note(c, "%s", doubt);
     return PX_OK;
 }
 
 /* The model's own names, else the data's, else numbers. */
 static px_status open_names(px_check *c, px_error *err)
 {
-    const char *text = px_model_property(c->model, "plexor.classes");
-    char **named = NULL;
-    int count = 0;
-    if (text && px_class_names_parse(text, &named, &count, NULL) != PX_OK)
-        count = 0; /* names are a courtesy: numbers do as well */
     c->names = pxi_calloc((size_t)c->scores.classes, sizeof *c->names);
     bool failed = !c->names;
     for (int i = 0; !failed && i < c->scores.classes; i++) {
         char number[32];
-        const char *name = i < count && named[i] && *named[i] ? named[i] : NULL;
-        if (!name && i < px_dataset_class_count(c->set))
+        const char *name = px_model_class_name(c->model, i);
+        if (!name || !*name)
             name = px_dataset_class_name(c->set, i);
         snprintf(number, sizeof number, "%d", i);
         c->names[i] = pxi_strdup(name ? name : number);
         failed = !c->names[i];
     }
-    px_class_names_free(named, count);
     return failed ? pxi_check_nomem(err) : PX_OK;
 }
 
@@ -182,7 +187,7 @@ px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *
 {
     const px_graph *graph = px_model_graph(c->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(c->model);
     const char *spec = c->o.train ? c->o.train : c->data_spec;
     px_error why = {0};
     options.split = "train";

@@ -26,8 +26,7 @@ typedef struct measured {
 static px_status words_data(const px_check *c, measured *m, px_error *err)
 {
     const px_graph *graph = px_model_graph(c->model);
-    px_data_options options = c->o.read;
-    options.seed = c->o.seed;
+    px_data_options options = pxi_check_read(c);
     options.limit = PX_MIN(c->count, (int64_t)WORDS_PICTURES);
     m->pre = c->pre;
     return px_dataset_open_for(&m->pre, &graph->values[graph->inputs[0]].shape, c->data_spec,

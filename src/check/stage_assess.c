@@ -53,7 +53,7 @@ static px_status part_open(const assessed *a, const char *split, int64_t offset,
 {
     const px_check *c = a->c;
     const px_graph *graph = px_model_graph(c->model);
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(c->model);
     options.split = split;
     options.offset = offset;
     options.limit = limit;

@@ -100,7 +100,7 @@ static px_status points_of_faults(cluster *w, px_error *err)
     const px_check *c = w->c;
     const px_graph *graph = px_model_graph(c->model);
     const px_json_value *assess = c->result[PXI_STAGE_assess];
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(c->model);
     px_campaign_input in = {.id = 0};
     int64_t of[PX_LEN(methods)], seen[PX_LEN(methods)] = {0}, at = 0, damaged = 0;
     if (!w->campaign)

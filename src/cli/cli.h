@@ -105,6 +105,9 @@ typedef struct cli_option {
 int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *options,
               const char **words, int least, int most);
 
+/* The command whose options were read last: the one that runs. */
+const cli_command *cli_running(void);
+
 /* False, with a message, where an option that is needed was not given. */
 bool cli_require(const cli_command *self, const char *name, const char *value);
 

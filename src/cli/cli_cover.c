@@ -13,7 +13,7 @@ px_status cli_training_inputs(const px_model *model, const cli_data *data,
 {
     const px_graph *graph = px_model_graph(model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(model);
     options.split = "train";
     options.seed = (uint64_t)data->seed;
     options.limit = training->limit;

@@ -8,9 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *cli_class_list;
+
 px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err)
 {
-    PX_TRY(px_model_load(path, out, err));
+    px_model *model = NULL;
+    PX_TRY(px_model_load(path, &model, err));
+    const px_status status =
+        cli_class_list ? px_model_set_classes(model, cli_class_list, err) : PX_OK;
+    if (status != PX_OK) {
+        px_model_free(model);
+        return status;
+    }
+    *out = model;
     const char *line = px_model_warnings(*out);
     while (*line) {
         const int length = (int)strcspn(line, "\n");
@@ -20,15 +30,14 @@ px_status cli_model_load(const cli_command *self, const char *path, px_model **o
     return PX_OK;
 }
 
-/* Once, however often a command opens its data. */
+/* Once each, however often a command opens its data. */
 static void inputs_note(const char *note)
 {
-    static char said[PX_PREPROCESS_NOTE];
-    if (!*note || cli_quiet || strcmp(note, said) == 0)
+    static px_text said;
+    if (!*note || strstr(px_text_get(&said), note))
         return;
-    snprintf(said, sizeof said, "%s", note);
-    fflush(stdout);
-    fprintf(stderr, "plexor: note: %s\n", note);
+    px_text_format(&said, "%s\n", note);
+    cli_note(cli_running(), "%s", note);
 }
 
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
@@ -49,7 +58,7 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
                               px_model_property_count(model), &value->shape, &data->pixels, err));
     PX_TRY(px_preprocess_audio(&inputs.pre, data->audio, err));
     cli_campaign_preprocess(model, data, &inputs.pre);
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(model);
     options.split = data->split;
     options.limit = data->limit;
     options.offset = data->offset;
@@ -57,6 +66,8 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     options.seed = (uint64_t)data->seed;
     PX_TRY(px_dataset_open_for(&inputs.pre, &value->shape, data->spec, &options, &inputs.set, err));
     inputs_note(inputs.pre.note);
+    for (size_t i = 0; i < px_dataset_remark_count(inputs.set); i++)
+        inputs_note(px_dataset_remark(inputs.set, i));
     inputs.count = px_dataset_count(inputs.set);
     const px_shape sample = px_dataset_shape(inputs.set);
     inputs.shape.rank = sample.rank + 1;
@@ -220,34 +231,28 @@ px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_sess
 
 cli_classes cli_classes_open(const px_model *model, const px_dataset *set)
 {
-    cli_classes classes = {.set = set};
-    const char *text = px_model_property(model, "plexor.classes");
-    if (text && px_json_parse(text, strlen(text), &classes.document, NULL) != PX_OK)
-        classes.document = NULL; /* names are a courtesy: numbers do as well */
-    return classes;
+    return (cli_classes){.model = model, .set = set};
 }
 
 const char *cli_class_name(const cli_classes *classes, int c, char buffer[CLI_NUMBER_TEXT])
 {
-    snprintf(buffer, CLI_NUMBER_TEXT, "%d", c);
-    if (classes->document) {
-        const px_json_value *root = px_json_root(classes->document);
-        const px_json_value *item = px_json_member(root, buffer);
-        if (root->kind == PX_JSON_ARRAY && (size_t)c < root->count)
-            item = &root->items[c];
-        if (item && item->kind == PX_JSON_STRING)
-            return item->string;
-    }
-    const char *name = NULL;
-    if (classes->set && c < px_dataset_class_count(classes->set))
+    const char *name = classes->model ? px_model_class_name(classes->model, c) : NULL;
+    if (!name && classes->set)
         name = px_dataset_class_name(classes->set, c);
+    snprintf(buffer, CLI_NUMBER_TEXT, "%d", c);
     return name ? name : buffer;
 }
 
 void cli_classes_close(cli_classes *classes)
 {
-    px_json_free(classes->document);
-    classes->document = NULL;
+    *classes = (cli_classes){0};
+}
+
+void cli_classes_doubt(const cli_command *self, const px_dataset *set, int classes)
+{
+    char sentence[PX_CLASSES_TEXT];
+    if (px_dataset_classes_doubt(set, classes, sentence))
+        cli_note(self, "%s", sentence);
 }
 
 px_status cli_range(const char *text, double *low, double *high, px_error *err)

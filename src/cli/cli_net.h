@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
+#include <plexor/classes.h>
 #include <plexor/data.h>
 #include <plexor/engine.h>
 #include <plexor/onnx.h>
@@ -17,6 +18,9 @@ typedef struct cli_workers {
     CLI_INT('j', "threads", &(w)->threads, "N", 0, 1024, "worker threads; 0: one per core"), \
         CLI_INT(0, "batch", &(w)->batch, "N", 0, 65536,                                      \
                 "inputs per worker at a time; 0: chosen to keep activations in the cache")
+
+/* --classes: of whatever network cli_model_load() loads next. */
+extern const char *cli_class_list;
 
 typedef struct cli_data {
     const char *spec, *split;
@@ -47,17 +51,22 @@ typedef struct cli_data {
     CLI_STRING(0, "range", target, "LOW,HIGH", \
                "what a scaled value may be; 0 to 255 levels for 8-bit data, else 0,1")
 
-#define CLI_DATA_OPTIONS(d)                                                                 \
-    CLI_STRING(0, "data", &(d)->spec, "SPEC",                                               \
-               "the inputs; 'plexor list data' says what it takes"),                        \
-        CLI_STRING(0, "split", &(d)->split, "NAME",                                         \
-                   "which part, where the data have parts; test unless another is named"),  \
-        CLI_INT(0, "limit", &(d)->limit, "N", 0, 9e15, "at most this many inputs; 0: all"), \
-        CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),       \
-        CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),               \
-        CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"),               \
-        CLI_PIXEL_OPTIONS(&(d)->pixels),                                                    \
-        CLI_STRING(0, "audio", &(d)->audio, "SETTINGS",                                     \
+#define CLI_CLASSES_OPTION                                                                  \
+    CLI_STRING(0, "classes", &cli_class_list, "FILE|LIST",                                  \
+               "names of the network's classes in its order, where it has none or others; " \
+               "none: labels go by the order of the data's classes")
+
+#define CLI_DATA_OPTIONS(d)                                                                       \
+    CLI_STRING(0, "data", &(d)->spec, "SPEC",                                                     \
+               "the inputs; 'plexor list data' says what it takes"),                              \
+        CLI_STRING(0, "split", &(d)->split, "NAME",                                               \
+                   "which part, where the data have parts; test unless another is named"),        \
+        CLI_INT(0, "limit", &(d)->limit, "N", 0, 9e15, "at most this many inputs; 0: all"),       \
+        CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),             \
+        CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),                     \
+        CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"), CLI_CLASSES_OPTION, \
+        CLI_PIXEL_OPTIONS(&(d)->pixels),                                                          \
+        CLI_STRING(0, "audio", &(d)->audio, "SETTINGS",                                           \
                    "of features of recordings: resample=1, ...; 'plexor list audio'")
 
 typedef struct cli_neurons {
@@ -70,7 +79,7 @@ typedef struct cli_neurons {
         CLI_STRING(0, "neurons", &(n)->view, "VIEW",                                         \
                    "what a neuron is; see 'plexor list neurons'")
 
-/* Loads a network and passes on the reader's warnings. */
+/* Loads a network, names its classes as --classes says, and passes on the reader's warnings. */
 px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err);
 
 typedef struct cli_inputs { /* a data set in the form in which a network takes it */
@@ -124,14 +133,16 @@ px_status cli_inputs_save_wrong(const cli_inputs *inputs, const int64_t *predict
 px_status cli_probe_new(const px_model *model, const cli_neurons *neurons, const px_shape *shape,
                         px_probe **out, px_error *err);
 
-/* Names of classes: the model's `plexor.classes`, else the data set's, else numbers. */
+/* Names of classes: the model's, else the data set's, else numbers. */
 typedef struct cli_classes {
-    px_json_document *document;
-    const px_dataset *set;
+    const px_model *model;
+    const px_dataset *set; /* may be NULL */
 } cli_classes;
 cli_classes cli_classes_open(const px_model *model, const px_dataset *set);
 const char *cli_class_name(const cli_classes *classes, int c, char buffer[CLI_NUMBER_TEXT]);
 void cli_classes_close(cli_classes *classes);
+/* Says what is doubtful about labels that could not go by name. */
+void cli_classes_doubt(const cli_command *self, const px_dataset *set, int classes);
 
 /* --range LOW,HIGH. */
 px_status cli_range(const char *text, double *low, double *high, px_error *err);

@@ -151,9 +151,17 @@ static int parse_letters(const cli_command *self, int argc, char **argv, int *at
     return CLI_GO;
 }
 
+static const cli_command *running;
+
+const cli_command *cli_running(void)
+{
+    return running;
+}
+
 int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *options,
               const char **words, int least, int most)
 {
+    running = self;
     int count = 0;
     bool only_words = false;
     for (int i = 0; i < most; i++)

@@ -5,9 +5,10 @@
 #include <plexor/arch.h>
 #include <string.h>
 
-static px_data_options train_data_options(const cli_data *data, const char *split)
+static px_data_options train_data_options(const px_model *model, const cli_data *data,
+                                          const char *split)
 {
-    px_data_options options = px_data_options_default();
+    px_data_options options = model ? px_model_data_options(model) : px_data_options_default();
     options.split = split;
     options.limit = data->limit;
     options.offset = data->offset;
@@ -71,10 +72,27 @@ static px_status train_preprocess(const cli_train_request *r, const px_model *mo
     return px_preprocess_audio(pre, r->data.audio, err);
 }
 
+/* --classes of a network that is new: the order of its outputs. */
+static px_status train_open_named(const cli_train_request *r, px_data_options options,
+                                  px_dataset **out, px_error *err)
+{
+    char **names = NULL;
+    int count = 0;
+    if (cli_class_list && strcmp(cli_class_list, "none") != 0)
+        PX_TRY(px_class_names_read(cli_class_list, &names, &count, err));
+    options.class_names = (const char *const *)names;
+    options.class_count = count;
+    const px_status status =
+        cli_part_open(NULL, NULL, r->data.spec, &options, !r->data.split, out, err);
+    px_class_names_free(names, count);
+    return status;
+}
+
 static px_status train_open_new(const cli_train_request *r, cli_training *t, px_error *err)
 {
     px_preprocess size = {0};
-    px_data_options options = train_data_options(&r->data, r->data.split ? r->data.split : "train");
+    px_data_options options =
+        train_data_options(NULL, &r->data, r->data.split ? r->data.split : "train");
     const px_preprocess_options how = {.size = r->data.pixels.size};
     PX_TRY(px_preprocess_init(&size, NULL, 0, &(px_shape){.rank = 4, .dim = {-1, -1, -1, -1}}, &how,
                               err));
@@ -82,7 +100,7 @@ static px_status train_open_new(const cli_train_request *r, cli_training *t, px_
     options.height = size.height;
     options.width = size.width;
     options.audio = r->data.audio ? &size.audio : NULL;
-    PX_TRY(cli_part_open(NULL, NULL, r->data.spec, &options, !r->data.split, &t->train.set, err));
+    PX_TRY(train_open_named(r, options, &t->train.set, err));
     PX_TRY(px_dataset_check_labels(t->train.set, INT32_MAX, err));
     PX_TRY(train_build(r, t->train.set, &t->model, err));
     PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
@@ -101,7 +119,7 @@ static px_status train_open_trained(const cli_command *self, const cli_train_req
     PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
     const px_graph *graph = px_model_graph(t->model);
     const px_data_options options =
-        train_data_options(&r->data, r->data.split ? r->data.split : "train");
+        train_data_options(t->model, &r->data, r->data.split ? r->data.split : "train");
     return cli_part_open(&t->train.pre, &graph->values[graph->inputs[0]].shape, r->data.spec,
                          &options, !r->data.split, &t->train.set, err);
 }
@@ -115,6 +133,8 @@ static px_status train_open_test(const cli_train_request *r, cli_training *t, px
     px_data_options options = px_data_options_default();
     options.split = "test";
     options.limit = r->test_limit;
+    options.class_names = px_dataset_class_names(t->train.set); /* by which it is trained */
+    options.class_count = px_dataset_class_count(t->train.set);
     t->test.pre = t->train.pre;
     const char *spec = r->test ? r->test : r->data.spec;
     const px_status status =
@@ -139,9 +159,7 @@ static px_status train_check_classes(const cli_command *self, const cli_train_re
                        "'%s' has %" PRId64 " classes, the network has %d; only labels 0 to %d can "
                        "be trained",
                        r->data.spec, have, t->scores.classes, t->scores.classes - 1);
-    if (have < t->scores.classes)
-        cli_note(self, "'%s' has %" PRId64 " classes, the network has %d: the others get no inputs",
-                 r->data.spec, have, t->scores.classes);
+    cli_classes_doubt(self, t->train.set, t->scores.classes);
     return px_dataset_check_labels(t->train.set, t->scores.classes, err);
 }
 

@@ -101,6 +101,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
     check_view view = {.self = self, .progress = cli_progress_start("check")};
     cli_command_line(&command, argc, argv);
     o.data = data.spec;
+    o.classes = cli_class_list;
     o.read.split = data.split;
     o.read.limit = data.limit;
     o.read.offset = data.offset;

@@ -44,17 +44,8 @@ static px_status eval_batch(void *context, px_session *session, int64_t first, i
         status = px_fail(err, PX_E_NOMEM, "out of memory");
         goto done;
     }
-    for (int64_t i = 0; i < samples; i++) {
+    for (int64_t i = 0; i < samples; i++)
         labels[i] = px_dataset_label(e->inputs.set, first + i);
-        if (labels[i] < 0 || labels[i] >= e->scores.classes) {
-            char name[256];
-            status = px_fail(err, PX_E_MISMATCH,
-                             "input '%s' has label %" PRId64 ", the network's classes are 0..%d",
-                             px_dataset_name(e->inputs.set, first + i, name, sizeof name),
-                             labels[i], e->scores.classes - 1);
-            goto done;
-        }
-    }
     status = cli_inputs_fill(&e->inputs, e->plan, session, first, samples, err);
     if (status == PX_OK)
         status = px_session_forward(session, err);
@@ -255,8 +246,8 @@ static px_status eval_open(const cli_command *self, eval *e, const px_model *mod
 {
     PX_TRY(px_model_scores(model, &e->scores, err));
     PX_TRY(cli_inputs_open(model, data, &e->inputs, err));
-    if (!px_dataset_has_labels(e->inputs.set))
-        return px_fail(err, PX_E_INPUT, "'%s' has no labels, and accuracy needs them", data->spec);
+    PX_TRY(px_dataset_check_labels(e->inputs.set, e->scores.classes, err));
+    cli_classes_doubt(self, e->inputs.set, e->scores.classes);
     px_plan_options options = px_plan_options_default();
     options.keep = &e->scores.value;
     options.keep_count = 1;

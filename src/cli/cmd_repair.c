@@ -60,7 +60,7 @@ static px_status repair_open_part(const repair_args *a, repair_job *job, int par
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     PX_TRY(px_preprocess_init(&to->pre, px_model_properties(job->model),
                               px_model_property_count(job->model), input, &a->pixels, err));
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(job->model);
     options.split = split;
     options.limit = limit;
     return cli_part_open(&to->pre, input, spec, &options, may_be_whole, &to->set, err);
@@ -513,6 +513,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "mean", &a.pixels.mean, "LIST", "then subtracted; likewise"),
         CLI_STRING(0, "std", &a.pixels.std, "LIST", "then divided by; likewise"),
         CLI_STRING(0, "size", &a.pixels.size, "HxW", "resize images to this"),
+        CLI_CLASSES_OPTION,
         CLI_INT(0, "seed", &a.seed, "N", 0, 9e15, "of everything random"),
         CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
         CLI_INT(0, "micro-batch", &a.micro_batch, "N", 0, 65536,

@@ -81,7 +81,7 @@ static px_status select_labelled(const select_args *a, select_job *job, px_error
         return PX_OK;
     const px_graph *graph = px_model_graph(job->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(job->model);
     options.seed = (uint64_t)a->data.seed;
     PX_TRY(px_preprocess_init(&job->labelled_pre, px_model_properties(job->model),
                               px_model_property_count(job->model), input, &a->data.pixels, err));

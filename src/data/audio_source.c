@@ -178,6 +178,7 @@ static const pxi_source_type recording_type = {
     .values = recording_values,
     .label = pxi_picture_source_label,
     .name = pxi_picture_source_name,
+    .place = pxi_picture_source_place,
     .size = pxi_picture_source_size,
     .ready = recording_ready,
     .check = recording_check,

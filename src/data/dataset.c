@@ -2,39 +2,38 @@
 #include <plexor/data.h>
 
 #include "base/memory.h"
-#include "data/source.h"
+#include "data/dataset_inside.h"
 #include <plexor/rng.h>
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
-
-struct px_dataset {
-    pxi_source *source;
-    char *spec;
-    int64_t first, count;
-    int64_t *order; /* of all samples of the source, shuffled; NULL: as they are */
-    px_shape shape;
-    bool converts;     /* samples go through pxi_image on their way */
-    bool free_axis[3]; /* not asked for: every picture must have it like the first one */
-    char describe[256];
-};
 
 px_data_options px_data_options_default(void)
 {
     return (px_data_options){0};
 }
 
-/* Which sample of the source it is. */
-static int64_t dataset_at(const px_dataset *set, int64_t index)
+/* --- opening --------------------------------------------------------------------------------- */
+
+static px_status dataset_say(px_dataset *set, const char *sentence, px_error *err)
 {
-    assert(index >= 0 && index < set->count);
-    return set->order ? set->order[set->first + index] : set->first + index;
+    char *copy = pxi_strdup(sentence);
+    if (!copy || pxi_grow(&set->remarks, &set->remark_capacity, set->remark_count + 1,
+                          sizeof *set->remarks) != 0) {
+        free(copy);
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    set->remarks[set->remark_count++] = copy;
+    return PX_OK;
 }
 
-/* --- opening --------------------------------------------------------------------------------- */
+static px_status dataset_classes(px_dataset *set, const px_data_options *options, px_error *err)
+{
+    PX_TRY(pxi_class_map_make(set->source, set->spec, options, &set->classes, err));
+    return set->classes.remark[0] ? dataset_say(set, set->classes.remark, err) : PX_OK;
+}
 
 static px_status dataset_pick(px_dataset *set, const px_data_options *options, px_error *err)
 {
@@ -68,7 +67,7 @@ static px_status dataset_stored_shape(const px_dataset *set, px_shape *out, px_e
         return PX_OK;
     }
     pxi_image image = {0};
-    PX_TRY(set->source->type->image(set->source, dataset_at(set, 0), &image, err));
+    PX_TRY(set->source->type->image(set->source, pxi_dataset_at(set, 0), &image, err));
     *out = (px_shape){.rank = 3, .dim = {image.channels, image.height, image.width}};
     pxi_image_done(&image);
     return PX_OK;
@@ -118,10 +117,10 @@ static px_status dataset_ready(px_dataset *set, const px_data_options *options, 
     pxi_source *source = set->source;
     if (!source->type->ready)
         return PX_OK;
-    PX_TRY(source->type->ready(source, dataset_at(set, 0), options->audio, options->height,
+    PX_TRY(source->type->ready(source, pxi_dataset_at(set, 0), options->audio, options->height,
                                options->width, err));
     for (int64_t i = 0; i < set->count; i++)
-        PX_TRY(source->type->check(source, dataset_at(set, i), err));
+        PX_TRY(source->type->check(source, pxi_dataset_at(set, i), err));
     return PX_OK;
 }
 
@@ -140,13 +139,14 @@ static px_status dataset_make(pxi_source *source, const char *spec, const px_dat
         status = px_fail(err, PX_E_NOMEM, "out of memory");
         goto done;
     }
-    if ((status = dataset_pick(set, options, err)) != PX_OK ||
+    if ((status = dataset_classes(set, options, err)) != PX_OK ||
+        (status = dataset_pick(set, options, err)) != PX_OK ||
         (status = dataset_ready(set, options, err)) != PX_OK ||
         (status = dataset_reshape(set, options, err)) != PX_OK)
         goto done;
     char shape[PX_SHAPE_TEXT], classes[64] = "";
-    if (set->source->class_count)
-        snprintf(classes, sizeof classes, ", %d classes%s", set->source->class_count,
+    if (px_dataset_class_count(set))
+        snprintf(classes, sizeof classes, ", %d classes%s", px_dataset_class_count(set),
                  set->source->target_count ? ", soft targets" : "");
     snprintf(set->describe, sizeof set->describe, "%s, %lld x %s %s%s", set->source->kind,
              (long long)set->count, px_shape_text(&set->shape, shape),
@@ -180,6 +180,10 @@ void px_dataset_close(px_dataset *set)
     if (!set)
         return;
     pxi_source_free(set->source);
+    pxi_class_map_done(&set->classes);
+    for (size_t i = 0; i < set->remark_count; i++)
+        free(set->remarks[i]);
+    free(set->remarks);
     free(set->order);
     free(set->spec);
     free(set);
@@ -192,21 +196,14 @@ int64_t px_dataset_count(const px_dataset *set)
     return set->count;
 }
 
-bool px_dataset_has_labels(const px_dataset *set)
+size_t px_dataset_remark_count(const px_dataset *set)
 {
-    return set->source->type->label && set->source->type->label(set->source, 0) >= 0;
+    return set->remark_count;
 }
 
-int px_dataset_class_count(const px_dataset *set)
+const char *px_dataset_remark(const px_dataset *set, size_t i)
 {
-    return set->source->class_count;
-}
-
-const char *px_dataset_class_name(const px_dataset *set, int c)
-{
-    if (!set->source->class_names || c < 0 || c >= set->source->class_count)
-        return NULL;
-    return set->source->class_names[c];
+    return set->remarks[i];
 }
 
 const char *px_dataset_describe(const px_dataset *set)
@@ -227,31 +224,14 @@ px_shape px_dataset_shape(const px_dataset *set)
 int64_t px_dataset_index(const px_dataset *set, int64_t index)
 {
     const pxi_source *source = set->source;
-    const int64_t at = dataset_at(set, index);
+    const int64_t at = pxi_dataset_at(set, index);
     return source->type->origin ? source->type->origin(source, at) : at;
-}
-
-int64_t px_dataset_label(const px_dataset *set, int64_t index)
-{
-    const pxi_source *source = set->source;
-    return source->type->label ? source->type->label(source, dataset_at(set, index)) : -1;
-}
-
-int px_dataset_target_count(const px_dataset *set)
-{
-    return set->source->target_count;
-}
-
-px_status px_dataset_target(const px_dataset *set, int64_t index, float *target, px_error *err)
-{
-    assert(set->source->target_count > 0);
-    return set->source->type->target(set->source, px_dataset_index(set, index), target, err);
 }
 
 const char *px_dataset_name(const px_dataset *set, int64_t index, char *buffer, size_t size)
 {
     const pxi_source *source = set->source;
-    const int64_t at = dataset_at(set, index);
+    const int64_t at = pxi_dataset_at(set, index);
     if (source->type->name)
         return source->type->name(source, at, buffer, size);
     snprintf(buffer, size, "%lld", (long long)at);
@@ -269,7 +249,7 @@ px_status px_dataset_clip(const px_dataset *set, int64_t index, float **samples,
     pxi_clip clip = {0};
     if (!set->source->type->clip)
         return px_fail(err, PX_E_MISMATCH, "'%s': its samples are not recordings", set->spec);
-    PX_TRY(set->source->type->clip(set->source, dataset_at(set, index), &clip, err));
+    PX_TRY(set->source->type->clip(set->source, pxi_dataset_at(set, index), &clip, err));
     *samples = clip.samples;
     *count = (size_t)clip.count;
     return PX_OK;
@@ -287,7 +267,7 @@ px_audio_flaws px_dataset_audio_flaws(const px_dataset *set)
 {
     px_audio_flaws flaws = {.first_silent = -1, .first_clipped = -1};
     for (int64_t i = set->count - 1; set->source->type->flaws && i >= 0; i--) {
-        const int found = set->source->type->flaws(set->source, dataset_at(set, i));
+        const int found = set->source->type->flaws(set->source, pxi_dataset_at(set, i));
         if (found & PXI_CLIP_SILENT) {
             flaws.silent++;
             flaws.first_silent = i;
@@ -298,63 +278,6 @@ px_audio_flaws px_dataset_audio_flaws(const px_dataset *set)
         }
     }
     return flaws;
-}
-
-px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err)
-{
-    char name[256];
-    if (!px_dataset_has_labels(set))
-        return px_fail(err, PX_E_INPUT, "'%s' has no labels", set->spec);
-    for (int64_t i = 0; i < set->count; i++) {
-        const int64_t label = px_dataset_label(set, i);
-        if (label < 0 || label >= classes)
-            return px_fail(err, PX_E_MISMATCH,
-                           "'%s': label %lld of sample '%s' is out of range: the network has %d "
-                           "classes",
-                           set->spec, (long long)label, px_dataset_name(set, i, name, sizeof name),
-                           classes);
-    }
-    return PX_OK;
-}
-
-/* Of a sample's target; a target that cannot be read changes the hash too. */
-static uint64_t dataset_target_hash(const px_dataset *set, int64_t index, float *row)
-{
-    px_error ignored = {0};
-    const size_t size = (size_t)set->source->target_count * sizeof *row;
-    return px_dataset_target(set, index, row, &ignored) == PX_OK ? XXH3_64bits(row, size) : 0;
-}
-
-uint64_t px_dataset_hash(const px_dataset *set)
-{
-    const pxi_source *source = set->source;
-    char name[4096];
-    float *row =
-        source->target_count ? pxi_calloc((size_t)source->target_count, sizeof *row) : NULL;
-    XXH3_state_t *state = XXH3_createState();
-    if (!state || (source->target_count && !row)) {
-        XXH3_freeState(state);
-        free(row);
-        return 0;
-    }
-    XXH3_64bits_reset(state);
-    for (int64_t i = 0; i < set->count; i++) {
-        const int64_t at = dataset_at(set, i);
-        px_dataset_name(set, i, name, sizeof name);
-        const uint64_t size = source->type->size ? source->type->size(source, at)
-                                                 : (uint64_t)px_shape_count(&source->shape);
-        const uint64_t numbers[2] = {size, (uint64_t)px_dataset_label(set, i)};
-        XXH3_64bits_update(state, name, strlen(name) + 1);
-        XXH3_64bits_update(state, numbers, sizeof numbers);
-        if (row) {
-            const uint64_t target = dataset_target_hash(set, i, row);
-            XXH3_64bits_update(state, &target, sizeof target);
-        }
-    }
-    const uint64_t hash = XXH3_64bits_digest(state);
-    XXH3_freeState(state);
-    free(row);
-    return hash;
 }
 
 /* --- pixels ---------------------------------------------------------------------------------- */
@@ -394,7 +317,7 @@ static px_status dataset_check_size(const px_dataset *set, int64_t index, const 
 
 px_status px_dataset_pixels(const px_dataset *set, int64_t index, float *pixels, px_error *err)
 {
-    const int64_t at = dataset_at(set, index);
+    const int64_t at = pxi_dataset_at(set, index);
     if (!set->converts)
         return set->source->type->values(set->source, at, pixels, err);
     pxi_image image = {0};

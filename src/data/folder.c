@@ -117,8 +117,9 @@ static px_status folder_round_robin(pxi_picture_source *source, const char *root
             if (r->at == r->end)
                 continue;
             more = true;
-            status = pxi_picture_source_add(source, pxi_tree_entry(tree, r->at++)->path, (int32_t)c,
-                                            err);
+            const pxi_picture_item item = {.path = pxi_tree_entry(tree, r->at++)->path,
+                                           .label = (int32_t)c};
+            status = pxi_picture_source_add(source, item, err);
         }
     }
 done:
@@ -133,7 +134,8 @@ static px_status folder_flat(pxi_picture_source *source, const char *root, px_er
     for (size_t i = first; i < end; i++) {
         const char *path = pxi_tree_entry(source->tree, i)->path;
         if (pxi_sample_is_name(path))
-            PX_TRY(pxi_picture_source_add(source, path, -1, err));
+            PX_TRY(
+                pxi_picture_source_add(source, (pxi_picture_item){.path = path, .label = -1}, err));
     }
     return PX_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "data/picture_source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -63,23 +64,26 @@ px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_mani
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         csv.at += 3;
     for (bool first = true;; first = false) {
-        const size_t line = csv.line;
         if ((status = pxi_csv_row(&csv, err)) != PX_OK || csv.count == 0)
             break;
         if (first && csv_header(&csv, where))
             continue;
         const pxi_manifest_row row = {csv_field(&csv, where[COLUMN_PATH]),
                                       csv_field(&csv, where[COLUMN_LABEL]),
-                                      csv_field(&csv, where[COLUMN_SPLIT])};
+                                      csv_field(&csv, where[COLUMN_SPLIT]), (uint32_t)csv.row_line};
         if (row.path[0] == '\0') {
-            csv.line = line;
+            csv.line = csv.row_line;
             status = pxi_csv_fail(&csv, "no path", err);
             break;
         }
         if (used && (row.label[0] == '\0') != (made[0].label[0] == '\0')) {
-            csv.line = line;
-            status =
-                pxi_csv_fail(&csv, row.label[0] ? "has a label, others have not" : "no label", err);
+            csv.line = csv.row_line;
+            char what[128];
+            snprintf(what, sizeof what,
+                     row.label[0] ? "has a label, '%.60s', and those before have none"
+                                  : "'%.60s' has no label, and those before have one",
+                     row.label[0] ? row.label : row.path);
+            status = pxi_csv_fail(&csv, what, err);
             break;
         }
         if (pxi_grow(&made, &capacity, used + 1, sizeof *made) != 0) {
@@ -126,30 +130,73 @@ static px_status manifest_unique(const pxi_manifest_row *rows, size_t count, boo
     return PX_OK;
 }
 
-static bool all_numbers(const char *const *texts, size_t count)
+/* A class number; "3.0", as a spreadsheet may write it, is one too. */
+static bool label_is_number(const char *text)
 {
-    for (size_t i = 0; i < count; i++)
-        if (texts[i][0] == '\0' || texts[i][strspn(texts[i], "0123456789")] != '\0')
-            return false;
-    return true;
+    const size_t digits = strspn(text, "0123456789");
+    const char *rest = text + digits;
+    if (*rest == '.')
+        rest += 1 + strspn(rest + 1, "0");
+    return digits > 0 && *rest == '\0';
+}
+
+/* Something that was meant as a number and is none that counts a class: "-5", "2.5". */
+static bool label_is_bad_number(const char *text)
+{
+    char *end = NULL;
+    (void)strtod(text, &end);
+    return end != text && *end == '\0' && strpbrk(text, "0123456789") && !label_is_number(text);
+}
+
+static px_status label_fail(const pxi_picture_source *source, const pxi_manifest_row *row,
+                            const char *what, px_error *err)
+{
+    if (row->line)
+        return px_fail(err, PX_E_INPUT, "'%.200s': line %u: label '%.60s' %s", source->manifest,
+                       row->line, row->label, what);
+    return px_fail(err, PX_E_INPUT, "'%.120s/%.120s': label '%.60s' %s",
+                   pxi_tree_name(source->tree), row->path, row->label, what);
+}
+
+/* Whether labels are class numbers or names. One that is no number among many that are is a slip,
+ * not the name of a class. */
+static px_status manifest_numbers(const pxi_picture_source *source, const pxi_manifest_row *rows,
+                                  size_t count, bool *out, px_error *err)
+{
+    enum { FEW = 10 }; /* one in so many */
+    const pxi_manifest_row *odd = NULL;
+    size_t numbers = 0, bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_bad = label_is_bad_number(rows[i].label);
+        numbers += label_is_number(rows[i].label);
+        if ((is_bad && !bad) || (!odd && !label_is_number(rows[i].label)))
+            odd = &rows[i];
+        bad += is_bad;
+    }
+    *out = numbers == count;
+    if (numbers == count || (numbers == 0 && bad < count) || !odd->label[0])
+        return PX_OK;
+    if (bad || (count - numbers) * FEW <= numbers)
+        return label_fail(source, odd, "is not a class number such as 0, 1, 2", err);
+    return PX_OK;
 }
 
 static px_status manifest_label(const pxi_picture_source *source, const char *const *classes,
-                                size_t count, bool numbers, const char *text, int32_t *label,
-                                px_error *err)
+                                size_t count, bool numbers, const pxi_manifest_row *row,
+                                int32_t *label, px_error *err)
 {
     *label = -1;
-    if (text[0] == '\0')
+    if (row->label[0] == '\0')
         return PX_OK;
     if (numbers) {
-        const long value = strlen(text) < 10 ? strtol(text, NULL, 10) : PXI_CLASSES_MAX;
+        const long value =
+            strcspn(row->label, ".") < 10 ? strtol(row->label, NULL, 10) : PXI_CLASSES_MAX;
         if (value >= PXI_CLASSES_MAX)
-            return px_fail(err, PX_E_INPUT, "'%s': label '%.40s' is out of range",
-                           pxi_tree_name(source->tree), text);
+            return label_fail(source, row, "is out of range", err);
         *label = (int32_t)value;
         return PX_OK;
     }
-    const char *const *found = bsearch(&text, classes, count, sizeof *classes, text_compare);
+    const char *const *found = bsearch(&row->label, classes, count, sizeof *classes, text_compare);
     *label = (int32_t)(found - classes);
     return PX_OK;
 }
@@ -190,16 +237,18 @@ px_status pxi_manifest_fill(pxi_picture_source *source, const char *manifest,
                                 split, err);
         goto done;
     }
-    const bool numbers = all_numbers(classes, class_count);
+    bool numbers = false;
     int64_t most = -1;
+    status = manifest_numbers(source, rows, count, &numbers, err);
     for (size_t i = 0; i < count && status == PX_OK; i++) {
         int32_t label;
-        status = manifest_label(source, classes, class_count, numbers, rows[i].label, &label, err);
+        status = manifest_label(source, classes, class_count, numbers, &rows[i], &label, err);
         most = PX_MAX(most, (int64_t)label); /* over all splits: they share their classes */
         if (status != PX_OK || (chosen >= 0 && strcmp(rows[i].split, splits[chosen]) != 0))
             continue;
         const char *path = manifest_path(source, manifest, folder, rows[i].path);
-        status = path ? pxi_picture_source_add(source, path, label, err)
+        const pxi_picture_item item = {.path = path, .label = label, .line = rows[i].line};
+        status = path ? pxi_picture_source_add(source, item, err)
                       : px_fail(err, PX_E_NOMEM, "out of memory");
     }
     source->base.class_count = (int)(most + 1);
@@ -232,6 +281,10 @@ px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *s
         goto done;
     char *text = pxi_arena_alloc(source->arena, (size_t)bytes.size + 1, 1);
     if (!text) {
+        status = px_fail(err, PX_E_NOMEM, "'%s': out of memory", name);
+        goto done;
+    }
+    if (!(source->manifest = pxi_arena_strdup(source->arena, name))) {
         status = px_fail(err, PX_E_NOMEM, "'%s': out of memory", name);
         goto done;
     }

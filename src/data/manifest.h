@@ -9,6 +9,7 @@
 
 typedef struct pxi_manifest_row {     /* texts lie in the parsed text */
     const char *path, *label, *split; /* label, split: "" if there is none */
+    uint32_t line;                    /* 0: the row is of no file */
 } pxi_manifest_row;
 
 /* `text` has `size` bytes and room for a NUL behind them; it is cut up in place and must outlive

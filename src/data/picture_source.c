@@ -35,6 +35,15 @@ const char *pxi_picture_source_name(const pxi_source *source, int64_t index, cha
     return buffer;
 }
 
+bool pxi_picture_source_place(const pxi_source *source, int64_t index, char *buffer, size_t size)
+{
+    const pxi_picture_source *pictures = (const pxi_picture_source *)source;
+    const uint32_t line = pictures->items[index].line;
+    if (pictures->manifest && line)
+        snprintf(buffer, size, "'%.200s': line %u", pictures->manifest, line);
+    return pictures->manifest && line;
+}
+
 uint64_t pxi_picture_source_size(const pxi_source *source, int64_t index)
 {
     const pxi_picture_source *pictures = (const pxi_picture_source *)source;
@@ -55,6 +64,7 @@ static const pxi_source_type picture_type = {
     .image = picture_image,
     .label = pxi_picture_source_label,
     .name = pxi_picture_source_name,
+    .place = pxi_picture_source_place,
     .size = pxi_picture_source_size,
     .free = pxi_picture_source_free,
 };
@@ -76,13 +86,12 @@ px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_s
     return PX_OK;
 }
 
-px_status pxi_picture_source_add(pxi_picture_source *source, const char *path, int32_t label,
-                                 px_error *err)
+px_status pxi_picture_source_add(pxi_picture_source *source, pxi_picture_item item, px_error *err)
 {
     const size_t count = (size_t)source->base.count;
     if (pxi_grow(&source->items, &source->capacity, count + 1, sizeof *source->items) != 0)
         return px_fail(err, PX_E_NOMEM, "out of memory for %zu files", count);
-    source->items[count] = (pxi_picture_item){path, label};
+    source->items[count] = item;
     source->base.count++;
     return PX_OK;
 }

@@ -9,12 +9,14 @@
 typedef struct pxi_picture_item {
     const char *path; /* in the tree */
     int32_t label;    /* -1: none */
+    uint32_t line;    /* of the manifest; 0: none */
 } pxi_picture_item;
 
 typedef struct pxi_picture_source {
     pxi_source base;
     pxi_tree *tree;
     px_arena *arena; /* class names, and paths that are not the tree's own */
+    const char *manifest; /* its name, for messages; NULL: none */
     pxi_picture_item *items;
     size_t capacity;
     struct pxi_audio_part *recordings; /* NULL: pictures */
@@ -25,9 +27,8 @@ bool pxi_sample_is_name(const char *path); /* a picture or a recording */
 /* Takes over `tree` in any case. */
 px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_source **out,
                                  px_error *err);
-/* `path` must live as long as the source. */
-px_status pxi_picture_source_add(pxi_picture_source *source, const char *path, int32_t label,
-                                 px_error *err);
+/* The path must live as long as the source. */
+px_status pxi_picture_source_add(pxi_picture_source *source, pxi_picture_item item, px_error *err);
 /* Copies the names, which are `count` class names in label order. */
 px_status pxi_picture_source_set_classes(pxi_picture_source *source, const char *const *names,
                                          size_t count, px_error *err);
@@ -43,6 +44,7 @@ void pxi_audio_part_free(struct pxi_audio_part *part); /* NULL is fine */
 int64_t pxi_picture_source_label(const pxi_source *source, int64_t index);
 const char *pxi_picture_source_name(const pxi_source *source, int64_t index, char *buffer,
                                     size_t size);
+bool pxi_picture_source_place(const pxi_source *source, int64_t index, char *buffer, size_t size);
 uint64_t pxi_picture_source_size(const pxi_source *source, int64_t index);
 void pxi_picture_source_free(pxi_source *source);
 

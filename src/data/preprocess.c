@@ -456,53 +456,6 @@ px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int6
     return px_preprocess_apply(pre, &shape, input, err);
 }
 
-/* --- class names ----------------------------------------------------------------------------- */
-
-void px_class_names_free(char **names, int count)
-{
-    for (int i = 0; names && i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-px_status px_class_names_parse(const char *json, char ***out, int *count, px_error *err)
-{
-    px_json_document *document = NULL;
-    char **names = NULL;
-    int used = 0;
-    PX_TRY(px_json_parse(json, strlen(json), &document, err));
-    const px_json_value *root = px_json_root(document);
-    px_status status = PX_OK;
-    const bool object = root->kind == PX_JSON_OBJECT;
-    if ((!object && root->kind != PX_JSON_ARRAY) || root->count == 0) {
-        status = px_fail(err, PX_E_INPUT, "plexor.classes: expected a JSON list of names");
-        goto done;
-    }
-    names = pxi_calloc(root->count, sizeof *names);
-    for (size_t i = 0; names && i < root->count && status == PX_OK; i++) {
-        char key[24];
-        snprintf(key, sizeof key, "%zu", i);
-        const px_json_value *item = object ? px_json_member(root, key) : &root->items[i];
-        if (!item || item->kind != PX_JSON_STRING)
-            status = px_fail(err, PX_E_INPUT, "plexor.classes: class %zu has no name", i);
-        else if ((names[used] = pxi_strdup(item->string)) != NULL)
-            used++;
-        else
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    if (!names)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
-    if (status == PX_OK) {
-        *out = names;
-        *count = used;
-        names = NULL;
-    }
-done:
-    px_class_names_free(names, used);
-    px_json_free(document);
-    return status;
-}
-
 void px_preprocess_json(const px_preprocess *pre, px_json *json)
 {
     px_json_object(json, "preprocess");

@@ -24,6 +24,9 @@ typedef struct pxi_source_type {
     px_status (*target)(const pxi_source *source, int64_t index, float *out, px_error *err);
     /* NULL: the index in decimal */
     const char *(*name)(const pxi_source *source, int64_t index, char *buffer, size_t size);
+    /* Where its label was written down, for messages: "'labels.csv': line 17"; false, or NULL: in
+     * no place of its own. */
+    bool (*place)(const pxi_source *source, int64_t index, char *buffer, size_t size);
     uint64_t (*size)(const pxi_source *source, int64_t index); /* NULL: the shape says it */
     /* Its number where the samples come from, for sources made of others; NULL: the index. */
     int64_t (*origin)(const pxi_source *source, int64_t index);

@@ -147,8 +147,9 @@ static px_status spec_sample(const char *path, pxi_source **out, px_error *err)
     PX_TRY(spec_beside(path, &tree, &name, err));
     PX_TRY(pxi_picture_source_new("one file", tree, &source, err));
     const char *own = pxi_arena_strdup(source->arena, name);
-    px_status status = own ? pxi_picture_source_add(source, own, /* label= */ -1, err)
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status =
+        own ? pxi_picture_source_add(source, (pxi_picture_item){.path = own, .label = -1}, err)
+            : px_fail(err, PX_E_NOMEM, "out of memory");
     if (status == PX_OK)
         status = pxi_picture_source_finish(source, err);
     if (status == PX_OK)

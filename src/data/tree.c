@@ -384,7 +384,10 @@ const char *pxi_tree_text(const pxi_tree *tree, const char *path, char buffer[PX
 {
     const size_t length = strlen(tree->name);
     const bool slash = length && tree->name[length - 1] == '/';
-    snprintf(buffer, PXI_TREE_TEXT, "%.250s%s%.250s", tree->name, slash ? "" : "/", path);
+    if (strcmp(tree->name, ".") == 0) /* of a file beside which others are looked up */
+        snprintf(buffer, PXI_TREE_TEXT, "%.500s", path);
+    else
+        snprintf(buffer, PXI_TREE_TEXT, "%.250s%s%.250s", tree->name, slash ? "" : "/", path);
     return buffer;
 }
 

@@ -91,6 +91,8 @@ static px_status read_model(const void *bytes, size_t size, const char *path, co
     const Onnx__ModelProto *proto = (const Onnx__ModelProto *)source->pb->message;
     status = read_header(model, proto, err);
     if (status == PX_OK)
+        status = pxi_model_read_classes(model, err);
+    if (status == PX_OK)
         status = pxi_onnx_build(model, proto, &source->external, err);
     if (status != PX_OK)
         goto done;

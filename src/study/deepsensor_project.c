@@ -9,6 +9,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <plexor/classes.h>
 #include <plexor/train.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static px_status projection_ask(projection *p, px_error *err)
 {
     const ds_bound *b = p->bound;
     px_preprocess pre = *b->pre;
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(b->model);
     px_dataset *set = NULL;
     px_judge *judge = NULL;
     px_judgement got;

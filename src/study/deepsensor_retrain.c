@@ -63,7 +63,7 @@ static const px_shape *remedy_shape(const remedy *r)
 static px_status remedy_open(remedy *r, const char *path, int64_t limit, px_dataset **out,
                              px_error *err)
 {
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(r->model);
     options.limit = limit;
     r->pre = r->test.pre;
     return px_dataset_open_for(&r->pre, remedy_shape(r), path, &options, out, err);

@@ -159,7 +159,7 @@ static px_status guide_features(ng_map_work *w, size_t g, const char *path, px_e
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     px_preprocess pre;
     px_dataset *set = NULL;
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(w->model);
     options.split = "faults";
     options.shuffle = true;
     options.seed = w->study->options.seed + (uint64_t)w->job->run;

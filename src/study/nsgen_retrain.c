@@ -145,7 +145,7 @@ static px_status training_faults(training *t, px_error *err)
     const study_cell *cell = pxi_cells_find(t->study->cells, key);
     if (!cell)
         return px_fail(err, PX_E_INTERNAL, "'%s' is not there", key);
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(t->model);
     options.limit = (int64_t)pxi_cell_number(cell, "faults");
     if (options.limit < 1)
         return PX_OK;

@@ -46,7 +46,7 @@ static px_status trial_open(const trial *t, const char *path, int64_t limit, stu
                             px_error *err)
 {
     const px_graph *graph = px_model_graph(t->models[NG_ORIGINAL]);
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(t->models[NG_ORIGINAL]);
     options.limit = limit;
     out->pre = t->s2.pre;
     return px_dataset_open_for(&out->pre, &graph->values[graph->inputs[0]].shape, path, &options,

@@ -13,6 +13,7 @@
 #include "study/cells.h"
 #include "study/document.h"
 
+#include <plexor/classes.h>
 #include <plexor/data.h>
 #include <plexor/graph.h>
 #include <plexor/study.h>

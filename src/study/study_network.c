@@ -95,7 +95,7 @@ px_status pxi_study_open(px_study *study, const px_model *model, const char *dat
                          px_error *err)
 {
     study_data data = {.set = NULL};
-    px_data_options options = px_data_options_default();
+    px_data_options options = model ? px_model_data_options(model) : px_data_options_default();
     options.split = part;
     if (share != 0.0 && fabs(share) < 1.0) { /* its size first */
         PX_TRY(network_open_part(study, model, dataset, &options, &data, err));

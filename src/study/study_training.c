@@ -47,7 +47,11 @@ static px_status making_open_part(making *m, const char *part, study_data *out, 
 {
     const px_study_options *o = &m->study->options;
     const char *dataset = m->network->dataset;
-    px_data_options options = px_data_options_default();
+    px_data_options options = px_model_data_options(m->model);
+    if (!options.class_names && m->train.set) { /* parts of one task have the same classes */
+        options.class_names = px_dataset_class_names(m->train.set);
+        options.class_count = px_dataset_class_count(m->train.set);
+    }
     options.split = part;
     const px_preprocess_options how = {.mean = o->mean, .std = o->std};
     PX_TRY(px_preprocess_init(&out->pre, px_model_properties(m->model),

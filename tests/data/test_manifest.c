@@ -63,7 +63,7 @@ static const struct {
     BAD("open quote", "a.png,1\n\"b.png,2\n", "line 2: a quote"),
     BAD("text after quote", "\"a\"b,1\n", "line 1: text after"),
     BAD("no path", "a.png,1\n,2\n", "line 2: no path"),
-    BAD("no label", "a.png,1\nb.png\n", "line 2: no label"),
+    BAD("no label", "a.png,1\nb.png\n", "line 2: 'b.png' has no label"),
     BAD("sudden label", "a.png\nb.png,1\n", "line 2: has a label"),
     BAD("binary", "a.png\0,1\n", "not a text"),
     BAD("stray carriage return", "\"a\"\rb,1\n", "carriage return"),

@@ -1,0 +1,77 @@
+/* src/graph/model_classes.c - the names of a network's classes */
+#include "graph/model.h"
+
+#include "base/memory.h"
+
+#include <plexor/classes.h>
+#include <string.h>
+
+static const char classes_key[] = "plexor.classes";
+
+px_status pxi_model_take_classes(px_model *model, char *const *names, int count, px_error *err)
+{
+    const char **copies = pxi_arena_alloc(model->arena, (size_t)count, sizeof *copies);
+    bool failed = !copies;
+    for (int i = 0; !failed && i < count; i++)
+        failed = !(copies[i] = pxi_arena_strdup(model->arena, names[i]));
+    if (failed)
+        return px_fail(err, PX_E_NOMEM, "out of memory for %d class names", count);
+    model->class_names = copies;
+    model->class_count = count;
+    return PX_OK;
+}
+
+px_status pxi_model_read_classes(px_model *model, px_error *err)
+{
+    const char *text = px_model_property(model, classes_key);
+    char **names = NULL;
+    int count = 0;
+    px_error why = {0};
+    if (!text)
+        return PX_OK;
+    px_status status = px_class_names_parse(text, &names, &count, &why);
+    if (status != PX_OK && status != PX_E_NOMEM)
+        return PX_OK; /* names are a courtesy: numbers do as well */
+    if (status == PX_E_NOMEM)
+        return px_fail(err, status, "%s", why.message);
+    status = pxi_model_take_classes(model, names, count, err);
+    px_class_names_free(names, count);
+    return status;
+}
+
+/* With another text of the key; NULL: without the key. */
+px_status pxi_model_write_classes(px_model *model, const char *text, px_error *err)
+{
+    size_t used = 0;
+    px_property *properties =
+        pxi_arena_alloc(model->arena, model->property_count + 1, sizeof *properties);
+    const char *copy = text ? pxi_arena_strdup(model->arena, text) : NULL;
+    if (!properties || (text && !copy))
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < model->property_count; i++)
+        if (strcmp(model->properties[i].key, classes_key) != 0)
+            properties[used++] = model->properties[i];
+    if (copy)
+        properties[used++] = (px_property){.key = classes_key, .value = copy};
+    model->properties = properties;
+    model->property_count = used;
+    return PX_OK;
+}
+
+int px_model_class_count(const px_model *model)
+{
+    return model->class_count;
+}
+
+const char *px_model_class_name(const px_model *model, int c)
+{
+    return c >= 0 && c < model->class_count ? model->class_names[c] : NULL;
+}
+
+px_data_options px_model_data_options(const px_model *model)
+{
+    px_data_options options = px_data_options_default();
+    options.class_names = model->class_names;
+    options.class_count = model->class_count;
+    return options;
+}
