@@ -57,15 +57,19 @@ typedef enum px_attack_goal {                 /* which class to reach */
                               PX_GOAL_LEAST_LIKELY, /* the lowest score of the original */
 } px_attack_goal;
 
+typedef struct px_attack_row px_attack_row;
+
 typedef struct px_attack_job { /* everything is borrowed while px_attack_run() runs */
     const px_model *model;
     const px_dataset *set; /* inputs without a label are taken as what the network says they are */
     const px_preprocess *pre;
     const int64_t *inputs; /* indices into the data set; NULL: all of it */
     int64_t count;         /* of `inputs` */
+    /* Results of the first so many inputs, from a run that did not get further: they are not
+     * attacked again, nor handed out, and count like the others. */
+    const px_attack_row *known;
+    int64_t known_count;
 } px_attack_job;
-
-typedef struct px_attack_row px_attack_row;
 
 typedef struct px_attack_made { /* one result, as it is handed out */
     const px_attack_row *row;

@@ -40,9 +40,21 @@ typedef struct px_pair {
     const uint8_t *bytes;
 } px_pair;
 
+/* For a run that can be gone on with: `planned` inputs are to come, or the rest of them where the
+ * campaign has such a run already. From now on px_pairs_put_attack() or _put_synthesis() gets every
+ * input in order, keeps its row, and commits after every PX_PAIRS_BATCH of them. Commits. */
+#define PX_PAIRS_BATCH 64
+PX_API px_status px_pairs_plan(px_pairs *pairs, int64_t planned, px_error *err);
+/* Rows that an earlier run kept, for px_attack_job.known; the caller frees *rows. */
+PX_API px_status px_pairs_attack_rows(const px_pairs *pairs, px_attack_row **rows, int64_t *count,
+                                      px_error *err);
+PX_API px_status px_pairs_synthesis_rows(const px_pairs *pairs, px_synthesis_row **rows,
+                                         int64_t *count, px_error *err);
+
 /* Commits now and then. */
 PX_API px_status px_pairs_put(px_pairs *pairs, const px_pair *pair, px_error *err);
-/* What px_attack_run() made with these options, which are complete (px_attack_complete()). */
+/* What px_attack_run() made with these options, which are complete (px_attack_complete()). An input
+ * that was wrong to begin with, or is of the target's class, is not stored. */
 PX_API px_status px_pairs_put_attack(px_pairs *pairs, const px_attack_options *options,
                                      const px_attack_made *made, px_error *err);
 /* The same of px_synthesize(), which does not tell confidences. */

@@ -134,7 +134,11 @@ PX_API px_status px_campaign_put_coverage(px_campaign *campaign, int64_t step,
 PX_API px_status px_campaign_put_neuron(px_campaign *campaign, const char *measure, int cls,
                                         const char *layer, int64_t index, double score,
                                         px_error *err);
-/* Facts about runs ("executions", "command"): outside of what two equal runs have in common. */
+/* Facts about runs ("executions", "command"): outside of what two equal runs have in common. A run
+ * over a given number of inputs (attack, synthesize) has how many it is to take and how many it has
+ * taken: it is finished when they are the same. */
+#define PX_CAMPAIGN_INPUTS_PLANNED "inputs_planned"
+#define PX_CAMPAIGN_INPUTS_DONE "inputs_done"
 PX_API px_status px_campaign_set(px_campaign *campaign, const char *key, const char *value,
                                  px_error *err);
 PX_API px_status px_campaign_set_int(px_campaign *campaign, const char *key, int64_t value,

@@ -39,6 +39,8 @@ typedef struct px_synthesis_list {
     size_t seeded; /* the first so many are raised, 1..count; 0: all */
 } px_synthesis_list;
 
+typedef struct px_synthesis_row px_synthesis_row;
+
 typedef struct px_synthesis_job { /* everything is borrowed while px_synthesize() runs */
     const px_model *model;
     const px_probe *probe; /* where neurons are read and their gradients start; A.6: tap pre */
@@ -49,9 +51,11 @@ typedef struct px_synthesis_job { /* everything is borrowed while px_synthesize(
     const int64_t *inputs; /* indices into the data set; may repeat */
     const size_t *list_of; /* per input, into `lists`; NULL: the first list for all */
     int64_t count;
+    /* Results of the first so many inputs, from a run that did not get further: they are not made
+     * again, nor handed out, and count like the others; which of their neurons rose is not told. */
+    const px_synthesis_row *known;
+    int64_t known_count;
 } px_synthesis_job;
-
-typedef struct px_synthesis_row px_synthesis_row;
 
 typedef struct px_synthesis_made { /* one input, as it is handed out */
     const px_synthesis_row *row;

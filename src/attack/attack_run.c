@@ -11,8 +11,26 @@
 
 static const size_t CHUNK_BYTES = (size_t)128 << 20; /* pixels that are held at a time */
 
+/* Results are handed out so many at a time: what is lost when a run is killed. Each worker fills
+ * its seats about twice, so that few stand idle at the end of a chunk. */
+enum { CHUNK_LEAST = 64, CHUNK_FILLS = 4 };
+
 /* --- before the run -----------------------------------------------------------------------------
  */
+
+static px_status run_take_known(px_attack *a, const px_attack_job *job, px_error *err)
+{
+    if (job->known_count < 0 || job->known_count > a->count)
+        return px_fail(err, PX_E_USAGE, "%" PRId64 " of %" PRId64 " results are known",
+                       job->known_count, a->count);
+    for (int64_t i = 0; i < job->known_count; i++) {
+        if (job->known[i].input != a->rows[i].input || job->known[i].label != a->rows[i].label)
+            return px_fail(err, PX_E_INPUT, "result %" PRId64 " that is known is of another input",
+                           i);
+        a->rows[i] = job->known[i];
+    }
+    return PX_OK;
+}
 
 static px_status run_rows(px_attack *a, const px_attack_job *job, px_error *err)
 {
@@ -28,7 +46,7 @@ static px_status run_rows(px_attack *a, const px_attack_job *job, px_error *err)
         a->rows[i] = (px_attack_row){
             .input = input, .label = px_dataset_label(job->set, input), .target = -1};
     }
-    return PX_OK;
+    return run_take_known(a, job, err);
 }
 
 static px_status run_check(const pxi_attack_run *run, px_error *err)
@@ -86,8 +104,10 @@ static px_status run_room(pxi_attack_run *run, px_error *err)
 {
     const size_t count = run->rule.count;
     const size_t each = count * (2 * sizeof *run->original + sizeof *run->bytes);
-    const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1));
-    run->room = PX_MAX(PX_MIN(fit, run->out->count), 2 * px_plan_batch(run->plan));
+    const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1)), batch = px_plan_batch(run->plan);
+    const int workers = run->options.threads > 0 ? run->options.threads : px_cpu_count();
+    const int64_t chunk = PX_MAX(CHUNK_FILLS * batch * workers, CHUNK_LEAST);
+    run->room = PX_MAX(PX_MIN(PX_MIN(fit, chunk), run->out->count), 2 * batch);
     run->original = pxi_calloc((size_t)run->room, count * sizeof *run->original);
     run->exact = pxi_calloc((size_t)run->room, count * sizeof *run->exact);
     if (run->out->rounds)
@@ -134,7 +154,7 @@ static px_status run_emit(const pxi_attack_run *run, px_error *err)
 static px_status run_chunks(pxi_attack_run *run, px_pool *pool, px_error *err)
 {
     px_attack *a = run->out;
-    for (run->first = 0; run->first < a->count; run->first += run->room) {
+    for (run->first = run->job->known_count; run->first < a->count; run->first += run->room) {
         run->samples = PX_MIN(run->room, a->count - run->first);
         atomic_store(&run->next, 0);
         atomic_store(&run->done, 0);
@@ -145,6 +165,9 @@ static px_status run_chunks(pxi_attack_run *run, px_pool *pool, px_error *err)
                 *err = run->failure;
             return run->failure.status;
         }
+        if (status == PX_E_CANCELLED)
+            return px_fail(err, status, "interrupted after %" PRId64 " of %" PRId64 " inputs",
+                           run->first, a->count);
         PX_TRY(status);
         const double start = px_clock_s();
         PX_TRY(run_emit(run, err));
@@ -198,8 +221,8 @@ static px_status run_all(pxi_attack_run *run, const px_attack_options *options, 
     PX_TRY(run_check(run, err));
     PX_TRY(run_settings(run, err));
     PX_TRY(run_rows(a, job, err));
-    if (a->count == 0)
-        return PX_OK;
+    if (a->count == job->known_count)
+        return run_some(a, err);
     PX_TRY(run_plan(run, err));
     PX_TRY(run_room(run, err));
     PX_TRY(run_workers(run, err));

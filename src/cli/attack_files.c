@@ -10,8 +10,8 @@ enum { SHEET_MOST = 48, SHEET_COLUMNS = 12 };
 /* --- the campaign -------------------------------------------------------------------------------
  */
 
-px_status attack_campaign_identify(attack_files *f, const px_model *model, int classes,
-                                   const char *settings, int64_t seed, px_error *err)
+px_status attack_campaign_begin(attack_files *f, const px_model *model, int classes,
+                                const char *settings, int64_t seed, px_error *err)
 {
     const px_attack_options *o = &f->options;
     px_json json = {0};
@@ -30,12 +30,16 @@ px_status attack_campaign_identify(attack_files *f, const px_model *model, int c
     px_json_int(&json, "target", o->target);
     px_json_real(&json, "low", o->low);
     px_json_real(&json, "high", o->high);
+    px_json_int(&json, "inputs", f->inputs->count);
     px_preprocess_json(&f->inputs->pre, &json);
     px_json_end(&json);
-    const px_status status = pair_campaign_identify(&f->pairs, f->inputs, o->keep_float, model,
-                                                    classes, px_json_text(&json), seed, err);
+    px_status status = pair_campaign_identify(&f->pairs, f->inputs, o->keep_float, model, classes,
+                                              px_json_text(&json), seed, err);
     px_json_done(&json);
-    return status;
+    if (status == PX_OK)
+        status = px_pairs_plan(f->pairs.pairs, f->inputs->count, err);
+    return status == PX_OK ? px_pairs_attack_rows(f->pairs.pairs, &f->known, &f->known_count, err)
+                           : status;
 }
 
 /* --- the sheet ----------------------------------------------------------------------------------
@@ -132,11 +136,10 @@ px_status attack_files_add(void *context, const px_attack_made *made, px_error *
 {
     attack_files *f = context;
     const px_attack_row *row = made->row;
-    if (row->skipped || row->before < 0 || row->before != row->truth)
-        return PX_OK; /* it was wrong to begin with */
     if (f->pairs.campaign)
         PX_TRY(px_pairs_put_attack(f->pairs.pairs, &f->options, made, err));
-    return f->sheets[1] ? sheet_add(f, made, err) : PX_OK;
+    const bool was_right = !row->skipped && row->before >= 0 && row->before == row->truth;
+    return f->sheets[1] && was_right ? sheet_add(f, made, err) : PX_OK;
 }
 
 px_status attack_files_finish(attack_files *f, const char *sheet, const char *command,
@@ -152,5 +155,6 @@ void attack_files_close(attack_files *f)
     px_sheet_free(f->sheets[0]);
     px_sheet_free(f->sheets[1]);
     pair_campaign_close(&f->pairs);
+    free(f->known);
     free(f->picture);
 }

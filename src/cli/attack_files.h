@@ -12,14 +12,16 @@ typedef struct attack_files {
     const cli_classes *classes;
     px_attack_options options; /* complete */
     pair_campaign pairs;
+    px_attack_row *known; /* results of an earlier run that was stopped */
+    int64_t known_count;
     px_sheet *sheets[2]; /* that reached the goal; others. NULL: none */
     int64_t on_sheet[2];
     uint8_t *picture; /* three of one input, channels together */
 } attack_files;
 
-/* Says what it is about; files->options are there. */
-px_status attack_campaign_identify(attack_files *files, const px_model *model, int classes,
-                                   const char *settings, int64_t seed, px_error *err);
+/* Says what it is about, and reads what is there; files->options are complete. */
+px_status attack_campaign_begin(attack_files *files, const px_model *model, int classes,
+                                const char *settings, int64_t seed, px_error *err);
 /* PX_E_MISMATCH where the inputs are no pictures. */
 px_status attack_sheet_open(attack_files *files, px_error *err);
 

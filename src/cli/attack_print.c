@@ -83,10 +83,14 @@ void attack_print(const attack_report *r)
                100 * s->exact.robust_accuracy, 100 * s->exact.success);
     printf("\ndistances are of inputs that were right before and reach the goal, in scaled units\n"
            "%.4g queries per input (%.4g forward, %.4g backward); %.3g s, %.0f inputs/s",
-           s->queries, s->forwards, s->backwards, s->seconds, (double)s->count / s->seconds);
+           s->queries, s->forwards, s->backwards, s->seconds,
+           (double)(px_attack_count(r->attack) - r->known) / s->seconds);
     if (r->to || r->sheet)
         printf(", and %.3g s for files", s->emit_seconds);
     printf("\n");
+    if (r->known)
+        printf("%s of %s inputs were there from an earlier run\n", cli_number(r->known, robust),
+               cli_number(px_attack_count(r->attack), count));
     if (r->to)
         printf("%s: a campaign; see 'plexor status', 'plexor export', or use it as data\n", r->to);
 }

@@ -12,6 +12,7 @@ typedef struct attack_report {
     px_attack_summary sum;
     const char *goal;       /* as --target has it; NULL: any wrong class */
     const char *settings;   /* of the method, as a text; "": it has none */
+    int64_t known;          /* inputs that an earlier run attacked */
     const char *to, *sheet; /* files; NULL: none */
 } attack_report;
 

@@ -13,7 +13,8 @@ typedef struct attack_args {
     cli_workers workers;
     cli_output output;
     cli_list settings;
-    const char *method, *norm, *eps, *step_size, *target, *range, *store, *to, *sheet;
+    pair_place place;
+    const char *method, *norm, *eps, *step_size, *target, *range, *store, *sheet;
     int64_t steps, restarts;
     bool all_steps, stop_early, no_random;
 } attack_args;
@@ -107,12 +108,12 @@ static px_status work_files(attack_work *w, px_attack_options *o, px_error *err)
     f->inputs = &w->inputs;
     f->classes = &w->classes;
     f->options = *o;
-    if (w->a->to)
-        PX_TRY(attack_campaign_identify(f, w->model, w->scores.classes, w->settings,
-                                        w->a->data.seed, err));
+    if (f->pairs.campaign)
+        PX_TRY(attack_campaign_begin(f, w->model, w->scores.classes, w->settings, w->a->data.seed,
+                                     err));
     if (w->a->sheet)
         PX_TRY(attack_sheet_open(f, err));
-    if (w->a->to || w->a->sheet) {
+    if (f->pairs.campaign || w->a->sheet) {
         o->emit = attack_files_add;
         o->emit_context = f;
     }
@@ -121,12 +122,18 @@ static px_status work_files(attack_work *w, px_attack_options *o, px_error *err)
 
 static px_status work_run(attack_work *w, px_attack_options o, px_error *err)
 {
-    const px_attack_job job = {.model = w->model, .set = w->inputs.set, .pre = &w->inputs.pre};
+    const px_attack_job job = {.model = w->model,
+                               .set = w->inputs.set,
+                               .pre = &w->inputs.pre,
+                               .known = w->files.known,
+                               .known_count = w->files.known_count};
     cli_progress progress = cli_progress_start("attack");
     o.progress = cli_progress_tick;
     o.progress_context = &progress;
     const px_status status = px_attack_run(&job, &o, &w->attack, err);
     cli_progress_end(&progress);
+    if (status != PX_OK)
+        pair_campaign_stopped(&w->files.pairs, err);
     return status;
 }
 
@@ -167,8 +174,8 @@ static px_status work_all(attack_work *w, const char *path, int argc, char **arg
 {
     const attack_args *a = w->a;
     px_attack_options options;
-    if (a->to)
-        PX_TRY(pair_campaign_open(&w->files.pairs, a->to, err));
+    if (a->place.folder)
+        PX_TRY(pair_campaign_open(&w->files.pairs, w->self, &a->place, err));
     PX_TRY(cli_model_load(w->self, path, &w->model, err));
     PX_TRY(px_model_scores(w->model, &w->scores, err));
     PX_TRY(cli_inputs_open(w->model, &a->data, &w->inputs, err));
@@ -181,7 +188,8 @@ static px_status work_all(attack_work *w, const char *path, int argc, char **arg
                               .attack = w->attack,
                               .goal = a->target,
                               .settings = w->settings,
-                              .to = a->to,
+                              .known = w->files.known_count,
+                              .to = a->place.folder,
                               .sheet = a->sheet};
     PX_TRY(px_attack_sum(w->attack, &report->sum, err));
     work_notes(w, &report->sum);
@@ -250,7 +258,9 @@ static int attack_run(const cli_command *self, int argc, char **argv)
         CLI_RANGE_OPTION(&a.range),
         CLI_STRING(0, "store", &a.store, "auto|float",
                    "float: do not round the results of 8-bit data"),
-        CLI_STRING('o', "output", &a.to, "FOLDER", "a new campaign with originals and results"),
+        CLI_STRING('o', "output", &a.place.folder, "FOLDER",
+                   "a new campaign with originals and results"),
+        CLI_PAIR_OPTIONS(&a.place),
         CLI_STRING(0, "sheet", &a.sheet, "FILE.png",
                    "a contact sheet: original, attacked, ten times the difference"),
         CLI_WORKER_OPTIONS(&a.workers),
@@ -266,6 +276,11 @@ static int attack_run(const cli_command *self, int argc, char **argv)
         return cli_usage_error(self, "--all-steps and --stop-early exclude each other");
     if (strcmp(a.store, "auto") != 0 && strcmp(a.store, "float") != 0)
         return cli_usage_error(self, "--store '%.60s': expected auto or float", a.store);
+    if (!pair_place_check(self, &a.place, a.place.folder != NULL))
+        return CLI_BAD_INPUT;
+    if (a.place.resume && a.sheet)
+        return cli_usage_error(self, "--sheet shows what one run makes; 'plexor export --format "
+                                     "sheet' draws what is in a campaign");
     px_error err = {0};
     attack_report report;
     attack_work work = {.self = self, .a = &a};
@@ -292,7 +307,8 @@ const cli_command cli_command_attack = {
         "Inputs without a label are attacked away from what the network says they are.\n"
         "-o makes a campaign: originals are its seeds, results its faults (or kept inputs, where "
         "the network stayed right). Inputs that were wrong to begin with are counted but not "
-        "stored.",
+        "stored. A run that was stopped, by Ctrl-C or worse, goes on with --resume and ends as if "
+        "it had not been.",
     .examples =
         "plexor attack net.onnx --data digits --method pgd --eps 8/255 --steps 20\n"
         "plexor attack net.onnx --data digits --method fgsm --eps 0.1 --target next --json\n"

@@ -55,6 +55,14 @@ static void status_print(px_campaign *campaign, const px_campaign_counts *counts
     else
         snprintf(text, sizeof text, "nobody works on it");
     status_line(table, px_campaign_folder(campaign), text);
+    const double planned = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_PLANNED, -1.0);
+    const double done = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_DONE, 0.0);
+    if (planned >= 0.0) {
+        snprintf(text, sizeof text,
+                 done < planned ? "%s of %s, unfinished; --resume goes on" : "%s of %s",
+                 cli_number((int64_t)done, a), cli_number((int64_t)planned, b));
+        status_line(table, "inputs", text);
+    }
     if (!isnan(counts->seconds))
         status_line(table, "run time", cli_duration(counts->seconds, a));
     snprintf(text, sizeof text, "%s", cli_number(counts->executions, a));
@@ -90,6 +98,13 @@ static void status_json(px_campaign *campaign, const px_campaign_counts *counts,
                         long writer, px_json *json)
 {
     px_json_string(json, "campaign", px_campaign_folder(campaign));
+    const double planned = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_PLANNED, -1.0);
+    const double done = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_DONE, 0.0);
+    if (planned >= 0.0) {
+        px_json_int(json, "inputs_planned", (int64_t)planned);
+        px_json_int(json, "inputs_done", (int64_t)done);
+        px_json_bool(json, "finished", done >= planned);
+    }
     px_json_int(json, "executions", counts->executions);
     px_json_int(json, "seeds", counts->seeds);
     px_json_int(json, "outputs", counts->outputs);

@@ -14,7 +14,8 @@ typedef struct synthesize_args {
     cli_neurons neurons;
     cli_workers workers;
     cli_output output;
-    const char *suspicious, *measure, *step, *distance, *range, *store, *to;
+    pair_place place;
+    const char *suspicious, *measure, *step, *distance, *range, *store;
     int64_t k, iterations, draw, pictures;
     double star, theta;
     bool per_class, pooled, absolute;
@@ -219,7 +220,7 @@ static px_status work_options(const synthesize_work *w, px_synthesis_options *ou
 static px_status work_make(synthesize_work *w, px_synthesis_options options,
                            px_synthesis_folder **folder, px_error *err)
 {
-    const px_synthesis_job job = {
+    px_synthesis_job job = {
         .model = w->model,
         .probe = w->probe,
         .set = w->inputs.set,
@@ -231,12 +232,20 @@ static px_status work_make(synthesize_work *w, px_synthesis_options options,
         .count = w->count,
     };
     if (w->campaign.pairs.campaign) {
-        PX_TRY(synthesize_campaign_begin(&w->campaign, &w->inputs, &options, w->model,
-                                         w->scores.classes, w->suspects, w->a->k, w->a->data.seed,
-                                         err));
+        const synthesize_about about = {.inputs = &w->inputs,
+                                        .options = &options,
+                                        .model = w->model,
+                                        .classes = w->scores.classes,
+                                        .suspects = w->suspects,
+                                        .k = w->a->k,
+                                        .seed = w->a->data.seed,
+                                        .job = &job};
+        PX_TRY(synthesize_campaign_begin(&w->campaign, &about, err));
+        job.known = w->campaign.known;
+        job.known_count = w->campaign.known_count;
         options.emit = synthesize_campaign_add;
         options.emit_context = &w->campaign;
-    } else if (w->a->to) {
+    } else if (w->a->place.folder) {
         enum { SHEET = 48 };
         const px_synthesis_folder_options how = {
             .pictures = w->a->pictures > 0 ? w->a->pictures : -1,
@@ -244,8 +253,8 @@ static px_status work_make(synthesize_work *w, px_synthesis_options options,
             .title = "original, synthesised, ten times the difference",
             .absolute = w->a->absolute,
         };
-        PX_TRY(px_synthesis_folder_new(w->a->to, w->inputs.set, &w->inputs.pre, &options, w->count,
-                                       &how, folder, err));
+        PX_TRY(px_synthesis_folder_new(w->a->place.folder, w->inputs.set, &w->inputs.pre, &options,
+                                       w->count, &how, folder, err));
         options.emit = px_synthesis_folder_add;
         options.emit_context = *folder;
     }
@@ -254,6 +263,8 @@ static px_status work_make(synthesize_work *w, px_synthesis_options options,
     options.progress_context = &progress;
     const px_status status = px_synthesize(&job, &options, &w->synthesis, err);
     cli_progress_end(&progress);
+    if (status != PX_OK)
+        pair_campaign_stopped(&w->campaign.pairs, err);
     return status;
 }
 
@@ -265,8 +276,8 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
     px_synthesis_folder *folder = NULL;
     cli_data data = a->data;
     data.limit = 0; /* spectra use all of the data */
-    if (synthesize_is_campaign(a->to))
-        PX_TRY(pair_campaign_open(&w->campaign.pairs, a->to, err));
+    if (synthesize_is_campaign(a->place.folder))
+        PX_TRY(pair_campaign_open(&w->campaign.pairs, w->self, &a->place, err));
     PX_TRY(cli_model_load(w->self, path, &w->model, err));
     PX_TRY(px_model_scores(w->model, &w->scores, err));
     PX_TRY(cli_inputs_open(w->model, &data, &w->inputs, err));
@@ -286,7 +297,8 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
         .targets = &w->targets,
         .k = a->k,
         .right = w->right,
-        .to = a->to,
+        .known = w->campaign.known_count,
+        .to = a->place.folder,
     };
     if (status == PX_OK) {
         px_json_object(json, NULL);
@@ -317,7 +329,7 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
 
 static void work_done(synthesize_work *w)
 {
-    pair_campaign_close(&w->campaign.pairs);
+    synthesize_campaign_close(&w->campaign);
     px_synthesis_free(w->synthesis);
     free(w->list_of);
     free(w->chosen);
@@ -372,8 +384,9 @@ static int synthesize_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "pictures", &a.pictures, "N", 0, 9e15,
                 "at most so many PNG files of each kind; 0: of all inputs"),
         CLI_FLAG(0, "absolute", &a.absolute, "differences without their sign, black is none"),
-        CLI_STRING('o', "output", &a.to, "FOLDER",
+        CLI_STRING('o', "output", &a.place.folder, "FOLDER",
                    "where inputs, pictures and tables go; NAME.campaign: a campaign"),
+        CLI_PAIR_OPTIONS(&a.place),
         CLI_WORKER_OPTIONS(&a.workers),
         CLI_OUTPUT_OPTIONS(&a.output),
         CLI_END,
@@ -387,6 +400,8 @@ static int synthesize_run(const cli_command *self, int argc, char **argv)
         return cli_usage_error(self, "--per-class and --pooled exclude each other");
     if (strcmp(a.store, "auto") != 0 && strcmp(a.store, "float") != 0)
         return cli_usage_error(self, "--store '%.60s': expected auto or float", a.store);
+    if (!pair_place_check(self, &a.place, synthesize_is_campaign(a.place.folder)))
+        return CLI_BAD_INPUT;
     px_error err = {0};
     px_json json = {0};
     synthesize_report report;

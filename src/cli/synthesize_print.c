@@ -71,7 +71,12 @@ static void print_table(const synthesize_report *r)
 static void print_time(const synthesize_report *r)
 {
     const px_synthesis_summary s = px_synthesis_sum(r->synthesis);
-    const double ms = 1000.0 / (double)s.count;
+    char known[CLI_NUMBER_TEXT], count[CLI_NUMBER_TEXT];
+    const double ms = 1000.0 / (double)(s.count - r->known);
+    if (s.count == r->known) {
+        printf("\nall %s inputs were there from an earlier run\n", cli_number(s.count, count));
+        return;
+    }
     printf("\n%.3g ms per input on one worker: forward %.3g, backward %.3g, judging %.3g, the rest "
            "%.3g; %.3g s in all",
            ms * (s.forward_seconds + s.backward_seconds + s.judge_seconds + s.other_seconds),
@@ -80,6 +85,9 @@ static void print_time(const synthesize_report *r)
     if (r->to)
         printf(", and %.3g s for files", s.emit_seconds);
     printf("\n");
+    if (r->known)
+        printf("%s of %s inputs were there from an earlier run\n", cli_number(r->known, known),
+               cli_number(s.count, count));
 }
 
 void synthesize_print(const synthesize_report *r)

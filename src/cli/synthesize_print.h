@@ -14,6 +14,7 @@ typedef struct synthesize_report {
     const px_synthesis *synthesis;
     const px_synthesis_targets *targets;
     int64_t k, right; /* right: inputs that the network gets right */
+    int64_t known;    /* inputs that an earlier run made */
     const char *to;   /* the folder; NULL: nothing is written */
 } synthesize_report;
 

@@ -158,6 +158,8 @@ px_status px_minimized_campaign(px_campaign *from, const px_minimized *minimized
                                 const char *folder, px_error *err)
 {
     save_job job = {.from = from};
+    if (px_campaign_is(folder)) /* there is nothing to go on with: it is made in one go */
+        return px_fail(err, PX_E_USAGE, "'%s' holds a campaign; name another folder", folder);
     px_status status = px_campaign_open(folder, PX_CAMPAIGN_CREATE, &job.to, err);
     if (status == PX_OK)
         status = save_work(&job, minimized, err);

@@ -1,12 +1,22 @@
-/* src/generate/pairs.c - originals and what became of them, written into a campaign */
+/* src/generate/pairs.c - originals and what became of them, written into a campaign
+ *
+ * A run that can be gone on with keeps the row of every input, in states named after their first
+ * one ("rows 00000064"). States, pixels and counts of a batch are committed together, and batches
+ * begin at multiples of their size: so a run that was killed and gone on with ends with the same
+ * bytes as one that was not.
+ */
 #include "base/memory.h"
+#include "generate/pair_rows.h"
 #include "generate/seed_names.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/pairs.h>
+#include <plexor/system.h>
 #include <plexor/text.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { COMMIT_EVERY = 256 };
 
@@ -18,6 +28,12 @@ struct px_pairs {
     double unit;                /* of a stored float, in raw values */
     void *pixels, *seed_pixels; /* of one input each, in the campaign's type */
     int64_t put, executions;
+
+    /* Of a run with a plan. */
+    int64_t planned, done; /* inputs; planned 0: there is no plan */
+    double begun_s, before_s;
+    uint8_t *rows; /* of the batch, packed */
+    size_t row_bytes;
 };
 
 px_status px_pairs_new(px_campaign *campaign, const px_dataset *set, const px_preprocess *pre,
@@ -58,8 +74,138 @@ void px_pairs_free(px_pairs *p)
         return;
     free(p->pixels);
     free(p->seed_pixels);
+    free(p->rows);
     free(p);
 }
+
+/* --- runs with a plan ---------------------------------------------------------------------------
+ */
+
+typedef char rows_name[32];
+
+static const char *rows_at(int64_t first, rows_name name)
+{
+    snprintf(name, sizeof(rows_name), "rows %08" PRId64, first);
+    return name;
+}
+
+px_status px_pairs_plan(px_pairs *p, int64_t planned, px_error *err)
+{
+    const double unknown = -1.0;
+    const size_t widest = PX_MAX(pxi_attack_row_bytes(), pxi_synthesis_row_bytes());
+    const double before = px_campaign_get_real(p->campaign, PX_CAMPAIGN_INPUTS_PLANNED, unknown);
+    if (planned < 1)
+        return px_fail(err, PX_E_USAGE, "there are no inputs to take");
+    if (before >= 0.0 && before != (double)planned)
+        return px_fail(err, PX_E_MISMATCH, "'%s' is of %.0f inputs, not of %" PRId64,
+                       px_campaign_folder(p->campaign), before, planned);
+    p->rows = pxi_calloc(PX_PAIRS_BATCH, widest);
+    if (!p->rows)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    p->planned = planned;
+    p->done = (int64_t)px_campaign_get_real(p->campaign, PX_CAMPAIGN_INPUTS_DONE, 0.0);
+    p->executions = (int64_t)px_campaign_get_real(p->campaign, "executions", 0.0);
+    p->before_s = px_campaign_get_real(p->campaign, "seconds", 0.0);
+    p->begun_s = px_clock_s();
+    if (p->done < 0 || p->done > planned || (p->done < planned && p->done % PX_PAIRS_BATCH != 0))
+        return px_fail(err, PX_E_INPUT,
+                       "'%s': says that %" PRId64 " of %" PRId64 " inputs are done",
+                       px_campaign_folder(p->campaign), p->done, planned);
+    if (before >= 0.0)
+        return PX_OK;
+    PX_TRY(px_campaign_set_int(p->campaign, PX_CAMPAIGN_INPUTS_PLANNED, planned, err));
+    PX_TRY(px_campaign_set_int(p->campaign, PX_CAMPAIGN_INPUTS_DONE, 0, err));
+    return px_campaign_commit(p->campaign, err);
+}
+
+/* Room for the row of the next input; NULL: rows are not kept. */
+static uint8_t *plan_row(px_pairs *p, size_t bytes)
+{
+    p->row_bytes = bytes;
+    return p->planned ? p->rows + (size_t)(p->done % PX_PAIRS_BATCH) * bytes : NULL;
+}
+
+/* The next input is there, with its row. */
+static px_status plan_step(px_pairs *p, px_error *err)
+{
+    rows_name name;
+    if (!p->planned)
+        return PX_OK;
+    p->done++;
+    const int64_t in_batch = p->done % PX_PAIRS_BATCH;
+    if (in_batch != 0 && p->done < p->planned)
+        return PX_OK;
+    const size_t count = in_batch ? (size_t)in_batch : PX_PAIRS_BATCH;
+    PX_TRY(px_campaign_put_blob(p->campaign, rows_at(p->done - (int64_t)count, name), p->rows,
+                                count * p->row_bytes, err));
+    PX_TRY(px_campaign_set_int(p->campaign, PX_CAMPAIGN_INPUTS_DONE, p->done, err));
+    PX_TRY(px_campaign_set_int(p->campaign, "executions", p->executions, err));
+    PX_TRY(
+        px_campaign_set_real(p->campaign, "seconds", p->before_s + px_clock_s() - p->begun_s, err));
+    return px_campaign_commit(p->campaign, err);
+}
+
+/* The packed rows of all inputs that are done; the caller frees *out. */
+static px_status plan_read(const px_pairs *p, size_t row_bytes, uint8_t **out, px_error *err)
+{
+    uint8_t *all = pxi_calloc((size_t)PX_MAX(p->done, 1), row_bytes);
+    px_status status = all ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int64_t first = 0; first < p->done && status == PX_OK; first += PX_PAIRS_BATCH) {
+        const size_t want = (size_t)PX_MIN(p->done - first, PX_PAIRS_BATCH) * row_bytes;
+        void *bytes = NULL;
+        size_t size = 0;
+        rows_name name;
+        status = px_campaign_get_blob(p->campaign, rows_at(first, name), &bytes, &size, err);
+        if (status == PX_OK && (!bytes || size != want))
+            status = px_fail(err, PX_E_INPUT, "'%s': '%s' is not readable",
+                             px_campaign_folder(p->campaign), name);
+        if (status == PX_OK)
+            memcpy(all + (size_t)first * row_bytes, bytes, size);
+        free(bytes);
+    }
+    if (status == PX_OK)
+        *out = all;
+    else
+        free(all);
+    return status;
+}
+
+px_status px_pairs_attack_rows(const px_pairs *p, px_attack_row **rows, int64_t *count,
+                               px_error *err)
+{
+    const size_t each = pxi_attack_row_bytes();
+    uint8_t *bytes = NULL;
+    PX_TRY(plan_read(p, each, &bytes, err));
+    px_attack_row *out = pxi_calloc((size_t)PX_MAX(p->done, 1), sizeof *out);
+    for (int64_t i = 0; out && i < p->done; i++)
+        pxi_attack_row_unpack(bytes + (size_t)i * each, &out[i]);
+    free(bytes);
+    if (!out)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    *rows = out;
+    *count = p->done;
+    return PX_OK;
+}
+
+px_status px_pairs_synthesis_rows(const px_pairs *p, px_synthesis_row **rows, int64_t *count,
+                                  px_error *err)
+{
+    const size_t each = pxi_synthesis_row_bytes();
+    uint8_t *bytes = NULL;
+    PX_TRY(plan_read(p, each, &bytes, err));
+    px_synthesis_row *out = pxi_calloc((size_t)PX_MAX(p->done, 1), sizeof *out);
+    for (int64_t i = 0; out && i < p->done; i++)
+        pxi_synthesis_row_unpack(bytes + (size_t)i * each, &out[i]);
+    free(bytes);
+    if (!out)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    *rows = out;
+    *count = p->done;
+    return PX_OK;
+}
+
+/* --- pairs --------------------------------------------------------------------------------------
+ */
 
 static void pairs_pixels(const px_pairs *p, void *to, const float *values, const uint8_t *bytes)
 {
@@ -104,7 +250,8 @@ px_status px_pairs_put(px_pairs *p, const px_pair *pair, px_error *err)
         PX_TRY(px_closeness_measure(NULL, 0, &identity.shape, identity.dtype, p->seed_pixels,
                                     p->pixels, &in.near, err));
     PX_TRY(px_campaign_put(p->campaign, &in, p->pixels, NULL, err));
-    return ++p->put % COMMIT_EVERY == 0 ? px_campaign_commit(p->campaign, err) : PX_OK;
+    const bool due = ++p->put % COMMIT_EVERY == 0 && !p->planned;
+    return due ? px_campaign_commit(p->campaign, err) : PX_OK;
 }
 
 /* With the chain, which is done with afterwards. */
@@ -122,6 +269,11 @@ px_status px_pairs_put_attack(px_pairs *p, const px_attack_options *o, const px_
 {
     const px_attack_row *row = made->row;
     const px_attack_form *form = &row->stored;
+    uint8_t *kept = plan_row(p, pxi_attack_row_bytes());
+    if (kept)
+        pxi_attack_row_pack(row, kept);
+    if (row->skipped || row->before < 0 || row->before != row->truth)
+        return plan_step(p, err);
     char number[PX_REAL_TEXT];
     px_text chain = {0};
     px_text_format(&chain, "{\"method\":\"%s\",\"norm\":\"%s\"", o->method, px_norm_name(o->norm));
@@ -148,7 +300,8 @@ px_status px_pairs_put_attack(px_pairs *p, const px_attack_options *o, const px_
         .exact = made->exact,
         .bytes = made->bytes,
     };
-    return put_chained(p, &pair, &chain, err);
+    PX_TRY(put_chained(p, &pair, &chain, err));
+    return plan_step(p, err);
 }
 
 px_status px_pairs_put_synthesis(px_pairs *p, const px_synthesis_options *o,
@@ -157,7 +310,10 @@ px_status px_pairs_put_synthesis(px_pairs *p, const px_synthesis_options *o,
 {
     const px_synthesis_row *row = made->row;
     char step[PX_REAL_TEXT], distance[PX_REAL_TEXT];
+    uint8_t *kept = plan_row(p, pxi_synthesis_row_bytes());
     px_text chain = {0};
+    if (kept)
+        pxi_synthesis_row_pack(row, kept);
     px_pair pair = {
         .input = row->input,
         .label = row->label,
@@ -181,7 +337,8 @@ px_status px_pairs_put_synthesis(px_pairs *p, const px_synthesis_options *o,
                    ",\"step\":%s,\"distance\":%s,\"iterations\":%" PRId64 "}",
                    row->neurons, px_real_text(o->step, step), px_real_text(o->distance, distance),
                    o->iterations);
-    return put_chained(p, &pair, &chain, err);
+    PX_TRY(put_chained(p, &pair, &chain, err));
+    return plan_step(p, err);
 }
 
 px_status px_pairs_finish(px_pairs *p, const char *command, double seconds, px_error *err)
@@ -189,6 +346,6 @@ px_status px_pairs_finish(px_pairs *p, const char *command, double seconds, px_e
     PX_TRY(px_campaign_set(p->campaign, "command", command, err));
     PX_TRY(px_campaign_set_int(p->campaign, "executions", p->executions, err));
     if (!isnan(seconds))
-        PX_TRY(px_campaign_set_real(p->campaign, "seconds", seconds, err));
+        PX_TRY(px_campaign_set_real(p->campaign, "seconds", p->before_s + seconds, err));
     return px_campaign_commit(p->campaign, err);
 }

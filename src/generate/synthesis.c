@@ -12,6 +12,9 @@
 
 static const size_t CHUNK_BYTES = (size_t)64 << 20; /* pixels that are held at a time */
 
+/* Results are handed out so many at a time: what is lost when a run is killed. */
+enum { CHUNK_LEAST = 64, CHUNK_BATCHES = 4 };
+
 /* --- settings -----------------------------------------------------------------------------------
  */
 
@@ -73,6 +76,22 @@ static px_status job_check_lists(const px_synthesis_job *job, px_error *err)
     return PX_OK;
 }
 
+static px_status synthesis_take_known(px_synthesis *s, const px_synthesis_job *job, px_error *err)
+{
+    if (job->known_count < 0 || job->known_count > s->count)
+        return px_fail(err, PX_E_USAGE, "%" PRId64 " of %" PRId64 " results are known",
+                       job->known_count, s->count);
+    for (int64_t i = 0; i < job->known_count; i++) {
+        const px_synthesis_row *known = &job->known[i], *row = &s->rows[i];
+        if (known->input != row->input || known->label != row->label || known->list != row->list ||
+            known->neurons != row->neurons)
+            return px_fail(err, PX_E_INPUT, "result %" PRId64 " that is known is of another input",
+                           i);
+        s->rows[i] = *known;
+    }
+    return PX_OK;
+}
+
 /* Room for the results, with what is known beforehand. */
 static px_status synthesis_init(px_synthesis *s, const px_synthesis_job *job, px_error *err)
 {
@@ -97,6 +116,7 @@ static px_status synthesis_init(px_synthesis *s, const px_synthesis_job *job, px
         };
         s->rose_at[i + 1] = s->rose_at[i] + neurons->count;
     }
+    PX_TRY(synthesis_take_known(s, job, err));
     s->rose = pxi_calloc(PX_MAX(s->rose_at[s->count], 1), sizeof *s->rose);
     return s->rose ? PX_OK
                    : px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", s->count);
@@ -153,7 +173,10 @@ static px_status run_room(pxi_synthesis_run *run, px_error *err)
     const size_t each = count * (2 * sizeof *run->original + sizeof *run->bytes);
     const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1)) / batch * batch;
     const int64_t need = (run->out->count + batch - 1) / batch * batch;
-    run->room = PX_MAX(PX_MIN(fit, need), batch);
+    const int workers = run->out->options.threads > 0 ? run->out->options.threads : px_cpu_count();
+    const int64_t chunk =
+        PX_MAX(CHUNK_BATCHES * workers, (CHUNK_LEAST + batch - 1) / batch) * batch;
+    run->room = PX_MAX(PX_MIN(PX_MIN(fit, chunk), need), batch);
     run->original = pxi_calloc((size_t)run->room, count * sizeof *run->original);
     run->exact = pxi_calloc((size_t)run->room, count * sizeof *run->exact);
     run->spent = pxi_calloc((size_t)(run->room / batch), sizeof *run->spent);
@@ -197,11 +220,15 @@ static px_status run_chunks(pxi_synthesis_run *run, px_error *err)
 {
     px_synthesis *s = run->out;
     const int64_t batches = run->room / px_plan_batch(run->plan);
-    for (run->first = 0; run->first < s->count; run->first += run->room) {
+    for (run->first = run->job->known_count; run->first < s->count; run->first += run->room) {
         const int64_t samples = PX_MIN(run->room, s->count - run->first);
         memset(run->spent, 0, (size_t)batches * sizeof *run->spent);
-        PX_TRY(px_plan_run(run->plan, s->options.threads, samples, pxi_synthesis_batch, run,
-                           run_tick, run, err));
+        const px_status status = px_plan_run(run->plan, s->options.threads, samples,
+                                             pxi_synthesis_batch, run, run_tick, run, err);
+        if (status == PX_E_CANCELLED)
+            return px_fail(err, status, "interrupted after %" PRId64 " of %" PRId64 " inputs",
+                           run->first, s->count);
+        PX_TRY(status);
         for (int64_t b = 0; b < batches; b++)
             for (int t = 0; t < SYNTHESIS_TIMES; t++)
                 s->spent[t] += run->spent[b][t];
@@ -227,7 +254,7 @@ static px_status run_all(pxi_synthesis_run *run, const px_synthesis_options *opt
     const pxi_pixel_bounds bounds = pxi_synthesis_bounds(&s->options);
     pxi_pixel_rule_init(&run->rule, job->set, job->pre, &bounds);
     run->wide = px_probe_neuron_count(job->probe);
-    if (s->count == 0)
+    if (s->count == job->known_count)
         return PX_OK;
     PX_TRY(run_values(run, err));
     PX_TRY(run_plan(run, err));
