@@ -71,9 +71,10 @@ static void info_print_layers(const info *in)
         return;
     }
     printf("\n%s\n", px_probe_describe(in->probe));
-    cli_table *table = cli_table_new("rlllr");
-    static const char *const titles[] = {"#", "LAYER", "KIND", "SHAPE", "NEURONS"};
-    for (size_t i = 0; i < 5; i++)
+    const px_graph *graph = px_model_graph(in->model);
+    cli_table *table = cli_table_new("rlllrl");
+    static const char *const titles[] = {"#", "LAYER", "KIND", "SHAPE", "NEURONS", "TENSOR"};
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         cli_table_cell(table, "%s", titles[i]);
     for (size_t i = 0; i < px_probe_layer_count(in->probe); i++) {
         const px_layer *layer = px_probe_layer(in->probe, i);
@@ -82,6 +83,7 @@ static void info_print_layers(const info *in)
         cli_table_cell(table, "%s", px_layer_kind_name(layer->kind));
         cli_table_cell(table, "%s", px_shape_text(&layer->shape, shape));
         cli_table_cell(table, "%s", cli_number(layer->neuron_count, number));
+        cli_table_cell(table, "%s", graph->values[layer->tap_value].name);
     }
     cli_table_print_free(table, "  ");
 }
@@ -196,6 +198,7 @@ static void info_json_layers(const info *in, px_json *json)
         const px_layer *layer = px_probe_layer(in->probe, i);
         px_json_object(json, NULL);
         px_json_string(json, "name", layer->name);
+        px_json_string(json, "tensor", px_model_graph(in->model)->values[layer->tap_value].name);
         px_json_int(json, "position", layer->position);
         px_json_string(json, "kind", px_layer_kind_name(layer->kind));
         px_json_array(json, "shape"); /* of one input */

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MERGE_MOST = 1024 };
-
 static int merge_order(const void *a, const void *b)
 {
     const int64_t x = px_cover_first(*(px_cover *const *)a),
@@ -65,27 +63,10 @@ static int merge_spectra(const cli_command *self, const char *const *paths, size
     return rc;
 }
 
-static int merge_run(const cli_command *self, int argc, char **argv)
+static int merge_covers(const cli_command *self, const char *const *paths, size_t count,
+                        const char *to, bool as_json)
 {
-    static const char *paths[MERGE_MOST];
-    cli_output output = {0};
-    const char *to = NULL;
-    const cli_option options[] = {
-        CLI_STRING('o', "output", &to, "FILE", "the sum of all states"),
-        CLI_OUTPUT_OPTIONS(&output),
-        CLI_END,
-    };
-    const int stop = cli_parse(self, argc, argv, options, paths, 1, MERGE_MOST);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "output", to))
-        return CLI_BAD_INPUT;
     px_error err = {0};
-    size_t count = 0;
-    while (count < MERGE_MOST && paths[count])
-        count++;
-    if (px_spectrum_is_file(paths[0]))
-        return merge_spectra(self, paths, count, to, output.json);
     px_cover **covers = calloc(count, sizeof *covers);
     px_status status = covers ? PX_OK : px_fail(&err, PX_E_NOMEM, "out of memory");
     for (size_t i = 0; i < count && status == PX_OK; i++)
@@ -95,7 +76,7 @@ static int merge_run(const cli_command *self, int argc, char **argv)
     int rc = CLI_DONE;
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
-    } else if (output.json) {
+    } else if (as_json) {
         px_json json = {0};
         cli_json_open(&json);
         px_json_string(&json, "output", to);
@@ -109,6 +90,32 @@ static int merge_run(const cli_command *self, int argc, char **argv)
     for (size_t i = 0; covers && i < count; i++)
         px_cover_free(covers[i]);
     free(covers);
+    return rc;
+}
+
+static int merge_run(const cli_command *self, int argc, char **argv)
+{
+    cli_output output = {0};
+    const char *to = NULL;
+    const char **paths = calloc((size_t)argc + 1, sizeof *paths); /* as many as there can be */
+    const cli_option options[] = {
+        CLI_STRING('o', "output", &to, "FILE", "the sum of all states"),
+        CLI_OUTPUT_OPTIONS(&output),
+        CLI_END,
+    };
+    if (!paths)
+        return cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"});
+    int rc = cli_parse(self, argc, argv, options, paths, 1, argc);
+    if (rc == CLI_GO && !cli_require(self, "output", to))
+        rc = CLI_BAD_INPUT;
+    if (rc == CLI_GO) {
+        size_t count = 0;
+        while (paths[count])
+            count++;
+        rc = px_spectrum_is_file(paths[0]) ? merge_spectra(self, paths, count, to, output.json)
+                                           : merge_covers(self, paths, count, to, output.json);
+    }
+    free(paths);
     return rc;
 }
 

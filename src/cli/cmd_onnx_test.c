@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEST_MOST_FOLDERS = 64, TEST_DEPTH = 4 };
+enum { TEST_DEPTH = 4 };
 
 typedef struct test_list { /* folders with a model.onnx, and what came of them */
     char **folders;
@@ -194,7 +194,7 @@ static int onnx_test_run(const cli_command *self, int argc, char **argv)
     cli_output output = {0};
     double rtol = 1e-3, atol = 1e-7;
     bool verbose = false;
-    const char *words[TEST_MOST_FOLDERS + 1] = {NULL};
+    const char **words = calloc((size_t)argc + 1, sizeof *words); /* as many as there can be */
     const cli_option options[] = {
         CLI_REAL(0, "rtol", &rtol, "X", 0, 1, "relative tolerance"),
         CLI_REAL(0, "atol", &atol, "X", 0, 1, "absolute tolerance"),
@@ -202,13 +202,15 @@ static int onnx_test_run(const cli_command *self, int argc, char **argv)
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, words, 1, TEST_MOST_FOLDERS);
-    if (stop != CLI_GO)
-        return stop;
-
+    if (!words)
+        return cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"});
+    const int stop = cli_parse(self, argc, argv, options, words, 1, argc);
     px_error err = {0};
     test_list list = {0};
-    int rc = CLI_DONE;
+    int rc = stop;
+    if (stop != CLI_GO)
+        goto done;
+    rc = CLI_DONE;
     if (list_find(&list, words, &err) != PX_OK) {
         rc = cli_fail(self, &err);
         goto done;
@@ -232,6 +234,7 @@ static int onnx_test_run(const cli_command *self, int argc, char **argv)
         rc = CLI_CHECK_FAILED;
 done:
     list_done(&list);
+    free(words);
     return rc;
 }
 

@@ -1,5 +1,6 @@
 /* src/cli/cmd_run.c - plexor run MODEL --input x.npy -o y.npy */
 #include "cli/cli_array.h"
+#include "cli/run_expect.h"
 
 #include <plexor/system.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@ typedef struct run {
     int *wanted; /* values */
     int wanted_count;
     cli_passage passage;
+    run_expect expect;
 } run;
 
 static bool run_writes_npz(const char *path)
@@ -20,18 +22,30 @@ static bool run_writes_npz(const char *path)
     return length > 4 && strcmp(path + length - 4, ".npz") == 0;
 }
 
+/* A tensor by its own name, or by the name of the node that makes it, as layers are called. */
+static int run_find(const px_graph *graph, const char *name)
+{
+    const int value = px_graph_find_value(graph, name);
+    for (int i = 0; value < 0 && i < graph->node_count; i++)
+        if (strcmp(graph->nodes[i].name, name) == 0 && graph->nodes[i].output_count > 0)
+            return graph->nodes[i].outputs[0];
+    return value;
+}
+
 /* The tensors that were asked for: --tensor's, or all outputs for an NPZ, or the first output. */
 static px_status run_choose(run *r, const cli_list *tensors, bool npz, px_error *err)
 {
     const px_graph *graph = px_model_graph(r->model);
-    r->wanted = calloc((size_t)graph->output_count + CLI_LIST_MAX, sizeof *r->wanted);
+    r->wanted = calloc((size_t)(graph->output_count + tensors->count), sizeof *r->wanted);
     if (!r->wanted)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     for (int i = 0; i < tensors->count; i++) {
-        const int value = px_graph_find_value(graph, tensors->item[i]);
+        const int value = run_find(graph, tensors->item[i]);
         if (value < 0)
-            return px_fail(err, PX_E_USAGE, "'%s' has no tensor '%s'; 'plexor info' shows some",
-                           px_model_path(r->model), tensors->item[i]);
+            return px_fail(
+                err, PX_E_USAGE,
+                "'%s' has no tensor and no node '%s'; 'plexor info' shows those of layers",
+                px_model_path(r->model), tensors->item[i]);
         r->wanted[r->wanted_count++] = value;
     }
     if (tensors->count > 1 && !npz)
@@ -106,10 +120,12 @@ static int run_report(const cli_command *self, const run *r, const char *path, b
     const px_graph *graph = px_model_graph(r->model);
     if (!json_wanted) {
         char shape[PX_SHAPE_TEXT];
-        for (int i = 0; i < r->wanted_count; i++)
+        for (int i = 0; path && i < r->wanted_count; i++)
             printf("%s: '%s' %s %s\n", path, graph->values[r->wanted[i]].name,
                    px_shape_text(&r->outputs[i].shape, shape), px_dtype_name(r->outputs[i].dtype));
-        return CLI_DONE;
+        if (r->expect.path)
+            run_expect_print(&r->expect);
+        return r->expect.beyond ? CLI_CHECK_FAILED : CLI_DONE;
     }
     px_json json = {0};
     px_json_object(&json, NULL);
@@ -127,8 +143,11 @@ static int run_report(const cli_command *self, const run *r, const char *path, b
         px_json_end(&json);
     }
     px_json_end(&json);
+    if (r->expect.path)
+        run_expect_json(&r->expect, &json);
     px_json_end(&json);
-    return cli_print_json(self, &json);
+    const int rc = cli_print_json(self, &json);
+    return rc == CLI_DONE && r->expect.beyond ? CLI_CHECK_FAILED : rc;
 }
 
 static int run_run(const cli_command *self, int argc, char **argv)
@@ -137,12 +156,19 @@ static int run_run(const cli_command *self, int argc, char **argv)
     cli_workers workers = {0};
     cli_list inputs = {0}, tensors = {0};
     const char *path = NULL, *to = NULL;
+    run r = {.expect = {.rtol = 1e-3, .atol = 1e-4}};
     const cli_option options[] = {
         CLI_STRINGS('i', "input", &inputs, "[NAME=]FILE",
                     "the network's own input as .npy; once per input where it has several"),
         CLI_STRING('o', "output", &to, "FILE",
                    "result: .npy for one tensor, .npz for all outputs by name"),
-        CLI_STRINGS(0, "tensor", &tensors, "NAME", "this tensor instead, inner ones too"),
+        CLI_STRINGS(0, "tensor", &tensors, "NAME",
+                    "this tensor instead, inner ones too, or what the node or layer of this name "
+                    "makes"),
+        CLI_STRING(0, "expect", &r.expect.path, "FILE.npy",
+                   "what another program says should come out: exit with 1 where it does not"),
+        CLI_REAL(0, "rtol", &r.expect.rtol, "X", 0, 1, "relative tolerance of --expect"),
+        CLI_REAL(0, "atol", &r.expect.atol, "X", 0, 1e30, "absolute tolerance of --expect"),
         CLI_WORKER_OPTIONS(&workers),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
@@ -150,21 +176,24 @@ static int run_run(const cli_command *self, int argc, char **argv)
     const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
     if (stop != CLI_GO)
         return stop;
-    if (!cli_require(self, "output", to))
+    if (!r.expect.path && !cli_require(self, "output", to))
         return CLI_BAD_INPUT;
+    if (r.expect.path && tensors.count > 1)
+        return cli_usage_error(self, "--expect is about one tensor");
     px_error err = {0};
     px_model *model = NULL;
-    run r = {0};
     int rc = CLI_DONE;
     px_status status = cli_model_load(self, path, &model, &err);
     r.model = model;
     if (status == PX_OK)
-        status = run_choose(&r, &tensors, run_writes_npz(to), &err);
+        status = run_choose(&r, &tensors, to && run_writes_npz(to), &err);
     if (status == PX_OK)
         status = cli_arrays_load(model, &inputs, &r.inputs, &err);
     if (status == PX_OK)
         status = run_forward(self, &r, &workers, &err);
-    if (status == PX_OK)
+    if (status == PX_OK && r.expect.path)
+        status = run_expect_compare(&r.expect, &r.outputs[0], &err);
+    if (status == PX_OK && to)
         status = run_save(&r, to, &err);
     rc = status == PX_OK ? run_report(self, &r, to, output.json, argc, argv) : cli_fail(self, &err);
     for (int i = 0; r.outputs && i < r.wanted_count; i++)
@@ -180,11 +209,14 @@ static int run_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_run = {
     .name = "run",
-    .usage = "MODEL --input x.npy -o y.npy [--tensor NAME]",
+    .usage = "MODEL --input x.npy [-o y.npy] [--tensor NAME] [--expect FILE.npy]",
     .help = "run arrays through a network, without preprocessing",
     .details = "The first axis of the array is samples. Numbers are converted to the type the "
-               "network wants.",
+               "network wants. With --expect FILE.npy the (first) output is compared with what "
+               "another program made of the same array, such as PyTorch before an export: it must "
+               "be within atol + rtol * |expected| everywhere.",
     .examples = "plexor run net.onnx --input x.npy -o y.npy\n"
-                "plexor run net.onnx --input x.npy -o y.npz --tensor conv1 --tensor logits\n",
+                "plexor run net.onnx --input x.npy -o y.npz --tensor conv1 --tensor logits\n"
+                "plexor run net.onnx --input x.npy --expect torch.npy\n",
     .run = run_run,
 };
