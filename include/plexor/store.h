@@ -290,16 +290,19 @@ typedef struct px_export_options {
     bool npz;       /* inputs.npz: x (N, C, H, W), y, predictions, ids, indices */
     bool csv;       /* index.csv: a row per input, all that is known of it */
     bool sheet;     /* sheet.png: the first faults (or what else was chosen), at most 200 */
+    bool fresh;     /* in place of what an earlier export wrote there */
 } px_export_options;
 PX_API px_export_options px_export_options_default(void); /* faults, as all of those */
 
 typedef struct px_exported {
-    int64_t inputs, damaged; /* written, and stepped over */
-    bool pictures;           /* false: the inputs are no 8-bit grey or RGB pictures */
+    int64_t inputs;  /* written */
+    int64_t damaged; /* stepped over; -1: some, and nobody knows how many */
+    bool pictures;   /* false: the inputs are no 8-bit grey or RGB pictures */
 } px_exported;
 
-/* Writes to a new folder what can be read, damaged or not. PX_E_USAGE: there is such a folder;
- * PX_E_INPUT: there is nothing to write. */
+/* Writes to a new folder what can be read of a campaign, damaged or not; the folder appears whole
+ * (<plexor/folder.h>). PX_E_USAGE: there is such a folder; PX_E_INPUT: there is nothing to write;
+ * PX_E_IO: the disk could not be read, which says nothing of what is on it. */
 PX_API px_status px_campaign_export(px_campaign *campaign, const char *folder,
                                     const px_export_options *options, px_exported *out,
                                     px_error *err);

@@ -33,6 +33,9 @@ PX_API char *px_text_take(px_text *text);
 PX_API void px_text_clear(px_text *text); /* empty, but keeps its memory */
 PX_API void px_text_done(px_text *text);
 
+/* Writes it to a file, which appears whole or not at all. */
+PX_API px_status px_text_save(const px_text *text, const char *path, px_error *err);
+
 /* The shortest decimal that reads back as the same double ("nan", "inf", "-inf" for those);
  * always with a decimal point, never a comma. Returns `buffer`. */
 #define PX_REAL_TEXT 32

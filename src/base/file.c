@@ -126,6 +126,70 @@ static int file_open_temp(const char *path, char **temp)
     return -1;
 }
 
+/* What is under the stream. stdio drops the number of a failed write: whoever looks at the end
+ * would not know a full disk from a broken one. */
+struct pxi_file_sink {
+    int fd;
+    int number; /* errno of the first write that failed; 0: none did */
+    char buffer[1 << 16];
+};
+
+static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
+{
+    pxi_file_sink *sink = cookie;
+    for (size_t done = 0; done < size;) {
+        const ssize_t put = write(sink->fd, bytes + done, size - done);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            if (sink->number == 0)
+                sink->number = put < 0 ? errno : EIO;
+            return 0; /* as fopencookie() wants it */
+        }
+        done += (size_t)put;
+    }
+    return (ssize_t)size;
+}
+
+static int sink_seek(void *cookie, off64_t *offset, int whence)
+{
+    const pxi_file_sink *sink = cookie;
+    const off_t at = lseek(sink->fd, *offset, whence);
+    if (at < 0)
+        return -1;
+    *offset = at;
+    return 0;
+}
+
+static int sink_close(void *cookie)
+{
+    pxi_file_sink *sink = cookie;
+    const int failed = close(sink->fd);
+    if (failed && sink->number == 0)
+        sink->number = errno;
+    return failed;
+}
+
+static FILE *sink_open(int fd, pxi_file_sink **out)
+{
+    const cookie_io_functions_t calls = {
+        .write = sink_write, .seek = sink_seek, .close = sink_close};
+    pxi_file_sink *sink = pxi_calloc(1, sizeof *sink);
+    FILE *stream = NULL;
+    errno = ENOMEM;
+    if (sink) {
+        sink->fd = fd;
+        stream = fopencookie(sink, "wb", calls);
+    }
+    if (!stream) {
+        free(sink);
+        return NULL;
+    }
+    setvbuf(stream, sink->buffer, _IOFBF, sizeof sink->buffer);
+    *out = sink;
+    return stream;
+}
+
 px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
 {
     px_file_writer writer = {0};
@@ -153,7 +217,7 @@ px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
         if (fd >= 0 && exists)
             (void)fchmod(fd, info.st_mode & 07777); /* as it was; if not allowed, the default */
     }
-    writer.stream = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    writer.stream = fd >= 0 ? sink_open(fd, &writer.sink) : NULL;
     if (!writer.stream) {
         const px_status status = pxi_file_fail(err, path, "write");
         if (fd >= 0)
@@ -168,18 +232,23 @@ px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
 px_status pxi_file_commit(px_file_writer *writer, px_error *err)
 {
     px_status status = PX_OK;
+    int number = 0;
     errno = 0;
     bool good = fflush(writer->stream) == 0 && !ferror(writer->stream);
     if (good && writer->temp)
-        good = fsync(fileno(writer->stream)) == 0;
+        good = fsync(writer->sink->fd) == 0;
+    number = errno;
     if (fclose(writer->stream) != 0)
         good = false;
     writer->stream = NULL;
-    if (good && writer->temp)
+    if (writer->sink->number)
+        number = writer->sink->number; /* the first that failed, and why */
+    if (good && writer->temp) {
         good = rename(writer->temp, writer->path) == 0;
+        number = errno;
+    }
     if (!good) {
-        if (errno == 0)
-            errno = EIO; /* an earlier write failed, its reason is gone */
+        errno = number ? number : EIO;
         status = px_fail(err, PX_E_IO, "'%s': cannot write: %s", writer->path, strerror(errno));
     } else {
         free(writer->temp); /* it is not there any more under this name */
@@ -197,6 +266,7 @@ void pxi_file_abandon(px_file_writer *writer)
         fclose(writer->stream);
     if (writer->temp)
         unlink(writer->temp);
+    free(writer->sink);
     free(writer->temp);
     free(writer->path);
     *writer = (px_file_writer){0};

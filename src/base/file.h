@@ -21,10 +21,12 @@ px_status pxi_file_fail(px_error *err, const char *path, const char *what);
  * Folders and files beyond the cap are PX_E_INPUT, trouble while reading is PX_E_IO. */
 px_status pxi_file_read(const char *path, size_t cap, char **out, size_t *size, px_error *err);
 
+typedef struct pxi_file_sink pxi_file_sink;
 typedef struct px_file_writer {
-    FILE *stream; /* NULL: not open */
-    char *path;   /* the final name, symbolic links resolved */
-    char *temp;   /* the name until commit; NULL: a device or pipe, written in place */
+    FILE *stream; /* NULL: not open; has no descriptor of its own */
+    pxi_file_sink *sink;
+    char *path; /* the final name, symbolic links resolved */
+    char *temp; /* the name until commit; NULL: a device or pipe, written in place */
 } px_file_writer;
 
 /* A link that a user names is followed; one inside a campaign or a folder of plexor's own, where a

@@ -1,6 +1,7 @@
 /* src/base/text.c - a string that grows */
 #include <plexor/text.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -89,6 +90,13 @@ void px_text_done(px_text *text)
         return;
     free(text->data);
     *text = (px_text){0};
+}
+
+px_status px_text_save(const px_text *text, const char *path, px_error *err)
+{
+    if (text->failed)
+        return px_fail(err, PX_E_NOMEM, "'%.200s': out of memory", path);
+    return pxi_file_write(path, px_text_get(text), text->length, err);
 }
 
 const char *px_real_text(double value, char buffer[PX_REAL_TEXT])

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <plexor/store.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,19 +38,26 @@ static int export_report(const cli_command *self, const px_exported *done, const
     if (!done->pictures)
         cli_note(self, "'%s': no PNG files, its inputs are not 8-bit grey or RGB", folder);
     if (done->damaged)
-        cli_note(self, "'%s': is damaged; %" PRId64 " inputs could not be read", folder,
-                 done->damaged);
+        cli_quiet = false; /* whoever deletes the campaign next must hear of it */
+    if (done->damaged > 0)
+        cli_note(self, "'%s': is damaged; %" PRId64 " of %" PRId64 " inputs could not be read",
+                 folder, done->damaged, done->damaged + done->inputs);
+    else if (done->damaged < 0)
+        cli_note(self, "'%s': is damaged; some inputs could not be read, nobody knows how many",
+                 folder);
+    const int rc = done->damaged ? CLI_BAD_INPUT : CLI_DONE;
     if (json) {
         px_json text = {0};
         cli_json_open(&text);
         px_json_string(&text, "output", to);
         px_json_int(&text, "count", done->inputs);
-        px_json_int(&text, "damaged", done->damaged);
+        px_json_real(&text, "damaged", done->damaged < 0 ? (double)NAN : (double)done->damaged);
         px_json_end(&text);
-        return cli_print_json(self, &text);
+        const int printed = cli_print_json(self, &text);
+        return printed == CLI_DONE ? rc : printed;
     }
     printf("%" PRId64 " inputs in %s\n", done->inputs, to);
-    return CLI_DONE;
+    return rc;
 }
 
 static int export_run(const cli_command *self, int argc, char **argv)
@@ -57,6 +65,7 @@ static int export_run(const cli_command *self, int argc, char **argv)
     cli_output output = {0};
     const char *folder = NULL, *to = NULL, *kinds = "faults", *formats = "png,npz,csv,sheet";
     unsigned as = 0;
+    bool fresh = false;
     const cli_option options[] = {
         CLI_STRING('o', "output", &to, "FOLDER", "a new folder"),
         CLI_STRING(0, "split", &kinds, "LIST",
@@ -64,6 +73,7 @@ static int export_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(
             0, "format", &formats, "LIST",
             "png (folders by fault type), npz, csv, sheet; all of them unless some are named"),
+        CLI_FLAG(0, "fresh", &fresh, "in place of what an earlier export wrote there"),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
     };
@@ -78,6 +88,7 @@ static int export_run(const cli_command *self, int argc, char **argv)
                                kinds);
     if (!export_words(formats, format_words, format_bits, &as))
         return cli_usage_error(self, "--format %s: expected some of png, npz, csv, sheet", formats);
+    what.fresh = fresh;
     what.png = as & AS_PNG;
     what.npz = as & AS_NPZ;
     what.csv = as & AS_CSV;
@@ -98,9 +109,11 @@ const cli_command cli_command_export = {
     .name = "export",
     .usage = "CAMPAIGN -o FOLDER [options]",
     .help = "write a campaign's inputs as PNG folders, NPZ, CSV, a contact sheet",
-    .details = "PNG files lie in faults/LABEL-as-PREDICTION/ID.png, kept/LABEL/ and seeds/LABEL/. "
-               "inputs.npz has x, y, predictions, ids and indices; index.csv a row per input with "
-               "its mutation chain. Of a damaged campaign everything is written that can be read.",
+    .details =
+        "PNG files lie in faults/LABEL-as-PREDICTION/ID.png, kept/LABEL/ and seeds/LABEL/. "
+        "inputs.npz has x, y, predictions, ids and indices; index.csv a row per input with "
+        "its mutation chain. Of a damaged campaign everything is written that can be read, and the "
+        "exit status is 2; where the disk cannot be read it is 3, and nothing is written.",
     .examples = "plexor export run.campaign -o faults\n"
                 "plexor export run.campaign --split all --format csv -o list\n",
     .run = export_run,

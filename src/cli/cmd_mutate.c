@@ -343,7 +343,7 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
     const char *spec = NULL, *split = NULL, *size = NULL, *from = NULL, *path = NULL;
     const char *styles = NULL, *audio = NULL;
     int64_t limit = 0, offset = 0, seed = 0, each = 0;
-    bool shuffle = false, one_of_each = false, chain = false;
+    bool shuffle = false, one_of_each = false, chain = false, fresh = false;
     cli_output output = {0};
     const cli_option options[] = {
         CLI_STRING(0, "data", &spec, "SPEC", "the inputs; 'plexor list data' says what it takes"),
@@ -367,6 +367,7 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
             'o', "output", &path, "OUT",
             "a new folder (PNG or WAV files and index.csv, which is a data SPEC), FILE.npz, or "
             "FILE.png for a contact sheet; without it nothing is written"),
+        CLI_FLAG(0, "fresh", &fresh, "in place of a folder that an earlier mutate made"),
         CLI_STRING(0, "split", &split, "NAME",
                    "which part, where the data have parts; test unless another is named"),
         CLI_INT(0, "limit", &limit, "N", 0, 9e15,
@@ -425,8 +426,8 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
                    : job.one_of_each ? mutate_entries(&job.from)
                    : each            ? each
                                      : 1;
-        const mutate_request request = {path, set, job.count, job.each,
-                                        chain ? px_text_get(&words) : NULL};
+        const mutate_request request = {
+            path, set, job.count, job.each, chain ? px_text_get(&words) : NULL, fresh};
         if (path)
             status = mutate_out_open(&request, &job.out, &err);
     }

@@ -1,14 +1,13 @@
 /* src/cli/mutate_out.c - mutants as a folder of PNG or WAV files, an NPZ, or a contact sheet */
 #include "cli/mutate_out.h"
 
+#include <plexor/folder.h>
 #include <plexor/text.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct mutate_out {
     mutate_request request;
@@ -18,7 +17,8 @@ struct mutate_out {
     float *floats;   /* one picture, for float NPZ */
     px_npz_writer *npz;
     px_sheet *sheet;
-    px_text index; /* of a folder: its CSV */
+    px_folder *folder; /* NULL: a file */
+    px_text index;     /* of a folder: its CSV */
     int64_t written;
     const px_audio *audio;     /* recordings; NULL: pictures */
     const mutate_sound *sound; /* the one at hand */
@@ -53,10 +53,7 @@ static px_status out_open_npz(mutate_out *out, px_error *err)
 
 static px_status out_open_folder(mutate_out *out, px_error *err)
 {
-    if (mkdir(out->request.path, 0777) != 0)
-        return px_fail(err, errno == EEXIST ? PX_E_USAGE : PX_E_IO, "'%s': %s%s", out->request.path,
-                       strerror(errno),
-                       errno == EEXIST ? "; name a new folder, or a file.npz or file.png" : "");
+    PX_TRY(px_folder_begin(out->request.path, "mutate", out->request.fresh, &out->folder, err));
     px_text_add(&out->index, "path,label,index,mutation,changed,largest\n");
     return PX_OK;
 }
@@ -106,6 +103,7 @@ void mutate_out_close(mutate_out *out)
     if (!out)
         return;
     px_npz_abandon(out->npz);
+    px_folder_abandon(out->folder);
     px_sheet_free(out->sheet);
     px_text_done(&out->index);
     free(out->pixels);
@@ -187,7 +185,7 @@ static px_status out_file(mutate_out *out, const mutate_record *record, const ui
     char path[4096], name[64], text[PX_DRAWN_TEXT];
     snprintf(name, sizeof name, "%07lld-%s.png", (long long)out->written,
              out->request.chain ? "chain" : record->drawn.mutation->id);
-    if (snprintf(path, sizeof path, "%s/%s", out->request.path, name) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/%s", px_folder_path(out->folder), name) >= (int)sizeof path)
         return px_fail(err, PX_E_USAGE, "'%.100s...': the path is too long", out->request.path);
     out_together(out, planes);
     PX_TRY(px_png_save(path, out->width, out->height, out->channels, out->pixels, err));
@@ -321,14 +319,11 @@ static px_status out_mutations(mutate_out *out, const mutate_record *records, in
 static px_status out_finish_folder(mutate_out *out, px_error *err)
 {
     char path[4096];
-    if (px_text_failed(&out->index))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    snprintf(path, sizeof path, "%s/index.csv", out->request.path);
-    FILE *file = fopen(path, "w");
-    const bool good = file && fputs(px_text_get(&out->index), file) >= 0;
-    if (!file || fclose(file) != 0 || !good)
-        return px_fail(err, PX_E_IO, "'%s': %s", path, strerror(errno));
-    return PX_OK;
+    snprintf(path, sizeof path, "%s/index.csv", px_folder_path(out->folder));
+    PX_TRY(px_text_save(&out->index, path, err));
+    px_folder *folder = out->folder;
+    out->folder = NULL; /* the commit frees it in any case */
+    return px_folder_commit(folder, err);
 }
 
 px_status mutate_out_finish(mutate_out *out, const mutate_record *records, int64_t count,

@@ -27,11 +27,12 @@ typedef struct mutate_request {
     const px_dataset *set;
     int64_t count, each; /* inputs; mutants of each */
     const char *chain;   /* what all mutants went through; NULL: each its own */
+    bool fresh;          /* in place of a folder that an earlier run made */
 } mutate_request;
 
 bool mutate_out_is_sheet(const char *path);
 
-/* Nothing of an earlier folder is overwritten; files appear when all is done. */
+/* Files and folders appear when all is done. */
 px_status mutate_out_open(const mutate_request *request, mutate_out **out, px_error *err);
 /* Inputs in order, each with its mutants: planes of 8-bit values. */
 px_status mutate_out_original(mutate_out *out, int64_t row, const uint8_t *planes, px_error *err);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <plexor/folder.h>
 #include <plexor/picture.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum { SHEET_MOST = 200 };
 
 typedef struct export_job {
     px_campaign *campaign;
-    const char *folder;
+    px_folder *folder;
     px_export_options options;
     const px_campaign_identity *identity;
     px_npz_writer *npz;
@@ -40,7 +41,7 @@ px_export_options px_export_options_default(void)
 static char *export_path(const export_job *job, const char *name)
 {
     px_text text = {0};
-    px_text_format(&text, "%s/%s", job->folder, name);
+    px_text_format(&text, "%s/%s", px_folder_path(job->folder), name);
     return px_text_take(&text);
 }
 
@@ -50,8 +51,7 @@ static px_status export_mkdir(const export_job *job, const char *name, px_error 
     if (!path)
         return pxi_store_nomem(job->campaign, err);
     const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-    const px_status status =
-        made ? PX_OK : px_fail(err, PX_E_IO, "'%s': cannot be made: %s", path, strerror(errno));
+    const px_status status = made ? PX_OK : pxi_file_fail(err, path, "make the folder");
     free(path);
     return status;
 }
@@ -245,38 +245,62 @@ static px_status export_finish(export_job *job, px_error *err)
     return status;
 }
 
-static px_status export_all(export_job *job, px_exported *out, px_error *err)
+/* How many inputs of the chosen kinds there are, by the index, which lies on other pages than they
+ * do; -1: it is damaged too. */
+static int64_t export_rows(const export_job *job)
 {
+    px_campaign_counts counts;
+    if (px_campaign_count(job->campaign, &counts, NULL) != PX_OK)
+        return -1;
+    const unsigned kinds = job->options.kinds;
+    return (kinds & PX_INPUT_SEED ? counts.seeds : 0) + (kinds & PX_INPUT_KEPT ? counts.kept : 0) +
+           (kinds & PX_INPUT_FAULT ? counts.faults : 0);
+}
+
+/* Around damage every id is tried, and some of them are of other kinds or of nothing. */
+static int64_t export_damaged(const export_job *job, int64_t stepped_over)
+{
+    const int64_t rows = stepped_over ? export_rows(job) : 0;
+    if (!stepped_over || rows < 0)
+        return stepped_over ? -1 : 0;
+    return PX_MIN(stepped_over, PX_MAX(rows - job->count, 0));
+}
+
+static px_status export_all(export_job *job, const char *folder, px_exported *out, px_error *err)
+{
+    int64_t stepped_over = 0;
     const size_t bytes = job->campaign->size * px_dtype_size(job->identity->dtype);
     int64_t written = 0;
+    PX_TRY(px_folder_begin(folder, "export", job->options.fresh, &job->folder, err));
     if (!(job->planes = pxi_alloc_aligned(bytes)) || !(job->together = pxi_alloc_aligned(bytes)))
         return pxi_store_nomem(job->campaign, err);
-    PX_TRY(export_walk(job, /* write= */ false, &job->count, &out->damaged, err));
+    PX_TRY(export_walk(job, /* write= */ false, &job->count, &stepped_over, err));
+    out->damaged = export_damaged(job, stepped_over);
     if (!job->count)
         return px_fail(err, PX_E_INPUT, "'%s': has no such inputs%s", job->campaign->folder,
-                       out->damaged ? " that are readable" : "");
+                       stepped_over ? " that are readable" : "");
     if (!(job->numbers = pxi_calloc((size_t)job->count * 4, sizeof *job->numbers)))
         return pxi_store_nomem(job->campaign, err);
     job->ids = job->numbers;
     job->labels = job->ids + job->count;
     job->predictions = job->labels + job->count;
     job->indices = job->predictions + job->count;
-    if (mkdir(job->folder, 0777) != 0)
-        return px_fail(err, errno == EEXIST ? PX_E_USAGE : PX_E_IO, "'%s': %s%s", job->folder,
-                       strerror(errno), errno == EEXIST ? "; name a new folder" : "");
     PX_TRY(export_open(job, err));
-    PX_TRY(export_walk(job, /* write= */ true, &written, &out->damaged, err));
+    PX_TRY(export_walk(job, /* write= */ true, &written, &stepped_over, err));
     if (written != job->count)
         return px_fail(err, PX_E_IO, "'%s': changed while it was read", job->campaign->folder);
     out->inputs = written;
     out->pictures = job->pictures;
-    return export_finish(job, err);
+    PX_TRY(export_finish(job, err));
+    px_folder *made = job->folder;
+    job->folder = NULL; /* the commit frees it in any case */
+    return px_folder_commit(made, err);
 }
 
 px_status px_campaign_export(px_campaign *campaign, const char *folder,
                              const px_export_options *options, px_exported *out, px_error *err)
 {
-    export_job job = {.campaign = campaign, .folder = folder, .options = *options};
+    export_job job = {.campaign = campaign, .options = *options};
     px_exported done = {0};
     if (!campaign->identified)
         return px_fail(err, PX_E_INPUT, "'%s': holds nothing yet", campaign->folder);
@@ -284,8 +308,9 @@ px_status px_campaign_export(px_campaign *campaign, const char *folder,
     const px_shape *shape = &job.identity->shape;
     job.pictures = job.identity->dtype == PX_UINT8 && shape->rank == 3 &&
                    (shape->dim[0] == 1 || shape->dim[0] == 3);
-    const px_status status = export_all(&job, &done, err);
+    const px_status status = export_all(&job, folder, &done, err);
     px_npz_abandon(job.npz);
+    px_folder_abandon(job.folder);
     px_sheet_free(job.sheet);
     px_text_done(&job.index);
     px_text_done(&job.path);

@@ -26,9 +26,24 @@ px_status pxi_store_nomem(const px_campaign *campaign, px_error *err)
     return px_fail(err, PX_E_NOMEM, "'%s': out of memory", campaign->folder);
 }
 
-bool pxi_store_is_damage(int code)
+/* A read that the disk refuses comes as damage, once SQLite has looked at it; errno still says
+ * what it was, and so does the file for reads that were not the last. */
+static bool sql_is_disk(const px_campaign *campaign, int code)
+{
+    int number = errno;
+    const int primary = code & 0xff;
+    if (primary != SQLITE_CORRUPT && primary != SQLITE_IOERR)
+        return false;
+    if (number != EIO && campaign->db)
+        sqlite3_file_control(campaign->db, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number == EIO;
+}
+
+bool pxi_store_is_damage(const px_campaign *campaign, int code)
 {
     const int primary = code & 0xff;
+    if (sql_is_disk(campaign, code))
+        return false;
     /* SQLITE_ERROR: a table or column is not there, or is not what it was. A short read is a file
      * that was cut. */
     return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_FORMAT ||
@@ -54,7 +69,9 @@ px_status pxi_store_fail(const px_campaign *campaign, int code, px_error *err)
                        "'%s': the disk is full; what was committed stays: make room and go on with "
                        "--resume",
                        campaign->folder);
-    if (pxi_store_is_damage(code))
+    if (sql_is_disk(campaign, code))
+        return px_fail(err, PX_E_IO, "'%s': cannot be read: %s", campaign->file, strerror(EIO));
+    if (pxi_store_is_damage(campaign, code))
         return px_fail(err, PX_E_INPUT,
                        "'%s': is damaged, or no campaign (%s); 'plexor export' writes what is "
                        "readable",

@@ -114,7 +114,8 @@ struct px_campaign {
 px_status pxi_store_connect(px_campaign *campaign, px_error *err);
 /* What SQLite's `code` means to the user. */
 px_status pxi_store_fail(const px_campaign *campaign, int code, px_error *err);
-bool pxi_store_is_damage(int code); /* whether it says that the file is damaged */
+/* Whether it says that the file is damaged. */
+bool pxi_store_is_damage(const px_campaign *campaign, int code);
 /* Ready to bind, nothing bound. Reset it when done: what it holds would stop checkpoints. */
 px_status pxi_store_statement_get(px_campaign *campaign, pxi_store_statement which,
                                   sqlite3_stmt **out, px_error *err);

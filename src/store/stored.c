@@ -180,7 +180,8 @@ px_status px_campaign_last(px_campaign *campaign, int64_t *id, px_error *err)
     int64_t bound, found = 0;
     PX_TRY(stored_bound(campaign, &bound, err));
     int code = stored_last(campaign, PXI_SQL_LAST, bound, &found);
-    if (code != SQLITE_OK && (campaign->mode != PX_CAMPAIGN_READ || !pxi_store_is_damage(code)))
+    if (code != SQLITE_OK &&
+        (campaign->mode != PX_CAMPAIGN_READ || !pxi_store_is_damage(campaign, code)))
         return pxi_store_fail(campaign, code, err);
     if (code != SQLITE_OK) /* the index lies on other pages */
         code = stored_last(campaign, PXI_SQL_LAST_INDEXED, bound, &found);

@@ -208,12 +208,52 @@ static px_status tally_pragma(px_campaign *campaign, const char *sql, px_error *
     return status;
 }
 
+/* Every named state, unpacked. */
+static px_status tally_states(px_campaign *campaign, px_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    px_status status = PX_OK;
+    int code =
+        sqlite3_prepare_v2(campaign->db, "SELECT name FROM state ORDER BY name", -1, &s, NULL);
+    while (status == PX_OK && code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *name = pxi_store_column_text(s, 0, PXI_STORE_NAME_MOST);
+        void *bytes = NULL;
+        size_t size = 0;
+        status = name ? px_campaign_get_blob(campaign, name, &bytes, &size, err)
+                      : px_fail(err, PX_E_INPUT, "'%s': is damaged: a state has no name",
+                                campaign->file);
+        free(bytes);
+        code = SQLITE_OK;
+    }
+    if (status == PX_OK && code != SQLITE_DONE)
+        status = pxi_store_fail(campaign, code, err);
+    sqlite3_finalize(s);
+    return status;
+}
+
+static px_status tally_classes(const px_campaign *campaign, const px_campaign_input *in,
+                               px_error *err)
+{
+    const int classes = campaign->identity.classes;
+    if (in->label >= PXI_CLASSES_MAX)
+        return px_fail(err, PX_E_INPUT,
+                       "'%s': is damaged: the label of input %" PRId64 " is %" PRId64,
+                       campaign->file, in->id, in->label);
+    if (in->prediction >= (classes > 0 ? classes : PXI_CLASSES_MAX))
+        return px_fail(err, PX_E_INPUT,
+                       "'%s': is damaged: the prediction of input %" PRId64 " is %" PRId64
+                       ", of %d classes",
+                       campaign->file, in->id, in->prediction, classes);
+    return PX_OK;
+}
+
 px_status px_campaign_check(px_campaign *campaign, px_error *err)
 {
     px_campaign_input in = {0};
     void *pixels = NULL;
     PX_TRY(tally_pragma(campaign, "PRAGMA integrity_check(1)", err));
     PX_TRY(tally_pragma(campaign, "PRAGMA foreign_key_check", err));
+    PX_TRY(tally_states(campaign, err));
     if (!campaign->identified)
         return PX_OK;
     if (!(pixels = pxi_calloc(campaign->size, px_dtype_size(campaign->identity.dtype))))
@@ -226,6 +266,8 @@ px_status px_campaign_check(px_campaign *campaign, px_error *err)
         if (status == PX_OK && in.id && in.id != before + 1)
             status = px_fail(err, PX_E_INPUT, "'%s': is damaged: input %" PRId64 " is missing",
                              campaign->file, before + 1);
+        if (status == PX_OK && in.id)
+            status = tally_classes(campaign, &in, err);
     } while (status == PX_OK && in.id);
     free(pixels);
     return status;
