@@ -35,7 +35,7 @@ function selfContained(): Plugin {
             if (!page || page.type !== "asset") return this.error("there is no index.html");
             const policy =
                 `default-src 'none'; script-src ${sha256(script)}; style-src ${sha256(style)}; ` +
-                `img-src data:; base-uri 'none'; form-action 'none'`;
+                `img-src data:; media-src data:; base-uri 'none'; form-action 'none'`;
             const head =
                 `<meta http-equiv="Content-Security-Policy" content="${policy}">\n` +
                 `<meta name="plexor-sources" content="${sourcesId(ROOT)}">\n` +

@@ -38,12 +38,12 @@ void pxi_check_note(const px_check *c, const char *format, ...)
 {
     char sentence[600];
     va_list args;
-    if (!c->o.note)
-        return;
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    c->o.note(c->o.context, sentence);
+    px_text_format(c->remarks, "%s\n", sentence);
+    if (c->o.note)
+        c->o.note(c->o.context, sentence);
 }
 
 /* --- progress -----------------------------------------------------------------------------------
@@ -206,7 +206,8 @@ px_status px_check_new(const px_check_options *options, px_check **out, px_error
     c->o = *options;
     c->lock = -1;
     c->started = px_clock_s();
-    const px_status status = check_open(c, err);
+    c->remarks = pxi_calloc(1, sizeof *c->remarks);
+    const px_status status = c->remarks ? check_open(c, err) : pxi_check_nomem(err);
     if (status != PX_OK) {
         px_check_free(c);
         return status;
@@ -238,6 +239,9 @@ void px_check_free(px_check *c)
     free(c->model_path);
     free(c->data_spec);
     free(c->command);
+    if (c->remarks)
+        px_text_done(c->remarks);
+    free(c->remarks);
     free(c);
 }
 

@@ -61,6 +61,7 @@ static const char *const folder_names[] = {
     "model.onnx",
     "profile.npz",
     "predictions.npz",
+    "label_suspects.csv",
     "selection.csv",
     "spectrum.npz",
     "suspicious.csv",

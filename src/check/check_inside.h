@@ -55,7 +55,8 @@ struct px_check {
     px_check_options o;
     char *folder, *page;
     char *model_path, *data_spec, *command;
-    int lock; /* of the folder; -1: none */
+    px_text *remarks; /* sentences of pxi_check_note(), a line each */
+    int lock;         /* of the folder; -1: none */
 
     px_model *model;
     px_scores scores;

@@ -89,7 +89,7 @@ static void page_head(pxi_page *p)
     px_json_string(&p->json, "version", px_version());
     page_model(p);
     px_json_object(&p->json, "data");
-    px_json_string(&p->json, "name", c->data_spec);
+    px_json_string(&p->json, "name", pxi_shown_path(c->data_spec));
     px_json_string(&p->json, "split", c->o.read.split);
     px_json_int(&p->json, "count", c->count);
     px_json_bool(&p->json, "labelled", c->labelled);
@@ -106,6 +106,7 @@ static px_status page_make(pxi_page *p, px_error *err)
     page_head(p);
     pxi_page_stages(p);
     pxi_page_summary(p);
+    pxi_page_doctor(p);
     PX_TRY(pxi_page_evaluation(p, err));
     pxi_page_coverage(p);
     PX_TRY(pxi_page_selection(p, err));

@@ -108,16 +108,26 @@ px_status pxi_words_about(const px_bank *bank, px_json *out, px_error *err)
     return PX_OK;
 }
 
-void pxi_words_unit(const px_bank *bank, const char *layer, int64_t unit, px_json *out)
+/* Which class a unit responds to is counted elsewhere, over all inputs: of what is measured here,
+ * words are the attribute alone, if its overlap is above the level from which it means something.
+ */
+void pxi_words_unit(const px_bank *bank, bool own, const char *layer, int64_t unit,
+                    px_json *out)
 {
     const px_bank_unit *found = px_bank_find(bank, layer, unit);
     if (!found)
         return;
-    if (found->inactive || px_bank_described(found)) /* else nothing can be said */
+    if (own && !found->inactive) {
+        if (px_bank_label_of(found))
+            px_json_string(out, "words", px_bank_label_of(found));
+    } else if (found->inactive || px_bank_described(found)) { /* else nothing can be said */
         px_json_string(out, "words", px_bank_shown(found));
+    }
     px_json_bool(out, "inactive", found->inactive);
     px_json_array(out, "labels");
     for (size_t i = 0; i < found->label_count; i++) {
+        if (!(found->labels[i].iou > PX_BANK_LABEL_LEAST))
+            continue;
         px_json_object(out, NULL);
         px_json_string(out, "label", found->labels[i].words);
         px_json_real(out, "iou", found->labels[i].iou);

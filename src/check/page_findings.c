@@ -200,7 +200,8 @@ static px_status finding(pxi_page *p, const chosen *which, px_error *err)
     distance(p, "l2", in.l2);
     distance(p, "linf", in.linf);
     lineage(p, &in);
-    px_text_format(&command, "plexor replay %s/campaign %" PRId64, p->c->folder, in.id);
+    px_text_format(&command, "plexor replay %s/campaign %" PRId64, pxi_shown_path(p->c->folder),
+                   in.id);
     px_json_string(&p->json, "command", px_text_get(&command));
     px_text_done(&command);
     const int64_t root = in.root;
@@ -232,6 +233,7 @@ static void methods(pxi_page *p)
     for (size_t i = 0; i < PX_LEN(all); i++) {
         const px_json_value *r = p->c->result[all[i].stage];
         px_text settings = {0};
+        char eps[PXI_FRACTION_TEXT];
         if (!r)
             continue;
         if (all[i].stage == PXI_STAGE_synthesize)
@@ -240,9 +242,10 @@ static void methods(pxi_page *p)
                            pxi_json_number(r, "step"), pxi_json_number(r, "distance"),
                            pxi_json_words(r, "definition"));
         else if (all[i].stage == PXI_STAGE_attack)
-            px_text_format(&settings, "method=%s norm=%s eps=%.4g steps=%" PRId64,
+            px_text_format(&settings, "method=%s norm=%s eps=%s steps=%" PRId64,
                            pxi_json_words(r, "method"), pxi_json_words(r, "norm"),
-                           pxi_json_number(r, "eps"), pxi_json_int(r, "steps", 0));
+                           pxi_fraction_text(pxi_json_number(r, "eps"), eps),
+                           pxi_json_int(r, "steps", 0));
         else
             px_text_format(&settings, "policy=%s guide=%s turns=%" PRId64 ", %s",
                            pxi_json_words(r, "policy"), pxi_json_words(r, "guide"),
@@ -276,13 +279,14 @@ px_status pxi_page_findings(pxi_page *p, px_error *err)
         status = finding(p, &list[i], err);
     px_json_end(&p->json);
     if (p->faults > (int64_t)count) {
-        px_text where = {0};
-        px_text_format(&where, "%s/campaign/campaign.db", p->c->folder);
+        px_text command = {0};
+        px_text_format(&command, "plexor export %s/campaign -o failures",
+                       pxi_shown_path(p->c->folder));
         px_json_object(&p->json, "more");
         px_json_int(&p->json, "count", p->faults - (int64_t)count);
-        px_json_string(&p->json, "where", px_text_get(&where));
+        px_json_string(&p->json, "command", px_text_get(&command));
         px_json_end(&p->json);
-        px_text_done(&where);
+        px_text_done(&command);
     }
     px_json_end(&p->json);
     free(list);

@@ -40,7 +40,14 @@ void pxi_page_coverage(pxi_page *p);
 px_status pxi_page_selection(pxi_page *p, px_error *err);
 void pxi_page_quality(pxi_page *p);
 void pxi_page_provenance(pxi_page *p);
+void pxi_page_doctor(pxi_page *p);
 px_status pxi_page_findings(pxi_page *p, px_error *err);
+typedef struct pxi_mode_words {
+    const char *text; /* "rotation beyond 40 degrees"; NULL: there is none */
+    double rate;
+    int64_t tries;
+} pxi_mode_words;
+pxi_mode_words pxi_page_worst_mode(const pxi_page *p);
 void pxi_page_clusters(pxi_page *p);
 px_status pxi_page_neurons(pxi_page *p, px_error *err);
 
@@ -48,6 +55,18 @@ px_status pxi_page_neurons(pxi_page *p, px_error *err);
 void pxi_page_class(pxi_page *p, const char *key, int64_t c);
 /* Copies members of a result that are numbers or strings. */
 void pxi_page_copy(pxi_page *p, const px_json_value *from, const char *const *keys, size_t count);
+/* --- numbers and paths in words (page_words.c) --- */
+
+enum { PXI_FRACTION_TEXT = 32, PXI_COUNT_TEXT = 32 };
+/* "1/255", "8/255", "0.1". */
+const char *pxi_fraction_text(double value, char text[PXI_FRACTION_TEXT]);
+const char *pxi_count_text(int64_t count, char text[PXI_COUNT_TEXT]); /* "10,000" */
+/* A path, or the SPEC of a data set, without the folders of this machine: part of its argument. */
+const char *pxi_shown_path(const char *path);
+/* "FOLDER/NAME" likewise, and a command; to be freed. */
+char *pxi_page_path(const px_check *c, const char *name);
+char *pxi_shown_command(const char *command);
+
 /* The command that does a stage's part alone; to be freed. NULL: there is none. */
 char *pxi_page_command(const px_check *c, int stage);
 

@@ -55,16 +55,48 @@ static px_status neurons_open(neurons *n, px_error *err)
     return PX_OK;
 }
 
-/* Three digits are enough for a colour. */
+/* A letter for every kind of neuron, as web/src/data.ts has them. */
+static char activity_letter(const px_hits *hits)
+{
+    switch (px_hits_activity(hits)) {
+    case PX_ACTIVE_ALWAYS:
+        return 'a';
+    case PX_ACTIVE_NEVER:
+        return 'n';
+    case PX_ACTIVE_SOMETIMES:
+        break;
+    }
+    return px_hits_ranked(hits) ? 's' : 'f';
+}
+
+/* Three digits are enough for a colour; neurons that say nothing have none. */
 static void scores_json(neurons *n, const px_spectrum_layer *layer)
 {
     px_json *json = &n->p->json;
+    px_text letters = {0};
     px_json_array(json, "suspiciousness");
     for (int64_t i = 0; i < layer->count; i++) {
         const double score = n->scores[layer->offset + i];
-        px_json_real(json, NULL, isfinite(score) ? round(score * 1000.0) / 1000.0 : score);
+        const px_hits hits = px_spectrum_hits(n->spectrum, PX_POOLED, layer->offset + i);
+        const char letter = activity_letter(&hits);
+        px_text_add_bytes(&letters, &letter, 1);
+        if (letter == 's' && isfinite(score))
+            px_json_real(json, NULL, round(score * 1000.0) / 1000.0);
+        else
+            px_json_null(json, NULL);
     }
     px_json_end(json);
+    px_json_string(json, "activity", px_text_get(&letters));
+    px_text_done(&letters);
+}
+
+/* The score of a neuron that is active on every input of a class: what says nothing has it. */
+static double baseline_of(const neurons *n, int c)
+{
+    const px_measure *measure = px_measure_find("ochiai");
+    const px_hits always = {.as = px_spectrum_passed(n->spectrum, c),
+                            .af = px_spectrum_failed(n->spectrum, c)};
+    return measure ? measure->score(&always, PX_STAR_DEFAULT) : (double)NAN;
 }
 
 static void layers_json(neurons *n)
@@ -105,7 +137,14 @@ static void words_json(neurons *n, const px_json_value *found)
 {
     static const char *const keys[] = {"words", "inactive"}, *const label_keys[] = {"label", "iou"};
     const px_json_value *labels = px_json_member(found, "labels");
+    static const char *const shared_keys[] = {"class", "count", "of"};
+    const px_json_value *shared = px_json_member(found, "shared");
     pxi_page_copy(n->p, found, keys, PX_LEN(keys));
+    if (shared && shared->kind == PX_JSON_OBJECT) {
+        px_json_object(&n->p->json, "shared");
+        pxi_page_copy(n->p, shared, shared_keys, PX_LEN(shared_keys));
+        px_json_end(&n->p->json);
+    }
     if (!labels || labels->kind != PX_JSON_ARRAY)
         return;
     px_json_array(&n->p->json, "labels");
@@ -160,7 +199,7 @@ static px_status top_json(neurons *n, int64_t position, int64_t unit, px_error *
 
 static px_status row_json(neurons *n, const px_json_value *suspect, px_error *err)
 {
-    static const char *const counts[] = {"as", "af", "ns", "nf"};
+    static const char *const counts[] = {"as", "af", "ns", "nf"}, *const flags[] = {"suspect"};
     px_json *json = &n->p->json;
     const int64_t position = pxi_json_int(suspect, "position", -1);
     const int64_t layer = layer_of(n, position), unit = pxi_json_int(suspect, "index", -1);
@@ -172,6 +211,12 @@ static px_status row_json(neurons *n, const px_json_value *suspect, px_error *er
     pxi_page_class(n->p, "class", pxi_json_int(suspect, "class", -1));
     px_json_real(json, "suspiciousness", pxi_json_number(suspect, "score"));
     px_json_int(json, "rank", pxi_json_int(suspect, "rank", 0));
+    px_json_real(json, "baseline", baseline_of(n, (int)pxi_json_int(suspect, "class", PX_POOLED)));
+    px_json_array(json, "interval");
+    px_json_real(json, NULL, pxi_json_number(suspect, "low"));
+    px_json_real(json, NULL, pxi_json_number(suspect, "high"));
+    px_json_end(json);
+    pxi_page_copy(n->p, suspect, flags, PX_LEN(flags));
     px_json_object(json, "spectrum");
     pxi_page_copy(n->p, suspect, counts, PX_LEN(counts));
     px_json_end(json);
@@ -200,15 +245,16 @@ static void notes_json(neurons *n)
     const px_json_value *describe = n->p->c->result[PXI_STAGE_describe];
     px_json *json = &n->p->json;
     px_text words = {0};
+    char count[PXI_COUNT_TEXT];
     px_json_array(json, "notes");
     px_json_string(json, NULL,
                    "That a neuron is active when the network is wrong does not show that it is "
                    "the cause; the synthesized failures try that out.");
     if (describe) {
         px_text_format(&words,
-                       "The inputs beside a neuron excite it most, of %" PRId64
-                       "; bright is where they do.",
-                       pxi_json_int(describe, "inputs", 0));
+                       "The inputs beside a neuron excite it most, of %s; bright is where they "
+                       "do.",
+                       pxi_count_text(pxi_json_int(describe, "inputs", 0), count));
         px_json_string(json, NULL, px_text_get(&words));
         const px_json_value *sentences = px_json_member(describe, "sentences");
         for (size_t i = 0; sentences && sentences->kind == PX_JSON_ARRAY && i < sentences->count;
@@ -239,6 +285,12 @@ px_status pxi_page_neurons(pxi_page *p, px_error *err)
             static const char *const keys[] = {"describer", "validation"};
             pxi_page_copy(p, p->c->result[PXI_STAGE_describe], keys, PX_LEN(keys));
         }
+        px_json_real(&p->json, "baseline", baseline_of(&n, PX_POOLED));
+        px_json_object(&p->json, "uninformative");
+        px_json_int(&p->json, "always", pxi_json_int(localize, "almost_always_active", 0));
+        px_json_int(&p->json, "never", pxi_json_int(localize, "almost_never_active", 0));
+        px_json_end(&p->json);
+        px_json_int(&p->json, "suspects", pxi_json_int(localize, "suspects", 0));
         layers_json(&n);
         status = rows_json(&n, err);
         notes_json(&n);

@@ -2,6 +2,7 @@
 #include "check/page_inside.h"
 
 #include "check/check_criteria.h"
+#include "check/label_suspects.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -44,7 +45,7 @@ static void option(px_text *out, const char *name, const char *value)
 static void command_data(const px_check *c, px_text *out)
 {
     const px_data_options *read = &c->o.read;
-    option(out, "data", c->data_spec);
+    option(out, "data", pxi_shown_path(c->data_spec));
     option(out, "split", read->split);
     if (read->limit > 0)
         px_text_format(out, " --limit %" PRId64, read->limit);
@@ -80,15 +81,14 @@ char *pxi_page_command(const px_check *c, int stage)
     if (!commands[stage])
         return NULL;
     px_text_format(&out, "plexor %s ", commands[stage]);
-    quoted(&out, c->model_path);
+    quoted(&out, pxi_shown_path(c->model_path));
     if (stage == PXI_STAGE_assess) {
-        px_text folder = {0};
-        px_text_format(&folder, "%s/campaign", c->folder);
-        option(&out, "adversarial", px_text_get(&folder));
+        char *folder = pxi_page_path(c, "campaign");
+        option(&out, "adversarial", folder);
         px_text_add(&out, " --adversarial-split faults");
-        px_text_done(&folder);
+        free(folder);
     } else if (stage == PXI_STAGE_profile) {
-        option(&out, "train", c->o.train ? c->o.train : c->data_spec);
+        option(&out, "train", pxi_shown_path(c->o.train ? c->o.train : c->data_spec));
         px_text_format(&out,
                        " --train-limit %" PRId64 " --criteria " PXI_CRITERIA_ALL " -o profile.npz",
                        c->o.train_limit > 0 ? c->o.train_limit : 1000);
@@ -217,22 +217,86 @@ static void summary_gates(pxi_page *p)
     px_json_end(&p->json);
 }
 
+/* Why it fails, if it does: the first threshold that does not hold. */
+static void headline_gate(const px_check *c, px_text *out)
+{
+    for (size_t i = 0; i < c->gate_count; i++) {
+        const px_check_gate *g = &c->gates[i];
+        if (g->held)
+            continue;
+        if (isnan(g->value))
+            px_text_format(out, "It fails: %s was not measured. ", g->kind->name);
+        else
+            px_text_format(out, "It fails: %s is %.6g and must be at %s %g. ", g->kind->name,
+                           g->value, g->kind->most ? "most" : "least", g->threshold);
+        return;
+    }
+}
+
+static void headline_accuracy(const px_check *c, px_text *out)
+{
+    char count[PXI_COUNT_TEXT];
+    const double accuracy = px_check_number(c, "eval", "accuracy");
+    const char *worst = pxi_json_words(c->result[PXI_STAGE_eval], "worst.name");
+    pxi_count_text(c->count, count);
+    if (!c->labelled || isnan(accuracy)) {
+        px_text_format(out,
+                       "The %s inputs have no labels, so that it cannot be said how often "
+                       "the network is right.",
+                       count);
+        return;
+    }
+    px_text_format(out, "The network is right on %.1f%% of %s inputs", 100.0 * accuracy, count);
+    if (worst)
+        px_text_format(out, "; the weak spot is '%s' with %.1f%%", worst,
+                       100.0 * px_check_number(c, "eval", "worst.accuracy"));
+    px_text_add(out, ".");
+}
+
+static void headline_failures(const pxi_page *p, px_text *out)
+{
+    char count[PXI_COUNT_TEXT], near[PXI_COUNT_TEXT];
+    const px_json_value *assess = p->c->result[PXI_STAGE_assess];
+    const int64_t close = pxi_json_int(assess, "close_faults", -1);
+    if (!assess)
+        return;
+    if (p->faults == 0) {
+        px_text_add(out, " No failure was found.");
+        return;
+    }
+    px_text_format(out, " %s failure%s", pxi_count_text(p->faults, count),
+                   p->faults == 1 ? " was found" : "s were found");
+    if (close >= 0)
+        px_text_format(out, ", %s of them close to their originals", pxi_count_text(close, near));
+    const pxi_mode_words worst = pxi_page_worst_mode(p);
+    if (worst.text && worst.rate > 0.0)
+        px_text_format(out, "; %s breaks it most often, in %.0f%% of %s tries", worst.text,
+                       100.0 * worst.rate, pxi_count_text(worst.tries, count));
+    px_text_add(out, ".");
+}
+
+/* Of data without labels, "robust" would count what never was right. */
+static void headline_attack(const px_check *c, px_text *out)
+{
+    const px_json_value *attack = c->result[PXI_STAGE_attack];
+    const double robust = pxi_json_number(attack, "robust_accuracy");
+    char eps[PXI_FRACTION_TEXT], count[PXI_COUNT_TEXT];
+    if (!attack || !c->labelled || isnan(robust))
+        return;
+    px_text_format(out,
+                   " Noise of at most %s, made to mislead it, leaves %.1f%% of %s inputs right.",
+                   pxi_fraction_text(pxi_json_number(attack, "eps"), eps), 100.0 * robust,
+                   pxi_count_text(pxi_json_int(attack, "count", 0), count));
+}
+
+/* How right it is, what breaks it, what is left under attack: a sentence each. */
 static void summary_headline(pxi_page *p)
 {
-    const px_check *c = p->c;
-    const double accuracy = px_check_number(c, "eval", "accuracy");
-    const double robust = px_check_number(c, "attack", "robust_accuracy");
     px_text out = {0};
-    if (isnan(accuracy))
-        px_text_format(&out, "Without labels it cannot be said how often the network is right");
-    else
-        px_text_format(&out, "The network is right on %.1f%% of %" PRId64 " inputs",
-                       100.0 * accuracy, c->count);
-    if (!isnan(robust))
-        px_text_format(&out, ", on %.1f%% of those attacked", 100.0 * robust);
-    if (c->result[PXI_STAGE_assess])
-        px_text_format(&out, "; %" PRId64 " ways to make it wrong were found", p->faults);
-    px_text_add(&out, ".");
+    headline_gate(p->c, &out);
+    headline_accuracy(p->c, &out);
+    headline_failures(p, &out);
+    headline_attack(p->c, &out);
     px_json_string(&p->json, "headline", px_text_get(&out));
     px_text_done(&out);
 }
@@ -251,6 +315,7 @@ static void remark(pxi_page *p, const char *format, ...)
 void pxi_page_summary(pxi_page *p)
 {
     const px_check *c = p->c;
+    char scale[PXI_FRACTION_TEXT];
     px_json_object(&p->json, "summary");
     px_json_string(&p->json, "verdict", px_verdict_name(px_check_verdict(c)));
     summary_headline(p);
@@ -259,14 +324,15 @@ void pxi_page_summary(pxi_page *p)
     if (c->gate_count == 0)
         remark(p, "No thresholds were given, so nothing can fail; --fail-under accuracy=0.9 sets "
                   "one.");
-    remark(p, "Inputs are taken as (pixel * %.6g - mean) / std; scale is %s, mean %s, std %s.",
-           (double)c->pre.scale, c->pre.scale_from, c->pre.mean_from, c->pre.std_from);
+    remark(p, "Inputs are taken as (%s * %s - mean) / std; scale is %s, mean %s, std %s.",
+           px_dataset_audio(c->set) ? "feature" : "pixel",
+           pxi_fraction_text((double)c->pre.scale, scale), c->pre.scale_from, c->pre.mean_from,
+           c->pre.std_from);
     if (!c->labelled)
         remark(p, "%s.", c->no_labels);
-    const char *worst = pxi_json_words(c->result[PXI_STAGE_eval], "worst.name");
-    if (worst)
-        remark(p, "It is worst at '%s': %.1f%% of them are right.", worst,
-               100.0 * px_check_number(c, "eval", "worst.accuracy"));
+    for (int i = 0; i < PXI_STAGE_COUNT; i++)
+        if (c->state[i] == PX_CHECK_LEFT_OUT && (c->labelled || !pxi_stages[i]->public.labels))
+            remark(p, "'%s' was left out: %.400s.", pxi_stages[i]->public.id, c->why[i]);
     for (int i = 0; i < PXI_STAGE_COUNT; i++)
         if (cut_short(c->result[i]))
             remark(p,
@@ -294,17 +360,17 @@ static void assumptions(pxi_page *p)
     const px_check *c = p->c;
     const px_preprocess *pre = &c->pre;
     px_text mean = {0}, std = {0};
-    char scale[64];
+    char scale[PXI_FRACTION_TEXT];
     for (int i = 0; i < pre->channels; i++) {
         px_text_format(&mean, "%s%.4g", i ? ", " : "", (double)pre->mean[i]);
         px_text_format(&std, "%s%.4g", i ? ", " : "", (double)pre->stddev[i]);
     }
-    snprintf(scale, sizeof scale, "%.6g", (double)pre->scale);
+    pxi_fraction_text((double)pre->scale, scale);
     px_json_array(&p->json, "assumptions");
     assumption(p, "scale", scale, pre->scale_from);
     assumption(p, "mean", px_text_get(&mean), pre->mean_from);
     assumption(p, "std", px_text_get(&std), pre->std_from);
-    assumption(p, "size", px_dataset_describe(c->set), pre->size_from);
+    assumption(p, "data", px_dataset_describe(c->set), pre->size_from);
     assumption(p, "channels", pre->bgr ? "bgr" : "as stored", NULL);
     assumption(p, "class scores", c->scores.probabilities ? "probabilities" : "logits",
                c->scores.why);
@@ -337,19 +403,20 @@ static void files(pxi_page *p)
          PXI_STAGE_localize},
         {"spectrum.npz", "hit counts of all neurons", PXI_STAGE_localize},
         {"profile.npz", "ranges of neurons on training data", PXI_STAGE_profile},
+        {PXI_SUSPECTS_FILE, "inputs whose label may be wrong", PXI_STAGE_eval},
         {"predictions.npz", "what the network says of every input", PXI_STAGE_eval},
     };
     px_json_array(&p->json, "files");
     for (size_t i = 0; i < PX_LEN(all); i++) {
-        if (!p->c->result[all[i].stage])
+        if (!p->c->result[all[i].stage] ||
+            (!p->c->labelled && strcmp(all[i].name, PXI_SUSPECTS_FILE) == 0))
             continue;
-        px_text path = {0};
-        px_text_format(&path, "%s/%s", p->c->folder, all[i].name);
+        char *path = pxi_page_path(p->c, all[i].name);
         px_json_object(&p->json, NULL);
-        px_json_string(&p->json, "path", px_text_get(&path));
+        px_json_string(&p->json, "path", path);
         px_json_string(&p->json, "what", all[i].what);
         px_json_end(&p->json);
-        px_text_done(&path);
+        free(path);
     }
     px_json_end(&p->json);
 }
@@ -363,13 +430,15 @@ void pxi_page_provenance(pxi_page *p)
         seconds += c->result[i] ? c->seconds[i] : 0.0;
     snprintf(seed, sizeof seed, "%" PRIu64, c->o.seed);
     px_json_object(&p->json, "provenance");
-    px_json_string(&p->json, "command", c->o.command ? c->o.command : "plexor check");
+    char *command = pxi_shown_command(c->o.command ? c->o.command : "plexor check");
+    px_json_string(&p->json, "command", command);
+    free(command);
     px_json_string(&p->json, "seed", seed);
     px_json_real(&p->json, "seconds", seconds);
     px_json_int(&p->json, "threads", pxi_check_threads(c));
     px_json_array(&p->json, "hashes");
-    hash_row(p, "model", c->model_path, px_model_hash(c->model));
-    hash_row(p, "data", c->data_spec, px_dataset_hash(c->set));
+    hash_row(p, "model", pxi_shown_path(c->model_path), px_model_hash(c->model));
+    hash_row(p, "data", pxi_shown_path(c->data_spec), px_dataset_hash(c->set));
     px_json_end(&p->json);
     assumptions(p);
     files(p);

@@ -1,11 +1,13 @@
 /* src/check/page_parts.c - evaluation, coverage, selection and quality on the page */
+#include "check/label_suspects.h"
 #include "check/page_inside.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_WRONG = 60 };
+enum { SHOWN_WRONG = 12, SHOWN_SUSPECTS = 24 };
 
 static const px_json_value *list_of(const px_json_value *from, const char *key)
 {
@@ -62,6 +64,61 @@ static px_status evaluation_wrong(pxi_page *p, px_error *err)
     }
     px_json_end(&p->json);
     free(list);
+    return status;
+}
+
+/* What is left of it under attack; of data without labels nothing can be said. */
+static void evaluation_robust(pxi_page *p)
+{
+    const px_json_value *attack = p->c->result[PXI_STAGE_attack];
+    const double accuracy = pxi_json_number(attack, "robust_accuracy");
+    const char *method = pxi_json_words(attack, "method");
+    char settings[80], eps[PXI_FRACTION_TEXT];
+    if (!attack || !p->c->labelled || isnan(accuracy))
+        return;
+    snprintf(settings, sizeof settings, "%.20s, eps %s", method ? method : "attack",
+             pxi_fraction_text(pxi_json_number(attack, "eps"), eps));
+    px_json_object(&p->json, "robust");
+    px_json_real(&p->json, "accuracy", accuracy);
+    px_json_int(&p->json, "count", pxi_json_int(attack, "count", 0));
+    px_json_string(&p->json, "settings", settings);
+    px_json_end(&p->json);
+}
+
+static px_status evaluation_suspects(pxi_page *p, const px_json_value *eval, px_error *err)
+{
+    const px_json_value *suspects = px_json_member(eval, "label_suspects");
+    const px_json_value *items = list_of(suspects, "items");
+    px_status status = PX_OK;
+    if (!items)
+        return PX_OK;
+    const int64_t total = pxi_json_int(suspects, "total", 0);
+    const size_t shown = PX_MIN(items->count, (size_t)SHOWN_SUSPECTS);
+    px_json_object(&p->json, "label_suspects");
+    px_json_int(&p->json, "total", total);
+    px_json_array(&p->json, "items");
+    for (size_t i = 0; i < shown && status == PX_OK; i++) {
+        const int64_t input = pxi_json_int(&items->items[i], "input", -1);
+        if (input < 0 || input >= p->c->count)
+            continue;
+        px_json_object(&p->json, NULL);
+        status = shown_input(p, input, err);
+        px_json_real(&p->json, "given", pxi_json_number(&items->items[i], "given"));
+        px_json_end(&p->json);
+    }
+    px_json_end(&p->json);
+    if (total > (int64_t)shown) {
+        char *path = pxi_page_path(p->c, PXI_SUSPECTS_FILE);
+        px_json_object(&p->json, "more");
+        px_json_int(&p->json, "count", total - (int64_t)shown);
+        px_json_string(&p->json, "where", path);
+        px_json_end(&p->json);
+        free(path);
+    }
+    px_json_array(&p->json, "notes");
+    px_json_string(&p->json, NULL, pxi_json_words(suspects, "rule"));
+    px_json_end(&p->json);
+    px_json_end(&p->json);
     return status;
 }
 
@@ -124,8 +181,10 @@ px_status pxi_page_evaluation(pxi_page *p, px_error *err)
             numbers(p, NULL, &cells->items[i]);
         px_json_end(&p->json);
     }
-    if (p->c->labelled)
-        PX_TRY(evaluation_wrong(p, err));
+    if (p->c->labelled && pxi_json_int(eval, "label_suspects.total", 0) == 0)
+        PX_TRY(evaluation_wrong(p, err)); /* else they are the same inputs */
+    evaluation_robust(p);
+    PX_TRY(evaluation_suspects(p, eval, err));
     const int64_t lost = pxi_json_int(eval, "not_numbers", 0);
     px_json_array(&p->json, "notes");
     if (lost > 0) {
@@ -235,79 +294,16 @@ void pxi_page_coverage(pxi_page *p)
 /* --- selection ----------------------------------------------------------------------------------
  */
 
-static void selection_curve(pxi_page *p, const px_json_value *select)
-{
-    const px_json_value *rows = list_of(select, "selectors");
-    const px_json_value *inputs = list_of(select, "curve_inputs");
-    const double faults = pxi_json_number(select, "faults");
-    if (!rows || !inputs || !(faults > 0.0))
-        return;
-    px_json_object(&p->json, "curve");
-    px_json_string(&p->json, "x_title", "inputs labelled");
-    px_json_string(&p->json, "y_title", "faults found");
-    px_json_string(&p->json, "y_unit", "count");
-    numbers(p, "x", inputs);
-    px_json_array(&p->json, "series");
-    for (size_t i = 0; i < rows->count; i++) {
-        const px_json_value *found = list_of(&rows->items[i], "found");
-        const char *id = pxi_json_words(&rows->items[i], "id");
-        if (!found || !id || found->count != inputs->count || strcmp(id, "random") == 0)
-            continue;
-        px_json_object(&p->json, NULL);
-        px_json_string(&p->json, "name", id);
-        px_json_string(&p->json, "role", i == 0 ? "main" : "other");
-        numbers(p, "y", found);
-        px_json_end(&p->json);
-    }
-    for (int ideal = 0; ideal < 2; ideal++) { /* what chance would find, and what nobody beats */
-        px_json_object(&p->json, NULL);
-        px_json_string(&p->json, "name", ideal ? "ideal" : "random");
-        px_json_string(&p->json, "role", ideal ? "ideal" : "random");
-        px_json_array(&p->json, "y");
-        for (size_t i = 0; i < inputs->count; i++) {
-            const double x = inputs->items[i].number, all = (double)p->c->count;
-            px_json_real(&p->json, NULL, ideal ? fmin(x, faults) : faults * x / all);
-        }
-        px_json_end(&p->json);
-        px_json_end(&p->json);
-    }
-    px_json_end(&p->json);
-    px_json_end(&p->json);
-}
-
-static void selection_rows(pxi_page *p, const px_json_value *select)
-{
-    static const char *const keys[] = {"id", "title", "rauc", "apfd"};
-    static const char *const budgets[] = {"5", "10", "15", "20"};
-    const px_json_value *rows = list_of(select, "selectors");
-    px_json_array(&p->json, "selectors");
-    for (size_t i = 0; rows && i < rows->count; i++) {
-        const px_json_value *fdr = px_json_member(&rows->items[i], "fdr");
-        px_json_object(&p->json, NULL);
-        pxi_page_copy(p, &rows->items[i], keys, PX_LEN(keys));
-        if (fdr && fdr->kind == PX_JSON_OBJECT) {
-            px_json_object(&p->json, "fdr");
-            pxi_page_copy(p, fdr, budgets, PX_LEN(budgets));
-            px_json_end(&p->json);
-        }
-        px_json_end(&p->json);
-    }
-    px_json_end(&p->json);
-}
-
 px_status pxi_page_selection(pxi_page *p, px_error *err)
 {
     static const char *const keys[] = {"selector", "title", "budget", "count", "fault_rate"};
     const px_json_value *select = p->c->result[PXI_STAGE_select];
     const px_json_value *top = list_of(select, "top");
     px_status status = PX_OK;
-    if (!select || !top)
+    if (!select || !top || p->c->labelled) /* where all have labels there is nothing to choose */
         return PX_OK;
     px_json_object(&p->json, "selection");
     pxi_page_copy(p, select, keys, PX_LEN(keys));
-    if (p->c->labelled)
-        selection_rows(p, select);
-    selection_curve(p, select);
     px_json_array(&p->json, "top");
     for (size_t i = 0; i < top->count && status == PX_OK; i++) {
         const int64_t input = pxi_json_int(&top->items[i], "input", -1);
@@ -321,13 +317,12 @@ px_status pxi_page_selection(pxi_page *p, px_error *err)
     px_json_end(&p->json);
     const int64_t more = pxi_json_int(select, "budget", 0) - (int64_t)top->count;
     if (more > 0) {
-        px_text where = {0};
-        px_text_format(&where, "%s/selection.csv", p->c->folder);
+        char *path = pxi_page_path(p->c, "selection.csv");
         px_json_object(&p->json, "more");
         px_json_int(&p->json, "count", more);
-        px_json_string(&p->json, "where", px_text_get(&where));
+        px_json_string(&p->json, "where", path);
         px_json_end(&p->json);
-        px_text_done(&where);
+        free(path);
     }
     px_json_end(&p->json);
     return status;

@@ -16,8 +16,9 @@
 enum {
     DESCRIBE_POOLED = 24,
     DESCRIBE_PER_CLASS = 3,
-    DESCRIBE_NEURONS = 64, /* in all */
-    DESCRIBE_TOP = 5,
+    DESCRIBE_NEURONS = 64,   /* in all */
+    DESCRIBE_TOP = 5,        /* inputs that are shown, of ... */
+    DESCRIBE_COUNTED = 15,   /* ... those that say which class it responds to */
     DESCRIBE_INPUTS = 20000, /* that are looked at */
     DESCRIBE_SIDE = 16       /* of a map: larger ones are brought down to it */
 };
@@ -27,8 +28,8 @@ typedef struct subject { /* a neuron */
     size_t layer;      /* of the probe */
     int64_t place;     /* in a row of the trace */
     int height, width; /* of its map; 0: it has none */
-    int64_t top[DESCRIBE_TOP];
-    float value[DESCRIBE_TOP];
+    int64_t top[DESCRIBE_COUNTED];
+    float value[DESCRIBE_COUNTED];
     int count;
 } subject;
 
@@ -78,9 +79,9 @@ static void subject_top(describe *d, int s)
         int at = to->count;
         while (at > 0 && value > to->value[at - 1])
             at--;
-        if (at == DESCRIBE_TOP || isnan(value))
+        if (at == DESCRIBE_COUNTED || isnan(value))
             continue;
-        if (to->count < DESCRIBE_TOP)
+        if (to->count < DESCRIBE_COUNTED)
             to->count++;
         for (int k = to->count - 1; k > at; k--) {
             to->top[k] = to->top[k - 1];
@@ -248,6 +249,32 @@ static px_status describe_open(describe *d, px_error *err)
     return d->values && d->maps ? PX_OK : pxi_check_nomem(err);
 }
 
+/* The class that most of the inputs have that excite it, and how many; the lower one of equals. It
+ * is counted over the same inputs of which the first are shown. */
+static void json_shared(const describe *d, const subject *s, px_json *out)
+{
+    const px_check *c = d->c;
+    int64_t best = -1;
+    int most = 0;
+    for (int i = 0; i < s->count; i++) {
+        const int64_t label = px_dataset_label(c->set, s->top[i]);
+        int same = 0;
+        for (int k = 0; k < s->count; k++)
+            same += px_dataset_label(c->set, s->top[k]) == label;
+        if (same > most || (same == most && label < best)) {
+            most = same;
+            best = label;
+        }
+    }
+    if (best < 0 || best >= c->scores.classes)
+        return;
+    px_json_object(out, "shared");
+    px_json_string(out, "class", c->names[best]);
+    px_json_int(out, "count", most);
+    px_json_int(out, "of", s->count);
+    px_json_end(out);
+}
+
 static void json_subject(const describe *d, const subject *s, px_json *out)
 {
     const px_check *c = d->c;
@@ -258,11 +285,13 @@ static void json_subject(const describe *d, const subject *s, px_json *out)
     px_json_int(out, "rank", s->suspect->rank);
     px_json_real(out, "score", s->suspect->score);
     if (d->bank)
-        pxi_words_unit(d->bank, s->suspect->layer, s->suspect->unit, out);
+        pxi_words_unit(d->bank, c->bank == NULL, s->suspect->layer, s->suspect->unit, out);
+    if (c->labelled)
+        json_shared(d, s, out);
     px_json_int(out, "map_height", s->height);
     px_json_int(out, "map_width", s->width);
     px_json_array(out, "top");
-    for (int k = 0; k < s->count; k++) {
+    for (int k = 0; k < PX_MIN(s->count, (int)DESCRIBE_TOP); k++) {
         px_json_object(out, NULL);
         px_json_int(out, "input", s->top[k]);
         px_json_real(out, "value", (double)s->value[k]);
@@ -333,7 +362,7 @@ const pxi_stage pxi_stage_describe = {
                .title = "What neurons respond to",
                .help = "the suspicious neurons in words, the inputs that excite them, and where",
                .labels = true},
-    .version = 3,
+    .version = 4,
     .after = PXI_AFTER(eval) | PXI_AFTER(localize),
     .needs = PXI_AFTER(eval) | PXI_AFTER(localize),
     .passes = 2.5,

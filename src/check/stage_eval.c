@@ -5,6 +5,7 @@
  * accuracy is Wilson's (JASA 22, 1927) at 95%.
  */
 #include "check/check_inside.h"
+#include "check/label_suspects.h"
 
 #include <math.h>
 #include <plexor/select.h>
@@ -24,8 +25,8 @@ typedef struct eval_bin {
 typedef struct eval {
     px_check *c;
     px_plan *plan;
-    int64_t *predictions; /* [count] */
-    float *confidence;
+    int64_t *predictions;      /* [count] */
+    float *confidence, *given; /* probability of the prediction, of the label */
     double *loss;
     uint8_t *near;      /* the label is among the five highest scores */
     int64_t *confusion; /* [classes][classes]; NULL: no labels */
@@ -68,11 +69,12 @@ static px_status eval_batch(void *context, px_session *session, int64_t first, i
         status = px_session_read(session, c->scores.value, samples, rows, err);
     for (int64_t i = 0; status == PX_OK && i < samples; i++) {
         const int64_t at = first + i;
-        e->confidence[at] = NAN;
+        e->confidence[at] = e->given[at] = NAN;
         if (e->predictions[at] < 0)
             continue;
         px_scores_probabilities(&c->scores, rows + i * classes, p);
         e->confidence[at] = (float)p[e->predictions[at]];
+        e->given[at] = labels[i] >= 0 ? (float)p[labels[i]] : NAN;
         e->near[at] = labels[i] >= 0 && eval_rank(p, classes, labels[i]) < 5;
     }
     free(labels);
@@ -342,6 +344,7 @@ static px_status eval_new(eval *e, px_error *err)
     px_plan_options options = px_plan_options_default();
     e->predictions = pxi_calloc(n, sizeof *e->predictions);
     e->confidence = pxi_calloc(n, sizeof *e->confidence);
+    e->given = pxi_calloc(n, sizeof *e->given);
     e->loss = pxi_calloc(n, sizeof *e->loss);
     e->near = pxi_calloc(n, sizeof *e->near);
     e->labelled = pxi_calloc(classes, sizeof *e->labelled);
@@ -349,7 +352,7 @@ static px_status eval_new(eval *e, px_error *err)
     e->sure = pxi_calloc(classes, sizeof *e->sure);
     if (c->labelled)
         e->confusion = pxi_calloc(classes * classes, sizeof *e->confusion);
-    if (!e->predictions || !e->confidence || !e->loss || !e->near || !e->labelled ||
+    if (!e->predictions || !e->confidence || !e->given || !e->loss || !e->near || !e->labelled ||
         !e->predicted || !e->sure || (c->labelled && !e->confusion))
         return pxi_check_nomem(err);
     options.keep = &c->scores.value;
@@ -362,6 +365,7 @@ static void eval_done(eval *e)
 {
     free(e->predictions);
     free(e->confidence);
+    free(e->given);
     free(e->loss);
     free(e->near);
     free(e->labelled);
@@ -373,7 +377,7 @@ static void eval_done(eval *e)
 
 static px_status eval_write(const eval *e, px_json *out, px_error *err)
 {
-    static const char *const files[] = {PREDICTIONS_FILE};
+    static const char *const files[] = {PREDICTIONS_FILE, PXI_SUSPECTS_FILE};
     const px_check *c = e->c;
     px_json_int(out, "count", c->count);
     px_json_bool(out, "labelled", c->labelled);
@@ -388,8 +392,10 @@ static px_status eval_write(const eval *e, px_json *out, px_error *err)
     json_classes(e, out);
     if (c->labelled)
         PX_TRY(json_confusion(e, out, err));
+    if (c->labelled)
+        PX_TRY(pxi_label_suspects_write(c, e->predictions, e->confidence, e->given, out, err));
     PX_TRY(save_predictions(e, err));
-    return pxi_check_files(c, files, PX_LEN(files), out, err);
+    return pxi_check_files(c, files, c->labelled ? 2 : 1, out, err);
 }
 
 static px_status eval_run(px_check *c, px_json *out, px_error *err)
@@ -413,7 +419,7 @@ const pxi_stage pxi_stage_eval = {
     .public = {.id = "eval",
                .title = "Evaluation",
                .help = "accuracy, per class, confusion, calibration"},
-    .version = 1,
+    .version = 2,
     .passes = 1.0,
     .run = eval_run,
 };

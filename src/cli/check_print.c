@@ -13,6 +13,15 @@ static double number(const px_check *check, const char *stage, const char *path)
     return px_check_number(check, stage, path);
 }
 
+static const char *words(const px_check *check, const char *stage, const char *object,
+                         const char *key)
+{
+    const px_json_value *result = px_check_result(check, stage);
+    const px_json_value *found = result ? px_json_member(result, object) : NULL;
+    found = found && found->kind == PX_JSON_OBJECT ? px_json_member(found, key) : NULL;
+    return found && found->kind == PX_JSON_STRING ? found->string : "?";
+}
+
 static void print_eval(const px_check *check)
 {
     char count[CLI_NUMBER_TEXT];
@@ -26,8 +35,11 @@ static void print_eval(const px_check *check)
            100.0 * number(check, "eval", "accuracy"), count, number(check, "eval", "loss"),
            number(check, "eval", "calibration.ece"));
     if (number(check, "eval", "worst.accuracy") >= 0.0)
-        printf("; worst class %.0f (%.2f%%)", number(check, "eval", "worst.class"),
+        printf("; worst class %s (%.2f%%)", words(check, "eval", "worst", "name"),
                100.0 * number(check, "eval", "worst.accuracy"));
+    if (number(check, "eval", "label_suspects.total") > 0.0)
+        printf("; %s labels may be wrong",
+               cli_number((int64_t)number(check, "eval", "label_suspects.total"), count));
     printf("\n");
 }
 
@@ -62,12 +74,18 @@ static void print_localize(const px_check *check)
     const px_json_value *list = px_json_member(px_check_result(check, "localize"), "neurons");
     enum { FIRST = 3 };
     printf("most suspicious of %.0f neurons:", number(check, "localize", "neuron_count"));
-    for (size_t i = 0; list && list->kind == PX_JSON_ARRAY && i < list->count && i < FIRST; i++) {
+    int shown = 0;
+    for (size_t i = 0; list && list->kind == PX_JSON_ARRAY && i < list->count && shown < FIRST;
+         i++) {
         const px_json_value *layer = px_json_member(&list->items[i], "layer");
         const px_json_value *unit = px_json_member(&list->items[i], "index");
-        if (layer && layer->kind == PX_JSON_STRING && unit && unit->kind == PX_JSON_NUMBER)
-            printf("%s %s:%.0f", i ? "," : "", layer->string, unit->number);
+        const px_json_value *suspect = px_json_member(&list->items[i], "suspect");
+        if (layer && layer->kind == PX_JSON_STRING && unit && unit->kind == PX_JSON_NUMBER &&
+            suspect && suspect->kind == PX_JSON_BOOL && suspect->boolean)
+            printf("%s %s:%.0f", shown++ ? "," : "", layer->string, unit->number);
     }
+    if (shown == 0)
+        printf(" none beyond chance");
     if (number(check, "localize", "uninformative") > 0.0)
         printf("; %.0f are (almost) always or never active and say nothing",
                number(check, "localize", "uninformative"));

@@ -48,7 +48,9 @@ function evaluation(draw, sheet) {
     const counts = [0, 0, 2, 9, 21, 34, 47, 66, 118, 703];
     const calibration = counts.map((count, i) => ({ low: i / 10, high: (i + 1) / 10, count, confidence: count ? shares(i / 10 + 0.055) : null, accuracy: count ? shares(Math.max(0, i / 10 + 0.02 - 0.004 * (9 - i))) : null }));
     const wrong = PAIRS.slice(0, 9).map(([label, prediction], i) => ({ index: 37 + i * 91, name: `t10k/${37 + i * 91}`, label, prediction, confidence: shares(0.99 - i * 0.013), picture: sheet.add(garment(label, 400 + i)) }));
-    return { count: 1000, accuracy: right / 1000, interval: [0.926, 0.9572], loss: 0.2214, confidence: 0.931, ece: 0.0287, per_class: perClass, calibration, confusion, wrong };
+    const items = PAIRS.slice(0, 6).map(([label, prediction], i) => ({ index: 12 + i * 77, name: `test/${CLASSES[label].toLowerCase().replace(/\W+/g, "-")}/${12 + i * 77}.png`, label, prediction, confidence: shares(0.999 - i * 0.004), given: shares(0.0004 + i * 0.0009), picture: sheet.add(garment(prediction, 600 + i)) }));
+    const suspects = { total: 8, items, more: { count: 2, command: "plexor check demo/lenet5.onnx --data fashion-mnist --only eval --json" }, notes: ["The threshold of a class is the network's mean confidence on inputs of that class that have its label."] };
+    return { robust: { accuracy: 0.412, count: 500, settings: "pgd, eps 8/255" }, label_suspects: suspects, count: 1000, accuracy: right / 1000, interval: [0.926, 0.9572], loss: 0.2214, confidence: 0.931, ece: 0.0287, per_class: perClass, calibration, confusion, wrong };
 }
 
 function coverage(draw) {
@@ -129,15 +131,33 @@ function findings(draw, sheet, wanted) {
         return {
             method, label, prediction, confidence, before: { prediction: label, confidence: lineage[0].confidence }, original: first, failing: last.picture,
             index: seed, name: `t10k/${seed}.png`, cluster: PAIRS.findIndex(([a, b]) => a === label && b === prediction) % 6,
+            similarity: shares(method === "fuzz" ? 0.45 + draw() * 0.5 : 0.86 + draw() * 0.13), inside: shares(method === "fuzz" ? 0.7 + draw() * 0.3 : 1),
             l0: changes.filter((v) => v > 0).length, l2: digits(Math.sqrt(changes.reduce((sum, v) => sum + (v / 255) ** 2, 0))), linf: digits(Math.max(...changes) / 255),
             lineage, neurons: [[3, Math.floor(draw() * 84)], [2, Math.floor(draw() * 120)]],
             words: `Taken for ${CLASSES[prediction]}: ${WORDS[Math.floor(draw() * WORDS.length)]}, then ${WORDS[Math.floor(draw() * WORDS.length)]}.`,
         };
     });
-    const items = Array.from({ length: wanted }, (_, i) => ({ id: i + 1, ...base[i % distinct], command: `plexor replay build/demo/campaign --id ${i + 1}` }));
+    for (const item of base) item.close = item.similarity >= 0.75 && item.inside >= 0.8;
+    const items = Array.from({ length: wanted }, (_, i) => ({ id: i + 1, ...base[i % distinct], command: `plexor replay demo/campaign ${i + 1}` }));
     const methods = METHODS.map((method) => ({ ...method, found: items.filter((item) => item.method === method.id).length + (wanted > 1000 ? 0 : 61), tried: Math.max(method.tried, wanted) }));
     const total = methods.reduce((sum, method) => sum + method.found, 0);
-    return { total, methods, items, more: total > wanted ? { count: total - wanted, where: "build/demo/campaign/campaign.db" } : null };
+    const close = items.filter((item) => item.close).length + (total - wanted);
+    return { total, close, close_note: "Close: at least 0.75 similar, with 80% of the object in the frame.", methods, items, more: total > wanted ? { count: total - wanted, command: "plexor export demo/campaign -o failures" } : null };
+}
+
+/* Mutations in bands of strength, by class. */
+function modes({ items }) {
+    const bands = [["rotation up to 10 degrees", 0, 10], ["rotation of 10 to 20 degrees", 10, 20], ["rotation beyond 20 degrees", 20, 91]];
+    const rows = bands.map(([text, low, high], band) => {
+        const mine = items.filter((item) => item.method === "fuzz" && Math.abs(Number(/angle=(.*)/.exec(item.lineage[1].settings)[1])) >= low && Math.abs(Number(/angle=(.*)/.exec(item.lineage[1].settings)[1])) < high);
+        const counts = (some, tries) => ({ count: some.length, tries, close: some.filter((item) => item.close).length, rate: shares(Math.min(1, some.length / tries)) });
+        const cells = Array.from({ length: 10 }, (_, label) => {
+            const some = mine.filter((item) => item.label === label);
+            return { label, ...counts(some, 80), ids: some.slice(0, 50).map((item) => item.id) };
+        });
+        return { mutation: "rotation", band, text, ...counts(mine, 800), cells };
+    });
+    return { rows, note: "A try is a mutant that the network judged; it counts for its last mutation." };
 }
 
 function clusters(draw, found) {
@@ -147,29 +167,53 @@ function clusters(draw, found) {
         const mine = found.items.filter((item) => item.cluster === id);
         if (mine.length === 0) continue;
         const [label, prediction] = PAIRS[id];
-        items.push({ id, count: mine.length, label, prediction, share: shares(mine.filter((item) => item.label === label).length / mine.length), medoid: mine[Math.floor(mine.length / 3)].id, words: WORDS[id], neurons: [[3, 7 * id], [2, 11 * id]] });
+        items.push({ id, title: `${CLASSES[label]}: rotation, mostly taken for ${CLASSES[prediction]} (${Math.round((100 * mine.filter((item) => item.label === label).length) / mine.length)}%)`, count: mine.length, label, prediction, share: shares(mine.filter((item) => item.label === label).length / mine.length), medoid: mine[Math.floor(mine.length / 3)].id, words: WORDS[id], neurons: [[3, 7 * id], [2, 11 * id]] });
     }
     const points = found.items.slice(0, 4000).map((item) => [...centres[item.cluster].map((c) => digits(c + (draw() + draw() + draw() - 1.5) * 3, 4)), item.cluster, item.id]);
     return { method: "k-medoids of the last hidden layer", items, map: { method: "t-SNE of the last hidden layer", points } };
 }
 
+/* The 95% interval of a share. */
+function wilson(part, all) {
+    const z = 1.96,
+        p = part / all,
+        middle = (p + (z * z) / (2 * all)) / (1 + (z * z) / all),
+        half = (z / (1 + (z * z) / all)) * Math.sqrt((p * (1 - p)) / all + (z * z) / (4 * all * all));
+    return [shares(Math.max(0, middle - half)), shares(middle + half)];
+}
+
+function doctor() {
+    return {
+        findings: [
+            { id: "preprocess", level: "warning", sentence: "mean and std are defaults, and one class takes 41% of the answers", advice: "with --preprocess fashion-mnist accuracy on 200 inputs is 91% instead of 62%" },
+            { id: "damaged", level: "error", sentence: "3 files cannot be read", count: 3, inputs: ["test/coat/0007.png", "test/bag/0101.png"] },
+            { id: "sizes", level: "info", sentence: "10 of 1,000 pictures were resized from 64 x 48", count: 10 },
+        ],
+        notes: ["the data have 9 classes and the network 10: fewer is fine"],
+    };
+}
+
 function neurons(draw, sheet, masks) {
-    const layers = LAYERS.map((layer) => ({ ...layer, suspiciousness: Array.from({ length: layer.units }, () => digits(draw() ** 3 * 0.62)), sensitivity: Array.from({ length: layer.units }, () => digits(draw() ** 5 * 0.09)) }));
+    /* In the first layers most are always active, as in real networks. */
+    const activity = (l, unit) => (l < 2 && unit % 3 > 0 ? "a" : l === 3 && unit % 29 === 28 ? "n" : l === 2 && unit % 40 === 39 ? "f" : "s");
+    const layers = LAYERS.map((layer, l) => ({ ...layer, activity: Array.from({ length: layer.units }, (_, unit) => activity(l, unit)).join(""), suspiciousness: Array.from({ length: layer.units }, (_, unit) => (activity(l, unit) === "s" ? digits(draw() ** 3 * 0.62) : null)), sensitivity: Array.from({ length: layer.units }, () => digits(draw() ** 5 * 0.09)) }));
     const items = [];
     layers.forEach((layer, l) => {
         for (let unit = 0; unit < layer.units; unit++) {
-            const dead = l === 3 && unit % 29 === 28;
+            if (activity(l, unit) !== "s") continue;
+            const dead = l === 3 && unit % 29 === 27;
             const af = Math.round(layer.suspiciousness[unit] * 58),
                 as = Math.round(200 + draw() * 500);
             items.push({
-                layer: l, unit, suspiciousness: layer.suspiciousness[unit], sensitivity: layer.sensitivity[unit], spectrum: { as, af, ns: 942 - as, nf: 58 - af }, inactive: dead,
-                words: dead ? null : WORDS[(l * 7 + unit * 3) % WORDS.length], labels: [{ label: "stripes", iou: digits(draw() * 0.2) }, { label: "dark line", iou: digits(draw() * 0.1) }],
+                layer: l, unit, suspiciousness: layer.suspiciousness[unit], sensitivity: layer.sensitivity[unit], spectrum: { as, af, ns: 942 - as, nf: 58 - af }, inactive: dead, interval: wilson(af, af + as), suspect: wilson(af, af + as)[0] > 0.058,
+                ...(dead ? {} : unit % 4 === 3 ? { shared: { class: CLASSES[unit % 10], count: 4 + (unit % 9), of: 15 } } : { words: WORDS[(l * 7 + unit * 3) % WORDS.length] }), labels: [{ label: "stripes", iou: digits(draw() * 0.2) }, { label: "dark line", iou: digits(draw() * 0.1) }],
                 top: dead ? [] : Array.from({ length: 5 }, (_, k) => ({ index: (unit * 31 + k * 7 + l) % 1000, label: (unit + k) % 10, score: digits(4 - k * 0.3), picture: sheet.add(garment((unit + k) % 10, 1100 + ((unit + k) % 12))), mask: masks.add(blob((unit * 5 + k) % 60)) })),
             });
         }
     });
+    const silent = (letter) => layers.reduce((sum, layer) => sum + [...layer.activity].filter((one) => one === letter).length, 0);
     items.sort((a, b) => b.suspiciousness - a.suspiciousness).forEach((item, i) => (item.rank = i + 1));
-    return { definition: "hidden layers, tap post, view chan", measure: "ochiai", measure_title: "Suspiciousness", sensitivity_title: "Sensitivity", describer: "dissection", validation: "measured labels", validation_note: "Labels are the concepts whose areas overlap most with where the neuron is active; no language model is involved.", layers, items };
+    return { definition: "hidden layers, tap post, view chan", baseline: digits(Math.sqrt(0.058)), uninformative: { always: silent("a"), never: silent("n"), few: silent("f") }, suspects: items.filter((item) => item.suspect).length, measure: "ochiai", measure_title: "Suspiciousness", sensitivity_title: "Sensitivity", describer: "dissection", validation: "measured labels", validation_note: "Labels are the concepts whose areas overlap most with where the neuron is active; no language model is involved.", layers, items };
 }
 
 function quality() {
@@ -213,10 +257,44 @@ function poison(report) {
     report.neurons.items.forEach((item, i) => (item.words = evil[i % 10]));
     report.neurons.layers.forEach((layer, i) => (layer.name = evil[i]));
     report.summary.remarks = evil;
+    report.modes.rows.forEach((mode, i) => Object.assign(mode, { mutation: evil[i], text: evil[5 + i] }));
+    report.findings.items.slice(0, 4).forEach((item) => (item.audio = { original: evil[2], failing: "data:text/html,<script>window.hacked=1</script>" }));
+    report.clusters.items.forEach((item, i) => (item.title = evil[i % 10]));
+    report.doctor.findings.forEach((item, i) => Object.assign(item, { sentence: evil[i], advice: evil[i + 3], inputs: evil }));
+    report.evaluation.label_suspects.items.forEach((item, i) => (item.name = evil[i]));
+    report.neurons.items.forEach((item) => item.shared && (item.shared.class = evil[1]));
     return report;
 }
 
-export function makeSample({ findings: wanted = 240, unlabelled = false, hostile = false, bare = false } = {}) {
+/* A second of a tone, 8 kHz, 16 bits. */
+function tone(pitch) {
+    const wav = Buffer.alloc(44 + 16000);
+    wav.write("RIFF", 0);
+    wav.writeUInt32LE(36 + 16000, 4);
+    wav.write("WAVEfmt ", 8);
+    wav.writeUInt32LE(16, 16);
+    wav.writeUInt16LE(1, 20);
+    wav.writeUInt16LE(1, 22);
+    wav.writeUInt32LE(8000, 24);
+    wav.writeUInt32LE(16000, 28);
+    wav.writeUInt16LE(2, 32);
+    wav.writeUInt16LE(16, 34);
+    wav.write("data", 36);
+    wav.writeUInt32LE(16000, 40);
+    for (let i = 0; i < 8000; i++) wav.writeInt16LE(Math.round(9000 * Math.sin((2 * Math.PI * pitch * i) / 8000)), 44 + 2 * i);
+    return `data:audio/wav;base64,${wav.toString("base64")}`;
+}
+
+/* Some failures are recordings that can be heard, some have neither picture nor sound. */
+function recorded(report) {
+    report.findings.items.forEach((item, i) => {
+        if (i < 6) item.audio = { original: tone(300 + 40 * i), failing: tone(320 + 40 * i) };
+        else if (i < 12) item.original = item.failing = item.difference = null;
+    });
+    return report;
+}
+
+export function makeSample({ findings: wanted = 240, unlabelled = false, hostile = false, bare = false, audio = false } = {}) {
     const draw = random(7);
     const sheet = new SheetMaker(0, SIDE, SIDE),
         masks = new SheetMaker(1, SIDE, SIDE);
@@ -234,7 +312,7 @@ export function makeSample({ findings: wanted = 240, unlabelled = false, hostile
     const found = findings(draw, sheet, wanted);
     report.evaluation = evaluation(draw, sheet);
     report.summary = {
-        verdict: "fail", headline: "Right on 94.6% of the test set, but small changes break it: 2 of 3 thresholds held.",
+        verdict: "fail", headline: "It is right on 94.6% of 1,000 inputs, worst on Shirt (77.0%). 240 failures were found, most of them by rotations beyond 20 degrees. Noise of 8/255 leaves 41.2% of its answers right.",
         gates: [
             { name: "accuracy", title: "Accuracy", relation: ">=", threshold: 0.9, value: 0.946, unit: "share", pass: true },
             { name: "ece", title: "Calibration error", relation: "<=", threshold: 0.05, value: 0.0287, unit: "share", pass: true },
@@ -247,9 +325,11 @@ export function makeSample({ findings: wanted = 240, unlabelled = false, hostile
         report.evaluation = { count, confidence, per_class: per_class.map((row) => ({ class: row.class, count: 0, predicted: row.predicted, confidence: row.confidence })) };
         report.summary = { verdict: "none" };
     }
-    Object.assign(report, { coverage: coverage(draw), selection: selection(draw, sheet, !unlabelled), findings: found, clusters: clusters(draw, found), quality: quality(), provenance: provenance() });
+    report.doctor = doctor();
+    Object.assign(report, { coverage: coverage(draw), selection: selection(draw, sheet, !unlabelled), findings: found, modes: modes(found), clusters: clusters(draw, found), quality: quality(), provenance: provenance() });
     if (!unlabelled) report.neurons = neurons(draw, sheet, masks);
     report.sheets = [sheet.object(), masks.object()];
+    if (audio) recorded(report);
     return hostile ? poison(report) : report;
 }
 

@@ -26,10 +26,10 @@ function clusterCard(context: Context, cluster: Cluster, most: number): HTMLElem
             "div",
             null,
             h("h4", null, dot, cluster.title ?? [context.className(cluster.label), arrow(), context.className(cluster.prediction)]),
-            h("p", { class: "fine" }, plural(cluster.count, "failure"), isNumber(cluster.share) ? `, ${share(cluster.share, 0)} of this kind` : null),
+            h("p", { class: "fine" }, plural(cluster.count, "failure"), isNumber(cluster.share) && !cluster.title ? `, ${share(cluster.share, 0)} of this kind` : null),
             bar(cluster.count / most),
             cluster.words ? h("p", null, cluster.words) : null,
-            (cluster.neurons ?? []).length > 0 ? h("p", { class: "fine" }, "neurons ", cluster.neurons!.slice(0, 4).map((ref) => [h("code", null, context.neuronName(ref)), " "])) : null,
+            (cluster.neurons ?? []).length > 0 ? h("p", { class: "fine" }, "neurons ", cluster.neurons!.slice(0, 4).map((ref) => [h("code", { title: context.neuronName(ref) }, context.neuronShort(ref)), " "])) : null,
             onPage ? button : null,
         ),
     );

@@ -1,5 +1,6 @@
 /* web/src/context.ts - what every part of the page needs */
 import type { Finding, Neuron, NeuronRef, Report, Stage } from "./data";
+import { shortNames } from "./names";
 import { Pictures } from "./pictures";
 
 export class Context {
@@ -8,9 +9,12 @@ export class Context {
     openFinding: (list: readonly Finding[], index: number) => void = () => undefined;
     openNeuron: (list: readonly Neuron[], index: number) => void = () => undefined;
     showCluster: (cluster: number) => void = () => undefined;
+    showFindings: (ids: readonly (number | string)[], what: string) => void = () => undefined;
+    private readonly shortLayers: string[];
 
     constructor(readonly report: Report) {
         this.pictures = new Pictures(report.sheets ?? []);
+        this.shortLayers = shortNames((report.neurons?.layers ?? []).map((layer) => layer.name));
     }
 
     className(index: number | null | undefined): string {
@@ -26,8 +30,18 @@ export class Context {
         return this.report.neurons?.layers[index]?.name ?? `layer ${index}`;
     }
 
+    /* In full, as the command line has it. */
     neuronName([layer, unit]: NeuronRef): string {
         return `${this.layerName(layer)}:${unit}`;
+    }
+
+    shortLayer(layer: number): string {
+        return this.shortLayers[layer] ?? `layer ${layer}`;
+    }
+
+    /* What fits into a row; the full name belongs into its title. */
+    neuronShort([layer, unit]: NeuronRef): string {
+        return `${this.shortLayer(layer)} #${unit}`;
     }
 
     methodName(id: string): string {

@@ -4,15 +4,17 @@ import type { Context } from "./context";
 import type { Coverage, Criterion } from "./data";
 import { h, replace, type Child } from "./dom";
 import { count, inUnit, isNumber, plural, seconds } from "./format";
+import { shortNames } from "./names";
 import { absent, bar, choice, notes, table, type Part } from "./widgets";
 
 function criterionRow(criterion: Criterion): Child[] {
     const shares = (criterion.unit ?? "share") === "share";
+    const beaten = isNumber(criterion.random) && isNumber(criterion.value) && criterion.random > criterion.value;
     return [
         h("span", { class: "named", title: criterion.help ?? null }, h("b", null, criterion.id), h("small", null, [criterion.title !== criterion.id ? criterion.title : null, criterion.settings].filter(Boolean).join("; "))),
         inUnit(criterion.value, criterion.unit),
         shares ? bar(criterion.value, criterion.random) : null,
-        isNumber(criterion.random) ? inUnit(criterion.random, criterion.unit) : "–",
+        isNumber(criterion.random) ? [inUnit(criterion.random, criterion.unit), beaten ? h("small", { title: "noise covers more than the data do: more of this is not better testing" }, " more than the data") : null] : "–",
         isNumber(criterion.covered) && isNumber(criterion.total) && criterion.total > 0 ? `${count(criterion.covered)} of ${count(criterion.total)}` : "–",
         seconds(criterion.seconds),
     ];
@@ -21,6 +23,7 @@ function criterionRow(criterion: Criterion): Child[] {
 function layerBars(coverage: Coverage, criterion: Criterion): Child {
     const most = Math.max(1e-12, ...(criterion.layers ?? []).filter(isNumber));
     const shares = (criterion.unit ?? "share") === "share";
+    const short = shortNames(coverage.layers!.map((layer) => layer.name));
     return h(
         "ul",
         { class: "bars", "aria-label": `${criterion.title ?? criterion.id} per layer` },
@@ -29,7 +32,7 @@ function layerBars(coverage: Coverage, criterion: Criterion): Child {
             return h(
                 "li",
                 null,
-                h("span", { class: "bar-name", title: layer.name }, layer.name),
+                h("span", { class: "bar-name", title: layer.name }, short[i]),
                 bar(isNumber(value) ? (shares ? value : value / most) : null),
                 h("b", null, inUnit(value, criterion.unit)),
                 h("small", null, [layer.kind, isNumber(layer.neurons) ? plural(layer.neurons, "neuron") : null].filter(Boolean).join(", ")),

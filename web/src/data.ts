@@ -26,10 +26,12 @@ export interface Report {
     sheets?: Sheet[] | null;
     stages?: Stage[] | null; /* in the order in which they ran */
     summary?: Summary | null;
+    doctor?: Doctor | null;
     evaluation?: Evaluation | null;
     coverage?: Coverage | null;
     selection?: Selection | null;
     findings?: Findings | null;
+    modes?: Modes | null;
     clusters?: Clusters | null;
     neurons?: Neurons | null;
     quality?: Quality | null;
@@ -94,7 +96,7 @@ export interface Stage {
 
 export interface Summary {
     verdict: "pass" | "fail" | "none"; /* none: nothing was asked for that could fail */
-    headline?: string | null; /* one sentence */
+    headline?: string | null; /* three sentences at most: how right, what breaks it, how far to trust it */
     gates?: Gate[] | null;
     remarks?: string[] | null; /* what a reader must know first: assumptions, warnings */
 }
@@ -112,6 +114,23 @@ export interface Gate {
 
 export type Unit = "share" | "count" | "real" | "seconds";
 
+/* --- data and preprocessing --- */
+
+/* What the doctor found: whether data and network belong together. */
+export interface Doctor {
+    findings: DoctorFinding[];
+    notes?: string[] | null;
+}
+
+export interface DoctorFinding {
+    id: string; /* "preprocess", "classes" */
+    level: "error" | "warning" | "info";
+    sentence: string;
+    advice?: string | null;
+    count?: number | null; /* inputs that it is about */
+    inputs?: string[] | null; /* the names of some of them */
+}
+
 /* --- evaluation --- */
 
 export interface Evaluation {
@@ -126,6 +145,8 @@ export interface Evaluation {
     calibration?: CalibrationBin[] | null; /* by confidence, ascending */
     confusion?: [label: number, prediction: number, count: number][] | null; /* cells above 0 */
     wrong?: Shown[] | null; /* inputs of the data set that it gets wrong, most confident first */
+    robust?: { accuracy?: number | null; count?: number | null; settings?: string | null } | null; /* under attack */
+    label_suspects?: LabelSuspects | null;
     notes?: string[] | null;
 }
 
@@ -156,6 +177,18 @@ export interface Shown {
     confidence?: number | null;
     score?: number | null; /* of the selector, or the neuron's value */
     picture?: Picture | null;
+}
+
+/* Inputs whose label may be wrong, or that are broken: the network is sure of another class. */
+export interface LabelSuspects {
+    total: number; /* found, not only those in `items` */
+    items: LabelSuspect[]; /* most likely first */
+    more?: More | null;
+    notes?: string[] | null;
+}
+
+export interface LabelSuspect extends Shown {
+    given?: number | null; /* probability of the label that it has */
 }
 
 /* --- lines --- */
@@ -236,13 +269,16 @@ export interface SelectorRow {
 /* What is not on the page, and where it is. */
 export interface More {
     count: number;
-    where?: string | null; /* "build/demo/campaign.db" */
+    where?: string | null; /* "demo/selection.csv" */
+    command?: string | null; /* that shows them */
 }
 
 /* --- findings --- */
 
 export interface Findings {
     total: number; /* found, not only those in `items` */
+    close?: number | null; /* of these, how many are close to their originals */
+    close_note?: string | null; /* what makes one close */
     methods?: Method[] | null;
     items: Finding[];
     more?: More | null;
@@ -257,6 +293,33 @@ export interface Method {
     found?: number | null; /* that the network gets wrong */
     seconds?: number | null;
     settings?: string | null; /* "eps=8/255 steps=10" */
+}
+
+/* What breaks it: kinds of change and how strong, by class. */
+export interface Modes {
+    rows: Mode[]; /* worst first */
+    note?: string | null;
+}
+
+/* Over all classes. */
+export interface Mode extends ModeCounts {
+    mutation: string; /* "rotation" */
+    band: number; /* of its strength, from 0 */
+    text?: string | null; /* "rotation beyond 40 degrees" */
+    cells?: ModeCell[] | null;
+}
+
+/* Of one class. */
+export interface ModeCell extends ModeCounts {
+    label?: number | null;
+    ids?: (number | string)[] | null; /* Finding.id, of those on the page */
+}
+
+export interface ModeCounts {
+    count: number; /* failures */
+    tries?: number | null;
+    close?: number | null; /* of the failures, those close to their originals */
+    rate?: number | null; /* count / tries */
 }
 
 export interface Finding {
@@ -275,6 +338,10 @@ export interface Finding {
     l0?: number | null; /* values changed */
     l2?: number | null; /* in scaled pixel units */
     linf?: number | null;
+    similarity?: number | null; /* to the original, 0-1: structural similarity, moves and turns undone */
+    inside?: number | null; /* share of the object that is still in the frame */
+    close?: boolean | null; /* both are above their thresholds */
+    audio?: { original?: string | null; failing?: string | null } | null; /* "data:audio/wav;base64,..." */
     lineage?: Step[] | null; /* from the original to the finding */
     neurons?: NeuronRef[] | null; /* involved in it */
     words?: string | null; /* its decision path, described */
@@ -297,13 +364,14 @@ export type NeuronRef = [layer: number, unit: number]; /* into Neurons.layers */
 export interface Clusters {
     method?: string | null; /* "k-medoids of last-encoder activations" */
     items: Cluster[];
+    weak?: boolean | null; /* the groups are hardly more alike inside than outside */
     map?: ClusterMap | null;
     notes?: string[] | null;
 }
 
 export interface Cluster {
     id: number;
-    title?: string | null; /* default: its most frequent label and prediction */
+    title?: string | null; /* what most of them share; default: the most frequent label and prediction */
     count: number; /* findings in it, on the page or not */
     label?: number | null; /* most frequent */
     prediction?: number | null;
@@ -326,6 +394,9 @@ export interface Neurons {
     measure?: string | null; /* "ochiai" */
     measure_title?: string | null;
     sensitivity_title?: string | null; /* what `sensitivity` is: "Shapley value" */
+    baseline?: number | null; /* the score of a neuron that is always active: the middle of the map's scale */
+    uninformative?: { always: number; never: number; few?: number | null } | null; /* neurons that say nothing */
+    suspects?: number | null; /* neurons that are; see `Neuron.suspect` */
     layers: NeuronLayer[];
     describer?: string | null; /* "dissect" */
     validation?: string | null; /* of the bank: "measured labels", "validated", "descriptions not validated" */
@@ -340,7 +411,8 @@ export interface NeuronLayer {
     kind?: string | null;
     shape?: string | null; /* "16 x 14 x 14" */
     units: number;
-    suspiciousness?: (number | null)[] | null; /* per unit; three digits are enough */
+    suspiciousness?: (number | null)[] | null; /* per unit; three digits are enough; null: it says nothing */
+    activity?: string | null; /* a letter per unit: s sometimes active, a (almost) always, n (almost) never, f on too few inputs */
     sensitivity?: (number | null)[] | null;
 }
 
@@ -350,10 +422,14 @@ export interface Neuron {
     class?: number | null; /* that it is suspicious for; null: pooled */
     suspiciousness?: number | null; /* null may stand for infinite, see `rank` */
     rank?: number | null; /* from 1 */
+    baseline?: number | null; /* of its class, if not that of all */
+    interval?: [low: number, high: number] | null; /* of the share of wrong answers while it is active, 95% */
+    suspect?: boolean | null; /* that share is above the one over all, beyond chance */
     sensitivity?: number | null;
     spectrum?: Spectrum | null;
     inactive?: boolean | null; /* never above its level */
     words?: string | null;
+    shared?: { class: string; count: number; of: number } | null; /* the class that most of the inputs that excite it have */
     validation?: string | null; /* if other than the bank's */
     labels?: { label: string; iou?: number | null }[] | null; /* measured, best first */
     top?: (Shown & { mask?: Picture | null })[] | null; /* mask: grey, white where it activates */

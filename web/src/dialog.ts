@@ -4,6 +4,7 @@ import { h, icon, replace, type Child } from "./dom";
 export interface Page {
     title: Child;
     body: Child;
+    link?: string; /* the fragment under which it is found again: "failure-8" */
 }
 
 const title = h("h2", { id: "details-title", tabindex: -1 });
@@ -22,6 +23,16 @@ const dialog = h(
 let show: (index: number) => Page;
 let index = 0,
     length = 0;
+let linked = false; /* the address names what is open */
+
+/* Pages from a disk may not be allowed to touch their address; then there is none to copy. */
+function address(fragment: string): void {
+    try {
+        history.replaceState(null, "", fragment ? `#${fragment}` : location.href.split("#")[0]!);
+    } catch {
+        /* as it is */
+    }
+}
 
 function draw(): void {
     const page = show(index);
@@ -32,6 +43,8 @@ function draw(): void {
     next.disabled = index === length - 1;
     replace(body, page.body);
     body.scrollTop = 0;
+    if (page.link || linked) address(page.link ?? "");
+    linked = page.link !== undefined;
 }
 
 function step(by: number): void {
@@ -58,6 +71,11 @@ export function startDialog(parent: Element): void {
     back.addEventListener("click", () => step(-1));
     next.addEventListener("click", () => step(1));
     close.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => {
+        replace(body); /* what plays falls silent */
+        if (linked) address("");
+        linked = false;
+    });
     dialog.addEventListener("click", (event) => {
         if (event.target === dialog) dialog.close(); /* the ground around it */
     });

@@ -192,7 +192,7 @@ export function evaluationPart(context: Context): Part {
     const hasMatrix = (evaluation.confusion ?? []).length > 0;
     const cells = hasMatrix ? confusionCells(evaluation, classes) : [];
     const accuracy = isNumber(evaluation.accuracy);
-    const wrong = evaluation.wrong ?? [];
+    const wrong = (evaluation.label_suspects?.total ?? 0) > 0 ? [] : (evaluation.wrong ?? []); /* they are the same inputs */
     return {
         id: "evaluation",
         title: "Evaluation",

@@ -1,6 +1,8 @@
 /* web/src/findings.ts - the gallery of failures, and the details of one */
 import type { Context } from "./context";
 import type { Finding, Step } from "./data";
+import { recordings } from "./audio";
+import { csvButton, download } from "./csv";
 import { closeDialog, openDialog, type Page } from "./dialog";
 import { h, replace, type Child } from "./dom";
 import { count, isNumber, plural, real, seconds, share } from "./format";
@@ -15,11 +17,14 @@ interface Filter {
     label: string;
     prediction: string;
     cluster: string;
+    close: boolean; /* only those near their originals */
+    ids: Set<number | string> | null; /* of a failure mode; null: all */
     order: string;
 }
 
 const ORDERS: [string, string, (a: Finding, b: Finding) => number][] = [
     ["given", "as chosen", () => 0],
+    ["near", "closest to the original", (a, b) => Number(b.close ?? false) - Number(a.close ?? false) || (b.similarity ?? -1) - (a.similarity ?? -1)],
     ["sure", "most confident", (a, b) => (b.confidence ?? -1) - (a.confidence ?? -1)],
     ["unsure", "least confident", (a, b) => (a.confidence ?? 2) - (b.confidence ?? 2)],
     ["small", "smallest change", (a, b) => (a.l2 ?? Infinity) - (b.l2 ?? Infinity)],
@@ -31,6 +36,11 @@ function said(context: Context, finding: Finding): Child {
     return [h("span", null, context.className(finding.label)), arrow(), h("b", { class: "bad" }, context.className(finding.prediction))];
 }
 
+/* "0.93 similar": to its original, moves and turns undone. */
+function nearness(finding: Finding): string | null {
+    if (isNumber(finding.similarity)) return `${finding.similarity.toFixed(2)} similar`;
+    return isNumber(finding.l2) ? `L2 ${real(finding.l2)}` : null;
+}
 
 function card(context: Context, finding: Finding): HTMLElement {
     return h(
@@ -38,7 +48,7 @@ function card(context: Context, finding: Finding): HTMLElement {
         { type: "button", class: "card" },
         h("span", { class: "triple" }, context.pictures.triple(finding.difference, finding.original, finding.failing, "original, failing input, difference ten times as strong")),
         h("span", { class: "card-line" }, said(context, finding), h("span", { class: "sure" }, share(finding.confidence, 0))),
-        h("span", { class: "card-line fine" }, h("span", { class: "tag" }, context.methodName(finding.method)), isNumber(finding.l2) ? `L2 ${real(finding.l2)}` : null),
+        h("span", { class: "card-line fine" }, h("span", { class: "tag" }, context.methodName(finding.method)), nearness(finding), finding.audio?.failing ? h("span", { class: "tag" }, "recording") : null),
     );
 }
 
@@ -65,6 +75,29 @@ function stepItem(context: Context, step: Step): HTMLElement {
     );
 }
 
+/* The three pictures side by side, as they are, in one file. */
+function pictureButton(finding: Finding, pictures: HTMLElement[]): Child {
+    const canvases = pictures.filter((picture): picture is HTMLCanvasElement => picture instanceof HTMLCanvasElement);
+    if (canvases.length === 0) return null;
+    return download("Download the pictures (PNG)", `failure-${finding.id}.png`, () => {
+        const gap = 4;
+        const all = h("canvas", { width: canvases.reduce((sum, canvas) => sum + canvas.width + gap, -gap), height: Math.max(...canvases.map((canvas) => canvas.height)) });
+        const drawing = all.getContext("2d");
+        let x = 0;
+        for (const canvas of canvases) {
+            drawing?.drawImage(canvas, x, 0);
+            x += canvas.width + gap;
+        }
+        return all.toDataURL("image/png");
+    });
+}
+
+function closeness(finding: Finding): string | null {
+    if (!isNumber(finding.similarity)) return null;
+    const inside = isNumber(finding.inside) ? `, ${share(finding.inside, 0)} of it in the frame` : "";
+    return `${finding.similarity.toFixed(2)} of 1 similar${inside}: ${finding.close ? "close to its original" : "far from its original"}`;
+}
+
 function details(context: Context, finding: Finding): Page {
     const neurons = context.report.neurons?.items ?? [];
     const { pictures } = context;
@@ -75,6 +108,7 @@ function details(context: Context, finding: Finding): Page {
     const before = finding.before;
     return {
         title: [h("span", { class: "hidden" }, "Failure: "), said(context, finding)],
+        link: `failure-${finding.id}`,
         body: [
             h(
                 "div",
@@ -83,11 +117,13 @@ function details(context: Context, finding: Finding): Page {
                 h("figure", null, failing, caption("failing", `seen as ${context.className(finding.prediction)}${isNumber(finding.confidence) ? `, ${share(finding.confidence)}` : ""}`)),
                 h("figure", null, difference, caption("difference ×10", [isNumber(finding.linf) ? `largest ${real(finding.linf)}` : null, isNumber(finding.l2) ? ` L2 ${real(finding.l2)}` : null])),
             ),
+            recordings(finding),
             finding.words ? h("blockquote", null, finding.words) : null,
             facts([
                 ["Made by", context.methodName(finding.method)],
-                ["Failure", `#${finding.id}`],
-                isNumber(finding.index) ? ["Original", `input ${finding.index}${finding.name ? `, ${finding.name}` : ""}`] : null,
+                ["Failure", h("a", { href: `#failure-${encodeURIComponent(finding.id)}` }, `#${finding.id}`)],
+                isNumber(finding.index) ? ["Original", `${finding.name ? `${finding.name}, ` : ""}input ${finding.index}`] : null,
+                closeness(finding) ? ["How near", closeness(finding)] : null,
                 isNumber(finding.linf) ? ["Largest change", `${real(finding.linf)} (${real(finding.linf * 255)} levels of 255)`] : null,
                 isNumber(finding.l0) ? ["Values changed", count(finding.l0)] : null,
                 isNumber(finding.cluster) ? ["Cluster", clusterLink(context, finding.cluster)] : null,
@@ -101,7 +137,7 @@ function details(context: Context, finding: Finding): Page {
                           finding.neurons!.map((ref) => {
                               const at = neurons.findIndex((neuron) => neuron.layer === ref[0] && neuron.unit === ref[1]);
                               const words = at >= 0 ? neurons[at]!.words : null;
-                              const text = [h("code", null, context.neuronName(ref)), words ? h("span", null, words) : null];
+                              const text = [h("code", { title: context.neuronName(ref) }, context.neuronShort(ref)), words ? h("span", null, words) : null];
                               if (at < 0) return h("li", null, h("span", { class: "chip" }, text));
                               const button = h("button", { type: "button", class: "chip" }, text);
                               button.addEventListener("click", () => context.openNeuron(neurons, at));
@@ -112,6 +148,7 @@ function details(context: Context, finding: Finding): Page {
                 : null,
             (finding.lineage ?? []).length > 0 ? [h("h3", null, "Lineage"), h("ol", { class: "lineage" }, finding.lineage!.map((_, i) => stepItem(context, stepOf(finding, i))))] : null,
             finding.command ? [h("h3", null, "Replay"), copyable(finding.command, "the command")] : null,
+            h("p", { class: "actions" }, pictureButton(finding, [original, failing, difference])),
         ],
     };
 }
@@ -156,7 +193,7 @@ export function findingsPart(context: Context): Part {
     const findings = context.report.findings;
     if (!findings) return { ...absent(context, "findings", "Failures"), id: "failures" };
     const { items } = findings;
-    const filter: Filter = { methods: new Set(), label: "", prediction: "", cluster: "", order: "given" };
+    const filter: Filter = { methods: new Set(), label: "", prediction: "", cluster: "", close: false, ids: null, order: items.some((item) => isNumber(item.similarity)) ? "near" : "given" };
     let shown: Finding[] = items;
 
     const list = new Virtual<Finding>({
@@ -175,7 +212,9 @@ export function findingsPart(context: Context): Part {
                 (filter.methods.size === 0 || filter.methods.has(item.method)) &&
                 (filter.label === "" || item.label === Number(filter.label)) &&
                 (filter.prediction === "" || item.prediction === Number(filter.prediction)) &&
-                (filter.cluster === "" || item.cluster === Number(filter.cluster)),
+                (filter.cluster === "" || item.cluster === Number(filter.cluster)) &&
+                (!filter.close || item.close === true) &&
+                (!filter.ids || filter.ids.has(item.id)),
         );
         const order = ORDERS.find(([id]) => id === filter.order)![2];
         if (filter.order !== "given") shown = [...shown].sort(order);
@@ -183,6 +222,14 @@ export function findingsPart(context: Context): Part {
         replace(status, shown.length === items.length ? `${plural(items.length, "failure")} on this page` : `${count(shown.length)} of ${plural(items.length, "failure")} on this page`);
     }
 
+    /* An address such as report.html#failure-8 opens that failure. */
+    const follow = (): void => {
+        const wanted = /^#failure-(.+)$/.exec(location.hash)?.[1];
+        const index = wanted === undefined ? -1 : items.findIndex((item) => String(item.id) === decodeURIComponent(wanted));
+        if (index >= 0) context.openFinding(items, index);
+    };
+    addEventListener("hashchange", follow);
+    queueMicrotask(follow);
     context.openFinding = (opened, index) => openDialog(opened.length, index, (i) => details(context, opened[i]!));
 
     const used = [...new Set(items.map((item) => item.method))];
@@ -196,6 +243,33 @@ export function findingsPart(context: Context): Part {
         });
         return chip;
     });
+    const closeCount = items.filter((item) => item.close).length;
+    const closeChip = h("button", { type: "button", class: "chip", "aria-pressed": "false" }, "close to the original", h("small", null, count(closeCount)));
+    closeChip.addEventListener("click", () => {
+        filter.close = !filter.close;
+        closeChip.setAttribute("aria-pressed", String(filter.close));
+        apply();
+    });
+    /* What a failure mode left to show, and the way back to all. */
+    const only = h("p", { class: "only", hidden: true });
+    context.showFindings = (ids, what) => {
+        filter.ids = new Set(ids);
+        const all = h("button", { type: "button", class: "link" }, "show all failures");
+        all.addEventListener("click", () => {
+            filter.ids = null;
+            only.hidden = true;
+            apply();
+        });
+        replace(only, `Only ${what}. `, all);
+        only.hidden = false;
+        apply();
+        lead();
+    };
+    function lead(): void {
+        const title = document.getElementById("failures-title")!;
+        title.scrollIntoView();
+        title.focus({ preventScroll: true });
+    }
     const clusters = [...new Set(items.map((item) => item.cluster).filter(isNumber))].sort((a, b) => a - b);
     const clusterBox = select("Cluster", [["", "any"], ...clusters.map((c): [string, string] => [String(c), String(c)])], (value) => {
         filter.cluster = value;
@@ -205,29 +279,33 @@ export function findingsPart(context: Context): Part {
         filter.cluster = String(cluster);
         clusterBox.querySelector("select")!.value = filter.cluster;
         apply();
-        const title = document.getElementById("failures-title")!;
-        title.scrollIntoView();
-        title.focus({ preventScroll: true });
+        lead();
     };
+    const known = ORDERS.filter(([id]) => id !== "near" || filter.order === "near");
+    const orderBox = select("Order", known.map(([id, text]): [string, string] => [id, text]), (value) => ((filter.order = value), apply()));
+    orderBox.querySelector("select")!.value = filter.order;
     const toolbar = h(
         "div",
         { class: "toolbar", role: "group", "aria-label": "Filter failures" },
-        used.length > 1 ? h("div", { class: "chips", role: "group", "aria-label": "Method" }, chips) : null,
+        used.length > 1 || closeCount > 0 ? h("div", { class: "chips", role: "group", "aria-label": "Method and closeness" }, used.length > 1 ? chips : null, closeCount > 0 ? closeChip : null) : null,
         select("Label", classOptions(context, items, "label"), (value) => ((filter.label = value), apply())),
         select("Seen as", classOptions(context, items, "prediction"), (value) => ((filter.prediction = value), apply())),
         clusters.length > 1 ? clusterBox : null,
-        select("Order", ORDERS.map(([id, text]): [string, string] => [id, text]), (value) => ((filter.order = value), apply())),
+        orderBox,
+        csvButton("failures.csv", ["id", "method", "label", "prediction", "confidence", "similarity", "inside", "close", "input", "name", "l2", "linf", "changes", "command"], () =>
+            shown.map((item) => [item.id, item.method, isNumber(item.label) ? context.className(item.label) : null, context.className(item.prediction), item.confidence, item.similarity, item.inside, item.close === undefined || item.close === null ? null : item.close ? "yes" : "no", item.index, item.name, item.l2, item.linf, (item.lineage ?? []).slice(1).map((step) => `${step.what}${step.settings ? ` ${step.settings}` : ""}`).join("; "), item.command]),
+        ),
     );
     apply();
     const none = items.length === 0;
     return {
         id: "failures",
         title: "Failures",
-        lead: `${count(findings.total)} inputs were made that the network gets wrong. Each shows the original, the failing input, and their difference ten times as strong.`,
+        lead: `${plural(findings.total, "input was", "inputs were")} made that the network gets wrong${isNumber(findings.close) ? `, ${count(findings.close)} of them close to their originals` : ""}. Each shows the original, the failing input, and their difference ten times as strong.${findings.close_note ? ` ${findings.close_note}` : ""}`,
         body: [
             notes(context, "findings", findings.notes),
             methodTable(context),
-            none ? h("p", { class: "notice" }, "No failure was found. That says something about the search, not that there is none.") : [toolbar, status, list.element],
+            none ? h("p", { class: "notice" }, "No failure was found. That says something about the search, not that there is none.") : [toolbar, only, status, list.element],
             more(findings.more, "failures"),
         ],
     };

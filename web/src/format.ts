@@ -33,6 +33,13 @@ export function real(value: Maybe): string {
     return Number.isInteger(value) ? String(value) : value.toPrecision(3);
 }
 
+/* "+0.05", "−0.3" */
+export function signed(value: Maybe): string {
+    if (!isNumber(value)) return NONE;
+    const size = Math.abs(value) < 0.0005 ? "0" : Number(Math.abs(value).toFixed(3)).toString();
+    return size === "0" ? size : `${value < 0 ? "\u2212" : "+"}${size}`;
+}
+
 export function seconds(value: Maybe): string {
     if (!isNumber(value)) return NONE;
     if (value < 0.995) return `${Math.round(value * 1000)} ms`;

@@ -1,7 +1,11 @@
-/* web/src/layer_map.ts - every neuron a cell, layer after layer, coloured by a value */
+/* web/src/layer_map.ts - every neuron a cell, layer after layer, coloured by a value
+ *
+ * Suspiciousness is drawn as its distance from the score of a neuron that is always active, which says
+ * nothing: above it red, below it blue. Neurons that say nothing themselves are hatched.
+ */
 import type { NeuronLayer } from "./data";
 import { h, replace } from "./dom";
-import { isNumber, plural, real } from "./format";
+import { count, isNumber, plural, real, signed } from "./format";
 import { colour, css, onTheme, ramp } from "./theme";
 
 export type MapValue = "suspiciousness" | "sensitivity";
@@ -15,23 +19,38 @@ interface Strip {
     columns: number;
 }
 
+const WHY: Record<string, string> = {
+    a: "active on (almost) all inputs: says nothing",
+    n: "active on (almost) no input: says nothing",
+    f: "active on too few inputs to say anything",
+};
+
+/* What is known of all neurons together. */
+export interface MapScale {
+    baseline: number | null; /* of the suspiciousness; null: it has none */
+    short: (layer: number) => string;
+}
+
 export interface LayerMap {
     element: HTMLElement;
     show: (value: MapValue) => void;
 }
 
 /* `open` is called with a neuron's layer and unit. */
-export function layerMap(layers: NeuronLayer[], title: (value: MapValue) => string, open: (layer: number, unit: number) => void): LayerMap {
+export function layerMap(layers: NeuronLayer[], about: MapScale, title: (value: MapValue) => string, open: (layer: number, unit: number) => void): LayerMap {
     const total = layers.reduce((sum, layer) => sum + layer.units, 0);
     const cell = total > CELLS_LARGE ? 6 : 12;
     const told = h("p", { class: "told", role: "status" });
     const scale = h("span", { class: "scale", "aria-hidden": "true" });
     const ends = [h("small"), h("small")];
+    const key = h("small", { class: "key" });
     const box = h("div", { class: "layer-map" });
     let kind: MapValue = "suspiciousness";
     let low = 0,
         high = 1;
     let cursor: [number, number] | null = null;
+    const diverging = (): boolean => kind === "suspiciousness" && about.baseline !== null;
+    const activity = (strip: Strip, unit: number): string => (kind === "suspiciousness" ? (layers[strip.layer]!.activity?.[unit] ?? "s") : "s");
 
     const strips: Strip[] = layers.map((layer, index) => {
         const canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "map of neurons" });
@@ -47,7 +66,7 @@ export function layerMap(layers: NeuronLayer[], title: (value: MapValue) => stri
         canvas.addEventListener("focus", () => move(strip, Math.max(0, cursor?.[0] === index ? cursor[1] : 0)));
         canvas.addEventListener("blur", () => move(strip, -1));
         box.appendChild(
-            h("div", { class: "layer" }, h("span", { class: "layer-name", title: layer.name }, layer.name, h("small", null, [layer.kind, layer.shape ?? plural(layer.units, "unit")].filter(Boolean).join(", "))), canvas),
+            h("div", { class: "layer" }, h("span", { class: "layer-name", title: layer.name }, about.short(index), h("small", null, [layer.kind, layer.shape ?? plural(layer.units, "unit")].filter(Boolean).join(", "))), canvas),
         );
         return strip;
     });
@@ -67,7 +86,8 @@ export function layerMap(layers: NeuronLayer[], title: (value: MapValue) => stri
         if (cursor) {
             draw(strip);
             const value = strip.values[unit];
-            replace(told, h("code", null, `${layers[strip.layer]!.name}:${unit}`), ` ${title(kind).toLowerCase()} ${isNumber(value) ? real(value) : "unknown"}`);
+            const known = isNumber(value) ? `${real(value)}${diverging() ? `, ${signed(value - about.baseline!)} to one that is always active` : ""}` : "unknown";
+            replace(told, h("code", { title: `${layers[strip.layer]!.name}:${unit}` }, `${about.short(strip.layer)} #${unit}`), ` ${WHY[activity(strip, unit)] ?? `${title(kind).toLowerCase()} ${known}`}`);
         }
     }
 
@@ -100,10 +120,16 @@ export function layerMap(layers: NeuronLayer[], title: (value: MapValue) => stri
         drawing.setTransform(dense, 0, 0, dense, 0, 0);
         drawing.clearRect(0, 0, width, height);
         const gap = cell > 8 ? 1.5 : 1;
+        const hatched = hatch(drawing);
         values.forEach((value, unit) => {
             const x = (unit % strip.columns) * cell,
                 y = Math.floor(unit / strip.columns) * cell;
-            drawing.fillStyle = isNumber(value) ? css(ramp("heat", high > low ? (value - low) / (high - low) : 0)) : colour("line");
+            if (WHY[activity(strip, unit)]) {
+                drawing.fillStyle = hatched;
+                drawing.fillRect(x, y, cell - gap, cell - gap);
+                return;
+            }
+            drawing.fillStyle = isNumber(value) ? css(tint(value)) : colour("line");
             drawing.fillRect(x, y, cell - gap, cell - gap);
         });
         if (cursor?.[0] === strip.layer) {
@@ -114,8 +140,28 @@ export function layerMap(layers: NeuronLayer[], title: (value: MapValue) => stri
         }
     }
 
+    /* Each side of the baseline has its own full range: few neurons are above it, and they are what one looks for. */
+    function tint(value: number): ReturnType<typeof ramp> {
+        if (!diverging()) return ramp("heat", high > low ? (value - low) / (high - low) : 0);
+        const gap = value - about.baseline!;
+        return ramp("diverging", 0.5 + (0.5 * gap) / (gap < 0 ? about.baseline! - low : high - about.baseline!));
+    }
+
+    /* Grey lines, so that it is no colour of the scale. */
+    function hatch(drawing: CanvasRenderingContext2D): CanvasPattern | string {
+        const tile = h("canvas", { width: 4, height: 4 });
+        const lines = tile.getContext("2d");
+        if (!lines) return colour("line");
+        lines.fillStyle = colour("raised");
+        lines.fillRect(0, 0, 4, 4);
+        lines.fillStyle = colour("line");
+        for (let i = 0; i < 4; i++) lines.fillRect(i, 3 - i, 1, 1);
+        return drawing.createPattern(tile, "repeat") ?? colour("line");
+    }
+
     function drawAll(): void {
-        scale.style.background = `linear-gradient(to right, ${[0, 0.25, 0.5, 0.75, 1].map((v) => css(ramp("heat", v))).join(", ")})`;
+        const shown = diverging() ? "diverging" : "heat";
+        scale.style.background = `linear-gradient(to right, ${[0, 0.25, 0.5, 0.75, 1].map((v) => css(ramp(shown, v))).join(", ")})`;
         for (const strip of strips) draw(strip);
     }
 
@@ -133,8 +179,11 @@ export function layerMap(layers: NeuronLayer[], title: (value: MapValue) => stri
                 }
         });
         [low, high] = most >= least ? [Math.min(least, 0), most] : [0, 1];
-        replace(ends[0]!, real(low));
-        replace(ends[1]!, real(high));
+        if (diverging()) [low, high] = [Math.min(least, about.baseline! - 1e-6), Math.max(most, about.baseline! + 1e-6)];
+        replace(ends[0]!, diverging() ? signed(low - about.baseline!) : real(low));
+        replace(ends[1]!, diverging() ? signed(high - about.baseline!) : real(high));
+        const silent = layers.reduce((sum, layer) => sum + [...(layer.activity ?? "")].filter((letter) => WHY[letter]).length, 0);
+        replace(key, diverging() ? [h("span", { class: "swatch hatch", "aria-hidden": "true" }), `says nothing (${count(silent)})`] : null);
         replace(told, "Point at a cell, or move with the arrow keys.");
         drawAll();
     }
@@ -148,5 +197,5 @@ export function layerMap(layers: NeuronLayer[], title: (value: MapValue) => stri
     }).observe(box);
     show(kind);
     onTheme(drawAll);
-    return { element: h("div", null, h("div", { class: "map-head" }, h("span", { class: "scale-box" }, ends[0], scale, ends[1]), told), box), show };
+    return { element: h("div", null, h("div", { class: "map-head" }, h("span", { class: "scale-box" }, ends[0], scale, ends[1], key), told), box), show };
 }

@@ -9,12 +9,15 @@ import { SCHEMA, type Report } from "./data";
 import { startDialog } from "./dialog";
 import { h, svg, type Child } from "./dom";
 import { evaluationPart } from "./evaluation";
+import { doctorPart, troubled } from "./doctor";
 import { findingsPart } from "./findings";
+import { modesPart } from "./modes";
 import { neuronsPart } from "./neurons";
 import { provenancePart } from "./provenance";
 import { qualityPart } from "./quality";
 import { selectionPart } from "./selection";
 import { head, summaryPart } from "./summary";
+import { suspectsPart } from "./suspects";
 import { startTheme, themeButton } from "./theme";
 import { section, type Part } from "./widgets";
 
@@ -39,7 +42,7 @@ function read(): Report | string {
 }
 
 /* A part whose data are not as described must not take the page with it. */
-function guarded(context: Context, title: string, make: (context: Context) => Part): Part {
+function guarded(context: Context, title: string, make: (context: Context) => Part | null): Part | null {
     try {
         return make(context);
     } catch (error) {
@@ -90,17 +93,23 @@ function start(app: HTMLElement): void {
     /* Findings and neurons first: they offer the dialogs that others open. */
     const findings = guarded(context, "Failures", findingsPart);
     const neurons = guarded(context, "Neurons", neuronsPart);
+    const data = guarded(context, "Data", doctorPart);
+    const doubtful = troubled(context);
     const parts: Part[] = [
         guarded(context, "Summary", summaryPart),
+        doubtful ? data : null,
+        guarded(context, "Modes", modesPart),
+        doubtful ? null : data,
+        guarded(context, "Labels", suspectsPart),
         findings,
         guarded(context, "Clusters", clustersPart),
         guarded(context, "Evaluation", evaluationPart),
-        guarded(context, "Coverage", coveragePart),
-        guarded(context, "Selection", selectionPart),
         neurons,
+        guarded(context, "Coverage", coveragePart),
         guarded(context, "Quality", qualityPart),
+        guarded(context, "Selection", selectionPart),
         guarded(context, "Provenance", provenancePart),
-    ];
+    ].filter((part) => part !== null);
     const foot: Child = ["Made by plexor", report.version ? ` ${report.version}` : null, ". This file holds everything it shows and loads nothing."];
     app.append(
         h("a", { class: "skip", href: "#summary" }, "Skip to the summary"),

@@ -1,8 +1,9 @@
 /* web/src/pictures.ts - thumbnails: tiles of sprite sheets, their differences, their masks
  *
- * A sheet is decoded when the first of its tiles is wanted, off the main thread, and kept as pixels:
- * what is drawn then is copied, never scaled, into small canvases that CSS enlarges, so that pixels
- * stay pixels. (Drawing from the bitmap itself took ten times as long per card.)
+ * Sheets are decoded as images of the page, so that its load event waits for them: whoever takes a
+ * picture of the page when it is loaded has the thumbnails too. They are kept as pixels: what is drawn
+ * then is copied, never scaled, into small canvases that CSS enlarges, so that pixels stay pixels.
+ * (Drawing from the image itself took ten times as long per card.)
  */
 import type { Picture, Sheet } from "./data";
 import { h } from "./dom";
@@ -19,7 +20,9 @@ type Tile = Uint8ClampedArray;
 export class Pictures {
     private readonly pixels: (Promise<ImageData> | undefined)[] = [];
 
-    constructor(private readonly sheets: Sheet[]) {}
+    constructor(private readonly sheets: Sheet[]) {
+        sheets.forEach((_, index) => this.sheetPixels(index).catch(() => undefined)); /* its tiles say so */
+    }
 
     has(picture: Picture | null | undefined): picture is Picture {
         if (!Array.isArray(picture)) return false;
@@ -28,19 +31,19 @@ export class Pictures {
     }
 
     private sheetPixels(index: number): Promise<ImageData> {
-        return (this.pixels[index] ??= (async () => {
+        return (this.pixels[index] ??= new Promise((done, failed) => {
             const { png } = this.sheets[index]!;
             if (!png.startsWith(PREFIX)) throw new Error("a sheet that is no PNG");
-            const text = atob(png.slice(PREFIX.length));
-            const bytes = new Uint8Array(text.length);
-            for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-            const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
-            const canvas = h("canvas", { width: bitmap.width, height: bitmap.height });
-            const context = canvas.getContext("2d", { willReadFrequently: true })!;
-            context.drawImage(bitmap, 0, 0);
-            bitmap.close();
-            return context.getImageData(0, 0, canvas.width, canvas.height);
-        })());
+            const image = new Image();
+            image.onerror = () => failed(new Error("a sheet that cannot be decoded"));
+            image.onload = () => {
+                const canvas = h("canvas", { width: image.naturalWidth, height: image.naturalHeight });
+                const context = canvas.getContext("2d", { willReadFrequently: true })!;
+                context.drawImage(image, 0, 0);
+                done(context.getImageData(0, 0, canvas.width, canvas.height));
+            };
+            image.src = png;
+        }));
     }
 
     private async read([index, tile]: Picture): Promise<Tile> {
@@ -127,6 +130,6 @@ export class Pictures {
     }
 
     missing(alt: string): HTMLElement {
-        return h("span", { class: "thumb missing", role: "img", "aria-label": `${alt}: no picture` });
+        return h("span", { class: "thumb missing", role: "img", "aria-label": `${alt}: no picture` }, "no picture");
     }
 }

@@ -8,8 +8,10 @@ import { absent, more, notes, table, type Part } from "./widgets";
 
 const BUDGETS = ["5", "10", "15", "20"];
 
-export function selectionPart(context: Context): Part {
+/* Where every input has its label, there is nothing to choose. */
+export function selectionPart(context: Context): Part | null {
     const selection = context.report.selection;
+    if (context.report.data?.labelled === true) return null;
     if (!selection) return absent(context, "selection", "Selection");
     const rows = selection.selectors ?? [];
     const budgets = BUDGETS.filter((budget) => rows.some((row) => isNumber(row.fdr?.[budget])));

@@ -1,6 +1,6 @@
 /* web/src/summary.ts - the verdict, the figures that matter, the first failures */
 import type { Context } from "./context";
-import type { Gate, Summary } from "./data";
+import type { Finding, Gate, Summary } from "./data";
 import { h, icon, type Child } from "./dom";
 import { count, inUnit, isNumber, moment, plural, large, seconds, share } from "./format";
 import { arrow, table, type Part } from "./widgets";
@@ -44,7 +44,7 @@ interface Figure {
 }
 
 function figures(context: Context): Figure[] {
-    const { evaluation, findings, coverage, selection, neurons } = context.report;
+    const { evaluation, findings } = context.report;
     const list: Figure[] = [];
     if (evaluation && isNumber(evaluation.accuracy))
         list.push({
@@ -55,50 +55,47 @@ function figures(context: Context): Figure[] {
                 : `of ${plural(evaluation.count, "input")}`,
             to: "evaluation",
         });
+    const known = (evaluation?.per_class ?? []).filter((row) => isNumber(row.recall));
+    const worst = known.length > 1 ? known.reduce((least, row) => (row.recall! < least.recall! ? row : least)) : null;
+    if (worst) list.push({ name: "Worst class", value: share(worst.recall), note: `${context.className(worst.class)}, ${plural(worst.count, "input")}`, to: "evaluation" });
+    if (isNumber(evaluation?.robust?.accuracy))
+        list.push({
+            name: "Robust accuracy",
+            value: share(evaluation!.robust!.accuracy),
+            note: [evaluation!.robust!.settings, isNumber(evaluation!.robust!.count) ? plural(evaluation!.robust!.count, "input") : null].filter(Boolean).join(", "),
+            to: "failures",
+        });
+    if (findings)
+        list.push(
+            isNumber(findings.close)
+                ? { name: "Failures close to originals", value: count(findings.close), note: `of ${plural(findings.total, "failure")} found`, to: "failures" }
+                : { name: "Failures found", value: count(findings.total), note: null, to: "failures" },
+        );
     if (evaluation && isNumber(evaluation.ece))
         list.push({ name: "Calibration error", value: share(evaluation.ece), note: "mean gap of confidence and accuracy", to: "evaluation" });
-    if (findings) {
-        const tried = (findings.methods ?? []).reduce((sum, method) => sum + (method.tried ?? 0), 0);
-        list.push({ name: "Failures found", value: count(findings.total), note: tried ? `in ${count(tried)} made inputs` : null, to: "failures" });
-    }
-    const criterion = coverage?.criteria[0];
-    if (criterion)
-        list.push({
-            name: `Coverage (${criterion.id})`,
-            value: inUnit(criterion.value, criterion.unit),
-            note: isNumber(criterion.random) ? `random inputs ${inUnit(criterion.random, criterion.unit)}` : null,
-            to: "coverage",
-        });
-    if (selection) {
-        const row = selection.selectors?.find((selector) => selector.id === selection.selector);
-        const rate = row?.fdr?.["5"];
-        list.push({
-            name: "Worth a label",
-            value: count(selection.budget),
-            note: isNumber(rate) ? `of the first 5%, ${share(rate, 0)} are faults` : `of ${count(selection.count)}, by ${selection.selector}`,
-            to: "selection",
-        });
-    }
-    if (neurons)
-        list.push({
-            name: "Suspect neurons",
-            value: count(new Set(neurons.items.map((item) => `${item.layer}:${item.unit}`)).size + (neurons.more?.count ?? 0)),
-            note: `of ${count(neurons.layers.reduce((sum, layer) => sum + layer.units, 0))}${neurons.measure ? `, by ${neurons.measure}` : ""}`,
-            to: "neurons",
-        });
+    if (evaluation?.label_suspects)
+        list.push({ name: "Label suspects", value: count(evaluation.label_suspects.total), note: `of ${plural(evaluation.count, "input")}`, to: "labels" });
     return list;
 }
 
-/* One failure of each of the largest clusters; without clusters, the first ones. */
+/* Failures of as many different originals, those close to them first, then one of each large cluster. */
 function strip(context: Context): Child {
     const { findings, clusters } = context.report;
     if (!findings || findings.items.length === 0) return null;
-    const wanted = new Set(
-        [...(clusters?.items ?? [])].sort((a, b) => b.count - a.count).map((cluster) => cluster.medoid ?? null),
-    );
-    let chosen = findings.items.filter((finding) => wanted.has(finding.id));
-    if (chosen.length < 3) chosen = findings.items;
-    chosen = chosen.filter((finding) => context.pictures.has(finding.failing)).slice(0, 6);
+    const medoids = new Set((clusters?.items ?? []).map((cluster) => cluster.medoid ?? null));
+    const worth = (finding: Finding): number => (finding.close ? 4 : 0) + (finding.similarity ?? 0) + (medoids.has(finding.id) ? 0.5 : 0);
+    const shown = findings.items.filter((finding) => context.pictures.has(finding.failing)).sort((a, b) => worth(b) - worth(a));
+    const seeds = new Set<number>(),
+        kinds = new Set<string>();
+    const chosen: Finding[] = [];
+    for (const strict of [true, false]) /* first other kinds too, then at least other originals */
+        for (const finding of shown) {
+            const kind = `${finding.label}:${finding.prediction}`;
+            if (chosen.length === 6 || (isNumber(finding.index) ? seeds.has(finding.index) : chosen.includes(finding)) || (strict && kinds.has(kind))) continue;
+            if (isNumber(finding.index)) seeds.add(finding.index);
+            kinds.add(kind);
+            chosen.push(finding);
+        }
     if (chosen.length === 0) return null;
     return h(
         "ul",

@@ -64,7 +64,14 @@ export function startTheme(): void {
 
 type Rgb = readonly [number, number, number];
 
-const RAMPS: Record<"heat" | "accent", Record<Theme, readonly Rgb[]>> = {
+type Ramp = "heat" | "accent" | "diverging";
+
+const RAMPS: Record<Ramp, Record<Theme, readonly Rgb[]>> = {
+    /* Blue below the middle, red above it; told apart by most people (after Brewer's RdBu). */
+    diverging: {
+        light: [[33, 102, 172], [146, 197, 222], [240, 241, 241], [244, 165, 130], [178, 24, 43]],
+        dark: [[110, 180, 240], [52, 96, 136], [44, 50, 56], [150, 78, 54], [255, 150, 110]],
+    },
     heat: {
         light: [[236, 239, 240], [252, 214, 150], [236, 124, 64], [150, 24, 36]],
         dark: [[42, 48, 54], [112, 62, 44], [224, 116, 58], [255, 226, 160]],
@@ -75,7 +82,7 @@ const RAMPS: Record<"heat" | "accent", Record<Theme, readonly Rgb[]>> = {
     },
 };
 
-export function ramp(name: "heat" | "accent", value: number): Rgb {
+export function ramp(name: Ramp, value: number): Rgb {
     const stops = RAMPS[name][isDark() ? "dark" : "light"];
     const at = Math.min(Math.max(value, 0), 1) * (stops.length - 1);
     const low = Math.min(Math.floor(at), stops.length - 2);

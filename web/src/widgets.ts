@@ -62,7 +62,9 @@ export function notes(context: Context, id: string, list: string[] | null | unde
 
 export function more(rest: More | null | undefined, what: string): Child {
     if (!rest || rest.count <= 0) return null;
-    return h("p", { class: "more" }, `${count(rest.count)} more ${what} not on this page`, rest.where ? [": ", h("code", null, rest.where)] : null, ".");
+    const said = `${count(rest.count)} more ${what} not on this page`;
+    if (rest.command) return h("div", { class: "more" }, h("p", null, `${said}:`), copyable(rest.command, `the command for more ${what}`));
+    return h("p", { class: "more" }, said, rest.where ? [": ", h("code", null, rest.where)] : null, ".");
 }
 
 /* A bar from 0 to 1, with a mark where the baseline is. */

@@ -1,7 +1,7 @@
 /* web/test/cases.mjs - what the page must do: [title, sample, steps, look] */
 import { strict as assert } from "node:assert";
 
-const PARTS = ["summary", "failures", "clusters", "evaluation", "coverage", "selection", "neurons", "quality", "provenance"];
+const PARTS = ["summary", "data", "modes", "labels", "failures", "clusters", "evaluation", "neurons", "coverage", "quality", "provenance"];
 const DARK = { dark: true },
     PHONE = { width: 390, height: 844, touch: true };
 
@@ -36,8 +36,7 @@ async function rendersEverything(page) {
     assert.match(await text(page, "#summary .verdict"), /Failed/);
     assert.equal(await page.locator("#summary .gates tbody tr").count(), 3);
     await page.locator("#coverage .u-wrap canvas").first().waitFor();
-    await page.locator("#selection .u-wrap canvas").waitFor();
-    assert.equal(await page.locator(".matrix tbody tr").count(), 10);
+    assert.equal(await page.locator("#evaluation .matrix tbody tr").count(), 10);
     await drawn(page, "#failures .card canvas");
     await noOverflow(page);
 }
@@ -114,6 +113,12 @@ export const CASES = [
     ["failures: filters by method, class and cluster", {}, async (page) => {
         const all = await shownCount(page);
         assert.equal(all, 240);
+        const near = page.locator("#failures .chip", { hasText: "close to the original" });
+        const wantedNear = Number(await near.locator("small").innerText());
+        await near.click();
+        assert.equal(await shownCount(page), wantedNear);
+        assert.ok(wantedNear > 0 && wantedNear < all);
+        await near.click();
         const chip = page.locator("#failures .chip", { hasText: "PGD" });
         const wanted = Number(await chip.locator("small").innerText());
         await chip.click();
@@ -199,21 +204,22 @@ export const CASES = [
     }],
 
     ["neurons: sort and search", {}, async (page) => {
-        const scores = async () => (await page.locator("#neurons .cell.suspiciousness").allInnerTexts()).map(Number);
+        const scores = async () => (await page.locator("#neurons .cell.suspiciousness").allInnerTexts()).map((word) => Number(word.replace("\u2212", "-")));
         const down = await scores();
         assert.deepEqual(down, [...down].sort((a, b) => b - a));
-        await page.locator("#neurons .neuron-head button", { hasText: "Suspicious" }).click();
+        await page.locator("#neurons .neuron-head button", { hasText: "Above constant" }).click();
         const up = await scores();
         assert.deepEqual(up, [...up].sort((a, b) => a - b));
         await page.locator("#neurons .neuron-head button", { hasText: "Neuron" }).click();
-        assert.equal(await text(page, "#neurons .cell.neuron"), "conv1/Relu:0");
+        assert.equal(await text(page, "#neurons .cell.neuron"), "conv1 #0");
+        assert.equal(await page.locator("#neurons .cell.neuron code").first().getAttribute("title"), "conv1/Relu:0");
         await page.locator("#neurons input").fill("fc1 sleeves");
         const names = await page.locator("#neurons .cell.neuron").allInnerTexts();
-        assert.ok(names.length > 0 && names.every((name) => name.startsWith("fc1/Relu:")));
+        assert.ok(names.length > 0 && names.every((name) => name.startsWith("fc1 #")));
         assert.ok((await page.locator("#neurons .cell.words").allInnerTexts()).every((words) => /sleeves/.test(words)));
         await page.locator("#neurons input").fill("nothing like this");
         assert.equal(await page.locator("#neurons .neuron-row").count(), 0);
-        assert.match(await status(page, "neurons"), /^0 of 226/);
+        assert.match(await status(page, "neurons"), /^0 of 207/);
     }],
 
     ["neurons: details, masks, and from a failure to its neuron", {}, async (page) => {
@@ -233,43 +239,170 @@ export const CASES = [
         const chip = dialog.locator("button.chip").first();
         const name = await chip.locator("code").innerText();
         await chip.click();
-        assert.match(await dialog.locator("h2").innerText(), new RegExp(name.replace(/[/]/g, ".")));
+        assert.match(await dialog.locator("h2").innerText(), new RegExp(name));
     }],
 
     ["neurons: the map answers pointer and keys", {}, async (page) => {
         const canvas = page.locator(".layer canvas").nth(2);
         await canvas.scrollIntoViewIfNeeded();
         await canvas.hover({ position: { x: 18, y: 6 } });
-        assert.match(await text(page, "#neurons .told"), /fc1\/Relu:1 /);
+        assert.match(await text(page, "#neurons .told"), /fc1 #1 suspiciousness .* to one that is always active/);
         await page.getByRole("button", { name: "Sensitivity", exact: true }).click();
         await canvas.focus();
         await page.keyboard.press("ArrowRight");
-        assert.match(await text(page, "#neurons .told"), /fc1\/Relu:1 sensitivity/);
+        assert.match(await text(page, "#neurons .told"), /fc1 #1 sensitivity/);
         await page.keyboard.press("Enter");
-        assert.match(await page.locator("dialog h2").innerText(), /fc1\/Relu:1/);
+        assert.match(await page.locator("dialog h2").innerText(), /fc1 #1/);
     }],
 
+    ["neurons that say nothing are hatched, said, and not ranked", {}, async (page) => {
+        assert.match(await text(page, "#neurons .notes"), /14 of 226 neurons are active on \(almost\) all inputs, 2 on \(almost\) none: they say nothing/);
+        assert.match(await text(page, "#neurons .key"), /says nothing \(19\)/);
+        const canvas = page.locator(".layer canvas").nth(0);
+        await canvas.scrollIntoViewIfNeeded();
+        await canvas.hover({ position: { x: 18, y: 6 } });
+        assert.match(await text(page, "#neurons .told"), /conv1 #1 active on \(almost\) all inputs: says nothing/);
+        /* no layer is one colour of the scale: a silent cell is grey, whatever its neighbours are */
+        const grey = await page.evaluate(() => {
+            const canvas = document.querySelector(".layer canvas");
+            const [r, g, b] = canvas.getContext("2d").getImageData(18, 6, 1, 1).data;
+            return Math.max(r, g, b) - Math.min(r, g, b);
+        });
+        assert.ok(grey < 16, `a silent neuron is coloured (${grey})`);
+        const rows = await page.locator("#neurons .cell.neuron").allInnerTexts();
+        assert.ok(!rows.includes("conv1 #1"));
+    }],
+
+    ["neurons: what they respond to is counted, or has no theme", {}, async (page) => {
+        const words = [];
+        for (const wanted of ["fc1 #3", "fc1 #7"]) {
+            await page.locator("#neurons input").fill(wanted);
+            words.push(...(await page.locator("#neurons .cell.words").allInnerTexts()));
+        }
+        assert.ok(words.some((word) => /^[A-Z].* \d+ of 15$/.test(word)), words.join(", "));
+        assert.ok(words.some((word) => word === "no common theme"));
+        assert.ok(words.every((word) => !/ [1-7] of 15/.test(word)), "a class with less than half is named");
+        assert.match(await text(page, "#neurons .cell.af"), /^\d+ of \d+ \(.*% to .*%\)/);
+    }],
+
+    ["failure modes: a cell opens its failures, and all come back", {}, async (page) => {
+        const all = await shownCount(page);
+        const button = page.locator("#modes td button").first();
+        const counted = Number(await button.locator("small").innerText());
+        await button.click();
+        assert.equal(await shownCount(page), Math.min(counted, 50));
+        assert.match(await text(page, "#failures .only"), /Only rotation up to 10 degrees: \d+ failures, .*% of 800 tries/);
+        await page.getByRole("button", { name: "show all failures" }).click();
+        assert.equal(await shownCount(page), all);
+        const order = await page.evaluate(() => [...document.querySelectorAll("main > section")].map((section) => section.id));
+        assert.deepEqual(order.slice(0, 4), ["summary", "data", "modes", "labels"]);
+    }],
+
+    ["the doctor's findings: worst first, with names and advice", {}, async (page) => {
+        const levels = await page.locator("#data .level").allInnerTexts();
+        assert.deepEqual(levels.map((word) => word.trim()), ["Problem", "Warning", "Remark"]);
+        assert.match(await text(page, "#data"), /with --preprocess fashion-mnist accuracy on 200 inputs is 91% instead of 62%/);
+        await page.locator("#data summary").click();
+        assert.match(await text(page, "#data .file-names"), /test\/coat\/0007\.png.*and 1 more/s);
+        assert.match(await text(page, "#data"), /the data have 9 classes/);
+    }],
+
+    ["label suspects have pictures and file names", {}, async (page) => {
+        assert.match(await text(page, "#labels .lead"), /^8 inputs have a label/);
+        assert.equal(await page.locator("#labels .shown").count(), 6);
+        await drawn(page, "#labels canvas");
+        assert.match(await text(page, "#labels .shown small"), /test\/shirt\/12\.png/);
+        assert.match(await page.locator("#labels .shown small").first().getAttribute("title"), /probability of its label 0\.04%/);
+        assert.match(await text(page, "#labels .more"), /2 more label suspects not on this page/);
+    }],
+
+    ["the summary: no coverage, separators, six different originals", {}, async (page) => {
+        const names = await page.locator("#summary .figures span").allInnerTexts();
+        assert.deepEqual(names, ["Accuracy", "Worst class", "Robust accuracy", "Failures close to originals", "Calibration error", "Label suspects"]);
+        const sources = [];
+        for (let i = 0; i < 6; i++) {
+            await page.locator("#summary .strip button").nth(i).click();
+            sources.push(/t10k\/\d+/.exec(await page.locator("dialog").innerText())[0]);
+            await page.keyboard.press("Escape");
+        }
+        assert.equal(new Set(sources).size, 6, sources.join(" "));
+    }],
+
+    ["a failure has an address, a picture to keep and a command; tables are files", {}, async (page) => {
+        await page.locator("#failures .card").first().click();
+        const address = await page.evaluate(() => location.hash);
+        assert.match(address, /^#failure-\d+$/);
+        const [picture] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /PNG/ }).click()]);
+        assert.equal(picture.suggestedFilename(), `${address.slice(1)}.png`);
+        await page.keyboard.press("Escape");
+        assert.equal(await page.evaluate(() => location.hash), "");
+        await page.evaluate(() => (location.hash = "#failure-8"));
+        await page.locator("dialog[open]").waitFor();
+        assert.match(await page.locator("dialog").innerText(), /#8\b/);
+        assert.match(await page.locator("dialog .command code").innerText(), /^plexor replay demo\/campaign 8$/);
+        await page.keyboard.press("Escape");
+        const [table] = await Promise.all([page.waitForEvent("download"), page.locator("#failures").getByRole("button", { name: "CSV" }).click()]);
+        assert.equal(table.suggestedFilename(), "failures.csv");
+        const { readFileSync } = await import("node:fs");
+        const lines = readFileSync(await table.path(), "utf-8").trim().split("\r\n");
+        assert.equal(lines.length, 241);
+        assert.match(lines[0], /^id,method,label,prediction,confidence,similarity/);
+        assert.match(await text(page, "#failures .more"), /183 more failures not on this page:\s*plexor export demo\/campaign -o failures/);
+    }],
+
+    ["recordings are heard, and what has no picture says so", { audio: true }, async (page) => {
+        await page.evaluate(() => (location.hash = "#failure-1"));
+        const players = page.locator("dialog audio");
+        await players.first().waitFor();
+        assert.equal(await players.count(), 2);
+        const seconds = await page.evaluate(async () => {
+            const audio = document.querySelector("dialog audio");
+            audio.preload = "auto";
+            audio.load();
+            await new Promise((done, failed) => {
+                audio.onloadedmetadata = done;
+                audio.onerror = () => failed(new Error("the recording cannot be read"));
+            });
+            return audio.duration;
+        });
+        assert.equal(seconds, 1);
+        await page.keyboard.press("Escape");
+        await page.evaluate(() => (location.hash = "#failure-7"));
+        await page.locator("dialog .missing").first().waitFor();
+        assert.match(await text(page, "dialog .missing"), /no picture/);
+    }],
+
+    ["quality is told in words", {}, async (page) => {
+        const words = await text(page, "#quality");
+        assert.match(words, /How visible is the change\? ass/);
+        assert.match(words, /hardly visible 0\.93 of 1 similar/);
+        assert.ok(!/is better/.test(words));
+    }],
+
+    ["no selection where all inputs have labels", {}, async (page) => assert.equal(await page.locator("#selection").count(), 0)],
+
     ["charts: values under the pointer, and as a table", {}, async (page) => {
-        const over = page.locator("#selection .u-over");
+        const over = page.locator("#coverage .u-over");
         await over.scrollIntoViewIfNeeded();
         await over.hover({ position: { x: 200, y: 80 } });
-        assert.match(await text(page, "#selection .legend li"), /nss\s*\d+/);
-        await page.locator("#selection .numbers summary").click();
-        assert.ok((await page.locator("#selection .numbers tbody tr").count()) >= 10);
+        assert.match(await text(page, "#coverage .legend li"), /test set\s*[\d.]+/);
+        await page.locator("#coverage .numbers summary").click();
+        assert.ok((await page.locator("#coverage .numbers tbody tr").count()) >= 10);
         await page.locator("#coverage .choice").first().getByRole("button", { name: "nlc" }).click();
         assert.match(await page.locator("#coverage .plot").getAttribute("aria-label"), /test set from/);
     }],
 
     ["without labels it says so", { unlabelled: true }, async (page) => {
         assert.match(await text(page, "#summary"), /no labels/);
-        assert.equal(await page.locator(".matrix").count(), 0);
+        assert.equal(await page.locator("#evaluation .matrix").count(), 0);
         assert.match(await text(page, "#selection"), /Without labels/);
         assert.match(await text(page, "#neurons"), /was skipped.*--skip neurons/s);
+        assert.ok(!/robust|calibration error/i.test(await text(page, "#summary .figures")));
         await noOverflow(page);
     }],
 
     ["a report of which every stage was skipped", { bare: true }, async (page) => {
-        assert.equal(await page.locator(".missing-part").count(), 7);
+        assert.equal(await page.locator(".missing-part").count(), 6);
         assert.match(await text(page, "#failures"), /--skip findings/);
     }],
 
@@ -288,7 +421,7 @@ export const CASES = [
         await page.keyboard.press("Escape");
         await page.locator("#neurons .neuron-row").first().click();
         await page.keyboard.press("Escape");
-        const state = await page.evaluate(() => ({ hacked: window.hacked, images: document.querySelectorAll("main img, main script, main iframe, svg[onload]").length, title: document.querySelector("h1").textContent }));
+        const state = await page.evaluate(() => ({ hacked: window.hacked, images: document.querySelectorAll("main img, main script, main iframe, audio, svg[onload]").length, title: document.querySelector("h1").textContent }));
         assert.deepEqual(state, { hacked: undefined, images: 0, title: "</script><script>window.hacked=1</script>" });
         await noOverflow(page);
     }],

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { openBrowser, openReport } from "./browser.mjs";
 
 const [path, folder, ...only] = process.argv.slice(2);
-const PARTS = ["summary", "failures", "clusters", "evaluation", "coverage", "selection", "neurons", "quality", "provenance"];
+const PARTS = ["summary", "data", "modes", "labels", "failures", "clusters", "evaluation", "neurons", "coverage", "quality", "provenance"];
 const LOOKS = [
     ["light", { width: 1280, height: 900 }],
     ["dark", { width: 1280, height: 900, dark: true }],
@@ -23,8 +23,8 @@ for (const [look, options] of LOOKS) {
     await page.waitForTimeout(400);
     if (wanted("top")) await page.screenshot({ path: join(folder, `${look}-top.png`) });
     for (const part of PARTS) {
-        if (!wanted(part)) continue;
         const section = page.locator(`#${part}`);
+        if (!wanted(part) || (await section.count()) === 0) continue;
         await section.scrollIntoViewIfNeeded();
         await page.waitForTimeout(150);
         await section.screenshot({ path: join(folder, `${look}-${part}.png`) });
