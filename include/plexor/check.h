@@ -81,8 +81,11 @@ typedef struct px_check_options { /* everything is borrowed until px_check_free(
                                 stage reads of others is run too */
     const char *gates;       /* "accuracy=0.9,faults=100"; NULL: none */
     double minutes;          /* at most so long for synthesize, attack and fuzz together */
-    bool full;               /* the page has all findings, however large that makes it */
-    bool allow_chance;       /* go on where accuracy is that of guessing */
+    /* Failures that are less near to their originals do not count (0: all do): <plexor/closeness.h>
+     */
+    double min_similarity, min_inside;
+    bool full;         /* the page has all findings, however large that makes it */
+    bool allow_chance; /* go on where accuracy is that of guessing */
     uint64_t seed;
     int threads;         /* <= 0: one per core */
     int64_t batch;       /* micro-batch; 0: chosen */

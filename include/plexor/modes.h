@@ -12,6 +12,7 @@
 #ifndef PLEXOR_MODES_H
 #define PLEXOR_MODES_H
 
+#include <plexor/json.h>
 #include <plexor/store.h>
 
 PX_BEGIN_DECLS
@@ -39,6 +40,10 @@ PX_API px_status px_campaign_modes(px_campaign *campaign, px_mode **out, size_t 
  * PX_MODE_TRIES tries, then the others by tries. Returns how many are left. */
 #define PX_MODE_TRIES 20 /* fewer say little about a rate */
 PX_API size_t px_modes_rank(px_mode *modes, size_t count);
+
+/* An array `modes` into an open object: a row per mutation and band as px_modes_rank() sorts them,
+ * with `cells`, one per label that it was tried on. `modes` is as px_campaign_modes() gives it. */
+PX_API px_status px_modes_json(const px_mode *modes, size_t count, px_json *json, px_error *err);
 
 PX_END_DECLS
 #endif

@@ -165,6 +165,10 @@ static void open_identity(px_check *c)
     px_json_string(json, "bank", c->bank ? hash : NULL);
     px_json_int(json, "seed", (int64_t)c->o.seed);
     px_json_real(json, "minutes", c->o.minutes);
+    if (c->o.min_similarity > 0.0)
+        px_json_real(json, "min_similarity", c->o.min_similarity);
+    if (c->o.min_inside > 0.0)
+        px_json_real(json, "min_inside", c->o.min_inside);
     px_json_end(json);
 }
 

@@ -111,6 +111,7 @@ static px_status page_make(pxi_page *p, px_error *err)
     pxi_page_coverage(p);
     PX_TRY(pxi_page_selection(p, err));
     PX_TRY(pxi_page_findings(p, err));
+    pxi_page_modes(p);
     pxi_page_clusters(p);
     PX_TRY(pxi_page_neurons(p, err));
     pxi_page_quality(p);
@@ -154,6 +155,7 @@ static px_status page_try(px_check *c, px_campaign *campaign, int64_t faults, in
         status = px_report_html(json, html, size, err);
     free(json);
     px_json_done(&p.json);
+    free(p.made);
     pxi_page_pictures_close(&p);
     return status;
 }

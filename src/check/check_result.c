@@ -148,6 +148,7 @@ static void json_headline(const px_check *c, px_json *json)
         {"fuzz_faults", "fuzz", "unique_faults"},
         {"fault_types", "assess", "fault_types"},
         {"faults", "assess", "faults"},
+        {"close_faults", "assess", "close_faults"},
         {"clusters", "cluster", "k"},
     };
     for (size_t i = 0; i < PX_LEN(numbers); i++)

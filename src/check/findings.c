@@ -85,7 +85,15 @@ typedef struct gather {
     int64_t last;
     void *pixels;
     int64_t executions, left;
+    int64_t far; /* from their originals */
 } gather;
+
+/* What is not known is not near enough. */
+static bool gather_near(const px_check *c, const px_campaign_input *in)
+{
+    return (!(c->o.min_similarity > 0.0) || in->near.similarity >= c->o.min_similarity) &&
+           (!(c->o.min_inside > 0.0) || in->near.inside >= c->o.min_inside);
+}
 
 static px_status gather_root(gather *g, int64_t root, int64_t *id, px_error *err)
 {
@@ -116,6 +124,10 @@ static px_status gather_faults(gather *g, px_error *err)
             return PX_OK;
         if (in.twin)
             continue;
+        if (!gather_near(g->check, &in)) {
+            g->far++;
+            continue;
+        }
         if (count == GATHER_MOST) {
             g->left++;
             continue;
@@ -193,12 +205,14 @@ static px_status gather_make(const px_check *c, const char *key, px_error *err)
         if (c->result[gathered[i]])
             status = gather_stage(&g, gathered[i], err);
     if (status == PX_OK)
-        status = px_campaign_put_classes(g.to, (const char *const *)c->names, c->scores.classes,
-                                         err);
+        status =
+            px_campaign_put_classes(g.to, (const char *const *)c->names, c->scores.classes, err);
     if (status == PX_OK)
         status = px_campaign_set_int(g.to, "executions", g.executions, err);
     if (status == PX_OK)
         status = px_campaign_set_int(g.to, "left", g.left, err);
+    if (status == PX_OK)
+        status = px_campaign_set_int(g.to, "faults_rejected", g.far, err);
     if (status == PX_OK)
         status = px_campaign_set(g.to, "check", key, err);
     if (status == PX_OK)

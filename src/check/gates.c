@@ -22,6 +22,8 @@ static const px_gate_kind kinds[] = {
     {"attack-success", "share of right answers that an attack turns", "attack", "success", true},
     {"faults", "distinct failures that were synthesized, attacked and fuzzed", "assess", "faults",
      true},
+    {"close-faults", "those of them that are close to their originals", "assess", "close_faults",
+     true},
     {"fault-types", "pairs of label and answer among them", "assess", "fault_types", true},
     {"fuzz-faults", "distinct failures that were fuzzed", "fuzz", "unique_faults", true},
 };

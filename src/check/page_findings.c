@@ -16,7 +16,9 @@ enum { CLUSTERS_MOST = 64 };
 typedef struct chosen {
     int64_t id;
     int cluster; /* -1: unknown */
+    int way;     /* of making it */
     int64_t turn;
+    px_closeness near;
 } chosen;
 
 static const px_json_value *cluster_points(const px_check *c)
@@ -45,17 +47,40 @@ static int chosen_compare(const void *a, const void *b)
     return x->cluster != y->cluster ? x->cluster - y->cluster : (x->id > y->id) - (x->id < y->id);
 }
 
+/* Of one way and cluster, the closest first. */
+static int chosen_by_closeness(const void *a, const void *b)
+{
+    const chosen *x = a, *y = b;
+    const bool close_x = px_is_close(&x->near), close_y = px_is_close(&y->near);
+    if (x->cluster != y->cluster)
+        return x->cluster - y->cluster;
+    if (x->way != y->way)
+        return x->way - y->way;
+    if (close_x != close_y)
+        return close_x ? -1 : 1;
+    const double sx = isnan(x->near.similarity) ? -1.0 : x->near.similarity;
+    const double sy = isnan(y->near.similarity) ? -1.0 : y->near.similarity;
+    if (sx != sy)
+        return sx > sy ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
 static int chosen_by_id(const void *a, const void *b)
 {
     const chosen *x = a, *y = b;
     return (x->id > y->id) - (x->id < y->id);
 }
 
+static int chosen_by_turn(const void *a, const void *b)
+{
+    const chosen *x = a, *y = b;
+    return (x->turn > y->turn) - (x->turn < y->turn);
+}
+
 static px_status choose_clustered(const pxi_page *p, chosen **out, size_t *count, px_error *err)
 {
     static const char *const ways[] = {"synthesize", "attack", "fuzz"};
     const px_json_value *points = cluster_points(p->c);
-    int64_t turns[CLUSTERS_MOST][PX_LEN(ways)] = {{0}};
     *out = pxi_calloc(points->count + 1, sizeof **out);
     if (!*out)
         return pxi_check_nomem(err);
@@ -66,8 +91,18 @@ static px_status choose_clustered(const pxi_page *p, chosen **out, size_t *count
         if (!point_read(&points->items[i], &method, &id, &cluster) || cluster < 0)
             continue;
         for (size_t w = 0; w < PX_LEN(ways); w++)
-            if (strcmp(method, ways[w]) == 0)
-                (*out)[(*count)++] = (chosen){id, cluster, turns[cluster][w]++};
+            if (strcmp(method, ways[w]) == 0) {
+                px_campaign_input in;
+                PX_TRY(px_campaign_read(p->campaign, id, &in, NULL, err));
+                (*out)[(*count)++] =
+                    (chosen){.id = id, .cluster = cluster, .way = (int)w, .near = in.near};
+            }
+    }
+    qsort(*out, *count, sizeof **out, chosen_by_closeness);
+    for (size_t i = 1; i < *count; i++) {
+        const chosen *before = &(*out)[i - 1];
+        if ((*out)[i].cluster == before->cluster && (*out)[i].way == before->way)
+            (*out)[i].turn = before->turn + 1;
     }
     qsort(*out, *count, sizeof **out, chosen_compare);
     return PX_OK;
@@ -75,18 +110,13 @@ static px_status choose_clustered(const pxi_page *p, chosen **out, size_t *count
 
 static px_status choose_any(const pxi_page *p, chosen **out, size_t *count, px_error *err)
 {
-    px_campaign_input in = {.id = 0};
-    int64_t seen = 0, damaged = 0;
-    *out = pxi_calloc((size_t)p->faults + 1, sizeof **out);
-    if (!*out)
-        return pxi_check_nomem(err);
-    for (int64_t after = 0; (int64_t)*count < p->faults; after = in.id) {
-        PX_TRY(px_campaign_next(p->campaign, after, PX_INPUT_FAULT, &in, NULL, &damaged, err));
-        if (!in.id)
-            break;
-        (*out)[(*count)++] = (chosen){in.id, -1, seen++};
-    }
-    return PX_OK;
+    int64_t *ids = NULL, damaged = 0;
+    PX_TRY(px_campaign_list(p->campaign, PX_INPUT_FAULT, NULL, &ids, count, &damaged, err));
+    *out = pxi_calloc(*count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++)
+        (*out)[i] = (chosen){.id = ids[i], .cluster = -1, .turn = (int64_t)i};
+    free(ids);
+    return *out ? PX_OK : pxi_check_nomem(err);
 }
 
 /* The first ones are those that are dropped last: the page opens with some of every kind. */
@@ -97,6 +127,7 @@ static px_status choose(const pxi_page *p, chosen **out, size_t *count, px_error
     *count = PX_MIN(*count, (size_t)p->findings);
     if (!clustered && cluster_points(p->c)) { /* all of them, and some are clustered */
         const px_json_value *points = cluster_points(p->c);
+        qsort(*out, *count, sizeof **out, chosen_by_id);
         for (size_t i = 0; i < points->count; i++) {
             const char *method;
             chosen key = {.id = 0};
@@ -106,6 +137,7 @@ static px_status choose(const pxi_page *p, chosen **out, size_t *count, px_error
             if (found)
                 found->cluster = key.cluster;
         }
+        qsort(*out, *count, sizeof **out, chosen_by_turn);
     }
     return PX_OK;
 }
@@ -193,6 +225,12 @@ static px_status finding(pxi_page *p, const chosen *which, px_error *err)
     pxi_page_class(p, "prediction", in.prediction);
     distance(p, "confidence", in.confidence);
     px_json_int(&p->json, "index", in.data_index);
+    if (*in.name)
+        px_json_string(&p->json, "name", in.name);
+    distance(p, "similarity", in.near.similarity);
+    distance(p, "inside", in.near.inside);
+    px_json_bool(&p->json, "close", px_is_close(&in.near));
+    PX_TRY(pxi_modes_note(p, &in, err));
     if (which->cluster >= 0)
         px_json_int(&p->json, "cluster", which->cluster);
     if (in.l0 > 0)
@@ -273,6 +311,8 @@ px_status pxi_page_findings(pxi_page *p, px_error *err)
     px_status status = choose(p, &list, &count, err);
     px_json_object(&p->json, "findings");
     px_json_int(&p->json, "total", p->faults);
+    px_json_int(&p->json, "close", pxi_json_int(p->c->result[PXI_STAGE_assess], "close_faults", 0));
+    px_json_int(&p->json, "rejected", pxi_json_int(p->c->result[PXI_STAGE_assess], "rejected", 0));
     methods(p);
     px_json_array(&p->json, "items");
     for (size_t i = 0; i < count && status == PX_OK; i++)
@@ -296,26 +336,35 @@ px_status pxi_page_findings(pxi_page *p, px_error *err)
 /* --- kinds of failures --------------------------------------------------------------------------
  */
 
+static void cluster_parts(pxi_page *p, const px_json_value *from, const char *key)
+{
+    static const char *const keys[] = {"label", "prediction", "text", "count", "share"};
+    const px_json_value *list = pxi_json_path(from, key);
+    px_json_array(&p->json, key);
+    for (size_t i = 0; list && list->kind == PX_JSON_ARRAY && i < list->count; i++) {
+        px_json_object(&p->json, NULL);
+        pxi_page_copy(p, &list->items[i], keys, PX_LEN(keys));
+        px_json_end(&p->json);
+    }
+    px_json_end(&p->json);
+}
+
 static void cluster(pxi_page *p, const px_json_value *from)
 {
-    const char *label = pxi_json_words(from, "label_name");
-    const char *said = pxi_json_words(from, "prediction_name");
+    static const char *const keys[] = {"title"};
     const char *method = pxi_json_words(from, "medoid_method");
-    px_text title = {0};
     px_json_object(&p->json, NULL);
     px_json_int(&p->json, "id", pxi_json_int(from, "id", 0));
     px_json_int(&p->json, "count", pxi_json_int(from, "count", 0));
     pxi_page_class(p, "label", pxi_json_int(from, "label", -1));
     pxi_page_class(p, "prediction", pxi_json_int(from, "prediction", -1));
     px_json_real(&p->json, "share", pxi_json_number(from, "share"));
-    if (label && said) {
-        px_text_format(&title, "%s taken for %s", label, said);
-        px_json_string(&p->json, "title", px_text_get(&title));
-    }
+    pxi_page_copy(p, from, keys, PX_LEN(keys));
+    cluster_parts(p, from, "kinds");
+    cluster_parts(p, from, "made");
     if (method && strcmp(method, "data") != 0)
         px_json_int(&p->json, "medoid", pxi_json_int(from, "medoid", 0));
     px_json_end(&p->json);
-    px_text_done(&title);
 }
 
 static void cluster_map(pxi_page *p)
@@ -360,6 +409,8 @@ void pxi_page_clusters(pxi_page *p)
                    pxi_json_int(result, "k", 1), pxi_json_number(result, "silhouette"),
                    pxi_json_words(result, "definition"));
     px_json_string(&p->json, "method", px_text_get(&words));
+    const px_json_value *weak = pxi_json_path(result, "weak");
+    px_json_bool(&p->json, "weak", weak && weak->kind == PX_JSON_BOOL && weak->boolean);
     px_json_array(&p->json, "items");
     for (size_t i = 0; i < list->count; i++)
         cluster(p, &list->items[i]);
@@ -373,6 +424,10 @@ void pxi_page_clusters(pxi_page *p)
                    pxi_json_int(result, "failures", 0));
     px_json_array(&p->json, "notes");
     px_json_string(&p->json, NULL, px_text_get(&words));
+    if (weak && weak->kind == PX_JSON_BOOL && weak->boolean)
+        px_json_string(&p->json, NULL,
+                       "The grouping is weak: failures of one cluster are hardly more alike than "
+                       "those of two.");
     px_json_end(&p->json);
     px_json_end(&p->json);
     px_text_done(&words);

@@ -22,6 +22,9 @@ typedef struct pxi_page {
     uint8_t *bytes; /* of one picture */
     float *values;
     void *pixels; /* of an input of the campaign */
+
+    struct pxi_page_made *made; /* how findings on the page were made (page_modes.c) */
+    size_t made_count, made_room;
 } pxi_page;
 
 px_status pxi_page_pictures_open(pxi_page *p, px_error *err);
@@ -49,6 +52,9 @@ typedef struct pxi_mode_words {
 } pxi_mode_words;
 pxi_mode_words pxi_page_worst_mode(const pxi_page *p);
 void pxi_page_clusters(pxi_page *p);
+/* Failure modes, with those findings that are on the page: each is noted first. */
+px_status pxi_modes_note(pxi_page *p, const px_campaign_input *finding, px_error *err);
+void pxi_page_modes(pxi_page *p);
 px_status pxi_page_neurons(pxi_page *p, px_error *err);
 
 /* Classes that are not known are null. */

@@ -20,6 +20,7 @@ typedef struct assessed {
     px_campaign *campaign;
     int64_t *roots;                      /* of faults, in the order of ids */
     int64_t faults, of[PX_LEN(methods)]; /* all, and by method */
+    int64_t close[PX_LEN(methods)];      /* to their originals, by method */
     int64_t types;                       /* pairs of label and prediction */
     px_dataset *seeds;
     px_preprocess seeds_pre;
@@ -42,7 +43,10 @@ static px_status assessed_list(assessed *a, px_error *err)
             break;
         const char *method = pxi_finding_method(in.chain);
         for (size_t m = 0; m < PX_LEN(methods); m++)
-            a->of[m] += strcmp(method, methods[m]) == 0;
+            if (strcmp(method, methods[m]) == 0) {
+                a->of[m]++;
+                a->close[m] += px_is_close(&in.near);
+            }
         a->roots[a->faults++] = in.root;
     }
     return PX_OK;
@@ -158,12 +162,20 @@ static px_status assess_write(assessed *a, px_json *out, px_error *err)
 {
     int64_t offset = 0;
     px_json_int(out, "faults", a->faults);
+    px_json_int(out, "close_faults", a->close[0] + a->close[1] + a->close[2]);
+    px_json_int(out, "rejected",
+                a->campaign ? (int64_t)px_campaign_get_real(a->campaign, "faults_rejected", 0.0)
+                            : 0);
     px_json_int(out, "fault_types", a->types);
     px_json_int(out, "left",
                 a->campaign ? (int64_t)px_campaign_get_real(a->campaign, "left", 0.0) : 0);
     px_json_object(out, "by_method");
     for (size_t m = 0; m < PX_LEN(methods); m++)
         px_json_int(out, methods[m], a->of[m]);
+    px_json_end(out);
+    px_json_object(out, "close_by_method");
+    for (size_t m = 0; m < PX_LEN(methods); m++)
+        px_json_int(out, methods[m], a->close[m]);
     px_json_end(out);
     px_json_int(out, "measured", ASSESS_PAIRS);
     px_json_array(out, "sets");
@@ -203,7 +215,7 @@ const pxi_stage pxi_stage_assess = {
     .public = {.id = "assess",
                .title = "Quality of failures",
                .help = "how sure, how far and how lasting the failures are"},
-    .version = 1,
+    .version = 2,
     .after = PXI_AFTER(synthesize) | PXI_AFTER(attack) | PXI_AFTER(fuzz),
     .passes = 0.5,
     .run = assess_run,

@@ -5,7 +5,7 @@
  * four where there are failures enough. Inputs of the data that are wrong, and generated ones, go
  * together; some that are right give the map its background.
  */
-#include "check/check_inside.h"
+#include "check/cluster_words.h"
 
 #include "stats/kmeans.h"
 
@@ -31,6 +31,8 @@ typedef struct point {
     int64_t id; /* input of the data, or id in the campaign */
     int64_t label, prediction;
     const char *method;
+    const px_mutation *mutation; /* of fuzz, the last one; NULL: there is none */
+    int band;
     bool rejected;
     int cluster; /* -1: none */
     double x, y;
@@ -94,6 +96,19 @@ static px_status points_of_data(cluster *w, bool right, int64_t most, px_error *
     return PX_OK;
 }
 
+/* Of a chain that is replayed link by link. */
+static void last_mutation(const char *chain, point *out)
+{
+    px_drawn *links = NULL;
+    size_t count = 0;
+    bool replayable = false;
+    if (px_chain_parse(chain, &links, &count, &replayable, NULL) == PX_OK && count > 0) {
+        out->mutation = links[count - 1].mutation;
+        out->band = px_drawn_band(&links[count - 1]);
+    }
+    free(links);
+}
+
 static px_status points_of_faults(cluster *w, px_error *err)
 {
     static const char *const methods[] = {"synthesize", "attack", "fuzz"};
@@ -119,16 +134,17 @@ static px_status points_of_faults(cluster *w, px_error *err)
             return PX_OK;
         const char *method = pxi_finding_method(in.chain);
         for (size_t m = 0; m < PX_LEN(methods); m++)
-            if (strcmp(method, methods[m]) == 0 && evenly(seen[m]++, of[m], CLUSTER_FAULTS))
-                PX_TRY(points_add(w,
-                                  &(point){.kind = POINT_FAULT,
-                                           .at = at,
-                                           .id = in.id,
-                                           .label = in.label,
-                                           .prediction = in.prediction,
-                                           .method = methods[m],
-                                           .cluster = -1},
-                                  err));
+            if (strcmp(method, methods[m]) == 0 && evenly(seen[m]++, of[m], CLUSTER_FAULTS)) {
+                point p = {.kind = POINT_FAULT,
+                           .at = at,
+                           .id = in.id,
+                           .label = in.label,
+                           .prediction = in.prediction,
+                           .method = methods[m],
+                           .cluster = -1};
+                last_mutation(in.chain, &p);
+                PX_TRY(points_add(w, &p, err));
+            }
     }
 }
 
@@ -324,7 +340,24 @@ static px_status cluster_lay(cluster *w, px_error *err)
 /* --- the result ---------------------------------------------------------------------------------
  */
 
-static void json_cluster(const cluster *w, int k, px_json *out)
+static px_status json_words(const cluster *w, int k, px_json *out, px_error *err)
+{
+    size_t count = 0;
+    pxi_member *members = pxi_calloc(w->count, sizeof *members);
+    if (!members)
+        return pxi_check_nomem(err);
+    for (size_t i = w->first; i < w->count; i++) {
+        const point *p = &w->points[i];
+        if (p->cluster == k)
+            members[count++] =
+                (pxi_member){p->label, p->prediction, p->method, p->mutation, p->band};
+    }
+    const px_status status = pxi_cluster_words(w->c, members, count, out, err);
+    free(members);
+    return status;
+}
+
+static px_status json_cluster(const cluster *w, int k, px_json *out, px_error *err)
 {
     const int classes = w->c->scores.classes;
     const point *medoid = NULL;
@@ -371,7 +404,9 @@ static void json_cluster(const cluster *w, int k, px_json *out)
         px_json_string(out, "medoid_method", medoid->method);
         px_json_int(out, "medoid", medoid->id);
     }
+    PX_TRY(json_words(w, k, out, err));
     px_json_end(out);
+    return PX_OK;
 }
 
 static double rounded(double value)
@@ -379,18 +414,19 @@ static double rounded(double value)
     return isfinite(value) ? round(value * 1000.0) / 1000.0 : value;
 }
 
-static void cluster_write(const cluster *w, px_json *out)
+static px_status cluster_write(const cluster *w, px_json *out, px_error *err)
 {
     px_json_string(out, "definition", px_probe_describe(w->probe));
     px_json_int(out, "failures", (int64_t)(w->count - w->first));
     px_json_int(out, "background", (int64_t)w->first);
     px_json_int(out, "k", w->k);
     px_json_real(out, "silhouette", w->silhouette);
+    px_json_bool(out, "weak", !(w->silhouette >= PXI_CLUSTER_WEAK));
     px_json_real(out, "kl", w->kl);
     px_json_real(out, "trustworthiness", w->trust);
     px_json_array(out, "clusters");
     for (int k = 0; k < w->k; k++)
-        json_cluster(w, k, out);
+        PX_TRY(json_cluster(w, k, out, err));
     px_json_end(out);
     px_json_array(out, "points"); /* method, id, cluster, label, prediction, x, y */
     for (size_t i = 0; i < w->count; i++) {
@@ -406,6 +442,7 @@ static void cluster_write(const cluster *w, px_json *out)
         px_json_end(out);
     }
     px_json_end(out);
+    return PX_OK;
 }
 
 static px_status cluster_run(px_check *c, px_json *out, px_error *err)
@@ -432,7 +469,7 @@ static px_status cluster_run(px_check *c, px_json *out, px_error *err)
         status = cluster_lay(&w, err);
     }
     if (status == PX_OK)
-        cluster_write(&w, out);
+        status = cluster_write(&w, out, err);
     free(w.centres);
     free(w.features);
     free(w.points);
@@ -447,7 +484,7 @@ const pxi_stage pxi_stage_cluster = {
     .public = {.id = "cluster",
                .title = "Kinds of failures",
                .help = "which failures are alike, as the last hidden layer sees them"},
-    .version = 1,
+    .version = 2,
     .after = PXI_AFTER(eval) | PXI_AFTER(synthesize) | PXI_AFTER(attack) | PXI_AFTER(fuzz) |
              PXI_AFTER(assess),
     .needs = PXI_AFTER(eval),

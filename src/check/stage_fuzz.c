@@ -1,4 +1,4 @@
-/* src/check/stage_fuzz.c - failures from changes that leave an input's meaning alone
+/* src/check/stage_fuzz.c - failures from changes that are meant to leave an input's meaning alone
  *
  * DeepHunter's loop (Xie et al., ISSTA 2019), guided by k-multisection coverage where there are
  * ranges of training data, by neuron coverage elsewhere. The campaign is gone on with after an
@@ -43,6 +43,7 @@ static px_status fuzz_open(fuzz *f, bool resume, px_error *err)
     options.cover = f->cover;
     options.profile = c->profile;
     options.seeds = FUZZ_SEEDS;
+    options.least = (px_closeness){c->o.min_similarity, c->o.min_inside};
     options.seed = c->o.seed;
     options.batch = c->o.batch;
     options.threads = c->o.threads;
@@ -83,6 +84,16 @@ static px_status fuzz_start(fuzz *f, px_error *err)
     return fuzz_open(f, false, err);
 }
 
+static px_status fuzz_modes(const fuzz *f, px_json *out, px_error *err)
+{
+    px_mode *modes = NULL;
+    size_t count = 0;
+    PX_TRY(px_campaign_modes(f->campaign, &modes, &count, err));
+    const px_status status = px_modes_json(modes, count, out, err);
+    free(modes);
+    return status;
+}
+
 static px_status fuzz_write(fuzz *f, px_json *out, px_error *err)
 {
     const px_fuzz_report r = px_fuzz_report_get(f->fuzz);
@@ -103,6 +114,8 @@ static px_status fuzz_write(fuzz *f, px_json *out, px_error *err)
     px_json_int(out, "outputs", r.outputs);
     px_json_int(out, "faults", r.faults);
     px_json_int(out, "unique_faults", r.unique_faults);
+    px_json_int(out, "close_faults", r.close_faults);
+    px_json_int(out, "rejected", r.rejected);
     px_json_int(out, "fault_types", r.fault_types);
     px_json_int(out, "classes", r.classes);
     px_json_real(out, "rft", counts.rft);
@@ -132,7 +145,7 @@ static px_status fuzz_write(fuzz *f, px_json *out, px_error *err)
     }
     px_json_end(out);
     free(points);
-    return PX_OK;
+    return fuzz_modes(f, out, err);
 }
 
 static px_status fuzz_run(px_check *c, px_json *out, px_error *err)
@@ -156,7 +169,7 @@ const pxi_stage pxi_stage_fuzz = {
                .title = "Fuzzed failures",
                .help = "benign changes, guided by coverage, until the network is wrong",
                .labels = true},
-    .version = 1,
+    .version = 2,
     .after = PXI_AFTER(profile),
     .passes = -0.6,
     .run = fuzz_run,

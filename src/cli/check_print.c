@@ -113,6 +113,9 @@ static void print_attack(const px_check *check)
 static void print_fuzz(const px_check *check)
 {
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
+    const double rejected = number(check, "fuzz", "rejected");
+    if (rejected > 0)
+        printf("%s too far from their originals; ", cli_number((int64_t)rejected, a));
     printf("%s distinct failures of %.0f kinds in %s executions\n",
            cli_number((int64_t)number(check, "fuzz", "unique_faults"), a),
            number(check, "fuzz", "fault_types"),
@@ -121,9 +124,11 @@ static void print_fuzz(const px_check *check)
 
 static void print_assess(const px_check *check)
 {
-    char count[CLI_NUMBER_TEXT];
-    printf("%s failures in all, in %s/campaign\n",
-           cli_number((int64_t)number(check, "assess", "faults"), count), px_check_folder(check));
+    char count[CLI_NUMBER_TEXT], close[CLI_NUMBER_TEXT];
+    printf("%s failures, %s close to their originals, in %s/campaign\n",
+           cli_number((int64_t)number(check, "assess", "faults"), count),
+           cli_number((int64_t)number(check, "assess", "close_faults"), close),
+           px_check_folder(check));
 }
 
 static void print_describe(const px_check *check)
@@ -135,8 +140,10 @@ static void print_describe(const px_check *check)
 
 static void print_cluster(const px_check *check)
 {
-    printf("%.0f failures in %.0f clusters\n", number(check, "cluster", "failures"),
-           number(check, "cluster", "k"));
+    const px_json_value *weak = px_json_member(px_check_result(check, "cluster"), "weak");
+    printf("%.0f failures in %.0f clusters%s\n", number(check, "cluster", "failures"),
+           number(check, "cluster", "k"),
+           weak && weak->kind == PX_JSON_BOOL && weak->boolean ? ", a weak grouping" : "");
 }
 
 static void print_profile(const px_check *check)

@@ -77,6 +77,10 @@ static int check_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "report", &o.page, "FILE.html", "the page; FOLDER/report.html without it"),
         CLI_REAL(0, "minutes", &o.minutes, "M", 0, 1e6,
                  "at most so long for synthesizing, attacking and fuzzing failures"),
+        CLI_REAL(0, "min-similarity", &o.min_similarity, "X", 0, 1,
+                 "failures less similar to their originals do not count; docs/fuzz.md"),
+        CLI_REAL(0, "min-inside", &o.min_inside, "X", 0, 1,
+                 "nor do those with less of the object left in the frame"),
         CLI_STRING(0, "only", &o.only, "STAGES",
                    "these stages, and what they need: profile, eval, cover, select, localize, "
                    "synthesize, attack, fuzz, assess, describe, cluster"),

@@ -114,3 +114,43 @@ size_t px_modes_rank(px_mode *modes, size_t count)
         qsort(modes, used, sizeof *modes, mode_compare);
     return used;
 }
+
+static void mode_json(const px_mode *mode, px_json *json)
+{
+    px_json_int(json, "tries", mode->tries);
+    px_json_int(json, "count", mode->faults);
+    px_json_int(json, "close", mode->close);
+    px_json_real(json, "rate", px_mode_rate(mode));
+}
+
+px_status px_modes_json(const px_mode *modes, size_t count, px_json *json, px_error *err)
+{
+    char text[PX_BAND_TEXT];
+    px_mode *rows = pxi_calloc(count + 1, sizeof *rows);
+    if (!rows)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        rows[i] = modes[i];
+    const size_t row_count = px_modes_rank(rows, count);
+    px_json_array(json, "modes");
+    for (size_t r = 0; r < row_count; r++) {
+        px_json_object(json, NULL);
+        px_json_string(json, "mutation", rows[r].mutation->id);
+        px_json_int(json, "band", rows[r].band);
+        px_json_string(json, "text", px_mode_text(&rows[r], text));
+        mode_json(&rows[r], json);
+        px_json_array(json, "cells");
+        for (size_t i = 0; i < count; i++)
+            if (modes[i].mutation == rows[r].mutation && modes[i].band == rows[r].band) {
+                px_json_object(json, NULL);
+                px_json_int(json, "label", modes[i].label);
+                mode_json(&modes[i], json);
+                px_json_end(json);
+            }
+        px_json_end(json);
+        px_json_end(json);
+    }
+    px_json_end(json);
+    free(rows);
+    return PX_OK;
+}
