@@ -26,9 +26,13 @@ typedef struct px_closeness {
 } px_closeness;
 
 /* A failure at or above both is close to its original. */
-#define PX_CLOSE_SIMILARITY 0.7
+#define PX_CLOSE_SIMILARITY 0.6
 #define PX_CLOSE_INSIDE 0.8
 PX_API bool px_is_close(const px_closeness *closeness); /* false where it is not known */
+
+/* For sorting: below 0 where `a` is nearer than `b`, which those that are close are; then by
+ * similarity times inside, in hundredths: what resampling alone decides is no order. */
+PX_API int px_closeness_compare(const px_closeness *a, const px_closeness *b);
 
 /* `links` is how `changed` came from `original`, as px_chain_parse() gives it; only those that move
  * content are looked at, and none is fine. Both are planes of `shape` [C,H,W] in type `dtype`,

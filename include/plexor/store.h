@@ -185,8 +185,8 @@ PX_API px_status px_campaign_measure(px_campaign *campaign, int64_t id, px_close
                                      px_error *err);
 /* The same for all faults that lack it, into the batch. */
 PX_API px_status px_campaign_measure_all(px_campaign *campaign, px_error *err);
-/* Ids of these kinds: seeds, kept inputs, then faults by closeness: those that are close first,
- * then by similarity, the older one first among equals. `least` leaves out faults that are less
+/* Ids of these kinds: seeds, kept inputs, then faults as px_closeness_compare() sorts them, the
+ * older one first among equals. `least` leaves out faults that are less
  * near in either (NULL, or 0: none). The caller frees *ids. Damaged inputs as px_campaign_next().
  */
 PX_API px_status px_campaign_list(px_campaign *campaign, unsigned kinds, const px_closeness *least,
@@ -289,8 +289,9 @@ typedef struct px_export_options {
     bool png;       /* FOLDER/faults/LABEL-as-PREDICTION/ID.png, kept/LABEL/ and seeds/LABEL/ */
     bool npz;       /* inputs.npz: x (N, C, H, W), y, predictions, ids, indices */
     bool csv;       /* index.csv: a row per input, all that is known of it */
-    bool sheet;     /* sheet.png: the first faults (or what else was chosen), at most 200 */
-    bool fresh;     /* in place of what an earlier export wrote there */
+    bool sheet;     /* sheet.png: the first of them, at most 200, faults beside their originals */
+    px_closeness least; /* faults that are less near to their originals are left out; 0: none is */
+    bool fresh;         /* in place of what an earlier export wrote there */
 } px_export_options;
 PX_API px_export_options px_export_options_default(void); /* faults, as all of those */
 
@@ -300,9 +301,10 @@ typedef struct px_exported {
     bool pictures;   /* false: the inputs are no 8-bit grey or RGB pictures */
 } px_exported;
 
-/* Writes to a new folder what can be read of a campaign, damaged or not; the folder appears whole
- * (<plexor/folder.h>). PX_E_USAGE: there is such a folder; PX_E_INPUT: there is nothing to write;
- * PX_E_IO: the disk could not be read, which says nothing of what is on it. */
+/* Writes to a new folder what can be read of a campaign, damaged or not, in the order of
+ * px_campaign_list(); the folder appears whole (<plexor/folder.h>). PX_E_USAGE: there is such a
+ * folder; PX_E_INPUT: there is nothing to write; PX_E_IO: the disk could not be read, which says
+ * nothing of what is on it. */
 PX_API px_status px_campaign_export(px_campaign *campaign, const char *folder,
                                     const px_export_options *options, px_exported *out,
                                     px_error *err);

@@ -51,17 +51,13 @@ static int chosen_compare(const void *a, const void *b)
 static int chosen_by_closeness(const void *a, const void *b)
 {
     const chosen *x = a, *y = b;
-    const bool close_x = px_is_close(&x->near), close_y = px_is_close(&y->near);
+    const int nearer = px_closeness_compare(&x->near, &y->near);
     if (x->cluster != y->cluster)
         return x->cluster - y->cluster;
     if (x->way != y->way)
         return x->way - y->way;
-    if (close_x != close_y)
-        return close_x ? -1 : 1;
-    const double sx = isnan(x->near.similarity) ? -1.0 : x->near.similarity;
-    const double sy = isnan(y->near.similarity) ? -1.0 : y->near.similarity;
-    if (sx != sy)
-        return sx > sy ? -1 : 1;
+    if (nearer)
+        return nearer;
     return (x->id > y->id) - (x->id < y->id);
 }
 

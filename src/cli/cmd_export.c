@@ -33,9 +33,9 @@ static const unsigned kind_bits[] = {PX_INPUT_FAULT, PX_INPUT_KEPT, PX_INPUT_SEE
                                      PX_INPUT_FAULT | PX_INPUT_KEPT, PX_INPUT_ANY};
 
 static int export_report(const cli_command *self, const px_exported *done, const char *folder,
-                         const char *to, bool json)
+                         const char *to, bool wants_pictures, bool json)
 {
-    if (!done->pictures)
+    if (!done->pictures && wants_pictures)
         cli_note(self, "'%s': no PNG files, its inputs are not 8-bit grey or RGB", folder);
     if (done->damaged)
         cli_quiet = false; /* whoever deletes the campaign next must hear of it */
@@ -66,6 +66,7 @@ static int export_run(const cli_command *self, int argc, char **argv)
     const char *folder = NULL, *to = NULL, *kinds = "faults", *formats = "png,npz,csv,sheet";
     unsigned as = 0;
     bool fresh = false;
+    px_export_options what = px_export_options_default();
     const cli_option options[] = {
         CLI_STRING('o', "output", &to, "FOLDER", "a new folder"),
         CLI_STRING(0, "split", &kinds, "LIST",
@@ -74,6 +75,10 @@ static int export_run(const cli_command *self, int argc, char **argv)
             0, "format", &formats, "LIST",
             "png (folders by fault type), npz, csv, sheet; all of them unless some are named"),
         CLI_FLAG(0, "fresh", &fresh, "in place of what an earlier export wrote there"),
+        CLI_REAL(0, "min-similarity", &what.least.similarity, "X", 0, 1,
+                 "leave out faults less similar to their originals, what moved being undone"),
+        CLI_REAL(0, "min-inside", &what.least.inside, "X", 0, 1,
+                 "and those with less of the object left in the frame"),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
     };
@@ -82,7 +87,6 @@ static int export_run(const cli_command *self, int argc, char **argv)
         return stop;
     if (!cli_require(self, "output", to))
         return CLI_BAD_INPUT;
-    px_export_options what = px_export_options_default();
     if (!export_words(kinds, kind_words, kind_bits, &what.kinds))
         return cli_usage_error(self, "--split %s: expected faults, kept, seeds, generated or all",
                                kinds);
@@ -102,7 +106,7 @@ static int export_run(const cli_command *self, int argc, char **argv)
     px_campaign_close(campaign);
     if (status != PX_OK)
         return cli_fail(self, &err);
-    return export_report(self, &done, folder, to, output.json);
+    return export_report(self, &done, folder, to, what.png || what.sheet, output.json);
 }
 
 const cli_command cli_command_export = {
@@ -112,8 +116,11 @@ const cli_command cli_command_export = {
     .details =
         "PNG files lie in faults/LABEL-as-PREDICTION/ID.png, kept/LABEL/ and seeds/LABEL/. "
         "inputs.npz has x, y, predictions, ids and indices; index.csv a row per input with "
-        "its mutation chain. Of a damaged campaign everything is written that can be read, and the "
-        "exit status is 2; where the disk cannot be read it is 3, and nothing is written.",
+        "the name of the file it came from, names of classes, how near it is to its original "
+        "and its mutation chain; sheet.png shows faults beside their originals. Faults come "
+        "in the order of how near they are. Of a damaged campaign everything is written that can "
+        "be read, and the exit status is 2; where the disk cannot be read it is 3, and nothing is "
+        "written.",
     .examples = "plexor export run.campaign -o faults\n"
                 "plexor export run.campaign --split all --format csv -o list\n",
     .run = export_run,

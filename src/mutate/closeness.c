@@ -38,6 +38,20 @@ bool px_is_close(const px_closeness *closeness)
     return closeness->similarity >= PX_CLOSE_SIMILARITY && closeness->inside >= PX_CLOSE_INSIDE;
 }
 
+/* Unknown ones come last. */
+static double near_score(const px_closeness *c)
+{
+    const double score = c->similarity * c->inside;
+    return isnan(score) ? -1.0 : floor(100.0 * score + 0.5);
+}
+
+int px_closeness_compare(const px_closeness *a, const px_closeness *b)
+{
+    const int close = (int)px_is_close(b) - (int)px_is_close(a);
+    const double x = near_score(a), y = near_score(b);
+    return close ? close : (x < y) - (x > y);
+}
+
 static void map_point(const double map[6], double *x, double *y)
 {
     const double from_x = *x, from_y = *y;

@@ -88,7 +88,6 @@ static px_status campaign_lock(px_campaign *campaign, px_error *err)
         const long pid = lock_pid(campaign->lock);
         close(campaign->lock);
         campaign->lock = -1;
-        campaign->class_count = -1;
         if (number != EWOULDBLOCK)
             return px_fail(err, PX_E_IO, "'%s': cannot be locked: %s", campaign->folder,
                            strerror(number));
@@ -169,6 +168,7 @@ px_status px_campaign_open_as(const char *folder, px_campaign_mode mode, const c
     campaign->mode = mode;
     campaign->owner = owner;
     campaign->lock = -1;
+    campaign->class_count = -1;
     campaign->folder = pxi_strdup(folder);
     if (!campaign->folder || !(campaign->file = campaign_path(folder, PXI_STORE_FILE)))
         status = px_fail(err, PX_E_NOMEM, "out of memory");

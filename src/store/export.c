@@ -1,6 +1,7 @@
 /* src/store/export.c - inputs as files that other programs read: PNG, NPZ, CSV, a contact sheet */
 #include "store/store_inside.h"
 
+#include "base/csv_rows.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -14,7 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SHEET_MOST = 200 };
+/* Items; pixels between two of a pair; what small pictures are enlarged to, about. */
+enum { SHEET_MOST = 200, SHEET_BETWEEN = 2, SHEET_SIDE = 64 };
 
 typedef struct export_job {
     px_campaign *campaign;
@@ -27,8 +29,10 @@ typedef struct export_job {
     px_text path; /* of the input at hand, below the folder; "": no picture */
     int64_t *ids, *labels, *predictions, *indices; /* of `count` inputs, all in `numbers` */
     int64_t *numbers;
+    int64_t *list; /* ids, in order */
     int64_t count, at, shown;
     uint8_t *planes, *together;
+    uint8_t *pair; /* an original and what became of it, side by side */
     bool pictures;
 } export_job;
 
@@ -92,24 +96,73 @@ static px_status export_png(export_job *job, const px_campaign_input *in, px_err
     return status;
 }
 
+/* "Pullover as Coat", or numbers where classes have no names. */
+static void export_class(const export_job *job, int64_t c, char *out, size_t size)
+{
+    const char *name = px_campaign_class_name(job->campaign, c);
+    if (name)
+        snprintf(out, size, "%s", name);
+    else if (c >= 0)
+        snprintf(out, size, "%" PRId64, c);
+    else
+        snprintf(out, size, "?");
+}
+
+static void export_caption(const export_job *job, const px_campaign_input *in, char *out,
+                           size_t size)
+{
+    char label[64], prediction[64], near[64] = "";
+    const char *slash = strrchr(in->name, '/'), *name = slash ? slash + 1 : in->name;
+    export_class(job, in->label, label, sizeof label);
+    export_class(job, in->prediction, prediction, sizeof prediction);
+    if (in->measured && !isnan(in->near.similarity))
+        snprintf(near, sizeof near, "\nsimilar %.2f, inside %.2f", in->near.similarity,
+                 in->near.inside);
+    snprintf(out, size, "%.28s%s%.28s\n%" PRId64 "%s%.24s%s", label,
+             in->kind == PX_INPUT_FAULT ? " as " : ", seen as ", prediction, in->id,
+             *name ? "  " : "", name, near);
+}
+
 static px_status export_to_sheet(export_job *job, const px_campaign_input *in, px_error *err)
 {
     const px_shape *shape = &job->identity->shape;
-    char caption[96];
-    snprintf(caption, sizeof caption, "%" PRId64 "\n%" PRId64 " as %" PRId64, in->id, in->label,
-             in->prediction);
+    const int width = (int)shape->dim[2], height = (int)shape->dim[1];
+    const int channels = (int)shape->dim[0], both = 2 * width + SHEET_BETWEEN;
+    px_sheet_item item = {.picture = {width, height, channels, job->together}};
+    char caption[256];
+    export_caption(job, in, caption, sizeof caption);
+    item.caption = caption;
     job->shown++;
-    return px_sheet_add(job->sheet,
-                        &(px_sheet_item){.picture = {(int)shape->dim[2], (int)shape->dim[1],
-                                                     (int)shape->dim[0], job->together},
-                                         .caption = caption},
-                        err);
+    px_campaign_input root;
+    if (in->kind != PX_INPUT_FAULT)
+        return px_sheet_add(job->sheet, &item, err);
+    /* The original beside it. */
+    const px_status status = px_campaign_read(job->campaign, in->root, &root, job->planes, err);
+    if (status == PX_E_INPUT || status == PX_E_USAGE) /* damaged, or gone */
+        return px_sheet_add(job->sheet, &item, err);
+    PX_TRY(status);
+    const size_t line = (size_t)(width * channels), step = (size_t)(both * channels);
+    memset(job->pair, 255, step * (size_t)height);
+    for (size_t y = 0; y < (size_t)height; y++)
+        memcpy(job->pair + y * step + step - line, job->together + y * line, line);
+    pxi_store_to_together(shape, 1, job->planes, job->together);
+    for (size_t y = 0; y < (size_t)height; y++)
+        memcpy(job->pair + y * step, job->together + y * line, line);
+    item.picture = (px_pixels){both, height, channels, job->pair};
+    return px_sheet_add(job->sheet, &item, err);
 }
 
 static void export_real(px_text *to, double value)
 {
     char text[PX_REAL_TEXT];
     px_text_format(to, ",%s", isnan(value) ? "" : px_real_text(value, text));
+}
+
+static void export_text(px_text *to, const char *text)
+{
+    px_text_add(to, ",");
+    if (text && *text)
+        pxi_csv_put(to, text);
 }
 
 static void export_int(px_text *to, int64_t value, int64_t none)
@@ -125,9 +178,15 @@ static void export_row(export_job *job, const px_campaign_input *in)
     px_text *to = &job->index;
     px_text_format(to, "%s,%" PRId64 ",%s", px_text_get(&job->path), in->id,
                    px_input_kind_name(in->kind));
+    export_text(to, in->name);
     export_int(to, in->label, -1);
+    export_text(to, px_campaign_class_name(job->campaign, in->label));
     export_int(to, in->prediction, -1);
+    export_text(to, px_campaign_class_name(job->campaign, in->prediction));
     export_real(to, in->confidence);
+    export_real(to, in->near.similarity);
+    export_real(to, in->near.inside);
+    px_text_add(to, isnan(in->near.similarity) ? "," : px_is_close(&in->near) ? ",1" : ",0");
     export_int(to, in->parent, 0);
     export_int(to, in->root, 0);
     export_int(to, in->data_index, -1);
@@ -142,8 +201,25 @@ static void export_row(export_job *job, const px_campaign_input *in)
     px_text_add(to, "\"\n");
 }
 
-static px_status export_input(export_job *job, const px_campaign_input *in, px_error *err)
+/* Where an older plexor did not measure it. */
+static px_status export_measure(const export_job *job, px_campaign_input *in, px_error *err)
 {
+    const int64_t id = in->id;
+    px_closeness near;
+    if (in->measured || in->kind != PX_INPUT_FAULT)
+        return PX_OK;
+    const px_status status = px_campaign_measure(job->campaign, id, &near, err);
+    PX_TRY(px_campaign_read(job->campaign, id, in, NULL, err)); /* its texts were of that call */
+    if (status == PX_E_INPUT || status == PX_E_USAGE) /* its chain or its root is damaged */
+        return PX_OK;
+    in->near = near;
+    in->measured = status == PX_OK;
+    return status;
+}
+
+static px_status export_input(export_job *job, px_campaign_input *in, px_error *err)
+{
+    PX_TRY(export_measure(job, in, err));
     px_text_clear(&job->path);
     job->ids[job->at] = in->id;
     job->labels[job->at] = in->label;
@@ -154,32 +230,38 @@ static px_status export_input(export_job *job, const px_campaign_input *in, px_e
         pxi_store_to_together(&job->identity->shape, 1, job->planes, job->together);
     if (job->pictures && job->options.png)
         PX_TRY(export_png(job, in, err));
-    if (job->sheet && job->shown < SHEET_MOST)
-        PX_TRY(export_to_sheet(job, in, err));
     if (job->npz)
         PX_TRY(px_npz_write(job->npz, job->planes,
                             job->campaign->size * px_dtype_size(job->identity->dtype), err));
     if (job->options.csv)
         export_row(job, in);
+    if (job->sheet && job->shown < SHEET_MOST) /* last: it reads the original into the same room */
+        PX_TRY(export_to_sheet(job, in, err));
     return px_text_failed(&job->index) ? pxi_store_nomem(job->campaign, err) : PX_OK;
 }
 
 /* --- all of them ---------------------------------------------------------------------------------
  */
 
-/* Calls for every readable input of the chosen kinds; `write` false: counts only. */
+/* Calls for every readable input of the chosen kinds; `write` false: lists and counts only. */
 static px_status export_walk(export_job *job, bool write, int64_t *count, int64_t *damaged,
                              px_error *err)
 {
-    px_campaign_input in = {0};
-    int64_t bad = 0, good = 0;
-    for (;;) {
-        PX_TRY(px_campaign_next(job->campaign, in.id, job->options.kinds, &in, job->planes, &bad,
-                                err));
-        if (!in.id ||
-            (write && good == job->count)) /* more may have come since they were counted */
-            break;
-        good++;
+    int64_t bad = *damaged, good = 0;
+    size_t listed = (size_t)job->count;
+    if (!write)
+        PX_TRY(px_campaign_list(job->campaign, job->options.kinds, &job->options.least, &job->list,
+                                &listed, &bad, err));
+    for (size_t i = 0; i < listed; i++) {
+        px_campaign_input in;
+        const px_status status =
+            px_campaign_read(job->campaign, job->list[i], &in, job->planes, err);
+        if (status == PX_E_INPUT && !write) {
+            bad++;
+            continue;
+        }
+        PX_TRY(status);
+        job->list[good++] = in.id;
         if (write)
             PX_TRY(export_input(job, &in, err));
     }
@@ -193,10 +275,14 @@ static px_status export_open(export_job *job, px_error *err)
     const px_shape *shape = &job->identity->shape;
     if (job->options.sheet && job->pictures && shape->dim[1] <= PX_SHEET_SIDE_MOST / 8 &&
         shape->dim[2] <= PX_SHEET_SIDE_MOST / 8)
-        PX_TRY(px_sheet_new(&(px_sheet_options){0}, &job->sheet, err));
+        PX_TRY(px_sheet_new(
+            &(px_sheet_options){
+                .enlarge = (int)PX_MAX(1, SHEET_SIDE / PX_MAX(shape->dim[1], shape->dim[2]))},
+            &job->sheet, err));
     if (job->options.csv)
-        px_text_add(&job->index, "path,id,kind,label,prediction,confidence,parent,root,data_index,"
-                                 "l0,l2,linf,step,twin,chain\n");
+        px_text_add(&job->index,
+                    "path,id,kind,name,label,label_name,prediction,prediction_name,confidence,"
+                    "similarity,inside,close,parent,root,data_index,l0,l2,linf,step,twin,chain\n");
     if (!job->options.npz)
         return PX_OK;
     px_shape x = {.rank = shape->rank + 1, .dim = {job->count}};
@@ -271,8 +357,12 @@ static px_status export_all(export_job *job, const char *folder, px_exported *ou
     int64_t stepped_over = 0;
     const size_t bytes = job->campaign->size * px_dtype_size(job->identity->dtype);
     int64_t written = 0;
+    const int64_t rows =
+        job->pictures ? job->identity->shape.dim[0] * job->identity->shape.dim[1] : 0;
     PX_TRY(px_folder_begin(folder, "export", job->options.fresh, &job->folder, err));
-    if (!(job->planes = pxi_alloc_aligned(bytes)) || !(job->together = pxi_alloc_aligned(bytes)))
+    job->pair = pxi_calloc(2 * bytes + (size_t)rows * SHEET_BETWEEN + 1, 1);
+    if (!(job->planes = pxi_alloc_aligned(bytes)) || !(job->together = pxi_alloc_aligned(bytes)) ||
+        !job->pair)
         return pxi_store_nomem(job->campaign, err);
     PX_TRY(export_walk(job, /* write= */ false, &job->count, &stepped_over, err));
     out->damaged = export_damaged(job, stepped_over);
@@ -315,6 +405,8 @@ px_status px_campaign_export(px_campaign *campaign, const char *folder,
     px_text_done(&job.index);
     px_text_done(&job.path);
     free(job.numbers);
+    free(job.list);
+    free(job.pair);
     free(job.planes);
     free(job.together);
     if (status == PX_OK)

@@ -159,14 +159,9 @@ static int near_compare(const void *a, const void *b)
     const near_item *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
-    const bool close_x = px_is_close(&x->near), close_y = px_is_close(&y->near);
-    if (close_x != close_y)
-        return close_x ? -1 : 1;
-    /* Unknown ones last. */
-    const double sx = isnan(x->near.similarity) ? -1.0 : x->near.similarity;
-    const double sy = isnan(y->near.similarity) ? -1.0 : y->near.similarity;
-    if (sx != sy)
-        return sx > sy ? -1 : 1;
+    const int nearer = px_closeness_compare(&x->near, &y->near);
+    if (nearer && x->kind == PX_INPUT_FAULT)
+        return nearer;
     return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -192,7 +187,8 @@ static px_status near_gather(px_campaign *campaign, unsigned kinds, const px_clo
         if (in.kind == PX_INPUT_FAULT && !in.measured) {
             const px_status status = px_campaign_measure(campaign, item.id, &item.near, err);
             in.id = item.id;
-            if (status == PX_E_INPUT && damaged) /* itself, its chain or its root */
+            if ((status == PX_E_INPUT || status == PX_E_USAGE) &&
+                damaged) /* itself, its chain or its root */
                 item.near = (px_closeness){(double)NAN, (double)NAN};
             else
                 PX_TRY(status);
