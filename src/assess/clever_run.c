@@ -414,7 +414,8 @@ static px_status run_chunks(clever_run *run, px_error *err)
                                      run->originals + (size_t)i * run->rule.count, err));
         PX_TRY(
             pxi_pool_run(run->pool, run->chunk * run->blocks, block_work, run, run_tick, run, err));
-        PX_TRY(pxi_pool_run(run->pool, (int64_t)targets, fit_work, run, NULL, NULL, err));
+        PX_TRY(pxi_pool_run(run->pool, (int64_t)targets, fit_work, run, pxi_pool_unwatched, NULL,
+                            err));
         chunk_scores(run);
         run->blocks_before += run->chunk * run->blocks;
         run->out->points += (double)targets * (double)run->blocks * (double)run->options.samples;

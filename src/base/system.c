@@ -1,11 +1,14 @@
-/* src/base/system.c - the program's version, and the machine it runs on */
+/* src/base/system.c - the program's version, the machine it runs on, and a wish to stop */
 #include <plexor/system.h>
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+static bool (*_Atomic cancel_asked)(void); /* any thread reads it */
 
 const char *px_version(void)
 {
@@ -47,4 +50,15 @@ int64_t px_memory_bytes(void)
         fclose(limit);
     }
     return bytes;
+}
+
+void px_cancel_when(bool (*asked)(void))
+{
+    atomic_store(&cancel_asked, asked);
+}
+
+bool px_cancelled(void)
+{
+    bool (*const asked)(void) = atomic_load_explicit(&cancel_asked, memory_order_relaxed);
+    return asked && asked();
 }

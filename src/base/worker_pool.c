@@ -32,20 +32,28 @@ struct px_pool {
     uint64_t run; /* rises by one per pxi_pool_run() */
     int busy;     /* workers that have not come back from this run */
     bool stop, quit;
-    int64_t failed; /* lowest failing index; -1: none */
+    bool may_cancel, cancelled; /* between jobs: where a progress function could have done so */
+    int64_t failed;             /* lowest failing index; -1: none */
     px_error failure;
 };
 
 static void pool_work(px_pool *pool, int number)
 {
     while (!pool->stop && pool->next < pool->count) {
+        if (pool->may_cancel && px_cancelled()) {
+            pool->stop = pool->cancelled = true;
+            break;
+        }
         const int64_t index = pool->next++;
         px_error error = {0};
         pthread_mutex_unlock(&pool->lock);
         const px_status status = pool->work(pool->context, number, index, &error);
         pthread_mutex_lock(&pool->lock);
         pool->finished++;
-        if (status != PX_OK) {
+        if (status == PX_E_CANCELLED) {
+            pool->stop = pool->cancelled = true;
+            pool->finished--;
+        } else if (status != PX_OK) {
             pool->stop = true;
             if (pool->failed < 0 || index < pool->failed) {
                 pool->failed = index;
@@ -128,17 +136,23 @@ static struct timespec pool_next_tick(void)
     return t;
 }
 
+bool pxi_pool_unwatched(void *context, int64_t done, int64_t total)
+{
+    (void)context, (void)done, (void)total;
+    return true;
+}
+
 px_status pxi_pool_run(px_pool *pool, int64_t count, pxi_pool_fn work, void *context,
                        pxi_pool_tick tick, void *tick_context, px_error *err)
 {
-    bool cancelled = false;
     pthread_mutex_lock(&pool->lock);
     pool->work = work;
     pool->context = context;
     pool->count = count;
     pool->next = pool->finished = 0;
     pool->failed = -1;
-    pool->stop = false;
+    pool->stop = pool->cancelled = false;
+    pool->may_cancel = tick != NULL;
     pool->busy = pool->threads;
     pool->run++;
     pthread_cond_broadcast(&pool->wake);
@@ -151,9 +165,10 @@ px_status pxi_pool_run(px_pool *pool, int64_t count, pxi_pool_fn work, void *con
         const bool go_on = tick(tick_context, done, count);
         pthread_mutex_lock(&pool->lock);
         if (!go_on)
-            cancelled = pool->stop = true;
+            pool->cancelled = pool->stop = true;
     }
     const int64_t failed = pool->failed, finished = pool->finished;
+    bool cancelled = pool->cancelled;
     pthread_mutex_unlock(&pool->lock);
 
     if (failed >= 0) {
@@ -161,12 +176,9 @@ px_status pxi_pool_run(px_pool *pool, int64_t count, pxi_pool_fn work, void *con
             *err = pool->failure;
         return pool->failure.status;
     }
-    if (!cancelled && tick && !tick(tick_context, finished, count))
+    if (tick && !tick(tick_context, finished, count))
         cancelled = true;
-    if (cancelled)
-        return px_fail(err, PX_E_CANCELLED, "cancelled after %lld of %lld", (long long)finished,
-                       (long long)count);
-    return PX_OK;
+    return cancelled ? px_fail(err, PX_E_CANCELLED, "cancelled") : PX_OK;
 }
 
 void pxi_pool_free(px_pool *pool)

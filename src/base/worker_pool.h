@@ -22,9 +22,12 @@ typedef struct px_pool px_pool;
 typedef px_status (*pxi_pool_fn)(void *context, int worker, int64_t index, px_error *err);
 
 /* Called now and then on the thread that called pxi_pool_run(), with the number of finished jobs
- * (not necessarily the first ones), and once at the end. Returning false cancels: PX_E_CANCELLED.
- */
+ * (not necessarily the first ones), and once at the end. Returning false cancels: PX_E_CANCELLED,
+ * as does a job that fails with it, and px_cancelled() between two jobs where there is a tick. */
 typedef bool (*pxi_pool_tick)(void *context, int64_t done, int64_t total);
+
+/* The tick of a run that nobody watches, but that px_cancelled() may end: goes on. */
+bool pxi_pool_unwatched(void *context, int64_t done, int64_t total);
 
 /* `threads` <= 0: one per core this process may use. */
 px_status pxi_pool_new(int threads, px_pool **out, px_error *err);

@@ -42,6 +42,7 @@ struct cli_command {
     const char *details;  /* paragraphs for --help and the man page; NULL: none */
     const char *examples; /* lines "plexor ...", each ending in \n; NULL: none */
     int (*run)(const cli_command *self, int argc, char **argv); /* argv[0]: the command's name */
+    bool signal_is_done; /* Ctrl-C is an ordinary end: exit status 0 */
 };
 
 extern const cli_command *const cli_commands[]; /* NULL-terminated */
@@ -184,8 +185,10 @@ bool cli_seconds(const char *text, double *seconds);
 /* As it would be typed again; what has no plain letters is quoted. */
 void cli_command_line(px_text *text, int argc, char **argv);
 
-/* Ctrl-C and SIGTERM ask for an orderly end; a second one ends at once. */
+/* Ctrl-C and SIGTERM ask for an end: networks stop between two layers; a second one ends at once.
+ * From cli_end_in_order() on, only what asks cli_interrupted() itself stops. */
 void cli_catch_signals(void);
+void cli_end_in_order(void);
 bool cli_interrupted(void);
 
 #endif

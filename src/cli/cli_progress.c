@@ -28,6 +28,12 @@ void cli_catch_signals(void)
     action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second one ends at once */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    px_cancel_when(cli_interrupted);
+}
+
+void cli_end_in_order(void)
+{
+    px_cancel_when(NULL);
 }
 
 bool cli_interrupted(void)

@@ -156,8 +156,7 @@ static px_status cover_baseline(const cover_args *a, cover_job *job, px_error *e
 }
 
 /* What has to be reset is run first, so that the cover ends with the data themselves. */
-static px_status cover_work(const cli_command *self, const cover_args *a, cover_job *job,
-                            px_error *err)
+static px_status cover_work(const cover_args *a, cover_job *job, px_error *err)
 {
     cover_report *r = &job->report;
     const double start = px_clock_s();
@@ -165,14 +164,8 @@ static px_status cover_work(const cli_command *self, const cover_args *a, cover_
         PX_TRY(cover_baseline(a, job, err));
     if (a->per_class)
         PX_TRY(cover_classes(a, job, err));
-    px_status status = cover_observe(a, job, "cover", job->inputs.set, &job->inputs.pre, NULL,
-                                     a->curve ? CURVE_POINTS : 0, &r->tally, err);
-    if (status == PX_E_CANCELLED && r->tally.inputs > 0) {
-        cli_note(self, "stopped after %" PRId64 " inputs: what follows is about those",
-                 r->tally.inputs);
-        status = PX_OK;
-    }
-    PX_TRY(status);
+    PX_TRY(cover_observe(a, job, "cover", job->inputs.set, &job->inputs.pre, NULL,
+                         a->curve ? CURVE_POINTS : 0, &r->tally, err));
     r->seconds = px_clock_s() - start;
     if (a->state)
         PX_TRY(px_cover_save(r->cover, a->state, err));
@@ -242,7 +235,7 @@ static int cover_run(const cli_command *self, int argc, char **argv)
     if (status == PX_OK)
         status = cover_open(self, &a, path, &job, &err);
     if (status == PX_OK)
-        status = cover_work(self, &a, &job, &err);
+        status = cover_work(&a, &job, &err);
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
     } else if (a.output.json) {

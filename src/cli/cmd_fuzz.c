@@ -213,6 +213,9 @@ static const char *fuzz_base_name(const char *path)
 
 static px_status fuzz_work(const fuzz_args *a, const char *path, fuzz_job *job, px_error *err)
 {
+    if (cli_interrupted())
+        return px_fail(err, PX_E_CANCELLED, "cancelled before the first turn");
+    cli_end_in_order(); /* a turn that was begun is finished */
     job->screen = fuzz_screen_open(fuzz_base_name(path), (int)a->workers.threads);
     px_status status = px_fuzz_run(job->fuzz, &a->limits, err);
     fuzz_screen_close(job->screen);
@@ -355,7 +358,8 @@ const cli_command cli_command_fuzz = {
         "Everything goes into a folder with a database and is committed before it is counted: "
         "after kill -9 or a full disk --resume goes on. The same seed and number of turns give the "
         "same content, whatever the number of threads and however often it was interrupted.\n"
-        "Ctrl-C stops after the turn at work. Without a limit it runs until then. 'plexor status', "
+        "Ctrl-C stops after the turn at work, with exit status 0. Without a limit it runs until "
+        "then. 'plexor status', "
         "'export', 'replay' and 'minimize' read a campaign, also while it runs, and --data takes "
         "one.\n"
         "--guide random is the baseline that coverage must beat. docs/fuzz.md has the rules.",
@@ -364,4 +368,5 @@ const cli_command cli_command_fuzz = {
                 "plexor fuzz net.onnx --data digits --policy nlc --guide nlc -o nlc.campaign "
                 "--turns 10000\n",
     .run = fuzz_run,
+    .signal_is_done = true,
 };

@@ -44,8 +44,7 @@ static bool localize_all(const localize_args *a)
 /* --- the spectrum
  * -------------------------------------------------------------------------------- */
 
-static px_status localize_count(const cli_command *self, const localize_args *a, localize_job *job,
-                                px_error *err)
+static px_status localize_count(const localize_args *a, localize_job *job, px_error *err)
 {
     px_spectrum_options options = px_spectrum_options_default();
     options.layers = a->neurons.layers;
@@ -62,14 +61,9 @@ static px_status localize_count(const cli_command *self, const localize_args *a,
                                          .shards = job->shards,
                                          .progress = cli_progress_tick,
                                          .progress_context = &progress};
-    px_status status = px_spectrum_run(job->spectrum, job->inputs.set, &job->inputs.pre, &run, err);
+    const px_status status =
+        px_spectrum_run(job->spectrum, job->inputs.set, &job->inputs.pre, &run, err);
     cli_progress_end(&progress);
-    const int64_t seen =
-        px_spectrum_passed(job->spectrum, PX_POOLED) + px_spectrum_failed(job->spectrum, PX_POOLED);
-    if (status == PX_E_CANCELLED && seen > 0) {
-        cli_note(self, "stopped after %" PRId64 " inputs: what follows is about those", seen);
-        status = PX_OK;
-    }
     return status;
 }
 
@@ -191,7 +185,7 @@ static px_status localize_work(const cli_command *self, const localize_args *a, 
         PX_TRY(px_measure_choose(a->measure, &measure, err));
     PX_TRY(cli_shard(a->shard, &job->shard, &job->shards, err));
     PX_TRY(cli_model_load(self, path, &job->model, err));
-    PX_TRY(a->spectrum ? localize_read(a, job, err) : localize_count(self, a, job, err));
+    PX_TRY(a->spectrum ? localize_read(a, job, err) : localize_count(a, job, err));
     if (a->state)
         PX_TRY(px_spectrum_save(job->spectrum, a->state, err));
     r->model = job->model;

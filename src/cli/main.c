@@ -48,8 +48,10 @@ int main(int argc, char **argv)
     else if (name && (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0))
         name = "version";
     const cli_command *command = cli_command_find(name ? name : "help");
-    const int status =
-        command ? command->run(command, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv)
-                : main_unknown(name);
+    int status = command
+                     ? command->run(command, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv)
+                     : main_unknown(name);
+    if (status == CLI_DONE && cli_interrupted() && !(command && command->signal_is_done))
+        status = CLI_TROUBLE; /* what was printed may be about a part of the work */
     return main_flush(cli_message_end(status));
 }

@@ -252,6 +252,9 @@ static px_status runner_rounds(block_runner *r, px_pool *pool, int64_t *done, px
         const int64_t until = s < job->stop_count ? job->stops[s] : blocks;
         r->finished = 0;
         status = pxi_pool_run(pool, until - r->offset, runner_block, r, runner_tick, &ticker, err);
+        if (status == PX_E_CANCELLED && r->broken < INT64_MAX) /* in the middle of a block */
+            return px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs",
+                           PX_MIN((r->offset + r->finished) * PX_COVER_BLOCK, inputs), inputs);
         if (status != PX_OK && status != PX_E_CANCELLED)
             return status;
         r->offset += r->finished; /* of a cancelled round, the first ones */
@@ -266,6 +269,9 @@ static px_status runner_rounds(block_runner *r, px_pool *pool, int64_t *done, px
             status = job->stop(job->stop_context, s, err);
     }
     *done = r->offset;
+    if (status == PX_E_CANCELLED)
+        px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs",
+                PX_MIN(r->offset * PX_COVER_BLOCK, inputs), inputs);
     return status;
 }
 

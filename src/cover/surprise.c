@@ -61,7 +61,7 @@ int64_t px_surprise_bytes(const px_surprise_options *options, int64_t count, int
 px_status pxi_sa_each(px_pool *pool, int64_t count, pxi_pool_fn run, void *context, px_error *err)
 {
     if (pool && count > 1)
-        return pxi_pool_run(pool, count, run, context, NULL, NULL, err);
+        return pxi_pool_run(pool, count, run, context, pxi_pool_unwatched, NULL, err);
     for (int64_t i = 0; i < count; i++)
         PX_TRY(run(context, 0, i, err));
     return PX_OK;

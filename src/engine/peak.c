@@ -19,10 +19,13 @@ static px_status peak_multiply(void *context, int worker, int64_t index, px_erro
     float *matrices = (float *)context + (size_t)worker * 3 * PEAK_SIZE * PEAK_SIZE;
     float *a = matrices, *b = a + PEAK_SIZE * PEAK_SIZE, *c = b + PEAK_SIZE * PEAK_SIZE;
     (void)index;
-    for (int i = 0; i < PEAK_REPEATS; i++)
+    for (int i = 0; i < PEAK_REPEATS; i++) {
+        if (px_cancelled())
+            return px_fail(err, PX_E_CANCELLED, "cancelled");
         if (dnnl_sgemm('N', 'N', PEAK_SIZE, PEAK_SIZE, PEAK_SIZE, 1.0f, a, PEAK_SIZE, b, PEAK_SIZE,
                        0.0f, c, PEAK_SIZE) != dnnl_success)
             return px_fail(err, PX_E_INTERNAL, "dnnl_sgemm failed");
+    }
     return PX_OK;
 }
 

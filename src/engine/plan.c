@@ -5,6 +5,7 @@
 #include "base/one_thread.h"
 #include "engine/feeds.h"
 
+#include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -401,6 +402,8 @@ static px_status plan_compile(px_plan *plan, const plan_request *request, px_err
     PX_TRY(pxi_plan_gradients(plan, err));
     for (int u = 0; u < plan->unit_count; u++) {
         pxi_unit *unit = &plan->units[u];
+        if (px_cancelled())
+            return px_fail(err, PX_E_CANCELLED, "cancelled");
         PX_TRY(unit->kind->build(plan, unit, err));
         if (__builtin_add_overflow(plan->flops, unit->flops, &plan->flops))
             plan->flops = INT64_MAX;

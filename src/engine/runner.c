@@ -13,6 +13,7 @@ typedef struct runner {
     void *context;
     px_progress_fn progress;
     void *progress_context;
+    int64_t done; /* samples, when last told */
 } runner;
 
 static px_status runner_batch(void *context, int worker, int64_t index, px_error *err)
@@ -24,10 +25,10 @@ static px_status runner_batch(void *context, int worker, int64_t index, px_error
 
 static bool runner_tick(void *context, int64_t done, int64_t total)
 {
-    const runner *r = context;
+    runner *r = context;
     (void)total;
-    return !r->progress ||
-           r->progress(r->progress_context, PX_MIN(done * r->batch, r->count), r->count);
+    r->done = PX_MIN(done * r->batch, r->count);
+    return !r->progress || r->progress(r->progress_context, r->done, r->count);
 }
 
 px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px_batch_fn work,
@@ -54,6 +55,9 @@ px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px_batch_
     if (status == PX_OK)
         status = pxi_pool_run(pool, count / plan->batch + (count % plan->batch != 0), runner_batch,
                               &r, runner_tick, &r, err);
+    if (status == PX_E_CANCELLED)
+        px_fail(err, status, "cancelled after %lld of %lld inputs", (long long)r.done,
+                (long long)count);
     for (int i = 0; r.sessions && i < workers; i++)
         px_session_free(r.sessions[i]);
     free(r.sessions);

@@ -5,6 +5,7 @@
 #include "base/one_thread.h"
 #include "engine/prim.h"
 
+#include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,10 @@ px_status px_session_new(const px_plan *plan, px_session **out, px_error *err)
     px_status status = PX_OK;
     if (!session)
         return px_fail(err, PX_E_NOMEM, "out of memory");
+    if (px_cancelled()) { /* of a large network they take their time */
+        free(session);
+        return px_fail(err, PX_E_CANCELLED, "cancelled");
+    }
     session->plan = plan;
     session->samples = plan->batch;
     session->at = -1;
@@ -127,6 +132,8 @@ static px_status session_show(px_session *session, const int *cells, size_t coun
 static px_status session_unit_forward(px_session *session, int u, bool rest, px_error *err)
 {
     const pxi_unit *unit = &session->plan->units[u];
+    if (px_cancelled())
+        return px_fail(err, PX_E_CANCELLED, "cancelled");
     if (rest)
         PX_TRY(unit->kind->forward_rest(unit, session, session->states[u], err));
     else if (unit->kind->forward)
@@ -255,6 +262,8 @@ px_status pxi_session_backward_on(px_session *session, px_error *err)
         const pxi_unit *unit = &plan->units[u];
         if (!session_flows(session, unit))
             continue;
+        if (px_cancelled())
+            return px_fail(err, PX_E_CANCELLED, "cancelled");
         PX_TRY(unit->kind->backward(unit, session, session->states[u], err));
         if (unit->kind->meet) {
             session->at = u;

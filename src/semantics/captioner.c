@@ -210,7 +210,8 @@ px_status px_captioner_describe(const px_captioner *c, const float *features, si
     for (int i = 0; i < workers && status == PX_OK; i++)
         status = pxi_beam_init(&job.beams[i], c, &how, err);
     if (status == PX_OK)
-        status = pxi_pool_run(pool, (int64_t)units, describe_unit, &job, NULL, NULL, err);
+        status =
+            pxi_pool_run(pool, (int64_t)units, describe_unit, &job, pxi_pool_unwatched, NULL, err);
     for (int i = 0; job.beams && i < workers; i++)
         pxi_beam_done(&job.beams[i]);
     free(job.beams);

@@ -78,7 +78,7 @@ static px_status pool_open(pxi_maker *m, px_error *err)
     free(order);
     qsort(m->pool.items, (size_t)count, sizeof *m->pool.items, by_value);
     m->pool.count = count;
-    return pxi_pool_run(m->threads, count, pool_load, m, NULL, NULL, err);
+    return pxi_pool_run(m->threads, count, pool_load, m, pxi_pool_unwatched, NULL, err);
 }
 
 /* Terms of the classes that some picture of the pool has. */

@@ -279,7 +279,8 @@ static size_t part_rows(boost_fit *f, const boost_open *open, const uint8_t *bin
 static px_status grow_level(boost_fit *f, px_pool *pool, px_error *err)
 {
     pxi_boosted *m = f->model;
-    PX_TRY(pxi_pool_run(pool, (int64_t)f->column_count, cut_feature, f, NULL, NULL, err));
+    PX_TRY(pxi_pool_run(pool, (int64_t)f->column_count, cut_feature, f, pxi_pool_unwatched, NULL,
+                        err));
     if (pxi_grow(&m->nodes, &m->node_capacity, m->node_count + 2 * f->open_count,
                  sizeof *m->nodes) != 0)
         return px_fail(err, PX_E_NOMEM, "out of memory for trees");
@@ -389,7 +390,7 @@ px_status pxi_boosted_fit(const float *x, const bool *y, size_t n, size_t d,
     if (status == PX_OK)
         status = boost_fit_alloc(&f, pxi_pool_threads(pool), err);
     if (status == PX_OK)
-        status = pxi_pool_run(pool, (int64_t)d, bin_feature, &f, NULL, NULL, err);
+        status = pxi_pool_run(pool, (int64_t)d, bin_feature, &f, pxi_pool_unwatched, NULL, err);
     for (size_t i = 0; i < n && status == PX_OK; i++)
         f.score[i] = f.model->start;
     for (int tree = 0; tree < options->trees && status == PX_OK; tree++)

@@ -146,7 +146,7 @@ done:
 px_status pxi_rows_run(px_pool *pool, int64_t count, pxi_pool_fn work, void *context, px_error *err)
 {
     if (pool)
-        return pxi_pool_run(pool, count, work, context, NULL, NULL, err);
+        return pxi_pool_run(pool, count, work, context, pxi_pool_unwatched, NULL, err);
     for (int64_t i = 0; i < count; i++)
         PX_TRY(work(context, 0, i, err));
     return PX_OK;

@@ -189,7 +189,8 @@ px_status pxi_kmeans_fit(const double *x, size_t n, size_t d, const pxi_kmeans_o
     if (!job.result)
         return px_fail(err, PX_E_NOMEM, "out of memory for k-means over %zu points", n);
     if (pool)
-        status = pxi_pool_run(pool, (int64_t)restarts, restart_run, &job, NULL, NULL, err);
+        status =
+            pxi_pool_run(pool, (int64_t)restarts, restart_run, &job, pxi_pool_unwatched, NULL, err);
     for (size_t i = 0; i < restarts && !pool && status == PX_OK; i++)
         status = restart_run(&job, 0, (int64_t)i, err);
     if (status == PX_OK) {

@@ -131,7 +131,7 @@ px_status pxi_silhouette(const double *x, size_t n, size_t d, const int *const *
         job.norm2[i] = pxi_dot(x + i * d, x + i * d, d);
     const int64_t blocks = (int64_t)((n + SILHOUETTE_ROWS - 1) / SILHOUETTE_ROWS);
     if (pool)
-        status = pxi_pool_run(pool, blocks, rows_run, &job, NULL, NULL, err);
+        status = pxi_pool_run(pool, blocks, rows_run, &job, pxi_pool_unwatched, NULL, err);
     for (int64_t i = 0; i < blocks && !pool && status == PX_OK; i++)
         status = rows_run(&job, 0, i, err);
     for (size_t c = 0; c < count && status == PX_OK; c++)

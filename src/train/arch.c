@@ -5,6 +5,7 @@
 #include "train/arch_net.h"
 
 #include <inttypes.h>
+#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +252,10 @@ px_status px_arch_build(const char *name, const px_arch_options *options, px_mod
     PX_TRY(arch_prepare(name, options, &arch, args, &full, &net, err));
     PX_TRY(px_builder_new(name, &builder, err));
     arch_run(arch, args, &full, builder);
+    if (px_cancelled()) { /* weights may be missing */
+        px_builder_free(builder);
+        return px_fail(err, PX_E_CANCELLED, "cancelled");
+    }
     arch_properties(name, &full, &net, builder);
     return px_builder_finish(builder, out, err);
 }

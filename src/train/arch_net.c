@@ -6,6 +6,7 @@
 #include <plexor/rng.h>
 
 #include <math.h>
+#include <plexor/system.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,8 +101,10 @@ static int net_weight(pxi_net *net, const char *name, const char *part, const px
     snprintf(full, sizeof full, "%s%s.%s", net->prefix, name, part);
     const int value = px_builder_constant(net->builder, full, PX_FLOAT32, shape, NULL);
     float *data = px_builder_data(net->builder, value);
-    if (data)
-        init_fill(data, px_shape_count(shape), init, (double)fan_in, (double)fan_out, &random);
+    const int64_t count = data ? px_shape_count(shape) : 0, piece = 1 << 16;
+    for (int64_t i = 0; i < count && !px_cancelled(); i += piece)
+        init_fill(data + i, PX_MIN(piece, count - i), init, (double)fan_in, (double)fan_out,
+                  &random);
     return value;
 }
 

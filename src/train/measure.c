@@ -100,7 +100,7 @@ px_status px_preprocess_measure(px_preprocess *pre, const px_dataset *set, int t
     if (!room)
         status = px_fail(err, PX_E_NOMEM, "out of memory");
     if (status == PX_OK)
-        status = pxi_pool_run(pool, blocks, measure_block, &m, NULL, NULL, err);
+        status = pxi_pool_run(pool, blocks, measure_block, &m, pxi_pool_unwatched, NULL, err);
     if (status == PX_OK)
         status = measure_finish(&m, blocks, pre, err);
     for (int i = 0; m.pixels && i < workers; i++)

@@ -4,7 +4,10 @@
  */
 #include "plan_helpers.h"
 
+#include <plexor/system.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SAMPLES = 101, FEATURES = 3 * 8 * 8, CLASSES = 5 };
@@ -162,12 +165,37 @@ static void test_ends(void **state)
                      PX_E_INPUT);
 }
 
+static atomic_int asked;
+
+static bool asks_for_the_end(void)
+{
+    return atomic_fetch_add(&asked, 1) >= 50;
+}
+
+/* px_cancel_when() ends a run between two layers, whoever watches it. */
+static void test_cancel_when(void **state)
+{
+    fixture *f = *state;
+    px_error err = {0};
+    job j = job_of(f, 0);
+    atomic_store(&asked, 0);
+    px_cancel_when(asks_for_the_end);
+    assert_int_equal(px_plan_run(f->plan, 2, SAMPLES, job_work, &j, NULL, NULL, &err),
+                     PX_E_CANCELLED);
+    px_cancel_when(NULL);
+    int done = -1, total = 0;
+    assert_int_equal(sscanf(err.message, "cancelled after %d of %d inputs", &done, &total), 2);
+    assert_true(done >= 0 && done < SAMPLES && total == SAMPLES);
+    check(px_plan_run(f->plan, 2, SAMPLES, job_work, &j, NULL, NULL, &err), &err, "afterwards");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_same_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_shared_plan, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cancel_when, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

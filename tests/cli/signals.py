@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""SIGINT and SIGTERM at random moments of every long command.
+
+    tests/cli/signals.py build/plexor [NAME...]
+
+Each command is given work for minutes and a signal soon after it has started, and another time
+later. It must be gone within a second, with the exit status that docs/cli.md says, one sentence on
+stderr, and no temporary file. A machine that is busy otherwise is slower: PLEXOR_SIGNAL_S is the
+allowance, PLEXOR_SIGNAL_SEED repeats the moments. Prints TAP, and the seconds that each one took.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ALLOWED_S = float(os.environ.get("PLEXOR_SIGNAL_S", "0"))
+SEED = int(os.environ.get("PLEXOR_SIGNAL_SEED", str(time.time_ns() % 10**9)))
+DONE, TROUBLE = 0, 3
+
+# name, exit status, command line; NET is a residual network, NOISE data for it, SMALL a network for
+# the built-in digits, FOUND a campaign of it, OUT a fresh name.
+COMMANDS = [
+    ("eval", TROUBLE, "eval NET --data NOISE"),
+    ("profile", TROUBLE, "profile NET --train NOISE -o OUT.npz"),
+    ("trace", TROUBLE, "trace NET --data NOISE --layers all -o OUT.npz"),
+    ("cover", TROUBLE, "cover NET --data NOISE --criteria all"),
+    ("select", TROUBLE, "select NET --data NOISE --by dsa,nss"),
+    ("select wobble", TROUBLE, "select NET --data NOISE --by wobble"),
+    ("localize", TROUBLE, "localize NET --data NOISE"),
+    ("localize shapley", TROUBLE, "localize NET --data NOISE --measure shapley"),
+    ("localize shapley of a small one", TROUBLE, "localize SMALL --data digits --measure shapley"),
+    ("clever", TROUBLE, "clever NET --data NOISE"),
+    ("attack", TROUBLE, "attack NET --data NOISE -o OUT"),
+    ("attack deepfool", TROUBLE, "attack NET --data NOISE --method deepfool -o OUT"),
+    ("fuzz", (DONE, TROUBLE), "fuzz NET --data NOISE --guide nlc -o OUT"),
+    ("synthesize", TROUBLE, "synthesize NET --data NOISE -o OUT"),
+    ("describe", TROUBLE, "describe NET --data NOISE -o OUT"),
+    ("explain", TROUBLE, "explain NET 0 --data NOISE --steps 1000"),
+    ("calibrate", TROUBLE, "calibrate NET --data NOISE -o OUT.npz"),
+    ("train", TROUBLE, "train --arch vgg16-cifar --data NOISE -o OUT.onnx"),
+    ("train small", TROUBLE, "train --arch lenet5 --data digits --epochs 500 -o OUT.onnx"),
+    ("repair", TROUBLE, "repair SMALL --train digits --add digits --epochs 500 -o OUT.onnx"),
+    ("map", TROUBLE, "map NET --data NOISE -o OUT.svg"),
+    ("map umap", TROUBLE, "map SMALL --data digits --method umap -o OUT.svg"),
+    ("map tsne", TROUBLE, "map SMALL --data digits --method tsne -o OUT.svg"),
+    ("bench", TROUBLE, "bench NET --seconds 20"),
+    ("check", TROUBLE, "check NET --data NOISE --minutes 10 --allow-chance -o OUT"),
+    ("study", TROUBLE, "study deepfault --data mnist=digits --arch 5x30 --runs 5 -o OUT"),
+    ("minimize", TROUBLE, "minimize FOUND --model SMALL --all-faults 5000 -o OUT"),
+    ("replay", TROUBLE, "replay FOUND --all --model SMALL"),
+    ("assess", TROUBLE, "assess SMALL --original digits --adversarial FOUND"),
+    ("mutate", TROUBLE, "mutate --data NOISE --set nss -o OUT"),
+]
+
+
+def make_noise(work, chance):
+    """Random pictures with random labels, in CIFAR-10's binary form."""
+    folder = os.path.join(work, "pictures")
+    os.mkdir(folder)
+    for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
+        with open(os.path.join(folder, name), "wb") as file:
+            for i in range(2000):
+                file.write(bytes([i % 10]) + chance.randbytes(3072))
+    return "pictures"
+
+
+def run(plexor, work, *args):
+    done = subprocess.run([plexor, *args], cwd=work, capture_output=True, text=True)
+    assert done.returncode == 0, f"{args}: {done.returncode} {done.stderr}"
+
+
+def allowance():
+    """A second, and more of it where a spin of known length takes longer than it should."""
+    if ALLOWED_S:
+        return ALLOWED_S
+    cpu, wall = time.process_time(), time.monotonic()
+    while time.process_time() - cpu < 0.2:
+        pass
+    return 3.0 * max(1.0, (time.monotonic() - wall) / 0.2)
+
+
+def interrupt(plexor, work, line, number, after):
+    """Runs a command and interrupts it: seconds until it was gone, its status, its stderr."""
+    process = subprocess.Popen([plexor, *line], cwd=work, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        process.wait(after)
+    except subprocess.TimeoutExpired:
+        pass
+    early = process.poll()
+    start = time.monotonic()
+    if early is None:
+        process.send_signal(number)
+    try:
+        _, said = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, said = process.communicate()
+        return 60.0, None, said, early is not None
+    return time.monotonic() - start, process.returncode, said, early is not None
+
+
+def leftovers(work):
+    return [os.path.join(folder, name) for folder, _, names in os.walk(work) for name in names
+            if ".tmp" in name]
+
+
+def main():
+    plexor = os.path.abspath(sys.argv[1])
+    only = sys.argv[2:]
+    chance = random.Random(SEED)
+    work = tempfile.mkdtemp(prefix="plexor-signal-")
+    chosen = [c for c in COMMANDS if not only or c[0] in only]
+    print(f"1..{len(chosen)}\n# PLEXOR_SIGNAL_SEED={SEED}", flush=True)
+    noise = make_noise(work, chance)
+    run(plexor, work, "train", "--arch", "resnet20", "--data", noise, "--train-limit", "32",
+        "--test-limit", "32", "--epochs", "1", "-o", "net.onnx", "-q")
+    small = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models", "digits.onnx")
+    run(plexor, work, "fuzz", small, "--data", "digits", "--guide", "nc", "--seeds", "200",
+        "--executions", "30000", "-o", "found", "-q")
+    failed = 0
+    for number, (name, statuses, text) in enumerate(chosen, 1):
+        problems, took = [], []
+        for turn, after in enumerate((chance.uniform(0.02, 0.4), chance.uniform(1.0, 3.0))):
+            names = {"NET": "net.onnx", "SMALL": small, "NOISE": noise, "FOUND": "found"}
+            line = [names.get(w, w.replace("OUT", f"out{number}_{turn}")) for w in text.split()]
+            kind = chance.choice((signal.SIGINT, signal.SIGTERM))
+            seconds, status, said, early = interrupt(plexor, work, line, kind, after)
+            took.append("ended by itself" if early else f"{seconds:.2f} s")
+            wanted = statuses if isinstance(statuses, tuple) else (statuses,)
+            if early and turn == 0:
+                problems.append(f"ended by itself with {status}: {said.strip()[:300]}")
+            elif not early and seconds > allowance():
+                problems.append(f"{seconds:.2f} s after the signal")
+            if turn == 0 and status == -kind:
+                continue  # before main(): nothing had begun
+            if not early and status not in wanted:
+                problems.append(f"exit status {status}, not {wanted}: {said.strip()[-300:]}")
+            elif not early and status == TROUBLE and "plexor " not in said:
+                problems.append(f"nothing was said: {said.strip()[-300:]}")
+            left = leftovers(work)
+            if left:
+                problems.append(f"left {left}")
+                for path in left:
+                    os.remove(path)
+        failed += bool(problems)
+        print(f"{'not ok' if problems else 'ok'} {number} - {name}: {', '.join(took)}")
+        for problem in problems:
+            print("#", problem.replace("\n", "\n# "))
+        sys.stdout.flush()
+    shutil.rmtree(work, ignore_errors=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
