@@ -44,6 +44,12 @@ typedef struct px_data_options {
      * is PX_E_MISMATCH. Copied; px_model_data_options() fills them in. */
     const char *const *class_names;
     int class_count;
+    /* Reads all that was chosen, and leaves out what cannot be read: px_dataset_skipped(). Counts
+     * are then smaller than `limit`; px_dataset_index() is still that of the source. `progress`
+     * (may be NULL) is told how many were read; false: PX_E_CANCELLED. */
+    bool skip_damaged;
+    bool (*progress)(void *context, int64_t done, int64_t total);
+    void *context;
 } px_data_options;
 PX_API px_data_options px_data_options_default(void);
 
@@ -85,6 +91,30 @@ PX_API px_status px_dataset_target(const px_dataset *set, int64_t index, float *
 PX_API const char *px_dataset_name(const px_dataset *set, int64_t index, char *buffer, size_t size);
 /* Index in the source before shuffle/offset/limit. */
 PX_API int64_t px_dataset_index(const px_dataset *set, int64_t index);
+
+/* --- damage ---------------------------------------------------------------------------------- */
+
+typedef struct px_damage {
+    int64_t index; /* in the data set; of px_dataset_skipped(): as px_dataset_index() gives it */
+    char *name, *reason;
+} px_damage;
+
+/* Reads every picture or recording, on `threads` workers (0: one per core), and lists those that
+ * cannot be decoded, in order. The caller frees the list, NULL where *count is 0. `progress` (may
+ * be NULL) returns false to cancel: PX_E_CANCELLED. Trouble with disk or memory is an error. */
+PX_API px_status px_dataset_damaged(const px_dataset *set, int threads,
+                                    bool (*progress)(void *context, int64_t done, int64_t total),
+                                    void *context, px_damage **out, size_t *count, px_error *err);
+PX_API void px_damage_free(px_damage *list, size_t count);
+/* What px_data_options.skip_damaged left out; NULL where *count is 0. Borrowed from the set. */
+PX_API const px_damage *px_dataset_skipped(const px_dataset *set, size_t *count);
+
+/* Of the pictures that were read so far: those that came in another size than the first one.
+ * Returns `buffer`, or NULL where there are none. */
+#define PX_SIZES_TEXT 448
+PX_API const char *px_dataset_sizes_remark(const px_dataset *set, char buffer[PX_SIZES_TEXT]);
+
+/* --- recordings ------------------------------------------------------------------------------ */
 
 /* Recordings (WAV, FLAC): a sample is [1, frames, n_mels] of float features. How they are made,
  * with all that followed from the data; NULL: the data are something else. */

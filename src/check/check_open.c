@@ -195,6 +195,7 @@ px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *
     const char *spec = c->o.train ? c->o.train : c->data_spec;
     px_error why = {0};
     options.split = "train";
+    options.skip_damaged = c->o.read.skip_damaged;
     options.limit = limit > 0 ? limit : TRAIN_SAMPLE;
     options.shuffle = true;
     options.seed = c->o.seed;

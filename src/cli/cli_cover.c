@@ -15,6 +15,7 @@ px_status cli_training_inputs(const px_model *model, const cli_data *data,
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     px_data_options options = px_model_data_options(model);
     options.split = "train";
+    options.skip_damaged = data->skip_damaged;
     options.seed = (uint64_t)data->seed;
     options.limit = training->limit;
     if (!training->spec && !training->limit)

@@ -64,7 +64,15 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     options.offset = data->offset;
     options.shuffle = data->shuffle;
     options.seed = (uint64_t)data->seed;
-    PX_TRY(px_dataset_open_for(&inputs.pre, &value->shape, data->spec, &options, &inputs.set, err));
+    cli_progress reading = cli_progress_start("reading");
+    options.skip_damaged = data->skip_damaged;
+    options.progress = cli_progress_tick;
+    options.context = &reading;
+    const px_status status =
+        px_dataset_open_for(&inputs.pre, &value->shape, data->spec, &options, &inputs.set, err);
+    if (data->skip_damaged)
+        cli_progress_end(&reading);
+    PX_TRY(status);
     inputs_note(inputs.pre.note);
     for (size_t i = 0; i < px_dataset_remark_count(inputs.set); i++)
         inputs_note(px_dataset_remark(inputs.set, i));
@@ -100,6 +108,9 @@ void cli_inputs_close(cli_inputs *inputs)
         inputs_flaw(inputs->set, flaws.silent, flaws.first_silent, "silent");
         inputs_flaw(inputs->set, flaws.clipped, flaws.first_clipped, "clipped");
     }
+    char sizes[PX_SIZES_TEXT];
+    if (inputs->set && px_dataset_sizes_remark(inputs->set, sizes))
+        inputs_note(sizes);
     px_dataset_close(inputs->set);
     inputs->set = NULL;
 }
@@ -280,6 +291,24 @@ px_status cli_shard(const char *text, int64_t *shard, int64_t *shards, px_error 
     return PX_OK;
 }
 
+/* A member `damaged`, where something was left out. */
+static void inputs_skipped(const px_dataset *set, px_json *json)
+{
+    size_t count = 0;
+    const px_damage *skipped = px_dataset_skipped(set, &count);
+    if (count == 0)
+        return;
+    px_json_array(json, "damaged");
+    for (size_t i = 0; i < count; i++) {
+        px_json_object(json, NULL);
+        px_json_int(json, "index", skipped[i].index);
+        px_json_string(json, "name", skipped[i].name);
+        px_json_string(json, "reason", skipped[i].reason);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}
+
 void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set, int argc,
                      char **argv)
 {
@@ -292,5 +321,6 @@ void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set
         snprintf(hash, sizeof hash, "%016" PRIx64, px_dataset_hash(set));
         px_json_string(json, "data", px_dataset_describe(set));
         px_json_string(json, "data_hash", hash);
+        inputs_skipped(set, json);
     }
 }

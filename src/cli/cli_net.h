@@ -25,7 +25,7 @@ extern const char *cli_class_list;
 typedef struct cli_data {
     const char *spec, *split;
     int64_t limit, offset, seed;
-    bool shuffle;
+    bool shuffle, skip_damaged;
     px_preprocess_options pixels;
     const char *audio;
 } cli_data;
@@ -56,6 +56,10 @@ typedef struct cli_data {
                "names of the network's classes in its order, where it has none or others; " \
                "none: labels go by the order of the data's classes")
 
+#define CLI_SKIP_OPTION(d)                          \
+    CLI_FLAG(0, "skip-damaged", &(d)->skip_damaged, \
+             "read all inputs first and leave out files that cannot be read")
+
 #define CLI_DATA_OPTIONS(d)                                                                       \
     CLI_STRING(0, "data", &(d)->spec, "SPEC",                                                     \
                "the inputs; 'plexor list data' says what it takes"),                              \
@@ -65,7 +69,7 @@ typedef struct cli_data {
         CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),             \
         CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),                     \
         CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"), CLI_CLASSES_OPTION, \
-        CLI_PIXEL_OPTIONS(&(d)->pixels),                                                          \
+        CLI_SKIP_OPTION(d), CLI_PIXEL_OPTIONS(&(d)->pixels),                                      \
         CLI_STRING(0, "audio", &(d)->audio, "SETTINGS",                                           \
                    "of features of recordings: resample=1, ...; 'plexor list audio'")
 

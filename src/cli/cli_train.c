@@ -13,6 +13,7 @@ static px_data_options train_data_options(const px_model *model, const cli_data 
     options.limit = data->limit;
     options.offset = data->offset;
     options.shuffle = data->shuffle;
+    options.skip_damaged = data->skip_damaged;
     options.seed = (uint64_t)data->seed;
     return options;
 }
@@ -133,6 +134,7 @@ static px_status train_open_test(const cli_train_request *r, cli_training *t, px
     px_data_options options = px_data_options_default();
     options.split = "test";
     options.limit = r->test_limit;
+    options.skip_damaged = r->data.skip_damaged;
     options.class_names = px_dataset_class_names(t->train.set); /* by which it is trained */
     options.class_count = px_dataset_class_count(t->train.set);
     t->test.pre = t->train.pre;

@@ -219,6 +219,7 @@ static int assess_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "offset", &data->offset, "N", 0, 9e15, "leave out the first ones"),
         CLI_PIXEL_OPTIONS(&data->pixels),
         CLI_CLASSES_OPTION,
+        CLI_SKIP_OPTION(data),
         CLI_STRING(0, "metrics", &a.metrics, "LIST|all",
                    "what to measure; see 'plexor list metrics'"),
         CLI_STRINGS(0, "set", &a.settings, "METRIC.NAME=VALUE",

@@ -110,6 +110,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
     o.read.limit = data.limit;
     o.read.offset = data.offset;
     o.read.shuffle = data.shuffle;
+    o.read.skip_damaged = data.skip_damaged;
     o.pixels = data.pixels;
     o.audio = data.audio;
     o.seed = (uint64_t)data.seed;

@@ -311,6 +311,7 @@ static int describe_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "seed", &a.data.seed, "N", 0, 9e15, "of everything random"),
         CLI_PIXEL_OPTIONS(&a.data.pixels),
         CLI_CLASSES_OPTION,
+        CLI_SKIP_OPTION(&a.data),
         CLI_STRING(0, "layers", &a.layers, "LIST",
                    "which layers; 'stages' unless given; see 'plexor list layers'"),
         CLI_INT(0, "exemplars", &a.count, "N", 1, PX_EXEMPLARS_MOST, "top inputs of a unit"),

@@ -66,6 +66,7 @@ static int profile_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "seed", &data.seed, "N", 0, 9e15, "of everything random"),
         CLI_PIXEL_OPTIONS(&data.pixels),
         CLI_CLASSES_OPTION,
+        CLI_SKIP_OPTION(&data),
         CLI_STRING('o', "output", &to, "FILE", "the profile, an NPZ"),
         CLI_WORKER_OPTIONS(&workers),
         CLI_OUTPUT_OPTIONS(&output),

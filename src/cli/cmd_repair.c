@@ -22,7 +22,7 @@ typedef struct repair_args {
     int64_t epochs, batch, train_limit, add_limit, test_limit, robust_limit;
     int64_t seed, threads, micro_batch;
     px_preprocess_options pixels;
-    bool resume, strict;
+    bool resume, strict, skip_damaged;
     cli_output output;
 } repair_args;
 
@@ -62,6 +62,7 @@ static px_status repair_open_part(const repair_args *a, repair_job *job, int par
                               px_model_property_count(job->model), input, &a->pixels, err));
     px_data_options options = px_model_data_options(job->model);
     options.split = split;
+    options.skip_damaged = a->skip_damaged;
     options.limit = limit;
     return cli_part_open(&to->pre, input, spec, &options, may_be_whole, &to->set, err);
 }
@@ -514,6 +515,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "std", &a.pixels.std, "LIST", "then divided by; likewise"),
         CLI_STRING(0, "size", &a.pixels.size, "HxW", "resize images to this"),
         CLI_CLASSES_OPTION,
+        CLI_SKIP_OPTION(&a),
         CLI_INT(0, "seed", &a.seed, "N", 0, 9e15, "of everything random"),
         CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
         CLI_INT(0, "micro-batch", &a.micro_batch, "N", 0, 65536,

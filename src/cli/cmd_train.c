@@ -377,6 +377,7 @@ static int train_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "std", &r->data.pixels.std, "LIST", "then divided by; likewise"),
         CLI_STRING(0, "size", &r->data.pixels.size, "HxW", "resize images to this"),
         CLI_CLASSES_OPTION,
+        CLI_SKIP_OPTION(&r->data),
         CLI_STRING(0, "audio", &r->data.audio, "SETTINGS",
                    "of features of recordings: frames=64, ...; 'plexor list audio'"),
         CLI_INT(0, "seed", &r->data.seed, "N", 0, 9e15, "of everything random"),

@@ -140,11 +140,73 @@ done:
     return status;
 }
 
+/* Which of the numbers is the one 1 among zeros; -1: it is not that. */
+static int32_t one_hot_class(const float *row, int64_t classes)
+{
+    int32_t found = -1;
+    for (int64_t c = 0; c < classes; c++) {
+        if (row[c] != 0.0f && (row[c] != 1.0f || found >= 0))
+            return -1;
+        if (row[c] == 1.0f)
+            found = (int32_t)c;
+    }
+    return found;
+}
+
+/* Labels as rows of zeros with one 1, as Keras likes them. */
+static px_status array_one_hot(pxi_array_source *source, const pxi_bytes *bytes, const pxi_npy *npy,
+                               const char *name, px_error *err)
+{
+    const int64_t count = source->base.count, classes = npy->shape.dim[1];
+    char shape[PX_SHAPE_TEXT];
+    px_status status = PX_OK;
+    px_tensor whole = {0}; /* only where rows are not together */
+    pxi_npy rows = *npy;
+    pxi_bytes view = *bytes;
+    float *row = NULL;
+    int32_t *labels = NULL;
+    if (classes > PXI_CLASSES_MAX)
+        return px_fail(err, PX_E_INPUT, "'%s': %lld classes are too many", name,
+                       (long long)classes);
+    if (npy->fortran) {
+        PX_TRY(pxi_npy_tensor(bytes, name, &whole, err));
+        view = pxi_bytes_view(whole.data, px_tensor_bytes(&whole));
+        rows.offset = 0;
+        rows.swapped = rows.fortran = false;
+    }
+    row = pxi_calloc((size_t)classes, sizeof *row);
+    labels = pxi_calloc((size_t)count, sizeof *labels);
+    if (!row || !labels)
+        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int64_t i = 0; i < count && status == PX_OK; i++) {
+        status = pxi_npy_floats(&view, &rows, name, i * classes, classes, row, err);
+        if (status == PX_OK && (labels[i] = one_hot_class(row, classes)) < 0)
+            status = px_fail(err, PX_E_MISMATCH,
+                             "'%s': labels of shape %s are neither class numbers nor one-hot: row "
+                             "%lld is not one 1 among zeros; take the argmax, or call "
+                             "probabilities 'targets'",
+                             name, px_shape_text(&npy->shape, shape), (long long)i);
+    }
+    if (status == PX_OK) {
+        source->labels = labels;
+        source->base.class_count = (int)classes;
+        labels = NULL;
+        snprintf(source->base.remark, sizeof source->base.remark,
+                 "'%.200s': labels are one-hot; the class of a row is where its 1 is", name);
+    }
+    px_tensor_done(&whole);
+    free(row);
+    free(labels);
+    return status;
+}
+
 px_status pxi_array_source_set_labels(pxi_array_source *source, const pxi_bytes *bytes,
                                       const pxi_npy *npy, const char *name, px_error *err)
 {
     const int64_t count = source->base.count;
     char shape[PX_SHAPE_TEXT];
+    if (npy->shape.rank == 2 && npy->shape.dim[0] == count && npy->shape.dim[1] > 1)
+        return array_one_hot(source, bytes, npy, name, err);
     if (npy->shape.rank < 1 || npy->shape.dim[0] != count || px_shape_count(&npy->shape) != count)
         return px_fail(err, PX_E_MISMATCH,
                        "'%s': labels of shape %s do not fit the %lld samples of '%s'", name,
@@ -162,7 +224,8 @@ px_status pxi_array_source_set_labels(pxi_array_source *source, const pxi_bytes 
             const float v = values[i];
             if (!(v >= 0.0f && v < (float)PXI_CLASSES_MAX) || v != floorf(v))
                 status = px_fail(err, PX_E_INPUT,
-                                 "'%s': label %g of sample %lld is not a class index below %d",
+                                 "'%s': label %g of sample %lld is not a class number: 0, 1, 2, "
+                                 "... below %d",
                                  name, (double)v, (long long)(done + i), PXI_CLASSES_MAX);
             else
                 labels[done + i] = (int32_t)v;

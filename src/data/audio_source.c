@@ -119,21 +119,38 @@ static px_status recording_check(pxi_source *source, int64_t index, px_error *er
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+static px_status recording_decode(const pxi_picture_source *files, int64_t index,
+                                  char name[PXI_TREE_TEXT], pxi_clip *out, px_error *err)
+{
+    const char *path = files->items[index].path;
+    pxi_bytes bytes = {0};
+    pxi_tree_text(files->tree, path, name);
+    PX_TRY(pxi_tree_bytes_at(files->tree, path, &bytes, err));
+    px_status status = pxi_bytes_load(&bytes, PXI_AUDIO_FILE_MAX, name, err);
+    if (status == PX_OK)
+        status = pxi_audio_decode(&bytes, name, out, err);
+    pxi_bytes_done(&bytes);
+    return status;
+}
+
+static px_status recording_verify(const pxi_source *source, int64_t index, px_error *err)
+{
+    char name[PXI_TREE_TEXT];
+    pxi_clip clip = {0};
+    const px_status status =
+        recording_decode((const pxi_picture_source *)source, index, name, &clip, err);
+    pxi_clip_done(&clip);
+    return status;
+}
+
 static px_status recording_clip(const pxi_source *source, int64_t index, pxi_clip *out,
                                 px_error *err)
 {
     const pxi_picture_source *files = (const pxi_picture_source *)source;
     const struct pxi_audio_part *part = files->recordings;
-    const char *path = files->items[index].path;
     char name[PXI_TREE_TEXT];
-    pxi_bytes bytes = {0};
     pxi_clip clip = {0};
-    pxi_tree_text(files->tree, path, name);
-    PX_TRY(pxi_tree_bytes_at(files->tree, path, &bytes, err));
-    px_status status = pxi_bytes_load(&bytes, PXI_AUDIO_FILE_MAX, name, err);
-    if (status == PX_OK)
-        status = pxi_audio_decode(&bytes, name, &clip, err);
-    pxi_bytes_done(&bytes);
+    px_status status = recording_decode(files, index, name, &clip, err);
     PX_TRY(status);
     const int flaws = pxi_clip_flaws(&clip);
     if (flaws)
@@ -184,6 +201,7 @@ static const pxi_source_type recording_type = {
     .check = recording_check,
     .clip = recording_clip,
     .features = recording_features,
+    .verify = recording_verify,
     .flaws = recording_flaws,
     .free = pxi_picture_source_free,
 };

@@ -17,7 +17,7 @@ px_data_options px_data_options_default(void)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-static px_status dataset_say(px_dataset *set, const char *sentence, px_error *err)
+px_status pxi_dataset_say(px_dataset *set, const char *sentence, px_error *err)
 {
     char *copy = pxi_strdup(sentence);
     if (!copy || pxi_grow(&set->remarks, &set->remark_capacity, set->remark_count + 1,
@@ -31,8 +31,10 @@ static px_status dataset_say(px_dataset *set, const char *sentence, px_error *er
 
 static px_status dataset_classes(px_dataset *set, const px_data_options *options, px_error *err)
 {
+    if (set->source->remark[0])
+        PX_TRY(pxi_dataset_say(set, set->source->remark, err));
     PX_TRY(pxi_class_map_make(set->source, set->spec, options, &set->classes, err));
-    return set->classes.remark[0] ? dataset_say(set, set->classes.remark, err) : PX_OK;
+    return set->classes.remark[0] ? pxi_dataset_say(set, set->classes.remark, err) : PX_OK;
 }
 
 static px_status dataset_pick(px_dataset *set, const px_data_options *options, px_error *err)
@@ -60,17 +62,20 @@ static px_status dataset_pick(px_dataset *set, const px_data_options *options, p
 }
 
 /* The stored shape: where files differ, that of the first one picked. */
-static px_status dataset_stored_shape(const px_dataset *set, px_shape *out, px_error *err)
+static px_status dataset_stored_shape(px_dataset *set, px_shape *out, px_error *err)
 {
     if (set->source->shape.rank) {
         *out = set->source->shape;
         return PX_OK;
     }
     pxi_image image = {0};
-    PX_TRY(set->source->type->image(set->source, pxi_dataset_at(set, 0), &image, err));
+    const px_status status =
+        set->source->type->image(set->source, pxi_dataset_at(set, 0), &image, err);
+    if (status != PX_OK)
+        return pxi_dataset_damage_fail(set, 0, status, err);
     *out = (px_shape){.rank = 3, .dim = {image.channels, image.height, image.width}};
     pxi_image_done(&image);
-    return PX_OK;
+    return pxi_picture_sizes_new(set->count, (int)out->dim[2], (int)out->dim[1], &set->sizes, err);
 }
 
 static px_status dataset_reshape(px_dataset *set, const px_data_options *options, px_error *err)
@@ -117,11 +122,14 @@ static px_status dataset_ready(px_dataset *set, const px_data_options *options, 
     pxi_source *source = set->source;
     if (!source->type->ready)
         return PX_OK;
-    PX_TRY(source->type->ready(source, pxi_dataset_at(set, 0), options->audio, options->height,
-                               options->width, err));
-    for (int64_t i = 0; i < set->count; i++)
-        PX_TRY(source->type->check(source, pxi_dataset_at(set, i), err));
-    return PX_OK;
+    px_status status = source->type->ready(source, pxi_dataset_at(set, 0), options->audio,
+                                           options->height, options->width, err);
+    int64_t done = 0;
+    for (; done < set->count && status == PX_OK; done++)
+        status = source->type->check(source, pxi_dataset_at(set, done), err);
+    return status == PX_E_INPUT
+               ? pxi_dataset_damage_fail(set, PX_MAX(done - 1, (int64_t)0), status, err)
+               : status;
 }
 
 /* Takes over the source in any case. */
@@ -139,8 +147,10 @@ static px_status dataset_make(pxi_source *source, const char *spec, const px_dat
         status = px_fail(err, PX_E_NOMEM, "out of memory");
         goto done;
     }
-    if ((status = dataset_classes(set, options, err)) != PX_OK ||
+    if ((status = pxi_damage_told_new(&set->told, err)) != PX_OK ||
+        (status = dataset_classes(set, options, err)) != PX_OK ||
         (status = dataset_pick(set, options, err)) != PX_OK ||
+        (status = pxi_dataset_skip_damaged(set, options, err)) != PX_OK ||
         (status = dataset_ready(set, options, err)) != PX_OK ||
         (status = dataset_reshape(set, options, err)) != PX_OK)
         goto done;
@@ -181,6 +191,9 @@ void px_dataset_close(px_dataset *set)
         return;
     pxi_source_free(set->source);
     pxi_class_map_done(&set->classes);
+    px_damage_free(set->skipped, set->skipped_count);
+    pxi_damage_told_free(set->told);
+    pxi_picture_sizes_free(set->sizes);
     for (size_t i = 0; i < set->remark_count; i++)
         free(set->remarks[i]);
     free(set->remarks);
@@ -318,11 +331,18 @@ static px_status dataset_check_size(const px_dataset *set, int64_t index, const 
 px_status px_dataset_pixels(const px_dataset *set, int64_t index, float *pixels, px_error *err)
 {
     const int64_t at = pxi_dataset_at(set, index);
-    if (!set->converts)
-        return set->source->type->values(set->source, at, pixels, err);
+    px_status status;
+    if (!set->converts) {
+        status = set->source->type->values(set->source, at, pixels, err);
+        return status == PX_OK ? PX_OK : pxi_dataset_damage_fail(set, index, status, err);
+    }
     pxi_image image = {0};
-    PX_TRY(dataset_image(set, at, &image, err));
-    px_status status = dataset_check_size(set, index, &image, err);
+    status = dataset_image(set, at, &image, err);
+    if (status != PX_OK)
+        return pxi_dataset_damage_fail(set, index, status, err);
+    if (set->sizes)
+        pxi_picture_sizes_see(set->sizes, index, image.width, image.height);
+    status = dataset_check_size(set, index, &image, err);
     if (status == PX_OK)
         status = pxi_image_set_channels(&image, (int)set->shape.dim[0], err);
     if (status == PX_OK)

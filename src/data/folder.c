@@ -172,6 +172,8 @@ px_status pxi_folder_open(pxi_tree *tree, const char *root, const char *split, p
     if (status == PX_OK && source->base.count == 0)
         status = px_fail(err, PX_E_INPUT, "'%s/%s': holds no PNG, JPEG, WAV or FLAC files",
                          pxi_tree_name(tree), place);
+    const pxi_foreign foreign = pxi_tree_foreign(tree, place);
+    (void)pxi_foreign_text(&foreign, source->base.remark, sizeof source->base.remark);
     if (status == PX_OK)
         status = pxi_picture_source_finish(source, err);
 done:

@@ -60,8 +60,17 @@ void pxi_picture_source_free(pxi_source *source)
     free(pictures);
 }
 
+static px_status picture_verify(const pxi_source *source, int64_t index, px_error *err)
+{
+    pxi_image image = {0};
+    const px_status status = picture_image(source, index, &image, err);
+    pxi_image_done(&image);
+    return status;
+}
+
 static const pxi_source_type picture_type = {
     .image = picture_image,
+    .verify = picture_verify,
     .label = pxi_picture_source_label,
     .name = pxi_picture_source_name,
     .place = pxi_picture_source_place,

@@ -15,7 +15,7 @@ typedef struct pxi_picture_item {
 typedef struct pxi_picture_source {
     pxi_source base;
     pxi_tree *tree;
-    px_arena *arena; /* class names, and paths that are not the tree's own */
+    px_arena *arena;      /* class names, and paths that are not the tree's own */
     const char *manifest; /* its name, for messages; NULL: none */
     pxi_picture_item *items;
     size_t capacity;

@@ -39,6 +39,8 @@ typedef struct pxi_source_type {
     px_status (*clip)(const pxi_source *source, int64_t index, pxi_clip *out, px_error *err);
     px_status (*features)(const pxi_source *source, const float *samples, size_t count, float *out,
                           px_error *err);
+    /* Files of their own only, NULL else: reads one as far as it takes to see that it is sound. */
+    px_status (*verify)(const pxi_source *source, int64_t index, px_error *err);
     int (*flaws)(const pxi_source *source, int64_t index); /* PXI_CLIP_*, of samples read so far */
     void (*free)(pxi_source *source); /* frees the source itself too; takes half-built ones */
 } pxi_source_type;
@@ -53,6 +55,7 @@ struct pxi_source { /* the first member of every reader's own struct */
     const char *const *class_names; /* NULL: unknown */
     const px_audio *audio;          /* recordings: how they become values, once ready; else NULL */
     char kind[48];                  /* "IDX" */
+    char remark[320];               /* what a user should know of the files; "": nothing */
 };
 
 /* Labels are class indices; more classes than this is taken for a mistake. */

@@ -75,7 +75,8 @@ static void spec_root(const pxi_tree *tree, char *root, size_t room)
             const char *path = pxi_tree_entry(tree, i)->path + length;
             if (strncmp(path, first, inner) != 0)
                 return;
-            only_pictures = only_pictures && !strchr(path + inner, '/') && pxi_sample_is_name(path);
+            only_pictures = only_pictures && !strchr(path + inner, '/') &&
+                            (pxi_sample_is_name(path) || pxi_foreign_is_name(path));
         }
         char name[256];
         snprintf(name, sizeof name, "%.*s", (int)inner - 1, first);
@@ -94,11 +95,19 @@ static px_status spec_tree(pxi_tree *tree, const char *split, pxi_source **out, 
     for (size_t i = 0; i < PX_LEN(readers); i++)
         if (readers[i].claims(tree, root))
             return readers[i].open(tree, root, split, out, err);
+    char foreign[320];
+    const pxi_foreign found = pxi_tree_foreign(tree, root);
     const px_status status =
-        px_fail(err, PX_E_INPUT,
-                "'%s': holds no data set; expected class folders of PNG, JPEG, WAV or FLAC files, "
-                "IDX files, CIFAR .bin files, or one .npz, .npy or .csv file",
-                pxi_tree_name(tree));
+        pxi_foreign_text(&found, foreign, sizeof foreign)
+            ? px_fail(err, PX_E_INPUT,
+                      "'%.120s': %s; pictures are read as PNG or JPEG, recordings as WAV or FLAC: "
+                      "convert them",
+                      pxi_tree_name(tree), foreign)
+            : px_fail(err, PX_E_INPUT,
+                      "'%s': holds no data set; expected class folders of PNG, JPEG, WAV or FLAC "
+                      "files, "
+                      "IDX files, CIFAR .bin files, or one .npz, .npy or .csv file",
+                      pxi_tree_name(tree));
     pxi_tree_free(tree);
     return status;
 }

@@ -56,6 +56,18 @@ uint64_t pxi_tree_size(const pxi_tree *tree, const char *path); /* in bytes; 0 i
 
 bool pxi_has_suffix(const char *path, const char *suffix); /* whatever the case */
 
+/* Pictures and recordings in formats that plexor does not read, below a folder: how many, and the
+ * names of the first ones. */
+typedef struct pxi_foreign {
+    size_t count;
+    const char *names[4];
+} pxi_foreign;
+bool pxi_foreign_is_name(const char *path);
+pxi_foreign pxi_tree_foreign(const pxi_tree *tree, const char *folder);
+/* "3 files are of formats that are not read: a.webp, b.bmp"; false, and "", where there are none.
+ */
+bool pxi_foreign_text(const pxi_foreign *foreign, char *to, size_t size);
+
 /* --- splits ---------------------------------------------------------------------------------- */
 
 /* The index in `names` of the split that is wanted (NULL: "test"), -1 if there is none. Usual

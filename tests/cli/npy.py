@@ -68,4 +68,5 @@ def close(a, b, tolerance):
         sys.exit(1)
 
 
-{"make": make, "show": show, "close": close}[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    {"make": make, "show": show, "close": close}[sys.argv[1]](*sys.argv[2:])

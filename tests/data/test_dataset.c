@@ -191,6 +191,105 @@ static void test_sizes_and_channels(void **state)
     refuse("mixed", &five, PX_E_MISMATCH, "channels");
 }
 
+static bool damage_stop(void *context, int64_t done, int64_t total)
+{
+    (void)context;
+    (void)done;
+    (void)total;
+    return false;
+}
+
+/* Two of three pictures are damaged. */
+static void test_damage(const px_dataset *set)
+{
+    px_error err = {0};
+    px_damage *list = NULL;
+    size_t count = 0;
+    assert_int_equal(px_dataset_damaged(set, 2, NULL, NULL, &list, &count, &err), PX_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(list[0].index, 1);
+    assert_string_equal(list[0].name, "a/2.jpg");
+    assert_non_null(strstr(list[1].reason, "the file is empty"));
+    px_damage_free(list, count);
+    assert_int_equal(px_dataset_damaged(set, 1, damage_stop, NULL, &list, &count, &err),
+                     PX_E_CANCELLED);
+}
+
+/* What is left has the indices of the source. */
+static void test_skip_damaged(void **state)
+{
+    (void)state;
+    float pixels[64];
+    px_error err = {0};
+    size_t count = 0;
+    px_data_options options = px_data_options_default();
+    mkdir("half", 0777);
+    mkdir("half/a", 0777);
+    write_text("half/a/1.png", "not a picture");
+    write_picture("half/a/2.png", 8, 8, 1, 100);
+    write_text("half/a/3.png", "");
+    write_picture("half/a/4.png", 8, 8, 1, 50);
+    refuse("half", NULL, PX_E_INPUT, "1 more of 4 inputs is damaged too (a/3.png)");
+    options.skip_damaged = true;
+    px_dataset *set = open_set("half", &options);
+    assert_int_equal(px_dataset_count(set), 2);
+    assert_int_equal(px_dataset_index(set, 0), 1);
+    assert_int_equal(px_dataset_index(set, 1), 3);
+    assert_int_equal(px_dataset_pixels(set, 1, pixels, &err), PX_OK);
+    assert_true(pixels[0] == 50.0f);
+    const px_damage *skipped = px_dataset_skipped(set, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(skipped[1].index, 2);
+    assert_string_equal(px_dataset_remark(set, 0), "2 of 4 inputs are damaged and left out");
+    px_dataset_close(set);
+    options.limit = 1;
+    refuse("half", &options, PX_E_INPUT, "all of its 1 inputs are damaged");
+    options.limit = 0;
+    options.progress = damage_stop;
+    refuse("half", &options, PX_E_CANCELLED, "");
+}
+
+/* Said once pictures were read, where their sizes differ. */
+static void test_sizes_are_said(void **state)
+{
+    (void)state;
+    char text[PX_SIZES_TEXT];
+    float pixels[64];
+    px_error err = {0};
+    const px_data_options options = {.height = 8, .width = 8, .channels = 1};
+    mkdir("sizes", 0777);
+    mkdir("sizes/a", 0777);
+    write_picture("sizes/a/1.png", 4, 4, 1, 100);
+    write_picture("sizes/a/2.png", 4, 4, 1, 100);
+    write_picture("sizes/a/3.png", 6, 5, 1, 100);
+    px_dataset *set = open_set("sizes", &options);
+    for (int twice = 0; twice < 2; twice++)
+        for (int64_t i = 0; i < 3; i++) {
+            assert_int_equal(px_dataset_pixels(set, i, pixels, &err), PX_OK);
+            assert_true((px_dataset_sizes_remark(set, text) != NULL) == (twice || i == 2));
+        }
+    assert_non_null(strstr(text, "1 of 3 pictures were resized"));
+    assert_non_null(strstr(text, "'a/3.png' is 6x5"));
+    px_dataset_close(set);
+}
+
+/* Files that a user would take for inputs. */
+static void test_foreign_formats(void **state)
+{
+    (void)state;
+    mkdir("other", 0777);
+    mkdir("other/a", 0777);
+    write_text("other/a/1.webp", "RIFF");
+    write_text("other/a/2.BMP", "BM");
+    refuse("other", NULL, PX_E_INPUT, "2 files are of formats that are not read: ");
+    write_picture("other/a/3.png", 2, 2, 1, 0);
+    px_dataset *set = open_set("other", NULL);
+    assert_int_equal(px_dataset_count(set), 1);
+    assert_string_equal(px_dataset_remark(set, 0),
+                        "2 files are of formats that are not read: a/1.webp, a/2.BMP");
+    px_dataset_close(set);
+}
+
 static void test_bad_pictures(void **state)
 {
     (void)state;
@@ -205,8 +304,11 @@ static void test_bad_pictures(void **state)
     px_dataset *set = open_set("bad", NULL); /* the pipe is not a file and not waited for */
     assert_int_equal(px_dataset_count(set), 3);
     assert_int_equal(px_dataset_pixels(set, 1, pixels, &err), PX_E_INPUT);
-    assert_string_equal(err.message, "'bad/a/2.jpg': neither PNG nor JPEG");
+    assert_string_equal(err.message, "'bad/a/2.jpg': neither PNG nor JPEG; 1 more of 3 inputs is "
+                                     "damaged too (a/3.jpg): --skip-damaged leaves them out");
     assert_int_equal(px_dataset_pixels(set, 2, pixels, &err), PX_E_INPUT);
+    assert_non_null(strstr(err.message, "'bad/a/2.jpg'")); /* the first, whichever is met */
+    test_damage(set);
     unlink("bad/a/1.png");
     assert_int_equal(px_dataset_pixels(set, 0, pixels, &err), PX_E_INPUT);
     assert_non_null(strstr(err.message, "bad/a/1.png"));
@@ -349,8 +451,8 @@ static void test_array_labels_are_checked(void **state)
         int first, count;
         px_status status;
         const char *says;
-    } labels[] = {{-1, 2, PX_E_INPUT, "label -1 of sample 0"},
-                  {1 << 20, 2, PX_E_INPUT, "not a class index"},
+    } labels[] = {{-1, 2, PX_E_INPUT, "label -1 of sample 0 is not a class number: 0, 1, 2"},
+                  {1 << 20, 2, PX_E_INPUT, "not a class number"},
                   {0, 3, PX_E_MISMATCH, "do not fit"}};
     for (size_t i = 0; i < COUNT(labels); i++) {
         px_error err = {0};
@@ -371,6 +473,32 @@ static void add_targets(px_npz_writer *writer, const char *name, px_shape shape,
     memcpy(x.data, t, px_tensor_bytes(&x));
     assert_int_equal(px_npz_add(writer, name, &x, &err), PX_OK);
     px_tensor_done(&x);
+}
+
+static void test_one_hot(void **state)
+{
+    (void)state;
+    static const float hot[] = {0, 0, 1, 1, 0, 0}, soft[] = {0, 0, 1, 0.5f, 0.5f, 0},
+                       two[] = {0, 1, 1, 1, 0, 0}, none[] = {0, 1, 0, 0, 0, 0};
+    static const float *const bad[] = {soft, two, none};
+    for (size_t i = 0; i <= COUNT(bad); i++) {
+        px_error err = {0};
+        px_npz_writer *writer = NULL;
+        assert_int_equal(px_npz_create("h.npz", &writer, &err), PX_OK);
+        add_array(writer, "x", PX_UINT8, (px_shape){3, {2, 2, 2}}, 0);
+        add_targets(writer, "y", (px_shape){2, {2, 3}}, i < COUNT(bad) ? bad[i] : hot);
+        assert_int_equal(px_npz_commit(writer, &err), PX_OK);
+        if (i < COUNT(bad)) {
+            refuse("h.npz", NULL, PX_E_MISMATCH, "is not one 1 among zeros; take the argmax");
+            continue;
+        }
+        px_dataset *set = open_set("h.npz", NULL);
+        assert_int_equal(px_dataset_class_count(set), 3);
+        assert_int_equal(px_dataset_label(set, 0), 2);
+        assert_int_equal(px_dataset_label(set, 1), 0);
+        assert_non_null(strstr(px_dataset_remark(set, 0), "labels are one-hot"));
+        px_dataset_close(set);
+    }
 }
 
 static void test_targets(void **state)
@@ -552,6 +680,10 @@ int main(void)
         cmocka_unit_test(test_cifar),
         cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_array_labels_are_checked),
+        cmocka_unit_test(test_one_hot),
+        cmocka_unit_test(test_skip_damaged),
+        cmocka_unit_test(test_sizes_are_said),
+        cmocka_unit_test(test_foreign_formats),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_targets_are_checked),
         cmocka_unit_test(test_packed_and_fortran_arrays),
