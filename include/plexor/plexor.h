@@ -64,6 +64,10 @@
 #include <plexor/fault_curve.h>
 #include <plexor/select.h>
 
+#include <plexor/predict.h>
+
+#include <plexor/doctor.h>
+
 #include <plexor/assess.h>
 #include <plexor/clever.h>
 

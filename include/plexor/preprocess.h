@@ -53,7 +53,8 @@ PX_API const px_preprocess_preset *px_preprocess_preset_get(size_t i); /* NULL b
 PX_API const px_preprocess_preset *px_preprocess_preset_find(const char *name); /* NULL: none */
 
 typedef struct px_preprocess_options { /* texts as typed; NULL: not given */
-    /* A preset, or a file: a `preprocessor_config.json` as Hugging Face has beside its networks. */
+    /* A preset, maybe with an order of channels ("imagenet:bgr"), or a file: a
+     * `preprocessor_config.json` as Hugging Face has beside its networks. */
     const char *preprocess;
     /* Numbers or fractions ("1/255"), comma lists, a preset's id for its mean or std, "HxW". */
     const char *scale, *mean, *std, *size;

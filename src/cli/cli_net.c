@@ -221,11 +221,16 @@ px_status cli_plan_new(const cli_command *self, const px_model *model, const px_
     PX_TRY(cli_plan_open(model, free_axes ? shape : NULL, options, out, err));
     const int64_t baked = px_plan_batch(*out);
     if (px_plan_batch_is_baked(*out) && baked < count)
-        cli_note(self,
-                 "'%s' was exported for %" PRId64 " input%s at a time, which cannot be changed "
-                 "safely; it runs in a loop",
-                 px_model_path(model), baked, baked == 1 ? "" : "s");
+        cli_note_baked(self, model, baked);
     return PX_OK;
+}
+
+void cli_note_baked(const cli_command *self, const px_model *model, int64_t batch)
+{
+    cli_note(self,
+             "'%s' was exported for %" PRId64 " input%s at a time, which cannot be changed "
+             "safely; it runs in a loop",
+             px_model_path(model), batch, batch == 1 ? "" : "s");
 }
 
 px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_session *session,

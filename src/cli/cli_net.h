@@ -122,6 +122,8 @@ px_status cli_plan_new(const cli_command *self, const px_model *model, const px_
                        int64_t batch, int64_t count, px_plan_options options, px_plan **out,
                        px_error *err);
 
+void cli_note_baked(const cli_command *self, const px_model *model, int64_t batch);
+
 /* Fills a session's first input with `samples` inputs from `first` on; the rest of the batch with
  * 0. */
 px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_session *session,

@@ -10,10 +10,10 @@ import subprocess
 import sys
 
 ROOMS = ("base stats picture data mutate graph onnx ops engine probe attack train semantics "
-         "cover localize select assess store generate repair report check study cli").split()
+         "cover localize select predict doctor assess store generate repair report check study cli").split()
 # Public headers that are not named after their room.
 HEADER_ROOM = {name: "base" for name in "error json param property rng system tensor text".split()}
-HEADER_ROOM.update(audio="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
+HEADER_ROOM.update(audio="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
                    fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", modes="store",
                    plexor="cli")
 HEADER_ROOM.update({name: "semantics" for name in "bank captioner concepts decision_path describe dpd exemplars text_encoder".split()})

@@ -273,6 +273,8 @@ static const struct {
     {"caffe", NULL, &rgb_input, NONE, {0}, 128 - 116.779, true, 4, 4, ""},
     {"bytes", NULL, &rgb_input, NONE, {0}, 128, false, 4, 4, ""},
     {"0-255", NULL, &rgb_input, NONE, {0}, 128, false, 4, 4, ""},
+    {"none:bgr", NULL, &rgb_input, NONE, {0}, 128 / 255.0, true, 4, 4, ""},
+    {"caffe:rgb", NULL, &rgb_input, NONE, {0}, 128 - 116.779, false, 4, 4, ""},
     {"none", NULL, &rgb_input, NONE, {0}, 128 / 255.0, false, 4, 4, ""},
     {"options beat it",
      NULL,

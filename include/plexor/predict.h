@@ -1,0 +1,68 @@
+/* include/plexor/predict.h - what a classifier says about every input of a data set
+ *
+ *     px_predict_options options = px_predict_options_default();
+ *     px_predictions said = {0};
+ *     if (px_predict(model, set, &pre, &options, &said, &err) == PX_OK)
+ *         printf("input 0 is class %lld\n", (long long)said.predicted[0]);
+ *     px_predictions_done(&said);
+ *
+ * Labels are not needed; where inputs have them, losses come too. The numbers are the same for any
+ * number of threads.
+ */
+#ifndef PLEXOR_PREDICT_H
+#define PLEXOR_PREDICT_H
+
+#include <plexor/data.h>
+#include <plexor/engine.h>
+
+PX_BEGIN_DECLS
+
+typedef struct px_predict_options {
+    const int64_t *indices; /* which inputs of the set; NULL: all */
+    int64_t index_count;
+    bool probabilities; /* keep those of every class, not only of the predicted one */
+    int threads;        /* <= 0: one per core */
+    int64_t batch;      /* micro-batch; 0: chosen */
+    px_progress_fn progress;
+    void *context;
+} px_predict_options;
+PX_API px_predict_options px_predict_options_default(void);
+
+typedef struct px_predictions { /* {0}: empty; arrays have `count` entries */
+    px_scores scores;
+    int64_t count;
+    int64_t *label;       /* -1: none */
+    int64_t *predicted;   /* -1: the scores are not numbers */
+    float *confidence;    /* probability of the predicted class; NaN where there is none */
+    double *loss;         /* cross-entropy; NaN without a label */
+    uint8_t *near;        /* the label is among the five highest scores */
+    uint8_t *not_finite;  /* the input has values that are not finite */
+    float *probabilities; /* [count][classes]; NULL: not asked for */
+    int64_t batch;        /* of the plan that ran, */
+    bool batch_baked;     /* whether the file forced it, */
+    int64_t flops;        /* and what one input costs */
+} px_predictions;
+
+/* `pre` is how px_dataset_open_for() left it. PX_E_MISMATCH names the first input whose label is no
+ * class of the network. After PX_E_CANCELLED the message counts inputs. On PX_OK the caller owns
+ * what is in *out. */
+PX_API px_status px_predict(const px_model *model, const px_dataset *set, const px_preprocess *pre,
+                            const px_predict_options *options, px_predictions *out, px_error *err);
+PX_API void px_predictions_done(px_predictions *predictions);
+
+typedef struct px_predictions_sum {
+    int64_t labelled, correct, near, lost, not_finite; /* lost: predicted is -1 */
+    double loss;                                       /* mean over those with a label */
+} px_predictions_sum;
+PX_API px_predictions_sum px_predictions_add(const px_predictions *predictions);
+
+/* Whether accuracy is about that of guessing: within three standard deviations of 1/classes, or
+ * less than a twentieth of the way up. Fewer than 50 inputs prove nothing. */
+PX_API bool px_predictions_guess(const px_predictions *predictions);
+
+/* The classes in order of probability, the lower of equals first, of input i (which needs
+ * `probabilities`); top[0 .. most-1] are filled as far as there are classes. Returns how many. */
+PX_API int px_predictions_top(const px_predictions *predictions, int64_t i, int *top, int most);
+
+PX_END_DECLS
+#endif

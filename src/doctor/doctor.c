@@ -1,0 +1,204 @@
+/* src/doctor/doctor.c - an examination: its parts in order, and the list of findings */
+#include "doctor/doctor_inside.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE = 1000 }; /* inputs that are run where nobody has run them */
+
+px_doctor_options px_doctor_options_default(void)
+{
+    return (px_doctor_options){.threads = 0};
+}
+
+const char *px_finding_level_name(px_finding_level level)
+{
+    static const char *const names[] = {"info", "warning", "error"};
+    return names[level];
+}
+
+/* --- findings ----------------------------------------------------------------------------------
+ */
+
+px_status pxi_doctor_add(px_doctor *d, const char *id, px_finding_level level, int64_t count,
+                         const char *advice, px_error *err, const char *sentence, ...)
+{
+    char words[512];
+    va_list args;
+    va_start(args, sentence);
+    vsnprintf(words, sizeof words, sentence, args);
+    va_end(args);
+    if (pxi_grow(&d->findings, &d->capacity, d->count + 1, sizeof *d->findings) != 0)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_finding *f = &d->findings[d->count];
+    *f = (px_finding){.id = id, .level = level, .count = count};
+    f->sentence = pxi_strdup(words);
+    f->advice = advice ? pxi_strdup(advice) : NULL;
+    d->count++;
+    return f->sentence && (!advice || f->advice) ? PX_OK
+                                                 : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+px_status pxi_doctor_name(px_doctor *d, int64_t index, px_error *err)
+{
+    char name[512];
+    px_finding *f = &d->findings[d->count - 1];
+    if (f->input_count == PXI_DOCTOR_NAMES)
+        return PX_OK;
+    if (!f->inputs)
+        f->inputs = pxi_calloc(PXI_DOCTOR_NAMES, sizeof *f->inputs);
+    char *copy = pxi_strdup(px_dataset_name(d->o.set, index, name, sizeof name));
+    if (!f->inputs || !copy) {
+        free(copy);
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    }
+    ((const char **)(uintptr_t)f->inputs)[f->input_count++] = copy;
+    return PX_OK;
+}
+
+/* Errors before warnings before remarks; otherwise in the order of the examination. */
+static void doctor_sort(px_doctor *d)
+{
+    for (size_t i = 1; i < d->count; i++) {
+        const px_finding f = d->findings[i];
+        size_t at = i;
+        for (; at > 0 && d->findings[at - 1].level < f.level; at--)
+            d->findings[at] = d->findings[at - 1];
+        d->findings[at] = f;
+    }
+}
+
+/* --- what it examines --------------------------------------------------------------------------
+ */
+
+int64_t pxi_doctor_index(const px_doctor *d, int64_t i)
+{
+    return d->sampled ? d->sampled[i] : i;
+}
+
+bool pxi_doctor_pictures(const px_doctor *d)
+{
+    const px_shape shape = px_dataset_shape(d->o.set);
+    return !px_dataset_audio(d->o.set) && shape.rank == 3 &&
+           (shape.dim[0] == 1 || shape.dim[0] == 3);
+}
+
+int64_t *pxi_doctor_spread(int64_t count, int64_t most, int64_t *made)
+{
+    const int64_t n = PX_MIN(count, most);
+    int64_t *indices = pxi_calloc((size_t)PX_MAX(n, (int64_t)1), sizeof *indices);
+    for (int64_t i = 0; indices && i < n; i++)
+        indices[i] = (int64_t)((double)i * (double)count / (double)n);
+    *made = n;
+    return indices;
+}
+
+static px_status doctor_predict(px_doctor *d, px_error *err)
+{
+    d->said = d->o.predictions;
+    if (d->said)
+        return PX_OK;
+    px_predict_options how = px_predict_options_default();
+    d->sample = pxi_doctor_spread(px_dataset_count(d->o.set), SAMPLE, &how.index_count);
+    if (!d->sample)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    how.indices = d->sampled = d->sample;
+    how.threads = d->o.threads;
+    how.progress = d->o.progress;
+    how.context = d->o.context;
+    PX_TRY(px_predict(d->o.model, d->o.set, d->o.pre, &how, &d->own, err));
+    d->said = &d->own;
+    return PX_OK;
+}
+
+static px_status doctor_run(px_doctor *d, px_error *err)
+{
+    PX_TRY(doctor_predict(d, err));
+    d->sum = px_predictions_add(d->said);
+    PX_TRY(pxi_doctor_values(d, err));
+    PX_TRY(pxi_doctor_preprocess(d, err));
+    return pxi_doctor_answers(d, err);
+}
+
+px_status px_doctor_new(const px_doctor_options *options, px_doctor **out, px_error *err)
+{
+    px_doctor *d = pxi_calloc(1, sizeof *d);
+    if (!d)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    d->o = *options;
+    const px_status status = doctor_run(d, err);
+    if (status != PX_OK) {
+        px_doctor_free(d);
+        return status;
+    }
+    doctor_sort(d);
+    *out = d;
+    return PX_OK;
+}
+
+void px_doctor_free(px_doctor *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->count; i++) {
+        const px_finding *f = &d->findings[i];
+        for (size_t k = 0; k < f->input_count; k++)
+            free((char *)(uintptr_t)f->inputs[k]);
+        free((void *)(uintptr_t)f->inputs);
+        free((char *)(uintptr_t)f->sentence);
+        free((char *)(uintptr_t)f->advice);
+    }
+    free(d->findings);
+    free(d->sample);
+    px_predictions_done(&d->own);
+    free(d);
+}
+
+/* --- what came of it ---------------------------------------------------------------------------
+ */
+
+size_t px_doctor_count(const px_doctor *doctor)
+{
+    return doctor->count;
+}
+
+const px_finding *px_doctor_get(const px_doctor *doctor, size_t i)
+{
+    return i < doctor->count ? &doctor->findings[i] : NULL;
+}
+
+const px_finding *px_doctor_find(const px_doctor *doctor, const char *id)
+{
+    for (size_t i = 0; i < doctor->count; i++)
+        if (strcmp(doctor->findings[i].id, id) == 0)
+            return &doctor->findings[i];
+    return NULL;
+}
+
+const px_preprocess *px_doctor_preprocess(const px_doctor *doctor)
+{
+    return doctor->advised ? &doctor->advice : NULL;
+}
+
+void px_doctor_json(const px_doctor *doctor, px_json *json)
+{
+    px_json_array(json, "findings");
+    for (size_t i = 0; i < doctor->count; i++) {
+        const px_finding *f = &doctor->findings[i];
+        px_json_object(json, NULL);
+        px_json_string(json, "id", f->id);
+        px_json_string(json, "level", px_finding_level_name(f->level));
+        px_json_string(json, "sentence", f->sentence);
+        px_json_string(json, "advice", f->advice);
+        px_json_int(json, "count", f->count);
+        px_json_array(json, "inputs");
+        for (size_t k = 0; k < f->input_count; k++)
+            px_json_string(json, NULL, f->inputs[k]);
+        px_json_end(json);
+        px_json_end(json);
+    }
+    px_json_end(json);
+}

@@ -1,0 +1,42 @@
+/* src/doctor/doctor_inside.h - what the parts of an examination share */
+#ifndef PXI_DOCTOR_INSIDE_H
+#define PXI_DOCTOR_INSIDE_H
+
+#include "base/memory.h"
+
+#include <plexor/doctor.h>
+#include <plexor/text.h>
+
+enum { PXI_DOCTOR_NAMES = 10 }; /* inputs that a finding names */
+
+struct px_doctor {
+    px_doctor_options o;
+    px_finding *findings;
+    size_t count, capacity;
+    px_predictions own;         /* where the caller had none */
+    const px_predictions *said; /* of inputs `sampled` */
+    const int64_t *sampled;     /* indices in the set; NULL: all of it */
+    int64_t *sample;            /* owner of `sampled` */
+    px_predictions_sum sum;
+    double low, high; /* of finite raw values of the inputs that were looked at */
+    bool advised;
+    px_preprocess advice;
+};
+
+/* Adds a finding with `count`; the texts are copied, advice may be NULL. */
+px_status pxi_doctor_add(px_doctor *d, const char *id, px_finding_level level, int64_t count,
+                         const char *advice, px_error *err, const char *sentence, ...)
+    PX_PRINTF(7, 8);
+/* Names an input (index in the set) that the last finding is about; beyond some they are dropped.
+ */
+px_status pxi_doctor_name(px_doctor *d, int64_t index, px_error *err);
+int64_t pxi_doctor_index(const px_doctor *d, int64_t i); /* of prediction i in the set */
+bool pxi_doctor_pictures(const px_doctor *d); /* grey or colour pictures, no recordings */
+/* Up to `most` indices of `count`, evenly spread: data sorted by class give all classes. */
+int64_t *pxi_doctor_spread(int64_t count, int64_t most, int64_t *made);
+
+px_status pxi_doctor_values(px_doctor *d, px_error *err);     /* what the inputs hold */
+px_status pxi_doctor_preprocess(px_doctor *d, px_error *err); /* would another way do better */
+px_status pxi_doctor_answers(px_doctor *d, px_error *err);    /* what the network says */
+
+#endif

@@ -1,0 +1,66 @@
+/* src/doctor/doctor_values.c - what the inputs hold: values that are not finite, and their range */
+#include "doctor/doctor_inside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { RANGE_SAMPLE = 200 };
+
+static px_status values_not_finite(px_doctor *d, px_error *err)
+{
+    char name[200];
+    int64_t first = 0;
+    if (!d->sum.not_finite)
+        return PX_OK;
+    while (!d->said->not_finite[first])
+        first++;
+    px_dataset_name(d->o.set, pxi_doctor_index(d, first), name, sizeof name);
+    PX_TRY(
+        pxi_doctor_add(d, "not-finite", PX_FINDING_ERROR, d->sum.not_finite,
+                       "leave them out or mend them: a network's answer to them means nothing", err,
+                       "%" PRId64 " of %" PRId64 " inputs %s values that are not finite, '%s'%s",
+                       d->sum.not_finite, d->said->count, d->sum.not_finite == 1 ? "has" : "have",
+                       name, d->sum.not_finite == 1 ? "" : " is the first"));
+    for (int64_t i = 0; i < d->said->count; i++)
+        if (d->said->not_finite[i])
+            PX_TRY(pxi_doctor_name(d, pxi_doctor_index(d, i), err));
+    return PX_OK;
+}
+
+/* Of floats; bytes are between 0 and 255. */
+static px_status values_range(px_doctor *d, px_error *err)
+{
+    const px_shape shape = px_dataset_shape(d->o.set);
+    const size_t floats = (size_t)px_shape_count(&shape);
+    int64_t n = 0;
+    int64_t *indices = pxi_doctor_spread(px_dataset_count(d->o.set), RANGE_SAMPLE, &n);
+    float *pixels = pxi_calloc(floats, sizeof *pixels);
+    px_status status = indices && pixels ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    double low = (double)INFINITY, high = -(double)INFINITY;
+    for (int64_t i = 0; status == PX_OK && i < n; i++) {
+        status = px_dataset_pixels(d->o.set, indices[i], pixels, err);
+        for (size_t k = 0; status == PX_OK && k < floats; k++)
+            if (isfinite(pixels[k])) {
+                low = fmin(low, (double)pixels[k]);
+                high = fmax(high, (double)pixels[k]);
+            }
+    }
+    if (low <= high) {
+        d->low = low;
+        d->high = high;
+    }
+    free(indices);
+    free(pixels);
+    return status;
+}
+
+px_status pxi_doctor_values(px_doctor *d, px_error *err)
+{
+    PX_TRY(values_not_finite(d, err));
+    d->low = 0.0;
+    d->high = px_dataset_is_8bit(d->o.set) ? 255.0 : 1.0;
+    if (px_dataset_is_8bit(d->o.set) || !pxi_doctor_pictures(d))
+        return PX_OK;
+    return values_range(d, err);
+}
