@@ -4,11 +4,14 @@
  * of Modern Neural Networks, ICML 2017, equation 3); a bin is (low, high]. The interval of the
  * accuracy is Wilson's (JASA 22, 1927) at 95%.
  */
+#include "base/file.h"
 #include "check/check_inside.h"
 #include "check/label_suspects.h"
 
 #include <math.h>
+#include <plexor/doctor.h>
 #include <plexor/select.h>
+#include <plexor/store.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +31,9 @@ typedef struct eval {
     int64_t *predictions;      /* [count] */
     float *confidence, *given; /* probability of the prediction, of the label */
     double *loss;
-    uint8_t *near;      /* the label is among the five highest scores */
-    int64_t *confusion; /* [classes][classes]; NULL: no labels */
+    uint8_t *not_finite; /* the input has values that are not finite */
+    uint8_t *near;       /* the label is among the five highest scores */
+    int64_t *confusion;  /* [classes][classes]; NULL: no labels */
     int64_t *labelled, *predicted;
     double *sure; /* [classes]: sum of confidence, by label */
     eval_bin bins[EVAL_BINS];
@@ -43,6 +47,16 @@ static int eval_rank(const double *p, int classes, int64_t label)
     for (int i = 0; i < classes; i++)
         above += p[i] > p[label] || (p[i] == p[label] && i < label);
     return above;
+}
+
+/* Before the network hides or spreads them. */
+static void eval_finite(const eval *e, const float *inputs, int64_t first, int64_t samples)
+{
+    const size_t floats = e->c->floats;
+    for (int64_t i = 0; i < samples; i++)
+        for (size_t k = 0; k < floats; k++)
+            if (!isfinite(inputs[(size_t)i * floats + k]))
+                e->not_finite[first + i] = 1;
 }
 
 static px_status eval_batch(void *context, px_session *session, int64_t first, int64_t samples,
@@ -60,6 +74,8 @@ static px_status eval_batch(void *context, px_session *session, int64_t first, i
     if (status == PX_OK)
         status =
             pxi_check_fill(c->set, &c->pre, NULL, c->floats, e->plan, session, first, samples, err);
+    if (status == PX_OK)
+        eval_finite(e, px_session_input(session, 0), first, samples);
     if (status == PX_OK)
         status = px_session_forward(session, err);
     if (status == PX_OK)
@@ -315,26 +331,75 @@ px_status pxi_check_predictions(px_check *c, px_error *err)
     return status;
 }
 
-/* Guessing gives 1/classes. Near it: within three standard deviations of guessing, or closer to it
- * than a twentieth of the way up. Few inputs prove nothing. */
-static px_status eval_chance(const eval *e, px_error *err)
+/* FOLDER/doctor.json, and the findings as remarks. */
+static px_status doctor_write(const px_check *c, const px_doctor *doctor, px_error *err)
+{
+    px_json json = {0};
+    px_json_object(&json, NULL);
+    px_doctor_json(doctor, &json);
+    px_json_end(&json);
+    char *path = pxi_check_path(c, "doctor.json");
+    const char *text = px_json_text(&json);
+    const px_status status =
+        path && text ? pxi_file_write(path, text, strlen(text), err) : pxi_check_nomem(err);
+    px_json_done(&json);
+    free(path);
+    for (size_t i = 0; status == PX_OK && i < px_doctor_count(doctor); i++)
+        pxi_check_note(c, "%s", px_doctor_get(doctor, i)->sentence);
+    return status;
+}
+
+/* What speaks against the preprocessing and the data. Near the accuracy of guessing the rest would
+ * be about nothing; failures of a campaign are inputs that some network got wrong, so that few
+ * right answers are no surprise there. */
+static px_status eval_doctor(const eval *e, px_error *err)
 {
     const px_check *c = e->c;
-    const double chance = 1.0 / c->scores.classes;
-    const double spread = 3.0 * sqrt(chance * (1.0 - chance) / (double)c->count);
+    px_doctor *doctor = NULL;
+    int64_t *labels = pxi_calloc((size_t)c->count, sizeof *labels);
+    if (!labels)
+        return pxi_check_nomem(err);
     int64_t right = 0;
-    for (int64_t i = 0; c->labelled && i < c->count; i++)
-        right += px_dataset_label(c->set, i) == e->predictions[i];
-    const double accuracy = (double)right / (double)c->count;
-    if (!c->labelled || c->o.allow_chance || c->scores.classes < 2 || c->count < 50 ||
-        accuracy > chance + fmax(spread, 0.05 * (1.0 - chance)))
-        return PX_OK;
-    return px_fail(err, PX_E_MISMATCH,
-                   "accuracy is %.2f%%, about what guessing one of %d classes gives: check --scale "
-                   "(now %g, %s), --mean (%s), --std (%s), the channel order, and whether labels "
-                   "and classes belong together; or go on with --allow-chance",
-                   100.0 * accuracy, c->scores.classes, (double)c->pre.scale, c->pre.scale_from,
-                   c->pre.mean_from, c->pre.std_from);
+    for (int64_t i = 0; i < c->count; i++) {
+        labels[i] = c->labelled ? px_dataset_label(c->set, i) : -1;
+        right += labels[i] >= 0 && labels[i] == e->predictions[i];
+    }
+    const px_predictions said = {.scores = c->scores,
+                                 .count = c->count,
+                                 .label = labels,
+                                 .predicted = e->predictions,
+                                 .confidence = e->confidence,
+                                 .loss = e->loss,
+                                 .near = e->near,
+                                 .not_finite = e->not_finite,
+                                 .batch = px_plan_batch(e->plan),
+                                 .flops = px_plan_flops(e->plan) / px_plan_batch(e->plan)};
+    const bool failures = px_campaign_is(c->data_spec) &&
+                          (!c->o.read.split || strcmp(c->o.read.split, "faults") == 0);
+    px_doctor_options options = px_doctor_options_default();
+    options.model = c->model;
+    options.set = c->set;
+    options.pre = &c->pre;
+    options.predictions = &said;
+    options.quick = true;
+    options.failures = failures;
+    options.threads = c->o.threads;
+    px_status status = px_doctor_new(&options, &doctor, err);
+    if (status == PX_OK)
+        status = doctor_write(c, doctor, err);
+    if (status == PX_OK && !failures && !c->o.allow_chance && px_predictions_guess(&said)) {
+        const px_finding *found = px_doctor_find(doctor, "preprocess");
+        status = px_fail(err, PX_E_MISMATCH,
+                         "accuracy is %.2f%%, about what guessing one of %d classes gives; %s, or "
+                         "go on with --allow-chance",
+                         100.0 * (double)right / (double)c->count, c->scores.classes,
+                         found ? found->sentence
+                               : "none of 'plexor list preprocess' does better: check whether "
+                                 "labels and classes belong together");
+    }
+    px_doctor_free(doctor);
+    free(labels);
+    return status;
 }
 
 static px_status eval_new(eval *e, px_error *err)
@@ -347,13 +412,14 @@ static px_status eval_new(eval *e, px_error *err)
     e->given = pxi_calloc(n, sizeof *e->given);
     e->loss = pxi_calloc(n, sizeof *e->loss);
     e->near = pxi_calloc(n, sizeof *e->near);
+    e->not_finite = pxi_calloc(n, sizeof *e->not_finite);
     e->labelled = pxi_calloc(classes, sizeof *e->labelled);
     e->predicted = pxi_calloc(classes, sizeof *e->predicted);
     e->sure = pxi_calloc(classes, sizeof *e->sure);
     if (c->labelled)
         e->confusion = pxi_calloc(classes * classes, sizeof *e->confusion);
-    if (!e->predictions || !e->confidence || !e->given || !e->loss || !e->near || !e->labelled ||
-        !e->predicted || !e->sure || (c->labelled && !e->confusion))
+    if (!e->predictions || !e->confidence || !e->given || !e->loss || !e->near || !e->not_finite ||
+        !e->labelled || !e->predicted || !e->sure || (c->labelled && !e->confusion))
         return pxi_check_nomem(err);
     options.keep = &c->scores.value;
     options.keep_count = 1;
@@ -368,6 +434,7 @@ static void eval_done(eval *e)
     free(e->given);
     free(e->loss);
     free(e->near);
+    free(e->not_finite);
     free(e->labelled);
     free(e->predicted);
     free(e->sure);
@@ -407,7 +474,7 @@ static px_status eval_run(px_check *c, px_json *out, px_error *err)
             px_plan_run(e.plan, c->o.threads, c->count, eval_batch, &e, pxi_check_tick, c, err);
     if (status == PX_OK) {
         eval_count(&e);
-        status = eval_chance(&e, err);
+        status = eval_doctor(&e, err);
     }
     if (status == PX_OK)
         status = eval_write(&e, out, err);

@@ -58,7 +58,7 @@ static px_status answers_never(px_doctor *d, const class_counts *n, px_error *er
             first_absent = c;
         }
     }
-    if (silent)
+    if (silent && !px_doctor_find(d, "one-class"))
         PX_TRY(pxi_doctor_add(d, "never-answered", PX_FINDING_WARNING, silent, NULL, err,
                               "%" PRId64 " %s never the answer, though inputs have the label: %s%s",
                               silent, silent == 1 ? "class is" : "classes are",
