@@ -54,7 +54,8 @@ typedef struct px_data_options {
 PX_API px_data_options px_data_options_default(void);
 
 /* SPEC as in `plexor list data`: folder, IDX, CIFAR, .npy/.npz, .csv, archive, or a known name. On
- * PX_OK the caller owns *out. */
+ * PX_OK the caller owns *out. PX_E_USAGE: they have no such split; data that are damaged or cannot
+ * be read are PX_E_INPUT and PX_E_IO, so that nobody takes other data in their place. */
 PX_API px_status px_dataset_open(const char *spec, const px_data_options *options, px_dataset **out,
                                  px_error *err);
 PX_API void px_dataset_close(px_dataset *set);          /* NULL is fine */

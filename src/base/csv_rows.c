@@ -85,16 +85,30 @@ px_status pxi_csv_row(pxi_csv *csv, px_error *err)
     return PX_OK;
 }
 
+/* Where a spreadsheet would take the text for a formula, or for one that was defused. */
+static bool is_formula(const char *field)
+{
+    while (*field == '\'')
+        field++;
+    return *field && strchr("=+-@\t\r", *field);
+}
+
 void pxi_csv_put(px_text *text, const char *field)
 {
     const size_t length = strlen(field);
     const bool edges = length > 0 && (strchr(" \t", field[0]) || strchr(" \t", field[length - 1]));
+    const char *defused = is_formula(field) ? "'" : "";
     if (length > 0 && !edges && !strpbrk(field, "\",\r\n")) {
-        px_text_add(text, field);
+        px_text_format(text, "%s%s", defused, field);
         return;
     }
-    px_text_add(text, "\"");
+    px_text_format(text, "\"%s", defused);
     for (const char *c = field; *c; c++)
         px_text_add_bytes(text, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
     px_text_add(text, "\"");
+}
+
+const char *pxi_csv_plain(const char *field)
+{
+    return *field == '\'' && is_formula(field) ? field + 1 : field;
 }

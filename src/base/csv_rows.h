@@ -17,8 +17,8 @@ enum { PXI_CSV_FIELDS = 64 }; /* the most columns */
 
 typedef struct pxi_csv {
     char *at, *end;
-    const char *name; /* of the file, for messages */
-    size_t line, row_line; /* where it is; where the row begins */
+    const char *name;             /* of the file, for messages */
+    size_t line, row_line;        /* where it is; where the row begins */
     char *fields[PXI_CSV_FIELDS]; /* of the row, in the text */
     size_t count;
 } pxi_csv;
@@ -27,7 +27,11 @@ typedef struct pxi_csv {
 px_status pxi_csv_row(pxi_csv *csv, px_error *err);
 px_status pxi_csv_fail(const pxi_csv *csv, const char *what, px_error *err); /* PX_E_INPUT */
 
-/* Adds a field, quoted where it has to be. */
+/* Adds a text, quoted where it has to be. One that spreadsheets would take for a formula (it begins
+ * with = + - @, a tab or a carriage return) gets a ' before it; numbers are not written with this.
+ */
 void pxi_csv_put(px_text *text, const char *field);
+/* What was put, of a field that was read back. */
+const char *pxi_csv_plain(const char *field);
 
 #endif

@@ -194,7 +194,7 @@ px_status pxi_check_train_default(px_check *c, px_error *err)
     options.split = "train";
     options.limit = c->o.train_limit;
     px_status status = px_dataset_open(c->data_spec, &options, &set, err);
-    if (status == PX_E_INPUT)
+    if (status == PX_E_USAGE)
         return px_fail_in(err, status, "without a MODEL one is trained on the data's train part");
     PX_TRY(status);
     c->model_path = pxi_check_path(c, "model.onnx");

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/folder_mark.h"
+#include "base/json_most.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +28,8 @@
 #include <xxhash.h>
 
 enum {
-    RESULT_MOST = 1 << 20, /* bytes, as much as px_json_parse() reads */
-    LOCK_TRIES = 20        /* of a tenth of a second */
+    RESULT_MOST = 64 << 20, /* bytes: some hundred for each of 20,000 classes, and room */
+    LOCK_TRIES = 20         /* of a tenth of a second */
 };
 
 char *pxi_check_path(const px_check *c, const char *name)
@@ -313,7 +314,7 @@ static px_status result_take(px_check *c, int stage, const char *text, size_t si
 {
     char key[32];
     px_json_document *document = NULL;
-    PX_TRY(px_json_parse(text, size, &document, err));
+    PX_TRY(pxi_json_parse_most(text, size, RESULT_MOST, &document, err));
     const px_json_value *root = px_json_root(document);
     const char *had = pxi_json_words(root, "key");
     const px_json_value *result = pxi_json_path(root, "result");

@@ -201,13 +201,13 @@ px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *
     options.seed = c->o.seed;
     PX_TRY(open_preprocess(c, pre, err));
     px_status status = px_dataset_open_for(pre, input, spec, &options, out, &why);
-    if (status == PX_E_INPUT && c->o.train) { /* data in one piece are their own train part */
+    if (status == PX_E_USAGE && c->o.train) { /* data in one piece are their own train part */
         options.split = NULL;
         status = px_dataset_open_for(pre, input, spec, &options, out, &why);
     }
     if (status == PX_OK)
         return PX_OK;
-    if (c->o.train || status > PX_E_MISMATCH)
+    if (c->o.train || status != PX_E_USAGE)
         return px_fail(err, status, "%s", why.message);
     return px_fail(err, status,
                    "'%.100s' has no train part to learn ranges from (%.160s); give --train SPEC",

@@ -31,11 +31,10 @@ typedef struct eval {
     int64_t *predictions;      /* [count] */
     float *confidence, *given; /* probability of the prediction, of the label */
     double *loss;
-    uint8_t *not_finite; /* the input has values that are not finite */
-    uint8_t *near;       /* the label is among the five highest scores */
-    int64_t *confusion;  /* [classes][classes]; NULL: no labels */
-    int64_t *labelled, *predicted;
-    double *sure; /* [classes]: sum of confidence, by label */
+    uint8_t *not_finite;                   /* the input has values that are not finite */
+    uint8_t *near;                         /* the label is among the five highest scores */
+    int64_t *labelled, *predicted, *right; /* [classes] */
+    double *sure;                          /* [classes]: sum of confidence, by label */
     eval_bin bins[EVAL_BINS];
     int64_t lost; /* scores that are not numbers */
 } eval;
@@ -121,7 +120,7 @@ static void eval_count(eval *e)
             continue;
         e->bins[bin].right += label == said;
         e->sure[label] += sure;
-        e->confusion[label * c->scores.classes + said]++;
+        e->right[label] += label == said;
     }
 }
 
@@ -164,7 +163,7 @@ static void json_classes(const eval *e, px_json *out)
     double lowest = 2.0;
     px_json_array(out, "per_class");
     for (int i = 0; i < c->scores.classes; i++) {
-        const int64_t right = e->confusion ? e->confusion[(int64_t)i * (c->scores.classes + 1)] : 0;
+        const int64_t right = e->right[i];
         px_json_object(out, NULL);
         px_json_int(out, "class", i);
         px_json_string(out, "name", c->names[i]);
@@ -244,20 +243,40 @@ static int cell_compare(const void *a, const void *b)
     return x->label != y->label ? x->label - y->label : x->said - y->said;
 }
 
+static int cell_order(const void *a, const void *b)
+{
+    const cell *x = a, *y = b;
+    return x->label != y->label ? x->label - y->label : x->said - y->said;
+}
+
+/* One cell of each pair, with its count; a table of all pairs would not fit 20,000 classes. */
+static size_t cells_join(cell *cells, size_t count)
+{
+    size_t used = 0;
+    qsort(cells, count, sizeof *cells, cell_order);
+    for (size_t i = 0; i < count; i++) {
+        if (used > 0 && cell_order(&cells[used - 1], &cells[i]) == 0)
+            cells[used - 1].count++;
+        else
+            cells[used++] = cells[i];
+    }
+    return used;
+}
+
 /* Cells above 0, the largest first, as many as a page can use. */
 static px_status json_confusion(const eval *e, px_json *out, px_error *err)
 {
-    const int classes = e->c->scores.classes;
+    const px_check *c = e->c;
     size_t used = 0, left = 0;
-    for (int64_t i = 0; i < (int64_t)classes * classes; i++)
-        used += e->confusion[i] > 0;
-    cell *cells = pxi_calloc(PX_MAX(used, 1), sizeof *cells);
+    cell *cells = pxi_calloc((size_t)c->count, sizeof *cells);
     if (!cells)
         return pxi_check_nomem(err);
-    used = 0;
-    for (int64_t i = 0; i < (int64_t)classes * classes; i++)
-        if (e->confusion[i] > 0)
-            cells[used++] = (cell){(int)(i / classes), (int)(i % classes), e->confusion[i]};
+    for (int64_t i = 0; i < c->count; i++) {
+        const int64_t label = px_dataset_label(c->set, i), said = e->predictions[i];
+        if (label >= 0 && said >= 0)
+            cells[used++] = (cell){(int)label, (int)said, 1};
+    }
+    used = cells_join(cells, used);
     qsort(cells, used, sizeof *cells, cell_compare);
     if (used > EVAL_CONFUSION_MOST) {
         left = used - EVAL_CONFUSION_MOST;
@@ -416,10 +435,9 @@ static px_status eval_new(eval *e, px_error *err)
     e->labelled = pxi_calloc(classes, sizeof *e->labelled);
     e->predicted = pxi_calloc(classes, sizeof *e->predicted);
     e->sure = pxi_calloc(classes, sizeof *e->sure);
-    if (c->labelled)
-        e->confusion = pxi_calloc(classes * classes, sizeof *e->confusion);
+    e->right = pxi_calloc(classes, sizeof *e->right);
     if (!e->predictions || !e->confidence || !e->given || !e->loss || !e->near || !e->not_finite ||
-        !e->labelled || !e->predicted || !e->sure || (c->labelled && !e->confusion))
+        !e->labelled || !e->predicted || !e->sure || !e->right)
         return pxi_check_nomem(err);
     options.keep = &c->scores.value;
     options.keep_count = 1;
@@ -438,7 +456,7 @@ static void eval_done(eval *e)
     free(e->labelled);
     free(e->predicted);
     free(e->sure);
-    free(e->confusion);
+    free(e->right);
     px_plan_free(e->plan);
 }
 

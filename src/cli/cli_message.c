@@ -4,6 +4,7 @@
  * goes wrong after the result is made are members of the same object.
  */
 #include "cli/cli.h"
+#include "cli/cli_safe.h"
 
 #include <plexor/plexor.h>
 #include <stdarg.h>
@@ -106,6 +107,14 @@ int cli_print_json_text(const cli_command *self, const char *text)
     return cli_print_json(self, &json);
 }
 
+static void message_print(const cli_command *self, const char *message)
+{
+    fflush(stdout); /* what was printed so far comes first */
+    fprintf(stderr, "plexor%s%s: ", self ? " " : "", self ? self->name : "");
+    cli_safe_text(stderr, message);
+    fputc('\n', stderr);
+}
+
 int cli_fail(const cli_command *self, const px_error *err)
 {
     const bool mendable = err->status >= PX_E_USAGE && err->status <= PX_E_MISMATCH;
@@ -113,8 +122,7 @@ int cli_fail(const cli_command *self, const px_error *err)
     if (!said.failed)
         px_fail(&said.error, err->status, "%s", message);
     said.failed = true;
-    fflush(stdout); /* what was printed so far comes first */
-    fprintf(stderr, "plexor%s%s: %s\n", self ? " " : "", self ? self->name : "", message);
+    message_print(self, message);
     return mendable ? CLI_BAD_INPUT : CLI_TROUBLE;
 }
 
@@ -154,9 +162,7 @@ void cli_note(const cli_command *self, const char *format, ...)
     va_end(args);
     if (!remark)
         return;
-    if (!cli_quiet) {
-        fflush(stdout);
-        fprintf(stderr, "plexor%s%s: %s\n", self ? " " : "", self ? self->name : "", remark);
-    }
+    if (!cli_quiet)
+        message_print(self, remark);
     message_keep(remark);
 }

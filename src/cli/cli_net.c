@@ -115,7 +115,8 @@ void cli_inputs_close(cli_inputs *inputs)
     inputs->set = NULL;
 }
 
-/* Whether data come in one piece: no train and no test part, but readable as a whole. */
+/* Whether data come in one piece: no train and no test part. Parts that cannot be read are parts.
+ */
 static bool data_is_whole(const char *spec)
 {
     static const char *const splits[] = {"train", "test"};
@@ -123,10 +124,10 @@ static bool data_is_whole(const char *spec)
         px_data_options options = px_data_options_default();
         px_dataset *set = NULL;
         options.split = splits[i];
-        if (px_dataset_open(spec, &options, &set, NULL) == PX_OK) {
-            px_dataset_close(set);
+        const px_status status = px_dataset_open(spec, &options, &set, NULL);
+        px_dataset_close(set);
+        if (status != PX_E_USAGE)
             return false;
-        }
     }
     return true;
 }
@@ -137,7 +138,7 @@ px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *s
 {
     const px_status status = input ? px_dataset_open_for(pre, input, spec, options, out, err)
                                    : px_dataset_open(spec, options, out, err);
-    if (status != PX_E_INPUT || !may_be_whole || !data_is_whole(spec))
+    if (status != PX_E_USAGE || !may_be_whole || !data_is_whole(spec))
         return status;
     px_data_options whole = *options;
     whole.split = NULL;

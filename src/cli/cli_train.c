@@ -141,7 +141,7 @@ static px_status train_open_test(const cli_train_request *r, cli_training *t, px
     const char *spec = r->test ? r->test : r->data.spec;
     const px_status status =
         cli_part_open(&t->test.pre, input, spec, &options, r->test != NULL, &t->test.set, err);
-    if (status == PX_E_INPUT && !r->test)
+    if (status == PX_E_USAGE && !r->test)
         return px_fail_in(err, status,
                           "no data to test on; give some with --test SPEC, or "
                           "--test none");

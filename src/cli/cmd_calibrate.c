@@ -34,8 +34,9 @@ static px_status work_inputs(calibrate_work *w, px_error *err)
     if (data.split)
         return cli_inputs_open(w->model, &data, &w->inputs, err);
     data.split = "train";
-    if (cli_inputs_open(w->model, &data, &w->inputs, NULL) == PX_OK)
-        return PX_OK;
+    const px_status status = cli_inputs_open(w->model, &data, &w->inputs, err);
+    if (status != PX_E_USAGE) /* a part that cannot be read is no reason to take another */
+        return status;
     data.split = NULL;
     PX_TRY(cli_inputs_open(w->model, &data, &w->inputs, err));
     cli_note(w->self, "the data have no training part: all of them are taken");

@@ -126,16 +126,14 @@ static px_status inputs_open(describe_job *job, px_error *err)
         data.limit = LIMIT_DEFAULT;
     if (!named)
         data.split = "train";
-    px_error first = {0};
-    if (cli_inputs_open(job->model, &data, &job->inputs, &first) == PX_OK)
-        return PX_OK;
+    const px_status status = cli_inputs_open(job->model, &data, &job->inputs, err);
+    if (status != PX_E_USAGE || named) /* a part that cannot be read is no reason to take another */
+        return status;
     data.split = NULL;
-    if (!named && cli_inputs_open(job->model, &data, &job->inputs, err) == PX_OK) {
-        cli_note(job->self, "'%s' has no train part: exemplars come from the inputs there are",
-                 data.spec);
-        return PX_OK;
-    }
-    return named ? px_fail(err, first.status, "%s", first.message) : err->status;
+    PX_TRY(cli_inputs_open(job->model, &data, &job->inputs, err));
+    cli_note(job->self, "'%s' has no train part: exemplars come from the inputs there are",
+             data.spec);
+    return PX_OK;
 }
 
 static px_status classes_open(describe_job *job, px_error *err)

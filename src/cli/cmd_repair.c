@@ -96,7 +96,7 @@ static px_status repair_open_data(const repair_args *a, repair_job *job, px_erro
     /* The test part of the training data must be one by name: their whole is no test set. */
     status = repair_open_part(a, job, TEST, a->test ? a->test : a->train, "test", a->test != NULL,
                               a->test_limit, err);
-    if (status == PX_E_INPUT && !a->test)
+    if (status == PX_E_USAGE && !a->test)
         return px_fail_in(err, status, "no data to test on; give some with --test SPEC");
     PX_TRY(status);
     if (a->failing)

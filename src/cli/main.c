@@ -1,5 +1,6 @@
 /* src/cli/main.c - plexor COMMAND [MODEL] [options] */
 #include "cli/cli.h"
+#include "cli/cli_safe.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ static int main_flush(int status)
 int main(int argc, char **argv)
 {
     cli_catch_signals();
+    cli_safe_stdout();
     cli_message_start(argc, argv);
     const char *name = argc > 1 ? argv[1] : NULL;
     if (name && (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0))

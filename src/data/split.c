@@ -47,10 +47,10 @@ px_status pxi_split_fail(const char *name, const char *const *names, size_t coun
     char list[160] = "";
     size_t used = 0;
     if (count == 0)
-        return px_fail(err, PX_E_INPUT, "'%s' has no splits; leave out --split %s", name,
+        return px_fail(err, PX_E_USAGE, "'%s' has no splits; leave out --split %s", name,
                        wanted ? wanted : "");
     for (size_t i = 0; i < count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
-    return px_fail(err, PX_E_INPUT, "'%s' has no split '%s'; it has %s: choose one with --split",
+    return px_fail(err, PX_E_USAGE, "'%s' has no split '%s'; it has %s: choose one with --split",
                    name, wanted ? wanted : "test", list);
 }

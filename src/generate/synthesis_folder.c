@@ -2,6 +2,7 @@
 #include "generate/synthesis_inside.h"
 #include "generate/synthesis_pictures.h"
 
+#include "base/csv_rows.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -269,17 +270,6 @@ static px_status folder_close_npz(const px_synthesis_folder *folder, px_npz_writ
     return px_npz_commit(done, err);
 }
 
-static void csv_quoted(FILE *stream, const char *text)
-{
-    fputc('"', stream);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', stream);
-        fputc(*text, stream);
-    }
-    fputc('"', stream);
-}
-
 static void csv_form(FILE *stream, const px_synthesis_form *form)
 {
     const double numbers[] = {form->loss, form->l1, form->l2, form->linf};
@@ -294,6 +284,7 @@ static px_status folder_csv(const px_synthesis_folder *folder, const px_synthesi
                             px_error *err)
 {
     px_file_writer writer = {0};
+    px_text field = {0};
     char *path = NULL;
     PX_TRY(folder_path(folder, "index.csv", &path, err));
     const px_status status = pxi_file_create(path, &writer, err);
@@ -307,14 +298,21 @@ static px_status folder_csv(const px_synthesis_folder *folder, const px_synthesi
         char name[512], text[PX_REAL_TEXT];
         fprintf(writer.stream, "%" PRId64 ",%" PRId64 ",", i,
                 px_dataset_index(folder->set, row->input));
-        csv_quoted(writer.stream, px_dataset_name(folder->set, row->input, name, sizeof name));
+        px_text_clear(&field);
+        pxi_csv_put(&field, px_dataset_name(folder->set, row->input, name, sizeof name));
+        fputs(px_text_get(&field), writer.stream);
         fprintf(writer.stream, ",%" PRId64 ",%" PRId64 ",%s,%" PRId64, row->label, row->before,
                 px_real_text(row->loss_before, text), row->neurons);
         csv_form(writer.stream, &row->exact);
         csv_form(writer.stream, &row->stored);
         fprintf(writer.stream, ",%d\n", row->unchanged_stored);
     }
-    return pxi_file_commit(&writer, err);
+    const bool failed = px_text_failed(&field);
+    px_text_done(&field);
+    if (!failed)
+        return pxi_file_commit(&writer, err);
+    pxi_file_abandon(&writer);
+    return folder_nomem(err);
 }
 
 static px_status folder_finish(px_synthesis_folder *folder, const px_synthesis *synthesis,

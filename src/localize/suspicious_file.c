@@ -220,7 +220,7 @@ static px_status file_suspect(const file_reader *r, px_suspect *s, px_error *err
     PX_TRY(file_real(r, COLUMN_SCORE, &s->score, err));
     s->class_index = (int)class_index;
     s->position = (int)position;
-    s->layer = file_field(r, COLUMN_LAYER); /* in the text, which the list keeps */
+    s->layer = pxi_csv_plain(file_field(r, COLUMN_LAYER)); /* in the text, which the list keeps */
     return PX_OK;
 }
 

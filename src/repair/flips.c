@@ -1,30 +1,16 @@
 /* src/repair/flips.c - every input that changed sides, as CSV (RFC 4180) */
 #include "repair/repair_state.h"
 
+#include "base/csv_rows.h"
 #include "base/file.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-static void write_field(FILE *to, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, to);
-        return;
-    }
-    putc('"', to);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', to);
-        putc(*text, to);
-    }
-    putc('"', to);
-}
 
 /* Regressions first; then what was fixed. */
-static void write_set(FILE *to, const char *what, const px_repair_set *set)
+static bool write_set(FILE *to, const char *what, const px_repair_set *set)
 {
     char name[4096];
+    px_text field = {0};
     for (int pass = 0; pass < 2; pass++)
         for (int64_t i = 0; i < set->count; i++) {
             const int64_t before = set->predictions[PX_BEFORE][i];
@@ -34,11 +20,18 @@ static void write_set(FILE *to, const char *what, const px_repair_set *set)
                 continue;
             fprintf(to, "%s,%s,%" PRId64 ",", what, is ? "fixed" : "regressed",
                     px_dataset_index(set->set, set->index[i]));
-            write_field(to, px_dataset_name(set->set, set->index[i], name, sizeof name));
+            px_text_clear(&field);
+            pxi_csv_put(&field, px_dataset_name(set->set, set->index[i], name, sizeof name));
+            if (px_text_failed(&field))
+                break;
+            fputs(px_text_get(&field), to);
             fprintf(to, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6f,%.6f\n", set->labels[i], before,
                     after, (double)set->confidences[PX_BEFORE][i],
                     (double)set->confidences[PX_AFTER][i]);
         }
+    const bool good = !px_text_failed(&field);
+    px_text_done(&field);
+    return good;
 }
 
 px_status px_repair_save_flips(const px_repair *repair, const char *path, px_error *err)
@@ -47,8 +40,10 @@ px_status px_repair_save_flips(const px_repair *repair, const char *path, px_err
     PX_TRY(pxi_file_create(path, &writer, err));
     fputs("set,flip,index,name,label,before,after,confidence_before,confidence_after\n",
           writer.stream);
-    write_set(writer.stream, "clean", &repair->report.clean);
-    write_set(writer.stream, "failing", &repair->report.failing);
-    write_set(writer.stream, "robust", &repair->report.robust);
-    return pxi_file_commit(&writer, err);
+    if (write_set(writer.stream, "clean", &repair->report.clean) &&
+        write_set(writer.stream, "failing", &repair->report.failing) &&
+        write_set(writer.stream, "robust", &repair->report.robust))
+        return pxi_file_commit(&writer, err);
+    pxi_file_abandon(&writer);
+    return px_fail(err, PX_E_NOMEM, "'%.200s': out of memory", path);
 }

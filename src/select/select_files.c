@@ -1,24 +1,9 @@
 /* src/select/select_files.c - a ranking as a table */
+#include "base/csv_rows.h"
 #include "base/file.h"
 #include "select/select_inside.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-/* Quoted where commas, quotes or line ends would be taken for something else. */
-static void csv_name(px_text *text, const char *name)
-{
-    if (!name[strcspn(name, ",\"\r\n")]) {
-        px_text_add(text, name);
-        return;
-    }
-    px_text_add(text, "\"");
-    for (const char *c = name; *c; c++) {
-        px_text_add_bytes(text, "\"", *c == '"');
-        px_text_add_bytes(text, c, 1);
-    }
-    px_text_add(text, "\"");
-}
 
 px_status px_select_save(const px_select *s, size_t i, int64_t count, const char *path,
                          px_error *err)
@@ -35,7 +20,7 @@ px_status px_select_save(const px_select *s, size_t i, int64_t count, const char
         px_text_clear(&line);
         px_text_format(&line, "%" PRId64 ",%" PRId64 ",", k + 1,
                        px_dataset_index(s->set, r->index));
-        csv_name(&line, px_dataset_name(s->set, r->index, name, sizeof name));
+        pxi_csv_put(&line, px_dataset_name(s->set, r->index, name, sizeof name));
         px_text_format(&line, ",%s,", px_real_text(r->score, number));
         if (r->predicted >= 0) /* else there is no class: empty */
             px_text_format(&line, "%d,%.9g", r->predicted, (double)r->confidence);

@@ -92,7 +92,7 @@ static void check_folders(const char *spec)
     assert_int_equal(px_dataset_count(set), 3);
     px_dataset_close(set);
     const px_data_options val = {.split = "val"};
-    refuse(spec, &val, PX_E_INPUT, "test, train");
+    refuse(spec, &val, PX_E_USAGE, "test, train");
 }
 
 static void test_class_folders(void **state)
@@ -105,7 +105,7 @@ static void test_class_folders(void **state)
     assert_int_equal(px_dataset_count(set), 6);
     px_dataset_close(set);
     const px_data_options train = {.split = "train"};
-    refuse("set/train", &train, PX_E_INPUT, "no splits");
+    refuse("set/train", &train, PX_E_USAGE, "no splits");
 }
 
 static void test_archives(void **state)
@@ -441,7 +441,7 @@ static void test_arrays(void **state)
     const px_data_options large = {.height = 40, .width = 50, .channels = 1};
     refuse("x.npz", &large, PX_E_MISMATCH, "only 8-bit");
     const px_data_options train = {.split = "train"};
-    refuse("x.npz", &train, PX_E_INPUT, "no splits");
+    refuse("x.npz", &train, PX_E_USAGE, "no splits");
 }
 
 static void test_array_labels_are_checked(void **state)

@@ -37,7 +37,7 @@ static void test_splits(void **state)
     px_dataset *set = NULL;
     px_data_options options = px_data_options_default();
     options.split = "train";
-    assert_int_equal(px_dataset_open("c", &options, &set, &err), PX_E_INPUT);
+    assert_int_equal(px_dataset_open("c", &options, &set, &err), PX_E_USAGE);
     assert_string_equal(err.message, "'c' has no split 'train'; it has faults, kept, seeds, "
                                      "generated, all: choose one with --split");
 }
