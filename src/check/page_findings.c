@@ -234,6 +234,7 @@ static px_status finding(pxi_page *p, const chosen *which, px_error *err)
     distance(p, "l2", in.l2);
     distance(p, "linf", in.linf);
     lineage(p, &in);
+    PX_TRY(pxi_page_audio(p, &in, err));
     px_text_format(&command, "plexor replay %s/campaign %" PRId64, pxi_shown_path(p->c->folder),
                    in.id);
     px_json_string(&p->json, "command", px_text_get(&command));
@@ -314,6 +315,18 @@ px_status pxi_page_findings(pxi_page *p, px_error *err)
     for (size_t i = 0; i < count && status == PX_OK; i++)
         status = finding(p, &list[i], err);
     px_json_end(&p->json);
+    if (px_dataset_audio(p->c->set)) {
+        px_text note = {0};
+        px_text_format(&note,
+                       "%" PRId64 " of %zu failures can be heard. Pictures are spectrograms: time "
+                       "to the right, pitch upwards. What attacks and synthesis change are the "
+                       "features themselves: of those there is no recording.",
+                       p->audio_count, count);
+        px_json_array(&p->json, "notes");
+        px_json_string(&p->json, NULL, px_text_get(&note));
+        px_json_end(&p->json);
+        px_text_done(&note);
+    }
     if (p->faults > (int64_t)count) {
         px_text command = {0};
         px_text_format(&command, "plexor export %s/campaign -o failures",

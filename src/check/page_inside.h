@@ -21,7 +21,11 @@ typedef struct pxi_page {
     int width, height, channels;
     uint8_t *bytes; /* of one picture */
     float *values;
-    void *pixels; /* of an input of the campaign */
+    void *pixels;     /* of an input of the campaign */
+    bool spectrogram; /* inputs are features of recordings: [frames, mels] */
+    float low, high;  /* of such features */
+    size_t audio_bytes;
+    int64_t audio_count; /* failures that can be heard */
 
     struct pxi_page_made *made; /* how findings on the page were made (page_modes.c) */
     size_t made_count, made_room;
@@ -35,6 +39,12 @@ px_status pxi_page_input(pxi_page *p, const char *key, int64_t input, px_error *
 px_status pxi_page_stored(pxi_page *p, const char *key, int64_t id, px_error *err);
 px_status pxi_page_map(pxi_page *p, const char *key, const uint8_t *map, int height, int width,
                        px_error *err);
+
+/* Recordings (page_audio.c): the range of features; values as a picture in p->bytes; a member
+ * "audio" of a finding whose recording can be made again, while there is room. */
+px_status pxi_page_audio_open(pxi_page *p, px_error *err);
+void pxi_page_audio_picture(pxi_page *p);
+px_status pxi_page_audio(pxi_page *p, const px_campaign_input *in, px_error *err);
 
 void pxi_page_stages(pxi_page *p);
 void pxi_page_summary(pxi_page *p);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE_MOST = 64, TILE_LEAST = 8 };
+enum { TILE_MOST = 64, TILE_MOST_AUDIO = 160, TILE_LEAST = 8 };
 
 px_status pxi_page_pictures_open(pxi_page *p, px_error *err)
 {
@@ -18,14 +18,20 @@ px_status pxi_page_pictures_open(pxi_page *p, px_error *err)
     p->pixels = pxi_calloc(c->floats, sizeof(float));
     if (!p->values || !p->bytes || !p->pixels)
         return pxi_check_nomem(err);
-    if (shape.rank != 3 || (shape.dim[0] != 1 && shape.dim[0] != 3) || px_dataset_audio(c->set) ||
+    if (shape.rank != 3 || (shape.dim[0] != 1 && shape.dim[0] != 3) ||
         shape.dim[1] > PX_SHEET_SIDE_MOST || shape.dim[2] > PX_SHEET_SIDE_MOST)
         return PX_OK;
     p->channels = (int)shape.dim[0];
     p->height = (int)shape.dim[1];
     p->width = (int)shape.dim[2];
+    p->spectrogram = px_dataset_audio(c->set) && p->channels == 1;
+    if (p->spectrogram) {
+        p->width = (int)shape.dim[1];
+        p->height = (int)shape.dim[2];
+        PX_TRY(pxi_page_audio_open(p, err));
+    }
     const int longest = PX_MAX(p->width, p->height);
-    const int side = longest > TILE_MOST ? TILE_MOST : longest;
+    const int side = PX_MIN(longest, p->spectrogram ? TILE_MOST_AUDIO : TILE_MOST);
     const int width = PX_MAX(p->width * side / longest, TILE_LEAST);
     const int height = PX_MAX(p->height * side / longest, TILE_LEAST);
     return px_sprites_new(width, height, &p->sprites, err);
@@ -58,7 +64,9 @@ static px_status tile_add(pxi_page *p, const char *key, px_error *err)
     const size_t places = (size_t)p->width * (size_t)p->height, channels = (size_t)p->channels;
     const double unit = px_dataset_is_8bit(c->set) ? 1.0 : 255.0 * (double)c->pre.scale;
     int tile = 0;
-    for (size_t k = 0; k < channels; k++)
+    if (p->spectrogram)
+        pxi_page_audio_picture(p);
+    for (size_t k = 0; k < channels && !p->spectrogram; k++)
         for (size_t i = 0; i < places; i++) {
             const double value = (double)p->values[k * places + i] * unit;
             p->bytes[i * channels + k] =
@@ -95,7 +103,7 @@ px_status pxi_page_map(pxi_page *p, const char *key, const uint8_t *map, int hei
 {
     const size_t places = (size_t)p->width * (size_t)p->height;
     int tile = 0;
-    if (!p->sprites || height < 1 || width < 1)
+    if (!p->sprites || p->spectrogram || height < 1 || width < 1)
         return PX_OK;
     float *small = pxi_calloc((size_t)height * (size_t)width, sizeof *small);
     if (!small)
