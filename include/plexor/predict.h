@@ -64,5 +64,19 @@ PX_API bool px_predictions_guess(const px_predictions *predictions);
  * `probabilities`); top[0 .. most-1] are filled as far as there are classes. Returns how many. */
 PX_API int px_predictions_top(const px_predictions *predictions, int64_t i, int *top, int most);
 
+/* What a class is called: by the network, else by the data (may be NULL), else its number. */
+#define PX_CLASS_NUMBER 24
+PX_API const char *px_predict_class_name(const px_model *model, const px_dataset *set, int c,
+                                         char buffer[PX_CLASS_NUMBER]);
+
+/* Predictions of all of a set, with `probabilities`, as CSV: name, label, predicted, confidence,
+ * and a column for each class; labels that are unknown stay empty. PX_E_NOMEM: memory ran out. */
+PX_API px_status px_predictions_csv(const px_predictions *predictions, const px_model *model,
+                                    const px_dataset *set, bool head, px_text *text);
+/* The same as arrays: probabilities [N, classes], predicted and label [N] (-1: none), and names
+ * [N, width], bytes filled up with 0 (in NumPy: names.view(f"S{names.shape[1]}")). */
+PX_API px_status px_predictions_npz(const px_predictions *predictions, const px_dataset *set,
+                                    const char *path, px_error *err);
+
 PX_END_DECLS
 #endif

@@ -6,6 +6,7 @@
     X(check)            \
     X(info)             \
     X(eval)             \
+    X(predict)          \
     X(run)              \
     X(grad)             \
     X(trace)            \

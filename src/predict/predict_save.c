@@ -1,0 +1,98 @@
+/* src/predict/predict_save.c - predictions as files: CSV for people, NPZ for programs */
+#include <plexor/predict.h>
+
+#include "base/csv_rows.h"
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <plexor/classes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *px_predict_class_name(const px_model *model, const px_dataset *set, int c,
+                                  char buffer[PX_CLASS_NUMBER])
+{
+    const char *name = px_model_class_name(model, c);
+    if (!name && set && c < px_dataset_class_count(set))
+        name = px_dataset_class_name(set, c);
+    snprintf(buffer, PX_CLASS_NUMBER, "%d", c);
+    return name ? name : buffer;
+}
+
+static void csv_class(px_text *text, const px_model *model, const px_dataset *set, int64_t c)
+{
+    char number[PX_CLASS_NUMBER];
+    px_text_add(text, ",");
+    if (c >= 0)
+        pxi_csv_put(text, px_predict_class_name(model, set, (int)c, number));
+}
+
+px_status px_predictions_csv(const px_predictions *said, const px_model *model,
+                             const px_dataset *set, bool head, px_text *text)
+{
+    const int classes = said->scores.classes;
+    char number[PX_CLASS_NUMBER], name[1024];
+    if (head) {
+        px_text_add(text, "name,label,predicted,confidence");
+        for (int c = 0; c < classes; c++) {
+            px_text_add(text, ",");
+            pxi_csv_put(text, px_predict_class_name(model, set, c, number));
+        }
+        px_text_add(text, "\n");
+    }
+    for (int64_t i = 0; i < said->count; i++) {
+        pxi_csv_put(text, px_dataset_name(set, i, name, sizeof name));
+        csv_class(text, model, set, said->label[i]);
+        csv_class(text, model, set, said->predicted[i]);
+        px_text_add(text, ",");
+        if (!isnan(said->confidence[i]))
+            px_text_format(text, "%.7g", (double)said->confidence[i]);
+        for (int c = 0; c < classes; c++)
+            px_text_format(text, ",%.7g", (double)said->probabilities[i * classes + c]);
+        px_text_add(text, "\n");
+    }
+    return px_text_failed(text) ? PX_E_NOMEM : PX_OK;
+}
+
+static px_status npz_names(px_npz_writer *to, const px_dataset *set, int64_t count, px_error *err)
+{
+    char name[1024];
+    size_t width = 1;
+    for (int64_t i = 0; i < count; i++)
+        width = PX_MAX(width, strlen(px_dataset_name(set, i, name, sizeof name)));
+    const px_shape shape = {2, {count, (int64_t)width}};
+    PX_TRY(px_npz_begin(to, "names", PX_UINT8, &shape, err));
+    for (int64_t i = 0; i < count; i++) {
+        memset(name, 0, sizeof name);
+        px_dataset_name(set, i, name, sizeof name);
+        PX_TRY(px_npz_write(to, name, width, err));
+    }
+    return PX_OK;
+}
+
+static px_status npz_fill(px_npz_writer *to, const px_predictions *said, const px_dataset *set,
+                          px_error *err)
+{
+    const px_shape line = {1, {said->count}}, table = {2, {said->count, said->scores.classes}};
+    const px_tensor probabilities = {PX_FLOAT32, table, said->probabilities};
+    const px_tensor predicted = {PX_INT64, line, said->predicted};
+    const px_tensor label = {PX_INT64, line, said->label};
+    PX_TRY(px_npz_add(to, "probabilities", &probabilities, err));
+    PX_TRY(px_npz_add(to, "predicted", &predicted, err));
+    PX_TRY(px_npz_add(to, "label", &label, err));
+    return npz_names(to, set, said->count, err);
+}
+
+px_status px_predictions_npz(const px_predictions *said, const px_dataset *set, const char *path,
+                             px_error *err)
+{
+    px_npz_writer *to = NULL;
+    PX_TRY(px_npz_create(path, &to, err));
+    const px_status status = npz_fill(to, said, set, err);
+    if (status == PX_OK)
+        return px_npz_commit(to, err);
+    px_npz_abandon(to);
+    return status;
+}
