@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { DEFAULT_SAMPLE = 1000 }; /* as NSGen, CAC and DeepSensor do */
 
@@ -145,4 +146,18 @@ void cli_profile_remarks(const cli_command *self, const px_model *model, const p
                  px_profile_rejected(profile));
     px_text_done(&missing);
     cli_classes_close(&names);
+}
+
+void cli_print_remarks(const char *id, const char *text, bool json)
+{
+    const size_t name = strlen(id);
+    while (*text) {
+        const int length = (int)strcspn(text, "\n");
+        const bool named = strncmp(text, id, name) == 0 && text[name] == ':';
+        if (json)
+            cli_note(cli_running(), "%s%s%.*s", named ? "" : id, named ? "" : ": ", length, text);
+        else
+            printf("%s%s%.*s\n", named ? "" : id, named ? "" : ": ", length, text);
+        text += length + (text[length] == '\n');
+    }
 }

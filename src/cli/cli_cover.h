@@ -60,6 +60,10 @@ int64_t cli_memory_bytes(const cli_training *training);
 /* Classes without samples, inputs that were left out. */
 void cli_profile_remarks(const cli_command *self, const px_model *model, const px_profile *profile);
 
+/* Lines of what a criterion or selector has to say, each with its id: below the result, or, with
+ * `json`, among the remarks. */
+void cli_print_remarks(const char *id, const char *text, bool json);
+
 typedef struct cover_report { /* what a run of `plexor cover` has to say */
     px_cover *cover;
     const px_model *model;

@@ -63,6 +63,7 @@ static int export_report(const cli_command *self, const px_exported *done, const
 static int export_run(const cli_command *self, int argc, char **argv)
 {
     cli_output output = {0};
+    int64_t threads = 0;
     const char *folder = NULL, *to = NULL, *kinds = "faults", *formats = "png,npz,csv,sheet";
     unsigned as = 0;
     bool fresh = false;
@@ -79,6 +80,8 @@ static int export_run(const cli_command *self, int argc, char **argv)
                  "leave out faults less similar to their originals, what moved being undone"),
         CLI_REAL(0, "min-inside", &what.least.inside, "X", 0, 1,
                  "and those with less of the object left in the frame"),
+        CLI_INT('j', "threads", &threads, "N", 0, 1024,
+                "taken as everywhere; one thread is enough here"),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
     };

@@ -283,6 +283,7 @@ static int info_json(const cli_command *self, const info *in, bool plan, int arg
 static int info_run(const cli_command *self, int argc, char **argv)
 {
     cli_output output = {0};
+    int64_t threads = 0;
     cli_neurons neurons = {0};
     bool plan = false;
     int64_t batch = 0;
@@ -292,6 +293,8 @@ static int info_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "batch", &batch, "N", 0, 65536, "inputs at a time in that plan; 0: chosen"),
         CLI_STRING(0, "size", &size, "HxW", "of the pictures, where the network leaves it open"),
         CLI_NEURON_OPTIONS(&neurons),
+        CLI_INT('j', "threads", &threads, "N", 0, 1024,
+                "taken as everywhere; one thread is enough here"),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
     };

@@ -50,21 +50,14 @@ void cover_print_table(const px_cover *cover, const double *baseline)
                    px_cover_criterion(cover, i)->id, cli_number(px_cover_rejected(cover, i), a));
 }
 
-static void print_remarks(px_cover *cover)
+static void print_remarks(px_cover *cover, bool json)
 {
     for (size_t i = 0; i < px_cover_count(cover); i++) {
         const px_criterion *c = px_cover_criterion(cover, i);
         px_text text = {0};
         if (c->remark)
             c->remark(px_cover_state(cover, i), &text);
-        const char *line = px_text_get(&text);
-        while (*line) {
-            const int length = (int)strcspn(line, "\n");
-            const size_t id = strlen(c->id);
-            const bool named = strncmp(line, c->id, id) == 0 && line[id] == ':';
-            printf("%s%s%.*s\n", named ? "" : c->id, named ? "" : ": ", length, line);
-            line += length + (line[length] == '\n');
-        }
+        cli_print_remarks(c->id, px_text_get(&text), json);
         px_text_done(&text);
     }
 }
@@ -211,7 +204,7 @@ void cover_print(const cover_report *r)
                cli_number(px_profile_count(r->profile), a), px_profile_name(r->profile));
     printf("\n");
     cover_print_table(r->cover, r->baseline);
-    print_remarks(r->cover);
+    print_remarks(r->cover, /* json= */ false);
     if (r->per_layer)
         print_layers(r->cover);
     if (r->classes)
@@ -337,6 +330,7 @@ void cover_json(const cover_report *r, px_json *json)
                                        : (double)NAN);
     }
     cover_json_criteria(r->cover, r->baseline, json);
+    print_remarks(r->cover, /* json= */ true);
     if (r->per_layer)
         json_layers(r->cover, json);
     if (r->classes)

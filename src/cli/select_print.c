@@ -129,18 +129,7 @@ static void print_evaluation(const select_report *r)
     cli_table_print_free(table, "");
 }
 
-static void print_lines(const char *id, const char *text)
-{
-    while (*text) {
-        const int length = (int)strcspn(text, "\n");
-        const size_t name = strlen(id);
-        const bool named = strncmp(text, id, name) == 0 && text[name] == ':';
-        printf("%s%s%.*s\n", named ? "" : id, named ? "" : ": ", length, text);
-        text += length + (text[length] == '\n');
-    }
-}
-
-static void print_remarks(const select_report *r)
+static void print_remarks(const select_report *r, bool json)
 {
     for (size_t i = 0; i < px_select_count(r->select); i++) {
         const px_selector *x = px_select_selector(r->select, i);
@@ -153,7 +142,7 @@ static void print_remarks(const select_report *r)
                            facts.unscored);
         if (x->remark)
             x->remark(px_select_prepared(r->select, i), &text);
-        print_lines(x->id, px_text_get(&text));
+        cli_print_remarks(x->id, px_text_get(&text), json);
         px_text_done(&text);
     }
 }
@@ -171,7 +160,7 @@ void select_print(const select_report *r)
     for (size_t i = 0; !r->files && i < px_select_count(r->select); i++)
         print_ranking(r, i);
     printf("\n");
-    print_remarks(r);
+    print_remarks(r, /* json= */ false);
     printf("%.2f s in all\n", r->seconds);
 }
 
@@ -274,4 +263,5 @@ void select_json(const select_report *r, px_json *json)
     for (size_t i = 0; i < px_select_count(r->select); i++)
         json_selector(r, i, json);
     px_json_end(json);
+    print_remarks(r, /* json= */ true);
 }

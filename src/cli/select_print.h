@@ -2,7 +2,7 @@
 #ifndef PLEXOR_CLI_SELECT_PRINT_H
 #define PLEXOR_CLI_SELECT_PRINT_H
 
-#include "cli/cli_net.h"
+#include "cli/cli_cover.h"
 
 #include <plexor/select.h>
 

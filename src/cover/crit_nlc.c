@@ -4,7 +4,7 @@
  * (1 / m^2) sum_ij |S_ij|, S the population covariance of the layer's m neurons over all inputs:
  * channel means before normalisation and activation. Not a share; it can shrink as inputs come.
  * `norm=sum` leaves out the division (NSGen's code), `start=1` counts one input at zero before the
- * first, which is what NLC's code amounts to. crit_nlc_guided.c is the form for fuzzing.
+ * first. crit_nlc_guided.c is the form for fuzzing.
  */
 #include "cover/nlc.h"
 
@@ -30,7 +30,7 @@ const px_param pxi_nlc_settings[PXI_NLC_SETTINGS] = {
                        .least = 0,
                        .most = 1,
                        .integer = true,
-                       .help = "inputs at zero that count before the first (1: code of NLC)"},
+                       .help = "inputs at zero that count before the first"},
 };
 
 px_status pxi_nlc_prepare(const px_criterion_request *request, void **out, px_error *err)

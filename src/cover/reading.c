@@ -18,9 +18,17 @@ px_status pxi_extractors_add(pxi_extractors *list, const px_model *model,
     neurons.neurons = reading->neurons;
     if (reading->choose)
         reading->choose(reading->settings, &neurons);
+    const px_neurons chosen = neurons.neurons;
     if (wish->neurons && strcmp(wish->neurons, "deepxplore") == 0 && !wish->layers)
         neurons.layers = NULL; /* that convention has layers of its own */
     PX_TRY(px_probe_options_parse(&neurons, wish->layers, wish->tap, wish->neurons, err));
+    /* a variant that is nothing but its neurons is another one with others */
+    if ((chosen == PX_VIEW_CHAN_SCALED || chosen == PX_VIEW_CHAN_RESCALED) &&
+        neurons.neurons != chosen)
+        return px_fail(err, PX_E_USAGE,
+                       "reads neurons '%s' with this variant, but '%.40s' are asked for; leave "
+                       "--neurons out, or choose variant=raw",
+                       px_neurons_name(chosen), wish->neurons);
     if (wish->feed) {
         neurons.feeds = wish->feed;
         neurons.feed_count = 1;

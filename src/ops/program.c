@@ -15,6 +15,9 @@ static const size_t program_fold_bytes = (size_t)64 << 20;
 static const int64_t program_fold_flops = (int64_t)1 << 28;
 enum { PROGRAM_FOLD_FACTOR = 4 };
 
+/* What one tensor of a micro-batch may take, checked before there is memory for any. */
+static const int64_t program_tensor_bytes = (int64_t)2 << 30;
+
 /* An interpreter cannot leave anything, and runs what it was given to run. */
 static const size_t program_interpret_bytes = (size_t)1 << 30;
 
@@ -198,6 +201,15 @@ static px_status program_add_node(program_builder *b, int n, px_error *err)
             if (px_shape_check(&ctx.out[i].shape, err) != PX_OK)
                 return px_fail_in(err, err ? err->status : PX_E_INPUT, "node '%.100s' (%.60s)",
                                   node->name, node->type);
+            const int64_t size = (int64_t)px_dtype_size(ctx.out[i].dtype);
+            if (size > 0 && px_shape_count(&ctx.out[i].shape) > program_tensor_bytes / size) {
+                char text[PX_SHAPE_TEXT];
+                return pxi_op_fail(
+                    &ctx, err, PX_E_UNSUPPORTED,
+                    "its output is %s, more than the %lld MiB that a tensor may have",
+                    px_shape_text(&ctx.out[i].shape, text),
+                    (long long)(program_tensor_bytes >> 20));
+            }
         }
 
     if (constant || op->shape_only) {

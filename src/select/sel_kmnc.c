@@ -15,10 +15,11 @@
 
 enum { KMNC_K, KMNC_VARIANT, KMNC_ELEMENTS, KMNC_S, KMNC_GUIDED };
 enum { KMNC_SECTIONS, KMNC_NBC, KMNC_SNAC };
-enum { KMNC_CHUNK = 512 }; /* neurons whose sections lie on the stack at a time */
+enum { KMNC_CANONICAL, KMNC_GE = 5 }; /* what is between them is a pxi_section_rule of sections */
+enum { KMNC_CHUNK = 512 };            /* neurons whose sections lie on the stack at a time */
 
-static const char *const kmnc_variants[] = {"canonical",  "ceil",     "half-open",
-                                            "upper-open", "digitize", NULL};
+static const char *const kmnc_variants[] = {"canonical", "ceil", "half-open", "upper-open",
+                                            "digitize",  "ge",   NULL};
 static const char *const kmnc_elements[] = {"kmnc", "nbc", "snac", NULL};
 
 static const px_param kmnc_settings[] = {
@@ -30,7 +31,9 @@ static const px_param kmnc_settings[] = {
                 .help = "sections per neuron"},
     [KMNC_VARIANT] = {.name = "variant",
                       .choices = kmnc_variants,
-                      .help = "where sections end, as for the criterion kmnc"},
+                      .help = "where sections end, as for the criterion kmnc; for nbc and snac "
+                              "canonical, or ge: the end of the range is in the corner already "
+                              "(dnn-tip)"},
     [KMNC_ELEMENTS] = {.name = "elements",
                        .choices = kmnc_elements,
                        .help = "nbc: the corners above and below the range; snac: above it"},
@@ -73,7 +76,15 @@ static px_status kmnc_elements_new(kmnc *p, const px_selector_request *request,
 {
     const double *set = request->settings;
     const int elements = (int)set[KMNC_ELEMENTS];
+    const int variant = (int)set[KMNC_VARIANT];
     const px_extractor *extractor = request->extractor;
+    if (elements == KMNC_SECTIONS && variant == KMNC_GE)
+        return px_fail(err, PX_E_USAGE,
+                       "has variant=ge for corners alone: with elements=nbc or elements=snac");
+    if (elements != KMNC_SECTIONS && variant != KMNC_CANONICAL && variant != KMNC_GE)
+        return px_fail(err, PX_E_USAGE,
+                       "has variant=%s for sections alone: with elements=%s it is canonical or ge",
+                       kmnc_variants[variant], kmnc_elements[elements]);
     if (elements == KMNC_SECTIONS) {
         PX_TRY(pxi_sections_new(extractor, ranges, (int32_t)set[KMNC_K],
                                 (pxi_section_rule)set[KMNC_VARIANT], /* exclude_dead= */ false,
@@ -82,7 +93,8 @@ static px_status kmnc_elements_new(kmnc *p, const px_selector_request *request,
                                        (int32_t)p->sections->plan.per_neuron, 1, err);
     }
     const double corner[PXI_CORNER_SETTINGS] = {
-        [PXI_CORNER_S] = set[KMNC_S], [PXI_CORNER_VARIANT] = PXI_CORNER_STRICT};
+        [PXI_CORNER_S] = set[KMNC_S],
+        [PXI_CORNER_VARIANT] = variant == KMNC_GE ? PXI_CORNER_GE : PXI_CORNER_STRICT};
     PX_TRY(
         pxi_corners_new("kmnc", extractor, ranges, corner, elements == KMNC_NBC, &p->corners, err));
     return pxi_cover_rows_bits(&p->guided.rows, "kmnc", request->count,

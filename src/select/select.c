@@ -128,9 +128,23 @@ static px_status select_add(px_select *s, const px_selector *selector, bool name
     return px_fail(err, status, "selector '%s': %.400s", selector->id, why.message);
 }
 
+/* Criteria that selectors of another name have as a setting. */
+static const struct {
+    const char *id, *instead;
+} select_known_as[] = {
+    {"nc", "nac"},
+    {"nbc", "kmnc with --set kmnc.elements=nbc"},
+    {"snac", "kmnc with --set kmnc.elements=snac"},
+    {"tknc", "nac with --set nac.elements=tknc"},
+};
+
 static px_status select_unknown(const char *id, px_error *err)
 {
     px_text names = {0};
+    for (size_t i = 0; i < PX_LEN(select_known_as); i++)
+        if (strcmp(select_known_as[i].id, id) == 0)
+            return px_fail(err, PX_E_USAGE, "there is no selector '%s'; it is %s", id,
+                           select_known_as[i].instead);
     for (size_t i = 0; i < px_selector_count(); i++)
         px_text_format(&names, "%s%s", i ? ", " : "", px_selector_get(i)->id);
     const px_status status = px_fail(err, PX_E_USAGE, "there is no selector '%.60s'; there are %s",

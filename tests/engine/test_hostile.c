@@ -36,6 +36,13 @@ static int huge_expand(net *n)
     return net_add(n, "Expand", "", IN(V(n->x), V(net_tensor(n, PX_INT64, "3", extent))));
 }
 
+/* Within what memory can be addressed, but not within what a tensor may have. */
+static int large_expand(net *n)
+{
+    const int64_t extent[] = {1, 1 << 20, 28, 28};
+    return net_add(n, "Expand", "", IN(V(n->x), V(net_tensor(n, PX_INT64, "4", extent))));
+}
+
 static int huge_pads(net *n)
 {
     return net_add(n, "Conv", "pads=1000000,1000000,1000000,1000000",
@@ -117,6 +124,8 @@ static const struct {
     {"sums of sizes", "1,1073741824,536870912", huge_sum, PX_E_UNSUPPORTED, "MiB"},
     {"constant of 2^40", "1,1", huge_constant, PX_E_UNSUPPORTED, "ConstantOfShape"},
     {"expand to 2^40", "1,1,1", huge_expand, PX_E_UNSUPPORTED, "Expand"},
+    {"expand to 3 GiB", "1,1,28,28", large_expand, PX_E_UNSUPPORTED,
+     "[1,1048576,28,28], more than the 2048 MiB"},
     {"pads of a million", "1,3,8,8", huge_pads, PX_E_UNSUPPORTED, "Conv"},
     {"add", "1,4", conflicting_add, PX_E_MISMATCH, "broadcast"},
     {"conv channels", "1,3,8,8", conflicting_conv, PX_E_MISMATCH, "Conv"},
