@@ -71,7 +71,14 @@ static void test_watched_neurons(void **state)
     const px_synthesis_list list = {.neurons = a11_neurons, .count = 2, .seeded = 1};
     const int64_t input = 0;
     scene s = dense_scene("post", a11_x, a11_y, 1, NULL);
-    const px_synthesis_job job = {s.model, s.probe, s.set, &s.pre, &list, 1, &input, NULL, 1};
+    const px_synthesis_job job = {.model = s.model,
+                                  .probe = s.probe,
+                                  .set = s.set,
+                                  .pre = &s.pre,
+                                  .lists = &list,
+                                  .list_count = 1,
+                                  .inputs = &input,
+                                  .count = 1};
     const px_synthesis_options options = px_synthesis_options_default();
     px_synthesis *made = synthesize_well(&job, &options);
     const px_synthesis_row *row = px_synthesis_rows(made);
@@ -265,7 +272,14 @@ static void test_bad_inputs(void **state)
     const int64_t input = 0;
     for (size_t i = 0; i < PX_LEN(bad); i++) {
         scene s = dense_scene("post", &bad[i].x, a11_y, 1, bad[i].spoil);
-        const px_synthesis_job job = {s.model, s.probe, s.set, &s.pre, &list, 1, &input, NULL, 1};
+        const px_synthesis_job job = {.model = s.model,
+                                      .probe = s.probe,
+                                      .set = s.set,
+                                      .pre = &s.pre,
+                                      .lists = &list,
+                                      .list_count = 1,
+                                      .inputs = &input,
+                                      .count = 1};
         const px_synthesis_options options = px_synthesis_options_default();
         px_synthesis *made = NULL;
         px_error err = {0};

@@ -410,7 +410,7 @@ static void test_resnet(void **state)
     const px_graph *graph = px_model_graph(model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     check(px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
-                             input, NULL, "imagenet", "imagenet", NULL, &err),
+                             input, &(px_preprocess_options){.preprocess = "imagenet"}, &err),
           &err, "preprocessing");
     check(px_dataset_open_for(&pre, input, data_path, &data, &set, &err), &err, "data");
     const px_shape sample = px_dataset_shape(set);
