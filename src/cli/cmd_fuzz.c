@@ -2,13 +2,15 @@
 #include "cli/fuzz_guide.h"
 #include "cli/fuzz_screen.h"
 #include "cli/fuzz_summary.h"
+#include "cli/modes_print.h"
 
+#include <math.h>
 #include <plexor/fuzz.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUZZ_RIVALS = 2, FUZZ_SHORTS = 4 };
+enum { FUZZ_RIVALS = 2, FUZZ_SHORTS = 4, FUZZ_MODES = 5 };
 
 typedef struct fuzz_args {
     cli_data data;
@@ -21,6 +23,7 @@ typedef struct fuzz_args {
     const char *rivals[FUZZ_RIVALS];
     const char *folder, *time, *energy, *alpha, *beta, *optimizer;
     bool resume, fresh;
+    px_closeness least;
     int64_t seeds, polluted_class;
     px_fuzz_limits limits;
     cli_output output;
@@ -44,8 +47,11 @@ typedef struct fuzz_job {
     px_text command;
     fuzz_screen *screen;
     px_fuzz_report report;
+    double before_s; /* of earlier runs */
     px_campaign_counts counts;
     px_error_counts errors;
+    px_mode *modes;
+    size_t mode_count;
 } fuzz_job;
 
 /* --- settings ------------------------------------------------------------------------------------
@@ -174,6 +180,7 @@ static px_status fuzz_start(const fuzz_args *a, fuzz_job *job, px_error *err)
     options.settings = a->engine_texts;
     options.setting_count = a->engine_count;
     options.seeds = a->seeds;
+    options.least = a->least;
     options.polluted_class = a->polluted_class;
     options.store_float = a->store && strcmp(a->store, "float") == 0;
     options.seed = (uint64_t)a->data.seed;
@@ -211,11 +218,18 @@ static const char *fuzz_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static px_status fuzz_work(const fuzz_args *a, const char *path, fuzz_job *job, px_error *err)
+static px_status fuzz_work(const cli_command *self, const fuzz_args *a, const char *path,
+                           fuzz_job *job, px_error *err)
 {
     if (cli_interrupted())
         return px_fail(err, PX_E_CANCELLED, "cancelled before the first turn");
     cli_end_in_order(); /* a turn that was begun is finished */
+    job->before_s = px_fuzz_report_get(job->fuzz).run_s;
+    if (a->resume && a->limits.seconds > 0.0)
+        cli_note(self,
+                 "--time %s is of the whole campaign: it ran for %.3g s before, so that %.3g s "
+                 "are left",
+                 a->time, job->before_s, fmax(0.0, a->limits.seconds - job->before_s));
     job->screen = fuzz_screen_open(fuzz_base_name(path), (int)a->workers.threads);
     px_status status = px_fuzz_run(job->fuzz, &a->limits, err);
     fuzz_screen_close(job->screen);
@@ -224,6 +238,7 @@ static px_status fuzz_work(const fuzz_args *a, const char *path, fuzz_job *job, 
     job->report = px_fuzz_report_get(job->fuzz);
     PX_TRY(status);
     PX_TRY(px_campaign_count(job->campaign, &job->counts, err));
+    PX_TRY(px_campaign_modes(job->campaign, &job->modes, &job->mode_count, err));
     return px_campaign_count_errors(job->campaign, -1, &job->errors, err);
 }
 
@@ -239,6 +254,7 @@ static void fuzz_close(fuzz_job *job)
         px_model_free(job->rivals[i]);
     px_model_free(job->model);
     px_campaign_close(job->campaign);
+    free(job->modes);
     px_text_done(&job->command);
 }
 
@@ -246,7 +262,8 @@ static int fuzz_print(const cli_command *self, const fuzz_args *a, const fuzz_jo
                       char **argv)
 {
     if (!a->output.json) {
-        fuzz_summary_print(&job->report, &job->counts, &job->errors);
+        fuzz_summary_print(&job->report, job->before_s, &job->counts, &job->errors);
+        modes_print(job->modes, job->mode_count, FUZZ_MODES);
         return CLI_DONE;
     }
     px_json json = {0};
@@ -254,8 +271,32 @@ static int fuzz_print(const cli_command *self, const fuzz_args *a, const fuzz_jo
     cli_json_origin(&json, job->model, job->inputs.set, argc, argv);
     px_json_string(&json, "campaign", a->folder);
     fuzz_summary_json(&job->report, &job->counts, &job->errors, &json);
+    px_json_real(&json, "seconds_before", job->before_s);
+    px_error err = {0};
+    if (px_modes_json(job->modes, job->mode_count, &json, &err) != PX_OK)
+        return cli_fail(self, &err);
     px_json_end(&json);
     return cli_print_json(self, &json);
+}
+
+/* A campaign is gone on with as it was begun: that command is what is missing. */
+static int fuzz_not_all(const cli_command *self, const fuzz_args *a, const char *path)
+{
+    px_error err = {0};
+    px_campaign *campaign = NULL;
+    char *command = NULL;
+    px_status status = px_campaign_open(a->folder, PX_CAMPAIGN_READ, &campaign, &err);
+    if (status == PX_OK)
+        status = px_campaign_get(campaign, "command", &command, &err);
+    const int rc = status != PX_OK ? cli_fail(self, &err)
+                                   : cli_usage_error(self, "%s missing; '%s' was begun with: %s",
+                                                     path           ? "--data is"
+                                                     : a->data.spec ? "MODEL is"
+                                                                    : "MODEL and --data are",
+                                                     a->folder, command ? command : "(unknown)");
+    free(command);
+    px_campaign_close(campaign);
+    return rc;
 }
 
 static int fuzz_run(const cli_command *self, int argc, char **argv)
@@ -293,6 +334,11 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
                    "of engine deepsensor: pso, random or ga; --set optimizer=NAME"),
         CLI_STRING(0, "preset", &a.preset, "PAPER",
                    "settings of a paper for the guide; see 'plexor list presets'"),
+        CLI_REAL(0, "min-similarity", &a.least.similarity, "X", 0, 1,
+                 "failing inputs less similar to their originals, what moved being undone, are "
+                 "counted as rejected and dropped; 0.6 is what counts as close"),
+        CLI_REAL(0, "min-inside", &a.least.inside, "X", 0, 1,
+                 "the same for those with less of the object left in the frame; 0.8 is close"),
         CLI_INT(0, "seeds", &a.seeds, "N", 0, 1e9,
                 "start from so many inputs, of every class as many, that the network gets right; "
                 "0: from all of those"),
@@ -320,9 +366,14 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_OUTPUT_OPTIONS(&a.output),
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
+    const int stop = cli_parse(self, argc, argv, options, &path, 0, 1);
     if (stop != CLI_GO)
         return stop;
+    if (a.resume && a.folder && (!path || !a.data.spec))
+        return fuzz_not_all(self, &a, path);
+    if (!path)
+        return cli_usage_error(self, "MODEL is missing; usage: plexor %s %s", self->name,
+                               self->usage);
     if (!cli_require(self, "data", a.data.spec) || !cli_require(self, "output", a.folder))
         return CLI_BAD_INPUT;
     if (a.resume && a.fresh)
@@ -342,7 +393,7 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
     cli_catch_signals();
     px_status status = fuzz_open(self, &a, path, &job, &err);
     if (status == PX_OK)
-        status = fuzz_work(&a, path, &job, &err);
+        status = fuzz_work(self, &a, path, &job, &err);
     const int rc = status == PX_OK ? fuzz_print(self, &a, &job, argc, argv) : cli_fail(self, &err);
     fuzz_close(&job);
     return rc;
@@ -353,7 +404,8 @@ const cli_command cli_command_fuzz = {
     .usage = "MODEL --data SPEC -o CAMPAIGN [--guide CRITERION] [options]",
     .help = "make inputs that a network gets wrong, in a campaign that cannot be lost",
     .details =
-        "Inputs that the network gets right are changed in ways that leave their meaning alone; "
+        "Inputs that the network gets right are changed in ways that are meant to leave their "
+        "meaning alone, and how near each failure is to its original is measured; "
         "what raises coverage is kept and changed further, what the network gets wrong is a fault. "
         "Everything goes into a folder with a database and is committed before it is counted: "
         "after kill -9 or a full disk --resume goes on. The same seed and number of turns give the "

@@ -1,11 +1,14 @@
 /* src/cli/cmd_status.c - plexor status CAMPAIGN: what a campaign has found, also while it runs */
 #include "cli/cli.h"
 #include "cli/error_lines.h"
+#include "cli/modes_print.h"
 
 #include <math.h>
 #include <plexor/store.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { STATUS_MODES = 10 }; /* that are printed; --json has all */
 
 typedef struct status_curve { /* of one criterion */
     const char *name;
@@ -74,6 +77,14 @@ static void status_print(px_campaign *campaign, const px_campaign_counts *counts
     snprintf(text, sizeof text, "%s (%s unique)", cli_number(counts->faults, a),
              cli_number(counts->unique_faults, b));
     status_line(table, "faults", text);
+    if (counts->measured == counts->faults)
+        snprintf(text, sizeof text, "%s of them to their originals",
+                 cli_number(counts->close_faults, a));
+    else
+        snprintf(text, sizeof text,
+                 "not known of %s: an older plexor wrote them, --resume measures",
+                 cli_number(counts->faults - counts->measured, a));
+    status_line(table, "close", text);
     snprintf(text, sizeof text, "%s pairs of classes, %s classes predicted",
              cli_number(counts->fault_types, a), cli_number(counts->classes, b));
     status_line(table, "fault types", text);
@@ -110,6 +121,8 @@ static void status_json(px_campaign *campaign, const px_campaign_counts *counts,
     px_json_int(json, "outputs", counts->outputs);
     px_json_int(json, "faults", counts->faults);
     px_json_int(json, "unique_faults", counts->unique_faults);
+    px_json_real(json, "close_faults",
+                 counts->measured == counts->faults ? (double)counts->close_faults : (double)NAN);
     px_json_int(json, "fault_types", counts->fault_types);
     px_json_real(json, "rft", counts->rft);
     px_json_real(json, "fre", counts->fre);
@@ -164,23 +177,30 @@ static int status_run(const cli_command *self, int argc, char **argv)
     px_campaign_counts counts = {0};
     px_error_counts errors = {0};
     status_curve *curves = NULL;
+    px_mode *modes = NULL;
+    size_t mode_count = 0;
     char **names = NULL;
     int count = 0, rc = CLI_DONE;
     px_status status = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
     if (status == PX_OK)
         status = status_read(campaign, check, polluted_class, &counts, &errors, &names, &count,
                              &curves, &err);
+    if (status == PX_OK)
+        status = px_campaign_modes(campaign, &modes, &mode_count, &err);
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
     } else if (output.json) {
         px_json json = {0};
         cli_json_open(&json);
         status_json(campaign, &counts, &errors, curves, count, px_campaign_writer(campaign), &json);
+        status = px_modes_json(modes, mode_count, &json, &err);
         px_json_end(&json);
-        rc = cli_print_json(self, &json);
+        rc = status == PX_OK ? cli_print_json(self, &json) : cli_fail(self, &err);
     } else {
         status_print(campaign, &counts, &errors, curves, count, px_campaign_writer(campaign));
+        modes_print(modes, mode_count, STATUS_MODES);
     }
+    free(modes);
     free(curves);
     px_class_names_free(names, count);
     px_campaign_close(campaign);

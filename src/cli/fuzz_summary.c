@@ -30,13 +30,16 @@ static void summary_real(cli_table *table, const char *what, double value, const
     summary_line(table, what, number, remark);
 }
 
-void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *counts,
-                        const px_error_counts *errors)
+void fuzz_summary_print(const px_fuzz_report *report, double before_s,
+                        const px_campaign_counts *counts, const px_error_counts *errors)
 {
     char words[160], a[FUZZ_FIGURE], b[FUZZ_FIGURE];
     error_line lines[ERROR_LINES_MOST];
     cli_table *table = cli_table_new("lrl");
     snprintf(words, sizeof words, "stopped: %.100s", report->stopped ? report->stopped : "not yet");
+    if (before_s > 0)
+        snprintf(words + strlen(words), sizeof words - strlen(words), " in all, %.3g s before",
+                 before_s);
     summary_line(table, "run time", fuzz_time_short(report->run_s, b), words);
     snprintf(words, sizeof words, "%s/s", fuzz_rate(report->executions_per_s, a));
     summary_count(table, "executions", report->executions, words);
@@ -48,6 +51,9 @@ void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *
     snprintf(words, sizeof words, "%s unique, %s types", cli_number(counts->unique_faults, a),
              cli_number(counts->fault_types, b));
     summary_count(table, "faults", counts->faults, words);
+    summary_count(table, "close", counts->close_faults, "faults close to their originals");
+    if (report->rejected > 0)
+        summary_count(table, "rejected", report->rejected, "too far from their originals");
     summary_real(table, "RFT", counts->rft, "%.3f", "faults / outputs");
     summary_real(table, "FRE", counts->fre, "%.3g", "seconds / fault");
     snprintf(words, sizeof words, "of %s, that faults are predicted as",
@@ -95,6 +101,8 @@ void fuzz_summary_json(const px_fuzz_report *report, const px_campaign_counts *c
     px_json_int(json, "outputs", counts->outputs);
     px_json_int(json, "faults", counts->faults);
     px_json_int(json, "unique_faults", counts->unique_faults);
+    px_json_int(json, "close_faults", counts->close_faults);
+    px_json_int(json, "rejected", report->rejected);
     px_json_int(json, "fault_types", counts->fault_types);
     px_json_real(json, "rft", counts->rft);
     px_json_real(json, "fre", counts->fre);

@@ -6,9 +6,9 @@
 #include <plexor/json.h>
 
 /* A table on stdout: #Faults, RFT, FRE, #Classes, OI, errors as paper 003 counts them, and
- * coverage beside what the seeds had. */
-void fuzz_summary_print(const px_fuzz_report *report, const px_campaign_counts *counts,
-                        const px_error_counts *errors);
+ * coverage beside what the seeds had. `before_s`: seconds of earlier runs. */
+void fuzz_summary_print(const px_fuzz_report *report, double before_s,
+                        const px_campaign_counts *counts, const px_error_counts *errors);
 /* The same as keys of the object that is open. */
 void fuzz_summary_json(const px_fuzz_report *report, const px_campaign_counts *counts,
                        const px_error_counts *errors, px_json *json);

@@ -25,6 +25,7 @@ typedef struct campaign_source {
     pthread_mutex_t lock; /* of `campaign`, which reading uses */
     campaign_item *items;
     size_t capacity;
+    const char **class_names; /* borrowed from the campaign */
 } campaign_source;
 
 /* The first is what is taken where none is named. */
@@ -69,11 +70,26 @@ static void source_free(pxi_source *source)
     px_campaign_close(self->campaign);
     pthread_mutex_destroy(&self->lock);
     free(self->items);
+    free(self->class_names);
     free(self);
 }
 
 static const pxi_source_type campaign_source_type = {
     .values = source_values, .label = source_label, .name = source_name, .free = source_free};
+
+/* All of them or none. */
+static px_status source_classes(campaign_source *self, int classes, px_error *err)
+{
+    self->class_names =
+        pxi_calloc((size_t)PX_MAX(classes, self->base.class_count) + 1, sizeof *self->class_names);
+    if (!self->class_names)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (int c = 0; c < self->base.class_count; c++)
+        if (!(self->class_names[c] = px_campaign_class_name(self->campaign, c)))
+            return PX_OK;
+    self->base.class_names = self->base.class_count ? self->class_names : NULL;
+    return PX_OK;
+}
 
 static px_status source_list(campaign_source *self, unsigned kinds, px_error *err)
 {
@@ -96,6 +112,7 @@ static px_status source_list(campaign_source *self, unsigned kinds, px_error *er
     px_campaign_identity identity = {0};
     px_campaign_identity_get(self->campaign, &identity);
     self->base.class_count = (int)PX_MAX((int64_t)identity.classes, most + 1);
+    PX_TRY(source_classes(self, identity.classes, err));
     self->base.shape = identity.shape;
     self->base.is_8bit = identity.dtype == PX_UINT8;
     return PX_OK;
