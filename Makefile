@@ -19,7 +19,7 @@ ninja_flags = $(if $(JOBS),-j$(JOBS))
 test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
 sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' ':!tests/*/*_golden.h' # written by scripts
 
-.PHONY: all help setup build demo test bench install dist deb format lint asan tsan fuzz clean
+.PHONY: all help setup build demo test test-long bench install dist deb format lint asan tsan fuzz clean
 
 all: build
 
@@ -46,8 +46,12 @@ test: ## build and run every test
 	@scripts/setup page
 	@test ! -f $(BUILD)/build.ninja -o -f $(BUILD)/.with-tests || meson setup --wipe $(BUILD)
 	@$(MAKE) --no-print-directory build && touch $(BUILD)/.with-tests
-	@meson test -C $(BUILD) $(test_flags); status=$$?; \
+	@meson test -C $(BUILD) $(test_flags) --no-suite long; status=$$?; \
 	    scripts/count-tests $(BUILD) && exit $$status
+
+# Every call and allocation of every command that writes fails in turn: an hour or two.
+test-long: build ## the tests that take long
+	@meson test -C $(BUILD) $(test_flags) --suite long --no-rebuild
 
 bench: build ## throughput of the engine and of training, beside peers where they are installed
 	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild
