@@ -7,7 +7,6 @@
  * was to be read or written. Only regular files are counted where a descriptor is given: a terminal
  * or a pipe is none of the program's results.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,6 @@
  * Allocations are counted that are asked for by the program, libplexor and SQLite: those of other
  * libraries are not plexor's to survive. FAULT_ONWARDS and FAULT_LOG as in fault_calls.c.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
