@@ -44,8 +44,7 @@ typedef struct px_doctor_options { /* borrowed while px_doctor_new() runs */
     const px_dataset *set;
     const px_preprocess *pre;          /* as px_dataset_open_for() left it */
     const px_predictions *predictions; /* of all of the set; NULL: they are made, of a sample */
-    const px_dataset *train; /* training data, to look for inputs that are in both; NULL */
-    bool quick;    /* only what costs little beside an evaluation: not duplicates, not every file */
+    bool quick;                        /* beside an evaluation: without what is only good to know */
     bool failures; /* the data are failures of some network: accuracy says nothing of preprocessing
                     */
     int threads;   /* <= 0: one per core */

@@ -7,6 +7,7 @@
     X(info)             \
     X(eval)             \
     X(predict)          \
+    X(doctor)           \
     X(run)              \
     X(grad)             \
     X(trace)            \
