@@ -125,10 +125,8 @@ static px_status recording_decode(const pxi_picture_source *files, int64_t index
     const char *path = files->items[index].path;
     pxi_bytes bytes = {0};
     pxi_tree_text(files->tree, path, name);
-    PX_TRY(pxi_tree_bytes_at(files->tree, path, &bytes, err));
-    px_status status = pxi_bytes_load(&bytes, PXI_AUDIO_FILE_MAX, name, err);
-    if (status == PX_OK)
-        status = pxi_audio_decode(&bytes, name, out, err);
+    PX_TRY(pxi_tree_load(files->tree, path, PXI_AUDIO_FILE_MAX, &bytes, err));
+    const px_status status = pxi_audio_decode(&bytes, name, out, err);
     pxi_bytes_done(&bytes);
     return status;
 }

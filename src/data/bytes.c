@@ -1,6 +1,7 @@
 /* src/data/bytes.c - random access to the bytes of a file, wherever they are */
 #include "data/bytes.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <assert.h>
@@ -18,7 +19,8 @@ px_status pxi_bytes_open_at(pxi_bytes *out, int folder, const char *path, const 
     /* O_NONBLOCK: opening a pipe must not wait for a writer. */
     const int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", name, strerror(errno));
+        return px_fail(err, pxi_errno_status(errno), "'%s': cannot be opened: %s", name,
+                       strerror(errno));
     struct stat info;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);
@@ -85,11 +87,17 @@ static void bytes_replace(pxi_bytes *bytes, uint8_t *owned, uint64_t size)
     *bytes = (pxi_bytes){.data = owned, .owned = owned, .size = size};
 }
 
+px_status pxi_bytes_check_size(uint64_t size, uint64_t cap, const char *name, px_error *err)
+{
+    if (size > cap)
+        return px_fail(err, PX_E_INPUT, "'%s': %llu bytes, more than the %llu that are accepted",
+                       name, (unsigned long long)size, (unsigned long long)cap);
+    return PX_OK;
+}
+
 px_status pxi_bytes_load(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err)
 {
-    if (bytes->size > cap)
-        return px_fail(err, PX_E_INPUT, "'%s': %llu bytes, more than the %llu that are accepted",
-                       name, (unsigned long long)bytes->size, (unsigned long long)cap);
+    PX_TRY(pxi_bytes_check_size(bytes->size, cap, name, err));
     if (!bytes->in_file)
         return PX_OK;
     uint8_t *memory = pxi_calloc((size_t)bytes->size, 1);
@@ -228,13 +236,56 @@ done:
     return status;
 }
 
-px_status pxi_bytes_gunzip(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err)
+static px_status bytes_is_gzip(const pxi_bytes *bytes, bool *out, const char *name, px_error *err)
 {
-    uint8_t magic[2] = {0}, tail[4] = {0};
+    uint8_t magic[2] = {0};
+    *out = false;
     if (bytes->size < 18)
         return PX_OK;
     PX_TRY(pxi_bytes_read(bytes, 0, magic, sizeof magic, name, err));
-    if (magic[0] != 0x1f || magic[1] != 0x8b)
+    *out = magic[0] == 0x1f && magic[1] == 0x8b;
+    return PX_OK;
+}
+
+px_status pxi_bytes_peek(const pxi_bytes *bytes, uint8_t *to, size_t size, size_t *got,
+                         const char *name, px_error *err)
+{
+    bool packed = false;
+    PX_TRY(bytes_is_gzip(bytes, &packed, name, err));
+    if (!packed) {
+        *got = (size_t)PX_MIN(bytes->size, (uint64_t)size);
+        return pxi_bytes_read(bytes, 0, to, *got, name, err);
+    }
+    z_stream stream = {.next_out = to, .avail_out = (uInt)size};
+    bytes_feed *feed = pxi_calloc(1, sizeof *feed);
+    if (!feed)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    feed->bytes = bytes;
+    feed->name = name;
+    int code = inflateInit2(&stream, 15 + 16);
+    px_status status = code == Z_OK ? PX_OK : inflate_fail(feed, code, err);
+    while (status == PX_OK && code == Z_OK && stream.avail_out) {
+        if (stream.avail_in == 0 && feed->offset == bytes->size)
+            break; /* ends early: whoever unpacks all of it says so */
+        if (stream.avail_in == 0)
+            status = feed_more(feed, &stream, err);
+        if (status == PX_OK)
+            code = inflate(&stream, Z_NO_FLUSH);
+    }
+    if (status == PX_OK && code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+        status = inflate_fail(feed, code, err);
+    *got = size - stream.avail_out;
+    inflateEnd(&stream);
+    free(feed);
+    return status;
+}
+
+px_status pxi_bytes_gunzip(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err)
+{
+    uint8_t tail[4] = {0};
+    bool packed = false;
+    PX_TRY(bytes_is_gzip(bytes, &packed, name, err));
+    if (!packed)
         return PX_OK;
     PX_TRY(pxi_bytes_read(bytes, bytes->size - 4, tail, sizeof tail, name, err));
     /* The trailer says how much will come out: believed as far as deflate could do it. */

@@ -33,11 +33,17 @@ pxi_bytes pxi_bytes_slice(const pxi_bytes *bytes, uint64_t offset, uint64_t size
 /* Fails when the range is not inside or the file has shrunk. */
 px_status pxi_bytes_read(const pxi_bytes *bytes, uint64_t offset, void *to, size_t size,
                          const char *name, px_error *err);
+/* PX_E_INPUT where a file says that it is larger than what is accepted. */
+px_status pxi_bytes_check_size(uint64_t size, uint64_t cap, const char *name, px_error *err);
 /* Brings everything into memory; refuses more than `cap` bytes. */
 px_status pxi_bytes_load(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err);
 const uint8_t *pxi_bytes_data(const pxi_bytes *bytes); /* after pxi_bytes_load() */
 /* Makes borrowed bytes independent of what they were borrowed from. */
 px_status pxi_bytes_detach(pxi_bytes *bytes, const char *name, px_error *err);
+/* The first bytes of what is in gzip data, or of anything else as it is; *got may be less than
+ * `size`. Nothing else is unpacked. */
+px_status pxi_bytes_peek(const pxi_bytes *bytes, uint8_t *to, size_t size, size_t *got,
+                         const char *name, px_error *err);
 /* Replaces gzip data by what is in it; leaves anything else alone. */
 px_status pxi_bytes_gunzip(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err);
 /* Raw deflate data that must unpack to exactly `size` bytes. */

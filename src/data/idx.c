@@ -26,8 +26,8 @@ static const struct {
 static px_status idx_header(const pxi_bytes *bytes, const char *name, pxi_npy *out, px_error *err)
 {
     uint8_t head[4 + 4 * PX_MAX_RANK] = {0};
-    const size_t size = (size_t)PX_MIN(bytes->size, (uint64_t)sizeof head);
-    PX_TRY(pxi_bytes_read(bytes, 0, head, size, name, err));
+    size_t size = 0;
+    PX_TRY(pxi_bytes_peek(bytes, head, sizeof head, &size, name, err));
     pxi_npy npy = {.dtype = PX_NONE};
     for (size_t i = 0; i < PX_LEN(idx_types); i++)
         if (head[2] == idx_types[i].code) {
@@ -52,15 +52,40 @@ static px_status idx_header(const pxi_bytes *bytes, const char *name, pxi_npy *o
     }
     if (px_shape_check(&npy.shape, err) != PX_OK)
         return px_fail_in(err, PX_E_INPUT, "'%s'", name);
+    *out = npy;
+    return PX_OK;
+}
+
+/* Reads the header, and only then unpacks: no more than it says, and nothing where the packed bytes
+ * cannot hold that. */
+static px_status idx_unpack(pxi_bytes *bytes, const char *name, pxi_npy *out, px_error *err)
+{
+    enum { DEFLATE_MOST = 1032 }; /* bytes that come out of one */
+    char shape[PX_SHAPE_TEXT];
+    pxi_npy npy;
+    PX_TRY(idx_header(bytes, name, &npy, err));
     const uint64_t want = (uint64_t)px_shape_count(&npy.shape) * npy.item;
+    if (want / DEFLATE_MOST > bytes->size)
+        return px_fail(err, PX_E_INPUT,
+                       "'%s': truncated: %s of %s needs %llu bytes, more than its %llu can hold",
+                       name, px_shape_text(&npy.shape, shape), px_dtype_name(npy.dtype),
+                       (unsigned long long)want, (unsigned long long)bytes->size);
+    uint8_t first = 0; /* of IDX itself it is 0 */
+    PX_TRY(pxi_bytes_read(bytes, 0, &first, 1, name, err));
+    if (first != 0 && want > PXI_UNPACK_MAX)
+        return px_fail(err, PX_E_INPUT,
+                       "'%s': %s of %s needs %llu bytes, and at most %llu are unpacked; unpack it "
+                       "into a file",
+                       name, px_shape_text(&npy.shape, shape), px_dtype_name(npy.dtype),
+                       (unsigned long long)want, (unsigned long long)PXI_UNPACK_MAX);
+    if (first != 0)
+        PX_TRY(pxi_bytes_gunzip(bytes, npy.offset + want, name, err));
     const uint64_t have = bytes->size - npy.offset;
-    if (want != have) {
-        char shape[PX_SHAPE_TEXT];
+    if (want != have)
         return px_fail(err, PX_E_INPUT, "'%s': %s: %s of %s needs %llu bytes, there are %llu", name,
                        have < want ? "truncated" : "does not match its header",
                        px_shape_text(&npy.shape, shape), px_dtype_name(npy.dtype),
                        (unsigned long long)want, (unsigned long long)have);
-    }
     *out = npy;
     return PX_OK;
 }
@@ -70,9 +95,7 @@ static px_status idx_images(pxi_tree *tree, pxi_bytes *bytes, const char *name,
                             pxi_array_source **out, px_error *err)
 {
     pxi_npy npy;
-    px_status status = pxi_bytes_gunzip(bytes, PXI_UNPACK_MAX, name, err);
-    if (status == PX_OK)
-        status = idx_header(bytes, name, &npy, err);
+    px_status status = idx_unpack(bytes, name, &npy, err);
     if (status == PX_OK &&
         (npy.dtype != PX_UINT8 || (npy.shape.rank != 3 && npy.shape.rank != 4))) {
         char shape[PX_SHAPE_TEXT];
@@ -143,9 +166,7 @@ static px_status idx_labels_at(pxi_array_source *source, const char *path, px_er
     pxi_npy npy;
     pxi_tree_text(source->tree, path, name);
     PX_TRY(pxi_tree_bytes_at(source->tree, path, &bytes, err));
-    px_status status = pxi_bytes_gunzip(&bytes, PXI_UNPACK_MAX, name, err);
-    if (status == PX_OK)
-        status = idx_header(&bytes, name, &npy, err);
+    px_status status = idx_unpack(&bytes, name, &npy, err);
     if (status == PX_OK)
         status = pxi_array_source_set_labels(source, &bytes, &npy, name, err);
     pxi_bytes_done(&bytes);

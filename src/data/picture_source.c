@@ -15,10 +15,9 @@ static px_status picture_image(const pxi_source *source, int64_t index, pxi_imag
     char name[PXI_TREE_TEXT];
     pxi_bytes bytes = {0};
     pxi_tree_text(pictures->tree, path, name);
-    PX_TRY(pxi_tree_bytes_at(pictures->tree, path, &bytes, err));
-    px_status status = pxi_bytes_load(&bytes, PXI_IMAGE_FILE_MAX, name, err);
-    if (status == PX_OK)
-        status = pxi_image_decode(pxi_bytes_data(&bytes), (size_t)bytes.size, name, out, err);
+    PX_TRY(pxi_tree_load(pictures->tree, path, PXI_IMAGE_FILE_MAX, &bytes, err));
+    const px_status status =
+        pxi_image_decode(pxi_bytes_data(&bytes), (size_t)bytes.size, name, out, err);
     pxi_bytes_done(&bytes);
     return status;
 }

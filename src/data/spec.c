@@ -1,6 +1,7 @@
 /* src/data/spec.c - from what the user calls a data set to a reader of it */
 #include "data/source.h"
 
+#include "base/file.h"
 #include "base/foreign.h"
 #include "base/memory.h"
 #include "data/array_source.h"
@@ -220,7 +221,8 @@ static px_status spec_named(const char *spec, const char *mark, const char *spli
     if (!path)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     if (stat(path, &info) != 0)
-        status = px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", path, strerror(errno));
+        status = px_fail(err, pxi_errno_status(errno), "'%s': cannot be opened: %s", path,
+                         strerror(errno));
     else if (S_ISDIR(info.st_mode))
         status = pxi_tree_open_folder(path, split, &tree, err);
     else if (pxi_tree_is_archive(path))
@@ -251,7 +253,8 @@ px_status pxi_source_open(const char *spec, const char *split, pxi_source **out,
                        "fashion-mnist, noise:CxHxW)",
                        spec);
     if (stat(spec, &info) != 0)
-        return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", spec, strerror(errno));
+        return px_fail(err, pxi_errno_status(errno), "'%s': cannot be opened: %s", spec,
+                       strerror(errno));
     if (!S_ISDIR(info.st_mode))
         return spec_file(spec, split, out, err);
     bool marked;

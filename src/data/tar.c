@@ -6,6 +6,7 @@
 #include "data/tree.h"
 
 #include "base/memory.h"
+#include "data/picture_source.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -16,6 +17,25 @@ static px_status tar_fail(const pxi_tree *tree, struct archive *a, px_error *err
     const char *why = archive_error_string(a);
     return px_fail(err, PX_E_INPUT, "'%s': not a usable archive: %s", tree->name,
                    why ? why : "damaged");
+}
+
+/* Sizes that an entry states are believed before it is unpacked; the bytes are counted all the
+ * same. */
+static px_status tar_check_size(const pxi_tree *tree, struct archive_entry *entry, const char *path,
+                                size_t used, px_error *err)
+{
+    char text[PXI_TREE_TEXT];
+    const uint64_t size = archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0
+                              ? (uint64_t)archive_entry_size(entry)
+                              : 0;
+    if (pxi_image_is_name(path))
+        PX_TRY(
+            pxi_bytes_check_size(size, PXI_IMAGE_FILE_MAX, pxi_tree_text(tree, path, text), err));
+    if (size > PXI_UNPACK_MAX - PX_MIN((uint64_t)used, PXI_UNPACK_MAX))
+        return px_fail(err, PX_E_INPUT,
+                       "'%s': unpacks to more than %llu bytes; unpack it into a folder", tree->name,
+                       (unsigned long long)PXI_UNPACK_MAX);
+    return PX_OK;
 }
 
 /* Appends the member's bytes to the tree's memory. */
@@ -85,7 +105,10 @@ px_status pxi_tree_read_tar(pxi_tree *tree, const char *path, px_error *err)
             break;
         }
         const char *name = tar_path(entry);
-        if (archive_entry_filetype(entry) == AE_IFREG && name && !pxi_tree_skips(&name))
+        if (archive_entry_filetype(entry) != AE_IFREG || !name || pxi_tree_skips(&name))
+            continue;
+        status = tar_check_size(tree, entry, name, used, err);
+        if (status == PX_OK)
             status = tar_member(tree, a, name, &used, err);
     }
 done:

@@ -2,6 +2,7 @@
 #include "data/tree.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "data/zip.h"
 
@@ -101,9 +102,10 @@ static px_status walk_names(const tree_walk *walk, int fd, char ***out, size_t *
     size_t used = 0, capacity = 0;
     DIR *dir = fdopendir(fd);
     if (!dir) {
+        const int number = errno; /* which close() may change */
         close(fd);
-        return px_fail(err, PX_E_INPUT, "'%s/%s': cannot be listed: %s", walk->tree->name,
-                       walk->path, strerror(errno));
+        return px_fail(err, pxi_errno_status(number), "'%s/%s': cannot be listed: %s",
+                       walk->tree->name, walk->path, strerror(number));
     }
     for (struct dirent *item; (item = readdir(dir)) != NULL;) {
         if (item->d_name[0] == '.')
@@ -148,8 +150,8 @@ static px_status walk_entry(tree_walk *walk, int fd, const char *name, size_t le
             return PX_OK;
     const int sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (sub < 0)
-        return px_fail(err, PX_E_INPUT, "'%s/%s': cannot be opened: %s", walk->tree->name,
-                       walk->path, strerror(errno));
+        return px_fail(err, pxi_errno_status(errno), "'%s/%s': cannot be opened: %s",
+                       walk->tree->name, walk->path, strerror(errno));
     walk->path[length + more] = '/';
     walk->path[length + more + 1] = '\0';
     return walk_folder(walk, sub, length + more + 1, depth + 1, err);
@@ -217,8 +219,8 @@ static px_status tree_folder(const char *path, pxi_tree **out, px_error *err)
     PX_TRY(tree_new(path, &tree, err));
     tree->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tree->folder < 0) {
-        const px_status status =
-            px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", path, strerror(errno));
+        const px_status status = px_fail(err, pxi_errno_status(errno), "'%s': cannot be opened: %s",
+                                         path, strerror(errno));
         pxi_tree_free(tree);
         return status;
     }
@@ -414,6 +416,21 @@ px_status pxi_tree_bytes_at(const pxi_tree *tree, const char *path, pxi_bytes *o
         return px_fail(err, PX_E_INPUT, "'%s': no such file in the archive",
                        pxi_tree_text(tree, path, text));
     return pxi_tree_bytes(tree, entry, out, err);
+}
+
+px_status pxi_tree_load(const pxi_tree *tree, const char *path, uint64_t cap, pxi_bytes *out,
+                        px_error *err)
+{
+    char text[PXI_TREE_TEXT];
+    pxi_tree_text(tree, path, text);
+    const pxi_entry *entry = tree->folder < 0 ? pxi_tree_find(tree, path) : NULL;
+    if (entry)
+        PX_TRY(pxi_bytes_check_size(entry->size, cap, text, err));
+    PX_TRY(pxi_tree_bytes_at(tree, path, out, err));
+    const px_status status = pxi_bytes_load(out, cap, text, err);
+    if (status != PX_OK)
+        pxi_bytes_done(out);
+    return status;
 }
 
 bool pxi_tree_has(const pxi_tree *tree, const char *path)

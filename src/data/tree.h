@@ -51,6 +51,9 @@ px_status pxi_tree_bytes(const pxi_tree *tree, const pxi_entry *entry, pxi_bytes
                          px_error *err);
 /* By path; in a folder, of any file whether listed or not. */
 px_status pxi_tree_bytes_at(const pxi_tree *tree, const char *path, pxi_bytes *out, px_error *err);
+/* All of a file in memory; one of more than `cap` bytes is refused before it is unpacked. */
+px_status pxi_tree_load(const pxi_tree *tree, const char *path, uint64_t cap, pxi_bytes *out,
+                        px_error *err);
 bool pxi_tree_has(const pxi_tree *tree, const char *path);
 uint64_t pxi_tree_size(const pxi_tree *tree, const char *path); /* in bytes; 0 if it is not there */
 

@@ -7,11 +7,13 @@
                                               empty name leaves its class out
     pictures.py npz FILE N KIND               an NPZ of N grey 28x28 pictures; labels by KIND: good, one-hot, soft, negative, large
     pictures.py zip-bomb FILE                 a small .zip that says, and holds, one picture of 3 GB
+    pictures.py tar-bomb FILE                 a .tar.gz that says so
     pictures.py gz-bomb FILE BYTES HEADER     a gzip of zeros behind some bytes in hex
 """
 import os
 import struct
 import sys
+import tarfile
 import zipfile
 import zlib
 
@@ -87,6 +89,12 @@ def zip_bomb(path):
                     out.write(zeros)
 
 
+def tar_bomb(path):
+    head = tarfile.TarInfo("a/1.png")
+    head.size = 3000 << 20
+    gz_bomb(path, 64 << 20, head.tobuf(tarfile.GNU_FORMAT).hex())  # cut off: nobody gets that far
+
+
 def gz_bomb(path, size, header):
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     zeros = bytes(1 << 20)
@@ -102,7 +110,7 @@ def main():
     if what == "png":
         png(args[0], args[1], int(args[2]), int(args[3]))
     else:
-        {"folders": folders, "npz": npz, "zip-bomb": zip_bomb, "gz-bomb": gz_bomb}[what](*args)
+        {"folders": folders, "npz": npz, "zip-bomb": zip_bomb, "tar-bomb": tar_bomb, "gz-bomb": gz_bomb}[what](*args)
 
 
 if __name__ == "__main__":

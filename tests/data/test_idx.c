@@ -56,7 +56,7 @@ static void test_splits_and_pixels(void **state)
     px_dataset *set = NULL;
     px_error err = {0};
     const px_data_options options = {.split = "val"};
-    assert_int_equal(px_dataset_open("plain", &options, &set, &err), PX_E_INPUT);
+    assert_int_equal(px_dataset_open("plain", &options, &set, &err), PX_E_USAGE);
     assert_non_null(strstr(err.message, "t10k, train"));
 }
 
