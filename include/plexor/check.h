@@ -57,6 +57,7 @@ typedef struct px_check_progress {
     const char *stage, *title; /* "train", "page" too, beside the stages */
     size_t index, count;       /* of the stages that run, from 0 */
     int64_t done, total;       /* within the stage; total 0: not known */
+    double stage_share;        /* of the stage, 0..1; never falls */
     double share;              /* of everything, 0..1 */
     double seconds;            /* so far */
     double seconds_left;       /* estimated; NaN while nothing is known */
@@ -105,7 +106,8 @@ PX_API px_check_options px_check_options_default(void); /* folder "plexor-check"
 PX_API px_status px_check_new(const px_check_options *options, px_check **out, px_error *err);
 PX_API void px_check_free(px_check *check); /* NULL is fine */
 
-/* Runs the stages that have no result yet, judges, and writes the page and the JUnit file. After
+/* Runs the stages that have no result yet, judges, and writes the page and the JUnit file (which
+ * after a failure, of px_check_new() too, has that as its only case). After
  * PX_E_CANCELLED or a failure what is done stays in the folder, and another px_check goes on from
  * there. */
 PX_API px_status px_check_run(px_check *check, px_error *err);

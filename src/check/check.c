@@ -49,23 +49,51 @@ void pxi_check_note(const px_check *c, const char *format, ...)
 /* --- progress -----------------------------------------------------------------------------------
  */
 
+/* How much longer stages took than their passes say, by those that ran: networks differ in what
+ * beside the network costs time. */
+static double estimate_factor(const px_check *c)
+{
+    double took = 0.0, said = 0.0;
+    for (int i = 0; i < PXI_STAGE_COUNT; i++)
+        if (c->state[i] == PX_CHECK_DONE && pxi_stages[i]->passes > 0.0) {
+            took += c->seconds[i];
+            said += pxi_stages[i]->passes * c->pass_s;
+        }
+    return said > 0.0 ? took / said : 1.0;
+}
+
 /* Seconds that a stage will take; unknown before the first run over the data was timed. */
-static double stage_estimate(const px_check *c, int stage)
+static double stage_estimate(const px_check *c, int stage, double factor)
 {
     const double passes = pxi_stages[stage]->passes;
-    return passes > 0.0 ? passes * c->pass_s : -passes * c->o.minutes * 60.0;
+    return passes > 0.0 ? passes * c->pass_s * factor : -passes * c->o.minutes * 60.0;
+}
+
+/* A stage that goes over the data again counts from 0 again; what it shows does not. */
+static double stage_share(px_check *c, int64_t done, int64_t total)
+{
+    const int laps = c->at_stage >= 0 && c->at_stage < PXI_STAGE_COUNT
+                         ? PX_MAX(pxi_stages[c->at_stage]->laps, 1)
+                         : 1;
+    if (done < c->stage_done && c->stage_lap + 1 < laps)
+        c->stage_lap++;
+    c->stage_done = done;
+    const double lap = total > 0 ? (double)done / (double)total : 0.0;
+    c->stage_share = PX_MAX(c->stage_share, (c->stage_lap + lap) / laps);
+    return c->stage_share;
 }
 
 static bool check_tell(px_check *c, int64_t done, int64_t total)
 {
     if (!c->o.progress)
         return true;
-    const double now = px_clock_s(), share = total > 0 ? (double)done / (double)total : 0.0;
+    const double now = px_clock_s(), share = stage_share(c, done, total);
+    const double factor = estimate_factor(c);
     double before = 0.0, left = 0.0;
     for (int i = 0; i < PXI_STAGE_COUNT; i++) {
         if (!c->wanted[i] || c->state[i] == PX_CHECK_KEPT || c->state[i] == PX_CHECK_LEFT_OUT)
             continue;
-        const double all = stage_estimate(c, i);
+        const double all = stage_estimate(c, i, factor);
         if (i < c->at_stage)
             before += all;
         else if (i > c->at_stage)
@@ -83,6 +111,7 @@ static bool check_tell(px_check *c, int64_t done, int64_t total)
         .count = c->at_count,
         .done = done,
         .total = total,
+        .stage_share = share,
         .share = before + left > 0.0 ? before / (before + left) : 0.0,
         .seconds = now - c->started,
         .seconds_left = c->pass_s > 0.0 ? left : (double)NAN,
@@ -104,6 +133,9 @@ static void check_at(px_check *c, int stage, const char *id, const char *title)
     c->at = id;
     c->at_title = title;
     c->stage_started = px_clock_s();
+    c->stage_share = 0.0;
+    c->stage_done = 0;
+    c->stage_lap = 0;
 }
 
 /* --- which stages -------------------------------------------------------------------------------
@@ -209,6 +241,8 @@ px_status px_check_new(const px_check_options *options, px_check **out, px_error
     c->remarks = pxi_calloc(1, sizeof *c->remarks);
     const px_status status = c->remarks ? check_open(c, err) : pxi_check_nomem(err);
     if (status != PX_OK) {
+        if (options->junit)
+            pxi_junit_write_failure(options, err ? err->message : px_status_text(status));
         px_check_free(c);
         return status;
     }
@@ -322,6 +356,9 @@ static px_status stage_do(px_check *c, int stage, px_error *err)
         return px_fail(err, PX_E_CANCELLED, "stopped before '%s'", s->public.id);
     } else {
         const px_status status = stage_run(c, stage, &why);
+        if (status == PX_E_CANCELLED)
+            return px_fail(err, status, "interrupted in '%s', stage %zu of %zu", s->public.id,
+                           c->at_index + 1, c->at_count);
         if (status != PX_OK && (status > PX_E_MISMATCH || stage == PXI_STAGE_eval))
             return px_fail(err, status, "%s", why.message);
         if (status != PX_OK) {
@@ -333,7 +370,7 @@ static px_status stage_do(px_check *c, int stage, px_error *err)
     return stage == PXI_STAGE_eval ? pxi_check_predictions(c, err) : PX_OK;
 }
 
-px_status px_check_run(px_check *c, px_error *err)
+static px_status check_all(px_check *c, px_error *err)
 {
     c->at_count = 0;
     for (int i = 0; i < PXI_STAGE_COUNT; i++)
@@ -352,4 +389,12 @@ px_status px_check_run(px_check *c, px_error *err)
     PX_TRY(pxi_page_write(c, err));
     c->page_written = true;
     return c->o.junit ? pxi_junit_write(c, c->o.junit, err) : PX_OK;
+}
+
+px_status px_check_run(px_check *c, px_error *err)
+{
+    const px_status status = check_all(c, err);
+    if (status != PX_OK && c->o.junit)
+        pxi_junit_write_failure(&c->o, err ? err->message : px_status_text(status));
+    return status;
 }

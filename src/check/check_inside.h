@@ -45,6 +45,7 @@ typedef struct pxi_stage {
     unsigned needs;        /* PXI_AFTER of those that it cannot do without */
     double passes;         /* about how many runs over the data it costs; below 0: minus
                               its share of the time for failures */
+    int laps;              /* runs over the data that each count from 0 in its progress; 0: one */
     px_status (*run)(px_check *c, px_json *out, px_error *err);
 } pxi_stage;
 extern const pxi_stage *const pxi_stages[PXI_STAGE_COUNT];
@@ -91,8 +92,10 @@ struct px_check {
     bool page_written;
 
     /* Progress */
-    double started, stage_started;
-    double pass_s; /* of one run over the data, as measured; 0: unknown */
+    double started, stage_started, stage_share;
+    int64_t stage_done; /* of the run over the data that a stage is at */
+    int stage_lap;      /* which one that is, from 0 */
+    double pass_s;      /* of one run over the data, as measured; 0: unknown */
     const char *at, *at_title;
     size_t at_index, at_count;
     int at_stage; /* -1: before the first, PXI_STAGE_COUNT: behind the last */
@@ -193,6 +196,8 @@ double pxi_check_deadline(const px_check *c);
 px_status pxi_gates_parse(px_check *c, px_error *err);
 void pxi_gates_judge(px_check *c);
 px_status pxi_junit_write(const px_check *c, const char *path, px_error *err);
+/* Where nothing can be judged: the reason as one case. What cannot be written is left alone. */
+void pxi_junit_write_failure(const px_check_options *options, const char *message);
 px_status pxi_page_write(px_check *c, px_error *err);
 
 #endif

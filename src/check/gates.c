@@ -17,14 +17,15 @@ static const px_gate_kind kinds[] = {
     {"nbc", "neuron boundary coverage", "cover", "values.nbc", false},
     {"snac", "strong neuron activation coverage", "cover", "values.snac", false},
     {"tknc", "top-k neuron coverage", "cover", "values.tknc", false},
-    {"fdr", "share of faults among the 5% to be labelled first", "select", "fdr", false},
+    {"fdr", "share of failures among the 5% to be labelled first", "select", "fdr", false},
     {"robust", "accuracy under attack", "attack", "robust_accuracy", false},
     {"attack-success", "share of right answers that an attack turns", "attack", "success", true},
     {"faults", "distinct failures that were synthesized, attacked and fuzzed", "assess", "faults",
      true},
     {"close-faults", "those of them that are close to their originals", "assess", "close_faults",
      true},
-    {"fault-types", "pairs of label and answer among them", "assess", "fault_types", true},
+    {"fault-types", "kinds of failure among them: pairs of label and answer", "assess",
+     "fault_types", true},
     {"fuzz-faults", "distinct failures that were fuzzed", "fuzz", "unique_faults", true},
 };
 

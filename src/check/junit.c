@@ -67,22 +67,23 @@ static void junit_stage(const px_check *c, int stage, px_text *out)
         return;
     }
     px_text_add(out, ">\n      <skipped message=\"");
-    xml_text(out, c->state[stage] == PX_CHECK_LEFT_OUT ? c->why[stage] : "not asked for");
+    xml_text(out, c->why[stage]);
     px_text_add(out, "\"/>\n    </testcase>\n");
 }
 
 px_status pxi_junit_write(const px_check *c, const char *path, px_error *err)
 {
     px_text out = {0};
-    size_t failures = 0, skipped = 0;
+    size_t failures = 0, skipped = 0, stages = 0; /* those that were asked for */
     double seconds = 0.0;
     for (size_t i = 0; i < c->gate_count; i++)
         failures += !c->gates[i].held;
     for (int i = 0; i < PXI_STAGE_COUNT; i++) {
-        skipped += !c->result[i];
+        skipped += c->wanted[i] && !c->result[i];
+        stages += c->wanted[i];
         seconds += c->result[i] ? c->seconds[i] : 0.0;
     }
-    const size_t tests = c->gate_count + PXI_STAGE_COUNT;
+    const size_t tests = c->gate_count + stages;
     px_text_add(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     px_text_format(&out,
                    "<testsuites tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n"
@@ -103,11 +104,29 @@ px_status pxi_junit_write(const px_check *c, const char *path, px_error *err)
     for (size_t i = 0; i < c->gate_count; i++)
         junit_gate(&c->gates[i], &out);
     for (int i = 0; i < PXI_STAGE_COUNT; i++)
-        junit_stage(c, i, &out);
+        if (c->wanted[i])
+            junit_stage(c, i, &out);
     px_text_add(&out, "  </testsuite>\n</testsuites>\n");
     const px_status status = px_text_failed(&out)
                                  ? pxi_check_nomem(err)
                                  : pxi_file_write(path, px_text_get(&out), out.length, err);
     px_text_done(&out);
     return status;
+}
+
+void pxi_junit_write_failure(const px_check_options *options, const char *message)
+{
+    px_text out = {0};
+    px_text_add(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                      "<testsuites tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
+                      "  <testsuite name=\"plexor check ");
+    xml_text(&out, options->model ? options->model : "");
+    px_text_add(&out, "\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
+                      "    <testcase classname=\"plexor.check\" name=\"check\">\n"
+                      "      <error message=\"");
+    xml_text(&out, message);
+    px_text_add(&out, "\"/>\n    </testcase>\n  </testsuite>\n</testsuites>\n");
+    if (!px_text_failed(&out))
+        (void)pxi_file_write(options->junit, px_text_get(&out), out.length, NULL);
+    px_text_done(&out);
 }

@@ -184,5 +184,6 @@ const pxi_stage pxi_stage_cover = {
     .version = 1,
     .after = PXI_AFTER(profile),
     .passes = 3.0,
+    .laps = 2, /* the inputs, then random pictures */
     .run = cover_run,
 };

@@ -65,7 +65,7 @@ static void print_select(const px_check *check)
     printf("%s inputs to label first, by gini",
            cli_number((int64_t)number(check, "select", "budget"), count));
     if (number(check, "select", "fdr") >= 0.0)
-        printf(": %.1f%% of them are faults", 100.0 * number(check, "select", "fdr"));
+        printf(": %.1f%% of them are failures", 100.0 * number(check, "select", "fdr"));
     printf("\n");
 }
 

@@ -124,7 +124,6 @@ int cli_fail(const cli_command *self, const px_error *err);
 int cli_usage_error(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
 /* A remark on stderr, unless --quiet was given, and one of `remarks` in JSON in any case. */
 void cli_note(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
-
 /* Begins the object that a command prints with `version` and `command`, as typed. */
 void cli_json_open(px_json *json);
 void cli_json_command(px_json *json, int argc, char **argv); /* those two alone */

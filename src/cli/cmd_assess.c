@@ -213,7 +213,7 @@ static int assess_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "split", &data->split, "NAME",
                    "which part of the originals; test unless another is named"),
         CLI_STRING(0, "adversarial-split", &a.wish.adversarial_split, "NAME",
-                   "which part of the adversarial inputs; generated (faults and kept) of a "
+                   "which part of the adversarial inputs; generated (failures and kept) of a "
                    "campaign"),
         CLI_INT(0, "limit", &data->limit, "N", 0, 9e15, "at most this many pairs; 0: all"),
         CLI_INT(0, "offset", &data->offset, "N", 0, 9e15, "leave out the first ones"),

@@ -305,7 +305,8 @@ const cli_command cli_command_attack = {
         "since what stops right behind the border falls back when it is rounded; so 'plexor check' "
         "gives the same robust accuracy. What the floats came to before rounding is in --json. "
         "Inputs without a label are attacked away from what the network says they are.\n"
-        "-o makes a campaign: originals are its seeds, results its faults (or kept inputs, where "
+        "-o makes a campaign: originals are its seed inputs, results its failures (or kept inputs, "
+        "where "
         "the network stayed right). Inputs that were wrong to begin with are counted but not "
         "stored. A run that was stopped, by Ctrl-C or worse, goes on with --resume and ends as if "
         "it had not been.",

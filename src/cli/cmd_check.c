@@ -23,8 +23,7 @@ static bool check_tell(void *context, const px_check_progress *p)
         cli_duration(p->seconds, past);
         if (p->count > 0 && p->index < p->count)
             snprintf(text, sizeof text, "%s (%zu of %zu) %.0f%%, %s, about %s left", p->stage,
-                     p->index + 1, p->count,
-                     p->total > 0 ? 100.0 * (double)p->done / (double)p->total : 0.0, past, left);
+                     p->index + 1, p->count, 100.0 * p->stage_share, past, left);
         else
             snprintf(text, sizeof text, "%s, %s", p->stage, past);
         cli_progress_show(&view->progress, p->share, text);

@@ -72,7 +72,7 @@ static px_status cover_open(const cli_command *self, const cover_args *a, const 
     px_error why = {0};
     if (r->has_labels && px_dataset_check_labels(job->inputs.set, scores.classes, &why) != PX_OK) {
         r->has_labels = false;
-        cli_note(self, "faults are not counted: %s", why.message);
+        cli_note(self, "failures are not counted: %s", why.message);
     }
     return PX_OK;
 }

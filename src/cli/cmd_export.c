@@ -74,10 +74,10 @@ static int export_run(const cli_command *self, int argc, char **argv)
                    "which inputs: faults, kept, seeds, generated (the first two), all"),
         CLI_STRING(
             0, "format", &formats, "LIST",
-            "png (folders by fault type), npz, csv, sheet; all of them unless some are named"),
+            "png (folders by kind of failure), npz, csv, sheet; all of them unless some are named"),
         CLI_FLAG(0, "fresh", &fresh, "in place of what an earlier export wrote there"),
         CLI_REAL(0, "min-similarity", &what.least.similarity, "X", 0, 1,
-                 "leave out faults less similar to their originals, what moved being undone"),
+                 "leave out failures less similar to their originals, what moved being undone"),
         CLI_REAL(0, "min-inside", &what.least.inside, "X", 0, 1,
                  "and those with less of the object left in the frame"),
         CLI_INT('j', "threads", &threads, "N", 0, 1024,
@@ -120,11 +120,11 @@ const cli_command cli_command_export = {
         "PNG files lie in faults/LABEL-as-PREDICTION/ID.png, kept/LABEL/ and seeds/LABEL/. "
         "inputs.npz has x, y, predictions, ids and indices; index.csv a row per input with "
         "the name of the file it came from, names of classes, how near it is to its original "
-        "and its mutation chain; sheet.png shows faults beside their originals. Faults come "
+        "and its mutation chain; sheet.png shows failures beside their originals. Failures come "
         "in the order of how near they are. Of a damaged campaign everything is written that can "
         "be read, and the exit status is 2; where the disk cannot be read it is 3, and nothing is "
         "written.",
-    .examples = "plexor export run.campaign -o faults\n"
+    .examples = "plexor export run.campaign -o failures\n"
                 "plexor export run.campaign --split all --format csv -o list\n",
     .run = export_run,
 };

@@ -352,7 +352,7 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "executions", &a.limits.executions, "N", 0, 9e15,
                 "stop after so many runs of the network"),
         CLI_STRING(0, "time", &a.time, "TIME", "stop after that time: 90s, 30m, 2h"),
-        CLI_INT(0, "faults", &a.limits.faults, "N", 0, 9e15, "stop with so many faults"),
+        CLI_INT(0, "faults", &a.limits.faults, "N", 0, 9e15, "stop with so many failures"),
         CLI_INT(0, "outputs", &a.limits.outputs, "N", 0, 9e15, "stop with so many outputs"),
         CLI_INT(0, "stall", &a.limits.stall, "N", 0, 9e15,
                 "stop after so many turns in a row without an output"),
@@ -406,7 +406,7 @@ const cli_command cli_command_fuzz = {
     .details =
         "Inputs that the network gets right are changed in ways that are meant to leave their "
         "meaning alone, and how near each failure is to its original is measured; "
-        "what raises coverage is kept and changed further, what the network gets wrong is a fault. "
+        "what raises coverage is kept and changed further, what the network gets wrong is a failure. "
         "Everything goes into a folder with a database and is committed before it is counted: "
         "after kill -9 or a full disk --resume goes on. The same seed and number of turns give the "
         "same content, whatever the number of threads and however often it was interrupted.\n"

@@ -1,5 +1,6 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
 #include "cli/cli.h"
+#include "cli/cli_terms.h"
 #include "cli/list_audio.h"
 #include "cli/list_entries.h"
 #include "cli/list_gates.h"
@@ -53,8 +54,8 @@ static const list_row data[] = {
      "class sub-folders of PNG, JPEG, WAV or FLAC; IDX files (.gz too); CIFAR-10/100 binaries"},
     {"FOLDER::PATTERN",
      "labels from names of files, here or in an ARCHIVE: '{digit}_{label}_{test:0-4}'"},
-    {"CAMPAIGN",
-     "a folder that holds campaign.db: its faults, or --split kept, seeds, generated, all"},
+    {"CAMPAIGN", "a folder that holds campaign.db: its failures (--split faults), or --split kept, "
+                 "seeds, generated, all"},
     {"FILE.npz, .npy", "arrays of inputs, with labels in an NPZ"},
     {"FILE.csv", "a manifest: path,label"},
     {"ARCHIVE", ".zip or .tar (compressed too) of any of those"},
@@ -322,6 +323,10 @@ static const struct {
      .print = list_print_gates,
      .json = list_json_gates,
      .id = list_id_gate},
+    {.name = "terms",
+     .help = "plexor's words, and what the heads of its tables stand for",
+     .print = list_print_terms,
+     .json = list_json_terms},
     {.name = "studies",
      .help = "papers that 'study' replicates, what of them can be run apart, and their data",
      .print = list_print_studies,
@@ -487,11 +492,9 @@ static int list_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[ops|layers|taps|neurons|criteria|presets|measures|mutations|engines|policies|"
-             "selectors|attacks|"
-             "metrics|studies|archs|optimizers|schedules|losses|augmentations|recipes|"
-             "audio|preprocess|data]",
+    .usage = "[LIST] [--ids | --json]",
     .help = "show what plexor knows",
+    .details = "Without LIST it says which lists there are.",
     .examples = "plexor list ops\nplexor list archs\nplexor list data\n",
     .run = list_run,
 };

@@ -394,7 +394,7 @@ static int map_run(const cli_command *self, int argc, char **argv)
     const cli_option options[] = {
         CLI_STRINGS(0, "data", &a.specs, "SPEC",
                     "the inputs; may be given again, each has its own mark. Of a campaign seeds, "
-                    "kept inputs and faults have one each"),
+                    "kept inputs and failures have one each"),
         CLI_STRING(0, "split", &a.data.split, "NAME",
                    "which part, where the data have parts; test unless another is named"),
         CLI_INT(0, "limit", &a.data.limit, "N", 0, 9e15,

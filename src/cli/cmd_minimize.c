@@ -178,7 +178,7 @@ static px_status faults_list(const minimize_args *a, minimize_job *job, px_error
         if (!in.twin) /* another one nearly repeats it */
             job->ids[job->count++] = in.id;
     }
-    return job->count ? PX_OK : px_fail(err, PX_E_INPUT, "'%s': has no faults", a->folder);
+    return job->count ? PX_OK : px_fail(err, PX_E_INPUT, "'%s': has no failures", a->folder);
 }
 
 static px_status faults_choose(const minimize_args *a, minimize_job *job, px_error *err)
@@ -203,7 +203,7 @@ static px_status minimize_faults(const minimize_args *a, minimize_job *job, px_e
     job->faults = calloc(job->count, sizeof *job->faults);
     if (!job->faults)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    cli_progress progress = cli_progress_start("faults");
+    cli_progress progress = cli_progress_start("failures");
     px_shrink_options options = px_shrink_options_default();
     options.same_class = a->same_class;
     options.executions = a->executions;
@@ -222,7 +222,7 @@ static px_status minimize_faults(const minimize_args *a, minimize_job *job, px_e
             err, PX_E_MISMATCH,
             "the network does not give the stored answer to %s%s; are --scale, --mean and "
             "--std as in the campaign?",
-            a->fault ? "fault " : "these faults", a->fault ? a->fault : "");
+            a->fault ? "failure " : "these failures", a->fault ? a->fault : "");
     return a->to ? px_shrunk_save(job->campaign, job->faults, job->count, a->to, err) : PX_OK;
 }
 
@@ -310,21 +310,22 @@ static int minimize_run(const cli_command *self, int argc, char **argv)
     a = (minimize_args){.all_faults = -1, .executions = px_shrink_options_default().executions};
     const cli_option options[] = {
         CLI_STRING(0, "model", &a.model, "MODEL", "the campaign's network"),
-        CLI_STRING('o', "output", &a.to, "NEW|FILE.csv",
-                   "a new campaign with the inputs, or a list of them; with faults: a new folder"),
+        CLI_STRING(
+            'o', "output", &a.to, "NEW|FILE.csv",
+            "a new campaign with the inputs, or a list of them; with failures: a new folder"),
         CLI_CRITERIA_OPTIONS(&a.criteria),
         CLI_NEURON_OPTIONS(&a.neurons),
         CLI_STRING(0, "profile", &a.training.profile, "FILE",
                    "what 'plexor profile' learned; else the campaign's own, if it has one"),
         CLI_TRAINING_OPTIONS(&a.training),
         CLI_FLAG(0, "seeds", &a.seeds, "choose among the seeds too"),
-        CLI_FLAG(0, "any-type", &a.any_type, "coverage alone decides, not types of faults"),
-        CLI_STRING(0, "fault", &a.fault, "ID", "make this fault smaller instead"),
+        CLI_FLAG(0, "any-type", &a.any_type, "coverage alone decides, not kinds of failure"),
+        CLI_STRING(0, "fault", &a.fault, "ID", "make this failure smaller instead"),
         CLI_INT(0, "all-faults", &a.all_faults, "N", 0, 9e15,
-                "make the first N faults smaller that are no twins; 0: all"),
+                "make the first N distinct failures smaller; 0: all"),
         CLI_FLAG(0, "same-class", &a.same_class, "the wrong answer must stay the same one"),
         CLI_INT(0, "executions", &a.executions, "N", 1, 9e15,
-                "of the network for a fault, at most"),
+                "of the network for a failure, at most"),
         CLI_STRING(
             0, "preprocess", &a.data.pixels.preprocess, "NAME|FILE",
             "one of 'plexor list preprocess', or a file, instead of what the campaign remembers"),
@@ -356,16 +357,19 @@ static int minimize_run(const cli_command *self, int argc, char **argv)
 const cli_command cli_command_minimize = {
     .name = "minimize",
     .usage = "CAMPAIGN --model MODEL [-o NEW] [--fault ID | --all-faults N] [options]",
-    .help = "few inputs that cover as much, or faults that differ less from their seeds",
+    .help = "few inputs that cover as much, or failures that differ less from their seed inputs",
     .details =
         "Chooses inputs by exact greedy set cover: all that the criteria count stays covered (it "
-        "is measured again), and a fault of each type (label, answer). Criteria are those that the "
+        "is measured again), and a failure of each kind (label, answer). Criteria are those that "
+        "the "
         "campaign was guided by, on the same neurons, unless --criteria names others; 'none' goes "
-        "by fault types "
+        "by kinds of failure "
         "alone and needs no network.\n"
-        "With --fault, one fault goes back towards its seed as far as the network still errs: "
+        "With --fault, one failure goes back towards its seed input as far as the network still "
+        "errs: "
         "links of its mutation chain that are not needed are dropped, then pixels return to what "
-        "the seed has, in whole levels. -o writes a picture (seed, fault, minimized, ten times the "
+        "the seed input has, in whole levels. -o writes a picture (seed input, failure, minimized, "
+        "ten times the "
         "difference), the pixels as NPZ and a table with the distances.",
     .examples = "plexor minimize run.campaign --model net.onnx -o few.campaign\n"
                 "plexor minimize run.campaign --model net.onnx --criteria nc,tknc -o few.csv\n"

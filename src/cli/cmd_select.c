@@ -128,11 +128,11 @@ static px_status select_check_labels(const select_args *a, const select_job *job
     px_scores scores;
     if (!a->evaluate)
         return a->curve || a->type_curve
-                   ? px_fail(err, PX_E_USAGE, "a curve of faults needs --evaluate")
+                   ? px_fail(err, PX_E_USAGE, "a curve of failures needs --evaluate")
                    : PX_OK;
     if (!px_dataset_has_labels(job->candidates))
         return px_fail(err, PX_E_INPUT,
-                       "--evaluate counts faults against labels, and '%.100s' has none; without "
+                       "--evaluate counts failures against labels, and '%.100s' has none; without "
                        "it no labels are needed",
                        a->data.spec);
     PX_TRY(px_model_scores(job->model, &scores, err));
@@ -271,11 +271,11 @@ static int select_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "labelled", &a.labelled, "SPEC",
                    "labelled inputs that the network was not trained on, for prima"),
         CLI_FLAG(0, "evaluate", &a.evaluate,
-                 "count the faults that each selector finds; needs labels"),
+                 "count the failures that each selector finds; needs labels"),
         CLI_STRING(0, "curve", &a.curve, "FILE",
-                   "with --evaluate: faults found over inputs selected, as .svg, .png or .csv"),
+                   "with --evaluate: failures found over inputs selected, as .svg, .png or .csv"),
         CLI_STRING(0, "type-curve", &a.type_curve, "FILE",
-                   "the same for types of faults, over the first 20%"),
+                   "the same for kinds of failure, over the first 20%"),
         CLI_STRING('o', "output", &a.to, "FILE.csv|FOLDER",
                    "where the selection goes: a file, or a folder with a file per selector"),
         CLI_WORKER_OPTIONS(&a.workers),
@@ -327,7 +327,7 @@ const cli_command cli_command_select = {
     .usage = "MODEL --data SPEC [--by LIST] [--budget N|P%] [-o FILE.csv|FOLDER] [options]",
     .help = "which inputs are worth a label",
     .details =
-        "Ranks unlabelled inputs, the candidates, by how likely they are to show a fault, and "
+        "Ranks unlabelled inputs, the candidates, by how likely they are to be failures, and "
         "writes the first ones of the ranking. No labels are needed, except with --evaluate, "
         "which counts what each selector would have found: FDR is the share of wrongly classified "
         "inputs among the selected.\n"

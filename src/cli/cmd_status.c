@@ -74,9 +74,9 @@ static void status_print(px_campaign *campaign, const px_campaign_counts *counts
     snprintf(text, sizeof text, "%s (%s kept)", cli_number(counts->outputs, a),
              cli_number(counts->kept, b));
     status_line(table, "outputs", text);
-    snprintf(text, sizeof text, "%s (%s unique)", cli_number(counts->faults, a),
+    snprintf(text, sizeof text, "%s (%s distinct)", cli_number(counts->faults, a),
              cli_number(counts->unique_faults, b));
-    status_line(table, "faults", text);
+    status_line(table, "failures", text);
     if (counts->measured == counts->faults)
         snprintf(text, sizeof text, "%s of them to their originals",
                  cli_number(counts->close_faults, a));
@@ -87,9 +87,9 @@ static void status_print(px_campaign *campaign, const px_campaign_counts *counts
     status_line(table, "close", text);
     snprintf(text, sizeof text, "%s pairs of classes, %s classes predicted",
              cli_number(counts->fault_types, a), cli_number(counts->classes, b));
-    status_line(table, "fault types", text);
-    status_real(table, "faults / outputs", counts->rft, "%.3f");
-    status_real(table, "seconds / fault", counts->fre, "%.3g");
+    status_line(table, "kinds", text);
+    status_real(table, "failures / outputs", counts->rft, "%.3f");
+    status_real(table, "seconds / failure", counts->fre, "%.3g");
     status_real(table, "impartiality", counts->oi, "%.3f");
     const int line_count = error_lines(errors, lines);
     for (int i = 0; i < line_count; i++) {
@@ -213,8 +213,8 @@ const cli_command cli_command_status = {
     .help = "what a campaign has found so far, also while it runs",
     .details =
         "Counts what is committed: another process may be at work on the campaign. RFT is "
-        "the share of faults among the outputs, FRE the seconds per fault, impartiality "
-        "(OI) the normalised entropy of what faults are predicted as. Error categories are the "
+        "the share of failures among the outputs, FRE the seconds per failure, impartiality "
+        "(OI) the normalised entropy of the wrong answers. Error categories are the "
         "distinct wrong answers to examples of one seed, summed; E_any and E_pol are errors "
         "among the last examples of all seeds, the latter with the polluted class as answer.",
     .examples = "plexor status run.campaign\nplexor status run.campaign --check --json\n",

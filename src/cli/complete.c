@@ -74,7 +74,9 @@ void complete_option(const cli_option *option, complete_value *out)
         complete_argument(option->argument, out);
     if (option->kind != CLI_KIND_STRING && option->kind != CLI_KIND_LIST)
         return;
-    if (strchr(option->argument, '=') || strcmp(option->argument, "SETTINGS") == 0)
+    if (strcmp(option->argument, "NAME=X,...") == 0)
+        out->commas = true; /* names of a list, which a number follows */
+    else if (strchr(option->argument, '=') || strcmp(option->argument, "SETTINGS") == 0)
         return; /* NAME=VALUE: an id alone is not yet a value */
     complete_find_list(option->help, out);
     if (strcmp(out->list, "mutations") == 0 && strcmp(option->argument, "SET") == 0) {
@@ -84,7 +86,7 @@ void complete_option(const cli_option *option, complete_value *out)
     }
 }
 
-/* Up to the first option: "MODEL --data SPEC", "[COMMAND] [--man]", "[ops|layers]". */
+/* Up to the first option: "MODEL --data SPEC", "[COMMAND] [--man]", "[LIST]". */
 void complete_command(const cli_command *command, complete_value *out)
 {
     *out = (complete_value){0};
@@ -92,6 +94,11 @@ void complete_command(const cli_command *command, complete_value *out)
     if (strncmp(p, "COMMAND]", 8) == 0) {
         for (size_t i = 0; cli_commands[i]; i++)
             px_text_format(&out->words, " %s", cli_commands[i]->name);
+        return;
+    }
+    if (strncmp(p, "LIST]", 5) == 0) {
+        for (size_t i = 0; list_name(i); i++)
+            px_text_format(&out->words, " %s", list_name(i));
         return;
     }
     if (*p == '-')

@@ -131,7 +131,7 @@ static void dpd_print(const dpd_work *w)
     if (w->guide.tools.encoder)
         printf("%s\n", px_text_encoder_describe(w->guide.tools.encoder));
     if (w->labelled)
-        printf("faults: %" PRId64 " of %" PRId64 "\n", w->failed, w->labelled);
+        printf("failures: %" PRId64 " of %" PRId64 "\n", w->failed, w->labelled);
     printf("\n");
     for (const char *const *head = (const char *const[]){"MODE", "DPD", "APART", "TAU",
                                                          "SIMILARITY", "R WITH FAULTS", NULL};

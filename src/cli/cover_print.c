@@ -18,14 +18,31 @@ static const char *share_text(double value, bool share, char buffer[CLI_NUMBER_T
     return buffer;
 }
 
+/* Whether all criteria are of the same neurons: then they are named once. */
+static bool same_neurons(const px_cover *cover)
+{
+    for (size_t i = 1; i < px_cover_count(cover); i++)
+        if (strcmp(px_cover_definition(cover, i), px_cover_definition(cover, 0)) != 0)
+            return false;
+    return px_cover_count(cover) > 0;
+}
+
 void cover_print_table(const px_cover *cover, const double *baseline)
 {
     char a[CLI_NUMBER_TEXT];
     static const char *const titles[] = {"CRITERION", "VALUE", "COVERED", "TOTAL",
                                          "RANDOM",    "TIME",  "OF",      "NEURONS"};
-    cli_table *table = cli_table_new(baseline ? "lrrrrrlll" : "lrrrrlll");
+    const bool same = same_neurons(cover);
+    if (same)
+        printf("%s\n", px_cover_definition(cover, 0));
+    char columns[] = "lrrrrrlll";
+    if (!baseline)
+        memmove(&columns[1], &columns[2], sizeof columns - 2);
+    columns[strlen(columns) - same] = '\0';
+    cli_table *table = cli_table_new(columns);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (baseline || strcmp(titles[i], "RANDOM") != 0)
+        if ((baseline || strcmp(titles[i], "RANDOM") != 0) &&
+            !(same && strcmp(titles[i], "NEURONS") == 0))
             cli_table_cell(table, "%s", titles[i]);
     cli_table_cell(table, "SETTINGS"); /* last: they may be long */
     for (size_t i = 0; i < px_cover_count(cover); i++) {
@@ -40,7 +57,8 @@ void cover_print_table(const px_cover *cover, const double *baseline)
             cli_table_cell(table, "%s", share_text(baseline[i], v.total > 0, a));
         cli_table_cell(table, "%.2f s", px_cover_seconds(cover, i, NULL));
         cli_table_cell(table, "%s", c->unit ? c->unit : "");
-        cli_table_cell(table, "%s", px_cover_definition(cover, i));
+        if (!same)
+            cli_table_cell(table, "%s", px_cover_definition(cover, i));
         cli_table_cell(table, "%s", *settings ? settings : "-");
     }
     cli_table_print_free(table, "");
@@ -213,7 +231,7 @@ void cover_print(const cover_report *r)
         print_uncovered(r->cover);
     printf("\n");
     if (r->has_labels)
-        printf("faults: %s of %s inputs are classified wrongly (%.2f%%); ",
+        printf("failures: %s of %s inputs are classified wrongly (%.2f%%); ",
                cli_number(r->tally.wrong, a), cli_number(r->tally.labelled, b),
                r->tally.labelled ? 100.0 * (double)r->tally.wrong / (double)r->tally.labelled
                                  : 0.0);

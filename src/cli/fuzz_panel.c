@@ -456,7 +456,7 @@ const char *fuzz_panel_line(const px_fuzz_report *r, char buffer[FUZZ_LINE_TEXT]
 {
     char time[FUZZ_FIGURE], executions[FUZZ_FIGURE], rate[FUZZ_FIGURE], queue[FUZZ_FIGURE],
         faults[FUZZ_FIGURE], unique[FUZZ_FIGURE], types[FUZZ_FIGURE], coverage[FUZZ_FIGURE];
-    int length = snprintf(buffer, FUZZ_LINE_TEXT, "%s  %s faults (%s unique, %s types)",
+    int length = snprintf(buffer, FUZZ_LINE_TEXT, "%s  %s failures (%s distinct, %s kinds)",
                           fuzz_time_short(r->run_s, time), cli_number(r->faults, faults),
                           cli_number(r->unique_faults, unique), cli_number(r->fault_types, types));
     if (!isnan(r->coverage.value))

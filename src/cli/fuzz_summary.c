@@ -48,18 +48,18 @@ void fuzz_summary_print(const px_fuzz_report *report, double before_s,
     summary_count(table, "seeds", counts->seeds, words);
     snprintf(words, sizeof words, "%s kept", cli_number(counts->kept, a));
     summary_count(table, "outputs", counts->outputs, words);
-    snprintf(words, sizeof words, "%s unique, %s types", cli_number(counts->unique_faults, a),
+    snprintf(words, sizeof words, "%s distinct, of %s kinds", cli_number(counts->unique_faults, a),
              cli_number(counts->fault_types, b));
-    summary_count(table, "faults", counts->faults, words);
-    summary_count(table, "close", counts->close_faults, "faults close to their originals");
+    summary_count(table, "failures", counts->faults, words);
+    summary_count(table, "close", counts->close_faults, "failures close to their originals");
     if (report->rejected > 0)
         summary_count(table, "rejected", report->rejected, "too far from their originals");
-    summary_real(table, "RFT", counts->rft, "%.3f", "faults / outputs");
-    summary_real(table, "FRE", counts->fre, "%.3g", "seconds / fault");
-    snprintf(words, sizeof words, "of %s, that faults are predicted as",
+    summary_real(table, "RFT", counts->rft, "%.3f", "failures / outputs");
+    summary_real(table, "FRE", counts->fre, "%.3g", "seconds / failure");
+    snprintf(words, sizeof words, "of %s, that failures are taken for",
              cli_number(report->class_count, a));
     summary_count(table, "classes", counts->classes,
-                  report->class_count > 0 ? words : "that faults are predicted as");
+                  report->class_count > 0 ? words : "that failures are taken for");
     summary_real(table, "OI", counts->oi, "%.3f", "impartiality of those predictions");
     const int line_count = error_lines(errors, lines);
     for (int i = 0; i < line_count; i++)

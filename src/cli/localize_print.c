@@ -2,6 +2,7 @@
 #include "cli/localize_print.h"
 
 #include "cli/cli_chart.h"
+#include "cli/cli_terms.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -142,6 +143,7 @@ static void print_table(const localize_report *r, const cli_classes *names)
         printf("and %zu more: -o and --json have them all\n", list->count - PRINT_MOST_ROWS);
     printf("* wrong more often while it is active than %s, beyond chance (95%% interval)\n",
            pooled ? "over all" : "over its class");
+    cli_explain_heads("AS AF NS NF");
 }
 
 static void print_layers(const localize_report *r)

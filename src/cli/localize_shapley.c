@@ -1,6 +1,7 @@
 /* src/cli/localize_shapley.c - plexor localize --measure shapley */
 #include "cli/localize_shapley.h"
 
+#include "cli/cli_terms.h"
 #include "cli/localize_print.h"
 
 #include <inttypes.h>
@@ -338,6 +339,7 @@ static void print_table(const shapley_work *w)
     cli_table_print_free(table, "");
     if (w->list->count > SHOWN_ROWS)
         printf("and %zu more: -o and --json have them all\n", w->list->count - SHOWN_ROWS);
+    cli_explain_heads("AS AF NS NF");
     cli_classes_close(&names);
 }
 

@@ -21,10 +21,10 @@ void minimize_print_inputs(const px_minimized *few, const px_cover *cover, const
     cli_table_cell(table, "%s", "");
     cli_table_cell(table, "%s", "before");
     cli_table_cell(table, "%s", "after");
-    cli_table_cell(table, "%s", "faults");
+    cli_table_cell(table, "%s", "failures");
     cli_table_cell(table, "%s", cli_number(few->from_faults, a));
     cli_table_cell(table, "%s", cli_number(few->faults, b));
-    cli_table_cell(table, "%s", "fault types");
+    cli_table_cell(table, "%s", "kinds");
     cli_table_cell(table, "%s", cli_number(few->fault_types, a));
     cli_table_cell(table, "%s", cli_number(few->fault_types_left, b));
     for (size_t i = 0; i < few->criteria; i++) {
@@ -117,8 +117,8 @@ static void print_fault(cli_table *table, const px_shrunk_fault *fault)
 
 void minimize_print_faults(const px_shrunk_fault *faults, size_t count, const char *to)
 {
-    static const char *const heads[] = {"fault",  "label", "as", "now", "links", "->",
-                                        "values", "->",    "l2", "->",  "linf",  "->"};
+    static const char *const heads[] = {"failure", "label", "as", "now", "links", "->",
+                                        "values",  "->",    "l2", "->",  "linf",  "->"};
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
     const fault_means m = faults_mean(faults, count);
     cli_table *table = cli_table_new("rrrrrrrrrrrr");
@@ -145,7 +145,7 @@ void minimize_print_faults(const px_shrunk_fault *faults, size_t count, const ch
     if (m.count < count)
         printf("%zu of them were left out: the network does not give the stored answer\n",
                count - m.count);
-    printf("%s fault%s, %s executions%s%s\n", cli_number((int64_t)m.count, a),
+    printf("%s failure%s, %s executions%s%s\n", cli_number((int64_t)m.count, a),
            m.count == 1 ? "" : "s", cli_number(m.executions, b), to ? ", in " : "", to ? to : "");
 }
 

@@ -1,6 +1,8 @@
 /* src/cli/select_print.c - selections for people and for programs */
 #include "cli/select_print.h"
 
+#include "cli/cli_terms.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -92,8 +94,8 @@ static void print_evaluation(const select_report *r)
     cli_table_cell(table, "SELECTOR");
     for (size_t k = 0; k < PX_EVALUATE_BUDGETS; k++)
         cli_table_cell(table, "FDR %d%%", px_evaluate_percent[k]);
-    static const char *const titles[] = {"RAUC",  "FAULT RAUC", "APFD",     "NORMALISED",
-                                         "TYPES", "PEARSON",    "SPEARMAN", "TIME"};
+    static const char *const titles[] = {"RAUC",  "FAILURE RAUC", "APFD",     "NORMALISED",
+                                         "TYPES", "PEARSON",      "SPEARMAN", "TIME"};
     for (size_t k = 0; k < sizeof titles / sizeof *titles; k++)
         cli_table_cell(table, "%s", titles[k]);
     for (size_t i = 0; i < px_select_count(r->select); i++) {
@@ -111,11 +113,10 @@ static void print_evaluation(const select_report *r)
     printf("\n");
     cli_table_print_free(table, "");
     printf("%s of %s candidates are classified wrongly (%s): what chance finds at any budget; "
-           "%" PRId64 " types of faults\n"
-           "RAUC: of types, over the first 20%%. APFD: by faults, scaled to what is possible, by "
-           "types. PEARSON, SPEARMAN: accuracy against tenths of the ranking, lowest first\n",
+           "%" PRId64 " kinds of failure\n",
            cli_number(all[0].faults, a), cli_number(px_dataset_count(r->candidates), b),
            percent_text(all[0].fault_rate, (char[CLI_NUMBER_TEXT]){0}), all[0].types);
+    cli_explain_heads("FDR RAUC APFD NORMALISED TYPES PEARSON SPEARMAN");
     table = cli_table_new("lrrrrrrrrrr");
     cli_table_cell(table, "ACCURACY BY TENTHS");
     for (int g = 0; g < PX_EVALUATE_GROUPS; g++)

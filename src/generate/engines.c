@@ -44,7 +44,7 @@ static const char *const deephunter_texts[] = {
 };
 static const px_fuzz_policy policy_deephunter = {
     .id = "deephunter",
-    .title = "every mutant of a pick is judged, faults leave the queue",
+    .title = "every mutant of a pick is judged, failures leave the queue",
     .source = "DeepHunter (ISSTA 2019)",
     .mutations = "deephunter",
     .texts = deephunter_texts,

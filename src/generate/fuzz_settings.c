@@ -14,11 +14,11 @@ static const px_param common_settings[FUZZ_COMMON] = {
                     .fallback = 20,
                     .most = 1e9,
                     .integer = true,
-                    .help = "near repeats of one fault that are stored; others are counted"},
+                    .help = "near repeats of one failure that are stored; others are counted"},
     [FUZZ_NEAR] = {.name = "near",
                    .fallback = 2,
                    .most = 255,
-                   .help = "a fault repeats another one if it differs by at most so many levels, "
+                   .help = "a failure repeats another one if it differs by at most so many levels, "
                            "on average over the picture reduced to 16 x 16"},
     [FUZZ_RESET] = {.name = "reset",
                     .fallback = 0,

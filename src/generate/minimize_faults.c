@@ -168,7 +168,7 @@ static px_status shrink_batch(void *context, px_session *session, int64_t first,
                       : px_fail(err, PX_E_NOMEM, "out of memory");
         free(kept);
         if (status != PX_OK)
-            status = px_fail_in(err, status, "fault %" PRId64, job->faults[i].id);
+            status = px_fail_in(err, status, "failure %" PRId64, job->faults[i].id);
     }
     free(o.logits);
     return status;
@@ -188,11 +188,11 @@ static px_status shrink_read(px_campaign *campaign, int64_t id, const shrink_job
         return px_fail(err, PX_E_NOMEM, "out of memory");
     PX_TRY(px_campaign_read(campaign, id, &in, fault->pixels, err));
     if (in.kind != PX_INPUT_FAULT)
-        return px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is no fault, it is %s",
+        return px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is no failure, it is %s",
                        px_campaign_folder(campaign), id,
                        in.kind == PX_INPUT_SEED ? "a seed" : "one that was kept");
     if (in.label < 0)
-        return px_fail(err, PX_E_INPUT, "'%s': fault %" PRId64 " has no label",
+        return px_fail(err, PX_E_INPUT, "'%s': failure %" PRId64 " has no label",
                        px_campaign_folder(campaign), id);
     fault->id = id;
     fault->root = in.root;

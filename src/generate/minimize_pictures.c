@@ -77,7 +77,7 @@ static px_status picture_fill(const shrunk_folder *f, const px_shrunk_fault *fau
     snprintf(words, sizeof words, "seed %" PRId64 "\nlabel %" PRId64, fault->root, fault->label);
     PX_TRY(picture_add(f, sheet, 0, f->root, words, err));
     PX_TRY(px_campaign_read(f->campaign, fault->id, &in, f->planes, err));
-    snprintf(words, sizeof words, "fault %" PRId64 "\nas %" PRId64 ", l2 %.3g", fault->id,
+    snprintf(words, sizeof words, "failure %" PRId64 "\nas %" PRId64 ", l2 %.3g", fault->id,
              fault->prediction_before, fault->before.l2);
     PX_TRY(picture_add(f, sheet, 1, f->planes, words, err));
     snprintf(words, sizeof words, "minimized\nas %" PRId64 ", l2 %.3g", fault->prediction,
@@ -205,7 +205,7 @@ static px_status folder_work(shrunk_folder *f, const px_shrunk_fault *faults, si
         if (faults[i].errs)
             f->faults[f->count++] = &faults[i];
     if (!f->count)
-        return px_fail(err, PX_E_INPUT, "there are no faults to write");
+        return px_fail(err, PX_E_INPUT, "there are no failures to write");
     if (mkdir(f->folder, 0777) != 0)
         return px_fail(err, errno == EEXIST ? PX_E_USAGE : PX_E_IO, "'%s': %s%s", f->folder,
                        strerror(errno), errno == EEXIST ? "; name a new folder" : "");

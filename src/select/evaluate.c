@@ -220,10 +220,10 @@ static px_status curves_chart(const curves *c, const char *path, px_error *err)
 {
     const bool types = c->unit == PX_FAULT_TYPES;
     const px_plot_options options = {
-        .title = types ? "Types of faults found" : "Faults found",
+        .title = types ? "Kinds of failure found" : "Failures found",
         .note = types ? "a type is a pair of label and wrong answer" : NULL,
         .x = {.label = "candidates selected", .unit = "%"},
-        .y = {.label = types ? "of all types" : "of all faults", .unit = "%"},
+        .y = {.label = types ? "of all kinds" : "of all failures", .unit = "%"},
     };
     px_plot *plot = NULL;
     PX_TRY(px_plot_new(&options, &plot, err));

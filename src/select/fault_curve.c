@@ -72,7 +72,8 @@ px_status px_fault_curve_init(px_fault_curve *curve, const int64_t *order, int64
     for (int64_t i = 0; i < count; i++) {
         if (labels[i] < 0)
             return px_fail(err, PX_E_INPUT,
-                           "input %" PRId64 " has no label: faults are counted against labels", i);
+                           "input %" PRId64 " has no label: failures are counted against labels",
+                           i);
         c.total[PX_FAULTS] += is_fault(labels, predicted, i);
     }
     types = pxi_calloc((size_t)c.total[PX_FAULTS], sizeof *types);

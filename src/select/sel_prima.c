@@ -384,7 +384,7 @@ static void prima_report(const void *prepared, px_json *json)
 
 const px_selector px_selector_prima = {
     .id = "prima",
-    .title = "PRIMA: learnt from how faults react to changed networks and pictures",
+    .title = "PRIMA: learnt from how failures react to changed networks and pictures",
     .source = "Wang et al., PRIMA, ICSE 2021",
     .settings = prima_settings,
     .setting_count = PRIMA_SETTINGS,

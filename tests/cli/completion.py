@@ -34,6 +34,8 @@ CASES = [
     ("plexor train --arch lenet", ["lenet1", "lenet5"], ["resnet20"]),
     ("plexor mutate --set ns", ["nss", "nsgen"], ["rotation"]),
     ("plexor list cri", ["criteria"], ["ops"]),
+    ("plexor list ga", ["gates"], ["ops"]),
+    ("plexor check net.onnx --fail-under ", ["accuracy", "faults"], ["net.onnx"]),
     ("plexor help cov", ["cover"], ["eval"]),
     ("plexor study ns", ["nss"], ["table.csv"]),
     ("plexor status ", ["sub/"], ["table.csv"]),
