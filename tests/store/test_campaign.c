@@ -3,6 +3,7 @@
 #include "store_helpers.h"
 
 #include <math.h>
+#include <plexor/modes.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -274,6 +275,9 @@ static void test_digest(void **state)
         "UPDATE coverage SET value = 0 WHERE step = 40",
         "DELETE FROM state",
         "INSERT INTO neuron VALUES('ochiai', -1, 'conv1', 3, 0.5)",
+        "INSERT INTO closeness VALUES(5, 0.5, 1)",
+        "INSERT INTO mode VALUES('noise', 0, 1, 2, 1, 0)",
+        "INSERT INTO class VALUES(1, 'dog')",
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         uint64_t before = i ? other : whole;
@@ -284,6 +288,66 @@ static void test_digest(void **state)
         if (other == before)
             fail_msg("'%s' does not change the digest", changes[i]);
     }
+}
+
+/* A campaign of the first schema is read as it is, and brought up to date when it is resumed. */
+static void test_first_schema(void **state)
+{
+    (void)state;
+    px_error err = {0};
+    px_campaign_counts counts;
+    px_mode *modes = NULL;
+    size_t mode_count = 0, count = 0;
+    int64_t *ids = NULL;
+    OK(make_campaign("old", 40, &err));
+    sql("old", "DROP TABLE closeness; DROP TABLE name; DROP TABLE class; DROP TABLE mode;"
+               "PRAGMA user_version = 1");
+    px_campaign *c = opened("old", PX_CAMPAIGN_READ);
+    px_campaign_input in = {0};
+    OK(px_campaign_next(c, 0, PX_INPUT_FAULT, &in, NULL, NULL, &err));
+    assert_true(in.id > 0 && !in.measured && isnan(in.near.similarity) && isnan(in.near.inside));
+    assert_string_equal(in.name, "");
+    OK(px_campaign_count(c, &counts, &err));
+    assert_true(counts.faults > 0 && counts.measured == 0 && counts.close_faults == 0);
+    OK(px_campaign_modes(c, &modes, &mode_count, &err));
+    assert_int_equal(mode_count, 0);
+    assert_null(px_campaign_class_name(c, 0));
+    OK(px_campaign_list(c, PX_INPUT_FAULT, NULL, &ids, &count, NULL, &err)); /* measured for it */
+    assert_int_equal(count, counts.faults);
+    px_closeness near = {0};
+    OK(px_campaign_measure(c, ids[0], &near, &err));
+    assert_true(near.similarity >= 0.0 && near.similarity <= 1.0 && near.inside > 0.0);
+    px_campaign_close(c);
+    c = opened("old", PX_CAMPAIGN_RESUME);
+    OK(px_campaign_measure_all(c, &err));
+    static const char *const names[] = {"cat", NULL, "dog"};
+    OK(px_campaign_put_classes(c, names, 3, &err));
+    const px_mode mode = {.mutation = px_mutation_find("rotation"),
+                          .band = 4,
+                          .label = 2,
+                          .tries = 30,
+                          .faults = 12,
+                          .close = 9};
+    OK(px_campaign_put_mode(c, &mode, &err));
+    OK(px_campaign_commit(c, &err));
+    px_campaign_close(c);
+    c = opened("old", PX_CAMPAIGN_READ);
+    OK(px_campaign_count(c, &counts, &err));
+    assert_int_equal(counts.measured, counts.faults);
+    OK(px_campaign_read(c, ids[0], &in, NULL, &err));
+    assert_true(in.measured && in.near.similarity == near.similarity &&
+                in.near.inside == near.inside);
+    assert_string_equal(px_campaign_class_name(c, 0), "cat");
+    assert_null(px_campaign_class_name(c, 1));
+    OK(px_campaign_modes(c, &modes, &mode_count, &err));
+    assert_true(mode_count == 1 && modes[0].mutation == mode.mutation && modes[0].label == 2 &&
+                px_mode_rate(&modes[0]) == 0.4);
+    char text[PX_BAND_TEXT];
+    assert_string_equal(px_mode_text(&modes[0], text), "rotation beyond 40 degrees");
+    OK(px_campaign_check(c, &err));
+    px_campaign_close(c);
+    free(modes);
+    free(ids);
 }
 
 static void test_folders(void **state)
@@ -507,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_batches_are_whole),
         cmocka_unit_test(test_resume_refuses_others),
         cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_first_schema),
         cmocka_unit_test(test_folders),
         cmocka_unit_test(test_one_writer),
         cmocka_unit_test(test_full_disk),
