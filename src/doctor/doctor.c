@@ -2,6 +2,7 @@
 #include "doctor/doctor_inside.h"
 
 #include <math.h>
+#include <plexor/rng.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +91,12 @@ int64_t *pxi_doctor_spread(int64_t count, int64_t most, int64_t *made)
 {
     const int64_t n = PX_MIN(count, most);
     int64_t *indices = pxi_calloc((size_t)PX_MAX(n, (int64_t)1), sizeof *indices);
-    for (int64_t i = 0; indices && i < n; i++)
-        indices[i] = (int64_t)((double)i * (double)count / (double)n);
+    px_random r = px_rng(0, PX_RNG_SAMPLE, 0, 0);
+    for (int64_t i = 0; indices && i < n; i++) {
+        const int64_t low = (int64_t)((double)i * (double)count / (double)n);
+        const int64_t high = (int64_t)((double)(i + 1) * (double)count / (double)n);
+        indices[i] = low + (int64_t)(px_rng_u01(&r) * (double)(high - low));
+    }
     *made = n;
     return indices;
 }

@@ -32,7 +32,9 @@ px_status pxi_doctor_add(px_doctor *d, const char *id, px_finding_level level, i
 px_status pxi_doctor_name(px_doctor *d, int64_t index, px_error *err);
 int64_t pxi_doctor_index(const px_doctor *d, int64_t i); /* of prediction i in the set */
 bool pxi_doctor_pictures(const px_doctor *d); /* grey or colour pictures, no recordings */
-/* Up to `most` indices of `count`, evenly spread: data sorted by class give all classes. */
+/* Up to `most` indices of `count`, ascending, one at random from each of as many equal pieces:
+ * every class has its share in data that are sorted by class, and in data where classes take turns,
+ * of which a fixed stride might see only one. */
 int64_t *pxi_doctor_spread(int64_t count, int64_t most, int64_t *made);
 
 px_status pxi_doctor_values(px_doctor *d, px_error *err);     /* what the inputs hold */
