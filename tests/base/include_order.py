@@ -12,7 +12,7 @@ import sys
 ROOMS = ("base stats picture data mutate graph onnx ops engine probe attack train semantics "
          "cover localize select predict doctor assess store generate repair report check study cli").split()
 # Public headers that are not named after their room.
-HEADER_ROOM = {name: "base" for name in "error json param property rng system tensor text".split()}
+HEADER_ROOM = {name: "base" for name in "error folder json param property rng system tensor text".split()}
 HEADER_ROOM.update(audio="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
                    fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", modes="store",
                    plexor="cli")
