@@ -77,8 +77,7 @@ typedef struct px_assess_options {
     const char *metrics;         /* ids with commas between; NULL or "all": all */
     const char *const *settings; /* "ric.quality=75" */
     size_t setting_count;
-    double low, high; /* what a scaled value may be; both NaN: 0 and what 255 becomes for 8-bit
-                         data, 0 and 1 for others */
+    double low, high; /* what a scaled value may be; both NaN: px_dataset_range() */
     int64_t batch;    /* micro-batch; 0: chosen */
     int threads;      /* <= 0: one per core */
     px_progress_fn progress;

@@ -92,8 +92,7 @@ typedef struct px_attack_options {
     int64_t target;
     const char *const *settings; /* "jsma.theta=0.5" */
     size_t setting_count;
-    double low, high; /* what a value may be; both NaN: 0 and what 255 becomes for 8-bit data, 0 and
-                         1 for others */
+    double low, high; /* what a value may be; both NaN: px_dataset_range() */
     bool keep_float;  /* what is stored is not rounded, whatever the data */
     uint64_t seed;
     int64_t batch; /* micro-batch; 0: chosen */

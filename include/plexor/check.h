@@ -81,6 +81,7 @@ typedef struct px_check_options { /* everything is borrowed until px_check_free(
     const char *only, *skip; /* ids of stages with commas between; NULL: all, none. What a chosen
                                 stage reads of others is run too */
     const char *gates;       /* "accuracy=0.9,faults=100"; NULL: none */
+    double low, high;        /* what a scaled value may be; both NaN: px_dataset_range() */
     double minutes;          /* at most so long for synthesize, attack and fuzz together */
     /* Failures that are less near to their originals do not count (0: all do): <plexor/closeness.h>
      */

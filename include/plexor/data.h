@@ -189,5 +189,12 @@ PX_API px_status px_npz_write(px_npz_writer *writer, const void *bytes, size_t s
 PX_API px_status px_npz_commit(px_npz_writer *writer, px_error *err);
 PX_API void px_npz_abandon(px_npz_writer *writer); /* removes the temporary file */
 
+/* What scaled values (after pre->scale, before mean and std) may be where nobody says: 0 and what
+ * 255 becomes for 8-bit data; for others 0 and 1 where all values lie between, else the least and
+ * the greatest value of all inputs, which are read for it. Values that are no numbers are passed
+ * over. */
+PX_API px_status px_dataset_range(const px_dataset *set, const px_preprocess *pre, double *low,
+                                  double *high, px_error *err);
+
 PX_END_DECLS
 #endif

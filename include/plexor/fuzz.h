@@ -82,7 +82,8 @@ typedef struct px_fuzz_options {
     size_t rival_count;
     const px_dataset *set; /* labelled; its inputs are the seeds */
     const px_preprocess *pre;
-    px_cover *cover; /* of one criterion; the engine's own where it has one. NULL: none */
+    double low, high; /* what a scaled value may be; both NaN: px_dataset_range() */
+    px_cover *cover;  /* of one criterion; the engine's own where it has one. NULL: none */
     const px_fuzz_paths *paths; /* the guide instead of a cover; NULL: none */
     const px_profile
         *profile;          /* that the cover was made with, kept as blob "profile"; NULL: none */

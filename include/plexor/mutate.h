@@ -297,15 +297,20 @@ PX_API const px_dataset *px_mutant_set_parents(const px_mutant_set *set);
 /* How mutant i comes from input i of the parents. */
 PX_API px_drawn px_mutant_set_drawn(const px_mutant_set *set, int64_t index);
 
+/* Mutations work on levels, 0 to 255. A value between low and high as the nearest level, and what a
+ * level stands for. */
+PX_API uint8_t px_value_level(double value, double low, double high);
+PX_API float px_level_value(uint8_t level, double low, double high);
+
 /* Raw values of a picture (CHW, as px_dataset_pixels() gives them) through a mutation (`in` may be
  * `out`): what px_mutant_set does to each, for callers who have the pixels already. `unit`: values
  * are 0..1 instead of 0..255. PX_E_MISMATCH, naming the value, for values beyond the range. */
 PX_API px_status px_mutation_apply_values(const px_drawn *drawn, const px_shape *shape, bool unit,
                                           const float *in, float *out, px_error *err);
-/* The same for a link of a chain that began with `origin`. */
+/* The same for a link of a chain that began with `origin`, with values from low to high. */
 PX_API px_status px_mutation_apply_values_near(const px_drawn *drawn, const px_shape *shape,
-                                               bool unit, const float *origin, const float *in,
-                                               float *out, px_error *err);
+                                               double low, double high, const float *origin,
+                                               const float *in, float *out, px_error *err);
 
 PX_END_DECLS
 #endif

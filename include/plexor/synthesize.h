@@ -67,8 +67,7 @@ typedef struct px_synthesis_made { /* one input, as it is handed out */
 
 typedef struct px_synthesis_options {
     double step, distance; /* distance NaN: a tenth of the range */
-    double low, high;      /* what a value may be; both NaN: 0 and what 255 becomes for 8-bit data,
-                              0 and 1 for others */
+    double low, high;      /* what a value may be; both NaN: px_dataset_range() */
     int64_t iterations;    /* more than 1: the gradient is taken anew, and the sum of steps stays
                               within the distance */
     bool keep_float;       /* what is stored is not rounded, whatever the data */

@@ -30,6 +30,8 @@ px_check_options px_check_options_default(void)
     return (px_check_options){
         .read = px_data_options_default(),
         .folder = "plexor-check",
+        .low = (double)NAN,
+        .high = (double)NAN,
         .minutes = 1.0,
     };
 }
@@ -236,6 +238,7 @@ px_status px_check_new(const px_check_options *options, px_check **out, px_error
     if (!c)
         return pxi_check_nomem(err);
     c->o = *options;
+    c->low = c->high = (double)NAN;
     c->lock = -1;
     c->started = px_clock_s();
     c->remarks = pxi_calloc(1, sizeof *c->remarks);

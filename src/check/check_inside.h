@@ -65,8 +65,9 @@ struct px_check {
     px_preprocess pre;
     px_shape shape; /* of one input, with a batch axis of 1 */
     int64_t count;
-    size_t floats; /* per input */
-    bool labelled; /* every input has a label that is one of the network's classes */
+    size_t floats;    /* per input */
+    double low, high; /* what scaled values may be; NaN: nobody has asked yet */
+    bool labelled;    /* every input has a label that is one of the network's classes */
     char no_labels[256];
     char **names; /* of classes, scores.classes of them */
     px_json identity;
@@ -108,6 +109,8 @@ struct px_check {
 bool pxi_check_tick(void *check, int64_t done, int64_t total);
 /* How the data are read: as asked for, with the network's class names. */
 px_data_options pxi_check_read(const px_check *c);
+/* What scaled values may be: as the user says, or as the data have it, which is told. */
+px_status pxi_check_range(px_check *c, double *low, double *high, px_error *err);
 void pxi_check_note(const px_check *c, const char *format, ...) PX_PRINTF(2, 3);
 /* "FOLDER/NAME", to be freed; NULL when out of memory. */
 char *pxi_check_path(const px_check *c, const char *name);

@@ -5,6 +5,7 @@
 #include "check/check_inside.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <plexor/onnx.h>
 #include <plexor/system.h>
 #include <stdio.h>
@@ -169,6 +170,10 @@ static void open_identity(px_check *c)
         px_json_real(json, "min_similarity", c->o.min_similarity);
     if (c->o.min_inside > 0.0)
         px_json_real(json, "min_inside", c->o.min_inside);
+    if (!isnan(c->o.low)) {
+        px_json_real(json, "low", c->o.low);
+        px_json_real(json, "high", c->o.high);
+    }
     px_json_end(json);
 }
 

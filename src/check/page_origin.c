@@ -96,6 +96,9 @@ char *pxi_page_command(const px_check *c, int stage)
         command_data(c, &out);
     }
     command_values(c, &out);
+    if (!isnan(c->o.low) &&
+        (stage == PXI_STAGE_synthesize || stage == PXI_STAGE_attack || stage == PXI_STAGE_fuzz))
+        px_text_format(&out, " --range %.9g,%.9g", c->o.low, c->o.high);
     if (stage == PXI_STAGE_cover)
         px_text_add(&out, c->result[PXI_STAGE_profile]
                               ? " --criteria " PXI_CRITERIA_ALL " --per-layer --baseline"

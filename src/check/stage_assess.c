@@ -134,6 +134,8 @@ static px_status json_set(const assessed *a, const char *name, int64_t offset, i
         partners ? part_open(a, "faults", offset, count, &pre, &faults, err) : pxi_check_nomem(err);
     if (status == PX_OK)
         status = set_partners(a, offset, px_dataset_count(faults), partners, err);
+    if (status == PX_OK && !px_dataset_is_8bit(c->set))
+        status = pxi_check_range(c, &options.low, &options.high, err);
     options.metrics = metrics;
     options.batch = c->o.batch;
     options.threads = c->o.threads;

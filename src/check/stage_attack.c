@@ -54,6 +54,7 @@ static px_status attack_begin(attack *a, px_error *err)
     a->options.threads = c->o.threads;
     a->options.emit = attack_emit;
     a->options.emit_context = a;
+    PX_TRY(pxi_check_range(c, &a->options.low, &a->options.high, err));
     PX_TRY(px_attack_complete(&a->options, c->set, &c->pre, err));
     a->count = PX_MIN(c->count, (int64_t)fmax(ATTACK_LEAST, ATTACK_PER_MINUTE * c->o.minutes));
     a->inputs = pxi_calloc((size_t)a->count, sizeof *a->inputs);
@@ -108,6 +109,10 @@ static void attack_write(const attack *a, px_json *out)
                                                : (double)NAN);
     px_json_int(out, "steps", o->steps);
     px_json_real(out, "step_size", o->step_size);
+    px_json_array(out, "range");
+    px_json_real(out, NULL, o->low);
+    px_json_real(out, NULL, o->high);
+    px_json_end(out);
     px_json_int(out, "count", a->made);
     px_json_int(out, "planned", a->count);
     px_json_bool(out, "cut_short", a->made < a->count);

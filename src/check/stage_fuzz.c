@@ -36,6 +36,8 @@ static px_status fuzz_open(fuzz *f, bool resume, px_error *err)
     px_check *c = f->c;
     px_fuzz_options options = px_fuzz_options_default();
     PX_TRY(pxi_check_campaign_open(c, "fuzz", resume, &f->campaign, err));
+    if (!px_dataset_audio(c->set)) /* recordings are changed as such */
+        PX_TRY(pxi_check_range(c, &options.low, &options.high, err));
     options.campaign = f->campaign;
     options.model = c->model;
     options.set = c->set;

@@ -152,6 +152,7 @@ static px_status synthesize_begin(synthesize *s, px_error *err)
     s->options.threads = c->o.threads;
     s->options.emit = synthesize_emit;
     s->options.emit_context = s;
+    PX_TRY(pxi_check_range(c, &s->options.low, &s->options.high, err));
     PX_TRY(px_synthesis_complete(&s->options, c->set, &c->pre, err));
     px_json_object(&json, NULL);
     px_json_string(&json, "command", "synthesize");

@@ -284,6 +284,18 @@ px_status cli_range(const char *text, double *low, double *high, px_error *err)
     return px_length_parse(comma + 1, "--range", 0, 1, high, err);
 }
 
+px_status cli_range_of(const cli_command *self, const char *text, const cli_inputs *inputs,
+                       double *low, double *high, px_error *err)
+{
+    if (text)
+        return cli_range(text, low, high, err);
+    PX_TRY(px_dataset_range(inputs->set, &inputs->pre, low, high, err));
+    if (!px_dataset_is_8bit(inputs->set) && (*low != 0.0 || *high != 1.0))
+        cli_note(self, "values run from %.4g to %.4g: taken as the range; --range to set it", *low,
+                 *high);
+    return PX_OK;
+}
+
 px_status cli_shard(const char *text, int64_t *shard, int64_t *shards, px_error *err)
 {
     long long i = 0, n = 1;

@@ -47,9 +47,10 @@ typedef struct cli_data {
         CLI_STRING(0, "size", &(p)->size, "HxW", "resize images to this")
 
 /* Of commands that change inputs. */
-#define CLI_RANGE_OPTION(target)               \
-    CLI_STRING(0, "range", target, "LOW,HIGH", \
-               "what a scaled value may be; 0 to 255 levels for 8-bit data, else 0,1")
+#define CLI_RANGE_OPTION(target)        \
+    CLI_STRING(                         \
+        0, "range", target, "LOW,HIGH", \
+        "what a scaled value may be; 0 to 255 levels for 8-bit data, else 0,1 or the data's")
 
 #define CLI_CLASSES_OPTION                                                                  \
     CLI_STRING(0, "classes", &cli_class_list, "FILE|LIST",                                  \
@@ -152,6 +153,9 @@ void cli_classes_doubt(const cli_command *self, const px_dataset *set, int class
 
 /* --range LOW,HIGH. */
 px_status cli_range(const char *text, double *low, double *high, px_error *err);
+/* The same, or where `text` is NULL what the data have, which is told where it is not 0 to 1. */
+px_status cli_range_of(const cli_command *self, const char *text, const cli_inputs *inputs,
+                       double *low, double *high, px_error *err);
 
 /* --shard I/N; NULL: 0/1. */
 px_status cli_shard(const char *text, int64_t *shard, int64_t *shards, px_error *err);

@@ -77,8 +77,7 @@ static px_status work_options(const attack_work *w, px_attack_options *out, px_e
     o.method = a->method;
     if (a->norm)
         PX_TRY(px_norm_parse(a->norm, &o.norm, err));
-    if (a->range)
-        PX_TRY(cli_range(a->range, &o.low, &o.high, err));
+    PX_TRY(cli_range_of(w->self, a->range, &w->inputs, &o.low, &o.high, err));
     o.keep_float = strcmp(a->store, "float") == 0;
     o.steps = a->steps;
     o.restarts = a->restarts;

@@ -59,6 +59,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
     cli_workers workers = {0};
     cli_output output = {0};
     px_check_options o = px_check_options_default();
+    const char *range = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&data),
         CLI_STRING(0, "train", &o.train, "SPEC",
@@ -74,6 +75,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
         CLI_FLAG(0, "fresh", &o.fresh,
                  "begin anew: what an earlier check made in the folder is removed, nothing else"),
         CLI_STRING(0, "report", &o.page, "FILE.html", "the page; FOLDER/report.html without it"),
+        CLI_RANGE_OPTION(&range),
         CLI_REAL(0, "minutes", &o.minutes, "M", 0, 1e6,
                  "at most so long for synthesizing, attacking and fuzzing failures"),
         CLI_REAL(0, "min-similarity", &o.min_similarity, "X", 0, 1,
@@ -99,6 +101,8 @@ static int check_run(const cli_command *self, int argc, char **argv)
     if (stop != CLI_GO)
         return stop;
     px_error err = {0};
+    if (range && cli_range(range, &o.low, &o.high, &err) != PX_OK)
+        return cli_fail(self, &err);
     px_check *check = NULL;
     px_text command = {0};
     check_view view = {.self = self, .progress = cli_progress_start("check")};

@@ -19,7 +19,7 @@ typedef struct fuzz_args {
     fuzz_guide_args words;
     cli_workers workers;
     cli_list set;
-    const char *guide, *preset, *engine, *policy, *mutations, *styles, *store;
+    const char *guide, *preset, *engine, *policy, *mutations, *styles, *store, *range;
     const char *rivals[FUZZ_RIVALS];
     const char *folder, *time, *energy, *alpha, *beta, *optimizer;
     bool resume, fresh;
@@ -35,6 +35,7 @@ typedef struct fuzz_args {
 } fuzz_args;
 
 typedef struct fuzz_job {
+    const cli_command *self;
     px_campaign *campaign;
     px_model *model, *rivals[FUZZ_RIVALS];
     cli_inputs inputs;
@@ -165,6 +166,8 @@ static px_status fuzz_start(const fuzz_args *a, fuzz_job *job, px_error *err)
     for (size_t i = 0; i < FUZZ_RIVALS; i++)
         if (job->rivals[i])
             rivals[options.rival_count++] = job->rivals[i];
+    if (a->range || !px_dataset_audio(job->inputs.set)) /* recordings are changed as such */
+        PX_TRY(cli_range_of(job->self, a->range, &job->inputs, &options.low, &options.high, err));
     options.campaign = job->campaign;
     options.model = job->model;
     options.rivals = rivals;
@@ -360,6 +363,7 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "profile", &a.training.profile, "FILE",
                    "what 'plexor profile' learned from training data"),
         CLI_TRAINING_OPTIONS(&a.training),
+        CLI_RANGE_OPTION(&a.range),
         CLI_STRING(0, "store", &a.store, "FORM",
                    "byte: pixels are rounded before they are judged; float: they are not"),
         CLI_WORKER_OPTIONS(&a.workers),
@@ -388,7 +392,7 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         a.limits.turns = iterations;
     fuzz_sort_settings(&a);
     px_error err = {0};
-    fuzz_job job = {0};
+    fuzz_job job = {.self = self};
     cli_command_line(&job.command, argc, argv);
     cli_catch_signals();
     px_status status = fuzz_open(self, &a, path, &job, &err);

@@ -203,8 +203,7 @@ static px_status work_options(const synthesize_work *w, px_synthesis_options *ou
 {
     const synthesize_args *a = w->a;
     px_synthesis_options o = px_synthesis_options_default();
-    if (a->range)
-        PX_TRY(cli_range(a->range, &o.low, &o.high, err));
+    PX_TRY(cli_range_of(w->self, a->range, &w->inputs, &o.low, &o.high, err));
     o.keep_float = strcmp(a->store, "float") == 0;
     o.iterations = a->iterations;
     PX_TRY(px_synthesis_complete(&o, w->inputs.set, &w->inputs.pre, err));

@@ -47,6 +47,38 @@ px_status px_length_parse(const char *text, const char *option, double low, doub
     return PX_OK;
 }
 
+px_status px_dataset_range(const px_dataset *set, const px_preprocess *pre, double *low,
+                           double *high, px_error *err)
+{
+    const px_shape shape = px_dataset_shape(set);
+    const size_t count = (size_t)px_shape_count(&shape);
+    double least = INFINITY, most = -INFINITY;
+    *low = 0.0;
+    *high = px_dataset_is_8bit(set) ? 255.0 / px_length_levels(pre, 1.0) : 1.0;
+    if (px_dataset_is_8bit(set))
+        return PX_OK;
+    float *values = pxi_calloc(PX_MAX(count, 1), sizeof *values);
+    px_status status = values ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for an input");
+    for (int64_t i = 0; i < px_dataset_count(set) && status == PX_OK; i++) {
+        status = px_dataset_pixels(set, i, values, err);
+        for (size_t k = 0; k < count && status == PX_OK; k++) {
+            const double value = (double)values[k];
+            if (!isfinite(value))
+                continue; /* whoever meets it says so */
+            least = fmin(least, value);
+            most = fmax(most, value);
+        }
+    }
+    free(values);
+    PX_TRY(status);
+    const double unit = px_length_levels(pre, 1.0);
+    if (least < most && (least < 0.0 || most > unit)) {
+        *low = least / unit;
+        *high = most / unit;
+    }
+    return PX_OK;
+}
+
 px_status pxi_pixel_range(const px_dataset *set, const px_preprocess *pre, bool rounded,
                           double *low, double *high, px_error *err)
 {
@@ -55,10 +87,8 @@ px_status pxi_pixel_range(const px_dataset *set, const px_preprocess *pre, bool 
                        (double)pre->scale);
     if (isnan(*low) != isnan(*high))
         return px_fail(err, PX_E_USAGE, "a range needs both of its ends");
-    if (isnan(*low)) {
-        *low = 0.0;
-        *high = px_dataset_is_8bit(set) ? 255.0 / px_length_levels(pre, 1.0) : 1.0;
-    }
+    if (isnan(*low))
+        PX_TRY(px_dataset_range(set, pre, low, high, err));
     if (!(*low < *high) || !isfinite(*low) || !isfinite(*high))
         return px_fail(err, PX_E_USAGE, "a range from %g to %g has nothing in it", *low, *high);
     const double least = px_length_levels(pre, *low), most = px_length_levels(pre, *high);

@@ -29,7 +29,7 @@ void pxi_pixel_rule_of(pxi_pixel_rule *rule, const px_shape *shape, const px_pre
 double pxi_pixel_units(const pxi_pixel_rule *rule, double levels);
 double pxi_pixel_levels(const pxi_pixel_rule *rule, double units);
 
-/* Both ends NaN: 0 and what 255 becomes for 8-bit data, 0 and 1 for others. PX_E_USAGE for a range
+/* Both ends NaN: as px_dataset_range() has it. PX_E_USAGE for a range
  * with nothing in it, and for one that is wider than the bytes that will be `rounded` to. */
 px_status pxi_pixel_range(const px_dataset *set, const px_preprocess *pre, bool rounded,
                           double *low, double *high, px_error *err);

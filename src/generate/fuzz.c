@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cover/profile_inside.h"
 #include "data/npz.h"
+#include "data/pixel_rule.h"
 #include "generate/seed_names.h"
 
 #include <inttypes.h>
@@ -24,7 +25,11 @@ static const char FUZZ_PROFILE[] = "profile"; /* name of the blob */
 
 px_fuzz_options px_fuzz_options_default(void)
 {
-    return (px_fuzz_options){.engine = "loop", .seeds = 1000, .polluted_class = -1};
+    return (px_fuzz_options){.engine = "loop",
+                             .low = (double)NAN,
+                             .high = (double)NAN,
+                             .seeds = 1000,
+                             .polluted_class = -1};
 }
 
 double pxi_fuzz_seconds(const px_fuzz *fuzz)
@@ -173,7 +178,7 @@ static px_status fuzz_network(px_fuzz *fuzz, px_error *err)
     return PX_OK;
 }
 
-static void fuzz_pixels(px_fuzz *fuzz)
+static px_status fuzz_pixels(px_fuzz *fuzz, px_error *err)
 {
     const px_fuzz_options *o = &fuzz->options;
     const bool whole = px_dataset_is_8bit(o->set);
@@ -188,13 +193,20 @@ static void fuzz_pixels(px_fuzz *fuzz)
     fuzz->unit = (double)fuzz->pre.scale;
     fuzz->low = 0.0;
     fuzz->high = fuzz->rounds ? 255.0 : 1.0;
+    if (whole || fuzz->samples)
+        return PX_OK;
+    double low = o->low, high = o->high;
+    PX_TRY(pxi_pixel_range(o->set, o->pre, /* rounded= */ false, &low, &high, err));
+    fuzz->low = px_length_levels(o->pre, low);
+    fuzz->high = px_length_levels(o->pre, high);
+    return PX_OK;
 }
 
-/* Values beyond 0..1 are no pictures: whatever the seeds have is the range. */
+/* Features of recordings have no range of their own: whatever the seeds have is it. */
 static void fuzz_range(px_fuzz *fuzz)
 {
     const float *values = (const float *)(const void *)fuzz->seed_pixels;
-    for (size_t i = 0; !fuzz->rounds && i < fuzz->seed_count * fuzz->size; i++) {
+    for (size_t i = 0; fuzz->samples && i < fuzz->seed_count * fuzz->size; i++) {
         fuzz->low = fmin(fuzz->low, (double)values[i]);
         fuzz->high = fmax(fuzz->high, (double)values[i]);
     }
@@ -290,7 +302,7 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
             return px_fail(err, PX_E_NOMEM, "out of memory");
     }
     PX_TRY(fuzz_network(fuzz, err));
-    fuzz_pixels(fuzz);
+    PX_TRY(fuzz_pixels(fuzz, err));
     PX_TRY(fuzz_identify(fuzz, err));
     PX_TRY(pxi_pool_new(o->threads, &fuzz->pool, err));
     fuzz->workers = pxi_pool_threads(fuzz->pool);

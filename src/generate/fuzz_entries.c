@@ -76,8 +76,8 @@ static px_status entry_pixels(pxi_loop *loop, size_t entry, const uint8_t **out,
         PX_TRY(pxi_fuzz_read(loop->fuzz, e->id, room, err));
     } else {
         PX_TRY(pxi_fuzz_read(loop->fuzz, e->id, loop->reals, err));
-        for (size_t i = 0; i < loop->rule.size; i++) /* they are whole levels: k / 255 */
-            room[i] = (uint8_t)(loop->reals[i] * 255.0f + 0.5f);
+        for (size_t i = 0; i < loop->rule.size; i++) /* they are whole levels */
+            room[i] = px_value_level((double)loop->reals[i], loop->fuzz->low, loop->fuzz->high);
     }
     *out = room;
     return PX_OK;
@@ -119,7 +119,7 @@ px_status pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels, const void **ou
         return pxi_fuzz_features(loop->fuzz, (const int16_t *)(const void *)pixels, loop->reals,
                                  err);
     for (size_t i = 0; !loop->fuzz->rounds && i < loop->rule.size; i++)
-        loop->reals[i] = (float)pixels[i] / 255.0f;
+        loop->reals[i] = px_level_value(pixels[i], loop->fuzz->low, loop->fuzz->high);
     return PX_OK;
 }
 
@@ -223,7 +223,7 @@ px_status pxi_loop_rebuild(pxi_loop *loop, px_error *err)
         if (in.kind == PX_INPUT_FAULT && in.prediction < 0)
             continue; /* no number came out: never in the queue */
         for (size_t i = 0; !fuzz->rounds && !loop->rule.samples && i < loop->rule.size; i++)
-            loop->bytes[i] = (uint8_t)(loop->reals[i] * 255.0f + 0.5f);
+            loop->bytes[i] = px_value_level((double)loop->reals[i], fuzz->low, fuzz->high);
         /* The row's own text goes away with the next read. */
         char *chain = pxi_strdup(in.chain);
         if (!chain)

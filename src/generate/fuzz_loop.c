@@ -191,13 +191,13 @@ static px_status loop_seed_bytes(pxi_loop *loop, px_error *err)
     if (!loop->seed_bytes)
         return px_fail(err, PX_E_NOMEM, "out of memory for the seeds");
     for (size_t i = 0; i < count; i++) {
-        if (!(values[i] >= 0.0f && values[i] <= 1.0f))
-            return px_fail(
-                err, PX_E_MISMATCH,
-                "engine 'loop' mutates pictures with values from 0 to 1; seed %zu of the "
-                "data has %g",
-                i / loop->rule.size, (double)values[i]);
-        loop->seed_bytes[i] = (uint8_t)((double)values[i] * 255.0 + 0.5);
+        const double value = (double)values[i];
+        if (!(value >= fuzz->low && value <= fuzz->high))
+            return px_fail(err, PX_E_MISMATCH,
+                           "engine 'loop' mutates pictures with values from %g to %g; seed %zu of "
+                           "the data has %g; --range LOW,HIGH says what values may be",
+                           fuzz->low, fuzz->high, i / loop->rule.size, value);
+        loop->seed_bytes[i] = px_value_level(value, fuzz->low, fuzz->high);
     }
     return PX_OK;
 }

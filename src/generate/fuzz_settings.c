@@ -196,6 +196,10 @@ px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
         px_json_real(&json, "min_similarity", fuzz->options.least.similarity);
     if (fuzz->options.least.inside > 0.0)
         px_json_real(&json, "min_inside", fuzz->options.least.inside);
+    if (!fuzz->rounds && !fuzz->samples && (fuzz->low != 0.0 || fuzz->high != 1.0)) {
+        px_json_real(&json, "low", fuzz->low); /* of stored values: what chains are replayed with */
+        px_json_real(&json, "high", fuzz->high);
+    }
     px_json_string(&json, "guide", fuzz->guide);
     if (fuzz->cover) {
         px_json_string(&json, "guide_settings", px_cover_settings_text(fuzz->cover, 0));

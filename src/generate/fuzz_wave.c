@@ -239,7 +239,7 @@ px_status pxi_wave_input(const pxi_loop *loop, const uint8_t *pixels, float *inp
         PX_TRY(pxi_fuzz_features(fuzz, (const int16_t *)(const void *)pixels, input, err));
     else
         for (size_t i = 0; i < loop->rule.size; i++)
-            input[i] = (float)pixels[i] / 255.0f;
+            input[i] = px_level_value(pixels[i], fuzz->low, fuzz->high);
     return px_preprocess_apply(&fuzz->pre, &fuzz->shape, input, err);
 }
 

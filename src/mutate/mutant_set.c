@@ -9,25 +9,35 @@
 
 /* --- values ---------------------------------------------------------------------------------- */
 
-static px_status values_to_levels(const float *values, size_t count, bool unit, uint8_t *levels,
-                                  px_error *err)
+uint8_t px_value_level(double value, double low, double high)
 {
-    const double most = unit ? 1.0 : 255.0, scale = unit ? 255.0 : 1.0;
+    return pxi_level((value - low) * (255.0 / (high - low)));
+}
+
+float px_level_value(uint8_t level, double low, double high)
+{
+    return (float)(low + (double)level * (high - low) / 255.0);
+}
+
+static px_status values_to_levels(const float *values, size_t count, double low, double high,
+                                  uint8_t *levels, px_error *err)
+{
     for (size_t i = 0; i < count; i++) {
         const double v = (double)values[i];
-        if (!(v >= 0.0 && v <= most)) /* NaN too */
+        if (!(v >= low && v <= high)) /* NaN too */
             return px_fail(err, PX_E_MISMATCH,
-                           "mutations are for pictures with values from 0 to %g; there is a %g",
-                           most, v);
-        levels[i] = pxi_level(v * scale);
+                           "mutations are for pictures with values from %g to %g; there is a %g",
+                           low, high, v);
+        levels[i] = px_value_level(v, low, high);
     }
     return PX_OK;
 }
 
-static void values_from_levels(const uint8_t *levels, size_t count, bool unit, float *values)
+static void values_from_levels(const uint8_t *levels, size_t count, double low, double high,
+                               float *values)
 {
     for (size_t i = 0; i < count; i++)
-        values[i] = unit ? (float)levels[i] / 255.0f : (float)levels[i];
+        values[i] = px_level_value(levels[i], low, high);
 }
 
 static px_status values_check_shape(const px_shape *shape, px_error *err)
@@ -42,24 +52,24 @@ static px_status values_check_shape(const px_shape *shape, px_error *err)
     return PX_OK;
 }
 
-px_status px_mutation_apply_values_near(const px_drawn *drawn, const px_shape *shape, bool unit,
-                                        const float *origin, const float *in, float *out,
-                                        px_error *err)
+px_status px_mutation_apply_values_near(const px_drawn *drawn, const px_shape *shape, double low,
+                                        double high, const float *origin, const float *in,
+                                        float *out, px_error *err)
 {
     PX_TRY(values_check_shape(shape, err));
     const size_t count = (size_t)px_shape_count(shape);
     uint8_t *levels = pxi_alloc_aligned(3 * count);
     if (!levels)
         return px_fail(err, PX_E_NOMEM, "out of memory for a picture");
-    px_status status = values_to_levels(in, count, unit, levels, err);
+    px_status status = values_to_levels(in, count, low, high, levels, err);
     if (status == PX_OK)
-        status = values_to_levels(origin, count, unit, levels + 2 * count, err);
+        status = values_to_levels(origin, count, low, high, levels + 2 * count, err);
     if (status == PX_OK)
         status =
             px_mutation_apply_near(drawn, levels + 2 * count, levels, levels + count,
                                    (int)shape->dim[1], (int)shape->dim[2], (int)shape->dim[0], err);
     if (status == PX_OK)
-        values_from_levels(levels + count, count, unit, out);
+        values_from_levels(levels + count, count, low, high, out);
     free(levels);
     return status;
 }
@@ -67,7 +77,7 @@ px_status px_mutation_apply_values_near(const px_drawn *drawn, const px_shape *s
 px_status px_mutation_apply_values(const px_drawn *drawn, const px_shape *shape, bool unit,
                                    const float *in, float *out, px_error *err)
 {
-    return px_mutation_apply_values_near(drawn, shape, unit, in, in, out, err);
+    return px_mutation_apply_values_near(drawn, shape, 0.0, unit ? 1.0 : 255.0, in, in, out, err);
 }
 
 /* --- the source ------------------------------------------------------------------------------ */

@@ -113,6 +113,25 @@ typedef struct chain_room { /* four pictures; `origin` is the root's */
     uint8_t *stored, *origin, *now, *next;
 } chain_room;
 
+/* Of float inputs: what their values were taken to lie between when they were mutated, as the
+ * settings say; 0 and 1 where they do not. */
+static void chain_range(const px_campaign *campaign, double *low, double *high)
+{
+    px_json_document *document = NULL;
+    *low = 0.0;
+    *high = 1.0;
+    if (px_json_parse(campaign->settings, strlen(campaign->settings), &document, NULL) != PX_OK)
+        return;
+    const px_json_value *least = px_json_member(px_json_root(document), "low");
+    const px_json_value *most = px_json_member(px_json_root(document), "high");
+    if (least && most && least->kind == PX_JSON_NUMBER && most->kind == PX_JSON_NUMBER &&
+        least->number < most->number) {
+        *low = least->number;
+        *high = most->number;
+    }
+    px_json_free(document);
+}
+
 /* From room->origin through all links; what comes out is in room->now. */
 static px_status chain_apply(const px_campaign *campaign, const px_drawn *links, size_t count,
                              chain_room *room, px_error *err)
@@ -122,6 +141,9 @@ static px_status chain_apply(const px_campaign *campaign, const px_drawn *links,
     if (shape->rank != 3)
         return px_fail(err, PX_E_MISMATCH, "'%s': its inputs are not pictures, but have mutations",
                        campaign->folder);
+    double low = 0.0, high = 255.0;
+    if (identity->dtype != PX_UINT8)
+        chain_range(campaign, &low, &high);
     memcpy(room->now, room->origin, campaign->size * px_dtype_size(identity->dtype));
     for (size_t i = 0; i < count; i++) {
         if (identity->dtype == PX_UINT8)
@@ -130,7 +152,7 @@ static px_status chain_apply(const px_campaign *campaign, const px_drawn *links,
                                           (int)shape->dim[0], err));
         else
             PX_TRY(px_mutation_apply_values_near(
-                &links[i], shape, /* unit= */ true, (const float *)(const void *)room->origin,
+                &links[i], shape, low, high, (const float *)(const void *)room->origin,
                 (const float *)(const void *)room->now, (float *)(void *)room->next, err));
         uint8_t *swap = room->now;
         room->now = room->next;
