@@ -6,6 +6,8 @@
  * of ways that were tried (Bonferroni), must be below ADVISED_P; and it must be worth it: mistakes
  * fall by a third, and by two points.
  *
+ * Loss does not decide: a way with less contrast has less of it, right or wrong.
+ *
  * First all ways on few inputs, then the three best, and the best with channels swapped, on more.
  */
 #include "doctor/doctor_inside.h"
@@ -28,7 +30,6 @@ typedef struct way {
     bool swapped; /* channels in the other order than the preset has them */
     uint8_t *right;
     int64_t count;
-    double loss; /* sum */
 } way;
 
 typedef struct trials {
@@ -134,11 +135,9 @@ static px_status way_run(trials *t, way *w, int64_t count, px_error *err)
     if (status == PX_OK)
         status = px_predict(t->d->o.model, t->d->o.set, &w->pre, &how, &said, err);
     w->count = 0;
-    w->loss = 0.0;
     for (int64_t i = 0; status == PX_OK && i < count; i++) {
         w->right[i] = said.label[i] >= 0 && said.predicted[i] == said.label[i];
         w->count += w->right[i];
-        w->loss += said.label[i] >= 0 ? said.loss[i] : 0.0;
     }
     px_predictions_done(&said);
     free(indices);
@@ -244,16 +243,6 @@ static bool is_tie(const trials *t, const way *best, const way *w)
            paired_p(best->right, w->right, t->input_count) > 0.05;
 }
 
-/* The most right answers; of those that accuracy does not tell apart, the least loss. */
-static const way *best_way(const trials *t)
-{
-    const way *best = &t->ways[0];
-    for (size_t i = 1; i < t->count; i++)
-        if (is_tie(t, &t->ways[0], &t->ways[i]) && t->ways[i].loss < best->loss)
-            best = &t->ways[i];
-    return best;
-}
-
 static px_status advise(trials *t, const way *best, px_error *err)
 {
     px_doctor *d = t->d;
@@ -303,7 +292,7 @@ static px_status trials_run(trials *t, px_error *err)
     for (size_t i = 0; i < t->count; i++)
         PX_TRY(way_run(t, &t->ways[i], t->input_count, err));
     qsort(t->ways, t->count, sizeof *t->ways, way_better);
-    const way *best = best_way(t);
+    const way *best = &t->ways[0];
     const int64_t wrong = mistakes(t), gain = wrong - (t->input_count - best->count);
     if (t->count && 3 * gain >= wrong && 50 * gain >= t->input_count &&
         paired_p(best->right, t->right, t->input_count) * (double)(tried + 1) < ADVISED_P)
