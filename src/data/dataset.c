@@ -155,8 +155,8 @@ static px_status dataset_make(pxi_source *source, const char *spec, const px_dat
         (status = dataset_reshape(set, options, err)) != PX_OK)
         goto done;
     char shape[PX_SHAPE_TEXT], classes[64] = "";
-    if (px_dataset_class_count(set))
-        snprintf(classes, sizeof classes, ", %d classes%s", px_dataset_class_count(set),
+    if (set->source->class_count) /* the data's own, however many the network has */
+        snprintf(classes, sizeof classes, ", %d classes%s", set->source->class_count,
                  set->source->target_count ? ", soft targets" : "");
     snprintf(set->describe, sizeof set->describe, "%s, %lld x %s %s%s", set->source->kind,
              (long long)set->count, px_shape_text(&set->shape, shape),

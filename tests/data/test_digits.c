@@ -122,7 +122,7 @@ static void test_refuses(void **state)
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
         assert_int_equal(px_dataset_open(specs[i], NULL, &set, &err), PX_E_USAGE);
     const px_data_options options = {.split = "val"};
-    assert_int_equal(px_dataset_open("digits", &options, &set, &err), PX_E_INPUT);
+    assert_int_equal(px_dataset_open("digits", &options, &set, &err), PX_E_USAGE);
 }
 
 int main(void)

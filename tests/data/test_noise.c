@@ -77,7 +77,7 @@ static void test_wrong(void **state)
     px_data_options options = px_data_options_default();
     px_dataset *set = NULL;
     options.split = "train";
-    assert_int_equal(px_dataset_open("noise:1x8x8", &options, &set, NULL), PX_E_INPUT);
+    assert_int_equal(px_dataset_open("noise:1x8x8", &options, &set, NULL), PX_E_USAGE);
 }
 
 int main(void)
