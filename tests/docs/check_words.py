@@ -18,20 +18,19 @@ RETIRED = {
     r"faults?(?!y)": "failure",
     r"unique (?:fault|failure)s?": "distinct failure",
     r"twins?": "repeat",
-    r"error categor(?:y|ies)": "kind",
 }
 # pages that speak the language of papers, of the code or of the database are not looked at: studies, engines.md, campaign.md ...
 PAGES = ["README.md", "docs/README.md", "docs/tutorial.md", "docs/cli.md", "docs/check.md", "docs/report.md", "docs/fuzz.md",
-         "docs/attack.md", "docs/select.md", "docs/minimize.md", "docs/localize.md"]
+         "docs/attack.md", "docs/select.md", "docs/minimize.md"]
 # names in help that scripts rely on: options and their values, gates, columns
 NAMES = (r"--all-faults|--faults?\b|--fault-[a-z]+|--[a-z-]*twin[a-z-]*|faults(?:=|,| \(|:)|(?:, |, or |: )faults\b|faults/|fault-types|"
-         r"fuzz-faults|faults, kept|--split [a-z, ]*faults|[a-z]+=fault[a-z-]*|faults\.csv|fault_[a-z]+")
+         r"fuzz-faults|twins=|default faults|faults, kept|--split [a-z, ]*faults|[a-z]+=fault[a-z-]*|faults\.csv|fault_[a-z]+")
 # commands whose words are those of papers
 PAPERS = {"study", "train"}
 
 
 def retired(text):
-    text = re.sub(r"(?i)default", "", text)
+    text = re.sub(r"(?i)default|fault localization", "", text)  # that is the field's
     for pattern, instead in RETIRED.items():
         for match in re.finditer(rf"(?i)\b(?:{pattern})\b", text):
             yield match[0], instead
@@ -41,7 +40,7 @@ def prose(page):
     with open(os.path.join(TOP, page), encoding="utf-8") as file:
         text = file.read()
     text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
-    text = re.sub(r"^(?:    ).*$", "", text, flags=re.M)
+    text = re.sub(r"^    .*$", "", text, flags=re.M)
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
 
 
