@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below AVX-512, oneDNN multiplies a single row by another kernel than several, and its last bits
- * differ. Few rows are padded to this many, so that a row's result does not depend on the others.
- */
-enum { DENSE_LEAST_ROWS = 4 };
+/* Below AVX-512, oneDNN multiplies the rows that do not fill a block by other kernels, whose last
+ * bits differ. Rows are padded to whole blocks, so that a row's result does not depend on how many
+ * others there are. */
+enum { DENSE_ROW_BLOCK = 6 };
 
 typedef struct dense_impl {
     int64_t rows, k, n;
-    int64_t run_rows; /* what the kernels are made for: rows, or DENSE_LEAST_ROWS */
+    int64_t run_rows; /* what the kernels are made for: rows, maybe padded */
     float *weights;   /* (k, n), or (n, k) if `transposed` */
     float *bias;      /* NULL: none */
     bool transposed;
@@ -145,7 +145,7 @@ static void dense_bound(px_plan *plan, pxi_unit *unit)
 
 static size_t dense_pad_size(const dense_impl *impl) /* elements of one padded matrix */
 {
-    return (size_t)(DENSE_LEAST_ROWS * PX_MAX(impl->k, impl->n));
+    return (size_t)(impl->run_rows * PX_MAX(impl->k, impl->n));
 }
 
 /* Room behind the unit's scratch for a padded source and a padded result. */
@@ -160,8 +160,8 @@ static px_status dense_place_padding(dense_impl *impl, pxi_unit *unit)
 static px_status dense_build(px_plan *plan, pxi_unit *unit, px_error *err)
 {
     dense_impl *impl = unit->impl;
-    const bool few = impl->rows < DENSE_LEAST_ROWS && !pxi_prim_has_avx512();
-    impl->run_rows = few ? DENSE_LEAST_ROWS : impl->rows;
+    const int64_t block = pxi_prim_has_avx512() ? 1 : DENSE_ROW_BLOCK;
+    impl->run_rows = (impl->rows + block - 1) / block * block;
     PX_TRY(pxi_prim_product(impl->run_rows, impl->k, impl->n, impl->weights, impl->transposed,
                             impl->bias, &impl->act, false, &impl->forward, err));
     unit->kernel = pxi_prim_name(impl->forward);
@@ -174,7 +174,7 @@ static px_status dense_build(px_plan *plan, pxi_unit *unit, px_error *err)
     if (impl->wants_data) { /* dx = g W^T */
         PX_TRY(pxi_prim_product(impl->run_rows, impl->n, impl->k, impl->weights, !impl->transposed,
                                 NULL, NULL, false, &impl->data, err));
-        if (!few)
+        if (impl->run_rows == impl->rows)
             PX_TRY(pxi_prim_product(impl->rows, impl->n, impl->k, impl->weights, !impl->transposed,
                                     NULL, NULL, true, &impl->data_adds, err));
     }
