@@ -3,12 +3,12 @@
  *     px_minimize_options options = px_minimize_options_default();
  *     options.cover = cover;                             // criteria whose coverage is to stay
  *     px_minimize_inputs(campaign, set, &pre, &options, &few, &err);
- *     px_minimized_campaign(campaign, &few, "few.campaign", &err);
+ *     px_minimized_campaign(campaign, &few, "few.campaign", false, &err);
  *     px_minimized_done(&few);
  *
  *     px_shrink_options options = px_shrink_options_default();
  *     px_shrink_faults(campaign, model, &pre, ids, count, &options, faults, &err);
- *     px_shrunk_save(campaign, faults, count, "small", &err);
+ *     px_shrunk_save(campaign, faults, count, "small", false, &err);
  *
  * docs/minimize.md has the rules.
  */
@@ -56,9 +56,10 @@ PX_API px_status px_minimize_inputs(px_campaign *campaign, const px_dataset *set
 PX_API void px_minimized_done(px_minimized *minimized);
 
 /* A new campaign with those inputs, in the order of their ids, and the seeds that they come from;
- * its settings say that it was minimized, so no run goes on with it. */
+ * its settings say that it was minimized, so no run goes on with it. `fresh`: in place of the
+ * campaign that is there. */
 PX_API px_status px_minimized_campaign(px_campaign *from, const px_minimized *minimized,
-                                       const char *folder, px_error *err);
+                                       const char *folder, bool fresh, px_error *err);
 /* id,kind,label,prediction,root,gain */
 PX_API px_status px_minimized_csv(px_campaign *from, const px_minimized *minimized,
                                   const char *path, px_error *err);
@@ -108,9 +109,10 @@ PX_API void px_shrunk_done(px_shrunk_fault *fault);
 
 /* Writes a new folder: inputs.npz (x, y, predictions, ids), index.csv, and for pictures ID.png:
  * seed, fault, what became of it, and ten times the difference of that from the seed. Faults on
- * which the network does not err as stored are left out. */
+ * which the network does not err as stored are left out. `fresh`: in place of what was written
+ * there before (<plexor/folder.h>). */
 PX_API px_status px_shrunk_save(px_campaign *campaign, const px_shrunk_fault *faults, size_t count,
-                                const char *folder, px_error *err);
+                                const char *folder, bool fresh, px_error *err);
 
 PX_END_DECLS
 #endif

@@ -125,14 +125,17 @@ static const char *base_name(const char *path)
 }
 
 /* Removes what a killed process left of this folder: nobody holds its lock any more. */
-static void folder_sweep(const char *path)
+static px_status folder_sweep(const char *path, px_error *err)
 {
     const char *base = base_name(path);
     px_text parent = {0};
+    px_status status = PX_OK;
     px_text_add_bytes(&parent, path, (size_t)(base - path));
     if (parent.length == 0)
         px_text_add(&parent, "./");
-    DIR *dir = px_text_failed(&parent) ? NULL : opendir(px_text_get(&parent));
+    if (px_text_failed(&parent))
+        status = folder_nomem(err);
+    DIR *dir = status == PX_OK ? opendir(px_text_get(&parent)) : NULL;
     for (const struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
         if (!is_temp_of(entry->d_name, base))
             continue;
@@ -142,7 +145,9 @@ static void folder_sweep(const char *path)
             continue;
         px_text left = {0};
         px_text_format(&left, "%s%s", px_text_get(&parent), entry->d_name);
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0 && !px_text_failed(&left))
+        if (px_text_failed(&left))
+            status = folder_nomem(err);
+        else if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             remove_all(px_text_get(&left));
         close(fd);
         px_text_done(&left);
@@ -150,6 +155,7 @@ static void folder_sweep(const char *path)
     if (dir)
         closedir(dir);
     px_text_done(&parent);
+    return status;
 }
 
 static px_status folder_make_temp(px_folder *folder, px_error *err)
@@ -213,10 +219,10 @@ px_status px_folder_begin(const char *path, const char *command, bool fresh, px_
     folder->path = folder_name(path);
     folder->command = pxi_strdup(command);
     px_status status = folder->path && folder->command ? PX_OK : folder_nomem(err);
-    if (status == PX_OK) {
-        folder_sweep(folder->path);
+    if (status == PX_OK)
+        status = folder_sweep(folder->path, err);
+    if (status == PX_OK)
         status = folder_make_temp(folder, err);
-    }
     if (status == PX_OK)
         *out = folder;
     else

@@ -17,7 +17,7 @@ typedef struct minimize_args {
     cli_training training;
     cli_workers workers;
     int64_t all_faults, executions; /* all_faults -1: not asked for; 0: every one */
-    bool seeds, any_type, same_class;
+    bool seeds, any_type, same_class, fresh;
     cli_output output;
 } minimize_args;
 
@@ -136,7 +136,7 @@ static px_status minimize_write(const minimize_args *a, minimize_job *job, px_er
         return PX_OK;
     return length > 4 && strcmp(a->to + length - 4, ".csv") == 0
                ? px_minimized_csv(job->campaign, &job->few, a->to, err)
-               : px_minimized_campaign(job->campaign, &job->few, a->to, err);
+               : px_minimized_campaign(job->campaign, &job->few, a->to, a->fresh, err);
 }
 
 static px_status minimize_inputs(const cli_command *self, const minimize_args *a, minimize_job *job,
@@ -223,7 +223,8 @@ static px_status minimize_faults(const minimize_args *a, minimize_job *job, px_e
             "the network does not give the stored answer to %s%s; are --scale, --mean and "
             "--std as in the campaign?",
             a->fault ? "failure " : "these failures", a->fault ? a->fault : "");
-    return a->to ? px_shrunk_save(job->campaign, job->faults, job->count, a->to, err) : PX_OK;
+    return a->to ? px_shrunk_save(job->campaign, job->faults, job->count, a->to, a->fresh, err)
+                 : PX_OK;
 }
 
 /* --- the command ---------------------------------------------------------------------------------
@@ -313,6 +314,7 @@ static int minimize_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(
             'o', "output", &a.to, "NEW|FILE.csv",
             "a new campaign with the inputs, or a list of them; with failures: a new folder"),
+        CLI_FLAG(0, "fresh", &a.fresh, "in place of what an earlier run made there"),
         CLI_CRITERIA_OPTIONS(&a.criteria),
         CLI_NEURON_OPTIONS(&a.neurons),
         CLI_STRING(0, "profile", &a.training.profile, "FILE",

@@ -535,7 +535,9 @@ static int repair_run(const cli_command *self, int argc, char **argv)
     else if (strcmp(a.checkpoint, "none") == 0)
         a.checkpoint = NULL;
     a.flips = repair_beside(a.flips, a.out, "-flips.csv", &flips);
-    const int rc = a.resume && !a.checkpoint
+    const int rc = px_text_failed(&checkpoint) || px_text_failed(&flips)
+                       ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
+                   : a.resume && !a.checkpoint
                        ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
                        : repair_all(self, &a, argc, argv);
     px_text_done(&flips);

@@ -52,7 +52,7 @@ static px_status guide_own_threshold(const cli_command *self, const fuzz_guide_a
     px_text path = {0};
     px_text_format(&path, "%s/%s", px_campaign_folder(campaign), THRESHOLD_FILE);
     const char *own = px_text_get(&path);
-    px_status status = own ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = px_text_failed(&path) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
     if (status == PX_OK && access(own, F_OK) == 0) {
         status = px_threshold_load(own, &guide->threshold, err);
     } else if (status == PX_OK) {

@@ -2,13 +2,12 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <plexor/folder.h>
 #include <plexor/minimize.h>
 #include <plexor/picture.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { TIMES = 10, PICTURES = 4 }; /* the difference is shown so many times as large */
 
@@ -206,9 +205,6 @@ static px_status folder_work(shrunk_folder *f, const px_shrunk_fault *faults, si
             f->faults[f->count++] = &faults[i];
     if (!f->count)
         return px_fail(err, PX_E_INPUT, "there are no failures to write");
-    if (mkdir(f->folder, 0777) != 0)
-        return px_fail(err, errno == EEXIST ? PX_E_USAGE : PX_E_IO, "'%s': %s%s", f->folder,
-                       strerror(errno), errno == EEXIST ? "; name a new folder" : "");
     for (size_t i = 0; f->pictures && i < f->count; i++)
         PX_TRY(folder_picture(f, f->faults[i], err));
     PX_TRY(folder_npz(f, err));
@@ -216,9 +212,10 @@ static px_status folder_work(shrunk_folder *f, const px_shrunk_fault *faults, si
 }
 
 px_status px_shrunk_save(px_campaign *campaign, const px_shrunk_fault *faults, size_t count,
-                         const char *folder, px_error *err)
+                         const char *folder, bool fresh, px_error *err)
 {
-    shrunk_folder f = {.campaign = campaign, .folder = folder};
+    shrunk_folder f = {.campaign = campaign};
+    px_folder *whole = NULL;
     if (!px_campaign_identity_get(campaign, &f.identity) || f.identity.dtype != PX_UINT8)
         return px_fail(err, PX_E_USAGE, "'%s': holds no 8-bit inputs",
                        px_campaign_folder(campaign));
@@ -226,7 +223,13 @@ px_status px_shrunk_save(px_campaign *campaign, const px_shrunk_fault *faults, s
     f.size = px_campaign_size(campaign);
     f.pictures = shape->rank == 3 && (shape->dim[0] == 1 || shape->dim[0] == 3) &&
                  shape->dim[1] <= PX_SHEET_SIDE_MOST / 8 && shape->dim[2] <= PX_SHEET_SIDE_MOST / 8;
-    const px_status status = folder_work(&f, faults, count, err);
+    PX_TRY(px_folder_begin(folder, "minimize", fresh, &whole, err));
+    f.folder = px_folder_path(whole);
+    px_status status = folder_work(&f, faults, count, err);
+    if (status == PX_OK)
+        status = px_folder_commit(whole, err);
+    else
+        px_folder_abandon(whole);
     free(f.faults);
     free(f.root);
     free(f.planes);

@@ -155,12 +155,15 @@ static px_status save_work(save_job *job, const px_minimized *minimized, px_erro
 }
 
 px_status px_minimized_campaign(px_campaign *from, const px_minimized *minimized,
-                                const char *folder, px_error *err)
+                                const char *folder, bool fresh, px_error *err)
 {
     save_job job = {.from = from};
-    if (px_campaign_is(folder)) /* there is nothing to go on with: it is made in one go */
-        return px_fail(err, PX_E_USAGE, "'%s' holds a campaign; name another folder", folder);
-    px_status status = px_campaign_open(folder, PX_CAMPAIGN_CREATE, &job.to, err);
+    if (px_campaign_is(folder) && !fresh) /* nothing to go on with: it is made in one go */
+        return px_fail(err, PX_E_USAGE,
+                       "'%s' holds a campaign; --fresh replaces it, or name another folder",
+                       folder);
+    px_status status =
+        px_campaign_open(folder, fresh ? PX_CAMPAIGN_FRESH : PX_CAMPAIGN_CREATE, &job.to, err);
     if (status == PX_OK)
         status = save_work(&job, minimized, err);
     px_campaign_close(job.to);

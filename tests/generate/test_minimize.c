@@ -160,9 +160,10 @@ static void test_campaign(void **state)
     px_error err = {0};
     px_minimized few = minimize("nc,tknc", "generated", true, 2);
     px_campaign *campaign = campaign_open(folder);
-    check(px_minimized_campaign(campaign, &few, test_path("few.campaign", path), &err), &err);
+    check(px_minimized_campaign(campaign, &few, test_path("few.campaign", path), false, &err),
+          &err);
     check(px_minimized_csv(campaign, &few, test_path("few.csv", csv), &err), &err);
-    assert_int_equal(px_minimized_campaign(campaign, &few, path, &err), PX_E_USAGE);
+    assert_int_equal(px_minimized_campaign(campaign, &few, path, false, &err), PX_E_USAGE);
     px_campaign *made = campaign_open(path);
     px_campaign_counts before, after;
     px_campaign_identity identity;
@@ -388,8 +389,8 @@ static void test_faults_folder(void **state)
     fault_ids(campaign, ids);
     check(px_shrink_faults(campaign, j.model, &j.pre, ids, FAULTS, &options, faults, &err), &err);
     faults[1].errs = false; /* as if: it is left out */
-    check(px_shrunk_save(campaign, faults, FAULTS, test_path("small", path), &err), &err);
-    assert_int_equal(px_shrunk_save(campaign, faults, FAULTS, path, &err), PX_E_USAGE);
+    check(px_shrunk_save(campaign, faults, FAULTS, test_path("small", path), false, &err), &err);
+    assert_int_equal(px_shrunk_save(campaign, faults, FAULTS, path, false, &err), PX_E_USAGE);
     for (int i = 0; i < FAULTS; i++) {
         snprintf(file, sizeof file, "%s/%d.png", path, (int)ids[i]);
         assert_int_equal(access(file, R_OK) == 0, i != 1);

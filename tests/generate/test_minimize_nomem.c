@@ -53,7 +53,8 @@ static px_status faults_work(const void *context, px_error *err)
     options.executions = 40;
     PX_TRY(px_campaign_next(w->campaign, 0, PX_INPUT_FAULT, &in, NULL, NULL, err));
     PX_TRY(px_shrink_faults(w->campaign, w->j.model, &w->j.pre, &in.id, 1, &options, &fault, err));
-    const px_status status = px_shrunk_save(w->campaign, &fault, 1, test_path(name, folder), err);
+    const px_status status =
+        px_shrunk_save(w->campaign, &fault, 1, test_path(name, folder), false, err);
     px_shrunk_done(&fault);
     return status;
 }
