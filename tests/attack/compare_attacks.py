@@ -73,7 +73,9 @@ class Case:
             shutil.rmtree(out, ignore_errors=True)
             self.run("export", to, "--split", split, "--format", "npz", "-o", out, "-q")
             with np.load(os.path.join(out, "inputs.npz")) as arrays:
-                sets[split] = {k: arrays[k] for k in arrays.files}
+                order = np.argsort(arrays["indices"], kind="stable")  # results come closest first
+                sets[split] = {k: arrays[k][order] if arrays[k].shape[:1] == order.shape else arrays[k]
+                               for k in arrays.files}
         assert (sets["seeds"]["indices"] == sets["generated"]["indices"]).all()
         return json.loads(done), sets["seeds"], sets["generated"]
 

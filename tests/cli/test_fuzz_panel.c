@@ -259,12 +259,13 @@ static void test_line(void **state)
     char line[FUZZ_LINE_TEXT];
     px_fuzz_report report = report_usual();
     assert_string_equal(fuzz_panel_line(&report, line),
-                        "3:04:43  163 faults (97 unique, 31 types)  kmnc 34.21%  735,072 "
+                        "3:04:43  163 failures (97 distinct, 31 kinds)  kmnc 34.21%  735,072 "
                         "executions (2,281/s)  queue 4,516");
     report = report_no_guide();
-    assert_string_equal(fuzz_panel_line(&report, line),
-                        "3:04:43  163 faults (97 unique, 31 types)  735,072 executions (2,281/s)  "
-                        "queue 4,516  stopped: 10000 turns");
+    assert_string_equal(
+        fuzz_panel_line(&report, line),
+        "3:04:43  163 failures (97 distinct, 31 kinds)  735,072 executions (2,281/s)  "
+        "queue 4,516  stopped: 10000 turns");
     report = report_huge();
     assert_true(strlen(fuzz_panel_line(&report, line)) < FUZZ_LINE_TEXT - 1);
 }

@@ -243,7 +243,7 @@ static void test_dumb(void **state)
     terminal t = terminal_open(END_CLOSE, "dumb", NULL);
     assert_int_equal(terminal_end(&t), 0);
     assert_null(strchr(t.bytes, '\033'));
-    assert_non_null(strstr(t.bytes, "fuzz: 0:09  1,243 faults (0 unique, 0 types)  nc 50.00%"));
+    assert_non_null(strstr(t.bytes, "fuzz: 0:09  1,243 failures (0 distinct, 0 kinds)  nc 50.00%"));
     assert_non_null(strstr(t.bytes, "stopped: 3 turns"));
     free(t.bytes);
 }
