@@ -175,8 +175,8 @@ static px_status run_diverge(px_trainer *t, const char *what, int64_t step, px_e
 static px_status run_cancel(px_trainer *t, px_error *err)
 {
     if (pxi_train_goes_back(t) && t->back.weights)
-        PX_TRY(pxi_snapshot_restore(t, err));
-    if (pxi_train_steps_done(t) == 0)
+        PX_TRY(pxi_snapshot_restore(t, err)); /* to step 0 maybe, but after some retries */
+    else if (pxi_train_steps_done(t) == 0)
         return px_fail(err, PX_E_CANCELLED, "cancelled before the first step; nothing was kept");
     if (!t->o.checkpoint)
         return px_fail(err, PX_E_CANCELLED,
