@@ -293,6 +293,7 @@ static px_status folder_csv(const px_synthesis_folder *folder, const px_synthesi
     fputs("row,index,name,label,before,loss_before,neurons,predicted_float,loss_float,l1_float,"
           "l2_float,linf_float,rose_float,predicted,loss,l1,l2,linf,rose,unchanged\n",
           writer.stream);
+    bool failed = false;
     for (int64_t i = 0; i < folder->count; i++) {
         const px_synthesis_row *row = &px_synthesis_rows(synthesis)[i];
         char name[512], text[PX_REAL_TEXT];
@@ -300,6 +301,7 @@ static px_status folder_csv(const px_synthesis_folder *folder, const px_synthesi
                 px_dataset_index(folder->set, row->input));
         px_text_clear(&field);
         pxi_csv_put(&field, px_dataset_name(folder->set, row->input, name, sizeof name));
+        failed |= px_text_failed(&field);
         fputs(px_text_get(&field), writer.stream);
         fprintf(writer.stream, ",%" PRId64 ",%" PRId64 ",%s,%" PRId64, row->label, row->before,
                 px_real_text(row->loss_before, text), row->neurons);
@@ -307,7 +309,6 @@ static px_status folder_csv(const px_synthesis_folder *folder, const px_synthesi
         csv_form(writer.stream, &row->stored);
         fprintf(writer.stream, ",%d\n", row->unchanged_stored);
     }
-    const bool failed = px_text_failed(&field);
     px_text_done(&field);
     if (!failed)
         return pxi_file_commit(&writer, err);

@@ -441,7 +441,7 @@ static void test_faults_refused(void **state)
     char path[GENERATE_PATH];
     px_error err = {0};
     assert_int_equal(shrink_one(folder, j.model, 1, &err), PX_E_USAGE);
-    assert_non_null(strstr(err.message, "input 1 is no fault, it is a seed"));
+    assert_non_null(strstr(err.message, "input 1 is no failure, it is a seed"));
     assert_int_equal(shrink_one(folder, j.model, 123456, &err), PX_E_USAGE);
     other_campaign(test_path("other", path), hash + 1, PX_UINT8);
     assert_int_equal(shrink_one(path, j.model, 1, &err), PX_E_MISMATCH);

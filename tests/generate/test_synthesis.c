@@ -280,7 +280,9 @@ static void test_bad_inputs(void **state)
                                       .list_count = 1,
                                       .inputs = &input,
                                       .count = 1};
-        const px_synthesis_options options = px_synthesis_options_default();
+        px_synthesis_options options = px_synthesis_options_default();
+        options.low = 0.0;
+        options.high = 1.0;
         px_synthesis *made = NULL;
         px_error err = {0};
         const px_status status = px_synthesize(&job, &options, &made, &err);
