@@ -11,7 +11,7 @@ static bool write_set(FILE *to, const char *what, const px_repair_set *set)
 {
     char name[4096];
     px_text field = {0};
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 2 && !px_text_failed(&field); pass++)
         for (int64_t i = 0; i < set->count; i++) {
             const int64_t before = set->predictions[PX_BEFORE][i];
             const int64_t after = set->predictions[PX_AFTER][i];
