@@ -253,7 +253,9 @@ static px_status advise(trials *t, const way *best, px_error *err)
     char range[96] = "", instead[40] = "", tie[96] = "";
     if (!px_dataset_is_8bit(d->o.set) && (d->low < -0.01 || d->high > 2.0))
         snprintf(range, sizeof range, "values run from %.3g to %.3g%s; ", d->low, d->high,
-                 floats_are_normalised(d) ? ", and mean and std are applied to them again" : "");
+                 floats_are_normalised(d) && (pre->mean[0] != 0.0f || pre->stddev[0] != 1.0f)
+                     ? ", and mean and std are applied to them again"
+                     : "");
     if (best->preset && (mean || std))
         snprintf(instead, sizeof instead, " instead of %s",
                  mean && std ? "--mean and --std"
@@ -300,12 +302,14 @@ static px_status trials_run(trials *t, px_error *err)
     return PX_OK;
 }
 
-/* Without labels nothing can be measured; what the values say by themselves is said. */
+/* What the values say by themselves, where nothing was measured that says more: without labels, and
+ * where answers are right but far too sure, so that another way makes them no better. */
 static px_status unmeasured(px_doctor *d, px_error *err)
 {
     const px_preprocess *pre = d->o.pre;
     const bool identity = pre->mean[0] == 0.0f && pre->stddev[0] == 1.0f;
-    if (d->sum.labelled || (d->low >= -0.01 && d->high <= 2.0) || px_dataset_is_8bit(d->o.set))
+    if (d->advised || px_dataset_is_8bit(d->o.set) ||
+        (d->sum.labelled && !(d->sum.loss > log((double)d->said->scores.classes))))
         return PX_OK;
     if (floats_are_normalised(d) && !identity)
         return pxi_doctor_add(d, "values", PX_FINDING_WARNING, 0,
@@ -324,17 +328,16 @@ px_status pxi_doctor_preprocess(px_doctor *d, px_error *err)
     trials t = {.d = d};
     if (!pxi_doctor_pictures(d) || d->o.failures)
         return PX_OK;
-    PX_TRY(unmeasured(d, err));
     if (!d->sum.labelled)
-        return PX_OK;
+        return unmeasured(d, err);
     ways_list(&t);
     if (!worth_trying(&t))
-        return PX_OK;
+        return unmeasured(d, err);
     px_status status = trials_sample(&t, err);
     if (status == PX_OK && mistakes(&t) >= LEAST_MISTAKES)
         status = trials_run(&t, err);
     ways_drop(&t, 0);
     free(t.indices);
     free(t.right);
-    return status;
+    return status == PX_OK ? unmeasured(d, err) : status;
 }
