@@ -1,5 +1,6 @@
 /* web/test/cases.mjs - what the page must do: [title, sample, steps, look] */
 import { strict as assert } from "node:assert";
+import { cpus, loadavg } from "node:os";
 
 const PARTS = ["summary", "data", "modes", "labels", "failures", "clusters", "evaluation", "neurons", "coverage", "quality", "provenance"];
 const DARK = { dark: true },
@@ -83,12 +84,22 @@ async function namesAndRoles(page) {
     assert.deepEqual(bad, []);
 }
 
+/* The best of several cold loads, since others only add time. A second is allowed, and on a machine with more to run
+ * than it has cores so much longer as the page then waits for its turn. */
 async function firstPaint(page, say) {
-    const paint = await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
-    const times = await page.evaluate(() => ({ loaded: performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd }));
-    times.paint = await paint.jsonValue();
-    say(`first paint after ${Math.round(times.paint)} ms, script done after ${Math.round(times.loaded)} ms`);
-    assert.ok(times.paint < 3000, `first paint after ${times.paint} ms`);
+    const allowed = 1000 * Math.max(1, loadavg()[0] / cpus().length),
+        paints = [];
+    while (paints.length < 3 || (paints.length < 7 && Math.min(...paints) >= allowed)) {
+        const context = await page.context().browser().newContext({ viewport: page.viewportSize() });
+        const fresh = await context.newPage();
+        await fresh.goto(page.url());
+        const paint = await fresh.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+        paints.push(Math.round(await paint.jsonValue()));
+        await context.close();
+    }
+    const measured = `first paint after ${paints.join(", ")} ms, ${Math.round(allowed)} ms are allowed`;
+    say(measured);
+    assert.ok(Math.min(...paints) < allowed, measured);
 }
 
 export const CASES = [
@@ -98,7 +109,7 @@ export const CASES = [
     ["texts stand out from their ground, light", {}, contrast],
     ["texts stand out from their ground, dark", {}, contrast, DARK],
     ["everything has a name", {}, namesAndRoles],
-    ["first paint", {}, firstPaint],
+    ["first paint within a second", {}, firstPaint],
 
     ["the button changes the theme, charts follow", {}, async (page) => {
         const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
