@@ -32,5 +32,8 @@ PX_API const char *px_folder_path(const px_folder *folder);
 PX_API px_status px_folder_commit(px_folder *folder, px_error *err);
 PX_API void px_folder_abandon(px_folder *folder); /* removes all that was written; NULL is fine */
 
+/* A plain folder, in one that is there; fine where it is there already. */
+PX_API px_status px_folder_make(const char *path, px_error *err);
+
 PX_END_DECLS
 #endif

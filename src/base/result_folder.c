@@ -383,3 +383,12 @@ void px_folder_abandon(px_folder *folder)
     free(folder->command);
     free(folder);
 }
+
+px_status px_folder_make(const char *path, px_error *err)
+{
+    struct stat info;
+    if (mkdir(path, 0777) == 0 ||
+        (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+        return PX_OK;
+    return pxi_file_fail(err, path, "make the folder");
+}

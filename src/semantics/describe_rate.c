@@ -9,17 +9,16 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "semantics/exemplar_inside.h"
+#include <plexor/folder.h>
 #include <plexor/rng.h>
 #include <plexor/stats.h>
 #include <plexor/text.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     ITEMS_MOST = 10000,
@@ -156,9 +155,8 @@ px_status px_describe_rate(const px_bank *bank, const px_exemplars *exemplars,
     else if (!list_described(bank, described, &count))
         status = px_fail(err, PX_E_USAGE,
                          "no two units are described differently: there is nothing to rate");
-    if (status == PX_OK && mkdir(folder, 0777) != 0 && errno != EEXIST)
-        status =
-            px_fail(err, PX_E_INPUT, "'%s': cannot make this folder: %s", folder, strerror(errno));
+    if (status == PX_OK)
+        status = px_folder_make(folder, err);
     items = PX_MIN(items, (int64_t)(count & ~(size_t)1));
     px_text_add(&job.ratings, "item,phrase,rating\n");
     px_text_add(&job.key, "item,layer,unit,own\n");

@@ -3,14 +3,13 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include <plexor/folder.h>
 #include <plexor/json.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct milan_out {
     const px_exemplars *e;
@@ -20,13 +19,6 @@ typedef struct milan_out {
     const char *folder; /* of the layer */
     uint8_t *planes;    /* [3][H][W] */
 } milan_out;
-
-static px_status folder_make(const char *path, px_error *err)
-{
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return PX_OK;
-    return px_fail(err, PX_E_INPUT, "'%s': cannot make this folder: %s", path, strerror(errno));
-}
 
 /* --- arrays -------------------------------------------------------------------------------------
  */
@@ -141,7 +133,7 @@ static px_status write_layer(milan_out *out, px_error *err)
     const px_shape images = {5, {info->units, f->count, 3, f->height, f->width}};
     const px_shape masks = {5, {info->units, f->count, 1, f->height, f->width}};
     const px_shape maps = {4, {info->units, f->count, info->h, info->w}};
-    PX_TRY(folder_make(out->folder, err));
+    PX_TRY(px_folder_make(out->folder, err));
     PX_TRY(write_array(out, "images.npy", PX_UINT8, images, image_row, err));
     PX_TRY(write_array(out, "masks.npy", PX_UINT8, masks, mask_row, err));
     PX_TRY(write_array(out, "maps.npy", PX_FLOAT32, maps, map_row, err));
@@ -185,7 +177,7 @@ px_status px_exemplars_save(const px_exemplars *exemplars, const px_dataset *set
         return px_fail(err, PX_E_USAGE,
                        "exemplars are saved with the data set that they were collected from");
     milan_out out = {.e = exemplars, .set = set};
-    px_status status = folder_make(folder, err);
+    px_status status = px_folder_make(folder, err);
     out.planes = pxi_calloc(3 * (size_t)f->height, (size_t)f->width);
     if (status == PX_OK && !out.planes)
         status = px_fail(err, PX_E_NOMEM, "out of memory for a picture");

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/folder.h>
@@ -13,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Items; pixels between two of a pair; what small pictures are enlarged to, about. */
 enum { SHEET_MOST = 200, SHEET_BETWEEN = 2, SHEET_SIDE = 64 };
@@ -54,8 +52,7 @@ static px_status export_mkdir(const export_job *job, const char *name, px_error 
     char *path = export_path(job, name);
     if (!path)
         return pxi_store_nomem(job->campaign, err);
-    const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-    const px_status status = made ? PX_OK : pxi_file_fail(err, path, "make the folder");
+    const px_status status = px_folder_make(path, err);
     free(path);
     return status;
 }

@@ -4,14 +4,13 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#include <errno.h>
 #include <math.h>
+#include <plexor/folder.h>
 #include <plexor/system.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const study_plan *const plans[] = {&pxi_study_nss,        &pxi_study_deepfault,
                                           &pxi_study_fuzz,       &pxi_study_revisit,
@@ -246,16 +245,6 @@ static px_status study_keep_options(px_study *study, const px_study_options *opt
                : study_nomem(err);
 }
 
-static px_status study_folder_make(const char *path, px_error *err)
-{
-    struct stat file;
-    if (mkdir(path, 0777) == 0 ||
-        (errno == EEXIST && stat(path, &file) == 0 && S_ISDIR(file.st_mode)))
-        return PX_OK;
-    return px_fail(err, PX_E_IO, "'%s': %s", path,
-                   errno == EEXIST ? "is there, and is no folder" : strerror(errno));
-}
-
 static px_status study_open(px_study *study, const px_study_options *options, px_error *err)
 {
     px_text path = {0};
@@ -272,7 +261,7 @@ static px_status study_open(px_study *study, const px_study_options *options, px
     if (options->each_s > 0.0 && !(study->plan->kind.piece_seconds > 0.0))
         return px_fail(err, PX_E_USAGE, "--each: a cell of the study '%s' takes %s, not a time",
                        study->plan->kind.id, study->plan->kind.piece);
-    PX_TRY(study_folder_make(study->folder, err));
+    PX_TRY(px_folder_make(study->folder, err));
     px_text_format(&path, "%s/cells.jsonl", study->folder);
     const px_status status = px_text_failed(&path)
                                  ? study_nomem(err)
