@@ -200,9 +200,10 @@ typedef struct px_synthesis_folder_options {
     int64_t sheet;     /* inputs on the contact sheet, at most; below 0: none */
     const char *title; /* of the sheet; NULL: none */
     bool absolute;     /* perturbations as 10 |x' - x|; else 0.5 + 10 (x' - x) */
+    bool fresh;        /* in place of what an earlier run made there */
 } px_synthesis_folder_options;
 
-/* PX_E_USAGE where `path` is there and is not an empty folder. `count` is how many inputs will
+/* PX_E_USAGE where px_folder_begin() refuses `path`. `count` is how many inputs will
  * come. The data set is borrowed until the end. */
 PX_API px_status px_synthesis_folder_new(const char *path, const px_dataset *set,
                                          const px_preprocess *pre,

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <plexor/folder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct describe_args {
         *encoder_std, *pool, *concepts, *compat, *folder, *ratings;
     int64_t count, shown, virtual_units, epochs, hidden, beam, rate, dissect_limit;
     double quantile, lambda;
-    bool train, approximate;
+    bool train, approximate, fresh;
 } describe_args;
 
 typedef struct describe_job {
@@ -31,6 +32,7 @@ typedef struct describe_job {
     px_describe_options options;
     char *cache;
     px_description *description;
+    px_folder *folder; /* NULL: nothing is written */
     cli_progress progress;
     bool showing;
 } describe_job;
@@ -142,7 +144,10 @@ static px_status classes_open(describe_job *job, px_error *err)
     char number[CLI_NUMBER_TEXT];
     job->classes = cli_classes_open(job->model, job->inputs.set);
     job->class_count = px_dataset_class_count(job->inputs.set);
-    if (job->class_count == 0 && px_model_scores(job->model, &scores, NULL) == PX_OK)
+    const px_status scored = px_model_scores(job->model, &scores, err);
+    if (scored == PX_E_NOMEM)
+        return scored;
+    if (job->class_count == 0 && scored == PX_OK)
         job->class_count = scores.classes;
     job->class_names = calloc((size_t)job->class_count + 1, sizeof *job->class_names);
     for (int c = 0; job->class_names && c < job->class_count; c++)
@@ -209,6 +214,8 @@ static px_status describe_work(describe_job *job, const char *path, px_error *er
 {
     job->options = px_describe_options_default();
     PX_TRY(settings_read(job, err));
+    if (job->args->folder)
+        PX_TRY(px_folder_begin(job->args->folder, "describe", job->args->fresh, &job->folder, err));
     PX_TRY(cli_model_load(job->self, path, &job->model, err));
     PX_TRY(inputs_open(job, err));
     PX_TRY(classes_open(job, err));
@@ -226,20 +233,25 @@ static px_status describe_work(describe_job *job, const char *path, px_error *er
 static px_status describe_files(describe_job *job, describe_report *report, px_error *err)
 {
     char rate[4096];
-    if (!report->folder)
+    if (!job->folder)
         return PX_OK;
-    PX_TRY(describe_write(report, err));
-    if (!job->args->rate)
-        return PX_OK;
-    if (snprintf(rate, sizeof rate, "%s/rate", report->folder) >= (int)sizeof rate)
-        return px_fail(err, PX_E_USAGE, "'%s': this path is too long", report->folder);
-    return px_describe_rate(px_description_bank(job->description),
-                            px_description_exemplars(job->description), job->inputs.set,
-                            job->args->rate, job->options.seed, rate, &report->rated, err);
+    const char *to = px_folder_path(job->folder);
+    PX_TRY(describe_write(report, to, err));
+    if (job->args->rate) {
+        if (snprintf(rate, sizeof rate, "%s/rate", to) >= (int)sizeof rate)
+            return px_fail(err, PX_E_USAGE, "'%s': this path is too long", report->folder);
+        PX_TRY(px_describe_rate(px_description_bank(job->description),
+                                px_description_exemplars(job->description), job->inputs.set,
+                                job->args->rate, job->options.seed, rate, &report->rated, err));
+    }
+    px_folder *whole = job->folder;
+    job->folder = NULL;
+    return px_folder_commit(whole, err);
 }
 
 static void job_done(describe_job *job)
 {
+    px_folder_abandon(job->folder);
     px_description_free(job->description);
     for (int c = 0; job->class_names && c < job->class_count; c++)
         free(job->class_names[c]);
@@ -351,6 +363,7 @@ static int describe_run(const cli_command *self, int argc, char **argv)
                    "compare the ratings that people filled in; nothing else is done"),
         CLI_STRING('o', "output", &a.folder, "FOLDER",
                    "bank.jsonl, exemplars/ (MILANNOTATIONS layout) and sheets/"),
+        CLI_FLAG(0, "fresh", &a.fresh, "in place of what an earlier describe wrote there"),
         CLI_WORKER_OPTIONS(&a.workers),
         CLI_OUTPUT_OPTIONS(&a.output),
         CLI_END,

@@ -251,6 +251,7 @@ static px_status work_make(synthesize_work *w, px_synthesis_options options,
             .sheet = SHEET,
             .title = "original, synthesised, ten times the difference",
             .absolute = w->a->absolute,
+            .fresh = w->a->place.fresh,
         };
         PX_TRY(px_synthesis_folder_new(w->a->place.folder, w->inputs.set, &w->inputs.pre, &options,
                                        w->count, &how, folder, err));

@@ -1,13 +1,12 @@
 /* src/cli/describe_out.c - what `plexor describe` prints and writes */
 #include "cli/describe_out.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <plexor/folder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { SHEET_UNITS = 32, PATH_MOST = 4096 };
 
@@ -19,13 +18,6 @@ static px_status out_path(char path[PATH_MOST], const char *folder, const char *
     if (snprintf(path, PATH_MOST, "%s/%s", folder, name) >= PATH_MOST)
         return px_fail(err, PX_E_USAGE, "'%s': this path is too long", folder);
     return PX_OK;
-}
-
-static px_status out_folder(const char *path, px_error *err)
-{
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return PX_OK;
-    return px_fail(err, PX_E_INPUT, "'%s': cannot make this folder: %s", path, strerror(errno));
 }
 
 /* One page of units [first, first + count) of a layer. */
@@ -44,12 +36,12 @@ static px_status out_sheet(const describe_report *r, size_t layer, int64_t first
     return px_exemplars_sheet(e, r->inputs->set, layer, units, (size_t)count, texts, path, err);
 }
 
-static px_status out_sheets(const describe_report *r, px_error *err)
+static px_status out_sheets(const describe_report *r, const char *to, px_error *err)
 {
     const px_exemplars *e = px_description_exemplars(r->description);
     char folder[PATH_MOST], path[PATH_MOST], name[64];
-    PX_TRY(out_path(folder, r->folder, "sheets", err));
-    PX_TRY(out_folder(folder, err));
+    PX_TRY(out_path(folder, to, "sheets", err));
+    PX_TRY(px_folder_make(folder, err));
     for (size_t l = 0; l < px_exemplars_layer_count(e); l++) {
         const int64_t units = px_exemplars_layer(e, l)->units;
         for (int64_t first = 0; first < units; first += SHEET_UNITS) {
@@ -62,16 +54,15 @@ static px_status out_sheets(const describe_report *r, px_error *err)
     return PX_OK;
 }
 
-px_status describe_write(const describe_report *report, px_error *err)
+px_status describe_write(const describe_report *report, const char *to, px_error *err)
 {
     const px_exemplars *e = px_description_exemplars(report->description);
     char path[PATH_MOST];
-    PX_TRY(out_folder(report->folder, err));
-    PX_TRY(out_path(path, report->folder, "bank.jsonl", err));
+    PX_TRY(out_path(path, to, "bank.jsonl", err));
     PX_TRY(px_bank_save(px_description_bank(report->description), path, err));
-    PX_TRY(out_path(path, report->folder, "exemplars", err));
+    PX_TRY(out_path(path, to, "exemplars", err));
     PX_TRY(px_exemplars_save(e, report->inputs->set, path, err));
-    return out_sheets(report, err);
+    return out_sheets(report, to, err);
 }
 
 /* --- for people ---------------------------------------------------------------------------------

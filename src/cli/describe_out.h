@@ -17,8 +17,8 @@ typedef struct describe_report {
     int64_t rated;         /* items of a rating sheet */
 } describe_report;
 
-/* Writes bank, exemplars and contact sheets into a folder, which is made. */
-px_status describe_write(const describe_report *report, px_error *err);
+/* Writes bank, exemplars and contact sheets into the folder `to`. */
+px_status describe_write(const describe_report *report, const char *to, px_error *err);
 
 void describe_print(const describe_report *report);
 int describe_json(const describe_report *report, int argc, char **argv);

@@ -10,10 +10,11 @@ bool pair_place_check(const cli_command *self, const pair_place *place, bool is_
 {
     if (place->resume && place->fresh)
         cli_usage_error(self, "--resume and --fresh exclude each other");
-    else if ((place->resume || place->fresh) && !is_campaign)
-        cli_usage_error(self, "--%s is about a campaign: it needs -o %s",
-                        place->resume ? "resume" : "fresh",
+    else if (place->resume && !is_campaign)
+        cli_usage_error(self, "--resume is about a campaign: it needs -o %s",
                         strcmp(self->name, "synthesize") == 0 ? "NAME.campaign" : "FOLDER");
+    else if (place->fresh && !place->folder)
+        cli_usage_error(self, "--fresh is about a folder: it needs -o");
     else
         return true;
     return false;

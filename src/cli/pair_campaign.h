@@ -20,7 +20,7 @@ typedef struct pair_place { /* where it goes, as the user said */
 #define CLI_PAIR_OPTIONS(place)                                                                   \
     CLI_FLAG(0, "resume", &(place)->resume, "go on with the campaign of a run that was stopped"), \
         CLI_FLAG(0, "fresh", &(place)->fresh,                                                     \
-                 "begin anew: the campaign that is there is removed first")
+                 "begin anew: what an earlier run made there is removed first")
 
 /* False after the usage error of options that do not go together. */
 bool pair_place_check(const cli_command *self, const pair_place *place, bool is_campaign);

@@ -6,19 +6,16 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
+#include <plexor/folder.h>
 #include <plexor/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct px_synthesis_folder {
-    char *path, *temp; /* the final name, and the name until then */
+    px_folder *folder;
     char *title;
     const px_dataset *set;
     pxi_pixel_rule rule;
@@ -46,59 +43,13 @@ static px_status folder_nomem(px_error *err)
 /* --- making it ----------------------------------------------------------------------------------
  */
 
-static px_status folder_check(const char *path, px_error *err)
-{
-    struct stat file;
-    if (lstat(path, &file) != 0)
-        return errno == ENOENT ? PX_OK : px_fail(err, PX_E_IO, "'%s': %s", path, strerror(errno));
-    DIR *folder = S_ISDIR(file.st_mode) ? opendir(path) : NULL;
-    bool empty = folder != NULL;
-    for (const struct dirent *entry; empty && (entry = readdir(folder)) != NULL;)
-        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    if (folder)
-        closedir(folder);
-    return empty ? PX_OK
-                 : px_fail(err, PX_E_USAGE,
-                           "'%s' is there and is not an empty folder; name another, or remove it",
-                           path);
-}
-
 static px_status folder_path(const px_synthesis_folder *folder, const char *name, char **out,
                              px_error *err)
 {
     px_text text = {0};
-    px_text_format(&text, "%s/%s", folder->temp, name);
+    px_text_format(&text, "%s/%s", px_folder_path(folder->folder), name);
     *out = px_text_take(&text);
     return *out ? PX_OK : folder_nomem(err);
-}
-
-static px_status folder_temp(px_synthesis_folder *folder, const char *path, px_error *err)
-{
-    enum { TRIES = 100 };
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/') /* "out/" is "out" */
-        length--;
-    px_text text = {0};
-    px_text_add_bytes(&text, path, length);
-    folder->path = px_text_take(&text);
-    if (!folder->path)
-        return folder_nomem(err);
-    for (int i = 0; i < TRIES; i++) {
-        px_text_format(&text, "%s.%ld-%d.tmp", folder->path, (long)getpid(), i);
-        char *name = px_text_take(&text);
-        if (!name)
-            return folder_nomem(err);
-        const int why = mkdir(name, 0777) == 0 ? 0 : errno;
-        if (why == 0) {
-            folder->temp = name;
-            return PX_OK;
-        }
-        free(name);
-        if (why != EEXIST)
-            return px_fail(err, PX_E_IO, "'%s': the folder cannot be made: %s", path,
-                           strerror(why));
-    }
-    return px_fail(err, PX_E_IO, "'%s': too many unfinished folders of that name", path);
 }
 
 static px_status folder_npz(const px_synthesis_folder *folder, const char *name, bool bytes,
@@ -117,10 +68,10 @@ static px_status folder_npz(const px_synthesis_folder *folder, const char *name,
     return status;
 }
 
-static px_status folder_open(px_synthesis_folder *folder, const char *path, px_error *err)
+static px_status folder_open(px_synthesis_folder *folder, const char *path, bool fresh,
+                             px_error *err)
 {
-    PX_TRY(folder_check(path, err));
-    PX_TRY(folder_temp(folder, path, err));
+    PX_TRY(px_folder_begin(path, "synthesize", fresh, &folder->folder, err));
     folder->floats = pxi_calloc(folder->rule.count, sizeof *folder->floats);
     if (!folder->floats)
         return folder_nomem(err);
@@ -135,10 +86,9 @@ static px_status folder_open(px_synthesis_folder *folder, const char *path, px_e
     for (int i = 0; i < TRIPLE && folder->pictures > 0; i++) {
         char *name = NULL;
         PX_TRY(folder_path(folder, picture_folders[i], &name, err));
-        const int failed = mkdir(name, 0777) != 0 ? errno : 0;
+        const px_status status = px_folder_make(name, err);
         free(name);
-        if (failed)
-            return px_fail(err, PX_E_IO, "'%s': %s", folder->temp, strerror(failed));
+        PX_TRY(status);
     }
     return PX_OK;
 }
@@ -169,7 +119,7 @@ px_status px_synthesis_folder_new(const char *path, const px_dataset *set, const
     if (how->title && !(folder->title = pxi_strdup(how->title)))
         status = folder_nomem(err);
     if (status == PX_OK)
-        status = folder_open(folder, path, err);
+        status = folder_open(folder, path, how->fresh, err);
     if (status == PX_OK)
         *out = folder;
     else
@@ -321,8 +271,8 @@ static px_status folder_finish(px_synthesis_folder *folder, const px_synthesis *
 {
     char *path = NULL;
     if (folder->got != folder->count || px_synthesis_count(synthesis) != folder->count)
-        return px_fail(err, PX_E_INTERNAL, "'%s': %" PRId64 " of %" PRId64 " inputs came",
-                       folder->path, folder->got, folder->count);
+        return px_fail(err, PX_E_INTERNAL, "%" PRId64 " of %" PRId64 " inputs came", folder->got,
+                       folder->count);
     PX_TRY(folder_close_npz(folder, &folder->inputs, synthesis, false, err));
     PX_TRY(folder_close_npz(folder, &folder->originals, synthesis, true, err));
     PX_TRY(folder_csv(folder, synthesis, err));
@@ -338,11 +288,9 @@ static px_status folder_finish(px_synthesis_folder *folder, const px_synthesis *
         free(path);
         PX_TRY(status);
     }
-    if (rename(folder->temp, folder->path) != 0)
-        return px_fail(err, PX_E_IO, "'%s': %s", folder->path, strerror(errno));
-    free(folder->temp);
-    folder->temp = NULL;
-    return PX_OK;
+    px_folder *whole = folder->folder;
+    folder->folder = NULL; /* commit frees it in any case */
+    return px_folder_commit(whole, err);
 }
 
 px_status px_synthesis_folder_commit(px_synthesis_folder *folder, const px_synthesis *synthesis,
@@ -353,31 +301,18 @@ px_status px_synthesis_folder_commit(px_synthesis_folder *folder, const px_synth
     return status;
 }
 
-static int remove_entry(const char *path, const struct stat *file, int kind, struct FTW *place)
-{
-    (void)file;
-    (void)kind;
-    (void)place;
-    remove(path); /* what cannot go stays; there is nobody left to tell */
-    return 0;
-}
-
 void px_synthesis_folder_abandon(px_synthesis_folder *folder)
 {
-    enum { OPEN_FOLDERS = 8 };
     if (!folder)
         return;
     if (folder->inputs)
         px_npz_abandon(folder->inputs);
     if (folder->originals)
         px_npz_abandon(folder->originals);
-    if (folder->temp)
-        nftw(folder->temp, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    px_folder_abandon(folder->folder);
     pxi_triples_done(&folder->triples);
     free(folder->triple);
     free(folder->floats);
     free(folder->title);
-    free(folder->path);
-    free(folder->temp);
     free(folder);
 }

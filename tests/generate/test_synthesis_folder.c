@@ -126,13 +126,13 @@ static void test_what_is_there_stays(void **state)
     px_synthesis_free(make_folder(&s, path, options)); /* an empty folder is filled */
     assert_int_equal(px_synthesis_folder_new(path, s.set, &s.pre, &options, 1, &how, &folder, &err),
                      PX_E_USAGE);
-    assert_non_null(strstr(err.message, "is not an empty folder"));
+    assert_non_null(strstr(err.message, "--fresh replaces it"));
     snprintf(file, sizeof file, "%s/index.csv", path);
     assert_int_equal(px_synthesis_folder_new(file, s.set, &s.pre, &options, 1, &how, &folder, &err),
                      PX_E_USAGE);
     assert_int_equal(px_synthesis_folder_new(test_path("no/such", path), s.set, &s.pre, &options, 1,
                                              &how, &folder, &err),
-                     PX_E_IO);
+                     PX_E_INPUT);
     scene_close(&s);
 }
 
