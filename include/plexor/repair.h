@@ -89,7 +89,7 @@ typedef struct px_repair_options { /* what it points to is borrowed and must out
     uint64_t seed;
 
     const char *checkpoint; /* as px_trainer_options */
-    bool resume;
+    bool resume, fresh;
 
     bool (*progress)(void *context, const px_train_progress *progress); /* of training */
     px_progress_fn judging;                                             /* of judging */

@@ -169,6 +169,7 @@ typedef struct px_trainer_options {
     double checkpoint_s;
     int64_t checkpoint_steps;
     bool resume; /* go on from `checkpoint` if it is there; else a file there is refused */
+    bool fresh;  /* begin anew: a checkpoint that is there is removed */
 
     /* What else decides the result, to be recorded and compared on resume, in this order: a
      * checkpoint whose facts differ is refused, naming the first difference. */

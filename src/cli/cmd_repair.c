@@ -22,7 +22,7 @@ typedef struct repair_args {
     int64_t epochs, batch, train_limit, add_limit, test_limit, robust_limit;
     int64_t seed, threads, micro_batch;
     px_preprocess_options pixels;
-    bool resume, strict, skip_damaged;
+    bool resume, fresh, strict, skip_damaged;
     cli_output output;
 } repair_args;
 
@@ -299,6 +299,7 @@ static px_status repair_prepare(const cli_command *self, const repair_args *a, r
     o->seed = (uint64_t)a->seed;
     o->checkpoint = a->checkpoint;
     o->resume = a->resume;
+    o->fresh = a->fresh;
     o->progress = repair_training;
     o->judging = repair_judging;
     o->context = job;
@@ -505,6 +506,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "checkpoint", &a.checkpoint, "FILE",
                    "the state of the run; OUTPUT.ckpt if not given; or none"),
         CLI_FLAG(0, "resume", &a.resume, "go on from the checkpoint, if it is there"),
+        CLI_FLAG(0, "fresh", &a.fresh, "begin anew: a checkpoint that is there is removed first"),
         CLI_STRING(
             0, "preprocess", &a.pixels.preprocess, "NAME|FILE",
             "scale, mean and std at once: one of 'plexor list preprocess', or Hugging Face's "
@@ -539,6 +541,8 @@ static int repair_run(const cli_command *self, int argc, char **argv)
                        ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
                    : a.resume && !a.checkpoint
                        ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
+                   : a.resume && a.fresh
+                       ? cli_usage_error(self, "--resume and --fresh exclude each other")
                        : repair_all(self, &a, argc, argv);
     px_text_done(&flips);
     px_text_done(&checkpoint);

@@ -19,7 +19,7 @@ typedef struct train_args {
     const char *polluted_class, *patch_size, *patch;
     double checkpoint_s;
     int64_t checkpoint_steps;
-    bool resume, keep_checkpoint;
+    bool resume, fresh, keep_checkpoint;
 } train_args;
 
 static const double NOT_GIVEN = -1.0;
@@ -198,6 +198,7 @@ static px_status train_new(const cli_command *self, train_args *a, const cli_tra
     o.checkpoint_s = a->checkpoint_s;
     o.checkpoint_steps = a->checkpoint_steps;
     o.resume = a->resume;
+    o.fresh = a->fresh;
     o.facts = facts;
     o.fact_count = train_facts(a, words, facts);
     o.progress = train_view_progress;
@@ -365,6 +366,7 @@ static int train_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "checkpoint-steps", &a.checkpoint_steps, "N", 0, 9e15,
                 "and after so many steps; 0: not"),
         CLI_FLAG(0, "resume", &a.resume, "go on from the checkpoint, if it is there"),
+        CLI_FLAG(0, "fresh", &a.fresh, "begin anew: a checkpoint that is there is removed first"),
         CLI_FLAG(0, "keep-checkpoint", &a.keep_checkpoint, "do not remove it at the end"),
         CLI_STRING(
             0, "preprocess", &r->data.pixels.preprocess, "NAME|FILE",
@@ -409,6 +411,8 @@ static int train_run(const cli_command *self, int argc, char **argv)
                        ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
                    : a.resume && !a.checkpoint
                        ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
+                   : a.resume && a.fresh
+                       ? cli_usage_error(self, "--resume and --fresh exclude each other")
                        : train_all(self, &a, argc, argv);
     px_text_done(&s->optimizer_spec);
     px_text_done(&checkpoint);

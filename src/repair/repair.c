@@ -193,6 +193,7 @@ static px_status repair_trainer(px_repair *repair, px_error *err)
     trainer.retries = o->retries;
     trainer.checkpoint = o->checkpoint;
     trainer.resume = o->resume;
+    trainer.fresh = o->fresh;
     trainer.facts = facts;
     trainer.fact_count = PX_LEN(facts);
     trainer.progress = o->progress;

@@ -4,6 +4,7 @@
  */
 #include "train/checkpoint.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <dirent.h>
@@ -189,20 +190,34 @@ static void load_clean(const char *path)
     px_text_done(&folder);
 }
 
+/* For a run that begins anew. What is no checkpoint is somebody else's, and stays. */
+static px_status checkpoint_remove(const px_trainer *t, px_error *err)
+{
+    px_npz *npz = NULL;
+    PX_TRY(px_npz_open(t->o.checkpoint, &npz, err));
+    const bool own = px_npz_get(npz, "meta") && px_npz_get(npz, "history");
+    px_npz_close(npz);
+    if (!own)
+        return load_fail(t, "it is something else, which --fresh leaves alone", err);
+    return unlink(t->o.checkpoint) == 0 ? PX_OK : pxi_file_fail(err, t->o.checkpoint, "remove");
+}
+
 px_status pxi_checkpoint_open(px_trainer *t, px_error *err)
 {
     struct stat info;
     t->checkpoint_step = -1;
-    if (t->o.checkpoint && t->o.resume)
+    if (t->o.checkpoint && (t->o.resume || t->o.fresh))
         load_clean(t->o.checkpoint);
     if (!t->o.checkpoint || stat(t->o.checkpoint, &info) != 0)
         return PX_OK;
     if (!t->o.resume) {
         if (!S_ISREG(info.st_mode))
             return PX_OK; /* /dev/null and the like; a folder fails when it is written */
+        if (t->o.fresh)
+            return checkpoint_remove(t, err);
         return px_fail(err, PX_E_INPUT,
-                       "'%s': a checkpoint is there already; --resume goes on from it, removing "
-                       "it starts again",
+                       "'%s': a checkpoint is there already; --resume goes on from it, --fresh "
+                       "begins anew",
                        t->o.checkpoint);
     }
     px_npz *npz = NULL;
