@@ -67,8 +67,10 @@ static px_status cover_open(const cli_command *self, const cover_args *a, const 
     r->inputs = &job->inputs;
     r->profile = job->profile;
     px_scores scores;
-    r->has_labels = px_dataset_has_labels(job->inputs.set) &&
-                    px_model_scores(job->model, &scores, NULL) == PX_OK;
+    const px_status scored = px_model_scores(job->model, &scores, err);
+    if (scored == PX_E_NOMEM)
+        return scored;
+    r->has_labels = px_dataset_has_labels(job->inputs.set) && scored == PX_OK;
     px_error why = {0};
     if (r->has_labels && px_dataset_check_labels(job->inputs.set, scores.classes, &why) != PX_OK) {
         r->has_labels = false;

@@ -74,7 +74,10 @@ static px_status trace_open(const cli_command *self, trace *t, const px_model *m
         PX_TRY(cli_probe_new(model, neurons, &t->inputs.shape, &t->probe, err));
         options.observe = px_probe_values(t->probe, &options.observe_count);
     }
-    t->has_scores = px_model_scores(model, &t->scores, NULL) == PX_OK;
+    const px_status scored = px_model_scores(model, &t->scores, err);
+    if (scored == PX_E_NOMEM) /* else it has none, which is fine */
+        return scored;
+    t->has_scores = scored == PX_OK;
     if (t->has_scores) {
         options.keep = &t->scores.value;
         options.keep_count = 1;

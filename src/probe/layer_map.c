@@ -52,11 +52,13 @@ px_status px_map_new(const px_model *model, const px_map_options *options, px_ma
         map->options.neurons = map_text(map, o.neurons, &failed);
         map->quality = (px_map_quality){.kl = NAN, .trustworthiness = NAN, .perplexity = NAN};
     }
-    if (failed) {
+    const px_status scored = failed ? px_fail(err, PX_E_NOMEM, "out of memory for a map")
+                                    : px_model_scores(model, &map->scores, err);
+    if (scored == PX_E_NOMEM) {
         px_map_free(map);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a map");
+        return scored;
     }
-    map->has_scores = px_model_scores(model, &map->scores, NULL) == PX_OK;
+    map->has_scores = scored == PX_OK;
     *out = map;
     return PX_OK;
 }
