@@ -29,15 +29,18 @@ static char *campaign_path(const char *folder, const char *name)
     return px_text_take(&text);
 }
 
-/* Relative to the folder, so that no memory is needed that might not be there. */
+/* Relative to the folder, so that no memory is needed that might not be there. Where it is none,
+ * errno says whether nobody could look. */
 bool px_campaign_is(const char *folder)
 {
     struct stat info;
     const int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    const bool is = fd >= 0 && fstatat(fd, PXI_STORE_FILE, &info, 0) == 0 && S_ISREG(info.st_mode);
+    const bool there = fd >= 0 && fstatat(fd, PXI_STORE_FILE, &info, 0) == 0;
+    const int number = there ? ENOENT : errno;
     if (fd >= 0)
         close(fd);
-    return is;
+    errno = number;
+    return there && S_ISREG(info.st_mode);
 }
 
 const char *px_campaign_folder(const px_campaign *campaign)

@@ -125,6 +125,8 @@ px_status pxi_campaign_folder_check(const px_campaign *campaign, px_error *err)
     if (campaign->mode != PX_CAMPAIGN_READ)
         PX_TRY(folder_links(campaign, err));
     const bool is = px_campaign_is(folder);
+    if (!is && pxi_errno_status(errno) != PX_E_INPUT)
+        return pxi_file_fail(err, folder, "open");
     if (begins)
         return folder_to_begin(campaign, is, err);
     bool is_free = false;

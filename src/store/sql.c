@@ -5,6 +5,7 @@
  */
 #include "store/store_inside.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -80,6 +81,11 @@ px_status pxi_store_fail(const px_campaign *campaign, int code, px_error *err)
     case SQLITE_NOMEM:
         return pxi_store_nomem(campaign, err);
     case SQLITE_CANTOPEN:
+        if (campaign->db && sqlite3_system_errno(campaign->db) != 0) {
+            errno = sqlite3_system_errno(campaign->db);
+            return pxi_file_fail(err, campaign->file, "open");
+        }
+        return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", campaign->file, why);
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_AUTH:
