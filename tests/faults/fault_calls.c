@@ -2,73 +2,42 @@
  *
  *     FAULT_CALL=pread FAULT_AT=12 FAULT_ERRNO=EIO LD_PRELOAD=libfault_calls.so plexor ...
  *
- * The call with the number FAULT_AT fails (with FAULT_ONWARDS=1 all from there on too); FAULT_LOG
- * names a file that gets the number of calls. FAULT_ERRNO is EIO, ENOSPC, or SHORT: half of what
- * was to be read or written. Only regular files are counted where a descriptor is given: a terminal
- * or a pipe is none of the program's results.
+ * FAULT_ERRNO is EIO, ENOSPC, or SHORT: half of what was to be read or written; the other variables
+ * are those of fault.h. Only regular files are counted where a descriptor is given: a terminal or a
+ * pipe is none of the program's results.
  */
+#include "fault.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { SHORT = -1 };
 
-static struct {
-    const char *call, *log;
-    long at;
-    int number;
-    bool onwards;
-    atomic_long count;
-} fault;
+static const char *fault_call;
+static int fault_errno;
 
-__attribute__((constructor(101))) static void fault_begin(void)
+__attribute__((constructor(101))) static void calls_begin(void)
 {
-    const char *at = getenv("FAULT_AT"), *number = getenv("FAULT_ERRNO");
-    fault.call = getenv("FAULT_CALL");
-    fault.log = getenv("FAULT_LOG");
-    fault.at = at ? atol(at) : 0;
-    fault.onwards = getenv("FAULT_ONWARDS") != NULL;
-    fault.number = number && strcmp(number, "ENOSPC") == 0  ? ENOSPC
-                   : number && strcmp(number, "SHORT") == 0 ? SHORT
-                                                            : EIO;
-}
-
-/* By system calls: those of libc are being counted. */
-__attribute__((destructor)) static void fault_end(void)
-{
-    char text[32];
-    if (!fault.log)
-        return;
-    const int size = snprintf(text, sizeof text, "%ld\n", atomic_load(&fault.count));
-    const long fd =
-        syscall(SYS_openat, AT_FDCWD, fault.log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd >= 0) {
-        syscall(SYS_write, fd, text, (size_t)size);
-        syscall(SYS_close, fd);
-    }
+    const char *number = getenv("FAULT_ERRNO");
+    fault_call = getenv("FAULT_CALL");
+    fault_errno = number && strcmp(number, "ENOSPC") == 0  ? ENOSPC
+                  : number && strcmp(number, "SHORT") == 0 ? SHORT
+                                                           : EIO;
+    fault_arm();
 }
 
 static bool fails(const char *call)
 {
-    if (!fault.call || strcmp(call, fault.call) != 0)
-        return false;
-    const long n = atomic_fetch_add(&fault.count, 1) + 1;
-    return fault.at > 0 && (n == fault.at || (fault.onwards && n > fault.at));
+    return fault_call && strcmp(call, fault_call) == 0 && fault_is_due();
 }
 
 static int failed(void)
 {
-    errno = fault.number == SHORT ? EIO : fault.number;
+    errno = fault_errno == SHORT ? EIO : fault_errno;
     return -1;
 }
 
@@ -96,7 +65,7 @@ ssize_t write(int fd, const void *bytes, size_t size)
     REAL(write);
     if (!is_file(fd) || !fails("write"))
         return real(fd, bytes, size);
-    return fault.number == SHORT ? real(fd, bytes, half(size)) : failed();
+    return fault_errno == SHORT ? real(fd, bytes, half(size)) : failed();
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at)
@@ -104,7 +73,7 @@ ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at)
     REAL(pwrite64);
     if (!fails("pwrite"))
         return real(fd, bytes, size, at);
-    return fault.number == SHORT ? real(fd, bytes, half(size), at) : failed();
+    return fault_errno == SHORT ? real(fd, bytes, half(size), at) : failed();
 }
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
@@ -117,7 +86,7 @@ ssize_t read(int fd, void *bytes, size_t size)
     REAL(read);
     if (!is_file(fd) || !fails("read"))
         return real(fd, bytes, size);
-    return fault.number == SHORT ? real(fd, bytes, half(size)) : failed();
+    return fault_errno == SHORT ? real(fd, bytes, half(size)) : failed();
 }
 
 ssize_t pread64(int fd, void *bytes, size_t size, off64_t at)
@@ -125,7 +94,7 @@ ssize_t pread64(int fd, void *bytes, size_t size, off64_t at)
     REAL(pread64);
     if (!fails("pread"))
         return real(fd, bytes, size, at);
-    return fault.number == SHORT ? real(fd, bytes, half(size), at) : failed();
+    return fault_errno == SHORT ? real(fd, bytes, half(size), at) : failed();
 }
 
 ssize_t pread(int fd, void *bytes, size_t size, off_t at)

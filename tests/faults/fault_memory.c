@@ -3,19 +3,14 @@
  *     FAULT_AT=200 LD_PRELOAD=libfault_memory.so plexor ...
  *
  * Allocations are counted that are asked for by the program, libplexor and SQLite: those of other
- * libraries are not plexor's to survive. FAULT_ONWARDS and FAULT_LOG as in fault_calls.c.
+ * libraries are not plexor's to survive. The variables are those of fault.h.
  */
+#include "fault.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* dlsym() allocates; these names of glibc's do not need it. */
 extern void *__libc_malloc(size_t size);
@@ -25,16 +20,12 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 enum { CODE_MOST = 8 };
 
-static struct {
+static struct { /* whose allocations count */
     struct {
         uintptr_t from, to;
-    } code[CODE_MOST]; /* whose allocations count */
-    int code_count;
-    const char *log;
-    long at;
-    bool onwards, armed;
-    atomic_long count;
-} fault;
+    } code[CODE_MOST];
+    int count;
+} own;
 
 static int note_code(struct dl_phdr_info *object, size_t size, void *context)
 {
@@ -43,53 +34,31 @@ static int note_code(struct dl_phdr_info *object, size_t size, void *context)
     const bool counts =
         *first || strstr(object->dlpi_name, "libplexor") || strstr(object->dlpi_name, "libsqlite");
     *first = false;
-    for (int i = 0; counts && i < object->dlpi_phnum && fault.code_count < CODE_MOST; i++) {
+    for (int i = 0; counts && i < object->dlpi_phnum && own.count < CODE_MOST; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
             continue;
         const uintptr_t from = object->dlpi_addr + part->p_vaddr;
-        fault.code[fault.code_count].from = from;
-        fault.code[fault.code_count++].to = from + part->p_memsz;
+        own.code[own.count].from = from;
+        own.code[own.count++].to = from + part->p_memsz;
     }
     return 0;
 }
 
-__attribute__((constructor)) static void fault_begin(void)
+__attribute__((constructor)) static void memory_begin(void)
 {
-    const char *at = getenv("FAULT_AT");
     bool first = true;
-    fault.at = at ? atol(at) : 0;
-    fault.onwards = getenv("FAULT_ONWARDS") != NULL;
-    fault.log = getenv("FAULT_LOG");
     dl_iterate_phdr(note_code, &first);
-    fault.armed = true;
-}
-
-__attribute__((destructor)) static void fault_end(void)
-{
-    char text[32];
-    fault.armed = false;
-    if (!fault.log)
-        return;
-    const int size = snprintf(text, sizeof text, "%ld\n", atomic_load(&fault.count));
-    const long fd =
-        syscall(SYS_openat, AT_FDCWD, fault.log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd >= 0) {
-        syscall(SYS_write, fd, text, (size_t)size);
-        syscall(SYS_close, fd);
-    }
+    fault_arm();
 }
 
 static bool fails(const void *caller)
 {
     const uintptr_t from = (uintptr_t)caller;
     bool counts = false;
-    for (int i = 0; fault.armed && i < fault.code_count; i++)
-        counts = counts || (from >= fault.code[i].from && from < fault.code[i].to);
-    if (!counts)
-        return false;
-    const long n = atomic_fetch_add(&fault.count, 1) + 1;
-    return fault.at > 0 && (n == fault.at || (fault.onwards && n > fault.at));
+    for (int i = 0; i < own.count && !counts; i++)
+        counts = from >= own.code[i].from && from < own.code[i].to;
+    return counts && fault_is_due();
 }
 
 static void *nothing(void)
@@ -125,4 +94,20 @@ int posix_memalign(void **out, size_t alignment, size_t size)
         return ENOMEM;
     *out = got;
     return 0;
+}
+
+void *reallocarray(void *old, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        (bytes && fails(__builtin_return_address(0))))
+        return nothing();
+    return __libc_realloc(old, bytes);
+}
+
+char *strdup(const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = fails(__builtin_return_address(0)) ? nothing() : __libc_malloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
 }

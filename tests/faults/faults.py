@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""faults.py PLEXOR CALLS.so MEMORY.so [--all] - commands that write, with one system call or allocation failing.
+"""faults.py PLEXOR CALLS.so MEMORY.so [--all] [NAME...] - commands that write, with one system call or allocation failing.
 
-Each command runs once undisturbed, to count its calls, and then again and again with the n-th of them failing. Whatever fails: the process ends by itself, in time,
-with a status of docs/cli.md; a result that was there before is whole, the old one or the new; no temporary file stays; and the same command, undisturbed, then works.
-A sample of all n is taken, and with --all up to MOST of each call. Speaks TAP, and prints a table of counts.
+Each command runs twice undisturbed, to count its calls and to see what it writes, and then again and again with the n-th call failing, or killed there. Whatever
+happens: the process ends by itself, in time, with the status that docs/cli.md has for it and a sentence; files that it only reads are as they were; a result that was
+there before is whole, the old one or the new; what it calls done is what it writes undisturbed; no temporary file stays; and the same command then works.
+
+A sample of all n is taken, and with --all up to FAULT_MOST of each call. FAULT_SEED chooses another sample. Speaks TAP, and prints a table of counts.
 """
+import hashlib
 import os
 import random
 import shutil
@@ -13,102 +16,193 @@ import sys
 import tempfile
 
 CALLS = ["open", "read", "pread", "write", "pwrite", "fsync", "fdatasync", "ftruncate", "close", "rename", "mkdir", "unlink", "mmap", "memory"]
-MOST = 60  # of one call in one command, with --all
-SAMPLE = 1  # without
+HALVES = ("read", "pread", "write", "pwrite")
+MODES = ("EIO", "ENOSPC and on", "KILL", "SHORT")  # the last one only for HALVES
+MOST = int(os.environ.get("FAULT_MOST", "60"))  # of one call in one command, with --all
+SAMPLED_CALLS = 4  # without, beside memory: one fault each
+NAMES = {"EIO": ("Input/output error", "I/O error"), "ENOSPC": ("No space left on device", "disk is full"), "memory": ("memory",), "SHORT": ("",), "KILL": ("",)}
 TIMEOUT = 120
-STATUSES = (0, 1, 2, 3)
+PROBLEMS = ("crashed", "hung", "damaged", "status", "result", "left", "stuck")
 OLD = b"what was there before\n"
-MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "models", "digits.onnx")
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+MODEL = os.path.join(TESTS, "cli", "models", "digits.onnx")
 DATA = ["--data", "digits", "--limit", "30"]
+TRAIN = ["--train", "digits", "--train-limit", "30"]
+PAIRS = ["--pooled", "-k", "5", "--iterations", "2"]
+FEW = ["--train-limit", "60", "--test-limit", "20", "--epochs", "1"]
+STUDY = ["--data", "cifar-10=digits", "--model", "mobilenetv2=" + MODEL, "--arch", "mobilenetv2", "--limit", "20", "--each", "5", "--runs", "1", "--parts", "random"]
 
-# name, arguments, arguments that run it again, the result (a file that is there before; None: a folder, which is not)
-COMMANDS = [
-    ("eval", ["eval", MODEL, *DATA, "--wrong", "out.npz"], None, "out.npz"),
-    ("profile", ["profile", MODEL, "--train", "digits", "--train-limit", "30", "-o", "out.npz"], None, "out.npz"),
-    ("trace", ["trace", MODEL, *DATA, "-o", "out.npz"], None, "out.npz"),
-    ("select", ["select", MODEL, *DATA, "--budget", "5", "-o", "out.csv"], None, "out.csv"),
-    ("localize", ["localize", MODEL, "--data", "base.campaign", "--split", "all", "--include-uninformative", "-o", "out.csv"], None, "out.csv"),
-    ("minimize", ["minimize", "base.campaign", "--model", MODEL, "-o", "out.csv"], None, "out.csv"),
-    ("mutate", ["mutate", "--data", "digits", "--limit", "4", "--mutation", "blur size=3", "-o", "out"], ["--fresh"], None),
-    ("export", ["export", "base.campaign", "-o", "out"], ["--fresh"], None),
-    ("fuzz", ["fuzz", MODEL, *DATA, "--seeds", "10", "--executions", "60", "--guide", "nc", "-o", "out"], ["--fresh"], None),
-    ("train", ["train", MODEL, "--data", "digits", "--train-limit", "60", "--test-limit", "20", "--epochs", "1", "-o", "out.onnx"], ["--resume"], "out.onnx"),
-    ("describe", ["describe", MODEL, *DATA, "-o", "out"], None, None),
-    ("check", ["check", MODEL, *DATA, "--minutes", "0.002", "--train-limit", "30", "--skip", "synthesize,cluster", "-o", "out"], None, None),
+# What commands read, made once: name of the file, and the command.
+FIXTURES = [
+    ("base.campaign", ["fuzz", MODEL, *DATA, "--seeds", "10", "--executions", "60", "--guide", "nc", "-o"]),
+    ("words", ["describe", MODEL, *DATA, "-o"]),
+    ("a.state", ["cover", MODEL, *DATA, "--criteria", "nc,kmnc", *TRAIN, "--shard", "0/2", "--state"]),
+    ("b.state", ["cover", MODEL, *DATA, "--criteria", "nc,kmnc", *TRAIN, "--shard", "1/2", "--state"]),
 ]
+
+# name, arguments, what runs it again where a result is there already, results that are files (there before, but for folders)
+COMMANDS = [
+    ("eval", ["eval", MODEL, *DATA, "--wrong", "out.npz"], [], ["out.npz"]),
+    ("predict", ["predict", MODEL, "digits", "--limit", "30", "-o", "out.csv"], [], ["out.csv"]),
+    ("predict npz", ["predict", MODEL, "digits", "--limit", "30", "-o", "out.npz"], [], ["out.npz"]),
+    ("run", ["run", MODEL, "--input", "x.npy", "-o", "out.npy"], [], ["out.npy"]),
+    ("grad", ["grad", MODEL, "--input", "x.npy", "--labels", "y.npy", "-o", "out.npy"], [], ["out.npy"]),
+    ("trace", ["trace", MODEL, *DATA, "-o", "out.npz"], [], ["out.npz"]),
+    ("map", ["map", MODEL, *DATA, "--iterations", "5", "-o", "out.svg", "-o", "out.png", "-o", "out.csv"], [], ["out.svg", "out.png", "out.csv"]),
+    ("cover", ["cover", MODEL, *DATA, "--criteria", "nc,kmnc", *TRAIN, "--state", "out.state"], [], ["out.state"]),
+    ("profile", ["profile", MODEL, *TRAIN, "-o", "out.npz"], [], ["out.npz"]),
+    ("merge", ["merge", "a.state", "b.state", "-o", "out.state"], [], ["out.state"]),
+    ("describe", ["describe", MODEL, *DATA, "-o", "out"], ["--fresh"], []),
+    ("localize", ["localize", MODEL, "--data", "base.campaign", "--split", "all", "--include-uninformative", "-o", "out.csv", "--state", "out.state", "--plot", "out.svg"],
+     [], ["out.csv", "out.state", "out.svg"]),
+    ("select", ["select", MODEL, *DATA, "--budget", "5", "-o", "out.csv"], [], ["out.csv"]),
+    ("explain", ["explain", MODEL, "3", "--data", "digits", "--bank", "words/bank.jsonl", "--steps", "2", "-o", "out.png"], [], ["out.png"]),
+    ("calibrate", ["calibrate", MODEL, "--data", "digits", "--bank", "words/bank.jsonl", "--images", "2", "--steps", "2", "-o", "out.json"], [], ["out.json"]),
+    ("synthesize", ["synthesize", MODEL, *DATA, *PAIRS, "-o", "out"], ["--fresh"], []),
+    ("synthesize campaign", ["synthesize", MODEL, *DATA, *PAIRS, "-o", "out.campaign"], ["--fresh"], []),
+    ("attack", ["attack", MODEL, *DATA, "--steps", "2", "-o", "out"], ["--fresh"], []),
+    ("mutate", ["mutate", "--data", "digits", "--limit", "4", "--mutation", "blur size=3", "-o", "out"], ["--fresh"], []),
+    ("mutate npz", ["mutate", "--data", "digits", "--limit", "4", "--mutation", "blur size=3", "-o", "out.npz"], [], ["out.npz"]),
+    ("fuzz", ["fuzz", MODEL, *DATA, "--seeds", "10", "--executions", "60", "--guide", "nc", "-o", "out"], ["--fresh"], []),
+    ("export", ["export", "base.campaign", "-o", "out"], ["--fresh"], []),
+    ("minimize", ["minimize", "base.campaign", "--model", MODEL, "-o", "out.csv"], [], ["out.csv"]),
+    ("minimize campaign", ["minimize", "base.campaign", "--model", MODEL, "-o", "out"], ["--fresh"], []),
+    ("minimize failures", ["minimize", "base.campaign", "--model", MODEL, "--all-faults", "2", "--executions", "20", "-o", "out"], ["--fresh"], []),
+    ("train", ["train", MODEL, "--data", "digits", *FEW, "-o", "out.onnx"], ["--resume"], ["out.onnx"]),
+    ("repair", ["repair", MODEL, "--train", "digits", "--add", "base.campaign", *FEW, "-o", "out.onnx"], ["--resume"], ["out.onnx"]),
+    ("study", ["study", "fuzz", *STUDY, "-o", "out", "--report", "out.md"], [], ["out.md"]),
+    ("check", ["check", MODEL, *DATA, "--minutes", "0.002", "--train-limit", "30", "--skip", "synthesize,cluster", "-o", "out", "--junit", "out.xml"], [], ["out.xml"]),
+]
+
+
+def files_below(folder):
+    """The files of a folder, but for locks and for what SQLite puts beside a database; with a hash each."""
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(place, name)
+            if name.endswith((".lock", "-wal", "-shm", "-journal")) or name == "lock":
+                continue
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, folder)] = hashlib.sha256(file.read()).digest()
+    return found
 
 
 class Faults:
     def __init__(self, plexor, calls, memory, base):
-        self.plexor, self.libraries, self.base = plexor, {"memory": memory}, base
-        self.calls = calls
-        self.clean = dict(os.environ, LC_ALL="C", XDG_CACHE_HOME=os.path.join(base, "cache"))
+        self.plexor, self.calls, self.memory, self.base = plexor, calls, memory, base
+        self.fixtures = os.path.join(base, "fixtures")
+        os.mkdir(self.fixtures)
+        npy = [sys.executable, os.path.join(TESTS, "cli", "npy.py"), "make"]
+        subprocess.run([*npy, os.path.join(self.fixtures, "x.npy"), "f4", "4,1,28,28"], check=True)
+        subprocess.run([*npy, os.path.join(self.fixtures, "y.npy"), "i8", "4"], check=True)
+        for name, arguments in FIXTURES:
+            status, said = self.run(self.fixtures, [*arguments, name])
+            if status != 0:
+                raise SystemExit(f"Bail out! {name} cannot be made: {status} {said}")
+        shutil.rmtree(os.path.join(self.fixtures, "cache"), ignore_errors=True)
+        self.given = files_below(self.fixtures)
 
     def run(self, folder, arguments, fault=None):
         """The exit status, negative for a signal, "hang"; and what was said."""
-        environment = self.clean
+        environment = dict(os.environ, LC_ALL="C", XDG_CACHE_HOME=os.path.join(folder, "cache"))
         if fault:
-            environment = dict(environment, LD_PRELOAD=self.libraries.get(fault["FAULT_CALL"], self.calls), **fault)
+            environment.update(fault, LD_PRELOAD=self.memory if fault["FAULT_CALL"] == "memory" else self.calls)
         try:
             done = subprocess.run([self.plexor, *arguments, "-q"], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False)
         except subprocess.TimeoutExpired:
-            return "hang", b""
-        return done.returncode, done.stderr
+            return "hang", ""
+        return done.returncode, done.stderr.decode("utf-8", "replace").strip()
 
-    def fresh(self, result):
-        folder = tempfile.mkdtemp(dir=self.base)
-        shutil.copytree(os.path.join(self.base, "base.campaign"), os.path.join(folder, "base.campaign"))
-        if result:
+    def place(self, results):
+        """A new folder with the fixtures and old results."""
+        folder = os.path.join(self.base, "work")
+        shutil.copytree(self.fixtures, folder)
+        for result in results:
             with open(os.path.join(folder, result), "wb") as out:
                 out.write(OLD)
         return folder
 
-    def count(self, name, call):
-        _, arguments, _, result = name
-        folder = self.fresh(result)
-        log = os.path.join(self.base, "count")
-        if os.path.exists(log):
-            os.remove(log)
-        status, said = self.run(folder, arguments, {"FAULT_CALL": call, "FAULT_LOG": log})
-        shutil.rmtree(folder)
-        if status not in (0, 1):
-            raise SystemExit(f"Bail out! {name[0]} does not work undisturbed: {status} {said.decode('utf-8', 'replace')}")
-        with open(log, encoding="ascii") as text:
-            return int(text.read())
+    def results(self, folder):
+        """What is there beside the fixtures and the cache; and whether the fixtures are as they were."""
+        there = files_below(folder)
+        same = all(there.pop(name, None) == digest for name, digest in self.given.items())
+        return {n: d for n, d in there.items() if not n.startswith("cache/")}, same
 
-    def try_one(self, command, call, at, number, onwards):
-        """What is wrong after one fault; and the status."""
-        _, arguments, again, result = command
-        folder = self.fresh(result)
-        fault = {"FAULT_CALL": call, "FAULT_AT": str(at), "FAULT_ERRNO": number}
-        if onwards:
-            fault["FAULT_ONWARDS"] = "1"
+    def counts(self, command, calls):
+        """How many of each call an undisturbed run has; and its results, None where they are another time others."""
+        _, arguments, _, results = command
+        log, counted, seen = os.path.join(self.base, "count"), {}, []
+        for call in calls:
+            folder = self.place(results)
+            status, said = self.run(folder, arguments, {"FAULT_CALL": call, "FAULT_LOG": log})
+            if status not in (0, 1):
+                raise SystemExit(f"Bail out! {command[0]} does not work undisturbed: {status} {said}")
+            seen.append(self.results(folder)[0])
+            shutil.rmtree(folder)
+            with open(log, encoding="ascii") as text:
+                counted[call] = int(text.read())
+        names = set.intersection(*(set(s) for s in seen))
+        return counted, {n: seen[0][n] if all(s[n] == seen[0][n] for s in seen) else None for n in names}
+
+    def try_one(self, command, call, at, mode, expected):
+        """What is wrong after one fault, as (kind, sentence); and the status."""
+        _, arguments, again, results = command
+        folder, wrong = self.place(results), []
+        fault = {"FAULT_CALL": call, "FAULT_AT": str(at), "FAULT_ERRNO": mode.split()[0]}
+        fault.update({"FAULT_KILL": "1"} if mode == "KILL" else {"FAULT_ONWARDS": "1"} if "on" in mode else {})
         status, said = self.run(folder, arguments, fault)
-        wrong = []
-        if status not in STATUSES:
-            wrong.append(f"status {status}")
-        if status in (2, 3) and not said.strip():
-            wrong.append("says nothing")
-        if result and status in (2, 3):
-            with open(os.path.join(folder, result), "rb") as text:
-                now = text.read()
-            if not now or (now != OLD and OLD[:8] in now):
-                wrong.append("the old result is damaged")
-        if call != "unlink" and not (onwards and call in ("open", "close", "memory")):
-            left = [f for f in os.listdir(folder) if ".tmp-" in f]
-            if left:
-                wrong.append(f"left {left}")
-        rerun = list(arguments)
-        if again and any(os.path.exists(os.path.join(folder, f)) for f in ("out", "out.onnx.ckpt")):
-            rerun += again
+        killed = mode == "KILL" and status == -9
+        now, same = self.results(folder)
+        if status == "hang":
+            wrong.append(("hung", f"not within {TIMEOUT} s"))
+        elif status not in (0, 1, 2, 3) and not killed:
+            wrong.append(("crashed", f"ended with {status}"))
+        if status in (2, 3) and not said:
+            wrong.append(("status", f"{status} without a word"))
+        if status == 2 and mode != "SHORT":
+            wrong.append(("status", "2 for trouble that is not the user's"))
+        if status == 3 and not any(word in said for word in NAMES["memory" if call in ("memory", "mmap") else mode.split()[0]]):
+            wrong.append(("status", "3, and the trouble has another name"))
+        if not same:
+            wrong.append(("damaged", "what it reads was changed"))
+        for result in results:
+            if not self.is_whole(os.path.join(folder, result), now.get(result), expected.get(result)):
+                wrong.append(("damaged", f"{result} is neither the old nor the new one"))
+        if status in (0, 1):
+            wrong += [("result", w) for w in self.unlike(now, expected)]
+        temporary = [n for n in now if ".tmp-" in n]
+        if temporary and not killed and call != "unlink" and not ("on" in mode and call in ("open", "close", "memory")):
+            wrong.append(("left", str(temporary)))
         if status != "hang":
-            then, said_then = self.run(folder, rerun)
-            if then not in (0, 1):
-                wrong.append(f"cannot be run again: {then} {said_then.decode('utf-8', 'replace').strip()}")
+            wrong += self.run_again(folder, arguments, again, expected)
         shutil.rmtree(folder)
-        if wrong:
-            wrong.append(said.decode("utf-8", "replace").strip())
-        return wrong, status
+        return wrong, said, status
+
+    def run_again(self, folder, arguments, again, expected):
+        there = any(os.path.exists(os.path.join(folder, f)) for f in ("out", "out.campaign", "out.onnx.ckpt"))
+        status, said = self.run(folder, arguments + (again if there else []))
+        if status not in (0, 1):
+            return [("stuck", f"cannot be run again: {status} {said}")]
+        now, _ = self.results(folder)
+        wrong = [("stuck", f"run again: {w}") for w in self.unlike(now, expected)]
+        wrong += [("left", f"{n}, also after another run") for n in now if ".tmp-" in n and "/" in n]
+        return wrong
+
+    @staticmethod
+    def is_whole(path, now, expected):
+        if now is None:
+            return False
+        with open(path, "rb") as file:
+            text = file.read()
+        return text == OLD or (now == expected if expected else bool(text) and OLD not in text)
+
+    @staticmethod
+    def unlike(now, expected):
+        """How results differ from those of an undisturbed run; temporary files are another matter."""
+        missing = [f"{n} is missing" for n in expected if n not in now]
+        others = [f"{n} is another" for n, digest in expected.items() if digest and n in now and now[n] != digest]
+        return missing + others
 
 
 def places(count, most):
@@ -120,40 +214,44 @@ def places(count, most):
     return sorted({1 + i * (count - 1) // (most - 1) for i in range(most)})
 
 
+def faults_of(counted, complete):
+    for call, count in counted.items():
+        modes = MODES if call in HALVES else MODES[:-1]
+        first = 0 if complete else random.randrange(len(modes))
+        for i, at in enumerate(places(count, MOST if complete else 1)):
+            yield call, at, modes[(first + i) % len(modes)]
+
+
 def main():
     plexor, calls, memory = (os.path.abspath(p) for p in sys.argv[1:4])
     complete = "--all" in sys.argv
     only = [a for a in sys.argv[4:] if not a.startswith("--")]
     random.seed(int(os.environ.get("FAULT_SEED", "1")))
     commands = [c for c in COMMANDS if not only or c[0] in only]
-    print(f"1..{len(commands)}")
-    table, bad = [], False
+    print(f"1..{len(commands)}", flush=True)
+    table = []
     with tempfile.TemporaryDirectory(prefix="plexor-faults-") as base:
         faults = Faults(plexor, calls, memory, base)
-        made, said = faults.run(base, ["fuzz", MODEL, *DATA, "--seeds", "10", "--executions", "60", "--guide", "nc", "-o", "base.campaign"])
-        if made != 0:
-            raise SystemExit(f"Bail out! {said.decode('utf-8', 'replace')}")
         for number, command in enumerate(commands, 1):
-            tried, statuses, wrong = 0, {}, []
-            chosen = CALLS if complete else random.sample(CALLS[:-1], 5) + ["memory"]
-            for call in chosen:
-                for i, at in enumerate(places(faults.count(command, call), MOST if complete else SAMPLE)):
-                    errno = ("EIO", "ENOSPC", "SHORT")[i % 3]
-                    found, status = faults.try_one(command, call, at, errno, onwards=i % 3 == 1)
-                    tried += 1
-                    statuses[status] = statuses.get(status, 0) + 1
-                    if found:
-                        wrong.append(f"{call} {at} {errno}{' and on' if i % 3 == 1 else ''}: {'; '.join(found)}")
-            bad = bad or bool(wrong)
-            print(f"{'not ' if wrong else ''}ok {number} - {command[0]}: {tried} faults", flush=True)
-            for line in wrong:
-                print(f"#   {line}", flush=True)
-            table.append((command[0], tried, statuses, len(wrong)))
-    print("# command     faults  status 0     1     2     3  wrong")
-    for name, tried, statuses, wrong in table:
-        print(f"# {name:10} {tried:7} {statuses.get(0, 0):9} {statuses.get(1, 0):5} {statuses.get(2, 0):5} {statuses.get(3, 0):5} {wrong:6}")
-    print(f"# {'all':10} {sum(t[1] for t in table):7} {'':27} {sum(t[3] for t in table):6}")
-    sys.exit(1 if bad else 0)
+            row = dict.fromkeys(("faults", 0, 1, 2, 3, -9) + PROBLEMS, 0)
+            lines = []
+            counted, expected = faults.counts(command, CALLS if complete else random.sample(CALLS[:-1], SAMPLED_CALLS) + ["memory"])
+            for call, at, mode in faults_of(counted, complete):
+                wrong, said, status = faults.try_one(command, call, at, mode, expected)
+                row["faults"] += 1
+                row[status] = row.get(status, 0) + 1
+                for kind in {k for k, _ in wrong}:
+                    row[kind] += 1
+                if wrong:
+                    lines.append(f"#   {call} {at} of {counted[call]} {mode}: {'; '.join(k + ': ' + w for k, w in wrong)}; said: {said}")
+            print(f"{'not ' if lines else ''}ok {number} - {command[0]}: {row['faults']} faults", flush=True)
+            print("\n".join(lines), end="\n" if lines else "", flush=True)
+            table.append((command[0], row))
+    columns = ("faults", 0, 1, 2, 3, -9) + PROBLEMS
+    print("# command             " + "".join(f"{'killed' if c == -9 else c:>8}" for c in columns))
+    for name, row in table + [("all", {c: sum(r[c] for _, r in table) for c in columns})]:
+        print(f"# {name:20}" + "".join(f"{row[c]:8}" for c in columns))
+    sys.exit(1 if any(row[p] for _, row in table for p in PROBLEMS) else 0)
 
 
 main()
