@@ -9,10 +9,12 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { BUSY_MS = 10000 };
 
@@ -64,6 +66,7 @@ static bool sql_is_full(int code, int number)
 px_status pxi_store_fail(const px_campaign *campaign, int code, px_error *err)
 {
     const int number = errno;
+    const int beneath = campaign->db ? sqlite3_system_errno(campaign->db) : 0;
     const char *why = campaign->db ? sqlite3_errmsg(campaign->db) : sqlite3_errstr(code);
     if (sql_is_full(code, number))
         return px_fail(err, PX_E_IO,
@@ -81,8 +84,8 @@ px_status pxi_store_fail(const px_campaign *campaign, int code, px_error *err)
     case SQLITE_NOMEM:
         return pxi_store_nomem(campaign, err);
     case SQLITE_CANTOPEN:
-        if (campaign->db && sqlite3_system_errno(campaign->db) != 0) {
-            errno = sqlite3_system_errno(campaign->db);
+        if (beneath != 0) {
+            errno = beneath;
             return pxi_file_fail(err, campaign->file, "open");
         }
         return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", campaign->file, why);
@@ -95,6 +98,8 @@ px_status pxi_store_fail(const px_campaign *campaign, int code, px_error *err)
         return px_fail(err, PX_E_IO, "'%s': another process keeps it busy; try again",
                        campaign->file);
     case SQLITE_IOERR:
+        if (beneath == ENOMEM)
+            return pxi_store_nomem(campaign, err);
         return px_fail(err, PX_E_IO, "'%s': %s", campaign->file, why);
     default:
         return px_fail(err, PX_E_INTERNAL, "'%s': %s (SQLite %d)", campaign->file, why, code);
@@ -158,11 +163,22 @@ static char *sql_immutable(const char *path)
     return px_text_take(&uri);
 }
 
+/* SQLite tries to read what it cannot make, and then knows no more than that it is not there. */
+static px_status sql_make(const px_campaign *campaign, px_error *err)
+{
+    const int fd = open(campaign->file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return pxi_file_fail(err, campaign->file, "open");
+    close(fd);
+    return PX_OK;
+}
+
 px_status pxi_store_connect(px_campaign *campaign, px_error *err)
 {
     int code;
     if (campaign->mode != PX_CAMPAIGN_READ) {
-        code = sql_open(campaign, campaign->file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+        PX_TRY(sql_make(campaign, err));
+        code = sql_open(campaign, campaign->file, SQLITE_OPEN_READWRITE);
         return code == SQLITE_OK ? PX_OK : pxi_store_fail(campaign, code, err);
     }
     code = sql_open(campaign, campaign->file, SQLITE_OPEN_READONLY);
