@@ -1,4 +1,4 @@
-/* src/cli/replay_labels.c - whether a network still gives stored inputs their stored predictions */
+/* src/cli/replay_labels.c - what a network says of a campaign's stored inputs */
 #include "cli/replay_labels.h"
 
 #include <inttypes.h>
@@ -26,18 +26,15 @@ static px_status replay_open(const cli_command *self, px_campaign *campaign, con
                              const cli_data *data, int64_t batch, int64_t id, replay_run *run,
                              px_error *err)
 {
-    px_campaign_identity identity;
     cli_data all = *data;
-    if (px_campaign_identity_get(campaign, &identity) &&
-        identity.model_hash != px_model_hash(model))
-        return px_fail(err, PX_E_MISMATCH, "'%s': was made with another model",
-                       px_campaign_folder(campaign));
     all.spec = px_campaign_folder(campaign);
     all.split = "all";
     all.offset = id ? id - 1 : 0; /* ids have no gaps, but for damaged inputs */
     all.limit = id ? 1 : 0;
     PX_TRY(px_model_scores(model, &run->scores, err));
     PX_TRY(cli_inputs_open(model, &all, &run->inputs, err));
+    if (px_dataset_has_labels(run->inputs.set))
+        PX_TRY(px_dataset_check_labels(run->inputs.set, run->scores.classes, err));
     px_plan_options options = px_plan_options_default();
     options.keep = &run->scores.value;
     options.keep_count = 1;
@@ -48,9 +45,8 @@ static px_status replay_open(const cli_command *self, px_campaign *campaign, con
     return run->predictions ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
 }
 
-static px_status replay_compare(px_campaign *campaign, const replay_run *run,
-                                void (*differs)(int64_t id, void *context), void *context,
-                                px_error *err)
+static px_status replay_hand_over(px_campaign *campaign, const replay_run *run,
+                                  replay_judged judged, void *context, px_error *err)
 {
     for (int64_t i = 0; i < run->inputs.count; i++) {
         char name[32];
@@ -58,15 +54,15 @@ static px_status replay_compare(px_campaign *campaign, const replay_run *run,
         const int64_t id =
             strtoll(px_dataset_name(run->inputs.set, i, name, sizeof name), NULL, 10);
         PX_TRY(px_campaign_read(campaign, id, &in, NULL, err));
-        if (in.prediction >= 0 && in.prediction != run->predictions[i])
-            differs(id, context);
+        PX_TRY(
+            judged(context, &in, px_dataset_label(run->inputs.set, i), run->predictions[i], err));
     }
     return PX_OK;
 }
 
 px_status replay_labels(const cli_command *self, px_campaign *campaign, const px_model *model,
                         const cli_data *data, const cli_workers *workers, int64_t id,
-                        void (*differs)(int64_t id, void *context), void *context, px_error *err)
+                        replay_judged judged, void *context, px_error *err)
 {
     replay_run run = {0};
     px_status status = replay_open(self, campaign, model, data, workers->batch, id, &run, err);
@@ -77,7 +73,7 @@ px_status replay_labels(const cli_command *self, px_campaign *campaign, const px
         cli_progress_end(&progress);
     }
     if (status == PX_OK)
-        status = replay_compare(campaign, &run, differs, context, err);
+        status = replay_hand_over(campaign, &run, judged, context, err);
     free(run.predictions);
     px_plan_free(run.plan);
     cli_inputs_close(&run.inputs);

@@ -1,4 +1,4 @@
-/* src/cli/replay_labels.h - whether a network still gives stored inputs their stored predictions */
+/* src/cli/replay_labels.h - what a network says of a campaign's stored inputs */
 #ifndef PLEXOR_CLI_REPLAY_LABELS_H
 #define PLEXOR_CLI_REPLAY_LABELS_H
 
@@ -6,11 +6,14 @@
 
 #include <plexor/store.h>
 
-/* Runs the campaign's inputs (`id` 0: all) through the network and calls `differs` for each whose
- * prediction is not the stored one; inputs without a stored one are left out. PX_E_MISMATCH where
- * the campaign was made with another network. */
+/* Takes an input with what the network says of it; `label` is the input's, by the network's own
+ * numbers. */
+typedef px_status (*replay_judged)(void *context, const px_campaign_input *in, int64_t label,
+                                   int64_t prediction, px_error *err);
+
+/* Runs the campaign's inputs (`id` 0: all) through the network and hands each to `judged`. */
 px_status replay_labels(const cli_command *self, px_campaign *campaign, const px_model *model,
                         const cli_data *data, const cli_workers *workers, int64_t id,
-                        void (*differs)(int64_t id, void *context), void *context, px_error *err);
+                        replay_judged judged, void *context, px_error *err);
 
 #endif
