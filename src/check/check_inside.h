@@ -132,6 +132,7 @@ double pxi_json_number(const px_json_value *from, const char *path);
 int64_t pxi_json_int(const px_json_value *from, const char *path, int64_t otherwise);
 int64_t pxi_json_whole(const px_json_value *value, int64_t otherwise); /* of the value itself */
 const char *pxi_json_words(const px_json_value *from, const char *path);
+const px_json_value *pxi_json_list(const px_json_value *from, const char *path); /* an array */
 /* How many items a list has; 0: it is none. */
 size_t pxi_json_count(const px_json_value *from, const char *path);
 

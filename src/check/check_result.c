@@ -46,10 +46,16 @@ const char *pxi_json_words(const px_json_value *from, const char *path)
     return value && value->kind == PX_JSON_STRING ? value->string : NULL;
 }
 
+const px_json_value *pxi_json_list(const px_json_value *from, const char *path)
+{
+    const px_json_value *list = pxi_json_path(from, path);
+    return list && list->kind == PX_JSON_ARRAY ? list : NULL;
+}
+
 size_t pxi_json_count(const px_json_value *from, const char *path)
 {
-    const px_json_value *value = pxi_json_path(from, path);
-    return value && value->kind == PX_JSON_ARRAY ? value->count : 0;
+    const px_json_value *list = pxi_json_list(from, path);
+    return list ? list->count : 0;
 }
 
 static int stage_find(const char *id)

@@ -71,6 +71,13 @@ px_status pxi_page_neurons(pxi_page *p, px_error *err);
 void pxi_page_class(pxi_page *p, const char *key, int64_t c);
 /* Copies members of a result that are numbers or strings. */
 void pxi_page_copy(pxi_page *p, const px_json_value *from, const char *const *keys, size_t count);
+/* A list of numbers; what is none is null. */
+void pxi_page_numbers(pxi_page *p, const char *key, const px_json_value *list);
+/* Members of an object: an input of the data with its name, classes and picture. */
+px_status pxi_page_shown(pxi_page *p, int64_t input, px_error *err);
+/* How many more there are than the page shows, and in which file of the folder; nothing for 0. */
+void pxi_page_more(pxi_page *p, const char *key, int64_t count, const char *file);
+
 /* --- numbers and paths in words (page_words.c) --- */
 
 enum { PXI_FRACTION_TEXT = 32, PXI_COUNT_TEXT = 32 };

@@ -116,10 +116,11 @@ static void print_fuzz(const px_check *check)
     const double rejected = number(check, "fuzz", "rejected");
     if (rejected > 0)
         printf("%s too far from their originals; ", cli_number((int64_t)rejected, a));
-    printf("%s distinct failures of %.0f kinds in %s executions\n",
-           cli_number((int64_t)number(check, "fuzz", "unique_faults"), a),
-           number(check, "fuzz", "fault_types"),
-           cli_number((int64_t)number(check, "fuzz", "executions"), b));
+    const double kinds = number(check, "fuzz", "fault_types"); /* of very many classes not counted */
+    printf("%s distinct failures", cli_number((int64_t)number(check, "fuzz", "unique_faults"), a));
+    if (kinds > 0)
+        printf(" of %.0f kinds", kinds);
+    printf(" in %s executions\n", cli_number((int64_t)number(check, "fuzz", "executions"), b));
 }
 
 static void print_assess(const px_check *check)

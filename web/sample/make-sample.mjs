@@ -266,6 +266,17 @@ function poison(report) {
     return report;
 }
 
+/* As of a network with very many classes: the page has some of them. */
+function crowded(report, many) {
+    const { evaluation } = report;
+    report.classes = Array.from({ length: many }, (_, i) => `species ${i}`);
+    evaluation.per_class = Array.from({ length: 100 }, (_, i) => ({ class: (many + 1900 - 7 * i) % many, count: 3, correct: i % 3, predicted: 2, recall: shares((i % 3) / 3), precision: 0.5, confidence: 0.4 }));
+    evaluation.classes_more = { count: many - 100, where: "plexor-check/eval.json" };
+    evaluation.confusion = Array.from({ length: 4000 }, (_, i) => [(i * 5) % many, (i * 5 + (i % 4)) % many, i % 9 === 0 ? 2 : 1]);
+    evaluation.confusion_left_out = many - 4000;
+    return report;
+}
+
 /* A second of a tone, 8 kHz, 16 bits. */
 function tone(pitch) {
     const wav = Buffer.alloc(44 + 16000);
@@ -294,7 +305,7 @@ function recorded(report) {
     return report;
 }
 
-export function makeSample({ findings: wanted = 240, unlabelled = false, hostile = false, bare = false, audio = false } = {}) {
+export function makeSample({ findings: wanted = 240, unlabelled = false, hostile = false, bare = false, audio = false, classes = 10 } = {}) {
     const draw = random(7);
     const sheet = new SheetMaker(0, SIDE, SIDE),
         masks = new SheetMaker(1, SIDE, SIDE);
@@ -330,6 +341,7 @@ export function makeSample({ findings: wanted = 240, unlabelled = false, hostile
     if (!unlabelled) report.neurons = neurons(draw, sheet, masks);
     report.sheets = [sheet.object(), masks.object()];
     if (audio) recorded(report);
+    if (classes > 10) crowded(report, classes);
     return hostile ? poison(report) : report;
 }
 

@@ -141,9 +141,11 @@ export interface Evaluation {
     loss?: number | null;
     confidence?: number | null; /* mean of the highest probability */
     ece?: number | null; /* expected calibration error, over `calibration` */
-    per_class?: ClassRow[] | null;
+    per_class?: ClassRow[] | null; /* in order; of many classes the worst first, or the most answered */
+    classes_more?: More | null; /* not in `per_class` */
     calibration?: CalibrationBin[] | null; /* by confidence, ascending */
     confusion?: [label: number, prediction: number, count: number][] | null; /* cells above 0 */
+    confusion_left_out?: number | null; /* cells above 0 that are not listed: the smallest */
     wrong?: Shown[] | null; /* inputs of the data set that it gets wrong, most confident first */
     robust?: { accuracy?: number | null; count?: number | null; settings?: string | null } | null; /* under attack */
     label_suspects?: LabelSuspects | null;

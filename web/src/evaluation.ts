@@ -4,9 +4,10 @@ import type { CalibrationBin, Evaluation, Shown } from "./data";
 import { h, svg, type Child } from "./dom";
 import { count, isNumber, real, share } from "./format";
 import { css, inkOn, onTheme, ramp } from "./theme";
-import { absent, arrow, bar, notes, table, type Part } from "./widgets";
+import { absent, arrow, bar, more, notes, table, type Part } from "./widgets";
 
 const TABLE_CLASSES = 24; /* beyond, the matrix is a picture */
+const PICTURE_CLASSES = 1000; /* beyond, a pixel a cell fits no screen: the pairs have to do */
 const PAIRS = 8;
 
 function confusionCells(evaluation: Evaluation, classes: number): number[][] {
@@ -87,26 +88,33 @@ function matrixPicture(context: Context, cells: number[][]): HTMLElement {
     return h("figure", null, canvas, h("figcaption", null, "Rows: label. Columns: what the network said."));
 }
 
-function confusedPairs(context: Context, cells: number[][]): Child {
-    const pairs: [number, number, number, number][] = [];
-    cells.forEach((row, label) => {
-        const total = row.reduce((sum, n) => sum + n, 0);
-        row.forEach((n, prediction) => {
-            if (n > 0 && label !== prediction) pairs.push([label, prediction, n, n / total]);
-        });
-    });
-    pairs.sort((a, b) => b[2] - a[2]);
+function confusedPairs(context: Context, evaluation: Evaluation): Child {
+    const cells = evaluation.confusion ?? [];
+    const pairs = cells.filter(([label, prediction]) => label !== prediction).sort((a, b) => b[2] - a[2]);
     if (pairs.length === 0) return h("p", null, "No input is confused with another class.");
+    const totals = new Map<number, number>();
+    for (const [label, , n] of cells) totals.set(label, (totals.get(label) ?? 0) + n);
+    const complete = !evaluation.confusion_left_out; /* else these are not all inputs of a class */
     return [
         h("h4", null, "Most often confused"),
         h(
             "ol",
             { class: "pairs" },
-            pairs.slice(0, PAIRS).map(([label, prediction, n, part]) =>
-                h("li", null, h("span", null, context.className(label), arrow(), context.className(prediction)), h("b", null, count(n)), h("small", null, `${share(part)} of its inputs`)),
+            pairs.slice(0, PAIRS).map(([label, prediction, n]) =>
+                h("li", null, h("span", null, context.className(label), arrow(), context.className(prediction)), h("b", null, count(n)), complete ? h("small", null, `${share(n / totals.get(label)!)} of its inputs`) : null),
             ),
         ),
     ];
+}
+
+function confusion(context: Context, evaluation: Evaluation): Child {
+    const listed = evaluation.confusion ?? [];
+    if (listed.length === 0) return null;
+    const classes = Math.max(context.report.classes?.length ?? 0, listed.reduce((most, [a, b]) => Math.max(most, a + 1, b + 1), 0));
+    const pairs = confusedPairs(context, evaluation);
+    if (classes > PICTURE_CLASSES) return [h("h3", null, "Confusion"), pairs];
+    const cells = confusionCells(evaluation, classes);
+    return [h("h3", null, "Confusion"), h("div", { class: "confusion" }, classes <= TABLE_CLASSES ? matrixTable(context, cells) : matrixPicture(context, cells), h("div", null, pairs))];
 }
 
 function perClass(context: Context, evaluation: Evaluation): Child {
@@ -114,7 +122,7 @@ function perClass(context: Context, evaluation: Evaluation): Child {
     if (rows.length === 0) return null;
     const labelled = rows.some((row) => isNumber(row.recall));
     return [
-        h("h3", null, "Classes"),
+        h("h3", null, evaluation.classes_more ? (labelled ? "Classes it is worst at" : "Classes it answers most") : "Classes"),
         table(
             "Results per class",
             labelled ? ["Class", "Inputs", "Right", "", "Precision", "Confidence"] : ["Class", "Predicted", "Confidence"],
@@ -125,6 +133,7 @@ function perClass(context: Context, evaluation: Evaluation): Child {
             ),
             "classes",
         ),
+        more(evaluation.classes_more, "classes"),
     ];
 }
 
@@ -187,10 +196,6 @@ export function shownCard(context: Context, shown: Shown, extra?: Child): HTMLEl
 export function evaluationPart(context: Context): Part {
     const evaluation = context.report.evaluation;
     if (!evaluation) return absent(context, "evaluation", "Evaluation");
-    const seen = [...(evaluation.confusion ?? []).flatMap(([a, b]) => [a, b]), ...(evaluation.per_class ?? []).map((row) => row.class)];
-    const classes = Math.max(context.report.classes?.length ?? 0, ...seen.map((c) => c + 1));
-    const hasMatrix = (evaluation.confusion ?? []).length > 0;
-    const cells = hasMatrix ? confusionCells(evaluation, classes) : [];
     const accuracy = isNumber(evaluation.accuracy);
     const wrong = (evaluation.label_suspects?.total ?? 0) > 0 ? [] : (evaluation.wrong ?? []); /* they are the same inputs */
     return {
@@ -201,12 +206,7 @@ export function evaluationPart(context: Context): Part {
             : `Without labels, only what it says can be shown: ${count(evaluation.count)} inputs, mean confidence ${share(evaluation.confidence)}.`,
         body: [
             notes(context, "evaluation", evaluation.notes),
-            hasMatrix
-                ? [
-                      h("h3", null, "Confusion"),
-                      h("div", { class: "confusion" }, classes <= TABLE_CLASSES ? matrixTable(context, cells) : matrixPicture(context, cells), h("div", null, confusedPairs(context, cells))),
-                  ]
-                : null,
+            confusion(context, evaluation),
             h(
                 "div",
                 { class: "split" },

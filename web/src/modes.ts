@@ -50,7 +50,7 @@ export function modesPart(context: Context): Part | null {
         .map(([label]) => label)
         .sort((a, b) => a - b);
     const left = per.size - classes.length;
-    const worst = Math.max(0, ...[...rows, ...cells].map((counts) => ((counts.tries ?? 0) >= TRIES ? (counts.rate ?? 0) : 0)));
+    const worst = [...rows, ...cells].reduce((most, counts) => Math.max(most, (counts.tries ?? 0) >= TRIES ? (counts.rate ?? 0) : 0), 0);
     const known = rows.filter((row) => isNumber(row.rate) && (row.tries ?? 0) >= TRIES && row.count > 0).sort((a, b) => b.rate! - a.rate!);
 
     function line(row: Mode, hidden: boolean): HTMLElement {

@@ -403,6 +403,19 @@ export const CASES = [
         assert.match(await page.locator("#coverage .plot").getAttribute("aria-label"), /test set from/);
     }],
 
+    ["20,000 classes: the worst, the pairs, how many more, and no matrix", { classes: 20000 }, async (page, say) => {
+        await firstPaint(page, say);
+        assert.match(await text(page, "#evaluation"), /Classes it is worst at/);
+        assert.equal(await page.locator("#evaluation .classes tbody tr").count(), 100);
+        assert.match(await text(page, "#evaluation .more"), /19,900 more classes not on this page: plexor-check\/eval\.json/);
+        assert.equal(await page.locator("#evaluation .matrix, #evaluation .matrix-picture").count(), 0);
+        assert.equal(await page.locator("#evaluation .pairs li").count(), 8);
+        assert.equal(await page.locator("#evaluation .pairs small").count(), 0, "shares of rows that are not whole");
+        await noOverflow(page);
+    }],
+
+    ["200 classes: the matrix is a picture", { classes: 200 }, async (page) => assert.equal(await page.locator("#evaluation .matrix-picture").count(), 1)],
+
     ["without labels it says so", { unlabelled: true }, async (page) => {
         assert.match(await text(page, "#summary"), /no labels/);
         assert.equal(await page.locator("#evaluation .matrix").count(), 0);
