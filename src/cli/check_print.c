@@ -116,7 +116,8 @@ static void print_fuzz(const px_check *check)
     const double rejected = number(check, "fuzz", "rejected");
     if (rejected > 0)
         printf("%s too far from their originals; ", cli_number((int64_t)rejected, a));
-    const double kinds = number(check, "fuzz", "fault_types"); /* of very many classes not counted */
+    const double kinds =
+        number(check, "fuzz", "fault_types"); /* of very many classes not counted */
     printf("%s distinct failures", cli_number((int64_t)number(check, "fuzz", "unique_faults"), a));
     if (kinds > 0)
         printf(" of %.0f kinds", kinds);
