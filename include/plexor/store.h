@@ -52,6 +52,9 @@ PX_API const char *const *px_campaign_names(size_t *count);
 PX_API void px_campaign_close(px_campaign *campaign);
 PX_API const char *px_campaign_folder(const px_campaign *campaign);
 PX_API bool px_campaign_is(const char *folder); /* whether it holds a campaign.db */
+/* Whether this part of it, as a data set, is inputs that some network got wrong; false where
+ * `folder` is no campaign. */
+PX_API bool px_campaign_part_fails(const char *folder, const char *split);
 /* The process that writes it now; 0: none. */
 PX_API long px_campaign_writer(const px_campaign *campaign);
 

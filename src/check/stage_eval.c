@@ -393,8 +393,7 @@ static px_status eval_doctor(const eval *e, px_error *err)
                                  .not_finite = e->not_finite,
                                  .batch = px_plan_batch(e->plan),
                                  .flops = px_plan_flops(e->plan) / px_plan_batch(e->plan)};
-    const bool failures = px_campaign_is(c->data_spec) &&
-                          (!c->o.read.split || strcmp(c->o.read.split, "faults") == 0);
+    const bool failures = px_campaign_part_fails(c->data_spec, c->o.read.split);
     px_doctor_options options = px_doctor_options_default();
     options.model = c->model;
     options.set = c->set;

@@ -68,8 +68,3 @@ void cli_campaign_preprocess(const px_model *model, const cli_data *data, px_pre
     px_json_free(document);
     px_campaign_close(campaign);
 }
-
-bool cli_campaign_failures(const cli_data *data)
-{
-    return px_campaign_is(data->spec) && (!data->split || strcmp(data->split, "faults") == 0);
-}

@@ -9,7 +9,4 @@
  * Anything else leaves `pre` alone; a campaign that cannot be read is told when it is opened. */
 void cli_campaign_preprocess(const px_model *model, const cli_data *data, px_preprocess *pre);
 
-/* Whether the data are failures of a campaign: inputs that some network got wrong. */
-bool cli_campaign_failures(const cli_data *data);
-
 #endif

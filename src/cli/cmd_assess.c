@@ -214,7 +214,7 @@ static int assess_run(const cli_command *self, int argc, char **argv)
                    "which part of the originals; test unless another is named"),
         CLI_STRING(0, "adversarial-split", &a.wish.adversarial_split, "NAME",
                    "which part of the adversarial inputs; generated (failures and kept) of a "
-                   "campaign"),
+                   "campaign, or close: failures close to their originals"),
         CLI_INT(0, "limit", &data->limit, "N", 0, 9e15, "at most this many pairs; 0: all"),
         CLI_INT(0, "offset", &data->offset, "N", 0, 9e15, "leave out the first ones"),
         CLI_PIXEL_OPTIONS(&data->pixels),

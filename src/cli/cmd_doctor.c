@@ -1,9 +1,9 @@
 /* src/cli/cmd_doctor.c - plexor doctor MODEL --data SPEC: do the network and the data fit together
  */
-#include "cli/cli_campaign.h"
 #include "cli/cli_doctor.h"
 #include "cli/cli_net.h"
 
+#include <plexor/store.h>
 #include <stdio.h>
 
 static void doctor_print(const px_doctor *doctor)
@@ -78,7 +78,7 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
         o.model = model;
         o.set = inputs.set;
         o.pre = &inputs.pre;
-        o.failures = cli_campaign_failures(&data);
+        o.failures = px_campaign_part_fails(data.spec, data.split);
         o.threads = (int)workers.threads;
         o.progress = cli_progress_tick;
         o.context = &progress;

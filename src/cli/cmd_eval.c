@@ -1,10 +1,10 @@
 /* src/cli/cmd_eval.c - plexor eval MODEL --data SPEC */
-#include "cli/cli_campaign.h"
 #include "cli/cli_doctor.h"
 #include "cli/cli_net.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <plexor/store.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,7 +232,7 @@ static px_status eval_measure(const cli_command *self, eval *e, const px_model *
     doctor.set = e->inputs.set;
     doctor.pre = &e->inputs.pre;
     doctor.predictions = &e->said;
-    doctor.failures = cli_campaign_failures(data);
+    doctor.failures = px_campaign_part_fails(data->spec, data->split);
     doctor.quick = true;
     doctor.threads = (int)workers->threads;
     doctor.progress = cli_progress_tick;
@@ -248,7 +248,7 @@ static px_status eval_measure(const cli_command *self, eval *e, const px_model *
 static px_status eval_chance(const eval *e, const cli_data *data, px_error *err)
 {
     const px_finding *found = px_doctor_find(e->doctor, "preprocess");
-    if (cli_campaign_failures(data) || !px_predictions_guess(&e->said))
+    if (px_campaign_part_fails(data->spec, data->split) || !px_predictions_guess(&e->said))
         return PX_OK;
     return px_fail(err, PX_E_MISMATCH,
                    "accuracy is %.2f%%, about what guessing one of %d classes gives; %s, or accept "

@@ -54,8 +54,8 @@ static const list_row data[] = {
      "class sub-folders of PNG, JPEG, WAV or FLAC; IDX files (.gz too); CIFAR-10/100 binaries"},
     {"FOLDER::PATTERN",
      "labels from names of files, here or in an ARCHIVE: '{digit}_{label}_{test:0-4}'"},
-    {"CAMPAIGN", "a folder that holds campaign.db: its failures (--split faults), or --split kept, "
-                 "seeds, generated, all"},
+    {"CAMPAIGN", "a folder that holds campaign.db: its failures (--split faults), or --split close "
+                 "(failures close to their originals), kept, seeds, generated, all"},
     {"FILE.npz, .npy", "arrays of inputs, with labels in an NPZ"},
     {"FILE.csv", "a manifest: path,label"},
     {"ARCHIVE", ".zip or .tar (compressed too) of any of those"},

@@ -13,7 +13,7 @@ static const double NOT_GIVEN = -1.0;
 
 typedef struct repair_args {
     const char *path, *out, *flips, *log, *checkpoint;
-    const char *train, *train_split, *add, *test, *failing, *val;
+    const char *train, *train_split, *add, *add_split, *test, *failing, *val;
     const char *recipe, *mode, *optimizer, *schedule, *augment, *freeze, *norms;
     const char *generate, *keep;
     bool pairwise;
@@ -86,7 +86,7 @@ static px_status repair_open_data(const repair_args *a, repair_job *job, px_erro
     const int64_t train_limit = a->train_limit > 0 ? a->train_limit : 0;
     px_status status = PX_OK;
     if (a->add)
-        status = repair_open_part(a, job, ADD, a->add, NULL, false, 0, err);
+        status = repair_open_part(a, job, ADD, a->add, a->add_split, false, 0, err);
     if (status == PX_E_INPUT && repair_is_empty(a->add))
         status = PX_OK;
     PX_TRY(status);
@@ -479,6 +479,9 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "val", &a.val, "SPEC", "keep the epoch that is best on these inputs"),
         CLI_STRING(0, "train-split", &a.train_split, "NAME",
                    "which part of --train; train if not given"),
+        CLI_STRING(0, "add-split", &a.add_split, "NAME",
+                   "which part of --add: of a campaign its failures, or close, those of them that "
+                   "are close to their originals"),
         CLI_INT(0, "train-limit", &a.train_limit, "N", 0, 9e15,
                 "the first N of --train only; 0: all; the recipe's if not given"),
         CLI_INT(0, "add-limit", &a.add_limit, "N", 0, 9e15,

@@ -1,4 +1,4 @@
-/* src/store/campaign_source.c - a campaign as a data set: its faults, kept inputs, seeds
+/* src/store/campaign_source.c - a campaign as a data set: its failures, kept inputs, seeds
  *
  * The list of inputs is read once; pixels when they are asked for, from one connection, by one
  * thread at a time. Inputs that are damaged are left out.
@@ -29,9 +29,17 @@ typedef struct campaign_source {
 } campaign_source;
 
 /* The first is what is taken where none is named. */
-static const char *const split_names[] = {"faults", "kept", "seeds", "generated", "all"};
-static const unsigned split_kinds[] = {PX_INPUT_FAULT, PX_INPUT_KEPT, PX_INPUT_SEED,
-                                       PX_INPUT_FAULT + PX_INPUT_KEPT, PX_INPUT_ANY};
+static const char *const split_names[] = {"faults", "close", "kept", "seeds", "generated", "all"};
+static const unsigned split_kinds[] = {
+    PX_INPUT_FAULT, PX_INPUT_FAULT, PX_INPUT_KEPT, PX_INPUT_SEED, PX_INPUT_FAULT + PX_INPUT_KEPT,
+    PX_INPUT_ANY};
+enum { SPLIT_CLOSE = 1 }; /* of those: faults that are close to their originals */
+
+bool px_campaign_part_fails(const char *folder, const char *split)
+{
+    const int chosen = split ? pxi_split_find(split_names, PX_LEN(split_names), split) : 0;
+    return px_campaign_is(folder) && chosen >= 0 && split_kinds[chosen] == PX_INPUT_FAULT;
+}
 
 static px_status source_values(const pxi_source *source, int64_t index, float *out, px_error *err)
 {
@@ -91,14 +99,23 @@ static px_status source_classes(campaign_source *self, int classes, px_error *er
     return PX_OK;
 }
 
-static px_status source_list(campaign_source *self, unsigned kinds, px_error *err)
+static px_status source_list(campaign_source *self, int split, px_error *err)
 {
     px_campaign_input in = {0};
     int64_t damaged = 0, most = -1;
     for (;;) {
-        PX_TRY(px_campaign_next(self->campaign, in.id, kinds, &in, NULL, &damaged, err));
+        PX_TRY(
+            px_campaign_next(self->campaign, in.id, split_kinds[split], &in, NULL, &damaged, err));
         if (!in.id)
             break;
+        if (split == SPLIT_CLOSE && !in.measured) {
+            const px_status status = px_campaign_measure(self->campaign, in.id, &in.near, err);
+            if (status != PX_E_INPUT &&
+                status != PX_E_USAGE) /* else its root or chain is damaged */
+                PX_TRY(status);
+        }
+        if (split == SPLIT_CLOSE && !px_is_close(&in.near))
+            continue;
         if (in.label >= PXI_CLASSES_MAX)
             return px_fail(err, PX_E_INPUT,
                            "'%s': label %" PRId64 " of input %" PRId64 " is too large",
@@ -135,7 +152,7 @@ px_status pxi_campaign_source_open(const char *folder, const char *split, pxi_so
     self->campaign = campaign;
     self->base.type = &campaign_source_type;
     snprintf(self->base.kind, sizeof self->base.kind, "campaign's %s", split_names[chosen]);
-    px_status status = source_list(self, split_kinds[chosen], err);
+    px_status status = source_list(self, chosen, err);
     if (status == PX_OK && self->base.count == 0)
         status = px_fail(err, PX_E_INPUT, "'%s': has no inputs in '%s'; choose another --split",
                          folder, split_names[chosen]);

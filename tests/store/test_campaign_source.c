@@ -38,8 +38,42 @@ static void test_splits(void **state)
     px_data_options options = px_data_options_default();
     options.split = "train";
     assert_int_equal(px_dataset_open("c", &options, &set, &err), PX_E_USAGE);
-    assert_string_equal(err.message, "'c' has no split 'train'; it has faults, kept, seeds, "
-                                     "generated, all: choose one with --split");
+    assert_string_equal(err.message, "'c' has no split 'train'; it has faults, close, kept, "
+                                     "seeds, generated, all: choose one with --split");
+}
+
+/* The close ones are those that measuring one by one finds; here none was measured before. */
+static void test_close(void **state)
+{
+    (void)state;
+    px_error err = {0};
+    px_dataset *set = NULL;
+    px_campaign *campaign = NULL;
+    px_data_options options = px_data_options_default();
+    px_campaign_input in = {0};
+    int64_t close = 0, others = 0;
+    char name[32], id[32];
+    options.split = "close";
+    assert_int_equal(px_dataset_open("c", &options, &set, &err), PX_OK);
+    assert_int_equal(px_campaign_open("c", PX_CAMPAIGN_READ, &campaign, &err), PX_OK);
+    while (px_campaign_next(campaign, in.id, PX_INPUT_FAULT, &in, NULL, NULL, &err) == PX_OK &&
+           in.id) {
+        px_closeness near;
+        assert_false(in.measured);
+        assert_int_equal(px_campaign_measure(campaign, in.id, &near, &err), PX_OK);
+        if (!px_is_close(&near)) {
+            others++;
+            continue;
+        }
+        snprintf(id, sizeof id, "%lld", (long long)in.id);
+        assert_string_equal(px_dataset_name(set, close++, name, sizeof name), id);
+    }
+    assert_int_equal(px_dataset_count(set), close);
+    assert_true(close > 0 && others > 0);
+    assert_true(px_campaign_part_fails("c", NULL) && px_campaign_part_fails("c", "close"));
+    assert_false(px_campaign_part_fails("c", "generated") || px_campaign_part_fails(".", NULL));
+    px_campaign_close(campaign);
+    px_dataset_close(set);
 }
 
 typedef struct reader {
@@ -106,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_close),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_empty_split),
     };
