@@ -295,7 +295,8 @@ static const struct {
      .json = list_json_measures,
      .id = list_id_measure},
     {.name = "mutations",
-     .help = "changes that leave a picture's meaning alone, their parameters, and sets of them",
+     .help =
+         "changes that should leave a picture's meaning alone, their parameters, and sets of them",
      .print = list_print_mutations,
      .json = list_json_mutations,
      .id = list_id_mutation},

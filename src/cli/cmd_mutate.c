@@ -450,7 +450,7 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
 const cli_command cli_command_mutate = {
     .name = "mutate",
     .usage = "--data SPEC [--set SET | --mutation TEXT ...] [-o OUT] [options]",
-    .help = "change pictures or recordings in ways that leave their meaning alone, and look",
+    .help = "change pictures or recordings in ways that should leave their meaning alone",
     .details =
         "Mutants are 8-bit pictures of the size of their parents; the same seed gives the same "
         "bytes on every machine, whatever --limit and --offset are. The table says how many values "

@@ -139,7 +139,7 @@ static void panel_timing(const panel *p, int row)
     panel_field(p, false, row, "run time", TERM_PLAIN, fuzz_time(r->run_s, words),
                 fuzz_time_short(r->run_s, fewer));
     panel_since(p, row + 1, "last new find", r->last_find_s);
-    panel_since(p, row + 2, "last new fault", r->last_fault_s);
+    panel_since(p, row + 2, "last failure", r->last_fault_s);
     snprintf(words, sizeof words, "%s (%s wrong)", cli_number(r->seeds, a),
              cli_number(r->seeds_wrong, b));
     panel_field(p, false, row + 3, "seeds", TERM_PLAIN, words, fuzz_short(r->seeds, fewer));
@@ -148,14 +148,17 @@ static void panel_timing(const panel *p, int row)
                 fuzz_short(r->cycles, fewer));
     panel_field(p, true, row + 1, "queue", TERM_PLAIN, cli_number(r->queue, a),
                 fuzz_short(r->queue, fewer));
-    const term_style faults = r->faults > 0 ? TERM_BAD : TERM_PLAIN;
-    snprintf(words, sizeof words, "%s (%s uniq)", cli_number(r->faults, a),
-             cli_number(r->unique_faults, b));
-    snprintf(fewer, sizeof fewer, "%s (%s)", fuzz_short(r->faults, a),
-             fuzz_short(r->unique_faults, b));
-    panel_field(p, true, row + 2, "faults", faults, words, fewer);
-    panel_field(p, true, row + 3, "fault types", faults, cli_number(r->fault_types, a),
-                fuzz_short(r->fault_types, fewer));
+    const term_style failures = r->faults > 0 ? TERM_BAD : TERM_PLAIN;
+    snprintf(words, sizeof words, "%s (%s close)", cli_number(r->faults, a),
+             cli_number(r->close_faults, b));
+    snprintf(fewer, sizeof fewer, "%s (%s close)", fuzz_short(r->faults, a),
+             fuzz_short(r->close_faults, b));
+    panel_field(p, true, row + 2, "failures", failures, panel_fit(p, true, words, fewer), a);
+    snprintf(words, sizeof words, "%s, %s kinds", cli_number(r->unique_faults, a),
+             cli_number(r->fault_types, b));
+    snprintf(fewer, sizeof fewer, "%s, %s kinds", fuzz_short(r->unique_faults, a),
+             fuzz_short(r->fault_types, b));
+    panel_field(p, true, row + 3, "distinct", failures, panel_fit(p, true, words, fewer), a);
 }
 
 /* "235,367 of 688,000, 2 resets" */
@@ -232,7 +235,7 @@ static void panel_stage(const panel *p, int row)
              fuzz_short(r->kept, b));
     panel_field(p, true, row, "outputs", TERM_PLAIN, panel_fit(p, true, words, fewer), a);
     snprintf(words, sizeof words, "%s of outputs", fuzz_share(r->faults, r->outputs, share));
-    panel_field(p, true, row + 1, "fault rate", TERM_PLAIN, r->outputs > 0 ? words : "-",
+    panel_field(p, true, row + 1, "failing", TERM_PLAIN, r->outputs > 0 ? words : "-",
                 r->outputs > 0 ? share : NULL);
     snprintf(words, sizeof words, "%s of %s", cli_number(r->classes, a),
              cli_number(r->class_count, b));
@@ -260,7 +263,7 @@ static int yield_compare(const void *left, const void *right)
 
 static void yield_row(const panel *p, int column, int row, int width, const px_fuzz_yield *yield)
 {
-    static const char *const heads[YIELD_FIGURES] = {" tried", " valid", "  kept", " faults"};
+    static const char *const heads[YIELD_FIGURES] = {" tried", " valid", "  kept", " failed"};
     const int name = width - YIELD_FIGURES_WIDTH;
     int end = column + name;
     if (yield) /* OpenCV's reading of a mutation, as most are: the name is shorter without */
@@ -274,9 +277,9 @@ static void yield_row(const panel *p, int column, int row, int width, const px_f
                                                yield ? yield->kept : 0, yield ? yield->faults : 0};
         const char *text = yield ? fuzz_short(values[i], words) : heads[i];
         end += (int)strlen(heads[i]);
-        const bool fault = yield && i == YIELD_FIGURES - 1 && values[i] > 0;
+        const bool failed = yield && i == YIELD_FIGURES - 1 && values[i] > 0;
         term_cells_put(p->cells, end - (int)strlen(text), row,
-                       fault   ? TERM_BAD
+                       failed  ? TERM_BAD
                        : yield ? TERM_PLAIN
                                : TERM_LABEL,
                        text);
@@ -428,12 +431,12 @@ static void panel_boxes(const panel *p, const fuzz_about *about)
 /* What matters most comes first: the rest may be cut off. */
 static void panel_one_line(term_cells *cells, const px_fuzz_report *r)
 {
-    char words[FUZZ_LINE_TEXT], time[FUZZ_FIGURE], faults[FUZZ_FIGURE], types[FUZZ_FIGURE],
+    char words[FUZZ_LINE_TEXT], time[FUZZ_FIGURE], failures[FUZZ_FIGURE], kinds[FUZZ_FIGURE],
         coverage[FUZZ_FIGURE], executions[FUZZ_FIGURE], rate[FUZZ_FIGURE];
     const bool guided = !isnan(r->coverage.value);
-    snprintf(words, sizeof words, "%s %s faults, %s types%s%.20s%s%s, %s runs, %s/s",
-             fuzz_time_short(r->run_s, time), fuzz_short(r->faults, faults),
-             fuzz_short(r->fault_types, types), guided ? ", " : "",
+    snprintf(words, sizeof words, "%s %s failures, %s kinds%s%.20s%s%s, %s runs, %s/s",
+             fuzz_time_short(r->run_s, time), fuzz_short(r->faults, failures),
+             fuzz_short(r->fault_types, kinds), guided ? ", " : "",
              guided && r->guide ? r->guide : "", guided ? " " : "",
              guided ? fuzz_coverage(&r->coverage, coverage) : "",
              fuzz_short(r->executions, executions), fuzz_rate(r->executions_per_s_now, rate));

@@ -49,6 +49,7 @@ static px_fuzz_report report_usual(void)
         .kept = 3516,
         .faults = 163,
         .unique_faults = 97,
+        .close_faults = 121,
         .fault_types = 31,
         .classes = 9,
         .class_count = 10,
@@ -82,6 +83,7 @@ static px_fuzz_report report_huge(void)
     r.seeds = r.queue = r.pending = r.outputs = r.kept = r.faults = 123456789012;
     r.current = 99999999999;
     r.unique_faults = 98765432109;
+    r.close_faults = 23456789012;
     r.fault_types = r.classes = 999000;
     r.class_count = 1000;
     r.coverage = (px_coverage){.value = 0.999999, .covered = 99999999998, .total = 99999999999};
@@ -102,7 +104,8 @@ static px_fuzz_report report_beginning(void)
     r.cycles = r.cycles_without_finds = r.current = r.depth = 0;
     r.executions = 917;
     r.queue = r.pending = 917;
-    r.outputs = r.kept = r.faults = r.unique_faults = r.fault_types = r.classes = 0;
+    r.outputs = r.kept = r.faults = r.unique_faults = r.close_faults = 0;
+    r.fault_types = r.classes = 0;
     r.last_find_s = r.last_fault_s = -1;
     r.executions_per_s = r.executions_per_s_now = NAN;
     r.stage = NULL;

@@ -2,7 +2,7 @@
 """check_words.py PLEXOR TOP - one word for one thing. Speaks TAP.
 
 docs/glossary.md has at most 25 words, those of `plexor list terms`, and what it retires does not come back: not into help, not
-into the pages that users read first. Code (between backticks, in blocks) may have the old names, which scripts rely on.
+into docs. Code (between backticks, in blocks) may have the old names, which scripts rely on; what commands print has them no more.
 """
 import json
 import os
@@ -18,10 +18,14 @@ RETIRED = {
     r"faults?(?!y)": "failure",
     r"unique (?:fault|failure)s?": "distinct failure",
     r"twins?": "repeat",
+    r"uniq": "distinct",
+    r"(?:that|which) leaves? (?:\S+ ){1,4}meaning alone": "should leave",  # whether they do is measured
 }
-# pages that speak the language of papers, of the code or of the database are not looked at: studies, engines.md, campaign.md ...
-PAGES = ["README.md", "docs/README.md", "docs/tutorial.md", "docs/cli.md", "docs/check.md", "docs/report.md", "docs/fuzz.md",
-         "docs/attack.md", "docs/select.md", "docs/minimize.md"]
+# in blocks: output of a plexor of before
+PRINTED = r"^ *faults: |fault types?\b|\d uniq\b|new fault\b|fault rate\b"
+# pages that speak the language of papers are not looked at (docs/studies neither), nor the one that has the old names
+PAGES = ["README.md"] + sorted("docs/" + name for name in os.listdir(os.path.join(TOP, "docs"))
+                               if name.endswith(".md") and name not in ("study.md", "glossary.md"))
 # names in help that scripts rely on: options and their values, gates, columns
 NAMES = (r"--all-faults|--faults?\b|--fault-[a-z]+|--[a-z-]*twin[a-z-]*|faults(?:=|,| \(|:)|(?:, |, or |: )faults\b|faults/|fault-types|"
          r"fuzz-faults|twins=|default faults|faults, kept|--split [a-z, ]*faults|[a-z]+=fault[a-z-]*|faults\.csv|fault_[a-z]+")
@@ -36,17 +40,19 @@ def retired(text):
             yield match[0], instead
 
 
-def prose(page):
+def read(page):
     with open(os.path.join(TOP, page), encoding="utf-8") as file:
-        text = file.read()
+        return file.read()
+
+
+def prose(text):
     text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     text = re.sub(r"^    .*$", "", text, flags=re.M)
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
 
 
 def rows(heading):
-    with open(os.path.join(TOP, "docs/glossary.md"), encoding="utf-8") as file:
-        part = file.read().split(heading, 1)[1].split("\n## ")[0]
+    part = read("docs/glossary.md").split(heading, 1)[1].split("\n## ")[0]
     return dict(re.findall(r"^\| (?!---|word |head )(.*?) \| (.*?) \|$", part, re.M))
 
 
@@ -72,7 +78,9 @@ def main():
     case("and the same heads of tables", [] if heads == terms["heads"] else
          [f"docs/glossary.md: {k}" for k in set(heads.items()) ^ set(terms["heads"].items())])
     for page in PAGES:
-        case(page, [f"'{old}': say {new}" for old, new in retired(prose(page))])
+        text = read(page)
+        case(page, [f"'{old}': say {new}" for old, new in retired(prose(text))] +
+             [f"'{m[0]}': commands print that no more" for m in re.finditer(PRINTED, text, re.M)])
     commands = [m for m in re.findall(r"^  ([a-z-]+)  ", run("help"), re.M) if m not in PAPERS]
     for command in commands:
         text = re.sub(NAMES, "", run("help", command))
