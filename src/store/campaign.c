@@ -146,6 +146,7 @@ static px_status campaign_start(px_campaign *campaign, px_error *err)
     if (empty && campaign->mode == PX_CAMPAIGN_READ)
         return px_fail(err, PX_E_INPUT, "'%s': holds nothing yet", campaign->folder);
     PX_TRY(pxi_store_identity_load(campaign, err));
+    PX_TRY(pxi_store_classes_load(campaign, err));
     if (campaign->mode != PX_CAMPAIGN_READ) {
         PX_TRY(px_campaign_last(campaign, &campaign->last, err));
         campaign->committed = campaign->last;

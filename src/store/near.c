@@ -23,19 +23,35 @@ static bool near_value(sqlite3_stmt *s, int column, double *out)
     return type == SQLITE_NULL || (*out >= 0.0 && *out <= 1.0);
 }
 
+/* The end of a statement that has a row, or none. */
+static px_status near_stepped(const px_campaign *campaign, sqlite3_stmt *s, int code, px_error *err)
+{
+    const px_status status =
+        code == SQLITE_ROW || code == SQLITE_DONE ? PX_OK : pxi_store_fail(campaign, code, err);
+    sqlite3_reset(s);
+    return status;
+}
+
+/* Closeness and names are a courtesy: of a damaged table they are not known, and what they belong
+ * to is. A disk that cannot be read is another matter. */
+static px_status near_courtesy(px_status status)
+{
+    return status == PX_E_NOMEM || status == PX_E_IO ? status : PX_OK;
+}
+
 static px_status near_read_closeness(px_campaign *campaign, px_campaign_input *input, px_error *err)
 {
     sqlite3_stmt *s;
     px_closeness near;
     PX_TRY(pxi_store_statement_get(campaign, PXI_SQL_CLOSENESS, &s, err));
     sqlite3_bind_int64(s, 1, input->id);
-    if (sqlite3_step(s) == SQLITE_ROW && near_value(s, 0, &near.similarity) &&
+    const int code = sqlite3_step(s);
+    if (code == SQLITE_ROW && near_value(s, 0, &near.similarity) &&
         near_value(s, 1, &near.inside)) {
         input->near = near;
         input->measured = true;
     }
-    sqlite3_reset(s);
-    return PX_OK;
+    return near_stepped(campaign, s, code, err);
 }
 
 static px_status near_read_name(px_campaign *campaign, const px_campaign_input *input,
@@ -44,11 +60,11 @@ static px_status near_read_name(px_campaign *campaign, const px_campaign_input *
     sqlite3_stmt *s;
     PX_TRY(pxi_store_statement_get(campaign, PXI_SQL_NAME, &s, err));
     sqlite3_bind_int64(s, 1, input->root ? input->root : input->id);
-    const char *name =
-        sqlite3_step(s) == SQLITE_ROW ? pxi_store_column_text(s, 0, NAME_MOST) : NULL;
+    const int code = sqlite3_step(s);
+    const char *name = code == SQLITE_ROW ? pxi_store_column_text(s, 0, NAME_MOST) : NULL;
     if (name)
         px_text_add(&campaign->name, name);
-    sqlite3_reset(s);
+    PX_TRY(near_stepped(campaign, s, code, err));
     return px_text_failed(&campaign->name) ? pxi_store_nomem(campaign, err) : PX_OK;
 }
 
@@ -61,9 +77,8 @@ px_status pxi_store_near_read(px_campaign *campaign, px_campaign_input *input, p
         status = near_read_closeness(campaign, input, err);
     if (campaign->version >= PXI_STORE_CLOSENESS && status == PX_OK)
         status = near_read_name(campaign, input, err);
-    /* Where the tables are damaged, closeness and name are not known; the input is. */
     input->name = px_text_get(&campaign->name);
-    return status == PX_E_NOMEM ? status : PX_OK;
+    return near_courtesy(status);
 }
 
 static px_status near_put(px_campaign *campaign, int64_t id, const px_closeness *near,
@@ -252,29 +267,36 @@ px_status px_campaign_put_classes(px_campaign *campaign, const char *const *name
     return PX_OK;
 }
 
-/* Names are a courtesy: where they cannot be read there are none. */
-static void classes_read(px_campaign *campaign)
+px_status pxi_store_classes_load(px_campaign *campaign, px_error *err)
 {
     sqlite3_stmt *s;
     const int64_t most = campaign->identity.classes;
     campaign->class_count = 0;
-    if (campaign->version < PXI_STORE_CLOSENESS || most <= 0 ||
-        pxi_store_statement_get(campaign, PXI_SQL_CLASSES, &s, NULL) != PX_OK)
-        return;
+    if (campaign->version < PXI_STORE_CLOSENESS || most <= 0)
+        return PX_OK;
+    const px_status ready = pxi_store_statement_get(campaign, PXI_SQL_CLASSES, &s, err);
+    if (ready != PX_OK)
+        return near_courtesy(ready);
     campaign->classes = pxi_calloc((size_t)most, sizeof *campaign->classes);
-    while (campaign->classes && sqlite3_step(s) == SQLITE_ROW) {
+    if (!campaign->classes)
+        return pxi_store_nomem(campaign, err);
+    campaign->class_count = most;
+    int code;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const int64_t c = sqlite3_column_int64(s, 0);
         const char *name = pxi_store_column_text(s, 1, NAME_MOST);
-        if (c >= 0 && c < most && name && !campaign->classes[c])
-            campaign->classes[c] = pxi_strdup(name);
+        if (c >= 0 && c < most && name && !campaign->classes[c] &&
+            !(campaign->classes[c] = pxi_strdup(name)))
+            code = SQLITE_NOMEM;
+        if (code == SQLITE_NOMEM)
+            break;
     }
-    sqlite3_reset(s);
-    campaign->class_count = campaign->classes ? most : 0;
+    return near_courtesy(near_stepped(campaign, s, code, err));
 }
 
 const char *px_campaign_class_name(px_campaign *campaign, int64_t c)
 {
     if (campaign->class_count < 0)
-        classes_read(campaign);
+        (void)pxi_store_classes_load(campaign, NULL); /* this process has put them */
     return c >= 0 && c < campaign->class_count ? campaign->classes[c] : NULL;
 }

@@ -98,7 +98,7 @@ struct px_campaign {
     bool in_batch;
     int64_t last, committed; /* the last id of the batch, and before it; writers only */
     px_text chain, name;     /* of the input read last */
-    char **classes;          /* names by class, NULL entries: unknown; read when first asked for */
+    char **classes;          /* names by class, NULL entries: unknown */
     int64_t class_count;     /* -1: not read yet */
     uint8_t *packed, *plain; /* scratch for one input */
     size_t packed_room, plain_room;
@@ -160,6 +160,7 @@ px_status pxi_store_batch_end(px_campaign *campaign, px_status status);
 px_status pxi_store_near_read(px_campaign *campaign, px_campaign_input *input, px_error *err);
 px_status pxi_store_near_put(px_campaign *campaign, int64_t id, const px_campaign_input *input,
                              px_error *err);
+px_status pxi_store_classes_load(px_campaign *campaign, px_error *err);
 void pxi_store_classes_forget(px_campaign *campaign);
 
 /* zlib of the values, pictures with their channels together; *out is the campaign's scratch. */
