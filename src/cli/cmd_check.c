@@ -125,7 +125,8 @@ static int check_run(const cli_command *self, int argc, char **argv)
     o.note = check_note;
     o.context = &view;
     cli_catch_signals();
-    px_status status = px_check_new(&o, &check, &err);
+    px_status status = px_text_failed(&command) ? px_fail(&err, PX_E_NOMEM, "out of memory")
+                                                : px_check_new(&o, &check, &err);
     if (status == PX_OK)
         status = px_check_run(check, &err);
     cli_progress_end(&view.progress);

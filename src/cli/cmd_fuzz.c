@@ -395,7 +395,8 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
     fuzz_job job = {.self = self};
     cli_command_line(&job.command, argc, argv);
     cli_catch_signals();
-    px_status status = fuzz_open(self, &a, path, &job, &err);
+    px_status status = px_text_failed(&job.command) ? px_fail(&err, PX_E_NOMEM, "out of memory")
+                                                    : fuzz_open(self, &a, path, &job, &err);
     if (status == PX_OK)
         status = fuzz_work(self, &a, path, &job, &err);
     const int rc = status == PX_OK ? fuzz_print(self, &a, &job, argc, argv) : cli_fail(self, &err);

@@ -155,7 +155,9 @@ static int study_run(const cli_command *self, int argc, char **argv)
     px_text command = {0};
     cli_command_line(&command, argc, argv);
     o->command = px_text_get(&command);
-    const int rc = study_go(self, &a, name);
+    const int rc = px_text_failed(&command)
+                       ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
+                       : study_go(self, &a, name);
     px_text_done(&command);
     return rc;
 }
