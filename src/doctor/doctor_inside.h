@@ -36,6 +36,9 @@ bool pxi_doctor_pictures(const px_doctor *d); /* grey or colour pictures, no rec
  * every class has its share in data that are sorted by class, and in data where classes take turns,
  * of which a fixed stride might see only one. */
 int64_t *pxi_doctor_spread(int64_t count, int64_t most, int64_t *made);
+/* Of inputs that all have labels, with `probabilities`: loss[count], by the temperature that makes
+ * their sum the lowest. */
+px_status pxi_calibrated_loss(const px_predictions *said, double *loss, px_error *err);
 
 px_status pxi_doctor_values(px_doctor *d, px_error *err);     /* what the inputs hold */
 px_status pxi_doctor_preprocess(px_doctor *d, px_error *err); /* would another way do better */

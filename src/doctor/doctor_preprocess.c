@@ -1,44 +1,27 @@
 /* src/doctor/doctor_preprocess.c - whether the network does better with its inputs made otherwise
  *
- * Measured, not guessed: ways that are in wide use are run on the same inputs as the way at hand. A
- * way is advised only where chance does not explain that it is better: the exact one-sided test of
- * McNemar (Psychometrika 12, 1947) on the inputs that only one of both gets right, times the number
- * of ways that were tried (Bonferroni), must be below ADVISED_P; and it must be worth it: mistakes
- * fall by a third, and by two points.
- *
- * Loss does not decide: a way with less contrast has less of it, right or wrong.
- *
- * First all ways on few inputs, then the three best, and the best with channels swapped, on more.
+ * Measured, not guessed: ways that are in wide use are run on the same inputs as the way at hand,
+ * and compared (doctor_compare.c). First all ways on few inputs, with their channels in either
+ * order, then the three best on more.
  */
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_ways.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <plexor/stats.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS_MOST = 24, FIRST_INPUTS = 48, INPUTS = 200, CHEAP_INPUTS = 2000, LEAST_MISTAKES = 14 };
-#define ADVISED_P 1e-3
-#define CHEAP_FLOPS 2e10 /* of all trials together: a second or less */
+enum {
+    FINALISTS = 4, /* one of them the way at hand */
+    FIRST_INPUTS = 48,
+    INPUTS = 200,
+    CHEAP_INPUTS = 3000,
+    LEAST_MISTAKES = 14 /* a difference that k inputs make cannot pass t = sqrt(k) by much */
+};
+#define CHEAP_FLOPS 4e10 /* of all trials together: a second or two */
 #define PLAUSIBLE 0.6    /* accuracy below which preprocessing of its default is doubted */
-
-typedef struct way {
-    char words[64]; /* the options that give it */
-    px_preprocess pre;
-    const px_preprocess_preset *preset;
-    bool swapped; /* channels in the other order than the preset has them */
-    uint8_t *right;
-    int64_t count;
-} way;
-
-typedef struct trials {
-    px_doctor *d;
-    way ways[WAYS_MOST];
-    size_t count;
-    uint8_t *right; /* of the way at hand */
-    int64_t *indices, input_count;
-} trials;
 
 /* --- the ways ----------------------------------------------------------------------------------
  */
@@ -54,12 +37,12 @@ static bool same_numbers(const px_preprocess *a, const px_preprocess *b)
     return same;
 }
 
-static void ways_add(trials *t, const way *w)
+static void ways_add(pxi_trials *t, const pxi_way *w)
 {
     for (size_t i = 0; i < t->count; i++)
         if (same_numbers(&t->ways[i].pre, &w->pre))
             return;
-    if (t->count < WAYS_MOST && !same_numbers(t->d->o.pre, &w->pre))
+    if (t->count < PXI_WAYS_MOST && !same_numbers(t->d->o.pre, &w->pre))
         t->ways[t->count++] = *w;
 }
 
@@ -74,10 +57,10 @@ static bool floats_are_normalised(const px_doctor *d)
     return !px_dataset_is_8bit(d->o.set) && d->low < -0.01;
 }
 
-static way way_of(const px_doctor *d, const px_preprocess_preset *preset, bool swapped)
+static pxi_way way_of(const px_doctor *d, const px_preprocess_preset *preset, bool swapped)
 {
     const bool bytes = floats_are_bytes(d), is_8bit = px_dataset_is_8bit(d->o.set);
-    way w = {.pre = *d->o.pre, .preset = preset, .swapped = swapped};
+    pxi_way w = {.pre = *d->o.pre, .preset = preset, .swapped = swapped};
     px_preprocess_set(&w.pre, preset, is_8bit || bytes);
     if (bytes)
         w.pre.range = 0.0f; /* the scale is said, not the data's */
@@ -93,12 +76,12 @@ static way way_of(const px_doctor *d, const px_preprocess_preset *preset, bool s
     return w;
 }
 
-static void ways_list(trials *t)
+static void ways_list(pxi_trials *t)
 {
     const px_doctor *d = t->d;
     const px_shape shape = px_dataset_shape(d->o.set);
     if (floats_are_bytes(d)) {
-        way w = {.words = "--scale 1/255", .pre = *d->o.pre};
+        pxi_way w = {.words = "--scale 1/255", .pre = *d->o.pre};
         w.pre.scale = 1.0f / 255.0f;
         w.pre.range = 0.0f;
         ways_add(t, &w);
@@ -108,8 +91,10 @@ static void ways_list(trials *t)
         const bool fits = preset->channels == 1 || shape.dim[0] == 3;
         const bool none = strcmp(preset->id, "none") == 0;
         if (fits && (none || !floats_are_normalised(d))) {
-            const way w = way_of(d, preset, false);
-            ways_add(t, &w);
+            const pxi_way as_is = way_of(d, preset, false), swapped = way_of(d, preset, true);
+            ways_add(t, &as_is);
+            if (shape.dim[0] == 3 && !floats_are_normalised(d))
+                ways_add(t, &swapped);
         }
     }
 }
@@ -117,27 +102,48 @@ static void ways_list(trials *t)
 /* --- running them ------------------------------------------------------------------------------
  */
 
-static px_status way_run(trials *t, way *w, int64_t count, px_error *err)
+static void way_done(pxi_way *w)
+{
+    free(w->raw.each);
+    free(w->calibrated.each);
+    free(w->right);
+    w->raw.each = w->calibrated.each = NULL;
+    w->right = NULL;
+}
+
+static px_status way_run(const pxi_trials *t, pxi_way *w, int64_t count, px_error *err)
 {
     px_predict_options how = px_predict_options_default();
     px_predictions said = {0};
     int64_t *indices = pxi_calloc((size_t)count, sizeof *indices);
-    free(w->right);
+    way_done(w);
+    w->raw.each = pxi_calloc((size_t)count, sizeof(double));
+    w->calibrated.each = pxi_calloc((size_t)count, sizeof(double));
     w->right = pxi_calloc((size_t)count, 1);
-    px_status status = w->right && indices ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = w->raw.each && w->calibrated.each && w->right && indices
+                           ? PX_OK
+                           : px_fail(err, PX_E_NOMEM, "out of memory");
     for (int64_t i = 0; status == PX_OK && i < count; i++) /* the first round is spread as well */
         indices[i] = t->indices[i * t->input_count / count];
     how.indices = indices;
     how.index_count = count;
+    how.probabilities = true;
     how.threads = t->d->o.threads;
     how.progress = t->d->o.progress;
     how.context = t->d->o.context;
     if (status == PX_OK)
         status = px_predict(t->d->o.model, t->d->o.set, &w->pre, &how, &said, err);
-    w->count = 0;
+    if (status == PX_OK)
+        status = pxi_calibrated_loss(&said, w->calibrated.each, err);
+    w->right_count = 0;
     for (int64_t i = 0; status == PX_OK && i < count; i++) {
-        w->right[i] = said.label[i] >= 0 && said.predicted[i] == said.label[i];
-        w->count += w->right[i];
+        w->raw.each[i] = said.loss[i];
+        w->right[i] = said.predicted[i] == said.label[i];
+        w->right_count += w->right[i];
+    }
+    if (status == PX_OK) {
+        w->raw.mean = px_mean(w->raw.each, (size_t)count);
+        w->calibrated.mean = px_mean(w->calibrated.each, (size_t)count);
     }
     px_predictions_done(&said);
     free(indices);
@@ -146,36 +152,16 @@ static px_status way_run(trials *t, way *w, int64_t count, px_error *err)
 
 static int way_better(const void *a, const void *b)
 {
-    const way *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->words, y->words);
+    const pxi_way *x = a, *y = b;
+    const double loss_x = x->calibrated.mean, loss_y = y->calibrated.mean;
+    return loss_x != loss_y ? (loss_x > loss_y ? 1 : -1) : strcmp(x->words, y->words);
 }
 
-static void ways_drop(trials *t, size_t from)
+static void ways_drop(pxi_trials *t, size_t from)
 {
     for (size_t i = from; i < t->count; i++)
-        free(t->ways[i].right);
+        way_done(&t->ways[i]);
     t->count = PX_MIN(t->count, from);
-}
-
-/* P(at least `wins` of n) where both sides are equally likely. */
-static double sign_test(int64_t wins, int64_t n)
-{
-    double p = 0.0;
-    for (int64_t k = wins; k <= n; k++)
-        p += exp(lgamma((double)n + 1.0) - lgamma((double)k + 1.0) - lgamma((double)(n - k) + 1.0) -
-                 (double)n * log(2.0));
-    return fmin(p, 1.0);
-}
-
-/* One-sided, of inputs that only one of both gets right. */
-static double paired_p(const uint8_t *better, const uint8_t *worse, int64_t n)
-{
-    int64_t wins = 0, losses = 0;
-    for (int64_t i = 0; i < n; i++) {
-        wins += better[i] && !worse[i];
-        losses += !better[i] && worse[i];
-    }
-    return sign_test(wins, wins + losses);
 }
 
 /* --- whether to try ----------------------------------------------------------------------------
@@ -193,11 +179,12 @@ static bool answers_look_wrong(const px_doctor *d)
            !isfinite(d->sum.loss);
 }
 
-static bool worth_trying(const trials *t)
+static bool worth_trying(const pxi_trials *t)
 {
     const px_doctor *d = t->d;
     const px_preprocess *pre = d->o.pre;
-    const double cost = (double)d->said->flops * (FIRST_INPUTS * (double)t->count + 4.0 * INPUTS);
+    const double cost =
+        (double)d->said->flops * (FIRST_INPUTS * (double)t->count + FINALISTS * INPUTS);
     const bool identity = pre->mean[0] == 0.0f && pre->stddev[0] == 1.0f;
     if (px_predictions_guess(d->said))
         return true;
@@ -207,50 +194,38 @@ static bool worth_trying(const trials *t)
            (answers_look_wrong(d) || cost < CHEAP_FLOPS);
 }
 
-/* Which of all predictions are those of the sample, and whether they are right. */
-static px_status trials_sample(trials *t, px_error *err)
+/* Which inputs: labelled ones, and more of them where a network costs little. Counts those that the
+ * network gets wrong as it is. */
+static px_status trials_sample(pxi_trials *t, int64_t *mistakes, px_error *err)
 {
     const px_doctor *d = t->d;
-    const double each = (double)d->said->flops * ((double)t->count + 4.0);
-    const int64_t most = each * CHEAP_INPUTS < CHEAP_FLOPS ? CHEAP_INPUTS : INPUTS;
-    t->indices = pxi_doctor_spread(d->said->count, most, &t->input_count);
-    t->right = pxi_calloc((size_t)t->input_count, 1);
-    if (!t->indices || !t->right)
+    const double affordable = CHEAP_FLOPS / ((double)d->said->flops * FINALISTS + 1.0);
+    const int64_t most = (int64_t)fmax(INPUTS, fmin(CHEAP_INPUTS, affordable));
+    int64_t count = 0;
+    t->indices = pxi_doctor_spread(d->said->count, most, &count);
+    if (!t->indices)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int64_t i = 0; i < t->input_count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         const int64_t at = t->indices[i];
-        t->right[i] = d->said->label[at] >= 0 && d->said->predicted[at] == d->said->label[at];
-        t->indices[i] = pxi_doctor_index(d, at);
+        if (d->said->label[at] < 0)
+            continue;
+        *mistakes += d->said->predicted[at] != d->said->label[at];
+        t->indices[t->input_count++] = pxi_doctor_index(d, at);
     }
     return PX_OK;
-}
-
-static int64_t mistakes(const trials *t)
-{
-    int64_t wrong = t->input_count;
-    for (int64_t i = 0; i < t->input_count; i++)
-        wrong -= t->right[i];
-    return wrong;
 }
 
 /* --- the verdict -------------------------------------------------------------------------------
  */
 
-/* Whether accuracy tells a way from the best one. */
-static bool is_tie(const trials *t, const way *best, const way *w)
-{
-    return (double)(best->count - w->count) <= 0.03 * (double)t->input_count &&
-           paired_p(best->right, w->right, t->input_count) > 0.05;
-}
-
-static px_status advise(trials *t, const way *best, px_error *err)
+static px_status advise(pxi_trials *t, const pxi_way *best, px_error *err)
 {
     px_doctor *d = t->d;
     const double n = (double)t->input_count;
     const px_preprocess *pre = d->o.pre;
     const bool mean = strcmp(pre->mean_from, "option") == 0,
                std = strcmp(pre->std_from, "option") == 0;
-    char range[96] = "", instead[40] = "", tie[96] = "";
+    char range[96] = "", instead[40] = "", tie[96] = "", loss[64] = "";
     if (!px_dataset_is_8bit(d->o.set) && (d->low < -0.01 || d->high > 2.0))
         snprintf(range, sizeof range, "values run from %.3g to %.3g%s; ", d->low, d->high,
                  floats_are_normalised(d) && (pre->mean[0] != 0.0f || pre->stddev[0] != 1.0f)
@@ -262,44 +237,39 @@ static px_status advise(trials *t, const way *best, px_error *err)
                  : mean      ? "--mean"
                              : "--std");
     for (size_t i = 0; i < t->count && !*tie; i++)
-        if (&t->ways[i] != best && t->ways[i].preset && is_tie(t, best, &t->ways[i]))
-            snprintf(tie, sizeof tie, " (%s: %.0f%%)", t->ways[i].words,
-                     100.0 * (double)t->ways[i].count / n);
-    const double before = 100.0 * (n - (double)mistakes(t)) / n,
-                 after = 100.0 * (double)best->count / n;
+        if (pxi_way_tie(t, best, &t->ways[i]))
+            snprintf(tie, sizeof tie, " (or %s: %.0f%%)", t->ways[i].words,
+                     100.0 * (double)t->ways[i].right_count / n);
+    const double before = 100.0 * (double)t->at_hand.right_count / n,
+                 after = 100.0 * (double)best->right_count / n;
     const int digits = fabs(after - before) < 10.0 && after > 90.0 ? 1 : 0;
+    if (after - before < 2.0 && best->raw.mean < t->at_hand.raw.mean)
+        snprintf(loss, sizeof loss, ", and loss %.3g instead of %.3g", best->raw.mean,
+                 t->at_hand.raw.mean);
     char advice[128];
     snprintf(advice, sizeof advice, "give %s", best->words);
     d->advised = true;
     d->advice = best->pre;
     return pxi_doctor_add(
         d, "preprocess", PX_FINDING_ERROR, t->input_count, advice, err,
-        "%swith %s%s accuracy on %" PRId64 " inputs is %.*f%% instead of %.*f%%%s", range,
-        best->words, instead, t->input_count, digits, after, digits, before, tie);
+        "%swith %s%s accuracy on %" PRId64 " inputs is %.*f%% instead of %.*f%%%s%s", range,
+        best->words, instead, t->input_count, digits, after, digits, before, loss, tie);
 }
 
-static px_status trials_run(trials *t, px_error *err)
+static px_status trials_run(pxi_trials *t, px_error *err)
 {
     const int64_t first = PX_MIN((int64_t)FIRST_INPUTS, t->input_count);
     const size_t tried = t->count;
     for (size_t i = 0; i < t->count; i++)
         PX_TRY(way_run(t, &t->ways[i], first, err));
     qsort(t->ways, t->count, sizeof *t->ways, way_better);
-    ways_drop(t, 3);
-    const px_shape shape = px_dataset_shape(t->d->o.set);
-    if (t->count && t->ways[0].preset && shape.dim[0] == 3 && !floats_are_normalised(t->d)) {
-        const way w = way_of(t->d, t->ways[0].preset, true);
-        ways_add(t, &w);
-    }
+    ways_drop(t, FINALISTS - 1);
     for (size_t i = 0; i < t->count; i++)
         PX_TRY(way_run(t, &t->ways[i], t->input_count, err));
+    PX_TRY(way_run(t, &t->at_hand, t->input_count, err));
     qsort(t->ways, t->count, sizeof *t->ways, way_better);
-    const way *best = &t->ways[0];
-    const int64_t wrong = mistakes(t), gain = wrong - (t->input_count - best->count);
-    if (t->count && 3 * gain >= wrong && 50 * gain >= t->input_count &&
-        paired_p(best->right, t->right, t->input_count) * (double)(tried + 1) < ADVISED_P)
-        return advise(t, best, err);
-    return PX_OK;
+    const pxi_way *best = pxi_ways_best(t);
+    return t->count && pxi_way_better(t, best, tried + 1) ? advise(t, best, err) : PX_OK;
 }
 
 /* What the values say by themselves, where nothing was measured that says more: without labels, and
@@ -325,7 +295,8 @@ static px_status unmeasured(px_doctor *d, px_error *err)
 
 px_status pxi_doctor_preprocess(px_doctor *d, px_error *err)
 {
-    trials t = {.d = d};
+    pxi_trials t = {.d = d, .at_hand = {.pre = *d->o.pre}};
+    int64_t mistakes = 0;
     if (!pxi_doctor_pictures(d) || d->o.failures)
         return PX_OK;
     if (!d->sum.labelled)
@@ -333,11 +304,11 @@ px_status pxi_doctor_preprocess(px_doctor *d, px_error *err)
     ways_list(&t);
     if (!worth_trying(&t))
         return unmeasured(d, err);
-    px_status status = trials_sample(&t, err);
-    if (status == PX_OK && mistakes(&t) >= LEAST_MISTAKES)
+    px_status status = trials_sample(&t, &mistakes, err);
+    if (status == PX_OK && mistakes >= LEAST_MISTAKES)
         status = trials_run(&t, err);
     ways_drop(&t, 0);
+    way_done(&t.at_hand);
     free(t.indices);
-    free(t.right);
     return status == PX_OK ? unmeasured(d, err) : status;
 }

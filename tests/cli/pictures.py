@@ -5,6 +5,8 @@
     pictures.py folders NPZ FOLDER NAMES N    the first N pictures of each class of an NPZ (x: uint8 [n,h,w] or
                                               [n,1,h,w], y: labels) as FOLDER/NAME/i.png; NAMES: a list with commas, an
                                               empty name leaves its class out
+    pictures.py remake NPZ FILE KIND          an NPZ of colour pictures otherwise: bgr (channels swapped), floats (0 to 255), normalised
+                                              (as torchvision does)
     pictures.py npz FILE N KIND               an NPZ of N grey 28x28 pictures; labels by KIND: good, one-hot, soft, negative, large
     pictures.py zip-bomb FILE                 a small .zip that says, and holds, one picture of 3 GB
     pictures.py tar-bomb FILE                 a .tar.gz that says so
@@ -63,6 +65,23 @@ def array(descr, shape, data):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
 
+def remake(source, path, kind):
+    with zipfile.ZipFile(source) as archive:
+        with archive.open("x.npy") as file:
+            _, shape, pixels = npy.load(file)
+        labels = archive.read("y.npy")
+    plane, mean, std = shape[2] * shape[3], (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+    channel = [i // plane % 3 for i in range(len(pixels))]
+    if kind == "bgr":
+        x = array("|u1", shape, bytes(pixels[i + plane * (2 - 2 * c)] for i, c in enumerate(channel)))
+    else:
+        values = pixels if kind == "floats" else [(v / 255 - mean[c]) / std[c] for v, c in zip(pixels, channel)]
+        x = array("<f4", shape, struct.pack(f"<{len(pixels)}f", *values))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", x)
+        archive.writestr("y.npy", labels)
+
+
 def npz(path, count, kind):
     count = int(count)
     labels = [i % 10 for i in range(count)]
@@ -110,7 +129,7 @@ def main():
     if what == "png":
         png(args[0], args[1], int(args[2]), int(args[3]))
     else:
-        {"folders": folders, "npz": npz, "zip-bomb": zip_bomb, "tar-bomb": tar_bomb, "gz-bomb": gz_bomb}[what](*args)
+        {"folders": folders, "remake": remake, "npz": npz, "zip-bomb": zip_bomb, "tar-bomb": tar_bomb, "gz-bomb": gz_bomb}[what](*args)
 
 
 if __name__ == "__main__":
