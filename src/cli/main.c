@@ -53,7 +53,9 @@ int main(int argc, char **argv)
     int status = command
                      ? command->run(command, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv)
                      : main_unknown(name);
-    if (status == CLI_DONE && cli_interrupted() && !(command && command->signal_is_done))
-        status = CLI_TROUBLE; /* what was printed may be about a part of the work */
+    if (status == CLI_DONE && cli_interrupted() && !(command && command->signal_is_done)) {
+        fputs("plexor: interrupted; what was printed may be about a part of the work\n", stderr);
+        status = CLI_TROUBLE;
+    }
     return main_flush(cli_message_end(status));
 }

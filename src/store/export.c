@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/folder.h>
+#include <plexor/system.h>
 #include <plexor/picture.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,6 +217,9 @@ static px_status export_measure(const export_job *job, px_campaign_input *in, px
 
 static px_status export_input(export_job *job, px_campaign_input *in, px_error *err)
 {
+    if (px_cancelled())
+        return px_fail(err, PX_E_CANCELLED, "cancelled after %" PRId64 " of %" PRId64 " inputs",
+                       job->at, job->count);
     PX_TRY(export_measure(job, in, err));
     px_text_clear(&job->path);
     job->ids[job->at] = in->id;

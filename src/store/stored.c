@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -228,6 +229,8 @@ static px_status stored_search(px_campaign *campaign, int64_t after, unsigned ki
 px_status px_campaign_next(px_campaign *campaign, int64_t after, unsigned kinds,
                            px_campaign_input *out, void *pixels, int64_t *damaged, px_error *err)
 {
+    if (px_cancelled())
+        return px_fail(err, PX_E_CANCELLED, "cancelled after input %" PRId64, after);
     PX_TRY(stored_ready(campaign, err));
     for (;;) {
         sqlite3_stmt *next;

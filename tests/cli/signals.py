@@ -13,19 +13,27 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 ALLOWED_S = float(os.environ.get("PLEXOR_SIGNAL_S", "0"))
 SEED = int(os.environ.get("PLEXOR_SIGNAL_SEED", str(time.time_ns() % 10**9)))
 DONE, TROUBLE = 0, 3
 
 # name, exit status, command line; NET is a residual network, NOISE data for it, SMALL a network for
-# the built-in digits, FOUND a campaign of it, OUT a fresh name.
+# the built-in digits, FOUND a campaign of it, ARRAY inputs for NET, LARGE a folder of large pictures,
+# OUT a fresh name.
 COMMANDS = [
     ("eval", TROUBLE, "eval NET --data NOISE"),
+    ("eval that looks for damage", TROUBLE, "eval SMALL --data LARGE --size 28x28 --skip-damaged"),
+    ("run", TROUBLE, "run NET --input ARRAY -o OUT.npy"),
+    ("grad", TROUBLE, "grad NET --input ARRAY --of #0:0 -o OUT.npy"),
+    ("predict", TROUBLE, "predict NET NOISE -o OUT.csv"),
+    ("doctor", TROUBLE, "doctor NET --data NOISE --limit 0"),
     ("profile", TROUBLE, "profile NET --train NOISE -o OUT.npz"),
     ("trace", TROUBLE, "trace NET --data NOISE --layers all -o OUT.npz"),
     ("cover", TROUBLE, "cover NET --data NOISE --criteria all"),
@@ -53,6 +61,8 @@ COMMANDS = [
     ("study", TROUBLE, "study deepfault --data mnist=digits --arch 5x30 --runs 5 -o OUT"),
     ("minimize", TROUBLE, "minimize FOUND --model SMALL --all-faults 5000 -o OUT"),
     ("replay", TROUBLE, "replay FOUND --all --model SMALL"),
+    ("export", TROUBLE, "export FOUND --split all -o OUT"),
+    ("status", TROUBLE, "status FOUND --check"),
     ("assess", TROUBLE, "assess SMALL --original digits --adversarial FOUND"),
     ("mutate", TROUBLE, "mutate --data NOISE --set nss -o OUT"),
 ]
@@ -67,6 +77,33 @@ def make_noise(work, chance):
             for i in range(2000):
                 file.write(bytes([i % 10]) + chance.randbytes(3072))
     return "pictures"
+
+
+def make_array(work, count):
+    """Zeros as float32, [count, 3, 32, 32]; a sparse file."""
+    header = repr({"descr": "<f4", "fortran_order": False, "shape": (count, 3, 32, 32)}).ljust(117) + "\n"
+    with open(os.path.join(work, "array.npy"), "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.truncate(file.tell() + count * 3 * 32 * 32 * 4)
+    return "array.npy"
+
+
+def make_large(work, chance):
+    """One grey picture under many names, in two classes."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    side = 1000
+    rows = b"".join(b"\0" + chance.randbytes(side) for _ in range(side))
+    picture = os.path.join(work, "picture.png")
+    with open(picture, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0))
+                   + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+    for name in "digit 0", "digit 1":
+        os.makedirs(os.path.join(work, "large", name))
+        for i in range(2000):
+            os.link(picture, os.path.join(work, "large", name, f"{i}.png"))
+    return "large"
 
 
 def run(plexor, work, *args):
@@ -117,7 +154,7 @@ def main():
     work = tempfile.mkdtemp(prefix="plexor-signal-")
     chosen = [c for c in COMMANDS if not only or c[0] in only]
     print(f"1..{len(chosen)}\n# PLEXOR_SIGNAL_SEED={SEED}", flush=True)
-    noise = make_noise(work, chance)
+    noise, array, large = make_noise(work, chance), make_array(work, 8000), make_large(work, chance)
     run(plexor, work, "train", "--arch", "resnet20", "--data", noise, "--train-limit", "32",
         "--test-limit", "32", "--epochs", "1", "-o", "net.onnx", "-q")
     small = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models", "digits.onnx")
@@ -127,7 +164,7 @@ def main():
     for number, (name, statuses, text) in enumerate(chosen, 1):
         problems, took = [], []
         for turn, after in enumerate((chance.uniform(0.02, 0.4), chance.uniform(1.0, 3.0))):
-            names = {"NET": "net.onnx", "SMALL": small, "NOISE": noise, "FOUND": "found"}
+            names = {"ARRAY": array, "LARGE": large, "NET": "net.onnx", "SMALL": small, "NOISE": noise, "FOUND": "found"}
             line = [names.get(w, w.replace("OUT", f"out{number}_{turn}")) for w in text.split()]
             kind = chance.choice((signal.SIGINT, signal.SIGTERM))
             seconds, status, said, early = interrupt(plexor, work, line, kind, after)
