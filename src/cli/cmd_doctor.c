@@ -69,6 +69,7 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
     px_doctor *doctor = NULL;
     cli_inputs inputs = {0};
     cli_catch_signals();
+    data.skip_damaged = true; /* they are a finding */
     px_status status = cli_model_load(self, path, &model, &err);
     if (status == PX_OK)
         status = cli_inputs_open(model, &data, &inputs, &err);

@@ -43,20 +43,18 @@ px_status pxi_doctor_add(px_doctor *d, const char *id, px_finding_level level, i
                                                  : px_fail(err, PX_E_NOMEM, "out of memory");
 }
 
-px_status pxi_doctor_name(px_doctor *d, int64_t index, px_error *err)
+px_status pxi_doctor_name(px_doctor *d, const char *name, px_error *err)
 {
-    char name[512];
     px_finding *f = &d->findings[d->count - 1];
-    if (f->input_count == PXI_DOCTOR_NAMES)
-        return PX_OK;
-    if (!f->inputs)
-        f->inputs = pxi_calloc(PXI_DOCTOR_NAMES, sizeof *f->inputs);
-    char *copy = pxi_strdup(px_dataset_name(d->o.set, index, name, sizeof name));
-    if (!f->inputs || !copy) {
-        free(copy);
+    const size_t room = (f->input_count + 1) * sizeof *f->inputs;
+    const char **inputs = realloc((void *)(uintptr_t)f->inputs, room);
+    if (!inputs)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    ((const char **)(uintptr_t)f->inputs)[f->input_count++] = copy;
+    f->inputs = inputs;
+    inputs[f->input_count] = pxi_strdup(name);
+    if (!inputs[f->input_count])
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    f->input_count++;
     return PX_OK;
 }
 

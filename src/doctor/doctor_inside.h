@@ -7,7 +7,7 @@
 #include <plexor/doctor.h>
 #include <plexor/text.h>
 
-enum { PXI_DOCTOR_NAMES = 10 }; /* inputs that a finding names */
+enum { PXI_DOCTOR_NAMES = 10 }; /* inputs that most findings name */
 
 struct px_doctor {
     px_doctor_options o;
@@ -27,9 +27,8 @@ struct px_doctor {
 px_status pxi_doctor_add(px_doctor *d, const char *id, px_finding_level level, int64_t count,
                          const char *advice, px_error *err, const char *sentence, ...)
     PX_PRINTF(7, 8);
-/* Names an input (index in the set) that the last finding is about; beyond some they are dropped.
- */
-px_status pxi_doctor_name(px_doctor *d, int64_t index, px_error *err);
+px_status pxi_doctor_name(px_doctor *d, const char *name,
+                          px_error *err);                /* adds it to the last finding's inputs */
 int64_t pxi_doctor_index(const px_doctor *d, int64_t i); /* of prediction i in the set */
 bool pxi_doctor_pictures(const px_doctor *d); /* grey or colour pictures, no recordings */
 /* Up to `most` indices of `count`, ascending, one at random from each of as many equal pieces:

@@ -1,4 +1,5 @@
-/* src/doctor/doctor_values.c - what the inputs hold: values that are not finite, and their range */
+/* src/doctor/doctor_values.c - what the inputs hold: damage, values that are not finite, their
+ * range */
 #include "doctor/doctor_inside.h"
 
 #include <inttypes.h>
@@ -22,9 +23,28 @@ static px_status values_not_finite(px_doctor *d, px_error *err)
                        "%" PRId64 " of %" PRId64 " inputs %s values that are not finite, '%s'%s",
                        d->sum.not_finite, d->said->count, d->sum.not_finite == 1 ? "has" : "have",
                        name, d->sum.not_finite == 1 ? "" : " is the first"));
-    for (int64_t i = 0; i < d->said->count; i++)
-        if (d->said->not_finite[i])
-            PX_TRY(pxi_doctor_name(d, pxi_doctor_index(d, i), err));
+    for (int64_t i = 0, named = 0; i < d->said->count && named < PXI_DOCTOR_NAMES; i++)
+        if (d->said->not_finite[i]) {
+            px_dataset_name(d->o.set, pxi_doctor_index(d, i), name, sizeof name);
+            PX_TRY(pxi_doctor_name(d, name, err));
+            named++;
+        }
+    return PX_OK;
+}
+
+/* All of them by name: whoever mends files does it once. */
+static px_status values_damaged(px_doctor *d, px_error *err)
+{
+    size_t count = 0;
+    const px_damage *damaged = px_dataset_skipped(d->o.set, &count);
+    if (count == 0 || d->o.quick) /* an evaluation has said it when it opened them */
+        return PX_OK;
+    PX_TRY(pxi_doctor_add(d, "damaged", PX_FINDING_ERROR, (int64_t)count,
+                          "mend them, or leave them out with --skip-damaged", err,
+                          "%zu of %" PRId64 " inputs cannot be read; the first: %.300s", count,
+                          (int64_t)count + px_dataset_count(d->o.set), damaged[0].reason));
+    for (size_t i = 0; i < count; i++)
+        PX_TRY(pxi_doctor_name(d, damaged[i].name, err));
     return PX_OK;
 }
 
@@ -57,6 +77,7 @@ static px_status values_range(px_doctor *d, px_error *err)
 
 px_status pxi_doctor_values(px_doctor *d, px_error *err)
 {
+    PX_TRY(values_damaged(d, err));
     PX_TRY(values_not_finite(d, err));
     d->low = 0.0;
     d->high = px_dataset_is_8bit(d->o.set) ? 255.0 : 1.0;
