@@ -21,6 +21,7 @@ typedef struct px_predict_options {
     const int64_t *indices; /* which inputs of the set; NULL: all */
     int64_t index_count;
     bool probabilities; /* keep those of every class, not only of the predicted one */
+    bool any_labels;    /* labels that are no classes of the network are as none */
     int threads;        /* <= 0: one per core */
     int64_t batch;      /* micro-batch; 0: chosen */
     px_progress_fn progress;
@@ -44,8 +45,8 @@ typedef struct px_predictions { /* {0}: empty; arrays have `count` entries */
 } px_predictions;
 
 /* `pre` is how px_dataset_open_for() left it. PX_E_MISMATCH names the first input whose label is no
- * class of the network. After PX_E_CANCELLED the message counts inputs. On PX_OK the caller owns
- * what is in *out. */
+ * class of the network, unless `any_labels`. After PX_E_CANCELLED the message counts inputs. On
+ * PX_OK the caller owns what is in *out. */
 PX_API px_status px_predict(const px_model *model, const px_dataset *set, const px_preprocess *pre,
                             const px_predict_options *options, px_predictions *out, px_error *err);
 PX_API void px_predictions_done(px_predictions *predictions);

@@ -104,7 +104,6 @@ static px_status open_set(px_check *c, px_error *err)
  * since every number that uses them would be wrong. */
 static px_status open_labels(px_check *c, px_error *err)
 {
-    const int have = px_dataset_class_count(c->set);
     c->labelled = px_dataset_has_labels(c->set);
     if (!c->labelled) {
         snprintf(c->no_labels, sizeof c->no_labels,
@@ -118,9 +117,8 @@ static px_status open_labels(px_check *c, px_error *err)
     const px_status status = px_dataset_check_labels(c->set, c->scores.classes, err);
     if (status != PX_OK)
         return px_fail_in(err, status,
-                          "labels and classes do not belong together (the network has %d classes, "
-                          "the data %d); check that both are of the same task",
-                          c->scores.classes, have);
+                          "labels and classes do not belong together; check that both are of the "
+                          "same task");
     char doubt[PX_CLASSES_TEXT];
     if (px_dataset_classes_doubt(c->set, c->scores.classes, doubt))
         pxi_check_note(c, "%s", doubt);

@@ -39,6 +39,7 @@ static px_status predict_part_run(const cli_command *self, const predict_args *a
     data.spec = spec;
     PX_TRY(cli_inputs_open(model, &data, &part->inputs, err));
     how.probabilities = true;
+    how.any_labels = true;
     how.threads = (int)a->workers.threads;
     how.batch = a->workers.batch;
     how.progress = cli_progress_tick;

@@ -111,11 +111,14 @@ static px_status predict_labels(predicting *p, px_error *err)
         const int64_t index = predict_index(p, i);
         char name[256];
         out->label[i] = labelled ? px_dataset_label(p->set, index) : -1;
-        if (out->label[i] >= out->scores.classes)
+        if (out->label[i] < out->scores.classes)
+            continue;
+        if (!p->options->any_labels)
             return px_fail(err, PX_E_MISMATCH,
                            "input '%s' has label %" PRId64 ", the network's classes are 0..%d",
                            px_dataset_name(p->set, index, name, sizeof name), out->label[i],
                            out->scores.classes - 1);
+        out->label[i] = -1;
     }
     return PX_OK;
 }
