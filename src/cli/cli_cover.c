@@ -123,7 +123,7 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
 void cli_profile_remarks(const cli_command *self, const px_model *model, const px_profile *profile)
 {
     enum { NAMES = 10 };
-    cli_classes names = cli_classes_open(model, NULL);
+    cli_classes names = cli_classes_of(model, NULL);
     px_text missing = {0};
     int count = 0;
     for (int c = 0; c < px_profile_classes(profile); c++) {
@@ -145,7 +145,6 @@ void cli_profile_remarks(const cli_command *self, const px_model *model, const p
                  "%" PRId64 " training inputs have neurons that are not finite and were left out",
                  px_profile_rejected(profile));
     px_text_done(&missing);
-    cli_classes_close(&names);
 }
 
 void cli_print_remarks(const char *id, const char *text, bool json)

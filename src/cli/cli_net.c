@@ -246,7 +246,7 @@ px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_sess
     return PX_OK;
 }
 
-cli_classes cli_classes_open(const px_model *model, const px_dataset *set)
+cli_classes cli_classes_of(const px_model *model, const px_dataset *set)
 {
     return (cli_classes){.model = model, .set = set};
 }
@@ -258,11 +258,6 @@ const char *cli_class_name(const cli_classes *classes, int c, char buffer[CLI_NU
         name = px_dataset_class_name(classes->set, c);
     snprintf(buffer, CLI_NUMBER_TEXT, "%d", c);
     return name ? name : buffer;
-}
-
-void cli_classes_close(cli_classes *classes)
-{
-    *classes = (cli_classes){0};
 }
 
 void cli_classes_doubt(const cli_command *self, const px_dataset *set, int classes)

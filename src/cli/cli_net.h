@@ -145,9 +145,8 @@ typedef struct cli_classes {
     const px_model *model;
     const px_dataset *set; /* may be NULL */
 } cli_classes;
-cli_classes cli_classes_open(const px_model *model, const px_dataset *set);
+cli_classes cli_classes_of(const px_model *model, const px_dataset *set);
 const char *cli_class_name(const cli_classes *classes, int c, char buffer[CLI_NUMBER_TEXT]);
-void cli_classes_close(cli_classes *classes);
 /* Says what is doubtful about labels that could not go by name. */
 void cli_classes_doubt(const cli_command *self, const px_dataset *set, int classes);
 

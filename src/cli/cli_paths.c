@@ -20,7 +20,7 @@ cli_paths_args cli_paths_default(void)
 static px_status tools_names(cli_path_tools *tools, const px_model *model, const px_dataset *set,
                              int classes, px_error *err)
 {
-    cli_classes known = cli_classes_open(model, set);
+    cli_classes known = cli_classes_of(model, set);
     px_status status = PX_OK;
     tools->names = calloc((size_t)classes, sizeof *tools->names);
     tools->name_count = tools->names ? (size_t)classes : 0;
@@ -33,7 +33,6 @@ static px_status tools_names(cli_path_tools *tools, const px_model *model, const
         if (!tools->names[c])
             status = px_fail(err, PX_E_NOMEM, "out of memory");
     }
-    cli_classes_close(&known);
     return tools->names ? status : px_fail(err, PX_E_NOMEM, "out of memory");
 }
 

@@ -65,12 +65,11 @@ static px_status meta_classes(const cli_training *t, px_text *text, px_error *er
 {
     char buffer[CLI_NUMBER_TEXT];
     px_json json = {0};
-    cli_classes names = cli_classes_open(t->model, t->train.set);
+    cli_classes names = cli_classes_of(t->model, t->train.set);
     px_json_array(&json, NULL);
     for (int c = 0; c < t->scores.classes; c++)
         px_json_string(&json, NULL, cli_class_name(&names, c, buffer));
     px_json_end(&json);
-    cli_classes_close(&names);
     const bool good = meta_json(text, &json);
     px_json_done(&json);
     return good ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");

@@ -178,7 +178,7 @@ static px_status work_all(attack_work *w, const char *path, int argc, char **arg
     PX_TRY(cli_model_load(w->self, path, &w->model, err));
     PX_TRY(px_model_scores(w->model, &w->scores, err));
     PX_TRY(cli_inputs_open(w->model, &a->data, &w->inputs, err));
-    w->classes = cli_classes_open(w->model, w->inputs.set);
+    w->classes = cli_classes_of(w->model, w->inputs.set);
     PX_TRY(work_options(w, &options, err));
     PX_TRY(px_attack_settings_text(&options, &w->settings, err));
     PX_TRY(work_files(w, &options, err));
@@ -207,7 +207,6 @@ static void work_done(attack_work *w)
     attack_files_close(&w->files);
     free(w->settings);
     px_attack_free(w->attack);
-    cli_classes_close(&w->classes);
     cli_inputs_close(&w->inputs);
     px_model_free(w->model);
 }

@@ -104,7 +104,7 @@ static px_status work_all(clever_work *w, const char *path, px_error *err)
     PX_TRY(cli_model_load(w->self, path, &w->model, err));
     PX_TRY(px_model_scores(w->model, &w->scores, err));
     PX_TRY(cli_inputs_open(w->model, &w->a->data, &w->inputs, err));
-    w->classes = cli_classes_open(w->model, w->inputs.set);
+    w->classes = cli_classes_of(w->model, w->inputs.set);
     PX_TRY(work_options(w, &o, err));
     const px_clever_job job = {.model = w->model, .set = w->inputs.set, .pre = &w->inputs.pre};
     cli_progress progress = cli_progress_start("clever");
@@ -334,7 +334,6 @@ static int clever_run(const cli_command *self, int argc, char **argv)
     else
         work_print(&work);
     px_clever_free(work.clever);
-    cli_classes_close(&work.classes);
     cli_inputs_close(&work.inputs);
     px_model_free(work.model);
     return rc;

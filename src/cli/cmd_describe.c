@@ -142,7 +142,7 @@ static px_status classes_open(describe_job *job, px_error *err)
 {
     px_scores scores;
     char number[CLI_NUMBER_TEXT];
-    job->classes = cli_classes_open(job->model, job->inputs.set);
+    job->classes = cli_classes_of(job->model, job->inputs.set);
     job->class_count = px_dataset_class_count(job->inputs.set);
     const px_status scored = px_model_scores(job->model, &scores, err);
     if (scored == PX_E_NOMEM)
@@ -257,7 +257,6 @@ static void job_done(describe_job *job)
         free(job->class_names[c]);
     free(job->class_names);
     free(job->cache);
-    cli_classes_close(&job->classes);
     cli_inputs_close(&job->inputs);
     px_model_free(job->model);
 }

@@ -115,7 +115,7 @@ static void eval_print_confusion(const eval *e, const cli_classes *names)
 static void eval_print(const eval *e, const px_model *model)
 {
     char count[CLI_NUMBER_TEXT];
-    cli_classes names = cli_classes_open(model, e->inputs.set);
+    cli_classes names = cli_classes_of(model, e->inputs.set);
     cli_inputs_print(&e->inputs, model, &e->said.scores);
     printf("\naccuracy %.2f%% (%" PRId64 " of %s), loss %.4f, %.0f inputs per second\n",
            100.0 * e->accuracy, e->sum.correct, cli_number(e->sum.labelled, count), e->sum.loss,
@@ -125,14 +125,13 @@ static void eval_print(const eval *e, const px_model *model)
                e->sum.lost);
     eval_print_classes(e, &names);
     eval_print_confusion(e, &names);
-    cli_classes_close(&names);
 }
 
 static int eval_json(const cli_command *self, const eval *e, const px_model *model, int argc,
                      char **argv)
 {
     char buffer[CLI_NUMBER_TEXT];
-    cli_classes names = cli_classes_open(model, e->inputs.set);
+    cli_classes names = cli_classes_of(model, e->inputs.set);
     px_json json = {0};
     px_json_object(&json, NULL);
     cli_json_origin(&json, model, e->inputs.set, argc, argv);
@@ -175,7 +174,6 @@ static int eval_json(const cli_command *self, const eval *e, const px_model *mod
     px_json_real(&json, "seconds", e->seconds);
     px_json_real(&json, "peak_rss_mib", (double)px_peak_rss_bytes() / 1048576.0);
     px_json_end(&json);
-    cli_classes_close(&names);
     return cli_print_json(self, &json);
 }
 

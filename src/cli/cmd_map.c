@@ -211,10 +211,9 @@ static px_status map_name_classes(map_job *job, px_error *err)
             most = (int)label + 1;
     }
     px_status status = PX_OK;
-    cli_classes classes = cli_classes_open(job->model, job->first.set);
+    cli_classes classes = cli_classes_of(job->model, job->first.set);
     for (int c = 0; c < most && status == PX_OK; c++)
         status = px_map_name_class(job->map, c, cli_class_name(&classes, c, buffer), err);
-    cli_classes_close(&classes);
     return status;
 }
 

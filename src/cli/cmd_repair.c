@@ -396,7 +396,7 @@ static int repair_all(const cli_command *self, const repair_args *a, int argc, c
         status = repair_prepare(self, a, &job, &err);
     if (status != PX_OK)
         goto done;
-    names = cli_classes_open(job.model, job.part[TEST].set);
+    names = cli_classes_of(job.model, job.part[TEST].set);
     repair_warn(self, a, px_repair_get(job.repair), &names);
     if (!a->output.json) {
         printf("network  %s\n", a->path);
@@ -419,7 +419,6 @@ done:;
         status == PX_OK ? repair_finish(self, a, &job, &names, argc, argv) : cli_fail(self, &err);
     px_repair_free(job.repair);
     px_failures_free(job.failures);
-    cli_classes_close(&names);
     for (int i = 0; i < PARTS; i++)
         px_dataset_close(job.part[i].set);
     px_model_free(job.model);

@@ -137,7 +137,7 @@ static void print_classes(const cover_report *r)
         return;
     memset(columns, 'r', count + 4);
     columns[1] = 'l';
-    cli_classes names = cli_classes_open(r->model, r->inputs->set);
+    cli_classes names = cli_classes_of(r->model, r->inputs->set);
     cli_table *table = cli_table_new(columns);
     static const char *const titles[] = {"CLASS", "NAME", "INPUTS", "WRONG"};
     for (size_t i = 0; i < 4; i++)
@@ -159,7 +159,6 @@ static void print_classes(const cover_report *r)
     }
     printf("\n");
     cli_table_print_free(table, "  ");
-    cli_classes_close(&names);
     free(columns);
 }
 

@@ -218,14 +218,13 @@ static void print_ranking(const localize_report *r, const cli_classes *names)
 
 void localize_print(const localize_report *r)
 {
-    cli_classes names = cli_classes_open(r->model, r->inputs ? r->inputs->set : NULL);
+    cli_classes names = cli_classes_of(r->model, r->inputs ? r->inputs->set : NULL);
     print_inputs(r);
     if (r->list)
         print_ranking(r, &names);
     if (r->lists)
         print_comparison(r);
     printf("\n%.1f s\n", r->seconds);
-    cli_classes_close(&names);
 }
 
 /* --- for programs

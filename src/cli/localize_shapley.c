@@ -312,7 +312,7 @@ static void print_table(const shapley_work *w)
     static const char *const titles[] = {"CLASS", "NAME", "RANK", "LAYER", "NEURON", "AS",
                                          "AF",    "NS",   "NF",   "SCORE", "VALUE",  "ERROR"};
     const bool pooled = w->job->pooled;
-    cli_classes names = cli_classes_open(w->model, w->sides.original.set);
+    cli_classes names = cli_classes_of(w->model, w->sides.original.set);
     cli_table *table = cli_table_new(pooled ? "rlrrrrrrrr" : "rlrlrrrrrrrr");
     for (size_t i = pooled ? 2 : 0; i < sizeof titles / sizeof *titles; i++)
         cli_table_cell(table, "%s", titles[i]);
@@ -340,7 +340,6 @@ static void print_table(const shapley_work *w)
     if (w->list->count > SHOWN_ROWS)
         printf("and %zu more: -o and --json have them all\n", w->list->count - SHOWN_ROWS);
     cli_explain_heads("AS AF NS NF");
-    cli_classes_close(&names);
 }
 
 static void work_print(const shapley_work *w)

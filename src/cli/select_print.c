@@ -24,7 +24,7 @@ static void print_ranking(const select_report *r, size_t i)
 {
     int64_t count = 0;
     const px_ranked *ranked = px_select_ranked(r->select, i, &count);
-    cli_classes names = cli_classes_open(r->model, r->candidates);
+    cli_classes names = cli_classes_of(r->model, r->candidates);
     cli_table *table = cli_table_new("rrlrlr");
     static const char *const titles[] = {"RANK", "INDEX", "NAME", "SCORE", "CLASS", "CONFIDENCE"};
     count = count < r->budget ? count : r->budget;
@@ -45,7 +45,6 @@ static void print_ranking(const select_report *r, size_t i)
     cli_table_print_free(table, "  ");
     if (count > SHOWN)
         printf("  and %" PRId64 " more; -o writes all of them\n", count - SHOWN);
-    cli_classes_close(&names);
 }
 
 static const char *percent_text(double share, char buffer[CLI_NUMBER_TEXT])
