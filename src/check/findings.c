@@ -99,7 +99,7 @@ static px_status gather_root(gather *g, int64_t root, int64_t *id, px_error *err
 {
     px_campaign_input in;
     if (root < 1 || root > g->last)
-        return px_fail(err, PX_E_INPUT, "'%.200s': a fault without a root",
+        return px_fail(err, PX_E_INPUT, "'%.200s': a failure without a root",
                        px_campaign_folder(g->from));
     if (!g->seeds[root]) {
         PX_TRY(px_campaign_read(g->from, root, &in, g->pixels, err));

@@ -94,7 +94,7 @@ static px_status set_partners(const assessed *a, int64_t offset, int64_t count, 
         const int64_t *found =
             bsearch(&a->roots[offset + i], a->seed_ids, seeds, sizeof *a->seed_ids, id_compare);
         if (!found)
-            return px_fail(err, PX_E_INPUT, "'%.200s': a fault without a root",
+            return px_fail(err, PX_E_INPUT, "'%.200s': a failure without a root",
                            px_campaign_folder(a->campaign));
         partners[i] = found - a->seed_ids;
     }

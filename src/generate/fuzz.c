@@ -294,7 +294,7 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
     if ((o->least.similarity > 0.0 || o->least.inside > 0.0) && !fuzz->has_mutations)
         return px_fail(err, PX_E_USAGE,
                        "engine '%s' goes on from whatever it finds: it takes no least similarity; "
-                       "'plexor export --min-similarity' chooses among its faults",
+                       "'plexor export --min-similarity' chooses among its failures",
                        fuzz->engine->shown.id);
     if (o->command) {
         fuzz->command = pxi_strdup(o->command);

@@ -142,7 +142,7 @@ static px_status twin_grow(pxi_fuzz_twins *t, px_error *err)
         return PX_OK;
     twin_group *groups = pxi_calloc(t->room * 2, sizeof *groups);
     if (!groups)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the faults' pictures");
+        return px_fail(err, PX_E_NOMEM, "out of memory for the failures' pictures");
     for (size_t i = 0; i < t->room; i++)
         if (t->groups[i].key)
             *twin_group_at(groups, t->room * 2, t->groups[i].key) = t->groups[i];
@@ -180,7 +180,7 @@ px_status pxi_fuzz_twins_add(pxi_fuzz_twins *t, int64_t id, int64_t twin, const 
         return PX_OK;
     float *small = pxi_calloc((size_t)t->small, sizeof *small);
     if (!small)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the faults' pictures");
+        return px_fail(err, PX_E_NOMEM, "out of memory for the failures' pictures");
     twin_reduce(t, pixels, small);
     t->count += group->key == 0;
     group->key = key;

@@ -23,7 +23,7 @@ static const px_repair_recipe recipes[] = {
     },
     {
         .name = "nsgen",
-        .help = "NSGen: the full training set plus generated faults",
+        .help = "NSGen: the full training set plus generated failures",
         .chosen = "optimizer, lr, schedule, epochs, batch",
         .mix = PX_MIX_APPEND,
         .optimizer = "sgd:momentum=0.9,decay=5e-4",

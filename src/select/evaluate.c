@@ -48,7 +48,7 @@ static px_status judged_init(const px_select *s, size_t i, judged *j, px_error *
                   .order = pxi_calloc((size_t)count, sizeof *j->order)};
     if (!j->labels || !j->predicted || !j->order) {
         judged_done(j);
-        return px_fail(err, PX_E_NOMEM, "out of memory to count faults");
+        return px_fail(err, PX_E_NOMEM, "out of memory to count failures");
     }
     for (int64_t k = 0; k < count; k++) {
         j->labels[k] = px_dataset_label(s->set, k);

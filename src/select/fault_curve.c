@@ -83,7 +83,7 @@ px_status px_fault_curve_init(px_fault_curve *curve, const int64_t *order, int64
         c.met[unit] = pxi_calloc((size_t)ranked, sizeof *c.met[unit]);
     if (!types || !type_met || !seen || !c.met[0] || !c.met[1]) {
         status =
-            px_fail(err, PX_E_NOMEM, "out of memory for the faults of %" PRId64 " inputs", count);
+            px_fail(err, PX_E_NOMEM, "out of memory for the failures of %" PRId64 " inputs", count);
         goto done;
     }
     c.total[PX_FAULT_TYPES] = types_gather(types, labels, predicted, count);

@@ -161,8 +161,9 @@ char *px_bank_sentence(const px_bank *bank, int i)
                            "to NSGen.");
         break;
     default:
-        px_text_add(&text, "Absolute similarities and tau are not comparable with the paper's; "
-                           "only ratios of faults, NSGen's to a baseline's in the same run, are.");
+        px_text_add(&text,
+                    "Absolute similarities and tau are not comparable with the paper's; "
+                    "only ratios of failures, NSGen's to a baseline's in the same run, are.");
         break;
     }
     return px_text_take(&text);

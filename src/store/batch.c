@@ -119,7 +119,7 @@ static px_status batch_check(const px_campaign *campaign, const px_campaign_inpu
     if (!campaign->identified)
         return px_fail(err, PX_E_USAGE, "'%s': has no identity yet", campaign->folder);
     if (!seed && input->kind != PX_INPUT_KEPT && input->kind != PX_INPUT_FAULT)
-        return px_fail(err, PX_E_USAGE, "'%s': an input is a seed, kept or a fault",
+        return px_fail(err, PX_E_USAGE, "'%s': an input is a seed, kept or a failure",
                        campaign->folder);
     if (seed ? input->parent || input->root
              : input->parent < 1 || input->parent > campaign->last || input->root < 1 ||
@@ -208,7 +208,7 @@ px_status px_campaign_set_twin(px_campaign *campaign, int64_t id, int64_t twin, 
         return PX_OK;
     return pxi_store_batch_end(
         campaign,
-        px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is not a fault", campaign->folder, id));
+        px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is not a failure", campaign->folder, id));
 }
 
 /* --- the other tables ----------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_words.py PLEXOR TOP - one word for one thing. Speaks TAP.
 
-docs/glossary.md has at most 25 words, those of `plexor list terms`, and what it retires does not come back: not into help, not
-into docs. Code (between backticks, in blocks) may have the old names, which scripts rely on; what commands print has them no more.
+docs/glossary.md has at most 25 words, those of `plexor list terms`, and what it retires does not come back: not into help and lists,
+not into docs. Code (between backticks, in blocks) may have the old names, which scripts rely on; what commands print has them no more.
 """
 import json
 import os
@@ -29,8 +29,9 @@ PAGES = ["README.md"] + sorted("docs/" + name for name in os.listdir(os.path.joi
 # names in help that scripts rely on: options and their values, gates, columns
 NAMES = (r"--all-faults|--faults?\b|--fault-[a-z]+|--[a-z-]*twin[a-z-]*|faults(?:=|,| \(|:)|(?:, |, or |: )faults\b|faults/|fault-types|"
          r"fuzz-faults|twins=|default faults|faults, kept|--split [a-z, ]*faults|[a-z]+=fault[a-z-]*|faults\.csv|fault_[a-z]+")
-# commands whose words are those of papers
+# commands and lists whose words are those of papers, and the list of words itself
 PAPERS = {"study", "train"}
+LISTS_OF_PAPERS = {"measures", "studies", "archs", "terms"}
 
 
 def retired(text):
@@ -85,6 +86,10 @@ def main():
     for command in commands:
         text = re.sub(NAMES, "", run("help", command))
         case(f"plexor help {command}", [f"'{old}': say {new}" for old, new in retired(text)])
+    for name in re.findall(r"^plexor list ([a-z]+)  ", run("list"), re.M):
+        if name not in LISTS_OF_PAPERS:
+            text = re.sub(NAMES, "", re.sub(r"^\S+", "", run("list", name), flags=re.M))  # without the names in front
+            case(f"plexor list {name}", [f"'{old}': say {new}" for old, new in retired(text)])
     print(f"1..{number}")
     sys.exit(1 if failed else 0)
 
