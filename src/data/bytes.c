@@ -247,22 +247,16 @@ static px_status bytes_is_gzip(const pxi_bytes *bytes, bool *out, const char *na
     return PX_OK;
 }
 
-px_status pxi_bytes_peek(const pxi_bytes *bytes, uint8_t *to, size_t size, size_t *got,
-                         const char *name, px_error *err)
+static px_status bytes_peek_packed(const pxi_bytes *bytes, int window_bits, uint8_t *to,
+                                   size_t size, size_t *got, const char *name, px_error *err)
 {
-    bool packed = false;
-    PX_TRY(bytes_is_gzip(bytes, &packed, name, err));
-    if (!packed) {
-        *got = (size_t)PX_MIN(bytes->size, (uint64_t)size);
-        return pxi_bytes_read(bytes, 0, to, *got, name, err);
-    }
     z_stream stream = {.next_out = to, .avail_out = (uInt)size};
     bytes_feed *feed = pxi_calloc(1, sizeof *feed);
     if (!feed)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     feed->bytes = bytes;
     feed->name = name;
-    int code = inflateInit2(&stream, 15 + 16);
+    int code = inflateInit2(&stream, window_bits);
     px_status status = code == Z_OK ? PX_OK : inflate_fail(feed, code, err);
     while (status == PX_OK && code == Z_OK && stream.avail_out) {
         if (stream.avail_in == 0 && feed->offset == bytes->size)
@@ -278,6 +272,23 @@ px_status pxi_bytes_peek(const pxi_bytes *bytes, uint8_t *to, size_t size, size_
     inflateEnd(&stream);
     free(feed);
     return status;
+}
+
+px_status pxi_bytes_peek(const pxi_bytes *bytes, uint8_t *to, size_t size, size_t *got,
+                         const char *name, px_error *err)
+{
+    bool packed = false;
+    PX_TRY(bytes_is_gzip(bytes, &packed, name, err));
+    if (packed)
+        return bytes_peek_packed(bytes, 15 + 16, to, size, got, name, err);
+    *got = (size_t)PX_MIN(bytes->size, (uint64_t)size);
+    return pxi_bytes_read(bytes, 0, to, *got, name, err);
+}
+
+px_status pxi_bytes_peek_deflated(const pxi_bytes *bytes, uint8_t *to, size_t size, size_t *got,
+                                  const char *name, px_error *err)
+{
+    return bytes_peek_packed(bytes, -15, to, size, got, name, err);
 }
 
 px_status pxi_bytes_gunzip(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err)

@@ -44,6 +44,9 @@ px_status pxi_bytes_detach(pxi_bytes *bytes, const char *name, px_error *err);
  * `size`. Nothing else is unpacked. */
 px_status pxi_bytes_peek(const pxi_bytes *bytes, uint8_t *to, size_t size, size_t *got,
                          const char *name, px_error *err);
+/* The same of raw deflate data. */
+px_status pxi_bytes_peek_deflated(const pxi_bytes *bytes, uint8_t *to, size_t size, size_t *got,
+                                  const char *name, px_error *err);
 /* Replaces gzip data by what is in it; leaves anything else alone. */
 px_status pxi_bytes_gunzip(pxi_bytes *bytes, uint64_t cap, const char *name, px_error *err);
 /* Raw deflate data that must unpack to exactly `size` bytes. */

@@ -150,7 +150,9 @@ static px_status npy_dict(npy_cursor *c, const char *name, pxi_npy *out, px_erro
     return PX_OK;
 }
 
-px_status pxi_npy_header(const pxi_bytes *bytes, const char *name, pxi_npy *out, px_error *err)
+/* `bytes` may be the beginning of a file of `size` bytes. */
+static px_status npy_header(const pxi_bytes *bytes, uint64_t size, const char *name, pxi_npy *out,
+                            px_error *err)
 {
     static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
     uint8_t start[12] = {0};
@@ -183,13 +185,40 @@ px_status pxi_npy_header(const pxi_bytes *bytes, const char *name, pxi_npy *out,
         return status;
 
     const uint64_t count = (uint64_t)px_shape_count(&npy.shape);
-    if (count > (bytes->size - npy.offset) / npy.item) {
+    if (count > (size - npy.offset) / npy.item) {
         char shape[PX_SHAPE_TEXT];
         return px_fail(err, PX_E_INPUT, "'%s': truncated: %s of %s does not fit in %llu bytes",
                        name, px_shape_text(&npy.shape, shape), px_dtype_name(npy.dtype),
-                       (unsigned long long)(bytes->size - npy.offset));
+                       (unsigned long long)(size - npy.offset));
     }
     *out = npy;
+    return PX_OK;
+}
+
+px_status pxi_npy_header(const pxi_bytes *bytes, const char *name, pxi_npy *out, px_error *err)
+{
+    return npy_header(bytes, bytes->size, name, out, err);
+}
+
+px_status pxi_npy_check_deflated(const pxi_bytes *packed, uint64_t size, const char *name,
+                                 px_error *err)
+{
+    enum { BEGINNING = 12 + NPY_HEADER_LIMIT, BEHIND = 4096 }; /* other writers may pad */
+    size_t got = 0;
+    pxi_npy npy;
+    uint8_t *head = pxi_calloc(BEGINNING, 1);
+    if (!head)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = pxi_bytes_peek_deflated(packed, head, BEGINNING, &got, name, err);
+    const pxi_bytes beginning = pxi_bytes_view(head, got);
+    if (status == PX_OK)
+        status = npy_header(&beginning, size, name, &npy, err);
+    free(head);
+    PX_TRY(status);
+    const uint64_t needed = npy.offset + (uint64_t)px_shape_count(&npy.shape) * npy.item;
+    if (size - needed > BEHIND)
+        return px_fail(err, PX_E_INPUT, "'%s': damaged: %llu bytes for an array of %llu", name,
+                       (unsigned long long)size, (unsigned long long)needed);
     return PX_OK;
 }
 

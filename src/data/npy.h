@@ -16,6 +16,11 @@ typedef struct pxi_npy { /* what a header says, checked against the size of the 
 
 px_status pxi_npy_header(const pxi_bytes *bytes, const char *name, pxi_npy *out, px_error *err);
 
+/* What deflated .npy data say of themselves, before they are unpacked: PX_E_INPUT where the array
+ * and its header are not about the `size` bytes that are promised. */
+px_status pxi_npy_check_deflated(const pxi_bytes *packed, uint64_t size, const char *name,
+                                 px_error *err);
+
 /* Reads all of it into a new tensor, row-major and in the machine's byte order. */
 px_status pxi_npy_tensor(const pxi_bytes *bytes, const char *name, px_tensor *out, px_error *err);
 

@@ -7,6 +7,7 @@
 #include "data/zip.h"
 
 #include "base/memory.h"
+#include "data/npy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,8 @@ px_status pxi_zip_bytes(const pxi_bytes *zip, const pxi_entry *entry, const char
                        "'%s': compression method %u is not supported; use deflate", name,
                        entry->method);
     pxi_bytes member = {0};
+    if (pxi_has_suffix(entry->path, ".npy"))
+        PX_TRY(pxi_npy_check_deflated(&packed, entry->size, name, err));
     PX_TRY(pxi_bytes_inflate(&packed, entry->size, &member, name, err));
     const px_status status = pxi_zip_check(&member, entry, name, err);
     if (status != PX_OK)
