@@ -84,8 +84,8 @@ px_status pxi_store_fail(const px_campaign *campaign, int code, px_error *err)
     case SQLITE_NOMEM:
         return pxi_store_nomem(campaign, err);
     case SQLITE_CANTOPEN:
-        if (beneath != 0) {
-            errno = beneath;
+        if (beneath != 0) { /* what cannot be made is looked for once more, and not there */
+            errno = beneath == ENOENT && campaign->mode != PX_CAMPAIGN_READ ? EIO : beneath;
             return pxi_file_fail(err, campaign->file, "open");
         }
         return px_fail(err, PX_E_INPUT, "'%s': cannot be opened: %s", campaign->file, why);
@@ -179,6 +179,10 @@ px_status pxi_store_connect(px_campaign *campaign, px_error *err)
     if (campaign->mode != PX_CAMPAIGN_READ) {
         PX_TRY(sql_make(campaign, err));
         code = sql_open(campaign, campaign->file, SQLITE_OPEN_READWRITE);
+        if (code == SQLITE_OK && sqlite3_db_readonly(campaign->db, "main")) {
+            errno = EIO; /* it went well a moment ago */
+            return pxi_file_fail(err, campaign->file, "open");
+        }
         return code == SQLITE_OK ? PX_OK : pxi_store_fail(campaign, code, err);
     }
     code = sql_open(campaign, campaign->file, SQLITE_OPEN_READONLY);
