@@ -100,6 +100,32 @@ static void test_broken_archives(void **state)
     refuse("text.tar", NULL, PX_E_INPUT, "text.tar");
 }
 
+/* What archives and headers say of sizes is believed before anything is unpacked. */
+static void test_sizes_before_unpacking(void **state)
+{
+    (void)state;
+    assert_true(run_python("import gzip, io, os, struct, tarfile, zipfile\n"
+                           "with zipfile.ZipFile('huge.zip', 'w', 8) as z:\n"
+                           "  z.writestr('test/a/x.png', bytes(100000))\n"
+                           "data = bytearray(open('huge.zip', 'rb').read())\n"
+                           "at = data.index(b'PK\\x01\\x02')\n"
+                           "data[at + 24:at + 28] = struct.pack('<I', 1 << 29)\n"
+                           "open('huge.zip', 'wb').write(data)\n"
+                           "info = tarfile.TarInfo('test/a/x.png')\n"
+                           "info.size = 1 << 29\n"
+                           "with gzip.open('huge.tar.gz', 'wb') as g: g.write(info.tobuf())\n"
+                           "os.mkdir('huge')\n"
+                           "with gzip.open('huge/t10k-images-idx3-ubyte.gz', 'wb') as g:\n"
+                           "  g.write(struct.pack('>IIII', 0x803, 10**7, 28, 28) + bytes(100000))\n"
+                           "with gzip.open('huge/t10k-labels-idx1-ubyte.gz', 'wb') as g:\n"
+                           "  g.write(struct.pack('>II', 0x801, 10**7) + bytes(100000))\n"));
+    refuse("huge.zip", NULL, PX_E_INPUT,
+           "536870912 bytes, more than the 268435456 that are accepted");
+    refuse("huge.tar.gz", NULL, PX_E_INPUT,
+           "536870912 bytes, more than the 268435456 that are accepted");
+    refuse("huge", NULL, PX_E_INPUT, "can hold");
+}
+
 static void test_sizes_and_channels(void **state)
 {
     (void)state;
@@ -262,10 +288,11 @@ static void test_bad_pictures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_class_folders),   cmocka_unit_test(test_archives),
-        cmocka_unit_test(test_broken_archives), cmocka_unit_test(test_sizes_and_channels),
-        cmocka_unit_test(test_skip_damaged),    cmocka_unit_test(test_sizes_are_said),
-        cmocka_unit_test(test_foreign_formats), cmocka_unit_test(test_bad_pictures),
+        cmocka_unit_test(test_class_folders),          cmocka_unit_test(test_archives),
+        cmocka_unit_test(test_broken_archives),        cmocka_unit_test(test_sizes_and_channels),
+        cmocka_unit_test(test_skip_damaged),           cmocka_unit_test(test_sizes_are_said),
+        cmocka_unit_test(test_foreign_formats),        cmocka_unit_test(test_bad_pictures),
+        cmocka_unit_test(test_sizes_before_unpacking),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
