@@ -22,6 +22,7 @@ MOST = int(os.environ.get("FAULT_MOST", "60"))  # of one call in one command, wi
 SAMPLED_CALLS = 3  # without, beside memory: one fault each
 NAMES = {"EIO": ("Input/output error", "I/O error"), "ENOSPC": ("No space left on device", "disk is full"), "memory": ("memory",), "SHORT": ("",), "KILL": ("",)}
 TIMEOUT = 120
+WHOLE = ("describe", "synthesize", "mutate", "export", "minimize campaign", "minimize failures")  # folders that appear as a whole
 PROBLEMS = ("crashed", "hung", "damaged", "status", "result", "left", "stuck")
 OLD = b"what was there before\n"
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -168,7 +169,7 @@ class Faults:
 
     def try_one(self, command, call, at, mode, expected):
         """What is wrong after one fault, as (kind, sentence); and the status."""
-        _, arguments, again, results = command
+        name, arguments, again, results = command
         folder, wrong = self.place(results), []
         fault = {"FAULT_CALL": call, "FAULT_AT": str(at), "FAULT_ERRNO": mode.split()[0]}
         fault.update({"FAULT_KILL": "1"} if mode == "KILL" else {"FAULT_ONWARDS": "1"} if "on" in mode else {})
@@ -193,6 +194,8 @@ class Faults:
                 wrong += [("damaged", why)] if checked != 0 else []
             elif not self.is_whole(os.path.join(folder, result), now.get(result), expected.get(result)):
                 wrong.append(("damaged", f"{result} is neither the old nor the new one"))
+        if name in WHOLE and status not in (0, 1) and any(n.startswith("out/") for n in now) and self.unlike(now, expected):
+            wrong.append(("damaged", "half a folder"))
         if status in (0, 1):
             wrong += [("result", w) for w in self.unlike(now, expected)]
         temporary = [n for n in now if ".tmp-" in n]
