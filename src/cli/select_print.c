@@ -201,9 +201,10 @@ static void json_ranking(const select_report *r, size_t i, px_json *json)
 {
     int64_t count = 0;
     const px_ranked *ranked = px_select_ranked(r->select, i, &count);
+    cli_classes names = cli_classes_open(r->model, r->candidates);
     px_json_array(json, "selected");
     for (int64_t k = 0; k < count && k < r->budget; k++) {
-        char name[4096];
+        char name[4096], class_name[CLI_NUMBER_TEXT];
         px_json_object(json, NULL);
         px_json_int(json, "rank", k + 1);
         px_json_int(json, "index", px_dataset_index(r->candidates, ranked[k].index));
@@ -211,11 +212,14 @@ static void json_ranking(const select_report *r, size_t i, px_json *json)
         px_json_real(json, "score", ranked[k].score);
         if (ranked[k].predicted >= 0) {
             px_json_int(json, "predicted", ranked[k].predicted);
+            px_json_string(json, "predicted_name",
+                           cli_class_name(&names, ranked[k].predicted, class_name));
             px_json_real(json, "confidence", (double)ranked[k].confidence);
         }
         px_json_end(json);
     }
     px_json_end(json);
+    cli_classes_close(&names);
 }
 
 static void json_selector(const select_report *r, size_t i, px_json *json)
