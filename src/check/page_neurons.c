@@ -180,7 +180,9 @@ static px_status top_json(neurons *n, int64_t position, int64_t unit, px_error *
             if (input < 0 || input >= p->c->count)
                 continue;
             px_json_object(json, NULL);
+            char name[256];
             px_json_int(json, "index", px_dataset_index(p->c->set, input));
+            px_json_string(json, "name", px_dataset_name(p->c->set, input, name, sizeof name));
             pxi_page_class(p, "label", pxi_json_int(&top->items[k], "label", -1));
             pxi_page_class(p, "prediction", pxi_json_int(&top->items[k], "prediction", -1));
             px_json_real(json, "score", pxi_json_number(&top->items[k], "value"));

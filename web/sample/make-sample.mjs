@@ -207,7 +207,7 @@ function neurons(draw, sheet, masks) {
             items.push({
                 layer: l, unit, suspiciousness: layer.suspiciousness[unit], sensitivity: layer.sensitivity[unit], spectrum: { as, af, ns: 942 - as, nf: 58 - af }, inactive: dead, interval: wilson(af, af + as), suspect: wilson(af, af + as)[0] > 0.058,
                 ...(dead ? {} : unit % 4 === 3 ? { shared: { class: CLASSES[unit % 10], count: 4 + (unit % 9), of: 15 } } : { words: WORDS[(l * 7 + unit * 3) % WORDS.length] }), labels: [{ label: "stripes", iou: digits(draw() * 0.2) }, { label: "dark line", iou: digits(draw() * 0.1) }],
-                top: dead ? [] : Array.from({ length: 5 }, (_, k) => ({ index: (unit * 31 + k * 7 + l) % 1000, label: (unit + k) % 10, score: digits(4 - k * 0.3), picture: sheet.add(garment((unit + k) % 10, 1100 + ((unit + k) % 12))), mask: masks.add(blob((unit * 5 + k) % 60)) })),
+                top: dead ? [] : Array.from({ length: 5 }, (_, k) => ({ index: (unit * 31 + k * 7 + l) % 1000, name: `t10k/${(unit * 31 + k * 7 + l) % 1000}.png`, label: (unit + k) % 10, score: digits(4 - k * 0.3), picture: sheet.add(garment((unit + k) % 10, 1100 + ((unit + k) % 12))), mask: masks.add(blob((unit * 5 + k) % 60)) })),
             });
         }
     });

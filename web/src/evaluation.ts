@@ -3,6 +3,7 @@ import type { Context } from "./context";
 import type { CalibrationBin, Evaluation, Shown } from "./data";
 import { h, svg, type Child } from "./dom";
 import { count, isNumber, real, share } from "./format";
+import { inputName } from "./names";
 import { css, inkOn, onTheme, ramp } from "./theme";
 import { absent, arrow, bar, more, notes, table, type Part } from "./widgets";
 
@@ -189,7 +190,7 @@ export function shownCard(context: Context, shown: Shown, extra?: Child): HTMLEl
             h("b", { class: wrong ? "bad" : null }, context.className(shown.prediction)),
             isNumber(shown.confidence) ? ` ${share(shown.confidence, 0)}` : null,
         ),
-        h("small", { title: shown.name ?? null }, extra ?? `#${shown.index}`),
+        h("small", { title: shown.name ?? null }, extra ?? inputName(shown)),
     );
 }
 

@@ -40,13 +40,14 @@ export function signed(value: Maybe): string {
     return size === "0" ? size : `${value < 0 ? "\u2212" : "+"}${size}`;
 }
 
+/* Never broken between lines. */
 export function seconds(value: Maybe): string {
     if (!isNumber(value)) return NONE;
-    if (value < 0.995) return `${Math.round(value * 1000)} ms`;
-    if (value < 59.5) return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} s`;
+    if (value < 0.995) return `${Math.round(value * 1000)}\u00a0ms`;
+    if (value < 59.5) return `${value < 9.95 ? value.toFixed(1) : Math.round(value)}\u00a0s`;
     const minutes = Math.floor(Math.round(value) / 60);
-    if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-    return `${minutes} min ${Math.round(value) % 60} s`;
+    if (minutes >= 60) return `${Math.floor(minutes / 60)}\u00a0h\u00a0${minutes % 60}\u00a0min`;
+    return `${minutes}\u00a0min\u00a0${Math.round(value) % 60}\u00a0s`;
 }
 
 export function bytes(value: Maybe): string {

@@ -1,4 +1,4 @@
-/* web/src/names.ts - names of layers that fit: what tells them apart is at their end, not at their beginning */
+/* web/src/names.ts - names of layers and inputs that fit: what tells them apart is at their end, not at their beginning */
 
 const LONGEST = 30;
 
@@ -8,6 +8,11 @@ export function cutMiddle(text: string, most = LONGEST): string {
     if (letters.length <= most) return text;
     const front = Math.ceil((most - 1) / 2);
     return `${letters.slice(0, front).join("")}…${letters.slice(letters.length - (most - 1 - front)).join("")}`;
+}
+
+/* An input as its data set calls it, in its last folder; by its number where there is no other name. */
+export function inputName({ index, name }: { index: number; name?: string | null }): string {
+    return name && name !== String(index) ? cutMiddle(name.split("/").slice(-2).join("/"), 24) : `#${index}`;
 }
 
 /* PyTorch writes "/m/features/features.17/conv/conv.3/BatchNormalization", each module repeating the one it is in. */

@@ -6,6 +6,7 @@ import { openDialog, type Page } from "./dialog";
 import { h, replace, type Child } from "./dom";
 import { count, isNumber, plural, real, share, signed } from "./format";
 import { layerMap, type MapValue } from "./layer_map";
+import { inputName } from "./names";
 import { Virtual } from "./virtual";
 import { absent, choice, facts, more, notes, type Part } from "./widgets";
 
@@ -96,7 +97,7 @@ function details(context: Context, neuron: Neuron): Page {
                           top.map((shown) => {
                               const name = isNumber(shown.label) ? context.className(shown.label) : isNumber(shown.prediction) ? context.className(shown.prediction) : "";
                               const alt = `input ${shown.index}${name ? `, ${name}` : ""}`;
-                              return h("li", { class: "shown" }, context.pictures.masked(shown.picture, shown.mask, alt), h("span", { class: "shown-words" }, name), h("small", null, `#${shown.index}${isNumber(shown.score) ? `, ${real(shown.score)}` : ""}`));
+                              return h("li", { class: "shown" }, context.pictures.masked(shown.picture, shown.mask, alt), h("span", { class: "shown-words" }, name), h("small", { title: shown.name ?? null }, `${inputName(shown)}${isNumber(shown.score) ? `, ${real(shown.score)}` : ""}`));
                           }),
                       ),
                   ]

@@ -4,6 +4,7 @@ import type { Context } from "./context";
 import { h } from "./dom";
 import { count, isNumber, real, seconds, share } from "./format";
 import { shownCard } from "./evaluation";
+import { inputName } from "./names";
 import { absent, more, notes, table, type Part } from "./widgets";
 
 const BUDGETS = ["5", "10", "15", "20"];
@@ -42,7 +43,7 @@ export function selectionPart(context: Context): Part | null {
                   ]
                 : null,
             h("h3", null, "First in line"),
-            h("ul", { class: "shown-list" }, selection.top.map((shown, i) => shownCard(context, shown, `${i + 1}. #${shown.index}${isNumber(shown.score) ? ` score ${real(shown.score)}` : ""}`))),
+            h("ul", { class: "shown-list" }, selection.top.map((shown, i) => shownCard(context, shown, `${i + 1}. ${inputName(shown)}${isNumber(shown.score) ? ` score ${real(shown.score)}` : ""}`))),
             more(selection.more, "chosen inputs"),
         ],
     };

@@ -3,7 +3,7 @@ import type { Context } from "./context";
 import { csvButton } from "./csv";
 import { h } from "./dom";
 import { count, isNumber, plural, share } from "./format";
-import { cutMiddle } from "./names";
+import { inputName } from "./names";
 import { arrow, more, type Part } from "./widgets";
 
 export function suspectsPart(context: Context): Part | null {
@@ -29,7 +29,7 @@ export function suspectsPart(context: Context): Part | null {
                               { class: "shown" },
                               context.pictures.tile(item.picture, `input ${item.index}, labelled ${context.className(item.label)}`),
                               h("span", { class: "shown-words" }, context.className(item.label), arrow(), h("b", { class: "bad" }, context.className(item.prediction)), isNumber(item.confidence) ? ` ${share(item.confidence, 0)}` : null),
-                              h("small", { title: `${item.name ?? `#${item.index}`}${isNumber(item.given) ? `; probability of its label ${share(item.given, item.given < 0.01 ? 2 : 0)}` : ""}` }, item.name ? cutMiddle(item.name, 24) : `#${item.index}`),
+                              h("small", { title: `${item.name ?? `#${item.index}`}${isNumber(item.given) ? `; probability of its label ${share(item.given, item.given < 0.01 ? 2 : 0)}` : ""}` }, inputName(item)),
                           ),
                       ),
                   ),

@@ -238,6 +238,7 @@ export const CASES = [
         const dialog = page.locator("dialog");
         assert.match(await dialog.innerText(), /measured labels/);
         assert.equal(await dialog.locator(".spectrum tbody tr").count(), 2);
+        assert.match(await dialog.locator(".shown small").first().innerText(), /^t10k\/\d+\.png, /);
         await drawn(page, "dialog .shown canvas");
         const orange = await page.evaluate(() => {
             const canvas = document.querySelector("dialog .shown canvas");
@@ -322,8 +323,10 @@ export const CASES = [
         assert.match(await text(page, "#labels .lead"), /^8 inputs have a label/);
         assert.equal(await page.locator("#labels .shown").count(), 6);
         await drawn(page, "#labels canvas");
-        assert.match(await text(page, "#labels .shown small"), /test\/shirt\/12\.png/);
-        assert.match(await page.locator("#labels .shown small").first().getAttribute("title"), /probability of its label 0\.04%/);
+        assert.match(await text(page, "#labels .shown small"), /^shirt\/12\.png/);
+        const cut = await page.evaluate(() => [...document.querySelectorAll("#labels .shown small")].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent));
+        assert.deepEqual(cut, [], "names are cut off");
+        assert.match(await page.locator("#labels .shown small").first().getAttribute("title"), /^test\/shirt\/12\.png; probability of its label 0\.04%/);
         assert.match(await text(page, "#labels .more"), /2 more label suspects not on this page/);
     }],
 
