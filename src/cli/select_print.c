@@ -201,7 +201,7 @@ static void json_ranking(const select_report *r, size_t i, px_json *json)
 {
     int64_t count = 0;
     const px_ranked *ranked = px_select_ranked(r->select, i, &count);
-    cli_classes names = cli_classes_open(r->model, r->candidates);
+    const cli_classes names = cli_classes_of(r->model, r->candidates);
     px_json_array(json, "selected");
     for (int64_t k = 0; k < count && k < r->budget; k++) {
         char name[4096], class_name[CLI_NUMBER_TEXT];
@@ -219,7 +219,6 @@ static void json_ranking(const select_report *r, size_t i, px_json *json)
         px_json_end(json);
     }
     px_json_end(json);
-    cli_classes_close(&names);
 }
 
 static void json_selector(const select_report *r, size_t i, px_json *json)
