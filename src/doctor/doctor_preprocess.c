@@ -194,24 +194,19 @@ static bool worth_trying(const pxi_trials *t)
            (answers_look_wrong(d) || cost < CHEAP_FLOPS);
 }
 
-/* Which inputs: labelled ones, and more of them where a network costs little. Counts those that the
- * network gets wrong as it is. */
-static px_status trials_sample(pxi_trials *t, int64_t *mistakes, px_error *err)
+/* Which inputs: labelled ones of the whole set, and more of them where a network costs little. */
+static px_status trials_sample(pxi_trials *t, px_error *err)
 {
     const px_doctor *d = t->d;
     const double affordable = CHEAP_FLOPS / ((double)d->said->flops * FINALISTS + 1.0);
     const int64_t most = (int64_t)fmax(INPUTS, fmin(CHEAP_INPUTS, affordable));
     int64_t count = 0;
-    t->indices = pxi_doctor_spread(d->said->count, most, &count);
+    t->indices = pxi_doctor_spread(px_dataset_count(d->o.set), most, &count);
     if (!t->indices)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t at = t->indices[i];
-        if (d->said->label[at] < 0)
-            continue;
-        *mistakes += d->said->predicted[at] != d->said->label[at];
-        t->indices[t->input_count++] = pxi_doctor_index(d, at);
-    }
+    for (int64_t i = 0; i < count; i++)
+        if (px_dataset_label(d->o.set, t->indices[i]) >= 0)
+            t->indices[t->input_count++] = t->indices[i];
     return PX_OK;
 }
 
@@ -258,15 +253,20 @@ static px_status advise(pxi_trials *t, const pxi_way *best, px_error *err)
 
 static px_status trials_run(pxi_trials *t, px_error *err)
 {
-    const int64_t first = PX_MIN((int64_t)FIRST_INPUTS, t->input_count);
     const size_t tried = t->count;
+    PX_TRY(trials_sample(t, err));
+    const int64_t first = PX_MIN((int64_t)FIRST_INPUTS, t->input_count);
+    if (first < LEAST_MISTAKES)
+        return PX_OK;
+    PX_TRY(way_run(t, &t->at_hand, t->input_count, err));
+    if (t->input_count - t->at_hand.right_count < LEAST_MISTAKES)
+        return PX_OK;
     for (size_t i = 0; i < t->count; i++)
         PX_TRY(way_run(t, &t->ways[i], first, err));
     qsort(t->ways, t->count, sizeof *t->ways, way_better);
     ways_drop(t, FINALISTS - 1);
     for (size_t i = 0; i < t->count; i++)
         PX_TRY(way_run(t, &t->ways[i], t->input_count, err));
-    PX_TRY(way_run(t, &t->at_hand, t->input_count, err));
     qsort(t->ways, t->count, sizeof *t->ways, way_better);
     const pxi_way *best = pxi_ways_best(t);
     return t->count && pxi_way_better(t, best, tried + 1) ? advise(t, best, err) : PX_OK;
@@ -296,7 +296,6 @@ static px_status unmeasured(px_doctor *d, px_error *err)
 px_status pxi_doctor_preprocess(px_doctor *d, px_error *err)
 {
     pxi_trials t = {.d = d, .at_hand = {.pre = *d->o.pre}};
-    int64_t mistakes = 0;
     if (!pxi_doctor_pictures(d) || d->o.failures)
         return PX_OK;
     if (!d->sum.labelled)
@@ -304,9 +303,7 @@ px_status pxi_doctor_preprocess(px_doctor *d, px_error *err)
     ways_list(&t);
     if (!worth_trying(&t))
         return unmeasured(d, err);
-    px_status status = trials_sample(&t, &mistakes, err);
-    if (status == PX_OK && mistakes >= LEAST_MISTAKES)
-        status = trials_run(&t, err);
+    const px_status status = trials_run(&t, err);
     ways_drop(&t, 0);
     way_done(&t.at_hand);
     free(t.indices);
