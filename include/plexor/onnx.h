@@ -23,6 +23,11 @@ PX_API px_status px_model_parse(const void *bytes, size_t size, const char *name
 /* Writes under a temporary name and renames. What px_model_load() reads back is the same graph. */
 PX_API px_status px_model_save(const px_model *model, const char *path, px_error *err);
 
+/* Copies a file, which `to` may be again, with these metadata: entries with their keys are
+ * replaced, all other bytes are the same. Files with external data belong in the same folder. */
+PX_API px_status px_model_annotate(const char *path, const char *to, const px_property *properties,
+                                   size_t count, px_error *err);
+
 /* Reads one serialised TensorProto (the input_0.pb files of ONNX's test data); owns its data.
  * *name (may be NULL) gets the tensor's name, to be freed by the caller. Tensors of strings and
  * other foreign types are PX_E_UNSUPPORTED; nothing in a file tells a sequence or an optional from

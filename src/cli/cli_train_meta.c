@@ -1,4 +1,4 @@
-/* src/cli/cli_train_meta.c - what a trained network says about itself */
+/* src/cli/cli_train_meta.c - what a network says about itself: its metadata */
 #include "cli/cli_train.h"
 
 #include <math.h>
@@ -61,30 +61,54 @@ static bool meta_json(px_text *text, const px_json *json)
     return words != NULL;
 }
 
-static px_status meta_classes(const cli_training *t, px_text *text, px_error *err)
+px_status cli_properties_classes(cli_properties *out, const px_model *model, const px_dataset *set,
+                                 int classes, px_error *err)
 {
     char buffer[CLI_NUMBER_TEXT];
     px_json json = {0};
-    cli_classes names = cli_classes_of(t->model, t->train.set);
+    cli_classes names = cli_classes_of(model, set);
     px_json_array(&json, NULL);
-    for (int c = 0; c < t->scores.classes; c++)
+    for (int c = 0; c < classes; c++)
         px_json_string(&json, NULL, cli_class_name(&names, c, buffer));
     px_json_end(&json);
-    const bool good = meta_json(text, &json);
+    const bool good = meta_json(meta_add(out, "plexor.classes"), &json);
     px_json_done(&json);
     return good ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+}
+
+void cli_properties_preprocess(cli_properties *out, const px_preprocess *pre, const px_dataset *set,
+                               bool scale)
+{
+    const px_shape shape = px_dataset_shape(set);
+    if (scale)
+        meta_scale(meta_add(out, "plexor.scale"), pre->scale);
+    meta_list(meta_add(out, "plexor.mean"), pre->mean, pre->channels);
+    meta_list(meta_add(out, "plexor.std"), pre->stddev, pre->channels);
+    if (px_dataset_audio(set) || shape.rank != 3 || (shape.dim[0] != 1 && shape.dim[0] != 3))
+        return;
+    px_text_format(meta_add(out, "plexor.size"), "%lldx%lld", (long long)shape.dim[1],
+                   (long long)shape.dim[2]);
+    px_text_add(meta_add(out, "plexor.channels"), shape.dim[0] == 1 ? "gray"
+                                                  : pre->bgr        ? "bgr"
+                                                                    : "rgb");
+}
+
+px_status cli_properties_end(cli_properties *out, px_error *err)
+{
+    bool failed = false;
+    for (size_t i = 0; i < out->count; i++) {
+        out->item[i].value = px_text_get(&out->text[i]);
+        failed = failed || px_text_failed(&out->text[i]);
+    }
+    return failed ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
 }
 
 px_status cli_training_describe(const cli_training *t, px_json *train, cli_properties *out,
                                 px_error *err)
 {
-    const px_preprocess *pre = &t->train.pre;
     const px_graph *graph = px_model_graph(t->model);
-    const px_shape shape = px_dataset_shape(t->train.set);
     *out = (cli_properties){.count = 0};
-    meta_scale(meta_add(out, "plexor.scale"), pre->scale);
-    meta_list(meta_add(out, "plexor.mean"), pre->mean, pre->channels);
-    meta_list(meta_add(out, "plexor.std"), pre->stddev, pre->channels);
+    cli_properties_preprocess(out, &t->train.pre, t->train.set, /* scale= */ true);
     if (px_dataset_audio(t->train.set)) {
         px_json json = {0};
         px_audio_json(px_dataset_audio(t->train.set), NULL, &json);
@@ -92,12 +116,6 @@ px_status cli_training_describe(const cli_training *t, px_json *train, cli_prope
         px_json_done(&json);
         if (!good)
             return px_fail(err, PX_E_NOMEM, "out of memory");
-    } else if (shape.rank == 3 && (shape.dim[0] == 1 || shape.dim[0] == 3)) {
-        px_text_format(meta_add(out, "plexor.size"), "%lldx%lld", (long long)shape.dim[1],
-                       (long long)shape.dim[2]);
-        px_text_add(meta_add(out, "plexor.channels"), shape.dim[0] == 1 ? "gray"
-                                                      : pre->bgr        ? "bgr"
-                                                                        : "rgb");
     }
     /* Scores inside the graph are logits whose softmax is the output. */
     bool inner = true;
@@ -105,13 +123,10 @@ px_status cli_training_describe(const cli_training *t, px_json *train, cli_prope
         inner = inner && graph->outputs[i] != t->scores.value;
     px_text_add(meta_add(out, "plexor.output"),
                 inner || t->scores.probabilities ? "probs" : "logits");
-    PX_TRY(meta_classes(t, meta_add(out, "plexor.classes"), err));
-    bool failed = !meta_json(meta_add(out, "plexor.train"), train);
-    for (size_t i = 0; i < out->count; i++) {
-        out->item[i].value = px_text_get(&out->text[i]);
-        failed = failed || px_text_failed(&out->text[i]);
-    }
-    return failed ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    PX_TRY(cli_properties_classes(out, t->model, t->train.set, t->scores.classes, err));
+    if (!meta_json(meta_add(out, "plexor.train"), train))
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    return cli_properties_end(out, err);
 }
 
 void cli_properties_done(cli_properties *properties)

@@ -1,10 +1,12 @@
 /* src/cli/cmd_doctor.c - plexor doctor MODEL --data SPEC: do the network and the data fit together
  */
 #include "cli/cli_doctor.h"
-#include "cli/cli_net.h"
+#include "cli/cli_train.h"
 
+#include <plexor/onnx.h>
 #include <plexor/store.h>
 #include <stdio.h>
+#include <string.h>
 
 static void doctor_print(const px_doctor *doctor)
 {
@@ -45,16 +47,62 @@ static bool doctor_strict(const px_doctor *doctor)
     return first && first->level >= PX_FINDING_WARNING;
 }
 
+/* Into the network's metadata: preprocessing as it is advised, else as it was given, and the names
+ * of classes where all are known. */
+static px_status doctor_write(const cli_command *self, const char *path, const px_doctor *doctor,
+                              const px_model *model, const cli_inputs *inputs, px_error *err)
+{
+    const px_preprocess *advised = px_doctor_preprocess(doctor);
+    px_scores scores;
+    cli_properties properties = {.count = 0};
+    px_text said = {0};
+    PX_TRY(px_model_scores(model, &scores, err));
+    const px_preprocess *pre = advised ? advised : &inputs->pre;
+    if (strcmp(pre->mean_from, "default") != 0 || strcmp(pre->std_from, "default") != 0 ||
+        strcmp(pre->scale_from, "default") != 0)
+        cli_properties_preprocess(&properties, pre, inputs->set,
+                                  /* scale= */ px_dataset_is_8bit(inputs->set) ||
+                                      pre->range != 1.0f); /* else the data's */
+    const bool named =
+        px_model_class_name(model, 0) || (px_dataset_class_count(inputs->set) == scores.classes &&
+                                          px_dataset_class_name(inputs->set, 0));
+    px_status status = PX_OK;
+    if (named)
+        status = cli_properties_classes(&properties, model, inputs->set, scores.classes, err);
+    if (status == PX_OK)
+        status = cli_properties_end(&properties, err);
+    if (status == PX_OK && properties.count == 0)
+        status = px_fail(err, PX_E_USAGE,
+                         "--write: there is nothing to write; no preprocessing was advised, and "
+                         "neither --preprocess nor --classes is given");
+    if (status == PX_OK)
+        status =
+            px_model_annotate(px_model_path(model), path, properties.item, properties.count, err);
+    for (size_t i = 0; i < properties.count; i++)
+        px_text_format(&said, "%s%s %.100s", i ? ", " : "",
+                       properties.item[i].key + strlen("plexor."),
+                       px_text_get(&properties.text[i]));
+    if (status == PX_OK)
+        cli_note(self, "'%s' says now: %s", path, px_text_get(&said));
+    px_text_done(&said);
+    cli_properties_done(&properties);
+    return status;
+}
+
 static int doctor_run(const cli_command *self, int argc, char **argv)
 {
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
     cli_output output = {0};
-    bool strict = false;
-    const char *path = NULL;
+    bool strict = false, write = false;
+    const char *path = NULL, *to = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&data),
         CLI_FLAG(0, "strict", &strict, "exit with 1 where a warning or an error was found"),
+        CLI_FLAG(0, "write", &write,
+                 "put the preprocessing that was advised, else given, and class names into the "
+                 "network's metadata"),
+        CLI_STRING('o', "output", &to, "FILE", "with --write: into a copy of the network"),
         CLI_WORKER_OPTIONS(&workers),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
@@ -64,6 +112,8 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
         return stop;
     if (!cli_require(self, "data", data.spec))
         return CLI_BAD_INPUT;
+    if (to && !write)
+        return cli_usage_error(self, "-o '%s' goes with --write", to);
     px_error err = {0};
     px_model *model = NULL;
     px_doctor *doctor = NULL;
@@ -86,6 +136,8 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
         status = px_doctor_new(&o, &doctor, &err);
         cli_progress_end(&progress);
     }
+    if (status == PX_OK && write)
+        status = doctor_write(self, to ? to : path, doctor, model, &inputs, &err);
     int rc = status == PX_OK ? doctor_report(self, doctor, model, &inputs, output.json, argc, argv)
                              : cli_fail(self, &err);
     if (rc == CLI_DONE && strict && doctor_strict(doctor))
@@ -106,6 +158,7 @@ const cli_command cli_command_doctor = {
                "chance does not explain that it does better. docs/doctor.md has the findings and "
                "their thresholds.",
     .examples = "plexor doctor net.onnx --data photos/\n"
-                "plexor doctor net.onnx --data photos/ --strict --json\n",
+                "plexor doctor net.onnx --data photos/ --strict --json\n"
+                "plexor doctor net.onnx --data photos/ --write -o net-ready.onnx\n",
     .run = doctor_run,
 };
