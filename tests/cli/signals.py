@@ -150,6 +150,7 @@ def leftovers(work):
 def main():
     plexor = os.path.abspath(sys.argv[1])
     only = sys.argv[2:]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, as in the background of a shell
     chance = random.Random(SEED)
     work = tempfile.mkdtemp(prefix="plexor-signal-")
     chosen = [c for c in COMMANDS if not only or c[0] in only]
