@@ -44,11 +44,12 @@ FIXTURES = [
     ("b.state", ["cover", MODEL, *DATA, "--criteria", "nc,kmnc", *TRAIN, "--shard", "1/2", "--state"]),
 ]
 
-# name, arguments, what runs it again where a result is there already, results that are there before: a file, or a fixture as "out"
+# name, arguments, what runs it again where a result is there already, results that are there before: a file, or a fixture under the name "out"
 COMMANDS = [
     ("eval", ["eval", MODEL, "--data", "data.npz", "--wrong", "out.npz"], [], ["out.npz"]),
     ("predict", ["predict", MODEL, "pictures/seeds", "-o", "out.csv"], [], ["out.csv"]),
     ("predict npz", ["predict", MODEL, "digits", "--limit", "30", "-o", "out.npz"], [], ["out.npz"]),
+    ("doctor", ["doctor", "out.onnx", *DATA, "--preprocess", "none", "--write"], [], ["net.onnx"]),
     ("run", ["run", MODEL, "--input", "x.npy", "-o", "out.npy"], [], ["out.npy"]),
     ("grad", ["grad", MODEL, "--input", "x.npy", "--labels", "y.npy", "-o", "out.npy"], [], ["out.npy"]),
     ("trace", ["trace", MODEL, *DATA, "-o", "out.npz"], [], ["out.npz"]),
@@ -60,6 +61,7 @@ COMMANDS = [
     ("localize", ["localize", MODEL, "--data", "base.campaign", "--split", "all", "--include-uninformative", "-o", "out.csv", "--state", "out.state", "--plot", "out.svg"],
      [], ["out.csv", "out.state", "out.svg"]),
     ("select", ["select", MODEL, *DATA, "--budget", "5", "-o", "out.csv"], [], ["out.csv"]),
+    ("select folder", ["select", MODEL, *DATA, "--by", "gini,random", "--budget", "5", "-o", "out"], [], []),
     ("explain", ["explain", MODEL, "3", "--data", "digits", "--bank", "words/bank.jsonl", "--steps", "2", "-o", "out.png"], [], ["out.png"]),
     ("calibrate", ["calibrate", MODEL, "--data", "digits", "--bank", "words/bank.jsonl", "--images", "2", "--steps", "2", "-o", "out.json"], [], ["out.json"]),
     ("synthesize", ["synthesize", MODEL, *DATA, *PAIRS, "-o", "out"], ["--fresh"], []),
@@ -119,6 +121,7 @@ class Faults:
             if status != 0:
                 raise SystemExit(f"Bail out! {name} cannot be made: {status} {said}")
         shutil.rmtree(os.path.join(self.fixtures, "cache"), ignore_errors=True)
+        shutil.copy(MODEL, os.path.join(self.fixtures, "net.onnx"))
         self.given = files_below(self.fixtures)
         self.given_folders = [n for n in os.listdir(self.fixtures) if os.path.isdir(os.path.join(self.fixtures, n))]
 
@@ -140,6 +143,9 @@ class Faults:
         for result in results:
             if result in self.given_folders:
                 shutil.copytree(os.path.join(self.fixtures, result), os.path.join(folder, "out"))
+                continue
+            if result in self.given:
+                shutil.copy(os.path.join(self.fixtures, result), os.path.join(folder, "out" + os.path.splitext(result)[1]))
                 continue
             with open(os.path.join(folder, result), "wb") as out:
                 out.write(OLD)
@@ -192,8 +198,11 @@ class Faults:
             if result in self.given_folders:
                 checked, why = self.run(folder, ["status", "out", "--check"])
                 wrong += [("damaged", why)] if checked != 0 else []
-            elif not self.is_whole(os.path.join(folder, result), now.get(result), expected.get(result)):
-                wrong.append(("damaged", f"{result} is neither the old nor the new one"))
+                continue
+            there = "out" + os.path.splitext(result)[1] if result in self.given else result
+            kept = result in self.given and now.get(there) == self.given[result]
+            if not kept and not self.is_whole(os.path.join(folder, there), now.get(there), expected.get(there)):
+                wrong.append(("damaged", f"{there} is neither the old nor the new one"))
         if name in WHOLE and status not in (0, 1) and any(n.startswith("out/") for n in now) and self.unlike(now, expected):
             wrong.append(("damaged", "half a folder"))
         if status in (0, 1):
