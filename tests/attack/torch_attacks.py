@@ -1,4 +1,4 @@
-"""FGSM, BIM and PGD in PyTorch, written plainly, with plexor's random starts.
+"""FGSM, BIM, PGD and DeepFool in PyTorch, written plainly, with plexor's random starts.
 
 Pixels are in scaled units (0..1). `scores(x)` gives logits; x has no gradient yet. The starts come from the same
 addresses as plexor's: Philox4x32-10 with key = seed, counter = (block, item, restart, 48).
@@ -73,3 +73,37 @@ def descend(scores, x0, begin, labels, eps, a, steps, norm, batch=64, trace=None
             x = step(x, x0[rows], g, a, eps, norm)
         done.append(x)
     return torch.cat(done)
+
+
+def deepfool(scores, x0, labels, norm, free, steps=50, overshoot=0.02, nudge=1e-4):
+    """DeepFool towards the nearest of all classes. `free`: for linf |w|_1 is taken over values that are not at the end of the
+    range that w leads to, and only these move, as in plexor; without it as in Foolbox."""
+    x, total = x0.clone(), torch.zeros_like(x0)
+    rows, shape = torch.arange(len(x0)), (-1, *[1] * (x0.dim() - 1))
+    for _ in range(steps):
+        x.requires_grad_(True)
+        z = scores(x)
+        moving = z.argmax(1) == labels
+        if not moving.any():
+            break
+        best, direction = torch.full((len(x0),), float("inf")), torch.zeros_like(x0)
+        for k in range(1, z.shape[1]):
+            f = z[rows, (labels + k) % z.shape[1]] - z[rows, labels]
+            w, = torch.autograd.grad(f.sum(), x, retain_graph=True)
+            if norm == "l2":
+                size = w.flatten(1).norm(dim=1)
+                way = w / (size + 1e-8).reshape(shape)
+            else:
+                way = w.sign()
+                if free:
+                    way = torch.where(((x < 1) & (w > 0)) | ((x > 0) & (w < 0)), way, torch.zeros_like(w))
+                size = (w * way).flatten(1).sum(1)
+            distance = (f.abs() / (size + 1e-8)).detach()
+            nearer = (distance < best) & (size > 0)
+            best = torch.where(nearer, distance, best)
+            direction[nearer] = way[nearer]
+        length = torch.where(best.isfinite(), best + nudge, torch.zeros_like(best))
+        total = total + length.reshape(shape) * direction
+        moved = (x0 + (1 + overshoot) * total).clamp(0, 1)
+        x = torch.where(moving.reshape(shape), moved, x.detach())
+    return x.detach()
