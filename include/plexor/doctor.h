@@ -43,6 +43,7 @@ typedef struct px_doctor_options { /* borrowed while px_doctor_new() runs */
     const px_model *model;
     const px_dataset *set;
     const px_preprocess *pre;          /* as px_dataset_open_for() left it */
+    const px_dataset *train;           /* in the same shape; NULL: none */
     const px_predictions *predictions; /* of all of the set; NULL: they are made, of a sample */
     bool quick;                        /* beside an evaluation: without what is only good to know */
     bool failures; /* the data are failures of some network: accuracy says nothing of preprocessing

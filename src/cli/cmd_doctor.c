@@ -95,9 +95,12 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
     cli_workers workers = {0};
     cli_output output = {0};
     bool strict = false, write = false;
-    const char *path = NULL, *to = NULL;
+    const char *path = NULL, *to = NULL, *train_spec = NULL;
+    px_dataset *train = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&data),
+        CLI_STRING(0, "train", &train_spec, "SPEC",
+                   "training data, to look for inputs that are among them; their train part"),
         CLI_FLAG(0, "strict", &strict, "exit with 1 where a warning or an error was found"),
         CLI_FLAG(0, "write", &write,
                  "put the preprocessing that was advised, else given, and class names into the "
@@ -123,11 +126,21 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
     px_status status = cli_model_load(self, path, &model, &err);
     if (status == PX_OK)
         status = cli_inputs_open(model, &data, &inputs, &err);
+    if (status == PX_OK && train_spec) {
+        const px_graph *graph = px_model_graph(model);
+        px_data_options part = px_model_data_options(model);
+        px_preprocess pre = inputs.pre;
+        part.split = "train";
+        part.skip_damaged = true;
+        status = cli_part_open(&pre, &graph->values[graph->inputs[0]].shape, train_spec, &part,
+                               /* may_be_whole= */ true, &train, &err);
+    }
     if (status == PX_OK) {
         cli_progress progress = cli_progress_start("doctor");
         px_doctor_options o = px_doctor_options_default();
         o.model = model;
         o.set = inputs.set;
+        o.train = train;
         o.pre = &inputs.pre;
         o.failures = px_campaign_part_fails(data.spec, data.split);
         o.threads = (int)workers.threads;
@@ -143,6 +156,7 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
     if (rc == CLI_DONE && strict && doctor_strict(doctor))
         rc = CLI_CHECK_FAILED;
     px_doctor_free(doctor);
+    px_dataset_close(train);
     cli_inputs_close(&inputs);
     px_model_free(model);
     return rc;

@@ -123,7 +123,8 @@ static px_status doctor_run(px_doctor *d, px_error *err)
     d->sum = px_predictions_add(d->said);
     PX_TRY(pxi_doctor_values(d, err));
     PX_TRY(pxi_doctor_preprocess(d, err));
-    return pxi_doctor_answers(d, err);
+    PX_TRY(pxi_doctor_answers(d, err));
+    return pxi_doctor_duplicates(d, err);
 }
 
 px_status px_doctor_new(const px_doctor_options *options, px_doctor **out, px_error *err)

@@ -42,5 +42,6 @@ px_status pxi_calibrated_loss(const px_predictions *said, double *loss, px_error
 px_status pxi_doctor_values(px_doctor *d, px_error *err);     /* what the inputs hold */
 px_status pxi_doctor_preprocess(px_doctor *d, px_error *err); /* would another way do better */
 px_status pxi_doctor_answers(px_doctor *d, px_error *err);    /* what the network says */
+px_status pxi_doctor_duplicates(px_doctor *d, px_error *err); /* what comes twice */
 
 #endif
