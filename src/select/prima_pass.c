@@ -6,8 +6,7 @@
  * order of the mutants, and each belongs to one input: who adds to them does not matter.
  */
 #include "base/memory.h"
-#include "base/worker_pool.h"
-#include "engine/sample_plan.h"
+#include "engine/pass.h"
 #include "select/prima.h"
 
 #include <inttypes.h>
@@ -17,26 +16,24 @@
 
 enum { BATCH_MOST = 64, BLOCK_MOST = 4096, BLOCK_BYTES = 64 << 20 };
 
-typedef struct prima_worker {
-    px_session *plain, *changed;
+typedef struct prima_lane { /* its first session runs the network as it is, its second a changed one */
     float *scores;   /* [batch][classes] */
     double *q;       /* [classes] */
     float *variants; /* [PXI_PRIMA_INPUT_RULES][floats] */
     float *pixels;   /* [floats] */
     int32_t *wrong;  /* [PXI_PRIMA_INPUT_RULES][classes] */
     int64_t *mutant; /* [batch], which are in the batch */
-} prima_worker;
+} prima_lane;
 
-typedef struct prima_runner {
+typedef struct prima_run {
     const pxi_prima_pass *pass;
-    px_plan *plain, *changed;
+    pxi_pass *lanes;
+    px_plan *changed;
     px_shape shape;
     size_t floats, classes;
     int64_t batch, block;
     pxi_prima_patch *patches;
     int64_t patch_count;
-    prima_worker *workers;
-    int worker_count;
     /* the block at hand */
     int64_t first, count;
     pxi_prima_rule rule; /* of networks */
@@ -46,9 +43,7 @@ typedef struct prima_runner {
     pxi_prima_sum *sums; /* [block], of this rule */
     int32_t *wrong;      /* [block][classes] */
     float *features;     /* [block][PXI_PRIMA_WIDTH] */
-    /* progress, in runs of a network on one input */
-    int64_t done, total, per_job;
-} prima_runner;
+} prima_run;
 
 static int64_t input_runs(const pxi_prima_settings *s, int64_t patches)
 {
@@ -67,28 +62,48 @@ px_status pxi_prima_cost(const px_shape *shape, const pxi_prima_settings *settin
     return PX_OK;
 }
 
-/* --- setting up
- * ------------------------------------------------------------------------------------ */
+/* --- setting up ---------------------------------------------------------------------------------
+ */
 
-static px_status runner_plans(prima_runner *r, px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    const pxi_prima_pass *pass = r->pass;
-    const px_model *model = pxi_prima_net_model(pass->net);
-    px_plan_options options = px_plan_options_default();
-    px_feed feed = {0};
-    PX_TRY(pxi_sample_feed(model, &r->shape, pass->pre->channels_last, &feed, err));
-    options.batch = pass->batch;
-    options.keep = &pass->scores.value;
-    options.keep_count = 1;
-    options.no_outputs = true;
-    PX_TRY(pxi_sample_plan(model, &feed, options, BATCH_MOST, &r->plain, err));
-    r->batch = px_plan_batch(r->plain);
-    options.batch = r->batch;
-    options.weights = pxi_prima_net_weights(pass->net);
-    return pxi_sample_plan(model, &feed, options, r->batch, &r->changed, err);
+    const prima_run *r = lane->context;
+    const size_t batch = (size_t)pxi_pass_batch(lane->pass);
+    prima_lane *w = lane->state;
+    (void)err;
+    w->scores = pxi_lane_array(lane, batch, r->classes * sizeof *w->scores);
+    w->q = pxi_lane_array(lane, r->classes, sizeof *w->q);
+    w->variants = pxi_lane_array(lane, PXI_PRIMA_INPUT_RULES, r->floats * sizeof *w->variants);
+    w->pixels = pxi_lane_array(lane, r->floats, sizeof *w->pixels);
+    w->wrong = pxi_lane_array(lane, PXI_PRIMA_INPUT_RULES, r->classes * sizeof *w->wrong);
+    w->mutant = pxi_lane_array(lane, batch, sizeof *w->mutant);
+    return PX_OK;
 }
 
-static px_status runner_blocks(prima_runner *r, px_error *err)
+/* Progress is in runs of a network on one input. */
+static px_status run_open(prima_run *r, px_error *err)
+{
+    const pxi_prima_pass *pass = r->pass;
+    const pxi_task task = {.model = pxi_prima_net_model(pass->net),
+                           .set = pass->set,
+                           .pre = pass->pre,
+                           .indices = pass->index,
+                           .count = pass->count * input_runs(pass->settings, r->patch_count),
+                           .threads = pass->threads,
+                           .batch = pass->batch,
+                           .max_batch = BATCH_MOST,
+                           .progress = pass->progress,
+                           .progress_context = pass->progress_context};
+    const pxi_visitor visitor = {
+        .context = r, .state_size = sizeof(prima_lane), .open = lane_open};
+    px_plan_options wants = pxi_wants_scores(&pass->scores);
+    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &r->lanes, err));
+    r->batch = pxi_pass_batch(r->lanes);
+    wants.weights = pxi_prima_net_weights(pass->net);
+    return pxi_pass_twin(r->lanes, &wants, &r->changed, err);
+}
+
+static px_status runner_blocks(prima_run *r, px_error *err)
 {
     const size_t each = r->floats * sizeof *r->inputs + sizeof *r->sums +
                         r->classes * (sizeof *r->p + sizeof *r->wrong) +
@@ -109,45 +124,6 @@ static px_status runner_blocks(prima_runner *r, px_error *err)
                          r->block);
 }
 
-static px_status worker_init(const prima_runner *r, prima_worker *w, px_error *err)
-{
-    w->scores = pxi_calloc((size_t)r->batch, r->classes * sizeof *w->scores);
-    w->q = pxi_calloc(r->classes, sizeof *w->q);
-    w->variants = pxi_calloc(PXI_PRIMA_INPUT_RULES, r->floats * sizeof *w->variants);
-    w->pixels = pxi_calloc(r->floats, sizeof *w->pixels);
-    w->wrong = pxi_calloc(PXI_PRIMA_INPUT_RULES, r->classes * sizeof *w->wrong);
-    w->mutant = pxi_calloc((size_t)r->batch, sizeof *w->mutant);
-    if (!w->scores || !w->q || !w->variants || !w->pixels || !w->wrong || !w->mutant)
-        return px_fail(err, PX_E_NOMEM, "out of memory for mutants");
-    PX_TRY(px_session_new(r->plain, &w->plain, err));
-    return px_session_new(r->changed, &w->changed, err);
-}
-
-static void runner_done(prima_runner *r)
-{
-    for (int i = 0; r->workers && i < r->worker_count; i++) {
-        prima_worker *w = &r->workers[i];
-        px_session_free(w->plain);
-        px_session_free(w->changed);
-        free(w->scores);
-        free(w->q);
-        free(w->variants);
-        free(w->pixels);
-        free(w->wrong);
-        free(w->mutant);
-    }
-    free(r->workers);
-    free(r->inputs);
-    free(r->p);
-    free(r->predicted);
-    free(r->sums);
-    free(r->wrong);
-    free(r->features);
-    free(r->patches);
-    px_plan_free(r->changed);
-    px_plan_free(r->plain);
-}
-
 /* --- the three steps of a block
  * ------------------------------------------------------------------------ */
 
@@ -156,7 +132,7 @@ static int64_t index_of(const pxi_prima_pass *pass, int64_t i)
     return pass->index ? pass->index[i] : i;
 }
 
-static px_status run_batch(const prima_runner *r, prima_worker *w, px_session *session,
+static px_status run_batch(const prima_run *r, const prima_lane *w, px_session *session,
                            int64_t samples, px_error *err)
 {
     PX_TRY(px_session_forward(session, err));
@@ -164,7 +140,7 @@ static px_status run_batch(const prima_runner *r, prima_worker *w, px_session *s
 }
 
 /* Puts inputs [at, at + samples) of the block into the session, and nothing behind them. */
-static void fill_batch(const prima_runner *r, px_session *session, int64_t at, int64_t samples)
+static void fill_batch(const prima_run *r, px_session *session, int64_t at, int64_t samples)
 {
     float *to = px_session_input(session, 0);
     memcpy(to, r->inputs + (size_t)at * r->floats, (size_t)samples * r->floats * sizeof *to);
@@ -173,17 +149,16 @@ static void fill_batch(const prima_runner *r, px_session *session, int64_t at, i
 }
 
 /* Step 1: reads a batch of inputs, and predicts them. */
-static px_status job_read(void *context, int worker, int64_t number, px_error *err)
+static px_status job_read(pxi_lane *lane, int64_t number, px_error *err)
 {
-    const prima_runner *r = context;
-    prima_worker *w = &r->workers[worker];
+    const prima_run *r = lane->context;
+    prima_lane *w = lane->state;
     const pxi_prima_pass *pass = r->pass;
     const int64_t at = number * r->batch, samples = PX_MIN(r->batch, r->count - at);
     for (int64_t i = at; i < at + samples; i++)
-        PX_TRY(px_dataset_input(pass->set, pass->pre, index_of(pass, r->first + i),
-                                r->inputs + (size_t)i * r->floats, err));
-    fill_batch(r, w->plain, at, samples);
-    PX_TRY(run_batch(r, w, w->plain, samples, err));
+        PX_TRY(pxi_lane_read(lane, r->first + i, r->inputs + (size_t)i * r->floats, err));
+    fill_batch(r, lane->session, at, samples);
+    PX_TRY(run_batch(r, w, lane->session, samples, err));
     for (int64_t i = 0; i < samples; i++) {
         const float *row = w->scores + (size_t)i * r->classes;
         double *p = r->p + (size_t)(at + i) * r->classes;
@@ -197,13 +172,13 @@ static px_status job_read(void *context, int worker, int64_t number, px_error *e
 }
 
 /* Step 2: a batch of inputs through the changed network. */
-static px_status job_network(void *context, int worker, int64_t number, px_error *err)
+static px_status job_network(pxi_lane *lane, int64_t number, px_error *err)
 {
-    const prima_runner *r = context;
-    prima_worker *w = &r->workers[worker];
+    const prima_run *r = lane->context;
+    prima_lane *w = lane->state;
     const int64_t at = number * r->batch, samples = PX_MIN(r->batch, r->count - at);
-    fill_batch(r, w->changed, at, samples);
-    PX_TRY(run_batch(r, w, w->changed, samples, err));
+    fill_batch(r, lane->second, at, samples);
+    PX_TRY(run_batch(r, w, lane->second, samples, err));
     for (int64_t i = at; i < at + samples; i++) {
         const int c = r->predicted[i];
         if (c < 0)
@@ -217,7 +192,7 @@ static px_status job_network(void *context, int worker, int64_t number, px_error
 }
 
 /* What the rules make of the whole picture, as network inputs. */
-static px_status make_variants(const prima_runner *r, prima_worker *w, int64_t index, px_error *err)
+static px_status make_variants(const prima_run *r, const prima_lane *w, int64_t index, px_error *err)
 {
     const pxi_prima_pass *pass = r->pass;
     const pxi_prima_settings *s = pass->settings;
@@ -231,8 +206,9 @@ static px_status make_variants(const prima_runner *r, prima_worker *w, int64_t i
 }
 
 typedef struct mutants { /* of one input: what waits for the batch to be full */
-    const prima_runner *r;
-    prima_worker *w;
+    const prima_run *r;
+    prima_lane *w;
+    px_session *session;
     const float *base;
     const double *p;
     int c;
@@ -250,12 +226,12 @@ static void mutants_add(mutants *m, int64_t mutant, const double *q)
 /* Runs what waits; then each place of the batch holds the input itself again. */
 static px_status mutants_run(mutants *m, px_error *err)
 {
-    const prima_runner *r = m->r;
-    prima_worker *w = m->w;
-    float *to = px_session_input(w->plain, 0);
+    const prima_run *r = m->r;
+    const prima_lane *w = m->w;
+    float *to = px_session_input(m->session, 0);
     if (m->waiting == 0)
         return PX_OK;
-    PX_TRY(run_batch(r, w, w->plain, m->waiting, err));
+    PX_TRY(run_batch(r, w, m->session, m->waiting, err));
     for (int64_t k = 0; k < m->waiting; k++) {
         px_scores_probabilities(&r->pass->scores, w->scores + (size_t)k * r->classes, w->q);
         mutants_add(m, w->mutant[k], w->q);
@@ -270,18 +246,19 @@ static px_status mutants_run(mutants *m, px_error *err)
 /* Step 3: all mutants of one input. Each place of the batch holds the input itself; a mutant's
  * patch is put there for one run. Where a rule changes nothing (black made black), the prediction
  * is known. */
-static px_status job_input(void *context, int worker, int64_t i, px_error *err)
+static px_status job_input(pxi_lane *lane, int64_t i, px_error *err)
 {
-    const prima_runner *r = context;
-    prima_worker *w = &r->workers[worker];
+    const prima_run *r = lane->context;
+    prima_lane *w = lane->state;
     const pxi_prima_pass *pass = r->pass;
     const bool channels_last = pass->pre->channels_last;
     mutants m = {.r = r,
                  .w = w,
+                 .session = lane->session,
                  .base = r->inputs + (size_t)i * r->floats,
                  .p = r->p + (size_t)i * r->classes,
                  .c = r->predicted[i]};
-    float *to = px_session_input(w->plain, 0);
+    float *to = pxi_lane_input(lane, 0);
     if (m.c < 0)
         return PX_OK;
     PX_TRY(make_variants(r, w, index_of(pass, r->first + i), err));
@@ -309,29 +286,15 @@ static px_status job_input(void *context, int worker, int64_t i, px_error *err)
     return PX_OK;
 }
 
-/* --- the whole
- * ------------------------------------------------------------------------------------- */
+/* --- the whole ----------------------------------------------------------------------------------
+ */
 
-static bool runner_tick(void *context, int64_t done, int64_t total)
+static px_status run_step(prima_run *r, pxi_job_fn job, int64_t jobs, int64_t runs, px_error *err)
 {
-    const prima_runner *r = context;
-    const pxi_prima_pass *pass = r->pass;
-    (void)total;
-    return !pass->progress ||
-           pass->progress(pass->progress_context, PX_MIN(r->done + done * r->per_job, r->total),
-                          r->total);
+    return pxi_pass_each(r->lanes, jobs, runs / jobs, /* more= */ true, job, err);
 }
 
-static px_status run_step(prima_runner *r, px_pool *pool, pxi_pool_fn job, int64_t jobs,
-                          int64_t runs, px_error *err)
-{
-    r->per_job = runs / jobs;
-    PX_TRY(pxi_pool_run(pool, jobs, job, r, runner_tick, r, err));
-    r->done += runs;
-    return PX_OK;
-}
-
-static px_status run_networks(prima_runner *r, px_pool *pool, px_error *err)
+static px_status run_networks(prima_run *r, px_error *err)
 {
     const pxi_prima_settings *s = r->pass->settings;
     const int64_t jobs = (r->count + r->batch - 1) / r->batch;
@@ -340,7 +303,7 @@ static px_status run_networks(prima_runner *r, px_pool *pool, px_error *err)
     for (uint32_t m = 0; m < (uint32_t)s->mutants; m++) {
         pxi_prima_net_mutate(r->pass->net, r->rule, s->ratio, s->gf_scale, s->seed, m);
         PX_TRY(px_plan_refresh(r->changed, err));
-        PX_TRY(run_step(r, pool, job_network, jobs, r->count, err));
+        PX_TRY(run_step(r, job_network, jobs, r->count, err));
     }
     for (int64_t i = 0; i < r->count; i++)
         pxi_prima_features(&r->sums[i], r->wrong + (size_t)i * r->classes, (int)r->classes,
@@ -349,16 +312,16 @@ static px_status run_networks(prima_runner *r, px_pool *pool, px_error *err)
     return PX_OK;
 }
 
-static px_status run_block(prima_runner *r, px_pool *pool, px_error *err)
+static px_status run_block(prima_run *r, px_error *err)
 {
     const pxi_prima_pass *pass = r->pass;
     const int64_t batches = (r->count + r->batch - 1) / r->batch;
-    PX_TRY(run_step(r, pool, job_read, batches, r->count, err));
+    PX_TRY(run_step(r, job_read, batches, r->count, err));
     for (int rule = 0; rule < PXI_PRIMA_MODEL_RULES; rule++) {
         r->rule = (pxi_prima_rule)rule;
-        PX_TRY(run_networks(r, pool, err));
+        PX_TRY(run_networks(r, err));
     }
-    PX_TRY(run_step(r, pool, job_input, r->count, PXI_PRIMA_INPUT_RULES * r->patch_count * r->count,
+    PX_TRY(run_step(r, job_input, r->count, PXI_PRIMA_INPUT_RULES * r->patch_count * r->count,
                     err));
     for (int64_t i = 0; i < r->count; i++) {
         const int c = r->predicted[i];
@@ -374,32 +337,27 @@ static px_status run_block(prima_runner *r, px_pool *pool, px_error *err)
 
 px_status pxi_prima_run(const pxi_prima_pass *pass, px_error *err)
 {
-    prima_runner r = {.pass = pass, .classes = (size_t)pass->scores.classes};
-    px_pool *pool = NULL;
-    r.shape = px_dataset_shape(pass->set);
+    prima_run r = {.pass = pass,
+                   .shape = px_dataset_shape(pass->set),
+                   .classes = (size_t)pass->scores.classes};
     r.floats = (size_t)px_shape_count(&r.shape);
     px_status status = pxi_prima_patches(&r.shape, pass->settings->patch, pass->settings->patches,
                                          pass->settings->seed, &r.patches, &r.patch_count, err);
     if (status == PX_OK)
-        status = runner_plans(&r, err);
+        status = run_open(&r, err);
     if (status == PX_OK)
         status = runner_blocks(&r, err);
-    if (status == PX_OK)
-        status = pxi_pool_new(pass->threads, &pool, err);
-    if (status == PX_OK) {
-        r.worker_count = pxi_pool_threads(pool);
-        r.workers = pxi_calloc((size_t)r.worker_count, sizeof *r.workers);
-        if (!r.workers)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    for (int i = 0; i < r.worker_count && status == PX_OK; i++)
-        status = worker_init(&r, &r.workers[i], err);
-    r.total = pass->count * input_runs(pass->settings, r.patch_count);
     for (; r.first < pass->count && status == PX_OK; r.first += r.count) {
         r.count = PX_MIN(r.block, pass->count - r.first);
-        status = run_block(&r, pool, err);
+        status = run_block(&r, err);
     }
-    pxi_pool_free(pool);
-    runner_done(&r);
+    pxi_pass_close(r.lanes);
+    free(r.inputs);
+    free(r.p);
+    free(r.predicted);
+    free(r.sums);
+    free(r.wrong);
+    free(r.features);
+    free(r.patches);
     return status;
 }

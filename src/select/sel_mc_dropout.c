@@ -14,9 +14,8 @@
 #include "select/vote_scores.h"
 
 #include "base/memory.h"
-#include "base/worker_pool.h"
 #include "engine/drop.h"
-#include "engine/sample_plan.h"
+#include "engine/pass.h"
 
 #include <math.h>
 #include <plexor/system.h>
@@ -103,207 +102,172 @@ static px_status mc_prepare(const px_selector_request *request, void **out, px_e
     return status;
 }
 
-/* --- passes
- * ----------------------------------------------------------------------------------------- */
+/* --- the pass -----------------------------------------------------------------------------------
+ *
+ * The part before the first Dropout is run once, the part behind it once per pass.
+ */
 
-typedef struct mc_worker {
-    px_session *before, *behind;
-    float *cut;       /* what the last dense layer reads, if Dropout is put in there */
+typedef struct mc_lane {
+    float *cut;       /* [batch][each]: what the last dense layer reads, if Dropout is put there */
     pxi_votes *votes; /* per row of the micro-batch */
-    float *row;
-    double *p;
-} mc_worker;
+    float *row;       /* [classes] */
+    double *p;        /* [classes] */
+} mc_lane;
 
 typedef struct mc_run {
     mc_dropout *mc;
     const px_selector_job *job;
-    px_plan *before, *behind;
     px_weights *weights; /* of a network with Dropout */
-    int64_t batch;
-    size_t floats; /* per input */
-    size_t each;   /* values per sample at the cut, where Dropout is put in */
-    mc_worker *workers;
-    int worker_count;
+    size_t each;         /* values per sample at the cut, where Dropout is put in */
     double *scores;
 } mc_run_state;
 
-static px_status run_plans(mc_run_state *r, px_error *err)
+static px_status second_plan(mc_run_state *r, pxi_pass *pass, px_error *err)
 {
     const mc_dropout *mc = r->mc;
     const pxi_stochastic_cut *cut = &mc->cut;
-    const px_shape sample = px_dataset_shape(r->job->set);
-    px_feed feed, *feeds = pxi_calloc(cut->feed_count, sizeof *feeds);
-    if (!feeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    px_plan_options options = px_plan_options_default();
-    options.batch = r->job->batch;
-    options.keep = cut->feeds;
-    options.keep_count = cut->feed_count;
-    options.no_outputs = true;
-    px_status status = pxi_sample_feed(mc->model, &sample, r->job->pre->channels_last, &feed, err);
-    if (status == PX_OK)
-        status = pxi_sample_plan(mc->model, &feed, options, r->job->count, &r->before, err);
-    if (status != PX_OK)
-        goto done;
-    r->batch = px_plan_batch(r->before);
-    r->floats = (size_t)px_shape_count(&sample);
-    for (size_t i = 0; i < cut->feed_count; i++)
-        feeds[i] =
-            (px_feed){.value = cut->feeds[i], .shape = px_plan_shape(r->before, cut->feeds[i])};
-    options = px_plan_options_default();
-    options.batch = r->batch;
+    const px_plan *before = pxi_pass_plan(pass);
+    px_plan *behind = NULL;
+    px_feed *feeds = pxi_calloc(cut->feed_count, sizeof *feeds);
+    px_status status = feeds ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_plan_options options = pxi_wants_scores(&mc->scores);
+    for (size_t i = 0; feeds && i < cut->feed_count; i++)
+        feeds[i] = (px_feed){.value = cut->feeds[i], .shape = px_plan_shape(before, cut->feeds[i])};
+    options.batch = pxi_pass_batch(pass);
     options.feeds = feeds;
     options.feed_count = cut->feed_count;
-    options.keep = &mc->scores.value;
-    options.keep_count = 1;
-    options.no_outputs = true;
-    if (cut->dropouts > 0) {
+    if (status == PX_OK && cut->dropouts > 0) {
         status = px_weights_new(mc->model, &r->weights, err);
         options.weights = r->weights;
         options.training = options.frozen_norms = true;
-    } else if (feeds[0].shape.rank < 1 || feeds[0].shape.dim[0] != r->batch) {
+    } else if (status == PX_OK &&
+               (feeds[0].shape.rank < 1 || feeds[0].shape.dim[0] != options.batch)) {
         status = px_fail(err, PX_E_UNSUPPORTED,
                          "drops what the last dense layer reads, and there the batch is not the "
                          "first axis");
-    } else {
-        r->each = (size_t)(px_shape_count(&feeds[0].shape) / r->batch);
     }
     if (status == PX_OK)
-        status = px_plan_new(mc->model, &options, &r->behind, err);
-done:
+        status = px_plan_new(mc->model, &options, &behind, err);
+    if (status == PX_OK)
+        status = pxi_pass_second(pass, behind, err);
     free(feeds);
     return status;
 }
 
-static px_status worker_init(const mc_run_state *r, mc_worker *w, px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    const size_t batch = (size_t)r->batch, classes = (size_t)r->mc->scores.classes;
-    PX_TRY(px_session_new(r->before, &w->before, err));
-    PX_TRY(px_session_new(r->behind, &w->behind, err));
-    w->cut = pxi_calloc(PX_MAX(batch * r->each, 1), sizeof *w->cut);
-    w->votes = pxi_calloc(batch, sizeof *w->votes);
-    w->row = pxi_calloc(classes, sizeof *w->row);
-    w->p = pxi_calloc(classes, sizeof *w->p);
-    bool ready = w->cut && w->votes && w->row && w->p;
-    for (size_t i = 0; i < batch && ready; i++)
-        ready = pxi_votes_init(&w->votes[i], r->mc->scores.classes);
-    return ready ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    mc_run_state *r = lane->context;
+    const pxi_stochastic_cut *cut = &r->mc->cut;
+    const size_t batch = (size_t)pxi_pass_batch(lane->pass);
+    const size_t classes = (size_t)r->mc->scores.classes;
+    mc_lane *w = lane->state;
+    if (cut->dropouts == 0) {
+        const px_shape shape = px_plan_shape(pxi_pass_plan(lane->pass), cut->feeds[0]);
+        r->each = (size_t)px_shape_count(&shape) / batch;
+    }
+    w->cut = pxi_lane_array(lane, batch, r->each * sizeof *w->cut);
+    w->row = pxi_lane_array(lane, classes, sizeof *w->row);
+    w->p = pxi_lane_array(lane, classes, sizeof *w->p);
+    w->votes = pxi_lane_array(lane, batch, sizeof *w->votes);
+    for (size_t i = 0; w->votes && i < batch; i++)
+        if (!pxi_votes_init(&w->votes[i], r->mc->scores.classes))
+            return px_fail(err, PX_E_NOMEM, "out of memory");
+    return PX_OK;
 }
 
-static void worker_done(const mc_run_state *r, mc_worker *w)
+static void lane_close(pxi_lane *lane)
 {
-    px_session_free(w->before);
-    px_session_free(w->behind);
-    for (int64_t i = 0; w->votes && i < r->batch; i++)
+    const mc_lane *w = lane->state;
+    for (int64_t i = 0; w->votes && i < pxi_pass_batch(lane->pass); i++)
         pxi_votes_done(&w->votes[i]);
-    free(w->cut);
-    free(w->votes);
-    free(w->row);
-    free(w->p);
 }
 
 /* The Dropout that was put in. */
-static void drop(const mc_run_state *r, const mc_worker *w, int64_t first, int64_t samples,
+static void drop(const mc_run_state *r, const pxi_lane *lane, int64_t first, int64_t samples,
                  int64_t pass)
 {
+    const mc_lane *w = lane->state;
     pxi_drop mask = pxi_drop_of(r->mc->rate);
     mask.seed = r->job->seed;
-    float *to = px_session_input(w->behind, 0);
+    float *to = px_session_input(lane->second, 0);
     for (int64_t n = 0; n < samples; n++)
         pxi_drop_row(&mask, (uint32_t)(first + n), (uint32_t)pass, w->cut + (size_t)n * r->each,
                      to + (size_t)n * r->each, r->each, /* adds= */ false);
 }
 
-static px_status vote(const mc_run_state *r, mc_worker *w, int64_t samples, px_error *err)
+static px_status vote(const mc_run_state *r, const pxi_lane *lane, int64_t samples, px_error *err)
 {
-    const px_scores *scores = &r->mc->scores;
-    const px_view view = px_session_view(w->behind, scores->value);
-    if (!view.data || view.shape.rank < 2 || view.shape.dim[1] != scores->classes)
-        return px_fail(err, PX_E_INTERNAL, "the plan does not keep the class scores");
+    const mc_lane *w = lane->state;
     for (int64_t n = 0; n < samples; n++) {
-        for (int c = 0; c < scores->classes; c++)
-            w->row[c] = view.data[n * view.stride[0] + c * view.stride[1]];
-        px_scores_probabilities(scores, w->row, w->p);
+        PX_TRY(pxi_scores_row(lane->second, &r->mc->scores, n, w->row, err));
+        px_scores_probabilities(&r->mc->scores, w->row, w->p);
         pxi_votes_add(&w->votes[n], w->p);
     }
     return PX_OK;
 }
 
-static px_status run_batch(void *context, int worker, int64_t index, px_error *err)
+static px_status batch_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
 {
-    mc_run_state *r = context;
+    const mc_run_state *r = lane->context;
     const mc_dropout *mc = r->mc;
-    mc_worker *w = &r->workers[worker];
-    const int64_t first = index * r->batch, samples = PX_MIN(r->batch, r->job->count - first);
-    float *input = px_session_input(w->before, 0);
-    for (int64_t n = 0; n < samples; n++)
-        PX_TRY(px_dataset_input(r->job->set, r->job->pre, first + n, input + (size_t)n * r->floats,
-                                err));
-    memset(input + (size_t)samples * r->floats, 0,
-           (size_t)(r->batch - samples) * r->floats * sizeof *input);
-    PX_TRY(px_session_forward(w->before, err));
+    const mc_lane *w = lane->state;
     for (size_t i = 0; i < mc->cut.feed_count; i++) {
         const bool dropped = mc->cut.dropouts == 0 && i == 0;
-        PX_TRY(px_session_read(w->before, mc->cut.feeds[i], -1,
-                               dropped ? (void *)w->cut : px_session_input(w->behind, i), err));
+        PX_TRY(px_session_read(lane->session, mc->cut.feeds[i], -1,
+                               dropped ? (void *)w->cut : px_session_input(lane->second, i), err));
     }
-    for (int64_t n = 0; n < samples; n++)
+    for (int64_t n = 0; n < batch->count; n++)
         pxi_votes_clear(&w->votes[n]);
     for (int64_t pass = 0; pass < mc->passes; pass++) {
         if (mc->cut.dropouts > 0)
-            px_session_draw(w->behind, r->job->seed, first, pass);
+            px_session_draw(lane->second, r->job->seed, batch->first, pass);
         else
-            drop(r, w, first, samples, pass);
-        PX_TRY(px_session_forward(w->behind, err));
-        PX_TRY(vote(r, w, samples, err));
+            drop(r, lane, batch->first, batch->count, pass);
+        PX_TRY(px_session_forward(lane->second, err));
+        PX_TRY(vote(r, lane, batch->count, err));
     }
-    for (int64_t n = 0; n < samples; n++) {
+    for (int64_t n = 0; n < batch->count; n++) {
         const pxi_vote_scores got = pxi_votes_value(&w->votes[n]);
-        r->scores[first + n] = mc->score == MC_VARIATION     ? got.variation
-                               : mc->score == MC_ENTROPY     ? got.entropy
-                               : mc->score == MC_INFORMATION ? got.information
-                                                             : got.softmax;
-        r->mc->entropy[first + n] = got.entropy;
+        r->scores[batch->first + n] = mc->score == MC_VARIATION     ? got.variation
+                                      : mc->score == MC_ENTROPY     ? got.entropy
+                                      : mc->score == MC_INFORMATION ? got.information
+                                                                    : got.softmax;
+        mc->entropy[batch->first + n] = got.entropy;
     }
     return PX_OK;
-}
-
-static bool run_tick(void *context, int64_t done, int64_t total)
-{
-    (void)total;
-    const mc_run_state *r = context;
-    return !r->job->progress ||
-           r->job->progress(r->job->progress_context, PX_MIN(done * r->batch, r->job->count),
-                            r->job->count);
 }
 
 static px_status mc_run(void *prepared, const px_selector_job *job, double *scores, px_error *err)
 {
     const double start = px_clock_s();
     mc_run_state r = {.mc = prepared, .job = job, .scores = scores};
-    px_pool *pool = NULL;
     if (job->count > UINT32_MAX) /* masks are addressed by 32 bits */
         return px_fail(err, PX_E_UNSUPPORTED, "%lld candidates are too many for it",
                        (long long)job->count);
-    px_status status = run_plans(&r, err);
-    const int64_t batches = status == PX_OK ? (job->count + r.batch - 1) / r.batch : 0;
+    const pxi_task task = {.model = r.mc->model,
+                           .set = job->set,
+                           .pre = job->pre,
+                           .count = job->count,
+                           .threads = job->threads,
+                           .batch = job->batch,
+                           .progress = job->progress,
+                           .progress_context = job->progress_context};
+    const pxi_visitor visitor = {.context = &r,
+                                 .state_size = sizeof(mc_lane),
+                                 .open = lane_open,
+                                 .visit = batch_visit,
+                                 .close = lane_close};
+    px_plan_options wants = px_plan_options_default();
+    wants.keep = r.mc->cut.feeds;
+    wants.keep_count = r.mc->cut.feed_count;
+    wants.no_outputs = true;
+    pxi_pass *pass = NULL;
+    px_status status = pxi_pass_open(&task, &wants, &visitor, &pass, err);
     if (status == PX_OK)
-        status = pxi_pool_new((int)PX_MIN((int64_t)job->threads, batches), &pool, err);
-    if (status == PX_OK) {
-        r.workers = pxi_calloc((size_t)pxi_pool_threads(pool), sizeof *r.workers);
-        r.worker_count = r.workers ? pxi_pool_threads(pool) : 0;
-        status = r.workers ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    for (int i = 0; i < r.worker_count && status == PX_OK; i++)
-        status = worker_init(&r, &r.workers[i], err);
+        status = second_plan(&r, pass, err);
     if (status == PX_OK)
-        status = pxi_pool_run(pool, batches, run_batch, &r, run_tick, &r, err);
-    for (int i = 0; i < r.worker_count; i++)
-        worker_done(&r, &r.workers[i]);
-    free(r.workers);
-    pxi_pool_free(pool);
-    px_plan_free(r.before);
-    px_plan_free(r.behind);
+        status = pxi_pass_run(pass, err);
+    pxi_pass_close(pass);
     px_weights_free(r.weights);
     job->times->pass += px_clock_s() - start;
     return status;

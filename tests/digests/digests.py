@@ -40,7 +40,9 @@ RUNS = {
     "select-scores": f"plexor select NET {DATA} --by softmax,entropy,pcs,gini,internal-gini,random,wobble,mc-dropout -q --json -o s",
     "select-learned": f"plexor select NET {DATA} --by dsa,lsa,mdsa,mlsa,mmdsa,npc,nac,kmnc --train-limit 200 -q --json -o s",
     "select-nss": f"plexor select NET {DATA} --by nss,ats --train-limit 200 --mutate nss --evaluate -q --json -o s",
-    "select-prima": "plexor select NET --data digits --limit 40 --by prima --labelled digits:60 -q --json -o s",
+    "select-prima": "plexor attack NET --data digits --limit 20 -q --json -o a.campaign\n"
+                    "plexor export a.campaign --split all --format npz -q -o e\n"
+                    "plexor select NET --data digits --limit 20 --by prima --labelled e/inputs.npz -q --json -o s",
     "localize": f"plexor localize NET {DATA} --scale 1/700 --theta 0.3 -q --json --state s -o suspicious.csv",
     "localize-shapley": "plexor localize NET --data digits --limit 12 --measure shapley --pooled -q --json -o s.csv",
     "synthesize": "plexor synthesize NET --data digits --limit 20 --pooled -k 2 -q --json -o made",
@@ -126,8 +128,9 @@ def run(plexor, name, threads):
             digests[f"{name}: output {number + 1}"] = digest(done.stdout)
         campaigns = [d for d, _, files in os.walk(folder) if "campaign.db" in files]
         for campaign in campaigns:
-            for kind in ("csv", "npz"):
-                call(f"plexor export '{campaign}' --what all --format {kind} -q -o '{campaign}/exported-{kind}'")
+            done = call(f"plexor export '{campaign}' --split all --format csv,npz -q -o '{campaign}/exported'")
+            if done.returncode != 0:
+                digests[f"{name}: export ended with {done.returncode}"] = done.stderr.decode()[-300:]
         for parent, folders, files in os.walk(folder):
             folders.sort()
             for file in sorted(files):

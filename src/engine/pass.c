@@ -1,0 +1,357 @@
+/* src/engine/pass.c - the one way through a network */
+#include "engine/pass.h"
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "base/worker_pool.h"
+#include "engine/sample_plan.h"
+
+#include <inttypes.h>
+#include <plexor/system.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lane_memory {
+    px_arena *arena;
+    bool short_of; /* an array was not to be had */
+} lane_memory;
+
+struct pxi_pass {
+    pxi_task task;
+    pxi_visitor visitor;
+    px_plan *plan, *second;
+    px_pool *pool;
+    pxi_lane *lanes;
+    lane_memory *memory;
+    int lane_count;
+    int64_t batch, views, piece; /* network inputs; per item; items per job of a run */
+    size_t floats;
+
+    pxi_job_fn work;
+    int64_t each, before, done; /* items per job, of earlier calls, in all so far */
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t moved;
+    int64_t turn;   /* the job that may go on in order */
+    int64_t broken; /* the first that failed: those behind it will have no turn */
+};
+
+/* --- opening ------------------------------------------------------------------------------------
+ */
+
+static px_status task_plan(const pxi_task *task, const px_plan_options *wants, int64_t batch,
+                           int64_t max_batch, px_plan **out, px_error *err)
+{
+    px_plan_options options = *wants;
+    px_feed feed;
+    PX_TRY(pxi_sample_feed(task->model, &task->sample, task->pre && task->pre->channels_last, &feed,
+                           err));
+    options.batch = batch;
+    return pxi_sample_plan(task->model, &feed, options, max_batch, out, err);
+}
+
+static px_status pass_plan(pxi_pass *pass, const px_plan_options *wants, px_error *err)
+{
+    const pxi_task *task = &pass->task;
+    const int64_t inputs = PX_MAX(task->count, 1) * pass->views;
+    PX_TRY(task_plan(task, wants, task->batch, task->max_batch > 0 ? task->max_batch : inputs,
+                     &pass->plan, err));
+    pass->batch = px_plan_batch(pass->plan);
+    pass->floats = (size_t)px_shape_count(&task->sample);
+    /* Views of an item stay together, and fill whole batches. */
+    pass->piece = pass->batch % pass->views == 0 ? pass->batch / pass->views : pass->batch;
+    return PX_OK;
+}
+
+static px_status lane_open(pxi_pass *pass, int number, px_error *err)
+{
+    pxi_lane *lane = &pass->lanes[number];
+    lane_memory *memory = &pass->memory[number];
+    *lane = (pxi_lane){.pass = pass, .number = number, .context = pass->visitor.context};
+    memory->arena = pxi_arena_new();
+    if (!memory->arena)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    if (pass->visitor.state_size > 0)
+        lane->state = pxi_lane_array(lane, 1, pass->visitor.state_size);
+    PX_TRY(px_session_new(pass->plan, &lane->session, err));
+    if (pass->visitor.open && !memory->short_of)
+        PX_TRY(pass->visitor.open(lane, err));
+    if (memory->short_of)
+        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs at a time",
+                       pass->batch);
+    return PX_OK;
+}
+
+static px_status pass_lanes(pxi_pass *pass, px_error *err)
+{
+    const int threads = pass->task.threads > 0 ? pass->task.threads : px_cpu_count();
+    PX_TRY(pxi_pool_new((int)PX_MIN((int64_t)threads, PX_MAX(pass->task.count, 1)), &pass->pool,
+                        err));
+    const int count = pxi_pool_threads(pass->pool);
+    pass->lanes = pxi_calloc((size_t)count, sizeof *pass->lanes);
+    pass->memory = pxi_calloc((size_t)count, sizeof *pass->memory);
+    if (!pass->lanes || !pass->memory)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (; pass->lane_count < count; pass->lane_count++) {
+        const px_status status = lane_open(pass, pass->lane_count, err);
+        if (status != PX_OK) {
+            pass->lane_count++; /* what there is of it is closed too */
+            return status;
+        }
+    }
+    return PX_OK;
+}
+
+px_plan_options pxi_wants_scores(const px_scores *scores)
+{
+    px_plan_options wants = px_plan_options_default();
+    wants.keep = &scores->value;
+    wants.keep_count = 1;
+    wants.no_outputs = true;
+    return wants;
+}
+
+px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,
+                        const pxi_visitor *visitor, pxi_pass **out, px_error *err)
+{
+    if (task->count < 0)
+        return px_fail(err, PX_E_USAGE, "a run over %" PRId64 " samples is not possible",
+                       task->count);
+    pxi_pass *pass = pxi_calloc(1, sizeof *pass);
+    if (!pass)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pass->task = *task;
+    pass->visitor = *visitor;
+    pass->views = PX_MAX(visitor->views, 1);
+    pthread_mutex_init(&pass->lock, NULL);
+    pthread_cond_init(&pass->moved, NULL);
+    if (task->set)
+        pass->task.sample = px_dataset_shape(task->set);
+    px_status status = pass_plan(pass, wants, err);
+    if (status == PX_OK)
+        status = pass_lanes(pass, err);
+    if (status == PX_OK)
+        *out = pass;
+    else
+        pxi_pass_close(pass);
+    return status;
+}
+
+px_status pxi_pass_second(pxi_pass *pass, px_plan *plan, px_error *err)
+{
+    pass->second = plan;
+    for (int i = 0; i < pass->lane_count; i++)
+        PX_TRY(px_session_new(plan, &pass->lanes[i].second, err));
+    return PX_OK;
+}
+
+px_status pxi_pass_twin(pxi_pass *pass, const px_plan_options *wants, px_plan **plan, px_error *err)
+{
+    PX_TRY(task_plan(&pass->task, wants, pass->batch, pass->batch, plan, err));
+    return pxi_pass_second(pass, *plan, err);
+}
+
+void pxi_pass_close(pxi_pass *pass)
+{
+    if (!pass)
+        return;
+    for (int i = 0; i < pass->lane_count; i++) {
+        if (pass->visitor.close && pass->lanes[i].state)
+            pass->visitor.close(&pass->lanes[i]);
+        px_session_free(pass->lanes[i].session);
+        px_session_free(pass->lanes[i].second);
+        pxi_arena_free(pass->memory[i].arena);
+    }
+    free(pass->lanes);
+    free(pass->memory);
+    pxi_pool_free(pass->pool);
+    px_plan_free(pass->plan);
+    px_plan_free(pass->second);
+    pthread_cond_destroy(&pass->moved);
+    pthread_mutex_destroy(&pass->lock);
+    free(pass);
+}
+
+int pxi_pass_lanes(const pxi_pass *pass)
+{
+    return pass->lane_count;
+}
+
+pxi_lane *pxi_pass_lane(pxi_pass *pass, int number)
+{
+    return &pass->lanes[number];
+}
+
+px_plan *pxi_pass_plan(const pxi_pass *pass)
+{
+    return pass->plan;
+}
+
+int64_t pxi_pass_batch(const pxi_pass *pass)
+{
+    return pass->batch;
+}
+
+int64_t pxi_pass_rows(const pxi_pass *pass)
+{
+    return pass->piece * pass->views;
+}
+
+size_t pxi_pass_floats(const pxi_pass *pass)
+{
+    return pass->floats;
+}
+
+/* --- one lane -----------------------------------------------------------------------------------
+ */
+
+void *pxi_lane_array(pxi_lane *lane, size_t count, size_t size)
+{
+    lane_memory *memory = &lane->pass->memory[lane->number];
+    void *made = pxi_arena_alloc(memory->arena, count, size);
+    memory->short_of |= !made;
+    return made;
+}
+
+float *pxi_lane_input(const pxi_lane *lane, int64_t row)
+{
+    return (float *)px_session_input(lane->session, 0) + (size_t)row * lane->pass->floats;
+}
+
+px_status pxi_lane_read(const pxi_lane *lane, int64_t item, float *input, px_error *err)
+{
+    const pxi_task *task = &lane->pass->task;
+    return px_dataset_input(task->set, task->pre, task->indices ? task->indices[item] : item, input,
+                            err);
+}
+
+px_status pxi_lane_forward(pxi_lane *lane, int64_t rows, px_error *err)
+{
+    const pxi_pass *pass = lane->pass;
+    memset(pxi_lane_input(lane, rows), 0,
+           (size_t)(pass->batch - rows) * pass->floats * sizeof(float));
+    if (!pass->visitor.observe)
+        return px_session_forward(lane->session, err);
+    px_session_observe(lane->session, pass->visitor.observe, lane);
+    const px_status status = px_session_forward(lane->session, err);
+    px_session_observe(lane->session, NULL, NULL);
+    return status;
+}
+
+px_status pxi_scores_row(const px_session *session, const px_scores *scores, int64_t row, float *out,
+                         px_error *err)
+{
+    const px_view view = px_session_view(session, scores->value);
+    if (!view.data || view.shape.rank < 2 || view.shape.dim[1] != scores->classes)
+        return px_fail(err, PX_E_INTERNAL, "the plan does not keep the class scores");
+    for (int c = 0; c < scores->classes; c++)
+        out[c] = view.data[row * view.stride[0] + c * view.stride[1]];
+    return PX_OK;
+}
+
+/* --- jobs ---------------------------------------------------------------------------------------
+ */
+
+px_status pxi_pass_turn(pxi_lane *lane, px_error *err)
+{
+    pxi_pass *pass = (pxi_pass *)lane->pass;
+    if (lane->has_turn)
+        return PX_OK;
+    pthread_mutex_lock(&pass->lock);
+    while (pass->turn != lane->job && pass->broken > lane->job)
+        pthread_cond_wait(&pass->moved, &pass->lock);
+    lane->has_turn = pass->turn == lane->job;
+    pthread_mutex_unlock(&pass->lock);
+    return lane->has_turn ? PX_OK
+                          : px_fail(err, PX_E_CANCELLED, "an earlier block of inputs failed");
+}
+
+static px_status pass_job(void *context, int worker, int64_t job, px_error *err)
+{
+    pxi_pass *pass = context;
+    pxi_lane *lane = &pass->lanes[worker];
+    lane->job = job;
+    lane->has_turn = false;
+    px_status status = pass->work(lane, job, err);
+    if (!pass->visitor.ordered)
+        return status;
+    if (status == PX_OK) /* a job that did nothing in order has its turn too */
+        status = pxi_pass_turn(lane, err);
+    pthread_mutex_lock(&pass->lock);
+    if (status == PX_OK)
+        pass->turn = job + 1;
+    else
+        pass->broken = PX_MIN(pass->broken, job);
+    pthread_cond_broadcast(&pass->moved);
+    pthread_mutex_unlock(&pass->lock);
+    return status;
+}
+
+static bool pass_tick(void *context, int64_t jobs, int64_t total)
+{
+    pxi_pass *pass = context;
+    const pxi_task *task = &pass->task;
+    (void)total;
+    pass->done = PX_MIN(pass->before + jobs * pass->each, task->count);
+    return !task->progress || task->progress(task->progress_context, pass->done, task->count);
+}
+
+px_status pxi_pass_each(pxi_pass *pass, int64_t count, int64_t each, bool more, pxi_job_fn work,
+                        px_error *err)
+{
+    pass->work = work;
+    pass->each = each;
+    pass->before = more ? pass->done : 0;
+    pass->turn = 0;
+    pass->broken = INT64_MAX;
+    const px_status status = pxi_pool_run(pass->pool, count, pass_job, pass, pass_tick, pass, err);
+    return status != PX_E_CANCELLED
+               ? status
+               : px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs",
+                         pass->done, pass->task.count);
+}
+
+/* --- all items ----------------------------------------------------------------------------------
+ */
+
+static px_status run_piece(pxi_lane *lane, int64_t job, px_error *err)
+{
+    const pxi_pass *pass = lane->pass;
+    const pxi_visitor *visitor = &pass->visitor;
+    const int64_t first = job * pass->piece, views = pass->views;
+    const int64_t rows = PX_MIN(pass->piece, pass->task.count - first) * views;
+    for (int64_t row = 0; row < rows; row += pass->batch) {
+        const int64_t count = PX_MIN(pass->batch, rows - row);
+        const pxi_batch batch = {
+            .first = first, .row = row, .count = count, .last = row + count == rows};
+        for (int64_t r = 0; r < batch.count; r++) {
+            const int64_t item = first + (row + r) / views;
+            float *input = pxi_lane_input(lane, r);
+            PX_TRY(visitor->fill
+                       ? visitor->fill(lane, item, (int)((row + r) % views), input, err)
+                       : pxi_lane_read(lane, item, input, err));
+        }
+        if (visitor->begin)
+            PX_TRY(visitor->begin(lane, &batch, err));
+        PX_TRY(pxi_lane_forward(lane, batch.count, err));
+        PX_TRY(visitor->visit(lane, &batch, err));
+    }
+    return PX_OK;
+}
+
+px_status pxi_pass_run(pxi_pass *pass, px_error *err)
+{
+    const int64_t pieces = (pass->task.count + pass->piece - 1) / pass->piece;
+    return pxi_pass_each(pass, pieces, pass->piece, /* more= */ false, run_piece, err);
+}
+
+px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,
+                        const pxi_visitor *visitor, px_error *err)
+{
+    pxi_pass *pass = NULL;
+    PX_TRY(pxi_pass_open(task, wants, visitor, &pass, err));
+    const px_status status = pxi_pass_run(pass, err);
+    pxi_pass_close(pass);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* src/engine/pass.h - the one way through a network
+ *
+ *     pxi_task task = {.model = model, .set = set, .pre = pre, .count = count, .threads = threads};
+ *     px_plan_options wants = px_plan_options_default();      // what is kept, observed, seeded
+ *     pxi_visitor visitor = {.context = &sums, .visit = look};
+ *     PX_TRY(pxi_pass_once(&task, &wants, &visitor, err));        // fill, forward, visit, all inputs
+ *
+ * A *task* says what goes through which network. A *pass* is a task made ready: the plan, and for
+ * every worker a *lane* with a session and the visitor's own state. Only this file makes plans'
+ * sessions and hands out work, so a device or other machines have one place to come in.
+ *
+ * Whatever a visitor writes is keyed by item, or joined from the lanes by something that does not
+ * depend on who did what: results are the same for any number of workers.
+ */
+#ifndef PXI_ENGINE_PASS_H
+#define PXI_ENGINE_PASS_H
+
+#include <plexor/data.h>
+#include <plexor/engine.h>
+
+typedef struct pxi_task {
+    const px_model *model;
+    const px_dataset *set; /* NULL: `sample` says the shape, and the visitor fills */
+    const px_preprocess *pre;
+    px_shape sample;        /* of an input, where there is no set */
+    const int64_t *indices; /* item i is this input of the set; NULL: input i */
+    int64_t count;          /* items */
+    int threads;            /* 0: one per core */
+    int64_t batch;          /* network inputs at a time; 0: chosen, */
+    int64_t max_batch;      /* but at most this; 0: the number of network inputs */
+    px_progress_fn progress;
+    void *progress_context;
+} pxi_task;
+
+typedef struct pxi_pass pxi_pass;
+
+typedef struct pxi_lane { /* what one worker has */
+    const pxi_pass *pass;
+    int number;
+    px_session *session;
+    px_session *second; /* of pxi_pass_second()'s plan */
+    void *state;        /* visitor->state_size bytes */
+    void *context;      /* the visitor's */
+    int64_t job;        /* the one at work */
+    bool has_turn;
+} pxi_lane;
+
+/* Some network inputs behind each other. Input r of it is view (row + r) % views of item
+ * first + (row + r) / views. */
+typedef struct pxi_batch {
+    int64_t first; /* item of row 0 of the piece */
+    int64_t row;   /* of the piece's, the batch's first */
+    int64_t count; /* network inputs */
+    bool last;     /* of the piece: all views of its items have been run */
+} pxi_batch;
+
+typedef struct pxi_visitor {
+    void *context;
+    size_t state_size; /* per lane, zeroed */
+    int views;         /* network inputs that an item has; 0: 1 */
+    bool ordered;      /* pxi_pass_turn() may be called */
+    /* Before a lane's first batch. May take memory by pxi_lane_array(). */
+    px_status (*open)(pxi_lane *lane, px_error *err);
+    /* Writes one network input. Views of an item come in order. NULL: the set's input. */
+    px_status (*fill)(pxi_lane *lane, int64_t item, int view, float *input, px_error *err);
+    px_observer observe; /* its context is the lane; NULL: nobody observes */
+    /* Before forward, after the inputs were written; NULL: nothing. */
+    px_status (*begin)(pxi_lane *lane, const pxi_batch *batch, px_error *err);
+    px_status (*visit)(pxi_lane *lane, const pxi_batch *batch, px_error *err);
+    void (*close)(pxi_lane *lane); /* also where open() failed; NULL: nothing to do */
+} pxi_visitor;
+
+/* Wants the class scores, and nothing else. `scores` must outlive the opening of the pass. */
+px_plan_options pxi_wants_scores(const px_scores *scores);
+
+/* `wants` has no feeds and no batch: those are the task's. */
+px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,
+                        const pxi_visitor *visitor, pxi_pass **out, px_error *err);
+void pxi_pass_close(pxi_pass *pass); /* NULL is fine */
+
+/* A second plan for every lane, which the pass takes over in any case. To be called before the
+ * first run. */
+px_status pxi_pass_second(pxi_pass *pass, px_plan *plan, px_error *err);
+/* The same of another plan for the task's inputs, in batches of the first one's size. */
+px_status pxi_pass_twin(pxi_pass *pass, const px_plan_options *wants, px_plan **plan,
+                        px_error *err);
+
+int pxi_pass_lanes(const pxi_pass *pass);
+pxi_lane *pxi_pass_lane(pxi_pass *pass, int number);
+px_plan *pxi_pass_plan(const pxi_pass *pass);
+int64_t pxi_pass_batch(const pxi_pass *pass);
+int64_t pxi_pass_rows(const pxi_pass *pass);  /* network inputs of a piece, at most */
+size_t pxi_pass_floats(const pxi_pass *pass); /* of a network input */
+
+/* Memory that lives as long as the lane: zeroed. NULL when there is none left, and then what
+ * opened the lane fails, saying so: open() need not look. */
+void *pxi_lane_array(pxi_lane *lane, size_t count, size_t size);
+
+/* Network input `row` of the lane's batch, to be written before forward. */
+float *pxi_lane_input(const pxi_lane *lane, int64_t row);
+/* The set's input `item` of the task, preprocessed. */
+px_status pxi_lane_read(const pxi_lane *lane, int64_t item, float *input, px_error *err);
+/* Runs `rows` network inputs that were written; those behind them are zeros. */
+px_status pxi_lane_forward(pxi_lane *lane, int64_t rows, px_error *err);
+/* After forward: class scores of one row, in order. */
+px_status pxi_scores_row(const px_session *session, const px_scores *scores, int64_t row, float *out,
+                         px_error *err);
+
+/* All items of the task: fills, runs and visits. */
+px_status pxi_pass_run(pxi_pass *pass, px_error *err);
+
+/* The whole of it: opens, runs and closes. */
+px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,
+                        const pxi_visitor *visitor, px_error *err);
+
+/* Jobs 0..count-1 that fill, run and read by themselves. In progress and in what is said of a
+ * cancelled run a job counts for `each` items; earlier calls count on where `more` is set. */
+typedef px_status (*pxi_job_fn)(pxi_lane *lane, int64_t job, px_error *err);
+px_status pxi_pass_each(pxi_pass *pass, int64_t count, int64_t each, bool more, pxi_job_fn work,
+                        px_error *err);
+
+/* Waits until all jobs before this lane's are done, so that what follows happens in the order of
+ * jobs; the next job has its turn when this one ends. */
+px_status pxi_pass_turn(pxi_lane *lane, px_error *err);
+
+#endif
