@@ -8,9 +8,8 @@
 #include "assess/assess_inside.h"
 
 #include "base/memory.h"
-#include "base/worker_pool.h"
 #include "data/pixel_rule.h"
-#include "engine/sample_plan.h"
+#include "engine/pass.h"
 #include "picture/ssim.h"
 
 #include <inttypes.h>
@@ -27,14 +26,13 @@ typedef struct side { /* how values of a data set become levels, and back */
     bool bytes;
 } side;
 
-typedef struct crew { /* one worker's own */
-    px_session *session;
-    double *x, *a;   /* a micro-batch in levels */
-    double *changed; /* one input */
-    double *p;       /* a micro-batch of probabilities */
+typedef struct assess_lane {
+    double *x, *a;   /* [batch][count], in levels */
+    double *changed; /* [count] */
+    double *p;       /* [batch][classes] */
     double *scratch;
     int64_t *again; /* rows of the micro-batch that are run once more */
-} crew;
+} assess_lane;
 
 typedef struct assess_run {
     const px_assess_job *job;
@@ -46,9 +44,6 @@ typedef struct assess_run {
     pxi_pair sample; /* what all pairs have in common */
     side original, adversarial;
     px_scores scores;
-    px_plan *plan;
-    px_pool *pool;
-    crew *crews;
 } assess_run;
 
 /* --- levels -------------------------------------------------------------------------------------
@@ -83,18 +78,10 @@ static void from_levels(const assess_run *run, const side *s, const double *leve
 /* --- a micro-batch ------------------------------------------------------------------------------
  */
 
-static px_status batch_forward(const assess_run *run, const crew *c, int64_t samples, px_error *err)
-{
-    float *input = px_session_input(c->session, 0);
-    memset(input + (size_t)samples * run->count, 0,
-           (size_t)(px_plan_batch(run->plan) - samples) * run->count * sizeof *input);
-    return px_session_forward(c->session, err);
-}
-
 /* The predicted class of row i, and the probabilities of all where `p` is given. */
-static int batch_class(const assess_run *run, const crew *c, int64_t i, double *p)
+static int batch_class(const assess_run *run, const pxi_lane *lane, int64_t i, double *p)
 {
-    const px_view view = px_session_view(c->session, run->scores.value);
+    const px_view view = px_session_view(lane->session, run->scores.value);
     const float *scores = view.data + i * view.stride[0];
     const int classes = run->scores.classes;
     int best = -1;
@@ -119,18 +106,17 @@ static int batch_class(const assess_run *run, const crew *c, int64_t i, double *
     return best;
 }
 
-static px_status batch_load(const assess_run *run, crew *c, const side *s, bool original,
+static px_status batch_load(const assess_run *run, pxi_lane *lane, const side *s, bool original,
                             int64_t first, int64_t samples, double *levels, px_error *err)
 {
-    float *input = px_session_input(c->session, 0);
     for (int64_t i = 0; i < samples; i++) {
         const px_assess_row *row = &run->out->rows[first + i];
-        float *to = input + (size_t)i * run->count;
+        float *to = pxi_lane_input(lane, i);
         PX_TRY(px_dataset_pixels(s->set, original ? row->original : row->adversarial, to, err));
         to_levels(run, s, to, levels + (size_t)i * run->count);
         PX_TRY(px_preprocess_apply(s->pre, &run->shape, to, err));
     }
-    return batch_forward(run, c, samples, err);
+    return pxi_lane_forward(lane, samples, err);
 }
 
 static bool row_wrong(const px_assess_row *row)
@@ -160,7 +146,7 @@ static const char *metric_cannot(const assess_run *run, const pxi_metric *metric
     return NULL;
 }
 
-static pxi_pair batch_pair(const assess_run *run, const crew *c, int64_t first, int64_t i)
+static pxi_pair batch_pair(const assess_run *run, const assess_lane *c, int64_t first, int64_t i)
 {
     const px_assess_row *row = &run->out->rows[first + i];
     pxi_pair pair = run->sample;
@@ -174,7 +160,7 @@ static pxi_pair batch_pair(const assess_run *run, const crew *c, int64_t first, 
 }
 
 /* Terms of a metric that looks at pairs as they are. */
-static void batch_terms(const assess_run *run, const crew *c, size_t m, int64_t first,
+static void batch_terms(const assess_run *run, const assess_lane *c, size_t m, int64_t first,
                         int64_t samples)
 {
     px_assess *out = run->out;
@@ -190,18 +176,18 @@ static void batch_terms(const assess_run *run, const crew *c, size_t m, int64_t 
 }
 
 /* Terms of a metric that changes inputs and judges them again. */
-static px_status batch_again(const assess_run *run, crew *c, size_t m, int64_t first,
+static px_status batch_again(const assess_run *run, pxi_lane *lane, size_t m, int64_t first,
                              int64_t samples, px_error *err)
 {
     px_assess *out = run->out;
+    const assess_lane *c = lane->state;
     const pxi_metric *metric = pxi_metric_at(out->metrics[m]);
-    float *input = px_session_input(c->session, 0);
     int64_t count = 0;
     for (int64_t i = 0; i < samples; i++) {
         if (!metric_is_over(metric, &out->rows[first + i]))
             continue;
         const pxi_pair pair = batch_pair(run, c, first, i);
-        float *to = input + (size_t)count * run->count;
+        float *to = pxi_lane_input(lane, count);
         PX_TRY(metric->change(&pair, out->settings[m], c->changed, err));
         from_levels(run, &run->adversarial, c->changed, to);
         PX_TRY(px_preprocess_apply(run->adversarial.pre, &run->shape, to, err));
@@ -209,10 +195,10 @@ static px_status batch_again(const assess_run *run, crew *c, size_t m, int64_t f
     }
     if (count == 0)
         return PX_OK;
-    PX_TRY(batch_forward(run, c, count, err));
+    PX_TRY(pxi_lane_forward(lane, count, err));
     for (int64_t i = 0; i < count; i++) {
         const int64_t row = first + c->again[i];
-        const int after = batch_class(run, c, i, NULL);
+        const int after = batch_class(run, lane, i, NULL);
         out->terms[(size_t)row * out->metric_count + m] = after < 0 ? (double)NAN
                                                           : after != out->rows[row].truth ? 1.0
                                                                                           : 0.0;
@@ -220,24 +206,24 @@ static px_status batch_again(const assess_run *run, crew *c, size_t m, int64_t f
     return PX_OK;
 }
 
-static px_status batch_work(void *context, int worker, int64_t index, px_error *err)
+static px_status batch_work(pxi_lane *lane, int64_t index, px_error *err)
 {
-    assess_run *run = context;
+    const assess_run *run = lane->context;
+    const assess_lane *c = lane->state;
     px_assess *out = run->out;
-    crew *c = &run->crews[worker];
-    const int64_t first = index * px_plan_batch(run->plan);
-    const int64_t samples = PX_MIN(px_plan_batch(run->plan), out->sum.pairs - first);
-    PX_TRY(batch_load(run, c, &run->original, true, first, samples, c->x, err));
+    const int64_t batch = pxi_pass_batch(lane->pass), first = index * batch;
+    const int64_t samples = PX_MIN(batch, out->sum.pairs - first);
+    PX_TRY(batch_load(run, lane, &run->original, true, first, samples, c->x, err));
     for (int64_t i = 0; i < samples; i++) {
         px_assess_row *row = &out->rows[first + i];
-        row->before = batch_class(run, c, i, NULL);
+        row->before = batch_class(run, lane, i, NULL);
         row->truth = row->label >= 0 ? row->label : row->before;
     }
-    PX_TRY(batch_load(run, c, &run->adversarial, false, first, samples, c->a, err));
+    PX_TRY(batch_load(run, lane, &run->adversarial, false, first, samples, c->a, err));
     for (int64_t i = 0; i < samples; i++) {
         px_assess_row *row = &out->rows[first + i];
         double *p = c->p + i * run->scores.classes;
-        row->after = batch_class(run, c, i, p);
+        row->after = batch_class(run, lane, i, p);
         row->confidence = row->after < 0 ? (double)NAN : p[row->after];
     }
     for (size_t m = 0; m < out->metric_count; m++) {
@@ -245,7 +231,7 @@ static px_status batch_work(void *context, int worker, int64_t index, px_error *
         if (metric_cannot(run, metric))
             continue;
         if (metric->change)
-            PX_TRY(batch_again(run, c, m, first, samples, err));
+            PX_TRY(batch_again(run, lane, m, first, samples, err));
         else
             batch_terms(run, c, m, first, samples);
     }
@@ -369,41 +355,19 @@ static px_status run_rows(assess_run *run, px_error *err)
     return PX_OK;
 }
 
-static px_status run_plan(assess_run *run, px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    px_plan_options options = px_plan_options_default();
-    px_feed feed;
-    PX_TRY(pxi_sample_feed(run->job->model, &run->shape, run->original.pre->channels_last, &feed,
-                           err));
-    options.batch = run->options->batch;
-    options.keep = &run->scores.value;
-    options.keep_count = 1;
-    options.no_outputs = true;
-    return pxi_sample_plan(run->job->model, &feed, options, PX_MAX(run->out->sum.pairs, 1),
-                           &run->plan, err);
-}
-
-static px_status run_crews(assess_run *run, px_error *err)
-{
-    PX_TRY(pxi_pool_new(run->options->threads, &run->pool, err));
-    const int workers = pxi_pool_threads(run->pool);
-    const size_t batch = (size_t)px_plan_batch(run->plan);
-    run->crews = pxi_calloc((size_t)workers, sizeof *run->crews);
-    if (!run->crews)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int i = 0; i < workers; i++) {
-        crew *c = &run->crews[i];
-        PX_TRY(px_session_new(run->plan, &c->session, err));
-        c->x = pxi_calloc(batch, run->count * sizeof *c->x);
-        c->a = pxi_calloc(batch, run->count * sizeof *c->a);
-        c->p = pxi_calloc(batch, (size_t)run->scores.classes * sizeof *c->p);
-        c->changed = pxi_calloc(run->count, sizeof *c->changed);
-        c->again = pxi_calloc(batch, sizeof *c->again);
-        c->scratch = pxi_calloc(pxi_ssim_scratch(run->sample.height, run->sample.width),
+    const assess_run *run = lane->context;
+    const size_t batch = (size_t)pxi_pass_batch(lane->pass);
+    assess_lane *c = lane->state;
+    (void)err;
+    c->x = pxi_lane_array(lane, batch, run->count * sizeof *c->x);
+    c->a = pxi_lane_array(lane, batch, run->count * sizeof *c->a);
+    c->p = pxi_lane_array(lane, batch, (size_t)run->scores.classes * sizeof *c->p);
+    c->changed = pxi_lane_array(lane, run->count, sizeof *c->changed);
+    c->again = pxi_lane_array(lane, batch, sizeof *c->again);
+    c->scratch = pxi_lane_array(lane, pxi_ssim_scratch(run->sample.height, run->sample.width),
                                 sizeof *c->scratch);
-        if (!c->x || !c->a || !c->p || !c->changed || !c->again || !c->scratch)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
-    }
     return PX_OK;
 }
 
@@ -456,47 +420,33 @@ static void run_values(assess_run *run)
         out->values[m] = metric_value(run, m);
 }
 
-static bool run_tick(void *context, int64_t done, int64_t total)
-{
-    const assess_run *run = context;
-    const px_assess_options *o = run->options;
-    const int64_t pairs = done * px_plan_batch(run->plan);
-    (void)total;
-    return !o->progress || o->progress(o->progress_context, PX_MIN(pairs, run->out->sum.pairs),
-                                       run->out->sum.pairs);
-}
-
 static px_status run_all(assess_run *run, px_error *err)
 {
     PX_TRY(choose_metrics(run, err));
     PX_TRY(px_model_scores(run->job->model, &run->scores, err));
     PX_TRY(check_sides(run, err));
     PX_TRY(run_rows(run, err));
-    PX_TRY(run_plan(run, err));
-    PX_TRY(run_crews(run, err));
-    const int64_t batch = px_plan_batch(run->plan);
-    PX_TRY(pxi_pool_run(run->pool, (run->out->sum.pairs + batch - 1) / batch, batch_work, run,
-                        run_tick, run, err));
-    run_values(run);
-    return PX_OK;
-}
-
-static void run_done(assess_run *run)
-{
-    const int workers = run->pool && run->crews ? pxi_pool_threads(run->pool) : 0;
-    for (int i = 0; i < workers; i++) {
-        crew *c = &run->crews[i];
-        px_session_free(c->session);
-        free(c->x);
-        free(c->a);
-        free(c->p);
-        free(c->changed);
-        free(c->again);
-        free(c->scratch);
-    }
-    free(run->crews);
-    pxi_pool_free(run->pool);
-    px_plan_free(run->plan);
+    const pxi_task task = {.model = run->job->model,
+                           .set = run->original.set,
+                           .pre = run->original.pre,
+                           .count = run->out->sum.pairs,
+                           .threads = run->options->threads,
+                           .batch = run->options->batch,
+                           .progress = run->options->progress,
+                           .progress_context = run->options->progress_context};
+    const pxi_visitor visitor = {
+        .context = run, .state_size = sizeof(assess_lane), .open = lane_open};
+    const px_plan_options wants = pxi_wants_scores(&run->scores);
+    pxi_pass *pass = NULL;
+    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &pass, err));
+    const int64_t batch = pxi_pass_batch(pass);
+    const pxi_share share = {.each = batch, .total = task.count};
+    const px_status status =
+        pxi_pass_each(pass, (task.count + batch - 1) / batch, &share, batch_work, err);
+    pxi_pass_close(pass);
+    if (status == PX_OK)
+        run_values(run);
+    return status;
 }
 
 static side side_of(px_assess_side from)
@@ -521,6 +471,5 @@ px_status px_assess_run(const px_assess_job *job, const px_assess_options *optio
         *out = run.out;
     else
         px_assess_free(run.out);
-    run_done(&run);
     return status;
 }

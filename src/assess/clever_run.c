@@ -9,8 +9,7 @@
 #include "assess/clever_inside.h"
 
 #include "base/memory.h"
-#include "base/worker_pool.h"
-#include "engine/sample_plan.h"
+#include "engine/pass.h"
 #include "engine/view_row.h"
 
 #include <inttypes.h>
@@ -22,10 +21,9 @@
 
 static const size_t CHUNK_BYTES = (size_t)64 << 20;
 
-typedef struct crew { /* one worker's own */
-    px_session *session;
+typedef struct clever_lane {
     float *net; /* one gradient */
-} crew;
+} clever_lane;
 
 typedef struct clever_run {
     const px_clever_job *job;
@@ -34,10 +32,8 @@ typedef struct clever_run {
     px_scores scores;
     pxi_pixel_rule rule;
     double radius; /* in levels */
-    px_plan *plan;
-    int input; /* value */
-    px_pool *pool;
-    crew *crews;
+    pxi_pass *pass;
+    int input;     /* value */
     float *logits; /* of all inputs */
 
     int64_t blocks; /* per input */
@@ -49,7 +45,6 @@ typedef struct clever_run {
     float *originals;           /* of the chunk, levels */
     double *lengths;            /* [chunk][target][width] */
     int64_t *odd;               /* [chunk][block] */
-    int64_t blocks_before;      /* of earlier chunks, for the bar */
 } clever_run;
 
 /* --- before the run -----------------------------------------------------------------------------
@@ -93,43 +88,37 @@ static px_status run_complete(clever_run *run, px_error *err)
     return PX_OK;
 }
 
-static px_status run_plan(clever_run *run, px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    const px_clever_job *job = run->job;
-    const pxi_gradient_wish wish = {.model = job->model,
-                                    .sample = px_dataset_shape(job->set),
-                                    .channels_last = job->pre->channels_last,
-                                    .scores = run->scores.value,
-                                    .batch = run->options.batch,
-                                    .most = PX_MAX(run->options.samples, 1),
-                                    .repeat = run->options.target == PX_CLEVER_ALL &&
-                                              run->scores.classes > 2};
-    return pxi_sample_gradients(&wish, &run->input, &run->plan, err);
+    const clever_run *run = lane->context;
+    clever_lane *own = lane->state;
+    (void)err;
+    own->net = pxi_lane_array(lane, run->rule.count, sizeof *own->net);
+    return PX_OK;
 }
 
-static px_status run_crews(clever_run *run, px_error *err)
+static px_status run_open(clever_run *run, px_error *err)
 {
-    PX_TRY(pxi_pool_new(run->options.threads, &run->pool, err));
-    const int workers = pxi_pool_threads(run->pool);
-    run->crews = pxi_calloc((size_t)workers, sizeof *run->crews);
-    for (int i = 0; run->crews && i < workers; i++) {
-        PX_TRY(px_session_new(run->plan, &run->crews[i].session, err));
-        run->crews[i].net = pxi_calloc(run->rule.count, sizeof *run->crews[i].net);
-        if (!run->crews[i].net)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    return run->crews ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_clever_job *job = run->job;
+    const pxi_task task = {.model = job->model,
+                           .set = job->set,
+                           .pre = job->pre,
+                           .count = run->out->count * PX_MAX(run->options.samples, 1),
+                           .threads = run->options.threads,
+                           .batch = run->options.batch,
+                           .max_batch = run->options.samples,
+                           .progress = run->options.progress,
+                           .progress_context = run->options.progress_context};
+    const pxi_visitor visitor = {
+        .context = run, .state_size = sizeof(clever_lane), .open = lane_open};
+    px_plan_options wants;
+    PX_TRY(pxi_wants_gradient(job->model, &run->scores, &run->input, &wants, err));
+    wants.repeat = run->options.target == PX_CLEVER_ALL && run->scores.classes > 2;
+    return pxi_pass_open(&task, &wants, &visitor, &run->pass, err);
 }
 
 /* --- judging ------------------------------------------------------------------------------------
  */
-
-static void read_scores(const clever_run *run, const px_session *session, int64_t row, float *out)
-{
-    const px_view view = px_session_view(session, run->scores.value);
-    for (int k = 0; k < run->scores.classes; k++)
-        out[k] = view.data[row * view.stride[0] + k * view.stride[1]];
-}
 
 static px_status check_range(const clever_run *run, int64_t input, const float *pixels,
                              px_error *err)
@@ -146,28 +135,25 @@ static px_status check_range(const clever_run *run, int64_t input, const float *
                    run->options.high);
 }
 
-static px_status judge_batch(void *context, int worker, int64_t index, px_error *err)
+static px_status judge_batch(pxi_lane *lane, int64_t index, px_error *err)
 {
-    clever_run *run = context;
-    px_session *session = run->crews[worker].session;
+    const clever_run *run = lane->context;
     const px_clever_job *job = run->job;
-    const int64_t batch = px_plan_batch(run->plan), first = index * batch;
+    const int64_t batch = pxi_pass_batch(lane->pass), first = index * batch;
     const int64_t samples = PX_MIN(batch, run->out->count - first);
-    const size_t size = run->rule.count;
     const px_shape shape = px_dataset_shape(job->set);
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++, to += size) {
+    for (int64_t i = 0; i < samples; i++) {
+        float *to = pxi_lane_input(lane, i);
         PX_TRY(px_dataset_pixels(job->set, first + i, to, err));
         PX_TRY(check_range(run, first + i, to, err));
         PX_TRY(px_preprocess_apply(job->pre, &shape, to, err));
     }
-    memset(to, 0, (size_t)(batch - samples) * size * sizeof *to);
-    PX_TRY(px_session_forward(session, err));
+    PX_TRY(pxi_lane_forward(lane, samples, err));
     const int classes = run->scores.classes;
     for (int64_t i = 0; i < samples; i++) {
         float *scores = run->logits + (first + i) * classes;
         px_clever_row *row = &run->out->rows[first + i];
-        read_scores(run, session, i, scores);
+        PX_TRY(pxi_scores_row(lane->session, &run->scores, i, scores, err));
         *row = (px_clever_row){.input = first + i,
                                .label = px_dataset_label(job->set, first + i),
                                .predicted = px_argmax(scores, classes),
@@ -233,15 +219,14 @@ static px_status run_targets(clever_run *run, px_error *err)
 static px_status run_judge(clever_run *run, px_error *err)
 {
     px_clever *out = run->out;
-    const int64_t batch = px_plan_batch(run->plan);
+    const int64_t batch = pxi_pass_batch(run->pass);
     const size_t count = (size_t)PX_MAX(out->count, 1);
     out->rows = pxi_calloc(count, sizeof *out->rows);
     run->live = pxi_calloc(count, sizeof *run->live);
     run->logits = pxi_calloc(count, (size_t)run->scores.classes * sizeof *run->logits);
     if (!out->rows || !run->live || !run->logits)
         return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", out->count);
-    PX_TRY(pxi_pool_run(run->pool, (out->count + batch - 1) / batch, judge_batch, run, NULL, NULL,
-                        err));
+    PX_TRY(pxi_pass_each(run->pass, (out->count + batch - 1) / batch, NULL, judge_batch, err));
     return run_targets(run, err);
 }
 
@@ -249,20 +234,18 @@ static px_status run_judge(clever_run *run, px_error *err)
  */
 
 /* Points [from, from + samples) of an input, forward. */
-static px_status block_forward(const clever_run *run, px_session *session, int64_t item,
+static px_status block_forward(const clever_run *run, pxi_lane *lane, int64_t item,
                                const float *original, int64_t from, int64_t samples, px_error *err)
 {
     const px_clever_options *o = &run->options;
     const px_shape shape = px_dataset_shape(run->job->set);
-    const size_t size = run->rule.count;
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++, to += size) {
+    for (int64_t i = 0; i < samples; i++) {
+        float *to = pxi_lane_input(lane, i);
         px_random r = px_rng(o->seed, PX_RNG_CLEVER, (uint32_t)item, (uint32_t)(from + i));
         pxi_ball_draw(o->ball, run->radius, &run->rule, &r, original, to);
         PX_TRY(px_preprocess_apply(run->job->pre, &shape, to, err));
     }
-    memset(to, 0, (size_t)(px_plan_batch(run->plan) - samples) * size * sizeof *to);
-    return px_session_forward(session, err);
+    return pxi_lane_forward(lane, samples, err);
 }
 
 /* The gradient of z_c - z_j for all rows at once. */
@@ -278,25 +261,25 @@ static px_status block_backward(const clever_run *run, px_session *session, int6
     return px_session_backward(session, err);
 }
 
-static px_status block_work(void *context, int worker, int64_t index, px_error *err)
+static px_status block_work(pxi_lane *lane, int64_t index, px_error *err)
 {
-    clever_run *run = context;
-    const crew *own = &run->crews[worker];
+    const clever_run *run = lane->context;
+    const clever_lane *own = lane->state;
     const int64_t at = index / run->blocks, block = index % run->blocks;
     const px_clever_row *row = &run->out->rows[run->live[run->first + at]];
     const px_clever_target *targets = run->out->targets + row->first;
-    const int64_t samples = run->options.samples, batch = px_plan_batch(run->plan);
+    const int64_t samples = run->options.samples, batch = pxi_pass_batch(lane->pass);
     const int64_t item = px_dataset_index(run->job->set, row->input);
     double *lengths = run->lengths + (size_t)at * run->most_targets * run->width;
     for (int64_t from = 0; from < samples; from += batch) {
         const int64_t n = PX_MIN(batch, samples - from), point = block * samples + from;
-        PX_TRY(block_forward(run, own->session, item, run->originals + (size_t)at * run->rule.count,
+        PX_TRY(block_forward(run, lane, item, run->originals + (size_t)at * run->rule.count,
                              point, n, err));
         for (int64_t k = 0; k < row->count; k++) {
             double *to = lengths + (size_t)k * run->width;
             PX_TRY(
-                block_backward(run, own->session, n, (int)row->predicted, targets[k].target, err));
-            const px_view view = px_session_grad(own->session, run->input);
+                block_backward(run, lane->session, n, (int)row->predicted, targets[k].target, err));
+            const px_view view = px_session_grad(lane->session, run->input);
             for (int64_t i = 0; i < n; i++) {
                 pxi_view_row(&view, i, own->net, run->rule.count);
                 const double length = pxi_ball_dual(run->options.ball, &run->rule, own->net,
@@ -327,10 +310,9 @@ static void pool_maxima(const clever_run *run, int64_t item, const double *lengt
     }
 }
 
-static px_status fit_work(void *context, int worker, int64_t index, px_error *err)
+static px_status fit_work(pxi_lane *lane, int64_t index, px_error *err)
 {
-    clever_run *run = context;
-    (void)worker;
+    const clever_run *run = lane->context;
     const px_clever_options *o = &run->options;
     const int64_t at = index / (int64_t)run->most_targets, k = index % (int64_t)run->most_targets;
     const px_clever_row *row = &run->out->rows[run->live[run->first + at]];
@@ -370,16 +352,6 @@ static void chunk_scores(clever_run *run)
 /* --- the run ------------------------------------------------------------------------------------
  */
 
-static bool run_tick(void *context, int64_t done, int64_t total)
-{
-    const clever_run *run = context;
-    const px_clever_options *o = &run->options;
-    (void)total;
-    return !o->progress ||
-           o->progress(o->progress_context, (run->blocks_before + done) * o->samples,
-                       run->live_count * run->blocks * o->samples);
-}
-
 static px_status run_room(clever_run *run, px_error *err)
 {
     const px_clever_options *o = &run->options;
@@ -412,12 +384,13 @@ static px_status run_chunks(clever_run *run, px_error *err)
         for (int64_t i = 0; i < run->chunk; i++)
             PX_TRY(px_dataset_pixels(run->job->set, run->live[run->first + i],
                                      run->originals + (size_t)i * run->rule.count, err));
-        PX_TRY(
-            pxi_pool_run(run->pool, run->chunk * run->blocks, block_work, run, run_tick, run, err));
-        PX_TRY(pxi_pool_run(run->pool, (int64_t)targets, fit_work, run, pxi_pool_unwatched, NULL,
-                            err));
+        const int64_t each = run->blocks * run->options.samples; /* points of an input */
+        const pxi_share share = {.before = run->first * each,
+                                 .each = run->options.samples,
+                                 .total = run->live_count * each};
+        PX_TRY(pxi_pass_each(run->pass, run->chunk * run->blocks, &share, block_work, err));
+        PX_TRY(pxi_pass_each(run->pass, (int64_t)targets, NULL, fit_work, err));
         chunk_scores(run);
-        run->blocks_before += run->chunk * run->blocks;
         run->out->points += (double)targets * (double)run->blocks * (double)run->options.samples;
     }
     return PX_OK;
@@ -428,8 +401,7 @@ static px_status run_all(clever_run *run, px_error *err)
     PX_TRY(px_model_scores(run->job->model, &run->scores, err));
     PX_TRY(run_complete(run, err));
     run->out->count = px_dataset_count(run->job->set);
-    PX_TRY(run_plan(run, err));
-    PX_TRY(run_crews(run, err));
+    PX_TRY(run_open(run, err));
     PX_TRY(run_judge(run, err));
     PX_TRY(run_room(run, err));
     return run_chunks(run, err);
@@ -437,14 +409,7 @@ static px_status run_all(clever_run *run, px_error *err)
 
 static void run_done(clever_run *run)
 {
-    const int workers = run->pool && run->crews ? pxi_pool_threads(run->pool) : 0;
-    for (int i = 0; i < workers; i++) {
-        px_session_free(run->crews[i].session);
-        free(run->crews[i].net);
-    }
-    free(run->crews);
-    pxi_pool_free(run->pool);
-    px_plan_free(run->plan);
+    pxi_pass_close(run->pass);
     free(run->live);
     free(run->logits);
     free(run->originals);

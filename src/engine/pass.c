@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/worker_pool.h"
+#include "engine/gradient_reach.h"
 #include "engine/sample_plan.h"
 
 #include <inttypes.h>
@@ -29,7 +30,8 @@ struct pxi_pass {
     size_t floats;
 
     pxi_job_fn work;
-    int64_t each, before, done; /* items per job, of earlier calls, in all so far */
+    const pxi_share *share;
+    int64_t done;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t moved;
@@ -110,6 +112,21 @@ px_plan_options pxi_wants_scores(const px_scores *scores)
     wants.keep_count = 1;
     wants.no_outputs = true;
     return wants;
+}
+
+px_status pxi_wants_gradient(const px_model *model, const px_scores *scores, int *input,
+                             px_plan_options *wants, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    PX_TRY(pxi_sample_one_input(model, err));
+    *input = graph->inputs[0];
+    PX_TRY(pxi_reach_require(model, scores->value, *input, err));
+    *wants = pxi_wants_scores(scores);
+    wants->seeds = &scores->value;
+    wants->seed_count = 1;
+    wants->wrt = input;
+    wants->wrt_count = 1;
+    return PX_OK;
 }
 
 px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,
@@ -292,24 +309,26 @@ static bool pass_tick(void *context, int64_t jobs, int64_t total)
 {
     pxi_pass *pass = context;
     const pxi_task *task = &pass->task;
+    const pxi_share *share = pass->share;
     (void)total;
-    pass->done = PX_MIN(pass->before + jobs * pass->each, task->count);
-    return !task->progress || task->progress(task->progress_context, pass->done, task->count);
+    if (!share)
+        return true;
+    pass->done = PX_MIN(share->before + jobs * share->each, share->total);
+    return !task->progress || task->progress(task->progress_context, pass->done, share->total);
 }
 
-px_status pxi_pass_each(pxi_pass *pass, int64_t count, int64_t each, bool more, pxi_job_fn work,
+px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, pxi_job_fn work,
                         px_error *err)
 {
     pass->work = work;
-    pass->each = each;
-    pass->before = more ? pass->done : 0;
+    pass->share = share;
     pass->turn = 0;
     pass->broken = INT64_MAX;
     const px_status status = pxi_pool_run(pass->pool, count, pass_job, pass, pass_tick, pass, err);
-    return status != PX_E_CANCELLED
-               ? status
-               : px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs",
-                         pass->done, pass->task.count);
+    if (status == PX_E_CANCELLED && share)
+        px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs", pass->done,
+                share->total);
+    return status;
 }
 
 /* --- all items ----------------------------------------------------------------------------------
@@ -343,7 +362,8 @@ static px_status run_piece(pxi_lane *lane, int64_t job, px_error *err)
 px_status pxi_pass_run(pxi_pass *pass, px_error *err)
 {
     const int64_t pieces = (pass->task.count + pass->piece - 1) / pass->piece;
-    return pxi_pass_each(pass, pieces, pass->piece, /* more= */ false, run_piece, err);
+    const pxi_share share = {.each = pass->piece, .total = pass->task.count};
+    return pxi_pass_each(pass, pieces, &share, run_piece, err);
 }
 
 px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,

@@ -73,6 +73,12 @@ typedef struct pxi_visitor {
 /* Wants the class scores, and nothing else. `scores` must outlive the opening of the pass. */
 px_plan_options pxi_wants_scores(const px_scores *scores);
 
+/* Wants the class scores, and their gradients by the network's input, whose value *input is then.
+ * Both must outlive the opening. Refuses networks in which no way leads from the scores to the
+ * input. */
+px_status pxi_wants_gradient(const px_model *model, const px_scores *scores, int *input,
+                             px_plan_options *wants, px_error *err);
+
 /* `wants` has no feeds and no batch: those are the task's. */
 px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,
                         const pxi_visitor *visitor, pxi_pass **out, px_error *err);
@@ -113,10 +119,13 @@ px_status pxi_pass_run(pxi_pass *pass, px_error *err);
 px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,
                         const pxi_visitor *visitor, px_error *err);
 
-/* Jobs 0..count-1 that fill, run and read by themselves. In progress and in what is said of a
- * cancelled run a job counts for `each` items; earlier calls count on where `more` is set. */
+/* Jobs 0..count-1 that fill, run and read by themselves. When `n` of them are done, progress is
+ * before + n * each of total; NULL: none is told. */
+typedef struct pxi_share {
+    int64_t before, each, total;
+} pxi_share;
 typedef px_status (*pxi_job_fn)(pxi_lane *lane, int64_t job, px_error *err);
-px_status pxi_pass_each(pxi_pass *pass, int64_t count, int64_t each, bool more, pxi_job_fn work,
+px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, pxi_job_fn work,
                         px_error *err);
 
 /* Waits until all jobs before this lane's are done, so that what follows happens in the order of

@@ -3,8 +3,7 @@
 
 #include "engine/gradient_reach.h"
 
-px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool channels_last,
-                          px_feed *out, px_error *err)
+px_status pxi_sample_one_input(const px_model *model, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
     if (graph->input_count != 1)
@@ -16,6 +15,15 @@ px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool ch
         return px_fail(err, PX_E_UNSUPPORTED,
                        "input '%s' is %s; data sets can be fed to float32 inputs", value->name,
                        px_dtype_name(value->dtype));
+    return PX_OK;
+}
+
+px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool channels_last,
+                          px_feed *out, px_error *err)
+{
+    PX_TRY(pxi_sample_one_input(model, err));
+    const px_graph *graph = px_model_graph(model);
+    const px_value *value = &graph->values[graph->inputs[0]];
     px_shape shape = {.rank = sample->rank + 1, .dim = {1}};
     for (int d = 0; d < sample->rank; d++) {
         const int to = !channels_last ? d + 1 : d == 0 ? sample->rank : d;

@@ -4,8 +4,11 @@
 
 #include <plexor/engine.h>
 
+/* Refuses networks that data sets cannot be fed to: with several inputs, or not of floats. */
+px_status pxi_sample_one_input(const px_model *model, px_error *err);
+
 /* The network's only input with the shape of one sample, which completes axes that the file leaves
- * open. Refuses networks with several inputs. */
+ * open. Refuses as above. */
 px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool channels_last,
                           px_feed *out, px_error *err);
 

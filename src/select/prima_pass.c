@@ -43,6 +43,7 @@ typedef struct prima_run {
     pxi_prima_sum *sums; /* [block], of this rule */
     int32_t *wrong;      /* [block][classes] */
     float *features;     /* [block][PXI_PRIMA_WIDTH] */
+    int64_t done, total; /* runs of a network on one input */
 } prima_run;
 
 static int64_t input_runs(const pxi_prima_settings *s, int64_t patches)
@@ -80,7 +81,6 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
     return PX_OK;
 }
 
-/* Progress is in runs of a network on one input. */
 static px_status run_open(prima_run *r, px_error *err)
 {
     const pxi_prima_pass *pass = r->pass;
@@ -88,7 +88,7 @@ static px_status run_open(prima_run *r, px_error *err)
                            .set = pass->set,
                            .pre = pass->pre,
                            .indices = pass->index,
-                           .count = pass->count * input_runs(pass->settings, r->patch_count),
+                           .count = pass->count,
                            .threads = pass->threads,
                            .batch = pass->batch,
                            .max_batch = BATCH_MOST,
@@ -291,7 +291,10 @@ static px_status job_input(pxi_lane *lane, int64_t i, px_error *err)
 
 static px_status run_step(prima_run *r, pxi_job_fn job, int64_t jobs, int64_t runs, px_error *err)
 {
-    return pxi_pass_each(r->lanes, jobs, runs / jobs, /* more= */ true, job, err);
+    const pxi_share share = {.before = r->done, .each = runs / jobs, .total = r->total};
+    PX_TRY(pxi_pass_each(r->lanes, jobs, &share, job, err));
+    r->done += runs;
+    return PX_OK;
 }
 
 static px_status run_networks(prima_run *r, px_error *err)
@@ -347,6 +350,7 @@ px_status pxi_prima_run(const pxi_prima_pass *pass, px_error *err)
         status = run_open(&r, err);
     if (status == PX_OK)
         status = runner_blocks(&r, err);
+    r.total = pass->count * input_runs(pass->settings, r.patch_count);
     for (; r.first < pass->count && status == PX_OK; r.first += r.count) {
         r.count = PX_MIN(r.block, pass->count - r.first);
         status = run_block(&r, err);
