@@ -273,8 +273,8 @@ static px_status block_work(pxi_lane *lane, int64_t index, px_error *err)
     double *lengths = run->lengths + (size_t)at * run->most_targets * run->width;
     for (int64_t from = 0; from < samples; from += batch) {
         const int64_t n = PX_MIN(batch, samples - from), point = block * samples + from;
-        PX_TRY(block_forward(run, lane, item, run->originals + (size_t)at * run->rule.count,
-                             point, n, err));
+        PX_TRY(block_forward(run, lane, item, run->originals + (size_t)at * run->rule.count, point,
+                             n, err));
         for (int64_t k = 0; k < row->count; k++) {
             double *to = lengths + (size_t)k * run->width;
             PX_TRY(

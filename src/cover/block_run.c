@@ -2,39 +2,30 @@
 #include "cover/block_run.h"
 
 #include "base/memory.h"
-#include "base/worker_pool.h"
-#include "engine/sample_plan.h"
+#include "engine/pass.h"
 
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef struct worker {
-    px_session *session;
+typedef struct block_lane {
     px_reader *reader;
     void **states; /* per consumer; NULL: uses the consumer's */
     double *seconds;
     int64_t *observed, *rejected;
-} worker;
+} block_lane;
 
-typedef struct block_runner {
+typedef struct block_run {
     const pxi_block_job *job;
-    px_plan *plan;
-    size_t floats; /* per input */
-    worker *workers;
-    int worker_count;
-    int64_t offset; /* blocks of earlier rounds */
-
+    pxi_pass *pass;
+    int64_t offset;       /* blocks of earlier rounds */
     pthread_mutex_t lock; /* guards what follows, and the job's tally */
-    pthread_cond_t moved;
-    int64_t turn;     /* the block whose ordered consumers may look */
-    int64_t broken;   /* the first block that failed: those behind it will have no turn */
-    int64_t finished; /* blocks of this round */
-} block_runner;
+    int64_t finished;     /* blocks of this round */
+    bool torn;            /* a block of it ended in the middle */
+} block_run;
 
-static px_status runner_open_states(const pxi_block_job *job, worker *w, px_error *err)
+static px_status open_states(const pxi_block_job *job, block_lane *w, px_error *err)
 {
     for (size_t c = 0; c < job->consumer_count; c++) {
         const pxi_consumer *consumer = &job->consumers[c];
@@ -44,52 +35,43 @@ static px_status runner_open_states(const pxi_block_job *job, worker *w, px_erro
     return PX_OK;
 }
 
-static px_status worker_init(block_runner *r, int number, px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
+    const block_run *r = lane->context;
     const pxi_block_job *job = r->job;
-    worker *w = &r->workers[number];
-    const size_t count = PX_MAX(job->consumer_count, 1);
-    w->states = pxi_calloc(count, sizeof *w->states);
-    w->seconds = pxi_calloc(count, sizeof *w->seconds);
-    w->observed = pxi_calloc(count, sizeof *w->observed);
-    w->rejected = pxi_calloc(count, sizeof *w->rejected);
-    if (!w->states || !w->seconds || !w->observed || !w->rejected)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    PX_TRY(px_session_new(r->plan, &w->session, err));
-    PX_TRY(pxi_reader_new(job->rows, px_plan_batch(r->plan), true, &w->reader, err));
-    return number > 0 ? runner_open_states(job, w, err) : PX_OK;
+    block_lane *w = lane->state;
+    w->states = pxi_lane_array(lane, job->consumer_count, sizeof *w->states);
+    w->seconds = pxi_lane_array(lane, job->consumer_count, sizeof *w->seconds);
+    w->observed = pxi_lane_array(lane, job->consumer_count, sizeof *w->observed);
+    w->rejected = pxi_lane_array(lane, job->consumer_count, sizeof *w->rejected);
+    PX_TRY(pxi_reader_new(job->rows, pxi_pass_batch(lane->pass), true, &w->reader, err));
+    return lane->number > 0 && w->states ? open_states(job, w, err) : PX_OK;
 }
 
-static void worker_done(const pxi_block_job *job, worker *w)
+static void lane_close(pxi_lane *lane)
 {
+    const block_run *r = lane->context;
+    const pxi_block_job *job = r->job;
+    block_lane *w = lane->state;
     for (size_t c = 0; w->states && c < job->consumer_count; c++)
         if (w->states[c])
             job->consumers[c].kind->close(job->consumers[c].context, w->states[c]);
-    free(w->states);
-    free(w->seconds);
-    free(w->observed);
-    free(w->rejected);
+    if (job->tally && w->reader) {
+        job->tally->sum.forward_seconds += w->reader->forward_seconds;
+        for (size_t e = 0; e < job->rows->count; e++)
+            job->tally->extract_seconds[e] += w->reader->seconds[e];
+    }
     px_reader_free(w->reader);
-    px_session_free(w->session);
 }
 
-/* --- one block
- * ----------------------------------------------------------------------------------- */
-
-static px_status block_wait(block_runner *r, int64_t block, px_error *err)
-{
-    pthread_mutex_lock(&r->lock);
-    while (r->turn != block && r->broken > block)
-        pthread_cond_wait(&r->moved, &r->lock);
-    const bool go = r->turn == block;
-    pthread_mutex_unlock(&r->lock);
-    return go ? PX_OK : px_fail(err, PX_E_CANCELLED, "an earlier block of inputs failed");
-}
+/* --- one block ----------------------------------------------------------------------------------
+ */
 
 /* Lets all consumers of extractor e look at its rows first..end-1 of the block. */
-static px_status block_observe(block_runner *r, worker *w, size_t e, int64_t first, int64_t end,
-                               int64_t block, bool *has_turn, px_error *err)
+static px_status block_observe(block_run *r, pxi_lane *lane, size_t e, int64_t first, int64_t end,
+                               px_error *err)
 {
+    block_lane *w = lane->state;
     const px_rows rows = pxi_reader_rows(w->reader, e, first, end - first);
     int64_t rejected = 0;
     for (int64_t i = 0; i < rows.count; i++)
@@ -99,10 +81,8 @@ static px_status block_observe(block_runner *r, worker *w, size_t e, int64_t fir
             pxi_consumer *consumer = &r->job->consumers[c];
             if (consumer->extractor != e || consumer->ordered != (pass == 1))
                 continue;
-            if (consumer->ordered && !*has_turn) {
-                PX_TRY(block_wait(r, block, err));
-                *has_turn = true;
-            }
+            if (consumer->ordered)
+                PX_TRY(pxi_pass_turn(lane, err));
             const double start = px_clock_s();
             PX_TRY(consumer->kind->observe(
                 consumer->context, w->states[c] ? w->states[c] : consumer->state, &rows, err));
@@ -113,19 +93,7 @@ static px_status block_observe(block_runner *r, worker *w, size_t e, int64_t fir
     return PX_OK;
 }
 
-static px_status block_fill(const block_runner *r, worker *w, const int64_t *index, int64_t samples,
-                            px_error *err)
-{
-    float *to = px_session_input(w->session, 0);
-    for (int64_t i = 0; i < samples; i++)
-        PX_TRY(
-            px_dataset_input(r->job->set, r->job->pre, index[i], to + (size_t)i * r->floats, err));
-    memset(to + (size_t)samples * r->floats, 0,
-           (size_t)(px_plan_batch(r->plan) - samples) * r->floats * sizeof *to);
-    return PX_OK;
-}
-
-static void block_count(block_runner *r, const px_reader *reader, int64_t count)
+static void block_count(block_run *r, const px_reader *reader, int64_t count)
 {
     pxi_tally *tally = r->job->tally;
     const int classes = r->job->rows->has_scores ? r->job->rows->scores.classes : 0;
@@ -144,10 +112,10 @@ static void block_count(block_runner *r, const px_reader *reader, int64_t count)
     pthread_mutex_unlock(&r->lock);
 }
 
-static px_status block_rows(block_runner *r, worker *w, int64_t block, bool *has_turn,
-                            px_error *err)
+static px_status block_rows(block_run *r, pxi_lane *lane, int64_t block, px_error *err)
 {
     const pxi_block_job *job = r->job;
+    block_lane *w = lane->state;
     const int64_t first = job->first + block * PX_COVER_BLOCK;
     const int64_t end = PX_MIN(first + PX_COVER_BLOCK, job->end);
     int64_t index[PX_COVER_BLOCK], count = 0, least = PX_COVER_BLOCK;
@@ -160,15 +128,16 @@ static px_status block_rows(block_runner *r, worker *w, int64_t block, bool *has
         w->reader->facts[i] = (px_input_facts){
             .index = index[i], .label = px_dataset_label(job->set, index[i]), .predicted = -1};
     for (int64_t at = 0, next; at < count; at = next) {
-        next = PX_MIN(at + px_plan_batch(r->plan), at - at % least + least); /* within a piece */
+        next = PX_MIN(at + pxi_pass_batch(r->pass), at - at % least + least); /* within a piece */
         next = PX_MIN(next, count);
-        PX_TRY(block_fill(r, w, index + at, next - at, err));
-        PX_TRY(pxi_reader_read(w->reader, w->session, at, next - at, err));
+        for (int64_t i = at; i < next; i++)
+            PX_TRY(pxi_lane_read(lane, index[i], pxi_lane_input(lane, i - at), err));
+        pxi_lane_pad(lane, next - at);
+        PX_TRY(pxi_reader_read(w->reader, lane->session, at, next - at, err));
         for (size_t e = 0; e < job->rows->count; e++) {
             const int64_t piece = w->reader->capacity[e];
             if (next % piece == 0 || next == count)
-                PX_TRY(
-                    block_observe(r, w, e, (next - 1) / piece * piece, next, block, has_turn, err));
+                PX_TRY(block_observe(r, lane, e, (next - 1) / piece * piece, next, err));
         }
     }
     if (job->tally)
@@ -176,37 +145,26 @@ static px_status block_rows(block_runner *r, worker *w, int64_t block, bool *has
     return PX_OK;
 }
 
-static px_status runner_block(void *context, int number, int64_t index, px_error *err)
+static px_status block_work(pxi_lane *lane, int64_t index, px_error *err)
 {
-    block_runner *r = context;
-    const int64_t block = r->offset + index;
-    bool has_turn = false, ordered = false;
-    for (size_t c = 0; c < r->job->consumer_count; c++)
-        ordered |= r->job->consumers[c].ordered;
-    px_status status = block_rows(r, &r->workers[number], block, &has_turn, err);
-    if (ordered && status == PX_OK && !has_turn) /* a block without rows has its turn too */
-        status = block_wait(r, block, err);
+    block_run *r = lane->context;
+    const px_status status = block_rows(r, lane, r->offset + index, err);
     pthread_mutex_lock(&r->lock);
-    if (status == PX_OK) {
-        r->turn = block + 1; /* looked at by ordered consumers only, and then this is its turn */
-        r->finished++;
-    } else {
-        r->broken = PX_MIN(r->broken, block);
-    }
-    pthread_cond_broadcast(&r->moved);
+    r->finished += status == PX_OK;
+    r->torn |= status != PX_OK;
     pthread_mutex_unlock(&r->lock);
     return status;
 }
 
-/* --- the whole
- * ----------------------------------------------------------------------------------- */
+/* --- the whole ----------------------------------------------------------------------------------
+ */
 
-/* Joins what the workers have into the consumers; with `again` they start empty for more. */
-static px_status runner_merge(block_runner *r, bool again, px_error *err)
+/* Joins what the lanes have into the consumers; with `again` they start empty for more. */
+static px_status run_merge(const block_run *r, bool again, px_error *err)
 {
     const pxi_block_job *job = r->job;
-    for (int i = 0; i < r->worker_count; i++) {
-        worker *w = &r->workers[i];
+    for (int i = 0; i < pxi_pass_lanes(r->pass); i++) {
+        block_lane *w = pxi_pass_lane(r->pass, i)->state;
         for (size_t c = 0; c < job->consumer_count; c++) {
             pxi_consumer *consumer = &job->consumers[c];
             consumer->observed += w->observed[c];
@@ -221,45 +179,28 @@ static px_status runner_merge(block_runner *r, bool again, px_error *err)
             w->states[c] = NULL;
         }
         if (again && i > 0)
-            PX_TRY(runner_open_states(job, w, err));
+            PX_TRY(open_states(job, w, err));
     }
     return PX_OK;
 }
 
-typedef struct runner_ticker {
-    const block_runner *runner;
-    int64_t total;
-} runner_ticker;
-
-static bool runner_tick(void *context, int64_t done, int64_t total)
-{
-    const runner_ticker *t = context;
-    const pxi_block_job *job = t->runner->job;
-    (void)total;
-    const int64_t inputs = (t->runner->offset + done) * PX_COVER_BLOCK;
-    return !job->progress ||
-           job->progress(job->progress_context, PX_MIN(inputs, t->total), t->total);
-}
-
-static px_status runner_rounds(block_runner *r, px_pool *pool, int64_t *done, px_error *err)
+static px_status run_rounds(block_run *r, px_error *err)
 {
     const pxi_block_job *job = r->job;
     const int64_t inputs = job->end - job->first;
     const int64_t blocks = (inputs + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
-    runner_ticker ticker = {.runner = r, .total = inputs};
     px_status status = PX_OK;
     for (size_t s = 0; r->offset < blocks && status == PX_OK; s++) {
         const int64_t until = s < job->stop_count ? job->stops[s] : blocks;
+        const pxi_share share = {
+            .before = r->offset * PX_COVER_BLOCK, .each = PX_COVER_BLOCK, .total = inputs};
         r->finished = 0;
-        status = pxi_pool_run(pool, until - r->offset, runner_block, r, runner_tick, &ticker, err);
-        if (status == PX_E_CANCELLED && r->broken < INT64_MAX) /* in the middle of a block */
-            return px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs",
-                           PX_MIN((r->offset + r->finished) * PX_COVER_BLOCK, inputs), inputs);
-        if (status != PX_OK && status != PX_E_CANCELLED)
+        status = pxi_pass_each(r->pass, until - r->offset, &share, block_work, err);
+        if (status != PX_OK && (status != PX_E_CANCELLED || r->torn))
             return status;
         r->offset += r->finished; /* of a cancelled round, the first ones */
         px_error merging = {0};
-        const px_status merged = runner_merge(r, r->offset < blocks, &merging);
+        const px_status merged = run_merge(r, r->offset < blocks, &merging);
         if (merged != PX_OK) {
             if (err)
                 *err = merging;
@@ -268,31 +209,7 @@ static px_status runner_rounds(block_runner *r, px_pool *pool, int64_t *done, px
         if (status == PX_OK && s < job->stop_count)
             status = job->stop(job->stop_context, s, err);
     }
-    *done = r->offset;
-    if (status == PX_E_CANCELLED)
-        px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs",
-                PX_MIN(r->offset * PX_COVER_BLOCK, inputs), inputs);
     return status;
-}
-
-static px_status runner_plan(block_runner *r, px_error *err)
-{
-    const pxi_block_job *job = r->job;
-    const px_shape sample = px_dataset_shape(job->set);
-    px_plan_options options = px_plan_options_default();
-    px_feed feed = {0};
-    r->floats = (size_t)px_shape_count(&sample);
-    PX_TRY(pxi_sample_feed(job->rows->model, &sample, job->pre->channels_last, &feed, err));
-    options.batch = job->batch;
-    options.observe = job->rows->observe;
-    options.observe_count = job->rows->observe_count;
-    options.keep = job->rows->keep;
-    options.keep_count = job->rows->keep_count;
-    options.no_outputs = options.keep_count + options.observe_count > 0;
-    int64_t most = PX_COVER_BLOCK; /* a batch larger than the smallest piece would run in vain */
-    for (size_t e = 0; e < job->rows->count; e++)
-        most = PX_MIN(most, pxi_row_piece(job->rows->extractors[e]->width));
-    return pxi_sample_plan(job->rows->model, &feed, options, most, &r->plan, err);
 }
 
 px_status pxi_block_shard(int64_t count, int64_t shard, int64_t shards, pxi_block_job *job,
@@ -309,41 +226,37 @@ px_status pxi_block_shard(int64_t count, int64_t shard, int64_t shards, pxi_bloc
 
 px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err)
 {
-    block_runner r = {.job = job, .broken = INT64_MAX};
-    px_pool *pool = NULL;
-    int64_t finished = 0;
-    pthread_mutex_init(&r.lock, NULL);
-    pthread_cond_init(&r.moved, NULL);
-    px_status status = runner_plan(&r, err);
-    const int64_t blocks = (job->end - job->first + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
-    int threads = job->threads > 0 ? job->threads : px_cpu_count();
-    threads = (int)PX_MIN((int64_t)threads, PX_MAX(blocks, 1)); /* more would be idle */
+    block_run r = {.job = job, .lock = PTHREAD_MUTEX_INITIALIZER};
+    pxi_task task = {.model = job->rows->model,
+                     .set = job->set,
+                     .pre = job->pre,
+                     .count = job->end - job->first,
+                     .threads = job->threads > 0 ? job->threads : px_cpu_count(),
+                     .batch = job->batch,
+                     .max_batch = PX_COVER_BLOCK,
+                     .progress = job->progress,
+                     .progress_context = job->progress_context};
+    pxi_visitor visitor = {
+        .context = &r, .state_size = sizeof(block_lane), .open = lane_open, .close = lane_close};
+    px_plan_options wants = px_plan_options_default();
+    wants.observe = job->rows->observe;
+    wants.observe_count = job->rows->observe_count;
+    wants.keep = job->rows->keep;
+    wants.keep_count = job->rows->keep_count;
+    wants.no_outputs = wants.keep_count + wants.observe_count > 0;
+    for (size_t c = 0; c < job->consumer_count; c++)
+        visitor.ordered |= job->consumers[c].ordered;
+    /* A batch larger than the smallest piece would run in vain; more workers than blocks, too. */
+    for (size_t e = 0; e < job->rows->count; e++)
+        task.max_batch = PX_MIN(task.max_batch, pxi_row_piece(job->rows->extractors[e]->width));
+    const int64_t blocks = (task.count + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
+    task.threads = (int)PX_MIN((int64_t)task.threads, PX_MAX(blocks, 1));
+    px_status status = pxi_pass_open(&task, &wants, &visitor, &r.pass, err);
     if (status == PX_OK)
-        status = pxi_pool_new(threads, &pool, err);
-    if (status == PX_OK) {
-        r.worker_count = pxi_pool_threads(pool);
-        r.workers = pxi_calloc((size_t)r.worker_count, sizeof *r.workers);
-        if (!r.workers)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    for (int i = 0; i < r.worker_count && status == PX_OK; i++)
-        status = worker_init(&r, i, err);
-    if (status == PX_OK)
-        status = runner_rounds(&r, pool, &finished, err);
-    for (int i = 0; r.workers && i < r.worker_count; i++) {
-        if (job->tally && r.workers[i].reader) {
-            job->tally->sum.forward_seconds += r.workers[i].reader->forward_seconds;
-            for (size_t e = 0; e < job->rows->count; e++)
-                job->tally->extract_seconds[e] += r.workers[i].reader->seconds[e];
-        }
-        worker_done(job, &r.workers[i]);
-    }
-    free(r.workers);
-    pxi_pool_free(pool);
-    px_plan_free(r.plan);
-    pthread_cond_destroy(&r.moved);
+        status = run_rounds(&r, err);
+    pxi_pass_close(r.pass);
     pthread_mutex_destroy(&r.lock);
     if (done)
-        *done = finished;
+        *done = r.offset;
     return status;
 }

@@ -88,8 +88,8 @@ static px_status lane_open(pxi_pass *pass, int number, px_error *err)
 static px_status pass_lanes(pxi_pass *pass, px_error *err)
 {
     const int threads = pass->task.threads > 0 ? pass->task.threads : px_cpu_count();
-    PX_TRY(pxi_pool_new((int)PX_MIN((int64_t)threads, PX_MAX(pass->task.count, 1)), &pass->pool,
-                        err));
+    PX_TRY(
+        pxi_pool_new((int)PX_MIN((int64_t)threads, PX_MAX(pass->task.count, 1)), &pass->pool, err));
     const int count = pxi_pool_threads(pass->pool);
     pass->lanes = pxi_calloc((size_t)count, sizeof *pass->lanes);
     pass->memory = pxi_calloc((size_t)count, sizeof *pass->memory);
@@ -243,11 +243,17 @@ px_status pxi_lane_read(const pxi_lane *lane, int64_t item, float *input, px_err
                             err);
 }
 
-px_status pxi_lane_forward(pxi_lane *lane, int64_t rows, px_error *err)
+void pxi_lane_pad(const pxi_lane *lane, int64_t rows)
 {
     const pxi_pass *pass = lane->pass;
     memset(pxi_lane_input(lane, rows), 0,
            (size_t)(pass->batch - rows) * pass->floats * sizeof(float));
+}
+
+px_status pxi_lane_forward(pxi_lane *lane, int64_t rows, px_error *err)
+{
+    const pxi_pass *pass = lane->pass;
+    pxi_lane_pad(lane, rows);
     if (!pass->visitor.observe)
         return px_session_forward(lane->session, err);
     px_session_observe(lane->session, pass->visitor.observe, lane);
@@ -256,8 +262,8 @@ px_status pxi_lane_forward(pxi_lane *lane, int64_t rows, px_error *err)
     return status;
 }
 
-px_status pxi_scores_row(const px_session *session, const px_scores *scores, int64_t row, float *out,
-                         px_error *err)
+px_status pxi_scores_row(const px_session *session, const px_scores *scores, int64_t row,
+                         float *out, px_error *err)
 {
     const px_view view = px_session_view(session, scores->value);
     if (!view.data || view.shape.rank < 2 || view.shape.dim[1] != scores->classes)
@@ -331,6 +337,12 @@ px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, p
     return status;
 }
 
+void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context)
+{
+    pass->task.progress = progress;
+    pass->task.progress_context = context;
+}
+
 /* --- all items ----------------------------------------------------------------------------------
  */
 
@@ -347,9 +359,8 @@ static px_status run_piece(pxi_lane *lane, int64_t job, px_error *err)
         for (int64_t r = 0; r < batch.count; r++) {
             const int64_t item = first + (row + r) / views;
             float *input = pxi_lane_input(lane, r);
-            PX_TRY(visitor->fill
-                       ? visitor->fill(lane, item, (int)((row + r) % views), input, err)
-                       : pxi_lane_read(lane, item, input, err));
+            PX_TRY(visitor->fill ? visitor->fill(lane, item, (int)((row + r) % views), input, err)
+                                 : pxi_lane_read(lane, item, input, err));
         }
         if (visitor->begin)
             PX_TRY(visitor->begin(lane, &batch, err));

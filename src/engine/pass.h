@@ -3,7 +3,8 @@
  *     pxi_task task = {.model = model, .set = set, .pre = pre, .count = count, .threads = threads};
  *     px_plan_options wants = px_plan_options_default();      // what is kept, observed, seeded
  *     pxi_visitor visitor = {.context = &sums, .visit = look};
- *     PX_TRY(pxi_pass_once(&task, &wants, &visitor, err));        // fill, forward, visit, all inputs
+ *     PX_TRY(pxi_pass_once(&task, &wants, &visitor, err));        // fill, forward, visit, all
+ * inputs
  *
  * A *task* says what goes through which network. A *pass* is a task made ready: the plan, and for
  * every worker a *lane* with a session and the visitor's own state. Only this file makes plans'
@@ -106,11 +107,16 @@ void *pxi_lane_array(pxi_lane *lane, size_t count, size_t size);
 float *pxi_lane_input(const pxi_lane *lane, int64_t row);
 /* The set's input `item` of the task, preprocessed. */
 px_status pxi_lane_read(const pxi_lane *lane, int64_t item, float *input, px_error *err);
+/* Zeros behind the first `rows` network inputs. */
+void pxi_lane_pad(const pxi_lane *lane, int64_t rows);
 /* Runs `rows` network inputs that were written; those behind them are zeros. */
 px_status pxi_lane_forward(pxi_lane *lane, int64_t rows, px_error *err);
 /* After forward: class scores of one row, in order. */
-px_status pxi_scores_row(const px_session *session, const px_scores *scores, int64_t row, float *out,
-                         px_error *err);
+px_status pxi_scores_row(const px_session *session, const px_scores *scores, int64_t row,
+                         float *out, px_error *err);
+
+/* Who is told of progress from now on. */
+void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context);
 
 /* All items of the task: fills, runs and visits. */
 px_status pxi_pass_run(pxi_pass *pass, px_error *err);

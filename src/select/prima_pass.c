@@ -16,13 +16,14 @@
 
 enum { BATCH_MOST = 64, BLOCK_MOST = 4096, BLOCK_BYTES = 64 << 20 };
 
-typedef struct prima_lane { /* its first session runs the network as it is, its second a changed one */
-    float *scores;   /* [batch][classes] */
-    double *q;       /* [classes] */
-    float *variants; /* [PXI_PRIMA_INPUT_RULES][floats] */
-    float *pixels;   /* [floats] */
-    int32_t *wrong;  /* [PXI_PRIMA_INPUT_RULES][classes] */
-    int64_t *mutant; /* [batch], which are in the batch */
+typedef struct prima_lane { /* its first session runs the network as it is, its second a changed one
+                             */
+    float *scores;          /* [batch][classes] */
+    double *q;              /* [classes] */
+    float *variants;        /* [PXI_PRIMA_INPUT_RULES][floats] */
+    float *pixels;          /* [floats] */
+    int32_t *wrong;         /* [PXI_PRIMA_INPUT_RULES][classes] */
+    int64_t *mutant;        /* [batch], which are in the batch */
 } prima_lane;
 
 typedef struct prima_run {
@@ -94,8 +95,7 @@ static px_status run_open(prima_run *r, px_error *err)
                            .max_batch = BATCH_MOST,
                            .progress = pass->progress,
                            .progress_context = pass->progress_context};
-    const pxi_visitor visitor = {
-        .context = r, .state_size = sizeof(prima_lane), .open = lane_open};
+    const pxi_visitor visitor = {.context = r, .state_size = sizeof(prima_lane), .open = lane_open};
     px_plan_options wants = pxi_wants_scores(&pass->scores);
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &r->lanes, err));
     r->batch = pxi_pass_batch(r->lanes);
@@ -192,7 +192,8 @@ static px_status job_network(pxi_lane *lane, int64_t number, px_error *err)
 }
 
 /* What the rules make of the whole picture, as network inputs. */
-static px_status make_variants(const prima_run *r, const prima_lane *w, int64_t index, px_error *err)
+static px_status make_variants(const prima_run *r, const prima_lane *w, int64_t index,
+                               px_error *err)
 {
     const pxi_prima_pass *pass = r->pass;
     const pxi_prima_settings *s = pass->settings;
@@ -324,8 +325,8 @@ static px_status run_block(prima_run *r, px_error *err)
         r->rule = (pxi_prima_rule)rule;
         PX_TRY(run_networks(r, err));
     }
-    PX_TRY(run_step(r, job_input, r->count, PXI_PRIMA_INPUT_RULES * r->patch_count * r->count,
-                    err));
+    PX_TRY(
+        run_step(r, job_input, r->count, PXI_PRIMA_INPUT_RULES * r->patch_count * r->count, err));
     for (int64_t i = 0; i < r->count; i++) {
         const int c = r->predicted[i];
         const pxi_prima_row row = {
