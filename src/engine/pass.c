@@ -337,6 +337,12 @@ px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, p
     return status;
 }
 
+void pxi_pass_over(pxi_pass *pass, const int64_t *indices, int64_t count)
+{
+    pass->task.indices = indices;
+    pass->task.count = count;
+}
+
 void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context)
 {
     pass->task.progress = progress;
@@ -365,7 +371,8 @@ static px_status run_piece(pxi_lane *lane, int64_t job, px_error *err)
         if (visitor->begin)
             PX_TRY(visitor->begin(lane, &batch, err));
         PX_TRY(pxi_lane_forward(lane, batch.count, err));
-        PX_TRY(visitor->visit(lane, &batch, err));
+        if (visitor->visit)
+            PX_TRY(visitor->visit(lane, &batch, err));
     }
     return PX_OK;
 }

@@ -67,6 +67,7 @@ typedef struct pxi_visitor {
     px_observer observe; /* its context is the lane; NULL: nobody observes */
     /* Before forward, after the inputs were written; NULL: nothing. */
     px_status (*begin)(pxi_lane *lane, const pxi_batch *batch, px_error *err);
+    /* After forward; NULL: nothing, as for who observes. */
     px_status (*visit)(pxi_lane *lane, const pxi_batch *batch, px_error *err);
     void (*close)(pxi_lane *lane); /* also where open() failed; NULL: nothing to do */
 } pxi_visitor;
@@ -115,6 +116,8 @@ px_status pxi_lane_forward(pxi_lane *lane, int64_t rows, px_error *err);
 px_status pxi_scores_row(const px_session *session, const px_scores *scores, int64_t row,
                          float *out, px_error *err);
 
+/* Other items from now on. */
+void pxi_pass_over(pxi_pass *pass, const int64_t *indices, int64_t count);
 /* Who is told of progress from now on. */
 void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context);
 

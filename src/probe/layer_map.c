@@ -2,6 +2,7 @@
 #include "probe/layer_map.h"
 
 #include "base/memory.h"
+#include "engine/pass.h"
 #include "engine/sample_plan.h"
 
 #include <inttypes.h>
@@ -69,34 +70,37 @@ typedef struct map_run { /* one data set on its way through the network */
     px_map *map;
     const px_dataset *set;
     const px_preprocess *pre;
-    px_plan *plan;
-    size_t floats;
     float *rows; /* [count][width] */
     int64_t *predictions;
     bool *rejected;
 } map_run;
 
-static px_status map_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                           px_error *err)
+static px_status map_begin(pxi_lane *lane, const pxi_batch *batch, px_error *err)
 {
-    const map_run *run = context;
-    px_map *map = run->map;
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++)
-        PX_TRY(px_dataset_input(run->set, run->pre, first + i, to + (size_t)i * run->floats, err));
-    memset(to + (size_t)samples * run->floats, 0,
-           (size_t)(px_plan_batch(run->plan) - samples) * run->floats * sizeof *to);
-    px_probe_watch watch = {
-        .probe = map->probe, .samples = samples, .trace = run->rows + (size_t)first * map->width};
-    px_session_observe(session, px_probe_observer, &watch);
-    const px_status status = px_session_forward(session, err);
-    px_session_observe(session, NULL, NULL);
-    PX_TRY(status);
-    px_probe_reject(map->probe, watch.trace, samples, run->rejected + first);
-    if (!map->has_scores)
+    const map_run *run = lane->context;
+    (void)err;
+    *(px_probe_watch *)lane->state =
+        (px_probe_watch){.probe = run->map->probe,
+                         .samples = batch->count,
+                         .trace = run->rows + (size_t)batch->first * run->map->width};
+    return PX_OK;
+}
+
+static px_status map_observe(void *context, int value, const px_view *view, px_error *err)
+{
+    const pxi_lane *lane = context;
+    return px_probe_observer(lane->state, value, view, err);
+}
+
+static px_status map_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
+{
+    const map_run *run = lane->context;
+    const px_probe_watch *watch = lane->state;
+    px_probe_reject(run->map->probe, watch->trace, batch->count, run->rejected + batch->first);
+    if (!run->map->has_scores)
         return PX_OK;
-    return px_session_judge(session, &map->scores, NULL, samples, run->predictions + first, NULL,
-                            err);
+    return px_session_judge(lane->session, &run->map->scores, NULL, batch->count,
+                            run->predictions + batch->first, NULL, err);
 }
 
 /* The neurons, which the first data set's shape completes. */
@@ -115,7 +119,7 @@ static px_status map_probe(px_map *map, const px_shape *sample, const px_feed *f
     return PX_OK;
 }
 
-static px_status map_open(px_map *map, map_run *run, int64_t count, px_error *err)
+static px_status map_run_all(px_map *map, map_run *run, int64_t count, px_error *err)
 {
     const px_shape sample = px_dataset_shape(run->set);
     px_feed feed;
@@ -128,14 +132,24 @@ static px_status map_open(px_map *map, map_run *run, int64_t count, px_error *er
         return px_fail(err, PX_E_MISMATCH, "inputs of %s do not go on one map with those of %s",
                        px_shape_text(&sample, here), px_shape_text(&map->sample, before));
     }
-    px_plan_options options = px_plan_options_default();
-    options.observe = px_probe_values(map->probe, &options.observe_count);
-    options.keep = &map->scores.value;
-    options.keep_count = map->has_scores ? 1 : 0;
-    options.no_outputs = true;
-    options.batch = map->options.batch;
-    run->floats = (size_t)px_shape_count(&sample);
-    PX_TRY(pxi_sample_plan(map->model, &feed, options, count, &run->plan, err));
+    const pxi_task task = {.model = map->model,
+                           .set = run->set,
+                           .pre = run->pre,
+                           .count = count,
+                           .threads = map->options.threads,
+                           .batch = map->options.batch,
+                           .progress = map->options.progress,
+                           .progress_context = map->options.progress_context};
+    const pxi_visitor visitor = {.context = run,
+                                 .state_size = sizeof(px_probe_watch),
+                                 .begin = map_begin,
+                                 .observe = map_observe,
+                                 .visit = map_visit};
+    px_plan_options wants = px_plan_options_default();
+    wants.observe = px_probe_values(map->probe, &wants.observe_count);
+    wants.keep = &map->scores.value;
+    wants.keep_count = map->has_scores ? 1 : 0;
+    wants.no_outputs = true;
     run->rows = pxi_calloc((size_t)count, map->width * sizeof *run->rows);
     run->predictions = pxi_calloc((size_t)count, sizeof *run->predictions);
     run->rejected = pxi_calloc((size_t)count, sizeof *run->rejected);
@@ -143,7 +157,7 @@ static px_status map_open(px_map *map, map_run *run, int64_t count, px_error *er
         return px_fail(err, PX_E_NOMEM,
                        "out of memory for %zu neurons on %" PRId64 " inputs; see --limit",
                        map->width, count);
-    return PX_OK;
+    return pxi_pass_once(&task, &wants, &visitor, err);
 }
 
 /* Takes over what was observed. */
@@ -197,13 +211,9 @@ px_status px_map_add(px_map *map, const px_dataset *set, const px_preprocess *pr
     if ((uint64_t)count > PX_TSNE_POINTS_MOST - map->count)
         return px_fail(err, PX_E_USAGE, "a map shows at most %zu inputs; see --limit",
                        PX_TSNE_POINTS_MOST);
-    px_status status = map_open(map, &run, count, err);
-    if (status == PX_OK)
-        status = px_plan_run(run.plan, map->options.threads, count, map_batch, &run,
-                             map->options.progress, map->options.progress_context, err);
+    px_status status = map_run_all(map, &run, count, err);
     if (status == PX_OK)
         status = map_take(map, &run, count, origin, err);
-    px_plan_free(run.plan);
     free(run.rows);
     free(run.predictions);
     free(run.rejected);

@@ -2,19 +2,15 @@
 #include "repair/outcome.h"
 
 #include "base/memory.h"
-#include "engine/sample_plan.h"
+#include "engine/pass.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct outcome_work {
-    px_plan *plan;
     px_scores scores;
-    const px_judge_set *data;
-    const int64_t *items, *labels;
-    size_t floats;
+    const int64_t *labels;
     pxi_outcome out;
 } outcome_work;
 
@@ -31,25 +27,22 @@ static double outcome_confidence(const px_scores *scores, const float *row, int 
     return 1.0 / sum;
 }
 
-static px_status outcome_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                               px_error *err)
+static px_status outcome_open(pxi_lane *lane, px_error *err)
 {
-    outcome_work *w = context;
-    const size_t classes = (size_t)w->scores.classes;
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++)
-        PX_TRY(px_dataset_input(w->data->set, w->data->pre, w->items[first + i],
-                                to + (size_t)i * w->floats, err));
-    memset(to + (size_t)samples * w->floats, 0,
-           (size_t)(px_plan_batch(w->plan) - samples) * w->floats * sizeof *to);
-    PX_TRY(px_session_forward(session, err));
-    float *rows = pxi_calloc((size_t)px_plan_batch(w->plan) * classes, sizeof *rows);
-    if (!rows)
-        return px_fail(err, PX_E_NOMEM, "out of memory for scores");
-    const px_status status = px_session_read(session, w->scores.value, samples, rows, err);
-    for (int64_t i = 0; i < samples && status == PX_OK; i++) {
-        const float *row = rows + (size_t)i * classes;
-        const int64_t at = first + i, label = w->labels[at];
+    const outcome_work *w = lane->context;
+    float **row = lane->state;
+    (void)err;
+    *row = pxi_lane_array(lane, (size_t)w->scores.classes, sizeof **row);
+    return PX_OK;
+}
+
+static px_status outcome_batch(pxi_lane *lane, const pxi_batch *batch, px_error *err)
+{
+    const outcome_work *w = lane->context;
+    float *row = *(float **)lane->state;
+    for (int64_t i = 0; i < batch->count; i++) {
+        const int64_t at = batch->first + i, label = w->labels[at];
+        PX_TRY(pxi_scores_row(lane->session, &w->scores, i, row, err));
         const int best = px_argmax(row, w->scores.classes);
         w->out.predictions[at] = best;
         w->out.confidences[at] = (float)outcome_confidence(&w->scores, row, best);
@@ -57,25 +50,26 @@ static px_status outcome_batch(void *context, px_session *session, int64_t first
                                 ? px_probability_loss(row, w->scores.classes, label, NULL)
                                 : px_softmax_loss(row, w->scores.classes, label, NULL);
     }
-    free(rows);
-    return status;
+    return PX_OK;
 }
 
 px_status pxi_outcome_make(const px_model *model, const px_judge_set *data, const int64_t *items,
                            const int64_t *labels, int64_t count, int threads,
                            px_progress_fn progress, void *context, pxi_outcome *out, px_error *err)
 {
-    const px_shape sample = px_dataset_shape(data->set);
-    outcome_work w = {
-        .data = data, .items = items, .labels = labels, .floats = (size_t)px_shape_count(&sample)};
-    px_plan_options options = px_plan_options_default();
-    px_feed feed;
+    outcome_work w = {.labels = labels};
+    const pxi_task task = {.model = model,
+                           .set = data->set,
+                           .pre = data->pre,
+                           .indices = items,
+                           .count = count,
+                           .threads = threads,
+                           .progress = progress,
+                           .progress_context = context};
+    const pxi_visitor visitor = {
+        .context = &w, .state_size = sizeof(float *), .open = outcome_open, .visit = outcome_batch};
     PX_TRY(px_model_scores(model, &w.scores, err));
-    PX_TRY(pxi_sample_feed(model, &sample, data->pre->channels_last, &feed, err));
-    options.keep = &w.scores.value;
-    options.keep_count = 1;
-    options.no_outputs = true;
-    PX_TRY(pxi_sample_plan(model, &feed, options, count, &w.plan, err));
+    const px_plan_options wants = pxi_wants_scores(&w.scores);
     w.out.predictions = pxi_calloc((size_t)count, sizeof *w.out.predictions);
     w.out.confidences = pxi_calloc((size_t)count, sizeof *w.out.confidences);
     w.out.losses = pxi_calloc((size_t)count, sizeof *w.out.losses);
@@ -83,8 +77,7 @@ px_status pxi_outcome_make(const px_model *model, const px_judge_set *data, cons
     if (!w.out.predictions || !w.out.confidences || !w.out.losses)
         status = px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " predictions", count);
     else
-        status = px_plan_run(w.plan, threads, count, outcome_batch, &w, progress, context, err);
-    px_plan_free(w.plan);
+        status = pxi_pass_once(&task, &wants, &visitor, err);
     if (status == PX_OK)
         *out = w.out;
     else
