@@ -8,11 +8,10 @@
 #define PXI_ATTACK_ATTACK_INSIDE_H
 
 #include "data/pixel_rule.h"
+#include "engine/pass.h"
 
 #include <plexor/attack.h>
 #include <plexor/rng.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
 enum { PXI_ATTACK_SETTINGS_MOST = 8 };
 
@@ -62,7 +61,7 @@ struct pxi_attack_run {
     int64_t limit;    /* steps */
     int passes;
     size_t state_bytes;
-    px_plan *plan;
+    pxi_pass *pass;
     px_scores scores;
     int input;   /* value */
     bool early;  /* a slot that reached its goal is done */
@@ -72,12 +71,6 @@ struct pxi_attack_run {
     int64_t first, room, samples;
     float *original, *exact;
     uint8_t *bytes; /* NULL: nothing is rounded */
-    atomic_int_fast64_t next, done;
-    atomic_bool stop;
-    pthread_mutex_t lock; /* of the two below */
-    int64_t failed;       /* the first input, by place, that could not be taken in; -1: none */
-    px_error failure;
-    px_session **sessions; /* one per worker */
 };
 
 struct px_attack {
@@ -93,8 +86,10 @@ const pxi_attack_method *pxi_attack_find(const char *id, px_error *err);
 px_status pxi_attack_settings(const pxi_attack_method *method, const px_attack_options *options,
                               double *values, px_error *err);
 
-/* One worker's part: a pxi_pool_fn (attack_worker.c). */
-px_status pxi_attack_work(void *run, int worker, int64_t index, px_error *err);
+/* Plan, lanes and their seats (attack_worker.c). */
+px_status pxi_attack_open(pxi_attack_run *run, px_error *err);
+/* Takes `samples` inputs from `first` on to their ends. */
+px_status pxi_attack_work(pxi_attack_run *run, px_error *err);
 
 /* Where restart number `restart` begins: a draw from the ball around the original, in the range
  * (attack_start.c). The address is (seed, PX_RNG_ATTACK, index in the source, restart). */

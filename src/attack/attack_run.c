@@ -2,8 +2,6 @@
 #include "attack/attack_inside.h"
 
 #include "base/memory.h"
-#include "base/worker_pool.h"
-#include "engine/sample_plan.h"
 
 #include <inttypes.h>
 #include <plexor/system.h>
@@ -65,19 +63,6 @@ static px_status run_check(const pxi_attack_run *run, px_error *err)
     return PX_OK;
 }
 
-static px_status run_plan(pxi_attack_run *run, px_error *err)
-{
-    const px_attack_job *job = run->job;
-    const pxi_gradient_wish wish = {.model = job->model,
-                                    .sample = px_dataset_shape(job->set),
-                                    .channels_last = job->pre->channels_last,
-                                    .scores = run->scores.value,
-                                    .batch = run->options.batch,
-                                    .most = PX_MAX(run->out->count, 1),
-                                    .repeat = run->passes > 1};
-    return pxi_sample_gradients(&wish, &run->input, &run->plan, err);
-}
-
 static px_status run_settings(pxi_attack_run *run, px_error *err)
 {
     const px_attack_options *o = &run->options;
@@ -104,7 +89,7 @@ static px_status run_room(pxi_attack_run *run, px_error *err)
 {
     const size_t count = run->rule.count;
     const size_t each = count * (2 * sizeof *run->original + sizeof *run->bytes);
-    const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1)), batch = px_plan_batch(run->plan);
+    const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1)), batch = pxi_pass_batch(run->pass);
     const int workers = run->options.threads > 0 ? run->options.threads : px_cpu_count();
     const int64_t chunk = PX_MAX(CHUNK_FILLS * batch * workers, CHUNK_LEAST);
     run->room = PX_MAX(PX_MIN(PX_MIN(fit, chunk), run->out->count), 2 * batch);
@@ -120,19 +105,6 @@ static px_status run_room(pxi_attack_run *run, px_error *err)
 
 /* --- the run ------------------------------------------------------------------------------------
  */
-
-static bool run_tick(void *context, int64_t done, int64_t total)
-{
-    pxi_attack_run *run = context;
-    const px_attack_options *o = &run->options;
-    const int64_t inputs = run->first + (int64_t)atomic_load(&run->done);
-    (void)done;
-    (void)total;
-    const bool go_on = !o->progress || o->progress(o->progress_context, inputs, run->out->count);
-    if (!go_on)
-        atomic_store(&run->stop, true);
-    return go_on;
-}
 
 static px_status run_emit(const pxi_attack_run *run, px_error *err)
 {
@@ -151,20 +123,12 @@ static px_status run_emit(const pxi_attack_run *run, px_error *err)
     return PX_OK;
 }
 
-static px_status run_chunks(pxi_attack_run *run, px_pool *pool, px_error *err)
+static px_status run_chunks(pxi_attack_run *run, px_error *err)
 {
     px_attack *a = run->out;
     for (run->first = run->job->known_count; run->first < a->count; run->first += run->room) {
         run->samples = PX_MIN(run->room, a->count - run->first);
-        atomic_store(&run->next, 0);
-        atomic_store(&run->done, 0);
-        const px_status status =
-            pxi_pool_run(pool, pxi_pool_threads(pool), pxi_attack_work, run, run_tick, run, err);
-        if (run->failed >= 0) { /* whichever worker met it */
-            if (err)
-                *err = run->failure;
-            return run->failure.status;
-        }
+        const px_status status = pxi_attack_work(run, err);
         if (status == PX_E_CANCELLED)
             return px_fail(err, status, "interrupted after %" PRId64 " of %" PRId64 " inputs",
                            run->first, a->count);
@@ -174,26 +138,6 @@ static px_status run_chunks(pxi_attack_run *run, px_pool *pool, px_error *err)
         a->emit_seconds += px_clock_s() - start;
     }
     return PX_OK;
-}
-
-static px_status run_workers(pxi_attack_run *run, px_error *err)
-{
-    px_pool *pool = NULL;
-    PX_TRY(pxi_pool_new(run->options.threads, &pool, err));
-    const int workers = pxi_pool_threads(pool);
-    px_status status = PX_OK;
-    run->sessions = pxi_calloc((size_t)workers, sizeof *run->sessions);
-    if (!run->sessions)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int i = 0; i < workers && status == PX_OK; i++)
-        status = px_session_new(run->plan, &run->sessions[i], err);
-    if (status == PX_OK)
-        status = run_chunks(run, pool, err);
-    for (int i = 0; run->sessions && i < workers; i++)
-        px_session_free(run->sessions[i]);
-    free(run->sessions);
-    pxi_pool_free(pool);
-    return status;
 }
 
 /* Targets that are all the true class: nothing was attacked. */
@@ -223,9 +167,9 @@ static px_status run_all(pxi_attack_run *run, const px_attack_options *options, 
     PX_TRY(run_rows(a, job, err));
     if (a->count == job->known_count)
         return run_some(a, err);
-    PX_TRY(run_plan(run, err));
+    PX_TRY(pxi_attack_open(run, err));
     PX_TRY(run_room(run, err));
-    PX_TRY(run_workers(run, err));
+    PX_TRY(run_chunks(run, err));
     return run_some(a, err);
 }
 
@@ -236,10 +180,9 @@ px_status px_attack_run(const px_attack_job *job, const px_attack_options *optio
     px_attack *a = pxi_calloc(1, sizeof *a);
     if (!a)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    pxi_attack_run run = {.job = job, .out = a, .failed = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+    pxi_attack_run run = {.job = job, .out = a};
     const px_status status = run_all(&run, options, err);
-    pthread_mutex_destroy(&run.lock);
-    px_plan_free(run.plan);
+    pxi_pass_close(run.pass);
     free(run.original);
     free(run.exact);
     free(run.bytes);

@@ -90,12 +90,6 @@ static float *seat_exact(const pxi_seat *s)
     return s->run->exact + (size_t)s->place * s->run->rule.count;
 }
 
-static void seat_leave(pxi_seat *s)
-{
-    atomic_fetch_add(&s->run->done, 1);
-    s->phase = SEAT_EMPTY;
-}
-
 /* `exact` has the result: now its stored form. */
 static void seat_round(pxi_seat *s)
 {
@@ -119,7 +113,7 @@ static void seat_round(pxi_seat *s)
             return;
         }
     }
-    seat_leave(s);
+    s->phase = SEAT_EMPTY;
 }
 
 static void seat_begin(pxi_seat *s)
@@ -190,7 +184,7 @@ void pxi_seat_judge(pxi_seat *s, const float *scores)
 {
     if (s->phase == SEAT_STORED) {
         s->row->stored = seat_form(s, scores);
-        seat_leave(s);
+        s->phase = SEAT_EMPTY;
         return;
     }
     if (s->phase == SEAT_EXACT) {

@@ -1,6 +1,6 @@
-/* src/attack/attack_worker.c - one worker: seats that fill, move and empty
+/* src/attack/attack_worker.c - one lane: seats that fill, move and empty
  *
- * A worker has twice as many seats as its micro-batch has rows. Seats that want gradients share
+ * A lane has twice as many seats as its micro-batch has rows. Seats that want gradients share
  * batches with each other, and so do those that only want to be judged (an original, a result, a
  * rounded result): so no backward pass is wasted on the latter, and a seat that is done makes room
  * for the next input at once. Rows do not depend on their neighbours, so neither do results.
@@ -10,12 +10,10 @@
 #include "base/memory.h"
 #include "engine/view_row.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct crew {
     pxi_attack_run *run;
-    px_session *session;
     int64_t batch;
     size_t seat_count;
     pxi_seat *seats, **chosen;
@@ -27,46 +25,6 @@ typedef struct crew {
     float *net, *unit;  /* a gradient by the network's input, and by scaled units */
 } crew;
 
-static size_t crew_state_bytes(const pxi_attack_run *run)
-{
-    return (run->state_bytes + 15) / 16 * 16;
-}
-
-/* Inputs are handed out in ascending order, and all that were are tried: so the first that fails is
- * the same for any number of workers. */
-static px_status crew_load(crew *c, pxi_seat *seat, int64_t place, px_error *err)
-{
-    pxi_attack_run *run = c->run;
-    px_error own = {0};
-    const px_status status = pxi_seat_load(seat, place, &own);
-    if (status == PX_OK)
-        return PX_OK;
-    pthread_mutex_lock(&run->lock);
-    if (run->failed < 0 || place < run->failed) {
-        run->failed = place;
-        run->failure = own;
-    }
-    pthread_mutex_unlock(&run->lock);
-    if (err)
-        *err = own;
-    return status;
-}
-
-static px_status crew_fill(crew *c, px_error *err)
-{
-    for (size_t i = 0; i < c->seat_count; i++) {
-        if (c->seats[i].phase != SEAT_EMPTY)
-            continue;
-        if (atomic_load(&c->run->next) >= c->run->samples)
-            return PX_OK;
-        const int64_t place = atomic_fetch_add(&c->run->next, 1);
-        if (place >= c->run->samples)
-            return PX_OK;
-        PX_TRY(crew_load(c, &c->seats[i], place, err));
-    }
-    return PX_OK;
-}
-
 /* The first seats that want steps, or that want to be judged; at most a batch. */
 static int64_t crew_choose(crew *c, bool steps)
 {
@@ -77,43 +35,42 @@ static int64_t crew_choose(crew *c, bool steps)
     return count;
 }
 
-static px_status crew_forward(crew *c, int64_t count, px_error *err)
+static px_status crew_forward(pxi_lane *lane, int64_t count, px_error *err)
 {
+    const crew *c = lane->state;
     const pxi_attack_run *run = c->run;
     const px_shape shape = px_dataset_shape(run->job->set);
-    const size_t size = run->rule.count;
-    float *to = px_session_input(c->session, 0);
-    for (int64_t i = 0; i < count; i++, to += size) {
-        memcpy(to, c->chosen[i]->seen.x, size * sizeof *to);
+    for (int64_t i = 0; i < count; i++) {
+        float *to = pxi_lane_input(lane, i);
+        memcpy(to, c->chosen[i]->seen.x, run->rule.count * sizeof *to);
         PX_TRY(px_preprocess_apply(run->job->pre, &shape, to, err));
     }
-    memset(to, 0, (size_t)(c->batch - count) * size * sizeof *to);
-    PX_TRY(px_session_forward(c->session, err));
-    const px_view view = px_session_view(c->session, run->scores.value);
-    const int classes = run->scores.classes;
+    PX_TRY(pxi_lane_forward(lane, count, err));
     for (int64_t i = 0; i < count; i++) {
-        for (int k = 0; k < classes; k++)
-            c->scores[i * classes + k] = view.data[i * view.stride[0] + k * view.stride[1]];
+        PX_TRY(pxi_scores_row(lane->session, &run->scores, i, c->scores + i * run->scores.classes,
+                              err));
         c->chosen[i]->row->forwards++;
     }
     return PX_OK;
 }
 
-static px_status crew_judge(crew *c, int64_t count, px_error *err)
+static px_status crew_judge(pxi_lane *lane, int64_t count, px_error *err)
 {
-    PX_TRY(crew_forward(c, count, err));
+    const crew *c = lane->state;
+    PX_TRY(crew_forward(lane, count, err));
     for (int64_t i = 0; i < count; i++)
         pxi_seat_judge(c->chosen[i], c->scores + i * c->run->scores.classes);
     return PX_OK;
 }
 
 /* Pass number `pass` for all that want it; *some is false where none does. */
-static px_status crew_backward(crew *c, int64_t count, int pass, bool *some, px_error *err)
+static px_status crew_backward(pxi_lane *lane, int64_t count, int pass, bool *some, px_error *err)
 {
+    const crew *c = lane->state;
     const pxi_attack_run *run = c->run;
     const int classes = run->scores.classes;
-    PX_TRY(px_session_seed_clear(c->session, err));
-    const px_place seed = px_session_seed(c->session, run->scores.value);
+    PX_TRY(px_session_seed_clear(lane->session, err));
+    const px_place seed = px_session_seed(lane->session, run->scores.value);
     *some = false;
     for (int64_t i = 0; i < count; i++) {
         memset(c->cotangent, 0, (size_t)classes * sizeof *c->cotangent);
@@ -124,8 +81,8 @@ static px_status crew_backward(crew *c, int64_t count, int pass, bool *some, px_
     }
     if (!*some)
         return PX_OK;
-    PX_TRY(px_session_backward(c->session, err));
-    const px_view view = px_session_grad(c->session, run->input);
+    PX_TRY(px_session_backward(lane->session, err));
+    const px_view view = px_session_grad(lane->session, run->input);
     for (int64_t i = 0; i < count; i++) {
         pxi_seat *s = c->chosen[i];
         if (!c->mine[i])
@@ -138,17 +95,18 @@ static px_status crew_backward(crew *c, int64_t count, int pass, bool *some, px_
     return PX_OK;
 }
 
-static px_status crew_step(crew *c, int64_t count, px_error *err)
+static px_status crew_step(pxi_lane *lane, int64_t count, px_error *err)
 {
+    const crew *c = lane->state;
     const pxi_attack_run *run = c->run;
     bool some = false;
-    PX_TRY(crew_forward(c, count, err));
+    PX_TRY(crew_forward(lane, count, err));
     for (int64_t i = 0; i < count; i++) {
         c->wants[i] = pxi_seat_look(c->chosen[i], c->scores + i * run->scores.classes);
         some |= c->wants[i];
     }
     for (int pass = 0; pass < run->passes && some; pass++)
-        PX_TRY(crew_backward(c, count, pass, &some, err));
+        PX_TRY(crew_backward(lane, count, pass, &some, err));
     for (int64_t i = 0; i < count; i++) {
         pxi_seat *s = c->chosen[i];
         if (!c->wants[i])
@@ -161,70 +119,84 @@ static px_status crew_step(crew *c, int64_t count, px_error *err)
     return PX_OK;
 }
 
-static px_status crew_work(crew *c, px_error *err)
+/* --- the stream ---------------------------------------------------------------------------------
+ */
+
+static px_status lane_begin(pxi_lane *lane, size_t slot, int64_t place, px_error *err)
 {
-    while (!atomic_load(&c->run->stop)) {
-        PX_TRY(crew_fill(c, err));
-        int64_t judged = crew_choose(c, /* steps= */ false);
-        const int64_t steps = judged < c->batch ? crew_choose(c, true) : 0;
-        if (judged == 0 && steps == 0)
-            break;
-        if (judged > 0 && steps < c->batch) {
-            judged = crew_choose(c, false);
-            PX_TRY(crew_judge(c, judged, err));
-        } else {
-            PX_TRY(crew_step(c, steps, err));
-        }
+    const crew *c = lane->state;
+    return pxi_seat_load(&c->seats[slot], place, err);
+}
+
+static px_status lane_step(pxi_lane *lane, px_error *err)
+{
+    crew *c = lane->state;
+    const int64_t judged = crew_choose(c, /* steps= */ false);
+    const int64_t steps = judged < c->batch ? crew_choose(c, true) : 0;
+    if (judged > 0 && steps < c->batch)
+        return crew_judge(lane, crew_choose(c, false), err);
+    return crew_step(lane, steps, err);
+}
+
+static bool lane_done(const pxi_lane *lane, size_t slot)
+{
+    const crew *c = lane->state;
+    return c->seats[slot].phase == SEAT_EMPTY;
+}
+
+px_status pxi_attack_work(pxi_attack_run *run, px_error *err)
+{
+    const pxi_stream stream = {.slots = 2 * (size_t)pxi_pass_batch(run->pass),
+                               .begin = lane_begin,
+                               .step = lane_step,
+                               .done = lane_done};
+    const pxi_share share = {.before = run->first, .each = 1, .total = run->out->count};
+    return pxi_pass_stream(run->pass, run->samples, &share, &stream, err);
+}
+
+static px_status lane_open(pxi_lane *lane, px_error *err)
+{
+    pxi_attack_run *run = lane->context;
+    crew *c = lane->state;
+    const size_t count = run->rule.count, classes = (size_t)run->scores.classes;
+    const size_t state = (run->state_bytes + 15) / 16 * 16;
+    (void)err;
+    c->run = run;
+    c->batch = pxi_pass_batch(lane->pass);
+    c->seat_count = 2 * (size_t)c->batch;
+    c->seats = pxi_lane_array(lane, c->seat_count, sizeof *c->seats);
+    c->chosen = pxi_lane_array(lane, (size_t)c->batch, sizeof(pxi_seat *));
+    c->wants = pxi_lane_array(lane, (size_t)c->batch, sizeof *c->wants);
+    c->mine = pxi_lane_array(lane, (size_t)c->batch, sizeof *c->mine);
+    c->pixels = pxi_lane_array(lane, c->seat_count, count * sizeof *c->pixels);
+    c->states = pxi_lane_array(lane, c->seat_count, state);
+    c->scores = pxi_lane_array(lane, (size_t)c->batch, classes * sizeof *c->scores);
+    c->cotangent = pxi_lane_array(lane, classes, sizeof *c->cotangent);
+    c->net = pxi_lane_array(lane, count, sizeof *c->net);
+    c->unit = pxi_lane_array(lane, count, sizeof *c->unit);
+    for (size_t i = 0; c->seats && c->pixels && c->states && i < c->seat_count; i++) {
+        c->seats[i].run = run;
+        c->seats[i].seen =
+            (pxi_slot){.run = run, .x = c->pixels + i * count, .state = c->states + i * state};
     }
     return PX_OK;
 }
 
-static bool crew_init(crew *c)
+px_status pxi_attack_open(pxi_attack_run *run, px_error *err)
 {
-    const pxi_attack_run *run = c->run;
-    const size_t batch = (size_t)c->batch, classes = (size_t)run->scores.classes;
-    const size_t state = crew_state_bytes(run);
-    c->seat_count = 2 * batch;
-    c->seats = pxi_calloc(c->seat_count, sizeof *c->seats);
-    c->chosen = pxi_calloc(batch, sizeof *c->chosen);
-    c->wants = pxi_calloc(batch, sizeof *c->wants);
-    c->mine = pxi_calloc(batch, sizeof *c->mine);
-    c->pixels = pxi_calloc(c->seat_count, run->rule.count * sizeof *c->pixels);
-    c->states = pxi_calloc(c->seat_count, PX_MAX(state, 1));
-    c->scores = pxi_calloc(batch, classes * sizeof *c->scores);
-    c->cotangent = pxi_calloc(classes, sizeof *c->cotangent);
-    c->net = pxi_calloc(run->rule.count, sizeof *c->net);
-    c->unit = pxi_calloc(run->rule.count, sizeof *c->unit);
-    if (!c->seats || !c->chosen || !c->wants || !c->mine || !c->pixels || !c->states ||
-        !c->scores || !c->cotangent || !c->net || !c->unit)
-        return false;
-    for (size_t i = 0; i < c->seat_count; i++) {
-        c->seats[i].run = c->run;
-        c->seats[i].seen = (pxi_slot){
-            .run = run, .x = c->pixels + i * run->rule.count, .state = c->states + i * state};
-    }
-    return true;
-}
-
-px_status pxi_attack_work(void *context, int worker, int64_t index, px_error *err)
-{
-    pxi_attack_run *run = context;
-    crew c = {.run = run, .session = run->sessions[worker], .batch = px_plan_batch(run->plan)};
-    (void)index;
-    px_status status = PX_OK;
-    if (atomic_load(&run->next) < run->samples)
-        status = crew_init(&c) ? crew_work(&c, err) : px_fail(err, PX_E_NOMEM, "out of memory");
-    if (status != PX_OK)
-        atomic_store(&run->stop, true);
-    free(c.seats);
-    free(c.chosen);
-    free(c.wants);
-    free(c.mine);
-    free(c.pixels);
-    free(c.states);
-    free(c.scores);
-    free(c.cotangent);
-    free(c.net);
-    free(c.unit);
-    return status;
+    const px_attack_job *job = run->job;
+    const px_attack_options *o = &run->options;
+    const pxi_task task = {.model = job->model,
+                           .set = job->set,
+                           .pre = job->pre,
+                           .count = run->out->count,
+                           .threads = o->threads,
+                           .batch = o->batch,
+                           .progress = o->progress,
+                           .progress_context = o->progress_context};
+    const pxi_visitor visitor = {.context = run, .state_size = sizeof(crew), .open = lane_open};
+    px_plan_options wants;
+    PX_TRY(pxi_wants_gradient(job->model, &run->scores, &run->input, &wants, err));
+    wants.repeat = run->passes > 1;
+    return pxi_pass_open(&task, &wants, &visitor, &run->pass, err);
 }

@@ -141,4 +141,21 @@ px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, p
  * jobs; the next job has its turn when this one ends. */
 px_status pxi_pass_turn(pxi_lane *lane, px_error *err);
 
+/* --- searches -----------------------------------------------------------------------------------
+ *
+ * Items that need the network an unknown number of times: attacks, climbs. Every lane has slots; an
+ * empty one takes the next item, and steps are made for those that are taken until all items are
+ * done. Items are handed out in ascending order, and all that were are begun: the first that cannot
+ * be is the same for any number of workers.
+ */
+typedef struct pxi_stream {
+    size_t slots; /* per lane */
+    px_status (*begin)(pxi_lane *lane, size_t slot, int64_t item, px_error *err);
+    /* Some work for some of the slots that are taken: at least one is. */
+    px_status (*step)(pxi_lane *lane, px_error *err);
+    bool (*done)(const pxi_lane *lane, size_t slot); /* after a step, of one that was taken */
+} pxi_stream;
+px_status pxi_pass_stream(pxi_pass *pass, int64_t count, const pxi_share *share,
+                          const pxi_stream *stream, px_error *err);
+
 #endif
