@@ -206,9 +206,9 @@ static px_status batch_again(const assess_run *run, pxi_lane *lane, size_t m, in
     return PX_OK;
 }
 
-static px_status batch_work(pxi_lane *lane, int64_t index, px_error *err)
+static px_status batch_work(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    const assess_run *run = lane->context;
+    const assess_run *run = context;
     const assess_lane *c = lane->state;
     px_assess *out = run->out;
     const int64_t batch = pxi_pass_batch(lane->pass), first = index * batch;
@@ -442,7 +442,7 @@ static px_status run_all(assess_run *run, px_error *err)
     const int64_t batch = pxi_pass_batch(pass);
     const pxi_share share = {.each = batch, .total = task.count};
     const px_status status =
-        pxi_pass_each(pass, (task.count + batch - 1) / batch, &share, batch_work, err);
+        pxi_pass_each(pass, (task.count + batch - 1) / batch, &share, batch_work, run, err);
     pxi_pass_close(pass);
     if (status == PX_OK)
         run_values(run);

@@ -135,9 +135,9 @@ static px_status check_range(const clever_run *run, int64_t input, const float *
                    run->options.high);
 }
 
-static px_status judge_batch(pxi_lane *lane, int64_t index, px_error *err)
+static px_status judge_batch(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    const clever_run *run = lane->context;
+    const clever_run *run = context;
     const px_clever_job *job = run->job;
     const int64_t batch = pxi_pass_batch(lane->pass), first = index * batch;
     const int64_t samples = PX_MIN(batch, run->out->count - first);
@@ -226,7 +226,7 @@ static px_status run_judge(clever_run *run, px_error *err)
     run->logits = pxi_calloc(count, (size_t)run->scores.classes * sizeof *run->logits);
     if (!out->rows || !run->live || !run->logits)
         return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", out->count);
-    PX_TRY(pxi_pass_each(run->pass, (out->count + batch - 1) / batch, NULL, judge_batch, err));
+    PX_TRY(pxi_pass_each(run->pass, (out->count + batch - 1) / batch, NULL, judge_batch, run, err));
     return run_targets(run, err);
 }
 
@@ -261,9 +261,9 @@ static px_status block_backward(const clever_run *run, px_session *session, int6
     return px_session_backward(session, err);
 }
 
-static px_status block_work(pxi_lane *lane, int64_t index, px_error *err)
+static px_status block_work(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    const clever_run *run = lane->context;
+    const clever_run *run = context;
     const clever_lane *own = lane->state;
     const int64_t at = index / run->blocks, block = index % run->blocks;
     const px_clever_row *row = &run->out->rows[run->live[run->first + at]];
@@ -310,9 +310,10 @@ static void pool_maxima(const clever_run *run, int64_t item, const double *lengt
     }
 }
 
-static px_status fit_work(pxi_lane *lane, int64_t index, px_error *err)
+static px_status fit_work(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    const clever_run *run = lane->context;
+    const clever_run *run = context;
+    (void)lane;
     const px_clever_options *o = &run->options;
     const int64_t at = index / (int64_t)run->most_targets, k = index % (int64_t)run->most_targets;
     const px_clever_row *row = &run->out->rows[run->live[run->first + at]];
@@ -388,8 +389,9 @@ static px_status run_chunks(clever_run *run, px_error *err)
         const pxi_share share = {.before = run->first * each,
                                  .each = run->options.samples,
                                  .total = run->live_count * each};
-        PX_TRY(pxi_pass_each(run->pass, run->chunk * run->blocks, &share, block_work, err));
-        PX_TRY(pxi_pass_each(run->pass, (int64_t)targets, NULL, fit_work, err));
+        PX_TRY(pxi_pass_each(run->pass, run->chunk * run->blocks, &share, block_work, run, err));
+        const pxi_share fits = {.before = (run->first + run->chunk) * each, .total = share.total};
+        PX_TRY(pxi_pass_each(run->pass, (int64_t)targets, &fits, fit_work, run, err));
         chunk_scores(run);
         run->out->points += (double)targets * (double)run->blocks * (double)run->options.samples;
     }

@@ -145,9 +145,9 @@ static px_status block_rows(block_run *r, pxi_lane *lane, int64_t block, px_erro
     return PX_OK;
 }
 
-static px_status block_work(pxi_lane *lane, int64_t index, px_error *err)
+static px_status block_work(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    block_run *r = lane->context;
+    block_run *r = context;
     const px_status status = block_rows(r, lane, r->offset + index, err);
     pthread_mutex_lock(&r->lock);
     r->finished += status == PX_OK;
@@ -195,7 +195,7 @@ static px_status run_rounds(block_run *r, px_error *err)
         const pxi_share share = {
             .before = r->offset * PX_COVER_BLOCK, .each = PX_COVER_BLOCK, .total = inputs};
         r->finished = 0;
-        status = pxi_pass_each(r->pass, until - r->offset, &share, block_work, err);
+        status = pxi_pass_each(r->pass, until - r->offset, &share, block_work, r, err);
         if (status != PX_OK && (status != PX_E_CANCELLED || r->torn))
             return status;
         r->offset += r->finished; /* of a cancelled round, the first ones */

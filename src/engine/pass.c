@@ -1,51 +1,14 @@
 /* src/engine/pass.c - the one way through a network */
-#include "engine/pass.h"
+#include "engine/pass_inside.h"
 
-#include "base/arena.h"
 #include "base/memory.h"
-#include "base/worker_pool.h"
 #include "engine/gradient_reach.h"
 #include "engine/sample_plan.h"
 
 #include <inttypes.h>
 #include <plexor/system.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct lane_memory {
-    px_arena *arena;
-    bool short_of; /* an array was not to be had */
-} lane_memory;
-
-struct pxi_pass {
-    pxi_task task;
-    pxi_visitor visitor;
-    px_plan *plan, *second;
-    px_pool *pool;
-    pxi_lane *lanes;
-    lane_memory *memory;
-    int lane_count;
-    int64_t batch, views, piece; /* network inputs; per item; items per job of a run */
-    size_t floats;
-
-    pxi_job_fn work;
-    const pxi_share *share;
-    int64_t done;
-
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t moved;
-    int64_t turn; /* the job that may go on in order */
-    int64_t
-        broken; /* the first that failed: those behind it will have no turn; of a stream: item */
-    px_error failure; /* of that item */
-
-    const pxi_stream *stream;
-    int64_t stream_count;
-    atomic_int_fast64_t next, finished; /* items */
-    atomic_bool stop;
-};
 
 /* --- opening ------------------------------------------------------------------------------------
  */
@@ -77,7 +40,7 @@ static px_status pass_plan(pxi_pass *pass, const px_plan_options *wants, px_erro
 static px_status lane_open(pxi_pass *pass, int number, px_error *err)
 {
     pxi_lane *lane = &pass->lanes[number];
-    lane_memory *memory = &pass->memory[number];
+    pxi_lane_memory *memory = &pass->memory[number];
     *lane = (pxi_lane){.pass = pass, .number = number, .context = pass->visitor.context};
     memory->arena = pxi_arena_new();
     if (!memory->arena)
@@ -190,7 +153,8 @@ void pxi_pass_close(pxi_pass *pass)
     }
     free(pass->lanes);
     free(pass->memory);
-    pxi_pool_free(pass->pool);
+    if (!pass->task.beside)
+        pxi_pool_free(pass->pool);
     px_plan_free(pass->plan);
     px_plan_free(pass->second);
     pthread_cond_destroy(&pass->moved);
@@ -233,7 +197,7 @@ size_t pxi_pass_floats(const pxi_pass *pass)
 
 void *pxi_lane_array(pxi_lane *lane, size_t count, size_t size)
 {
-    lane_memory *memory = &lane->pass->memory[lane->number];
+    pxi_lane_memory *memory = &lane->pass->memory[lane->number];
     void *made = pxi_arena_alloc(memory->arena, count, size);
     memory->short_of |= !made;
     return made;
@@ -304,7 +268,7 @@ static px_status pass_job(void *context, int worker, int64_t job, px_error *err)
     pxi_lane *lane = &pass->lanes[worker];
     lane->job = job;
     lane->has_turn = false;
-    px_status status = pass->work(lane, job, err);
+    px_status status = pass->work(pass->work_context, lane, job, err);
     if (!pass->visitor.ordered)
         return status;
     if (status == PX_OK) /* a job that did nothing in order has its turn too */
@@ -325,8 +289,6 @@ static bool pass_tick(void *context, int64_t jobs, int64_t total)
     const pxi_task *task = &pass->task;
     const pxi_share *share = pass->share;
     (void)total;
-    if (!share)
-        return true;
     if (pass->stream)
         jobs = (int64_t)atomic_load(&pass->finished);
     pass->done = PX_MIN(share->before + jobs * share->each, share->total);
@@ -338,13 +300,15 @@ static bool pass_tick(void *context, int64_t jobs, int64_t total)
 }
 
 px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, pxi_job_fn work,
-                        px_error *err)
+                        void *context, px_error *err)
 {
     pass->work = work;
+    pass->work_context = context;
     pass->share = share;
     pass->turn = 0;
     pass->broken = INT64_MAX;
-    const px_status status = pxi_pool_run(pass->pool, count, pass_job, pass, pass_tick, pass, err);
+    const px_status status =
+        pxi_pool_run(pass->pool, count, pass_job, pass, share ? pass_tick : NULL, pass, err);
     if (status == PX_E_CANCELLED && share)
         px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs", pass->done,
                 share->total);
@@ -366,8 +330,9 @@ void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context)
 /* --- all items ----------------------------------------------------------------------------------
  */
 
-static px_status run_piece(pxi_lane *lane, int64_t job, px_error *err)
+static px_status run_piece(void *context, pxi_lane *lane, int64_t job, px_error *err)
 {
+    (void)context;
     const pxi_pass *pass = lane->pass;
     const pxi_visitor *visitor = &pass->visitor;
     const int64_t first = job * pass->piece, views = pass->views;
@@ -395,7 +360,7 @@ px_status pxi_pass_run(pxi_pass *pass, px_error *err)
 {
     const int64_t pieces = (pass->task.count + pass->piece - 1) / pass->piece;
     const pxi_share share = {.each = pass->piece, .total = pass->task.count};
-    return pxi_pass_each(pass, pieces, &share, run_piece, err);
+    return pxi_pass_each(pass, pieces, &share, run_piece, NULL, err);
 }
 
 px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,
@@ -406,84 +371,4 @@ px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,
     const px_status status = pxi_pass_run(pass, err);
     pxi_pass_close(pass);
     return status;
-}
-
-/* --- searches -----------------------------------------------------------------------------------
- */
-
-static px_status stream_begin(pxi_pass *pass, pxi_lane *lane, size_t slot, int64_t item,
-                              px_error *err)
-{
-    px_error own = {0};
-    const px_status status = pass->stream->begin(lane, slot, item, &own);
-    if (status == PX_OK)
-        return PX_OK;
-    pthread_mutex_lock(&pass->lock);
-    if (item < pass->broken) {
-        pass->broken = item;
-        pass->failure = own;
-        pass->failure.status = status;
-    }
-    pthread_mutex_unlock(&pass->lock);
-    if (err)
-        *err = own;
-    return status;
-}
-
-/* Fills empty slots; *some is false where none is taken. */
-static px_status stream_fill(pxi_pass *pass, pxi_lane *lane, bool *taken, bool *some, px_error *err)
-{
-    *some = false;
-    for (size_t i = 0; i < pass->stream->slots; i++) {
-        if (!taken[i] && (int64_t)atomic_load(&pass->next) < pass->stream_count) {
-            const int64_t item = (int64_t)atomic_fetch_add(&pass->next, 1);
-            if (item < pass->stream_count) {
-                PX_TRY(stream_begin(pass, lane, i, item, err));
-                taken[i] = true;
-            }
-        }
-        *some |= taken[i];
-    }
-    return PX_OK;
-}
-
-static px_status stream_work(pxi_lane *lane, int64_t job, px_error *err)
-{
-    pxi_pass *pass = (pxi_pass *)lane->pass;
-    const pxi_stream *stream = pass->stream;
-    bool *taken = pxi_calloc(stream->slots, sizeof *taken), some = false;
-    px_status status = taken ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    (void)job;
-    while (status == PX_OK && !atomic_load(&pass->stop)) {
-        status = stream_fill(pass, lane, taken, &some, err);
-        if (status != PX_OK || !some)
-            break;
-        status = stream->step(lane, err);
-        for (size_t i = 0; status == PX_OK && i < stream->slots; i++)
-            if (taken[i] && stream->done(lane, i)) {
-                taken[i] = false;
-                atomic_fetch_add(&pass->finished, 1);
-            }
-    }
-    if (status != PX_OK)
-        atomic_store(&pass->stop, true);
-    free(taken);
-    return status;
-}
-
-px_status pxi_pass_stream(pxi_pass *pass, int64_t count, const pxi_share *share,
-                          const pxi_stream *stream, px_error *err)
-{
-    pass->stream = stream;
-    pass->stream_count = count;
-    atomic_store(&pass->next, 0);
-    atomic_store(&pass->finished, 0);
-    atomic_store(&pass->stop, false);
-    const px_status status = pxi_pass_each(pass, pass->lane_count, share, stream_work, err);
-    pass->stream = NULL;
-    if (pass->broken == INT64_MAX)
-        return status;
-    if (err)
-        *err = pass->failure; /* whichever lane met it */
-    return pass->failure.status;
 }

@@ -19,6 +19,8 @@
 #include <plexor/data.h>
 #include <plexor/engine.h>
 
+typedef struct pxi_pass pxi_pass;
+
 typedef struct pxi_task {
     const px_model *model;
     const px_dataset *set; /* NULL: `sample` says the shape, and the visitor fills */
@@ -27,13 +29,12 @@ typedef struct pxi_task {
     const int64_t *indices; /* item i is this input of the set; NULL: input i */
     int64_t count;          /* items */
     int threads;            /* 0: one per core */
+    pxi_pass *beside;       /* NULL, or a pass whose workers are used; it outlives this one */
     int64_t batch;          /* network inputs at a time; 0: chosen, */
     int64_t max_batch;      /* but at most this; 0: the number of network inputs */
     px_progress_fn progress;
     void *progress_context;
 } pxi_task;
-
-typedef struct pxi_pass pxi_pass;
 
 typedef struct pxi_lane { /* what one worker has */
     const pxi_pass *pass;
@@ -69,7 +70,7 @@ typedef struct pxi_visitor {
     px_status (*begin)(pxi_lane *lane, const pxi_batch *batch, px_error *err);
     /* After forward; NULL: nothing, as for who observes. */
     px_status (*visit)(pxi_lane *lane, const pxi_batch *batch, px_error *err);
-    void (*close)(pxi_lane *lane); /* also where open() failed; NULL: nothing to do */
+    void (*close)(pxi_lane *lane); /* of lanes with a state, also where open() failed */
 } pxi_visitor;
 
 /* Wants the class scores, and nothing else. `scores` must outlive the opening of the pass. */
@@ -129,13 +130,14 @@ px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,
                         const pxi_visitor *visitor, px_error *err);
 
 /* Jobs 0..count-1 that fill, run and read by themselves. When `n` of them are done, progress is
- * before + n * each of total; NULL: none is told. */
+ * before + n * each of total. Where there is none to tell (NULL), nothing cancels the jobs either:
+ * they are part of something that ends by itself. */
 typedef struct pxi_share {
     int64_t before, each, total;
 } pxi_share;
-typedef px_status (*pxi_job_fn)(pxi_lane *lane, int64_t job, px_error *err);
+typedef px_status (*pxi_job_fn)(void *context, pxi_lane *lane, int64_t job, px_error *err);
 px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, pxi_job_fn work,
-                        px_error *err);
+                        void *context, px_error *err);
 
 /* Waits until all jobs before this lane's are done, so that what follows happens in the order of
  * jobs; the next job has its turn when this one ends. */

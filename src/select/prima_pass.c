@@ -149,9 +149,9 @@ static void fill_batch(const prima_run *r, px_session *session, int64_t at, int6
 }
 
 /* Step 1: reads a batch of inputs, and predicts them. */
-static px_status job_read(pxi_lane *lane, int64_t number, px_error *err)
+static px_status job_read(void *context, pxi_lane *lane, int64_t number, px_error *err)
 {
-    const prima_run *r = lane->context;
+    const prima_run *r = context;
     prima_lane *w = lane->state;
     const pxi_prima_pass *pass = r->pass;
     const int64_t at = number * r->batch, samples = PX_MIN(r->batch, r->count - at);
@@ -172,9 +172,9 @@ static px_status job_read(pxi_lane *lane, int64_t number, px_error *err)
 }
 
 /* Step 2: a batch of inputs through the changed network. */
-static px_status job_network(pxi_lane *lane, int64_t number, px_error *err)
+static px_status job_network(void *context, pxi_lane *lane, int64_t number, px_error *err)
 {
-    const prima_run *r = lane->context;
+    const prima_run *r = context;
     prima_lane *w = lane->state;
     const int64_t at = number * r->batch, samples = PX_MIN(r->batch, r->count - at);
     fill_batch(r, lane->second, at, samples);
@@ -247,9 +247,9 @@ static px_status mutants_run(mutants *m, px_error *err)
 /* Step 3: all mutants of one input. Each place of the batch holds the input itself; a mutant's
  * patch is put there for one run. Where a rule changes nothing (black made black), the prediction
  * is known. */
-static px_status job_input(pxi_lane *lane, int64_t i, px_error *err)
+static px_status job_input(void *context, pxi_lane *lane, int64_t i, px_error *err)
 {
-    const prima_run *r = lane->context;
+    const prima_run *r = context;
     prima_lane *w = lane->state;
     const pxi_prima_pass *pass = r->pass;
     const bool channels_last = pass->pre->channels_last;
@@ -293,7 +293,7 @@ static px_status job_input(pxi_lane *lane, int64_t i, px_error *err)
 static px_status run_step(prima_run *r, pxi_job_fn job, int64_t jobs, int64_t runs, px_error *err)
 {
     const pxi_share share = {.before = r->done, .each = runs / jobs, .total = r->total};
-    PX_TRY(pxi_pass_each(r->lanes, jobs, &share, job, err));
+    PX_TRY(pxi_pass_each(r->lanes, jobs, &share, job, r, err));
     r->done += runs;
     return PX_OK;
 }

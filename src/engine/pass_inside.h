@@ -1,0 +1,46 @@
+/* src/engine/pass_inside.h - what a pass is made of */
+#ifndef PXI_ENGINE_PASS_INSIDE_H
+#define PXI_ENGINE_PASS_INSIDE_H
+
+#include "base/arena.h"
+#include "base/worker_pool.h"
+#include "engine/pass.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct pxi_lane_memory {
+    px_arena *arena;
+    bool short_of; /* an array was not to be had */
+} pxi_lane_memory;
+
+struct pxi_pass {
+    pxi_task task;
+    pxi_visitor visitor;
+    px_plan *plan, *second;
+    px_pool *pool;
+    pxi_lane *lanes;
+    pxi_lane_memory *memory;
+    int lane_count;
+    int64_t batch, views, piece; /* network inputs; per item; items per job of a run */
+    size_t floats;
+
+    pxi_job_fn work;
+    void *work_context;
+    const pxi_share *share;
+    int64_t done;
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t moved;
+    int64_t turn; /* the job that may go on in order */
+    int64_t
+        broken; /* the first that failed: those behind it will have no turn; of a stream: item */
+    px_error failure; /* of that item */
+
+    const pxi_stream *stream;
+    int64_t stream_count;
+    atomic_int_fast64_t next, finished; /* items */
+    atomic_bool stop;
+};
+
+#endif
