@@ -407,13 +407,12 @@ static int train_run(const cli_command *self, int argc, char **argv)
         a.checkpoint = NULL;
     }
     r->threads = a.threads;
-    const int rc = px_text_failed(&checkpoint)
-                       ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
-                   : a.resume && !a.checkpoint
-                       ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
-                   : a.resume && a.fresh
-                       ? cli_usage_error(self, "--resume and --fresh exclude each other")
-                       : train_all(self, &a, argc, argv);
+    const int rc =
+        px_text_failed(&checkpoint) ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
+        : a.resume && !a.checkpoint
+            ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
+        : a.resume && a.fresh ? cli_usage_error(self, "--resume and --fresh exclude each other")
+                              : train_all(self, &a, argc, argv);
     px_text_done(&s->optimizer_spec);
     px_text_done(&checkpoint);
     return rc;
