@@ -1,8 +1,6 @@
 /* src/engine/sample_plan.c - compiling a network for the samples at hand */
 #include "engine/sample_plan.h"
 
-#include "engine/gradient_reach.h"
-
 px_status pxi_sample_one_input(const px_model *model, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
@@ -75,23 +73,4 @@ px_status pxi_sample_plan(const px_model *model, const px_feed *feed, px_plan_op
     }
     *out = plan;
     return PX_OK;
-}
-
-px_status pxi_sample_gradients(const pxi_gradient_wish *wish, int *input, px_plan **out,
-                               px_error *err)
-{
-    px_plan_options options = px_plan_options_default();
-    px_feed feed;
-    PX_TRY(pxi_sample_feed(wish->model, &wish->sample, wish->channels_last, &feed, err));
-    PX_TRY(pxi_reach_require(wish->model, wish->scores, feed.value, err));
-    *input = feed.value;
-    options.batch = wish->batch;
-    options.weights = wish->weights;
-    options.keep = options.seeds = &wish->scores;
-    options.keep_count = options.seed_count = 1;
-    options.wrt = input;
-    options.wrt_count = 1;
-    options.no_outputs = true;
-    options.repeat = wish->repeat;
-    return pxi_sample_plan(wish->model, &feed, options, wish->most, out, err);
 }

@@ -16,20 +16,4 @@ px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool ch
 px_status pxi_sample_plan(const px_model *model, const px_feed *feed, px_plan_options options,
                           int64_t most, px_plan **out, px_error *err);
 
-/* A plan for gradients of the class scores by the input, as attacks take them. */
-typedef struct pxi_gradient_wish {
-    const px_model *model;
-    px_shape sample;
-    bool channels_last;
-    int scores;          /* value */
-    int64_t batch, most; /* as above */
-    px_weights *weights; /* NULL: the model's own */
-    bool repeat;         /* several backward passes follow one forward pass */
-} pxi_gradient_wish;
-
-/* Refuses networks in which no way leads from the scores to the input; *input is the latter's
- * value. */
-px_status pxi_sample_gradients(const pxi_gradient_wish *wish, int *input, px_plan **out,
-                               px_error *err);
-
 #endif

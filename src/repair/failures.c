@@ -8,8 +8,7 @@
 #include <plexor/failures.h>
 
 #include "base/memory.h"
-#include "base/worker_pool.h"
-#include "engine/sample_plan.h"
+#include "engine/pass.h"
 #include "repair/hold_out.h"
 #include "repair/outcome.h"
 #include "train/augment.h"
@@ -80,20 +79,11 @@ px_failures_options px_failures_options_default(void)
 /* --- coverage of rows ---------------------------------------------------------------------------
  */
 
-typedef struct failures_worker {
-    px_session *session;
-    px_reader *reader;
-} failures_worker;
-
 typedef struct failures_work {
     const px_failures_options *o;
     const px_dataset *mutants;
     px_cover *cover; /* of D; of nothing with `pairwise` */
-    px_plan *plan;
-    px_pool *pool;
-    failures_worker *workers;
-    int worker_count;
-    size_t floats;
+    pxi_pass *pass;
     pxi_items wrong;
     bool *improves; /* per wrong one: it adds to the cover as it was at first */
 } failures_work;
@@ -151,79 +141,85 @@ static px_status work_observe(failures_work *w, px_error *err)
     return PX_OK;
 }
 
-static px_status work_plan(failures_work *w, px_error *err)
+typedef struct failures_lane {
+    px_reader *reader;
+    double *own; /* [batch]: what the parents would add */
+} failures_lane;
+
+static px_status lane_open(pxi_lane *lane, px_error *err)
+{
+    const failures_work *w = lane->context;
+    failures_lane *own = lane->state;
+    own->own = pxi_lane_array(lane, (size_t)pxi_pass_batch(lane->pass), sizeof *own->own);
+    return px_reader_new(w->cover, pxi_pass_plan(lane->pass), &own->reader, err);
+}
+
+static void lane_close(pxi_lane *lane)
+{
+    px_reader_free(((failures_lane *)lane->state)->reader);
+}
+
+static px_status work_open(failures_work *w, px_error *err)
 {
     const px_failures_options *o = w->o;
-    const px_shape sample = px_dataset_shape(o->parents.set);
-    px_plan_options options = px_plan_options_default();
-    px_feed feed;
-    w->floats = (size_t)px_shape_count(&sample);
-    PX_TRY(pxi_sample_feed(o->model, &sample, o->parents.pre->channels_last, &feed, err));
-    options.observe = px_cover_observe_values(w->cover, &options.observe_count);
-    options.keep = px_cover_keep_values(w->cover, &options.keep_count);
-    options.no_outputs = true;
-    PX_TRY(pxi_sample_plan(o->model, &feed, options, PX_MAX(w->wrong.count, 1), &w->plan, err));
-    PX_TRY(pxi_pool_new(o->threads, &w->pool, err));
-    const int threads = pxi_pool_threads(w->pool);
-    w->workers = pxi_calloc((size_t)threads, sizeof *w->workers);
+    const pxi_task task = {.model = o->model,
+                           .set = o->parents.set,
+                           .pre = o->parents.pre,
+                           .count = w->wrong.count,
+                           .threads = o->threads};
+    const pxi_visitor visitor = {
+        .context = w, .state_size = sizeof(failures_lane), .open = lane_open, .close = lane_close};
+    px_plan_options wants = px_plan_options_default();
+    wants.observe = px_cover_observe_values(w->cover, &wants.observe_count);
+    wants.keep = px_cover_keep_values(w->cover, &wants.keep_count);
+    wants.no_outputs = true;
     w->improves = pxi_calloc((size_t)PX_MAX(w->wrong.count, 1), sizeof *w->improves);
-    if (!w->workers || !w->improves)
+    if (!w->improves)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    w->worker_count = threads;
-    for (int i = 0; i < threads; i++) {
-        PX_TRY(px_session_new(w->plan, &w->workers[i].session, err));
-        PX_TRY(px_reader_new(w->cover, w->plan, &w->workers[i].reader, err));
-    }
-    return PX_OK;
+    return pxi_pass_open(&task, &wants, &visitor, &w->pass, err);
 }
 
 /* Runs rows of a data set: what the reader has afterwards. */
-static px_status work_forward(const failures_work *w, const failures_worker *worker,
-                              const px_dataset *set, const int64_t *index, int64_t rows,
-                              px_error *err)
+static px_status work_forward(const failures_work *w, const pxi_lane *lane, const px_dataset *set,
+                              const int64_t *index, int64_t rows, px_error *err)
 {
-    float *to = px_session_input(worker->session, 0);
-    for (int64_t i = 0; i < rows; i++, to += w->floats)
-        PX_TRY(px_dataset_input(set, w->o->parents.pre, index[i], to, err));
-    memset(to, 0, (size_t)(px_plan_batch(w->plan) - rows) * w->floats * sizeof *to);
-    return px_reader_forward(worker->reader, worker->session, rows, index, NULL, err);
+    const failures_lane *own = lane->state;
+    for (int64_t i = 0; i < rows; i++)
+        PX_TRY(px_dataset_input(set, w->o->parents.pre, index[i], pxi_lane_input(lane, i), err));
+    pxi_lane_pad(lane, rows);
+    return px_reader_forward(own->reader, lane->session, rows, index, NULL, err);
 }
 
 /* What each wrong mutant of a micro-batch alone would add. */
-static px_status work_ask(void *context, int number, int64_t job, px_error *err)
+static px_status work_ask(void *context, pxi_lane *lane, int64_t job, px_error *err)
 {
-    failures_work *w = context;
-    const failures_worker *worker = &w->workers[number];
-    const int64_t first = job * px_plan_batch(w->plan);
-    const int64_t rows = PX_MIN(px_plan_batch(w->plan), w->wrong.count - first);
+    const failures_work *w = context;
+    const failures_lane *own = lane->state;
+    const int64_t batch = pxi_pass_batch(lane->pass), first = job * batch;
+    const int64_t rows = PX_MIN(batch, w->wrong.count - first);
     const int64_t *index = w->wrong.index + first;
-    double *own = pxi_calloc((size_t)rows, sizeof *own);
-    if (!own)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    px_status status = PX_OK;
     if (w->o->pairwise)
-        status = work_forward(w, worker, w->o->parents.set, index, rows, err);
-    for (int64_t i = 0; w->o->pairwise && i < rows && status == PX_OK; i++)
-        own[i] = px_cover_gain(w->cover, 0, worker->reader, i);
-    if (status == PX_OK)
-        status = work_forward(w, worker, w->mutants, index, rows, err);
-    for (int64_t i = 0; i < rows && status == PX_OK; i++)
-        w->improves[first + i] = px_cover_gain(w->cover, 0, worker->reader, i) > own[i];
-    free(own);
-    return status;
+        PX_TRY(work_forward(w, lane, w->o->parents.set, index, rows, err));
+    for (int64_t i = 0; i < rows; i++)
+        own->own[i] = w->o->pairwise ? px_cover_gain(w->cover, 0, own->reader, i) : 0.0;
+    PX_TRY(work_forward(w, lane, w->mutants, index, rows, err));
+    for (int64_t i = 0; i < rows; i++)
+        w->improves[first + i] = px_cover_gain(w->cover, 0, own->reader, i) > own->own[i];
+    return PX_OK;
 }
 
 /* Those that still add something when their turn comes; D grows by them. */
 static px_status work_grow(failures_work *w, px_error *err)
 {
-    const failures_worker *worker = &w->workers[0];
+    const pxi_lane *lane = pxi_pass_lane(w->pass, 0);
+    const failures_lane *own = lane->state;
     for (int64_t i = 0; i < w->wrong.count; i++) {
         if (!w->improves[i])
             continue;
-        PX_TRY(work_forward(w, worker, w->mutants, &w->wrong.index[i], 1, err));
-        w->improves[i] = px_cover_gain(w->cover, 0, worker->reader, 0) > 0.0;
+        PX_TRY(work_forward(w, lane, w->mutants, &w->wrong.index[i], 1, err));
+        w->improves[i] = px_cover_gain(w->cover, 0, own->reader, 0) > 0.0;
         if (w->improves[i])
-            PX_TRY(px_cover_observe(w->cover, worker->reader, 0, 1, err));
+            PX_TRY(px_cover_observe(w->cover, own->reader, 0, 1, err));
     }
     return PX_OK;
 }
@@ -233,10 +229,9 @@ static px_status work_improving(failures_work *w, px_failures_counts *counts, px
     const px_failures_options *o = w->o;
     PX_TRY(work_cover(w, err));
     PX_TRY(work_observe(w, err));
-    PX_TRY(work_plan(w, err));
-    const int64_t batch = px_plan_batch(w->plan);
-    PX_TRY(
-        pxi_pool_run(w->pool, (w->wrong.count + batch - 1) / batch, work_ask, w, NULL, NULL, err));
+    PX_TRY(work_open(w, err));
+    const int64_t batch = pxi_pass_batch(w->pass);
+    PX_TRY(pxi_pass_each(w->pass, (w->wrong.count + batch - 1) / batch, NULL, work_ask, w, err));
     if (!o->pairwise)
         counts->coverage_before = px_cover_value(w->cover, 0).value;
     if (!o->pairwise && o->keep == PX_KEEP_IMPROVING)
@@ -251,14 +246,8 @@ static px_status work_improving(failures_work *w, px_failures_counts *counts, px
 
 static void work_done(failures_work *w)
 {
-    for (int i = 0; i < w->worker_count; i++) {
-        px_reader_free(w->workers[i].reader);
-        px_session_free(w->workers[i].session);
-    }
-    free(w->workers);
+    pxi_pass_close(w->pass);
     free(w->improves);
-    pxi_pool_free(w->pool);
-    px_plan_free(w->plan);
     px_cover_free(w->cover);
     pxi_items_done(&w->wrong);
 }

@@ -9,8 +9,6 @@
 
 #include "attack/attack_inside.h"
 #include "base/memory.h"
-#include "base/worker_pool.h"
-#include "engine/sample_plan.h"
 #include "engine/view_row.h"
 
 #include <inttypes.h>
@@ -20,14 +18,13 @@
 
 enum { BASE, ADDED, SIDES };
 
-typedef struct adversary_crew { /* one worker's own */
-    px_session *session;
+typedef struct adversary_lane {
     float *original, *x;       /* levels, per row of the micro-batch */
     float *net, *unit;         /* a gradient, per value of one input */
     float *scores, *cotangent; /* per row and class; per class */
     pxi_slot *slots;           /* per row */
     int64_t odd;
-} adversary_crew;
+} adversary_lane;
 
 struct pxi_adversary {
     pxi_adversary_job job;
@@ -35,11 +32,8 @@ struct pxi_adversary {
     pxi_attack_run run[SIDES]; /* what the attack's own functions want to know */
     px_shape shape;
     size_t floats; /* per input */
-    px_plan *plan;
+    pxi_pass *pass;
     int input; /* value */
-    px_pool *pool;
-    adversary_crew *crews;
-    int crew_count;
 
     int64_t step;
     int64_t count;      /* of positions that are replaced */
@@ -84,45 +78,37 @@ static void adversary_rules(pxi_adversary *a, const pxi_attack_method *method)
     }
 }
 
-static px_status adversary_plan(pxi_adversary *a, bool channels_last, px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    const pxi_gradient_wish wish = {
-        .model = a->job.model,
-        .sample = a->shape,
-        .channels_last = channels_last,
-        .scores = a->job.scores->value,
-        .batch = a->job.micro_batch,
-        .most = px_feeder_batch(a->job.feeder),
-        .weights = a->job.weights,
-    };
-    return pxi_sample_gradients(&wish, &a->input, &a->plan, err);
+    const pxi_adversary *a = lane->context;
+    const size_t rows = (size_t)pxi_pass_batch(lane->pass);
+    const size_t classes = (size_t)a->job.scores->classes;
+    adversary_lane *c = lane->state;
+    (void)err;
+    c->original = pxi_lane_array(lane, rows, a->floats * sizeof *c->original);
+    c->x = pxi_lane_array(lane, rows, a->floats * sizeof *c->x);
+    c->net = pxi_lane_array(lane, a->floats, sizeof *c->net);
+    c->unit = pxi_lane_array(lane, a->floats, sizeof *c->unit);
+    c->scores = pxi_lane_array(lane, rows, classes * sizeof *c->scores);
+    c->cotangent = pxi_lane_array(lane, classes, sizeof *c->cotangent);
+    c->slots = pxi_lane_array(lane, rows, sizeof *c->slots);
+    return PX_OK;
 }
 
-static px_status crew_init(const pxi_adversary *a, adversary_crew *c, px_error *err)
+static px_status adversary_open(pxi_adversary *a, const px_preprocess *pre, px_error *err)
 {
-    const size_t rows = (size_t)px_plan_batch(a->plan), classes = (size_t)a->job.scores->classes;
-    c->original = pxi_calloc(rows, a->floats * sizeof *c->original);
-    c->x = pxi_calloc(rows, a->floats * sizeof *c->x);
-    c->net = pxi_calloc(a->floats, sizeof *c->net);
-    c->unit = pxi_calloc(a->floats, sizeof *c->unit);
-    c->scores = pxi_calloc(rows, classes * sizeof *c->scores);
-    c->cotangent = pxi_calloc(classes, sizeof *c->cotangent);
-    c->slots = pxi_calloc(rows, sizeof *c->slots);
-    if (!c->original || !c->x || !c->net || !c->unit || !c->scores || !c->cotangent || !c->slots)
-        return px_fail(err, PX_E_NOMEM, "out of memory for attacks");
-    return px_session_new(a->plan, &c->session, err);
-}
-
-static void crew_done(adversary_crew *c)
-{
-    px_session_free(c->session);
-    free(c->original);
-    free(c->x);
-    free(c->net);
-    free(c->unit);
-    free(c->scores);
-    free(c->cotangent);
-    free(c->slots);
+    const pxi_task task = {.model = a->job.model,
+                           .pre = pre,
+                           .sample = a->shape,
+                           .count = px_feeder_batch(a->job.feeder),
+                           .threads = a->job.threads,
+                           .batch = a->job.micro_batch};
+    const pxi_visitor visitor = {
+        .context = a, .state_size = sizeof(adversary_lane), .open = lane_open};
+    px_plan_options wants;
+    PX_TRY(pxi_wants_gradient(a->job.model, a->job.scores, &a->input, &wants, err));
+    wants.weights = a->job.weights;
+    return pxi_pass_open(&task, &wants, &visitor, &a->pass, err);
 }
 
 static px_status adversary_room(pxi_adversary *a, px_error *err)
@@ -138,14 +124,6 @@ static px_status adversary_room(pxi_adversary *a, px_error *err)
     a->inputs = pxi_calloc(most, a->floats * sizeof *a->inputs);
     if (!a->positions || !a->place || !a->inputs)
         return px_fail(err, PX_E_NOMEM, "out of memory for %zu attacked inputs", most);
-    PX_TRY(pxi_pool_new(a->job.threads, &a->pool, err));
-    const int threads = pxi_pool_threads(a->pool);
-    a->crews = pxi_calloc((size_t)threads, sizeof *a->crews);
-    if (!a->crews)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    a->crew_count = threads;
-    for (int i = 0; i < threads; i++)
-        PX_TRY(crew_init(a, &a->crews[i], err));
     return PX_OK;
 }
 
@@ -164,7 +142,7 @@ static px_status adversary_setup(pxi_adversary *a, px_error *err)
     if (!method)
         return PX_E_USAGE;
     adversary_rules(a, method);
-    PX_TRY(adversary_plan(a, pre->channels_last, err));
+    PX_TRY(adversary_open(a, pre, err));
     return adversary_room(a, err);
 }
 
@@ -190,11 +168,7 @@ void pxi_adversary_free(pxi_adversary *a)
 {
     if (!a)
         return;
-    for (int i = 0; i < a->crew_count; i++)
-        crew_done(&a->crews[i]);
-    free(a->crews);
-    pxi_pool_free(a->pool);
-    px_plan_free(a->plan);
+    pxi_pass_close(a->pass);
     free(a->positions);
     free(a->place);
     free(a->inputs);
@@ -204,8 +178,8 @@ void pxi_adversary_free(pxi_adversary *a)
 /* --- one micro-batch ---------------------------------------------------------------------------
  */
 
-static px_status crew_load(const pxi_adversary *a, adversary_crew *c, int64_t row, int64_t position,
-                           px_error *err)
+static px_status crew_load(const pxi_adversary *a, const adversary_lane *c, int64_t row,
+                           int64_t position, px_error *err)
 {
     const px_feeder_item item = px_feeder_item_at(a->job.feeder, a->step, position);
     const pxi_attack_run *run = &a->run[item.added ? ADDED : BASE];
@@ -246,28 +220,25 @@ static px_status crew_dress(const pxi_adversary *a, const pxi_slot *slot, float 
     return px_preprocess_apply(px_feeder_preprocess(a->job.feeder, added), &a->shape, to, err);
 }
 
-static px_status crew_forward(const pxi_adversary *a, adversary_crew *c, int64_t rows,
-                              px_error *err)
+static px_status crew_forward(const pxi_adversary *a, pxi_lane *lane, int64_t rows, px_error *err)
 {
-    const int classes = a->job.scores->classes;
-    float *to = px_session_input(c->session, 0);
-    for (int64_t i = 0; i < rows; i++, to += a->floats)
-        PX_TRY(crew_dress(a, &c->slots[i], to, err));
-    memset(to, 0, (size_t)(px_plan_batch(a->plan) - rows) * a->floats * sizeof *to);
-    PX_TRY(px_session_forward(c->session, err));
-    const px_view view = px_session_view(c->session, a->job.scores->value);
+    const adversary_lane *c = lane->state;
     for (int64_t i = 0; i < rows; i++)
-        for (int k = 0; k < classes; k++)
-            c->scores[i * classes + k] = view.data[i * view.stride[0] + k * view.stride[1]];
+        PX_TRY(crew_dress(a, &c->slots[i], pxi_lane_input(lane, i), err));
+    PX_TRY(pxi_lane_forward(lane, rows, err));
+    for (int64_t i = 0; i < rows; i++)
+        PX_TRY(pxi_scores_row(lane->session, a->job.scores, i,
+                              c->scores + i * a->job.scores->classes, err));
     return PX_OK;
 }
 
-static px_status crew_step(const pxi_adversary *a, adversary_crew *c, int64_t rows, px_error *err)
+static px_status crew_step(const pxi_adversary *a, pxi_lane *lane, int64_t rows, px_error *err)
 {
+    adversary_lane *c = lane->state;
     const int classes = a->job.scores->classes;
-    PX_TRY(crew_forward(a, c, rows, err));
-    PX_TRY(px_session_seed_clear(c->session, err));
-    const px_place seed = px_session_seed(c->session, a->job.scores->value);
+    PX_TRY(crew_forward(a, lane, rows, err));
+    PX_TRY(px_session_seed_clear(lane->session, err));
+    const px_place seed = px_session_seed(lane->session, a->job.scores->value);
     for (int64_t i = 0; i < rows; i++) {
         const pxi_slot *slot = &c->slots[i];
         memset(c->cotangent, 0, (size_t)classes * sizeof *c->cotangent);
@@ -275,8 +246,8 @@ static px_status crew_step(const pxi_adversary *a, adversary_crew *c, int64_t ro
         for (int k = 0; k < classes; k++)
             seed.data[i * seed.stride[0] + k * seed.stride[1]] = c->cotangent[k];
     }
-    PX_TRY(px_session_backward(c->session, err));
-    const px_view view = px_session_grad(c->session, a->input);
+    PX_TRY(px_session_backward(lane->session, err));
+    const px_view view = px_session_grad(lane->session, a->input);
     for (int64_t i = 0; i < rows; i++) {
         pxi_slot *slot = &c->slots[i];
         pxi_view_row(&view, i, c->net, a->floats);
@@ -287,16 +258,16 @@ static px_status crew_step(const pxi_adversary *a, adversary_crew *c, int64_t ro
     return PX_OK;
 }
 
-static px_status adversary_work(void *context, int worker, int64_t index, px_error *err)
+static px_status adversary_work(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    pxi_adversary *a = context;
-    adversary_crew *c = &a->crews[worker];
-    const int64_t first = index * px_plan_batch(a->plan);
-    const int64_t rows = PX_MIN(px_plan_batch(a->plan), a->count - first);
+    const pxi_adversary *a = context;
+    const adversary_lane *c = lane->state;
+    const int64_t batch = pxi_pass_batch(lane->pass), first = index * batch;
+    const int64_t rows = PX_MIN(batch, a->count - first);
     for (int64_t i = 0; i < rows; i++)
         PX_TRY(crew_load(a, c, i, a->positions[first + i], err));
     for (int64_t step = 0; step < a->settings.steps; step++)
-        PX_TRY(crew_step(a, c, rows, err));
+        PX_TRY(crew_step(a, lane, rows, err));
     for (int64_t i = 0; i < rows; i++)
         PX_TRY(crew_dress(a, &c->slots[i], a->inputs + (size_t)(first + i) * a->floats, err));
     return PX_OK;
@@ -321,12 +292,11 @@ static void adversary_choose(pxi_adversary *a, int64_t samples)
 
 px_status pxi_adversary_make(pxi_adversary *a, int64_t step, px_error *err)
 {
-    const int64_t batch = px_plan_batch(a->plan);
+    const int64_t batch = pxi_pass_batch(a->pass);
     a->step = step;
     adversary_choose(a, px_feeder_samples(a->job.feeder, step));
-    PX_TRY(px_plan_refresh(a->plan, err));
-    return pxi_pool_run(a->pool, (a->count + batch - 1) / batch, adversary_work, a, NULL, NULL,
-                        err);
+    PX_TRY(px_plan_refresh(pxi_pass_plan(a->pass), err));
+    return pxi_pass_each(a->pass, (a->count + batch - 1) / batch, NULL, adversary_work, a, err);
 }
 
 const float *pxi_adversary_input(const pxi_adversary *a, int64_t position)
