@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/folder.h>
-#include <plexor/system.h>
 #include <plexor/picture.h>
+#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
