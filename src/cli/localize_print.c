@@ -258,7 +258,6 @@ void localize_json_suspect(const px_suspect *s, px_json *json)
     px_json_int(json, "nf", s->hits.nf);
     px_json_real(json, "score", s->score);
     px_json_bool(json, "infinite", isinf(s->score));
-    localize_json_hits(&s->hits, json);
 }
 
 static void json_classes(const px_spectrum *spectrum, px_json *json)
@@ -318,6 +317,7 @@ static void json_ranking(const localize_report *r, px_json *json)
     for (size_t i = 0; i < r->list->count; i++) {
         px_json_object(json, NULL);
         localize_json_suspect(&r->list->items[i], json);
+        localize_json_hits(&r->list->items[i].hits, json);
         px_json_end(json);
     }
     px_json_end(json);

@@ -59,7 +59,10 @@ px_status px_suspicious_save(const px_suspicious *list, const char *path, px_err
     px_text text = {0};
     for (int i = 0; i < COLUMN_COUNT; i++)
         px_text_format(&text, "%s%s", i ? "," : "", column_names[i]);
-    px_text_add(&text, ",low,high,suspect\n"); /* which follow from the counts: not read */
+    /* What follows from the counts is not read; those of Shapley values are no hits of a spectrum.
+     */
+    const bool hits = strcmp(list->measure, PXI_SHAPLEY) != 0;
+    px_text_add(&text, hits ? ",low,high,suspect\n" : "\n");
     for (size_t i = 0; i < list->count; i++) {
         const px_suspect *s = &list->items[i];
         double low = 0.0, high = 1.0;
@@ -78,8 +81,10 @@ px_status px_suspicious_save(const px_suspicious *list, const char *path, px_err
                        px_tap_name(list->tap),
                        list->deepxplore ? "deepxplore" : px_neurons_name(list->neurons),
                        list->model_hash);
-        px_text_format(&text, ",%.4f,%.4f,%s\n", low, high,
-                       px_hits_suspect(&s->hits) ? "yes" : "no");
+        if (hits)
+            px_text_format(&text, ",%.4f,%.4f,%s", low, high,
+                           px_hits_suspect(&s->hits) ? "yes" : "no");
+        px_text_add(&text, "\n");
     }
     const px_status status = px_text_failed(&text)
                                  ? px_fail(err, PX_E_NOMEM, "out of memory for '%s'", path)
