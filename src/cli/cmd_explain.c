@@ -149,7 +149,12 @@ static px_status work_paths(explain_work *w, px_error *err)
             image->label = r->image[0].label >= 0 ? r->image[0].label : r->image[0].path.target;
         if (image->label >= px_paths_scores(w->tools.paths)->classes)
             image->label = -1;
-        PX_TRY(px_paths_run(w->tools.paths, image->row, &image->label, 1, &image->path, NULL, err));
+        image->contributions =
+            calloc((size_t)px_paths_unit_count(w->tools.paths), sizeof *image->contributions);
+        if (!image->contributions)
+            return px_fail(err, PX_E_NOMEM, "out of memory for the contributions of units");
+        PX_TRY(px_paths_run(w->tools.paths, image->row, &image->label, 1, &image->path,
+                            image->contributions, err));
         PX_TRY(px_path_text(w->tools.paths, &image->path, (const char *const *)w->tools.names,
                             w->tools.name_count, &w->tools.words, PX_PATH_FULL, &image->text, err));
         if (w->tools.bank && explain_is_grey(image))
@@ -284,6 +289,7 @@ static int explain_run(const cli_command *self, int argc, char **argv)
         cli_inputs_close(&work->result.image[i].inputs);
         free(work->result.image[i].pixels);
         free(work->result.image[i].row);
+        free(work->result.image[i].contributions);
         px_text_done(&work->result.image[i].text);
     }
     cli_path_tools_close(&work->tools);

@@ -163,6 +163,10 @@ static void json_image(const explain_result *r, const explain_image *image, px_j
         px_json_int(json, "units", layer->units);
         px_json_int(json, "described", layer->described);
         px_json_bool(json, "cut", layer->cut);
+        px_json_array(json, "contributions");
+        for (int64_t u = 0; u < layer->units; u++)
+            px_json_real(json, NULL, image->contributions[layer->offset + u]);
+        px_json_end(json);
         px_json_end(json);
     }
     px_json_end(json);

@@ -14,7 +14,8 @@ typedef struct explain_image {
     float *pixels; /* as the data have them, CHW */
     float *row;    /* the network's input */
     px_path path;
-    px_text text; /* its sentence */
+    double *contributions; /* of every unit, layer after layer */
+    px_text text;          /* its sentence */
 } explain_image;
 
 typedef struct explain_result {
