@@ -48,87 +48,6 @@ void pxi_check_note(const px_check *c, const char *format, ...)
         c->o.note(c->o.context, sentence);
 }
 
-/* --- progress -----------------------------------------------------------------------------------
- */
-
-/* How much longer stages took than their passes say, by those that ran: networks differ in what
- * beside the network costs time. */
-static double estimate_factor(const px_check *c)
-{
-    double took = 0.0, said = 0.0;
-    for (int i = 0; i < PXI_STAGE_COUNT; i++)
-        if (c->state[i] == PX_CHECK_DONE && pxi_stages[i]->passes > 0.0) {
-            took += c->seconds[i];
-            said += pxi_stages[i]->passes * c->pass_s;
-        }
-    return said > 0.0 ? took / said : 1.0;
-}
-
-/* Seconds that a stage will take; unknown before the first run over the data was timed. */
-static double stage_estimate(const px_check *c, int stage, double factor)
-{
-    const double passes = pxi_stages[stage]->passes;
-    return passes > 0.0 ? passes * c->pass_s * factor : -passes * c->o.minutes * 60.0;
-}
-
-/* A stage that goes over the data again counts from 0 again; what it shows does not. */
-static double stage_share(px_check *c, int64_t done, int64_t total)
-{
-    const int laps = c->at_stage >= 0 && c->at_stage < PXI_STAGE_COUNT
-                         ? PX_MAX(pxi_stages[c->at_stage]->laps, 1)
-                         : 1;
-    if (done < c->stage_done && c->stage_lap + 1 < laps)
-        c->stage_lap++;
-    c->stage_done = done;
-    const double lap = total > 0 ? (double)done / (double)total : 0.0;
-    c->stage_share = PX_MAX(c->stage_share, (c->stage_lap + lap) / laps);
-    return c->stage_share;
-}
-
-static bool check_tell(px_check *c, int64_t done, int64_t total)
-{
-    if (!c->o.progress)
-        return true;
-    const double now = px_clock_s(), share = stage_share(c, done, total);
-    const double factor = estimate_factor(c);
-    double before = 0.0, left = 0.0;
-    for (int i = 0; i < PXI_STAGE_COUNT; i++) {
-        if (!c->wanted[i] || c->state[i] == PX_CHECK_KEPT || c->state[i] == PX_CHECK_LEFT_OUT)
-            continue;
-        const double all = stage_estimate(c, i, factor);
-        if (i < c->at_stage)
-            before += all;
-        else if (i > c->at_stage)
-            left += all;
-        else {
-            const double past = now - c->stage_started;
-            before += all * share;
-            left += share > 0.02 ? past / share - past : all;
-        }
-    }
-    const px_check_progress p = {
-        .stage = c->at,
-        .title = c->at_title,
-        .index = c->at_index,
-        .count = c->at_count,
-        .done = done,
-        .total = total,
-        .stage_share = share,
-        .share = before + left > 0.0 ? before / (before + left) : 0.0,
-        .seconds = now - c->started,
-        .seconds_left = c->pass_s > 0.0 ? left : (double)NAN,
-    };
-    return c->o.progress(c->o.context, &p);
-}
-
-bool pxi_check_tick(void *check, int64_t done, int64_t total)
-{
-    px_check *c = check;
-    if (c->at_stage == PXI_STAGE_eval && done > 0)
-        c->pass_s = (px_clock_s() - c->stage_started) / (double)done * (double)total;
-    return check_tell(c, done, total);
-}
-
 static void check_at(px_check *c, int stage, const char *id, const char *title)
 {
     c->at_stage = stage;
@@ -355,9 +274,11 @@ static px_status stage_do(px_check *c, int stage, px_error *err)
     stage_key(c, stage);
     if (pxi_check_recall(c, stage)) {
         c->state[stage] = PX_CHECK_KEPT;
-    } else if (!check_tell(c, 0, 0)) {
+    } else if (!pxi_check_tell(c, 0, 0)) {
         return px_fail(err, PX_E_CANCELLED, "stopped before '%s'", s->public.id);
     } else {
+        PX_TRY(pxi_check_pilot(c, err));
+        check_at(c, stage, s->public.id, s->public.title);
         const px_status status = stage_run(c, stage, &why);
         if (status == PX_E_CANCELLED)
             return px_fail(err, status, "interrupted in '%s', stage %zu of %zu", s->public.id,
@@ -387,7 +308,7 @@ static px_status check_all(px_check *c, px_error *err)
     }
     pxi_gates_judge(c);
     check_at(c, PXI_STAGE_COUNT, "page", "Report");
-    if (!check_tell(c, 0, 0))
+    if (!pxi_check_tell(c, 0, 0))
         return px_fail(err, PX_E_CANCELLED, "stopped before the page was written");
     PX_TRY(pxi_page_write(c, err));
     c->page_written = true;

@@ -43,8 +43,11 @@ typedef struct pxi_stage {
     int version;           /* of its result: others are not taken from a folder */
     unsigned after;        /* PXI_AFTER of the stages whose results it reads */
     unsigned needs;        /* PXI_AFTER of those that it cannot do without */
-    double passes;         /* about how many runs over the data it costs; below 0: minus
-                              its share of the time for failures */
+    double passes;         /* about how many runs over the data it costs */
+    double thousands;      /* and over a thousand inputs, if there are as many */
+    double covariances;    /* and of all neurons of a layer, over the data */
+    double share;          /* of the time for failures, which ends it */
+    double tries;          /* inputs that are run for a minute's worth of failures */
     int laps;              /* runs over the data that each count from 0 in its progress; 0: one */
     px_status (*run)(px_check *c, px_json *out, px_error *err);
 } pxi_stage;
@@ -97,6 +100,7 @@ struct px_check {
     int64_t stage_done; /* of the run over the data that a stage is at */
     int stage_lap;      /* which one that is, from 0 */
     double pass_s;      /* of one run over the data, as measured; 0: unknown */
+    double covariance_s;
     const char *at, *at_title;
     size_t at_index, at_count;
     int at_stage; /* -1: before the first, PXI_STAGE_COUNT: behind the last */
@@ -105,6 +109,9 @@ struct px_check {
 /* --- for stages ---------------------------------------------------------------------------------
  */
 
+/* Times a few inputs, once, so that it can be said how long all will take. */
+px_status pxi_check_pilot(px_check *c, px_error *err);
+bool pxi_check_tell(px_check *c, int64_t done, int64_t total); /* false: stop */
 /* A px_progress_fn with the check as its context. */
 bool pxi_check_tick(void *check, int64_t done, int64_t total);
 /* How the data are read: as asked for, with the network's class names. */

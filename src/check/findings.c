@@ -20,7 +20,7 @@ enum { GATHER_MOST = 20000 }; /* of one stage */
 
 double pxi_check_deadline(const px_check *c)
 {
-    return c->stage_started - pxi_stages[c->at_stage]->passes * c->o.minutes * 60.0;
+    return c->stage_started + pxi_stages[c->at_stage]->share * c->o.minutes * 60.0;
 }
 
 const char *pxi_finding_method(const char *chain)

@@ -219,6 +219,6 @@ const pxi_stage pxi_stage_assess = {
                .help = "how sure, how far and how lasting the failures are"},
     .version = 2,
     .after = PXI_AFTER(synthesize) | PXI_AFTER(attack) | PXI_AFTER(fuzz),
-    .passes = 0.5,
+    .thousands = 2.5,
     .run = assess_run,
 };

@@ -145,6 +145,7 @@ const pxi_stage pxi_stage_attack = {
                .title = "Attacked failures",
                .help = "the smallest changes along the gradient that make it wrong"},
     .version = 3,
-    .passes = -0.25,
+    .share = 0.25,
+    .tries = 40.0 * ATTACK_PER_MINUTE,
     .run = attack_run,
 };

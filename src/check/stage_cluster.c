@@ -488,6 +488,6 @@ const pxi_stage pxi_stage_cluster = {
     .after = PXI_AFTER(eval) | PXI_AFTER(synthesize) | PXI_AFTER(attack) | PXI_AFTER(fuzz) |
              PXI_AFTER(assess),
     .needs = PXI_AFTER(eval),
-    .passes = 0.6,
+    .thousands = 2.0,
     .run = cluster_run,
 };

@@ -183,7 +183,8 @@ const pxi_stage pxi_stage_cover = {
                .help = "neuron coverage of the data, beside that of random pictures"},
     .version = 1,
     .after = PXI_AFTER(profile),
-    .passes = 3.0,
+    .passes = 2.5,
+    .covariances = 2.0,
     .laps = 2, /* the inputs, then random pictures */
     .run = cover_run,
 };

@@ -365,6 +365,6 @@ const pxi_stage pxi_stage_describe = {
     .version = 4,
     .after = PXI_AFTER(eval) | PXI_AFTER(localize),
     .needs = PXI_AFTER(eval) | PXI_AFTER(localize),
-    .passes = 2.5,
+    .thousands = 9.0,
     .run = describe_run,
 };

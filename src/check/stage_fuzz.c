@@ -173,6 +173,7 @@ const pxi_stage pxi_stage_fuzz = {
                .labels = true},
     .version = 2,
     .after = PXI_AFTER(profile),
-    .passes = -0.6,
+    .share = 0.6,
+    .tries = 24.0 * FUZZ_TURNS_PER_MINUTE,
     .run = fuzz_run,
 };

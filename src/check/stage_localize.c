@@ -144,6 +144,6 @@ const pxi_stage pxi_stage_localize = {
                .help = "neurons that are active when the network is wrong",
                .labels = true},
     .version = 2,
-    .passes = 1.3,
+    .passes = 1.2,
     .run = localize_run,
 };

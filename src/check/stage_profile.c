@@ -80,6 +80,6 @@ const pxi_stage pxi_stage_profile = {
                .title = "Profile",
                .help = "the ranges of neurons on 1,000 training inputs, for coverage"},
     .version = 1,
-    .passes = 0.3,
+    .thousands = 2.2,
     .run = profile_run,
 };

@@ -168,6 +168,6 @@ const pxi_stage pxi_stage_select = {
     .version = 1,
     .after = PXI_AFTER(eval),
     .needs = PXI_AFTER(eval),
-    .passes = 1.5,
+    .passes = 1.1,
     .run = select_run,
 };

@@ -256,6 +256,7 @@ const pxi_stage pxi_stage_synthesize = {
     .version = 1,
     .after = PXI_AFTER(eval) | PXI_AFTER(localize),
     .needs = PXI_AFTER(eval) | PXI_AFTER(localize),
-    .passes = -0.15,
+    .share = 0.15,
+    .tries = 6.0 * SYNTHESIZE_PER_MINUTE,
     .run = synthesize_run,
 };

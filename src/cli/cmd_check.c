@@ -12,18 +12,18 @@ typedef struct check_view {
     cli_progress progress;
 } check_view;
 
-/* "cover (3 of 11) 48%, 1:20 left". */
+/* "cover (3 of 11) 48%, 1:20 of about 5:10". */
 static bool check_tell(void *context, const px_check_progress *p)
 {
     check_view *view = context;
     if (cli_progress_due(&view->progress)) {
-        char left[CLI_NUMBER_TEXT] = "?", past[CLI_NUMBER_TEXT], text[160];
+        char all[CLI_NUMBER_TEXT] = "?", past[CLI_NUMBER_TEXT], text[160];
         if (p->seconds_left >= 0.0)
-            cli_duration(p->seconds_left, left);
+            cli_duration(p->seconds + p->seconds_left, all);
         cli_duration(p->seconds, past);
         if (p->count > 0 && p->index < p->count)
-            snprintf(text, sizeof text, "%s (%zu of %zu) %.0f%%, %s, about %s left", p->stage,
-                     p->index + 1, p->count, 100.0 * p->stage_share, past, left);
+            snprintf(text, sizeof text, "%s (%zu of %zu) %.0f%%, %s of about %s", p->stage,
+                     p->index + 1, p->count, 100.0 * p->stage_share, past, all);
         else
             snprintf(text, sizeof text, "%s, %s", p->stage, past);
         cli_progress_show(&view->progress, p->share, text);

@@ -136,6 +136,26 @@ static void test_a_stopped_check_goes_on(void **state)
     px_check_free(check);
 }
 
+/* Whether there is a guess of the time when the first stage has done something. */
+static bool know_the_time(void *context, const px_check_progress *p)
+{
+    int *known = context;
+    if (*known < 0 && p->done > 0)
+        *known = strcmp(p->stage, "profile") == 0 && p->seconds_left >= 0.0;
+    return true;
+}
+
+static void test_the_time_is_known_from_the_first_stage_on(void **state)
+{
+    (void)state;
+    int known = -1;
+    px_check_options o = check_options(folder);
+    o.progress = know_the_time;
+    o.context = &known;
+    px_check_free(check_examined(&o));
+    assert_int_equal(known, 1);
+}
+
 static void test_a_folder_has_one_writer(void **state)
 {
     (void)state;
@@ -241,6 +261,7 @@ int main(void)
         CASE(test_chosen_stages_bring_what_they_read),
         CASE(test_results_know_what_they_read),
         CASE(test_a_stopped_check_goes_on),
+        CASE(test_the_time_is_known_from_the_first_stage_on),
         CASE(test_a_folder_has_one_writer),
         CASE(test_gates),
         CASE(test_refused_options),
