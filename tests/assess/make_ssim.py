@@ -8,18 +8,9 @@ import os
 import numpy as np
 from skimage.metrics import structural_similarity
 
+from planes import plane
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def value(i, stream):
-    x = (i * 2654435761 + stream * 40503 + 12345) % 2**32
-    x = (x ^ (x >> 15)) * 2246822519 % 2**32
-    x = (x ^ (x >> 13)) * 3266489917 % 2**32
-    return (x ^ (x >> 16)) >> 24
-
-
-def plane(height, width, stream):
-    return np.array([value(i, stream) for i in range(height * width)], float).reshape(height, width)
 
 
 with open(os.path.join(HERE, "ssim_golden.h"), "w") as out:

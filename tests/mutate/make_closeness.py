@@ -4,23 +4,15 @@
 Maps are written down here from docs/mutate.md, not taken from the library: (x, y) of the result to (x, y) of the picture.
 """
 import os
+import sys
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.ndimage import map_coordinates
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def value(i, stream):
-    x = (i * 2654435761 + stream * 40503 + 12345) % 2**32
-    x = (x ^ (x >> 15)) * 2246822519 % 2**32
-    x = (x ^ (x >> 13)) * 3266489917 % 2**32
-    return (x ^ (x >> 16)) >> 24
-
-
-def plane(height, width, stream):
-    return np.array([value(i, stream) for i in range(height * width)], float).reshape(height, width)
+sys.path.insert(0, os.path.join(HERE, "..", "assess"))
+from planes import plane
 
 
 def blob(height, width, stream):
