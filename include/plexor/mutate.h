@@ -1,4 +1,4 @@
-/* include/plexor/mutate.h - small changes of a picture that leave its meaning alone
+/* include/plexor/mutate.h - small changes of a picture that should leave its meaning alone
  *
  *     px_mutations from;
  *     PX_TRY(px_mutations_parse("nss", &from, err));              // or "nss:rotation,shear"

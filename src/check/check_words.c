@@ -111,8 +111,7 @@ px_status pxi_words_about(const px_bank *bank, px_json *out, px_error *err)
 /* Which class a unit responds to is counted elsewhere, over all inputs: of what is measured here,
  * words are the attribute alone, if its overlap is above the level from which it means something.
  */
-void pxi_words_unit(const px_bank *bank, bool own, const char *layer, int64_t unit,
-                    px_json *out)
+void pxi_words_unit(const px_bank *bank, bool own, const char *layer, int64_t unit, px_json *out)
 {
     const px_bank_unit *found = px_bank_find(bank, layer, unit);
     if (!found)

@@ -15,7 +15,6 @@ px_status pxi_words_open(px_check *c, const char *layers, px_bank **own, const p
 px_status pxi_words_about(const px_bank *bank, px_json *out, px_error *err);
 /* Members about one unit; nothing where the bank does not know it. `own`: the bank has labels
  * measured on the spot. */
-void pxi_words_unit(const px_bank *bank, bool own, const char *layer, int64_t unit,
-                    px_json *out);
+void pxi_words_unit(const px_bank *bank, bool own, const char *layer, int64_t unit, px_json *out);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static const char *parse_nearest_option(const char *word, const cli_option *options)
 {
     const char *names[128];

@@ -411,7 +411,8 @@ const cli_command cli_command_fuzz = {
     .details =
         "Inputs that the network gets right are changed in ways that are meant to leave their "
         "meaning alone, and how near each failure is to its original is measured; "
-        "what raises coverage is kept and changed further, what the network gets wrong is a failure. "
+        "what raises coverage is kept and changed further, what the network gets wrong is a "
+        "failure. "
         "Everything goes into a folder with a database and is committed before it is counted: "
         "after kill -9 or a full disk --resume goes on. The same seed and number of turns give the "
         "same content, whatever the number of threads and however often it was interrupted.\n"

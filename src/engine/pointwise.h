@@ -1,8 +1,8 @@
 /* src/engine/pointwise.h - 1x1 convolutions whose result channels are eight more than whole vectors
  *
- * oneDNN's kernels fill up to sixteen result channels, so 24 take the time of 32: 67 of a core's 113
- * GFLOP/s at 144>24, where 192>32 reaches 107. Half a vector costs half where a core splits wide
- * ones. MobileNetV2's second stage has 24 channels. AVX-512 only; other machines use oneDNN.
+ * oneDNN's kernels fill up to sixteen result channels, so 24 take the time of 32: 67 of a core's
+ * 113 GFLOP/s at 144>24, where 192>32 reaches 107. Half a vector costs half where a core splits
+ * wide ones. MobileNetV2's second stage has 24 channels. AVX-512 only; other machines use oneDNN.
  */
 #ifndef PXI_ENGINE_POINTWISE_H
 #define PXI_ENGINE_POINTWISE_H

@@ -5,14 +5,14 @@
 #include <plexor/text.h>
 #include <stdint.h>
 
-typedef enum pxi_char_class { /* as in unicode_table.h */
-    PXI_CHAR_OTHER,           /* control, format, private, not assigned */
-    PXI_CHAR_LETTER,
-    PXI_CHAR_NUMBER,
-    PXI_CHAR_PUNCTUATION,
-    PXI_CHAR_MARK,   /* non-spacing */
-    PXI_CHAR_SYMBOL, /* and other marks */
-    PXI_CHAR_SPACE,
+typedef enum pxi_char_class {                 /* as in unicode_table.h */
+                              PXI_CHAR_OTHER, /* control, format, private, not assigned */
+                              PXI_CHAR_LETTER,
+                              PXI_CHAR_NUMBER,
+                              PXI_CHAR_PUNCTUATION,
+                              PXI_CHAR_MARK,   /* non-spacing */
+                              PXI_CHAR_SYMBOL, /* and other marks */
+                              PXI_CHAR_SPACE,
 } pxi_char_class;
 
 pxi_char_class pxi_char_class_of(uint32_t code);

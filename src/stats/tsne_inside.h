@@ -1,6 +1,7 @@
 /* src/stats/tsne_inside.h - the parts of t-SNE
  *
- * neighbours.c -> tsne_affinity.c (P) -> tsne_exact.c or tsne_tree.c (gradients) <- tsne.c (descent)
+ * neighbours.c -> tsne_affinity.c (P) -> tsne_exact.c or tsne_tree.c (gradients) <- tsne.c
+ * (descent)
  */
 #ifndef PXI_STATS_TSNE_INSIDE_H
 #define PXI_STATS_TSNE_INSIDE_H

@@ -107,14 +107,14 @@ static void test_ssim_golden(void **state)
     static double x[2048], y[2048];
     for (size_t i = 0; i < PX_LEN(ssims); i++) {
         const int count = ssims[i].height * ssims[i].width;
-        double *scratch =
-            calloc(pxi_ssim_scratch(ssims[i].height, ssims[i].width), sizeof(double));
+        double *scratch = calloc(pxi_ssim_scratch(ssims[i].height, ssims[i].width), sizeof(double));
         assert_non_null(scratch);
         for (int k = 0; k < count; k++) {
             x[k] = hash_value(k, ssims[i].stream);
             y[k] = x[k] + ssims[i].share * (hash_value(k, ssims[i].stream + 1) - x[k]);
         }
-        const double got = pxi_ssim(x, y, NULL, ssims[i].height, ssims[i].width, ssims[i].range, scratch);
+        const double got =
+            pxi_ssim(x, y, NULL, ssims[i].height, ssims[i].width, ssims[i].range, scratch);
         free(scratch);
         if (!(fabs(got - ssims[i].ssim) <= 1e-10))
             fail_msg("%d x %d, share %g, range %g: %.15g, not %.15g", ssims[i].height,

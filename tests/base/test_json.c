@@ -152,10 +152,8 @@ static void test_depth_and_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_writer),
-        cmocka_unit_test(test_reopened),
-        cmocka_unit_test(test_reader),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_writer),         cmocka_unit_test(test_reopened),
+        cmocka_unit_test(test_reader),         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_depth_and_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
