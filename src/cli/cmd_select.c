@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <plexor/folder.h>
 #include <plexor/mutate.h>
 #include <plexor/system.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ typedef struct select_args {
     cli_workers workers;
     const char *by, *budget, *mutate, *labelled, *curve, *type_curve, *to, *keep_profile;
     cli_list settings;
-    bool stratify, evaluate;
+    bool stratify, evaluate, fresh;
     cli_output output;
 } select_args;
 
@@ -32,6 +33,7 @@ typedef struct select_job {
     px_preprocess labelled_pre;
     px_profile *profile;
     px_select *select;
+    px_folder *folder; /* NULL: a file, or none */
     const char *settings[CLI_LIST_MAX + 1];
     select_report report;
 } select_job;
@@ -140,17 +142,17 @@ static px_status select_check_labels(const select_args *a, const select_job *job
 }
 
 /* A place that cannot be written to is found out before the work. */
-static px_status select_place(const char *to, size_t selectors, px_error *err)
+static px_status select_place(const select_args *a, select_job *job, px_error *err)
 {
+    const char *to = a->to;
+    const size_t selectors = px_select_count(job->select);
     struct stat facts;
     if (!ends_in_csv(to)) {
-        if (mkdir(to, 0777) != 0 && errno != EEXIST)
-            return px_fail(err, PX_E_IO, "'%.200s': %s", to, strerror(errno));
-        if (stat(to, &facts) != 0 || !S_ISDIR(facts.st_mode))
+        if (stat(to, &facts) == 0 && !S_ISDIR(facts.st_mode))
             return px_fail(err, PX_E_USAGE,
                            "'%.200s' is a file; -o takes a folder, or a name that ends in .csv",
                            to);
-        return PX_OK;
+        return px_folder_begin(to, "select", a->fresh, &job->folder, err);
     }
     if (selectors > 1)
         return px_fail(err, PX_E_USAGE,
@@ -197,10 +199,10 @@ static px_status select_open(const cli_command *self, const select_args *a, cons
         length = (int)strcspn(left_out, "\n");
         cli_note(self, "%.*s", length, left_out);
     }
-    return a->to ? select_place(a->to, px_select_count(job->select), err) : PX_OK;
+    return a->to ? select_place(a, job, err) : PX_OK;
 }
 
-static px_status select_write(const select_args *a, const select_job *job, px_error *err)
+static px_status select_write(const select_args *a, select_job *job, px_error *err)
 {
     if (!a->to)
         return PX_OK;
@@ -208,7 +210,8 @@ static px_status select_write(const select_args *a, const select_job *job, px_er
         return px_select_save(job->select, 0, job->report.budget, a->to, err);
     for (size_t i = 0; i < px_select_count(job->select); i++) {
         px_text path = {0};
-        px_text_format(&path, "%s/%s.csv", a->to, px_select_selector(job->select, i)->id);
+        px_text_format(&path, "%s/%s.csv", px_folder_path(job->folder),
+                       px_select_selector(job->select, i)->id);
         const px_status status =
             px_text_failed(&path)
                 ? px_fail(err, PX_E_NOMEM, "out of memory")
@@ -216,7 +219,9 @@ static px_status select_write(const select_args *a, const select_job *job, px_er
         px_text_done(&path);
         PX_TRY(status);
     }
-    return PX_OK;
+    px_folder *whole = job->folder;
+    job->folder = NULL;
+    return px_folder_commit(whole, err);
 }
 
 static px_status select_work(const select_args *a, select_job *job, px_error *err)
@@ -278,6 +283,7 @@ static int select_run(const cli_command *self, int argc, char **argv)
                    "the same for kinds of failure, over the first 20%"),
         CLI_STRING('o', "output", &a.to, "FILE.csv|FOLDER",
                    "where the selection goes: a file, or a folder with a file per selector"),
+        CLI_FLAG(0, "fresh", &a.fresh, "in place of a folder that an earlier select made"),
         CLI_WORKER_OPTIONS(&a.workers),
         CLI_OUTPUT_OPTIONS(&a.output),
         CLI_END,
@@ -313,6 +319,7 @@ static int select_run(const cli_command *self, int argc, char **argv)
         select_print(&job.report);
     }
     free(job.report.evaluations);
+    px_folder_abandon(job.folder);
     px_select_free(job.select);
     px_profile_free(job.profile);
     px_dataset_close(job.labelled);

@@ -22,7 +22,7 @@ MOST = int(os.environ.get("FAULT_MOST", "60"))  # of one call in one command, wi
 SAMPLED_CALLS = 3  # without, beside memory: one fault each
 NAMES = {"EIO": ("Input/output error", "I/O error"), "ENOSPC": ("No space left on device", "disk is full"), "memory": ("memory",), "SHORT": ("",), "KILL": ("",)}
 TIMEOUT = 120
-WHOLE = ("describe", "synthesize", "mutate", "export", "minimize campaign", "minimize failures")  # folders that appear as a whole
+WHOLE = ("describe", "select folder", "synthesize", "mutate", "export", "minimize campaign", "minimize failures")  # folders that appear as a whole
 PROBLEMS = ("crashed", "hung", "damaged", "status", "result", "left", "stuck")
 OLD = b"what was there before\n"
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -61,7 +61,7 @@ COMMANDS = [
     ("localize", ["localize", MODEL, "--data", "base.campaign", "--split", "all", "--include-uninformative", "-o", "out.csv", "--state", "out.state", "--plot", "out.svg"],
      [], ["out.csv", "out.state", "out.svg"]),
     ("select", ["select", MODEL, *DATA, "--budget", "5", "-o", "out.csv"], [], ["out.csv"]),
-    ("select folder", ["select", MODEL, *DATA, "--by", "gini,random", "--budget", "5", "-o", "out"], [], []),
+    ("select folder", ["select", MODEL, *DATA, "--by", "gini,random", "--budget", "5", "-o", "out"], ["--fresh"], []),
     ("explain", ["explain", MODEL, "3", "--data", "digits", "--bank", "words/bank.jsonl", "--steps", "2", "-o", "out.png"], [], ["out.png"]),
     ("calibrate", ["calibrate", MODEL, "--data", "digits", "--bank", "words/bank.jsonl", "--images", "2", "--steps", "2", "-o", "out.json"], [], ["out.json"]),
     ("synthesize", ["synthesize", MODEL, *DATA, *PAIRS, "-o", "out"], ["--fresh"], []),
