@@ -62,7 +62,6 @@ COMMANDS = [
     ("minimize", TROUBLE, "minimize FOUND --model SMALL --all-faults 5000 -o OUT"),
     ("replay", TROUBLE, "replay FOUND --all --model SMALL"),
     ("export", TROUBLE, "export FOUND --split all -o OUT"),
-    ("status", TROUBLE, "status FOUND --check"),
     ("assess", TROUBLE, "assess SMALL --original digits --adversarial FOUND"),
     ("mutate", TROUBLE, "mutate --data NOISE --set nss -o OUT"),
 ]
