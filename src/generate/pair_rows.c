@@ -8,23 +8,31 @@
     X(int, form.predicted)   \
     X(int, form.reached)     \
     X(real, form.loss) X(real, form.confidence) X(int, form.l0) X(real, form.l2) X(real, form.linf)
-#define ATTACK_NUMBERS(X)                                                                         \
-    X(int, input)                                                                                 \
-    X(int, label)                                                                                 \
-    X(int, truth)                                                                                 \
-    X(int, target) X(int, skipped) X(int, before) X(real, loss_before) X(real, confidence_before) \
-        ATTACK_FORM(X, exact) ATTACK_FORM(X, stored) X(int, steps) X(int, restart)                \
-            X(int, forwards) X(int, backwards) X(int, odd_gradients) X(int, flat)
+#define ATTACK_NUMBERS(X)      \
+    X(int, input)              \
+    X(int, label)              \
+    X(int, truth)              \
+    X(int, target)             \
+    X(int, skipped)            \
+    X(int, before)             \
+    X(real, loss_before)       \
+    X(real, confidence_before) \
+    ATTACK_FORM(X, exact)      \
+    ATTACK_FORM(X, stored)     \
+    X(int, steps)              \
+    X(int, restart) X(int, forwards) X(int, backwards) X(int, odd_gradients) X(int, flat)
 
 #define SYNTHESIS_FORM(X, form) \
     X(int, form.predicted)      \
     X(real, form.loss) X(real, form.l1) X(real, form.l2) X(real, form.linf) X(int, form.rose)
-#define SYNTHESIS_NUMBERS(X)                                                     \
-    X(int, input)                                                                \
-    X(int, label)                                                                \
-    X(int, list)                                                                 \
-    X(int, neurons) X(int, before) X(real, loss_before) SYNTHESIS_FORM(X, exact) \
-        SYNTHESIS_FORM(X, stored) X(int, unchanged) X(int, unchanged_stored)
+#define SYNTHESIS_NUMBERS(X) \
+    X(int, input)            \
+    X(int, label)            \
+    X(int, list)             \
+    X(int, neurons)          \
+    X(int, before)           \
+    X(real, loss_before)     \
+    SYNTHESIS_FORM(X, exact) SYNTHESIS_FORM(X, stored) X(int, unchanged) X(int, unchanged_stored)
 
 enum { NUMBER_BYTES = 8 };
 
