@@ -356,11 +356,20 @@ static px_status run_piece(void *context, pxi_lane *lane, int64_t job, px_error 
     return PX_OK;
 }
 
+static int64_t run_pieces(const pxi_pass *pass)
+{
+    return (pass->task.count + pass->piece - 1) / pass->piece;
+}
+
 px_status pxi_pass_run(pxi_pass *pass, px_error *err)
 {
-    const int64_t pieces = (pass->task.count + pass->piece - 1) / pass->piece;
     const pxi_share share = {.each = pass->piece, .total = pass->task.count};
-    return pxi_pass_each(pass, pieces, &share, run_piece, NULL, err);
+    return pxi_pass_each(pass, run_pieces(pass), &share, run_piece, NULL, err);
+}
+
+px_status pxi_pass_all(pxi_pass *pass, px_error *err)
+{
+    return pxi_pass_each(pass, run_pieces(pass), NULL, run_piece, NULL, err);
 }
 
 px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,

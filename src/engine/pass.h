@@ -125,6 +125,8 @@ void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context);
 /* All items of the task: fills, runs and visits. */
 px_status pxi_pass_run(pxi_pass *pass, px_error *err);
 
+/* The same as part of something that ends by itself: tells nobody, and nothing cancels it. */
+px_status pxi_pass_all(pxi_pass *pass, px_error *err);
 /* The whole of it: opens, runs and closes. */
 px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,
                         const pxi_visitor *visitor, px_error *err);

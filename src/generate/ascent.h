@@ -19,7 +19,7 @@
 #ifndef PXI_GENERATE_ASCENT_H
 #define PXI_GENERATE_ASCENT_H
 
-#include "base/worker_pool.h"
+#include "engine/pass.h"
 #include "generate/unit_facts.h"
 
 #include <plexor/data.h>
@@ -50,9 +50,10 @@ typedef struct pxi_ascent_options {
     const px_preprocess *pre; /* copied */
     px_shape shape;           /* of an input without the batch */
     bool bytes;               /* stored pixels are bytes; else float */
-    px_pool *pool;
-    int64_t batch; /* 0: chosen */
-    int64_t most;  /* rows that will come at a time: no micro-batch is larger */
+    pxi_pass *beside;         /* whose workers are used; NULL: own ones, */
+    int threads;              /* so many */
+    int64_t batch;            /* 0: chosen */
+    int64_t most;             /* rows that will come at a time: no micro-batch is larger */
 } pxi_ascent_options;
 
 /* PX_E_UNSUPPORTED where the network has operators without a gradient, naming them. */

@@ -20,7 +20,7 @@ static px_status climb_net(pxi_climb *climb, size_t net, const px_preprocess *pr
         .pre = pre,
         .shape = fuzz->shape,
         .bytes = fuzz->rounds,
-        .pool = fuzz->pool,
+        .beside = fuzz->pass,
         .batch = fuzz->options.batch,
         .most = climb->group,
     };

@@ -153,9 +153,9 @@ typedef struct swarm_run { /* every particle of every row, on all workers */
     int64_t g; /* 0: they begin */
 } swarm_run;
 
-static px_status swarm_job(void *context, int worker, int64_t index, px_error *err)
+static px_status swarm_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    (void)worker, (void)err;
+    (void)lane, (void)err;
     const swarm_run *run = context;
     ds *d = run->d;
     ds_row *row = &d->rows[(size_t)index / d->rule.particles];
@@ -170,8 +170,8 @@ static px_status swarm_job(void *context, int worker, int64_t index, px_error *e
 static px_status ds_particles(ds *d, int64_t g, px_error *err)
 {
     swarm_run run = {d, g};
-    return pxi_pool_run(d->fuzz->pool, (int64_t)(d->used * d->rule.particles), swarm_job, &run,
-                        NULL, NULL, err);
+    return pxi_pass_each(d->fuzz->pass, (int64_t)(d->used * d->rule.particles), NULL, swarm_job,
+                         &run, err);
 }
 
 /* How many visits are left; there may be no end to them. */

@@ -304,8 +304,6 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
     PX_TRY(fuzz_network(fuzz, err));
     PX_TRY(fuzz_pixels(fuzz, err));
     PX_TRY(fuzz_identify(fuzz, err));
-    PX_TRY(pxi_pool_new(o->threads, &fuzz->pool, err));
-    fuzz->workers = pxi_pool_threads(fuzz->pool);
     PX_TRY(pxi_fuzz_forward_open(fuzz, err));
     PX_TRY(fuzz->engine->open(fuzz, &fuzz->state, err));
     PX_TRY(px_campaign_last(fuzz->campaign, &last, err));
@@ -344,7 +342,6 @@ void px_fuzz_free(px_fuzz *fuzz)
     pxi_fuzz_rows_close(fuzz);
     pxi_fuzz_modes_close(fuzz);
     pxi_fuzz_forward_close(fuzz);
-    pxi_pool_free(fuzz->pool);
     free(fuzz->seeds);
     free(fuzz->seed_pixels);
     free(fuzz->models);

@@ -17,42 +17,51 @@ static int64_t forward_width(const px_fuzz *fuzz)
     return fuzz->cover ? px_cover_extractor(fuzz->cover, 0)->width : 0;
 }
 
-static px_status forward_plan(px_fuzz *fuzz, px_error *err)
+typedef struct forward_lane {
+    double *losses;   /* [batch] */
+    int64_t *answers; /* [batch] */
+} forward_lane;
+
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    px_feed feed;
-    px_plan_options options = px_plan_options_default();
-    options.batch = fuzz->options.batch;
-    options.no_outputs = true;
-    options.keep = &fuzz->scores.value;
-    options.keep_count = 1;
-    if (fuzz->cover) {
-        options.observe = px_cover_observe_values(fuzz->cover, &options.observe_count);
-        options.keep = px_cover_keep_values(fuzz->cover, &options.keep_count);
-    }
-    PX_TRY(pxi_sample_feed(fuzz->models[0], &fuzz->shape, fuzz->pre.channels_last, &feed, err));
-    fuzz->feed_shape = feed.shape;
-    return pxi_sample_plan(fuzz->models[0], &feed, options, FORWARD_BATCH, &fuzz->plan, err);
+    const size_t batch = (size_t)pxi_pass_batch(lane->pass);
+    forward_lane *own = lane->state;
+    (void)err;
+    own->losses = pxi_lane_array(lane, batch, sizeof *own->losses);
+    own->answers = pxi_lane_array(lane, batch, sizeof *own->answers);
+    return PX_OK;
 }
 
 px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
 {
-    PX_TRY(forward_plan(fuzz, err));
-    fuzz->batch = px_plan_batch(fuzz->plan);
-    fuzz->floats = (size_t)px_shape_count(&fuzz->feed_shape) / (size_t)fuzz->feed_shape.dim[0];
+    const pxi_task task = {.model = fuzz->models[0],
+                           .pre = &fuzz->pre,
+                           .sample = fuzz->shape,
+                           .count = INT32_MAX, /* there is no end to mutants */
+                           .threads = fuzz->options.threads,
+                           .batch = fuzz->options.batch,
+                           .max_batch = FORWARD_BATCH};
+    const pxi_visitor visitor = {.state_size = sizeof(forward_lane), .open = lane_open};
+    px_plan_options wants = pxi_wants_scores(&fuzz->scores);
+    px_feed feed;
+    PX_TRY(pxi_sample_feed(fuzz->models[0], &fuzz->shape, fuzz->pre.channels_last, &feed, err));
+    fuzz->feed_shape = feed.shape;
+    if (fuzz->cover) {
+        wants.observe = px_cover_observe_values(fuzz->cover, &wants.observe_count);
+        wants.keep = px_cover_keep_values(fuzz->cover, &wants.keep_count);
+    }
+    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &fuzz->pass, err));
+    fuzz->workers = pxi_pass_lanes(fuzz->pass);
+    fuzz->batch = pxi_pass_batch(fuzz->pass);
     const int64_t row = PX_MAX(forward_width(fuzz), 1) * (int64_t)sizeof(float) * fuzz->batch;
     const int64_t each = (FORWARD_WAVE + fuzz->batch - 1) / fuzz->batch; /* slots of a worker */
     fuzz->slots = (size_t)PX_MAX((int64_t)fuzz->workers,
                                  PX_MIN(fuzz->workers * each, FORWARD_ROW_BYTES / row));
-    fuzz->sessions = pxi_calloc((size_t)fuzz->workers, sizeof *fuzz->sessions);
     fuzz->readers = pxi_calloc(fuzz->slots, sizeof *fuzz->readers);
-    fuzz->losses = pxi_calloc((size_t)fuzz->workers * (size_t)fuzz->batch, sizeof *fuzz->losses);
-    fuzz->answers = pxi_calloc((size_t)fuzz->workers * (size_t)fuzz->batch, sizeof *fuzz->answers);
-    if (!fuzz->sessions || !fuzz->readers || !fuzz->losses || !fuzz->answers)
+    if (!fuzz->readers)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int w = 0; w < fuzz->workers; w++)
-        PX_TRY(px_session_new(fuzz->plan, &fuzz->sessions[w], err));
     for (size_t s = 0; fuzz->cover && s < fuzz->slots; s++)
-        PX_TRY(px_reader_new(fuzz->cover, fuzz->plan, &fuzz->readers[s], err));
+        PX_TRY(px_reader_new(fuzz->cover, pxi_pass_plan(fuzz->pass), &fuzz->readers[s], err));
     return PX_OK;
 }
 
@@ -60,13 +69,8 @@ void pxi_fuzz_forward_close(px_fuzz *fuzz)
 {
     for (size_t s = 0; fuzz->readers && s < fuzz->slots; s++)
         px_reader_free(fuzz->readers[s]);
-    for (int w = 0; fuzz->sessions && w < fuzz->workers; w++)
-        px_session_free(fuzz->sessions[w]);
     free(fuzz->readers);
-    free(fuzz->sessions);
-    free(fuzz->losses);
-    free(fuzz->answers);
-    px_plan_free(fuzz->plan);
+    pxi_pass_close(fuzz->pass);
 }
 
 /* --- pixels --------------------------------------------------------------------------------------
@@ -110,17 +114,13 @@ void pxi_fuzz_round(const px_fuzz *fuzz, const float *levels, const void *origin
 /* --- running -------------------------------------------------------------------------------------
  */
 
-float *pxi_fuzz_place(px_fuzz *fuzz, int worker, int64_t sample)
-{
-    return (float *)px_session_input(fuzz->sessions[worker], 0) + (size_t)sample * fuzz->floats;
-}
-
-px_status pxi_fuzz_forward(px_fuzz *fuzz, int worker, size_t slot, int64_t samples,
+px_status pxi_fuzz_forward(px_fuzz *fuzz, pxi_lane *lane, size_t slot, int64_t samples,
                            pxi_fuzz_verdict *out, px_error *err)
 {
-    px_session *session = fuzz->sessions[worker];
-    int64_t *answers = fuzz->answers + (int64_t)worker * fuzz->batch;
-    double *losses = fuzz->losses + (int64_t)worker * fuzz->batch;
+    const forward_lane *own = lane->state;
+    px_session *session = lane->session;
+    int64_t *answers = own->answers;
+    double *losses = own->losses;
     if (samples == 0)
         return PX_OK;
     PX_TRY(fuzz->cover ? px_reader_forward(fuzz->readers[slot], session, samples, NULL, NULL, err)
@@ -145,7 +145,7 @@ typedef struct forward_job {
     pxi_fuzz_verdict *out;
 } forward_job;
 
-static px_status forward_batch(void *context, int worker, int64_t index, px_error *err)
+static px_status forward_batch(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     const forward_job *job = context;
     px_fuzz *fuzz = job->fuzz;
@@ -153,8 +153,8 @@ static px_status forward_batch(void *context, int worker, int64_t index, px_erro
     const int64_t samples = PX_MIN(fuzz->batch, job->count - first);
     for (int64_t i = 0; i < samples; i++)
         PX_TRY(pxi_fuzz_input(fuzz, job->pixels + (size_t)(first + i) * fuzz->pixel_bytes,
-                              pxi_fuzz_place(fuzz, worker, i), err));
-    return pxi_fuzz_forward(fuzz, worker, (size_t)index % fuzz->slots, samples, job->out + first,
+                              pxi_lane_input(lane, i), err));
+    return pxi_fuzz_forward(fuzz, lane, (size_t)index % fuzz->slots, samples, job->out + first,
                             err);
 }
 
@@ -168,8 +168,8 @@ px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_f
                            .pixels = (const uint8_t *)pixels + (size_t)first * fuzz->pixel_bytes,
                            .count = PX_MIN(most, count - first),
                            .out = out + first};
-        PX_TRY(pxi_pool_run(fuzz->pool, (job.count + fuzz->batch - 1) / fuzz->batch, forward_batch,
-                            &job, NULL, NULL, err));
+        PX_TRY(pxi_pass_each(fuzz->pass, (job.count + fuzz->batch - 1) / fuzz->batch, NULL,
+                             forward_batch, &job, err));
     }
     return PX_OK;
 }

@@ -17,7 +17,7 @@
 #ifndef PXI_GENERATE_FUZZ_INSIDE_H
 #define PXI_GENERATE_FUZZ_INSIDE_H
 
-#include "base/worker_pool.h"
+#include "engine/pass.h"
 
 #include <plexor/fuzz.h>
 #include <plexor/json.h>
@@ -107,20 +107,14 @@ struct px_fuzz {
     px_preprocess pre;          /* from stored values */
     px_cover *cover;            /* the guide's; NULL: none */
     const px_fuzz_paths *paths; /* the guide, where it reads decision paths; NULL: it does not */
-    px_pool *pool;
-    int workers;
     uint64_t seed;
 
-    /* Running models[0]: a session per worker, and as many readers as batches are looked at
-     * together (fuzz_forward.c). */
-    px_plan *plan;
+    /* Running models[0], and as many readers as batches are looked at together (fuzz_forward.c). */
+    pxi_pass *pass;
+    int workers;
     int64_t batch;
-    size_t floats; /* of the network's input */
-    px_session **sessions;
     px_reader **readers; /* NULL entries: there is no guide */
     size_t slots;
-    double *losses;   /* [workers][batch] */
-    int64_t *answers; /* the same */
 
     pxi_fuzz_seed *seeds;
     size_t seed_count;
@@ -177,10 +171,9 @@ void pxi_fuzz_levels(const px_fuzz *fuzz, const void *pixels, float *levels);
 px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_fuzz_verdict *out,
                          px_error *err);
 
-/* The same in parts, for who has a pool run of their own: fill samples of a worker's batch, then
- * run it; `slot` is the reader that keeps the rows. One batch per slot and pool run. */
-float *pxi_fuzz_place(px_fuzz *fuzz, int worker, int64_t sample);
-px_status pxi_fuzz_forward(px_fuzz *fuzz, int worker, size_t slot, int64_t samples,
+/* The same in parts, for who has jobs of their own: fill samples of a lane's batch, then run it;
+ * `slot` is the reader that keeps the rows. One batch per slot and call of pxi_pass_each(). */
+px_status pxi_fuzz_forward(px_fuzz *fuzz, pxi_lane *lane, size_t slot, int64_t samples,
                            pxi_fuzz_verdict *out, px_error *err);
 
 /* Recordings (fuzz_recording.c): how many samples each has, 0 where they are not mutated as such;

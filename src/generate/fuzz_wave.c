@@ -258,7 +258,7 @@ static px_status wave_make(const pxi_loop *loop, pxi_wave_item *item, uint8_t *p
 }
 
 /* Job 0 writes; job 1 + j is batch j of what is new. */
-static px_status wave_job(void *context, int worker, int64_t index, px_error *err)
+static px_status wave_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     pxi_loop *loop = context;
     px_fuzz *fuzz = loop->fuzz;
@@ -276,10 +276,10 @@ static px_status wave_job(void *context, int worker, int64_t index, px_error *er
             continue;
         item->slot = slot;
         item->row = rows;
-        PX_TRY(pxi_wave_input(loop, pixels, pxi_fuzz_place(fuzz, worker, rows), err));
+        PX_TRY(pxi_wave_input(loop, pixels, pxi_lane_input(lane, rows), err));
         rows++;
     }
-    PX_TRY(pxi_fuzz_forward(fuzz, worker, slot, rows, verdicts, err));
+    PX_TRY(pxi_fuzz_forward(fuzz, lane, slot, rows, verdicts, err));
     for (size_t i = first; i < end; i++) {
         pxi_wave_item *item = &loop->items[loop->fresh[i]];
         if (item->made.valid)
@@ -310,7 +310,7 @@ px_status pxi_wave_get(pxi_loop *loop, const pxi_loop_turn *turn, size_t pick, i
     PX_TRY(wave_plan(loop, turn, number, err));
     const int64_t batches =
         ((int64_t)loop->fresh_count + loop->fuzz->batch - 1) / loop->fuzz->batch;
-    PX_TRY(pxi_pool_run(loop->fuzz->pool, 1 + batches, wave_job, loop, NULL, NULL, err));
+    PX_TRY(pxi_pass_each(loop->fuzz->pass, 1 + batches, NULL, wave_job, loop, err));
     if (loop->paths)
         PX_TRY(pxi_loop_paths_wave(loop, err));
     *out = wave_find(loop, turn->turn, turn->entry[pick], number);

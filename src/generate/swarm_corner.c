@@ -2,7 +2,6 @@
 #include "generate/swarm_corner.h"
 
 #include "base/memory.h"
-#include "engine/sample_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,50 +10,108 @@
 enum { CORNER_BATCH = 16 };
 
 struct pxi_corner {
-    px_fuzz *fuzz;
     const px_probe *probe;
-    px_plan *plan;
-    px_session **sessions; /* per worker */
-    float **traces;        /* the same: [batch][neurons] */
-    size_t size, neurons;
-    float *lows, *highs; /* per neuron: of all, */
-    float *own;          /* and of each worker: [workers][2][neurons] */
+    pxi_pass *pass;
+    size_t neurons;
+    float *lows, *highs; /* per neuron */
+    const float *inputs; /* of the run at hand */
+    double *out;         /* NULL: learning */
 };
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+typedef struct corner_lane {
+    float *trace;        /* [batch][neurons] */
+    float *lows, *highs; /* per neuron, of what this lane has learned */
+    px_probe_watch watch;
+} corner_lane;
 
-static px_status corner_init(pxi_corner *c, px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    px_fuzz *fuzz = c->fuzz;
-    px_feed feed;
-    px_plan_options options = px_plan_options_default();
-    options.batch = fuzz->options.batch;
-    options.no_outputs = true;
-    options.observe = px_probe_values(c->probe, &options.observe_count);
-    options.keep = &fuzz->scores.value; /* so that all of the network is run */
-    options.keep_count = 1;
-    PX_TRY(pxi_sample_feed(fuzz->models[0], &fuzz->shape, fuzz->pre.channels_last, &feed, err));
-    PX_TRY(pxi_sample_plan(fuzz->models[0], &feed, options, CORNER_BATCH, &c->plan, err));
-    const size_t workers = (size_t)fuzz->workers, batch = (size_t)px_plan_batch(c->plan);
-    c->sessions = pxi_calloc(workers, sizeof *c->sessions);
-    c->traces = pxi_calloc(workers, sizeof *c->traces);
+    const pxi_corner *c = lane->context;
+    corner_lane *own = lane->state;
+    (void)err;
+    own->trace =
+        pxi_lane_array(lane, (size_t)pxi_pass_batch(lane->pass), c->neurons * sizeof *own->trace);
+    own->lows = pxi_lane_array(lane, c->neurons, sizeof *own->lows);
+    own->highs = pxi_lane_array(lane, c->neurons, sizeof *own->highs);
+    return PX_OK;
+}
+
+static px_status lane_fill(pxi_lane *lane, int64_t item, int view, float *input, px_error *err)
+{
+    const pxi_corner *c = lane->context;
+    const size_t floats = pxi_pass_floats(lane->pass);
+    (void)view, (void)err;
+    memcpy(input, c->inputs + (size_t)item * floats, floats * sizeof *input);
+    return PX_OK;
+}
+
+static px_status lane_begin(pxi_lane *lane, const pxi_batch *batch, px_error *err)
+{
+    const pxi_corner *c = lane->context;
+    corner_lane *own = lane->state;
+    (void)err;
+    own->watch = (px_probe_watch){.probe = c->probe, .samples = batch->count, .trace = own->trace};
+    return PX_OK;
+}
+
+static px_status lane_observe(void *context, int value, const px_view *view, px_error *err)
+{
+    const pxi_lane *lane = context;
+    return px_probe_observer(&((corner_lane *)lane->state)->watch, value, view, err);
+}
+
+static double corner_row(const pxi_corner *c, const float *values)
+{
+    size_t beyond = 0;
+    for (size_t n = 0; n < c->neurons; n++)
+        beyond += values[n] < c->lows[n] || values[n] > c->highs[n];
+    return (double)beyond / (double)(2 * c->neurons);
+}
+
+static px_status lane_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
+{
+    const pxi_corner *c = lane->context;
+    const corner_lane *own = lane->state;
+    (void)err;
+    for (int64_t i = 0; i < batch->count; i++) {
+        const float *values = own->trace + (size_t)i * c->neurons;
+        if (c->out)
+            c->out[batch->first + i] = corner_row(c, values);
+        for (size_t n = 0; !c->out && n < c->neurons; n++) { /* NaN is no boundary */
+            own->lows[n] = fminf(own->lows[n], values[n]);
+            own->highs[n] = fmaxf(own->highs[n], values[n]);
+        }
+    }
+    return PX_OK;
+}
+
+static px_status corner_init(pxi_corner *c, px_fuzz *fuzz, px_error *err)
+{
+    const pxi_task task = {.model = fuzz->models[0],
+                           .pre = &fuzz->pre,
+                           .sample = fuzz->shape,
+                           .count = 1,
+                           .beside = fuzz->pass,
+                           .batch = fuzz->options.batch,
+                           .max_batch = CORNER_BATCH};
+    const pxi_visitor visitor = {.context = c,
+                                 .state_size = sizeof(corner_lane),
+                                 .open = lane_open,
+                                 .fill = lane_fill,
+                                 .begin = lane_begin,
+                                 .observe = lane_observe,
+                                 .visit = lane_visit};
+    px_plan_options wants = pxi_wants_scores(&fuzz->scores); /* so that all of the network is run */
+    wants.observe = px_probe_values(c->probe, &wants.observe_count);
     c->lows = pxi_calloc(c->neurons, sizeof *c->lows);
     c->highs = pxi_calloc(c->neurons, sizeof *c->highs);
-    c->own = pxi_calloc(workers, 2 * c->neurons * sizeof *c->own);
-    if (!c->sessions || !c->traces || !c->lows || !c->highs || !c->own)
+    if (!c->lows || !c->highs)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (size_t w = 0; w < workers; w++) {
-        PX_TRY(px_session_new(c->plan, &c->sessions[w], err));
-        c->traces[w] = pxi_calloc(batch, c->neurons * sizeof **c->traces);
-        if (!c->traces[w])
-            return px_fail(err, PX_E_NOMEM, "out of memory");
-    }
     for (size_t n = 0; n < c->neurons; n++) {
         c->lows[n] = INFINITY;
         c->highs[n] = -INFINITY;
     }
-    return PX_OK;
+    return pxi_pass_open(&task, &wants, &visitor, &c->pass, err);
 }
 
 px_status pxi_corner_open(px_fuzz *fuzz, const px_probe *probe, pxi_corner **out, px_error *err)
@@ -62,11 +119,9 @@ px_status pxi_corner_open(px_fuzz *fuzz, const px_probe *probe, pxi_corner **out
     pxi_corner *c = pxi_calloc(1, sizeof *c);
     if (!c)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    c->fuzz = fuzz;
     c->probe = probe;
-    c->size = fuzz->size;
     c->neurons = (size_t)px_probe_neuron_count(probe);
-    const px_status status = corner_init(c, err);
+    const px_status status = corner_init(c, fuzz, err);
     if (status == PX_OK)
         *out = c;
     else
@@ -78,97 +133,37 @@ void pxi_corner_close(pxi_corner *c)
 {
     if (!c)
         return;
-    for (int w = 0; w < c->fuzz->workers; w++) {
-        if (c->sessions)
-            px_session_free(c->sessions[w]);
-        if (c->traces)
-            free(c->traces[w]);
-    }
-    free(c->sessions);
-    free(c->traces);
+    pxi_pass_close(c->pass);
     free(c->lows);
     free(c->highs);
-    free(c->own);
-    px_plan_free(c->plan);
     free(c);
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
-
-typedef struct corner_run {
-    pxi_corner *c;
-    const float *inputs;
-    int64_t count;
-    double *out; /* NULL: learning */
-} corner_run;
-
-static void corner_learn_row(const pxi_corner *c, const float *values, float *lows, float *highs)
+static px_status corner_all(pxi_corner *c, const float *inputs, int64_t count, double *out,
+                            px_error *err)
 {
-    for (size_t n = 0; n < c->neurons; n++) {
-        lows[n] = fminf(lows[n], values[n]); /* NaN is no boundary */
-        highs[n] = fmaxf(highs[n], values[n]);
-    }
-}
-
-static double corner_row(const pxi_corner *c, const float *values)
-{
-    size_t beyond = 0;
-    for (size_t n = 0; n < c->neurons; n++)
-        beyond += values[n] < c->lows[n] || values[n] > c->highs[n];
-    return (double)beyond / (double)(2 * c->neurons);
-}
-
-static px_status corner_batch(void *context, int worker, int64_t index, px_error *err)
-{
-    const corner_run *run = context;
-    pxi_corner *c = run->c;
-    px_session *session = c->sessions[worker];
-    const int64_t batch = px_plan_batch(c->plan), first = index * batch;
-    const int64_t samples = PX_MIN(batch, run->count - first);
-    float *input = px_session_input(session, 0), *trace = c->traces[worker];
-    float *lows = c->own + (size_t)worker * 2 * c->neurons, *highs = lows + c->neurons;
-    memcpy(input, run->inputs + (size_t)first * c->size, (size_t)samples * c->size * sizeof *input);
-    memset(input + (size_t)samples * c->size, 0,
-           (size_t)(batch - samples) * c->size * sizeof *input);
-    px_probe_watch watch = {.probe = c->probe, .samples = samples, .trace = trace};
-    px_session_observe(session, px_probe_observer, &watch);
-    const px_status status = px_session_forward(session, err);
-    px_session_observe(session, NULL, NULL);
-    PX_TRY(status);
-    for (int64_t i = 0; i < samples; i++) {
-        const float *values = trace + (size_t)i * c->neurons;
-        if (run->out)
-            run->out[first + i] = corner_row(c, values);
-        else
-            corner_learn_row(c, values, lows, highs);
-    }
-    return PX_OK;
-}
-
-static px_status corner_all(const corner_run *run, px_error *err)
-{
-    corner_run own = *run;
-    const int64_t batch = px_plan_batch(run->c->plan);
-    return pxi_pool_run(run->c->fuzz->pool, (run->count + batch - 1) / batch, corner_batch, &own,
-                        NULL, NULL, err);
+    c->inputs = inputs;
+    c->out = out;
+    pxi_pass_over(c->pass, NULL, count);
+    return pxi_pass_all(c->pass, err);
 }
 
 px_status pxi_corner_learn(pxi_corner *c, const float *inputs, int64_t count, px_error *err)
 {
-    const corner_run run = {.c = c, .inputs = inputs, .count = count};
-    const size_t workers = (size_t)c->fuzz->workers;
-    for (size_t w = 0; w < workers; w++)
+    const int lanes = pxi_pass_lanes(c->pass);
+    for (int i = 0; i < lanes; i++) {
+        const corner_lane *own = pxi_pass_lane(c->pass, i)->state;
         for (size_t n = 0; n < c->neurons; n++) {
-            c->own[2 * w * c->neurons + n] = INFINITY;
-            c->own[(2 * w + 1) * c->neurons + n] = -INFINITY;
+            own->lows[n] = INFINITY;
+            own->highs[n] = -INFINITY;
         }
-    PX_TRY(corner_all(&run, err));
-    for (size_t w = 0; w < workers; w++) { /* in no order that matters: lowest and highest */
-        const float *lows = c->own + 2 * w * c->neurons, *highs = lows + c->neurons;
+    }
+    PX_TRY(corner_all(c, inputs, count, NULL, err));
+    for (int i = 0; i < lanes; i++) { /* in no order that matters: lowest and highest */
+        const corner_lane *own = pxi_pass_lane(c->pass, i)->state;
         for (size_t n = 0; n < c->neurons; n++) {
-            c->lows[n] = fminf(c->lows[n], lows[n]);
-            c->highs[n] = fmaxf(c->highs[n], highs[n]);
+            c->lows[n] = fminf(c->lows[n], own->lows[n]);
+            c->highs[n] = fmaxf(c->highs[n], own->highs[n]);
         }
     }
     return PX_OK;
@@ -177,6 +172,5 @@ px_status pxi_corner_learn(pxi_corner *c, const float *inputs, int64_t count, px
 px_status pxi_corner_measure(pxi_corner *c, const float *inputs, int64_t count, double *out,
                              px_error *err)
 {
-    const corner_run run = {.c = c, .inputs = inputs, .count = count, .out = out};
-    return corner_all(&run, err);
+    return corner_all(c, inputs, count, out, err);
 }

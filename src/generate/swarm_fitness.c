@@ -103,9 +103,9 @@ typedef struct load_run {
     float *inputs;
 } load_run;
 
-static px_status load_row(void *context, int worker, int64_t index, px_error *err)
+static px_status load_row(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    (void)worker;
+    (void)lane;
     const load_run *run = context;
     const px_fuzz *fuzz = run->e->fuzz;
     float *input = run->inputs + (size_t)index * run->e->size;
@@ -117,7 +117,7 @@ static px_status excite_load(pxi_excite *e, const pxi_excite_row *rows, int64_t 
                              float *inputs, px_error *err)
 {
     load_run run = {e, rows, inputs};
-    return pxi_pool_run(e->fuzz->pool, count, load_row, &run, NULL, NULL, err);
+    return pxi_pass_each(e->fuzz->pass, count, NULL, load_row, &run, err);
 }
 
 px_status pxi_excite_learn(pxi_excite *e, px_error *err)
@@ -166,9 +166,9 @@ typedef struct measure_run {
 } measure_run;
 
 /* Of one row, whose values are there. */
-static px_status measure_row(void *context, int worker, int64_t index, px_error *err)
+static px_status measure_row(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    (void)worker, (void)err;
+    (void)lane, (void)err;
     const measure_run *run = context;
     const pxi_excite *e = run->e;
     double *values = e->values + (size_t)index * e->neurons;
@@ -213,7 +213,7 @@ static px_status measure_chunk(pxi_excite *e, const pxi_excite_row *rows, int64_
     else
         PX_TRY(px_shapley_integrate(e->shapley, &e->rule.diagonal, e->inputs, e->labels, count,
                                     e->values, err));
-    return pxi_pool_run(e->fuzz->pool, count, measure_row, &run, NULL, NULL, err);
+    return pxi_pass_each(e->fuzz->pass, count, NULL, measure_row, &run, err);
 }
 
 px_status pxi_excite_measure(pxi_excite *e, const pxi_excite_row *rows, int64_t count,

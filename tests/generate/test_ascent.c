@@ -55,7 +55,6 @@ typedef struct bench { /* the networks, the pictures, and what PyTorch says */
     scene scene;
     px_model *rival;
     px_preprocess rival_pre;
-    px_pool *pool;
     pxi_ascent *own, *other;
     float levels[ROWS][SIZE];
     uint8_t pixels[ROWS][SIZE];
@@ -79,12 +78,11 @@ static bench bench_open(int threads, int64_t batch)
                              &graph->values[graph->inputs[0]].shape, NULL, &err),
           &err);
     b.rival_pre.scale = b.scene.pre.scale;
-    check(pxi_pool_new(threads, &b.pool, &err), &err);
     pxi_ascent_options options = {.model = b.scene.model,
                                   .pre = &b.scene.pre,
                                   .shape = px_dataset_shape(b.scene.set),
                                   .bytes = true,
-                                  .pool = b.pool,
+                                  .threads = threads,
                                   .batch = batch,
                                   .most = ROWS};
     check(pxi_ascent_new(&options, &b.own, &err), &err);
@@ -104,7 +102,6 @@ static void bench_close(bench *b)
 {
     pxi_ascent_free(b->own);
     pxi_ascent_free(b->other);
-    pxi_pool_free(b->pool);
     px_npz_close(b->golden);
     px_model_free(b->rival);
     scene_close(&b->scene);
@@ -239,7 +236,7 @@ static void test_bgr(void **state)
                                         .pre = &pre,
                                         .shape = px_dataset_shape(b.scene.set),
                                         .bytes = true,
-                                        .pool = b.pool,
+                                        .threads = 1,
                                         .batch = 4,
                                         .most = ROWS};
     check(pxi_ascent_new(&options, &b.own, &err), &err);

@@ -17,7 +17,6 @@
 static px_status ascent_work(const scene *s, px_error *err)
 {
     enum { ROWS = 3, SIZE = 3 * 8 * 8 };
-    px_pool *pool = NULL;
     pxi_ascent *ascent = NULL;
     pxi_unit_facts facts = {0};
     float levels[ROWS][SIZE], gradient[ROWS][SIZE];
@@ -28,12 +27,11 @@ static px_status ascent_work(const scene *s, px_error *err)
     for (int i = 0; i < ROWS; i++)
         for (int k = 0; k < SIZE; k++)
             levels[i][k] = 7.0f;
-    PX_TRY(pxi_pool_new(1, &pool, err));
     const pxi_ascent_options options = {.model = s->model,
                                         .pre = &s->pre,
                                         .shape = px_dataset_shape(s->set),
                                         .bytes = true,
-                                        .pool = pool,
+                                        .threads = 1,
                                         .batch = 2,
                                         .most = ROWS};
     px_status status = pxi_ascent_new(&options, &ascent, err);
@@ -50,7 +48,6 @@ static px_status ascent_work(const scene *s, px_error *err)
         status = pxi_ascent_facts(ascent, &facts, err);
     pxi_unit_facts_done(&facts);
     pxi_ascent_free(ascent);
-    pxi_pool_free(pool);
     return status;
 }
 
