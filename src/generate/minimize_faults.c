@@ -1,6 +1,7 @@
 /* src/generate/minimize_faults.c - faults of a campaign brought back towards their seeds, a fault
  * to a worker */
 #include "base/memory.h"
+#include "engine/pass.h"
 #include "generate/minimize_shrink.h"
 
 #include <inttypes.h>
@@ -19,7 +20,6 @@ typedef struct fault_work { /* a fault to be shrunk */
 typedef struct shrink_job {
     const px_shrink_options *options;
     const px_preprocess *pre;
-    px_plan *plan;
     px_scores scores;
     px_shape shape; /* of an input */
     size_t size;
@@ -147,31 +147,24 @@ static px_status fault_shrink(oracle *o, const fault_work *work, px_shrunk_fault
     return work->links ? fault_chain(work, kept, fault, err) : PX_OK;
 }
 
-static px_status shrink_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                              px_error *err)
+static px_status shrink_one(void *context, pxi_lane *lane, int64_t i, px_error *err)
 {
     shrink_job *job = context;
+    const fault_work *work = &job->work[i];
     oracle o = {.job = job,
-                .session = session,
-                .logits = pxi_calloc((size_t)job->scores.classes, sizeof *o.logits)};
-    px_status status = o.logits ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    memset(px_session_input(session, 0), 0,
-           (size_t)px_plan_batch(job->plan) * job->size * sizeof(float));
-    for (int64_t i = first; i < first + samples && status == PX_OK; i++) {
-        const fault_work *work = &job->work[i];
-        bool *kept = pxi_calloc(work->link_count + 1, sizeof *kept);
-        for (size_t k = 0; kept && k < work->link_count; k++)
-            kept[k] = true;
-        o.label = job->faults[i].label;
-        o.only = job->options->same_class ? job->faults[i].prediction_before : -1;
-        status = kept ? fault_shrink(&o, work, &job->faults[i], kept, err)
-                      : px_fail(err, PX_E_NOMEM, "out of memory");
-        free(kept);
-        if (status != PX_OK)
-            status = px_fail_in(err, status, "failure %" PRId64, job->faults[i].id);
-    }
-    free(o.logits);
-    return status;
+                .session = lane->session,
+                .label = job->faults[i].label,
+                .only = job->options->same_class ? job->faults[i].prediction_before : -1,
+                .logits = lane->state};
+    bool *kept = pxi_calloc(work->link_count + 1, sizeof *kept);
+    if (!kept)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t k = 0; k < work->link_count; k++)
+        kept[k] = true;
+    pxi_lane_pad(lane, 0); /* a network may insist on more inputs than the one that is asked */
+    const px_status status = fault_shrink(&o, work, &job->faults[i], kept, err);
+    free(kept);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "failure %" PRId64, job->faults[i].id);
 }
 
 /* --- all of them ---------------------------------------------------------------------------------
@@ -227,65 +220,41 @@ static px_status shrink_check(px_campaign *campaign, const px_model *model, shri
     return px_model_scores(model, &job->scores, err);
 }
 
-/* The input's shape for one sample, where the file leaves axes free. */
-static bool shrink_feed(const px_graph *graph, const shrink_job *job, px_feed *feed)
-{
-    const px_value *value = &graph->values[graph->inputs[0]];
-    bool free_axes = !value->has_shape;
-    for (int d = 1; d < value->shape.rank; d++)
-        free_axes |= value->shape.dim[d] < 0;
-    *feed =
-        (px_feed){.value = graph->inputs[0], .shape = {.rank = job->shape.rank + 1, .dim = {1}}};
-    for (int d = 0; d < job->shape.rank; d++) {
-        const int from = !job->pre->channels_last ? d : d + 1 < job->shape.rank ? d + 1 : 0;
-        feed->shape.dim[d + 1] = job->shape.dim[from];
-    }
-    return free_axes;
-}
-
-/* One input at a time: the answers come one after another. */
-static px_status shrink_plan(px_campaign *campaign, const px_model *model, shrink_job *job,
-                             px_error *err)
-{
-    const px_graph *graph = px_model_graph(model);
-    px_plan_options options = px_plan_options_default();
-    px_feed feed;
-    if (job->shape.rank >= PX_MAX_RANK || graph->input_count != 1)
-        return px_fail(err, PX_E_MISMATCH, "'%s': the network takes other inputs",
-                       px_campaign_folder(campaign));
-    if (shrink_feed(graph, job, &feed)) {
-        options.feeds = &feed;
-        options.feed_count = 1;
-    }
-    options.batch = 1;
-    options.keep = &job->scores.value;
-    options.keep_count = 1;
-    options.no_outputs = true;
-    PX_TRY(px_plan_new(model, &options, &job->plan, err));
-    const px_shape takes = px_plan_feed_shape(job->plan, 0);
-    int64_t values = 1;
-    for (int d = 1; d < takes.rank; d++)
-        values *= takes.dim[d];
-    return (size_t)values == job->size
-               ? PX_OK
-               : px_fail(err, PX_E_MISMATCH,
-                         "'%s': its inputs have %zu values, the network takes %" PRId64,
-                         px_campaign_folder(campaign), job->size, values);
-}
-
 static px_status shrink_work(px_campaign *campaign, const px_model *model, const int64_t *ids,
                              shrink_job *job, px_error *err)
 {
+    pxi_pass *pass = NULL;
     PX_TRY(shrink_check(campaign, model, job, err));
-    PX_TRY(shrink_plan(campaign, model, job, err));
     PX_TRY(px_campaign_get_styles(campaign, &job->styles, err));
     job->work = pxi_calloc(job->count + 1, sizeof *job->work);
     if (!job->work)
         return px_fail(err, PX_E_NOMEM, "out of memory");
     for (size_t i = 0; i < job->count; i++)
         PX_TRY(shrink_read(campaign, ids[i], job, &job->work[i], &job->faults[i], err));
-    return px_plan_run(job->plan, job->options->threads, (int64_t)job->count, shrink_batch, job,
-                       job->options->progress, job->options->progress_context, err);
+    const pxi_task task = {.model = model,
+                           .pre = job->pre,
+                           .sample = job->shape,
+                           .count = (int64_t)job->count,
+                           .threads = job->options->threads,
+                           .batch = 1, /* the answers come one after another */
+                           .progress = job->options->progress,
+                           .progress_context = job->options->progress_context};
+    const pxi_visitor visitor = {.state_size = (size_t)job->scores.classes * sizeof(float)};
+    const px_plan_options wants = pxi_wants_scores(&job->scores);
+    const pxi_share share = {.each = 1, .total = task.count};
+    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &pass, err));
+    const px_shape takes = px_plan_feed_shape(pxi_pass_plan(pass), 0);
+    int64_t values = 1;
+    for (int d = 1; d < takes.rank; d++)
+        values *= takes.dim[d];
+    const px_status status =
+        (size_t)values == job->size
+            ? pxi_pass_each(pass, task.count, &share, shrink_one, job, err)
+            : px_fail(err, PX_E_MISMATCH,
+                      "'%s': its inputs have %zu values, the network takes %" PRId64,
+                      px_campaign_folder(campaign), job->size, values);
+    pxi_pass_close(pass);
+    return status;
 }
 
 px_status px_shrink_faults(px_campaign *campaign, const px_model *model, const px_preprocess *pre,
@@ -301,7 +270,6 @@ px_status px_shrink_faults(px_campaign *campaign, const px_model *model, const p
     }
     free(job.work);
     px_styles_free(job.styles);
-    px_plan_free(job.plan);
     for (size_t i = 0; status != PX_OK && i < count; i++)
         px_shrunk_done(&faults[i]);
     return status;

@@ -2,7 +2,6 @@
 #include "generate/synthesis_inside.h"
 
 #include "base/memory.h"
-#include "engine/sample_plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -146,29 +145,10 @@ static px_status run_values(pxi_synthesis_run *run, px_error *err)
     return PX_OK;
 }
 
-static px_status run_plan(pxi_synthesis_run *run, px_error *err)
-{
-    const px_synthesis_job *job = run->job;
-    const px_shape sample = px_dataset_shape(job->set);
-    px_plan_options options = px_plan_options_default();
-    px_feed feed;
-    PX_TRY(pxi_sample_feed(job->model, &sample, job->pre->channels_last, &feed, err));
-    run->input = feed.value;
-    options.batch = run->out->options.batch;
-    options.observe = options.seeds = run->values;
-    options.observe_count = options.seed_count = run->value_count;
-    options.keep = run->values;
-    options.keep_count = run->value_count + 1;
-    options.wrt = &run->input;
-    options.wrt_count = 1;
-    options.no_outputs = true;
-    return pxi_sample_plan(job->model, &feed, options, PX_MAX(job->count, 1), &run->plan, err);
-}
-
 /* Room for as many inputs as are made at a time: whole micro-batches. */
 static px_status run_room(pxi_synthesis_run *run, px_error *err)
 {
-    const int64_t batch = px_plan_batch(run->plan);
+    const int64_t batch = pxi_pass_batch(run->pass);
     const size_t count = run->rule.count;
     const size_t each = count * (2 * sizeof *run->original + sizeof *run->bytes);
     const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1)) / batch * batch;
@@ -191,14 +171,6 @@ static px_status run_room(pxi_synthesis_run *run, px_error *err)
 /* --- the run ------------------------------------------------------------------------------------
  */
 
-static bool run_tick(void *context, int64_t done, int64_t total)
-{
-    const pxi_synthesis_run *run = context;
-    const px_synthesis_options *o = &run->out->options;
-    (void)total;
-    return !o->progress || o->progress(o->progress_context, run->first + done, run->out->count);
-}
-
 static px_status run_emit(const pxi_synthesis_run *run, int64_t samples, px_error *err)
 {
     const px_synthesis_options *o = &run->out->options;
@@ -219,12 +191,11 @@ static px_status run_emit(const pxi_synthesis_run *run, int64_t samples, px_erro
 static px_status run_chunks(pxi_synthesis_run *run, px_error *err)
 {
     px_synthesis *s = run->out;
-    const int64_t batches = run->room / px_plan_batch(run->plan);
+    const int64_t batches = run->room / pxi_pass_batch(run->pass);
     for (run->first = run->job->known_count; run->first < s->count; run->first += run->room) {
         const int64_t samples = PX_MIN(run->room, s->count - run->first);
         memset(run->spent, 0, (size_t)batches * sizeof *run->spent);
-        const px_status status = px_plan_run(run->plan, s->options.threads, samples,
-                                             pxi_synthesis_batch, run, run_tick, run, err);
+        const px_status status = pxi_synthesis_work(run, samples, err);
         if (status == PX_E_CANCELLED)
             return px_fail(err, status, "interrupted after %" PRId64 " of %" PRId64 " inputs",
                            run->first, s->count);
@@ -257,7 +228,7 @@ static px_status run_all(pxi_synthesis_run *run, const px_synthesis_options *opt
     if (s->count == job->known_count)
         return PX_OK;
     PX_TRY(run_values(run, err));
-    PX_TRY(run_plan(run, err));
+    PX_TRY(pxi_synthesis_open(run, err));
     PX_TRY(run_room(run, err));
     return run_chunks(run, err);
 }
@@ -271,7 +242,7 @@ px_status px_synthesize(const px_synthesis_job *job, const px_synthesis_options 
         return px_fail(err, PX_E_NOMEM, "out of memory");
     pxi_synthesis_run run = {.job = job, .out = s};
     const px_status status = run_all(&run, options, err);
-    px_plan_free(run.plan);
+    pxi_pass_close(run.pass);
     free(run.values);
     free(run.used);
     free(run.original);

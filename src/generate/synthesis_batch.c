@@ -12,12 +12,13 @@
 
 #include <math.h>
 #include <plexor/system.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct batch {
+typedef struct batch { /* a lane's */
     pxi_synthesis_run *run;
+    pxi_lane *lane;
     px_session *session;
+    px_probe_watch watch;
     px_synthesis_row *rows; /* of this micro-batch */
     int64_t samples;
     float *original, *exact; /* [samples][count] */
@@ -25,6 +26,7 @@ typedef struct batch {
     double *spent;
     float *trace[2]; /* neurons of the originals, and of what is judged; [samples][wide] */
     float *gradient; /* of one row, in the network's own order */
+    float *rounded;  /* [samples][count] */
     int64_t *labels, *predicted;
     double *losses;
 } batch;
@@ -44,19 +46,14 @@ static px_status batch_forward(batch *b, const float *pixels, int which, px_erro
     const pxi_synthesis_run *run = b->run;
     const px_shape shape = px_dataset_shape(run->job->set);
     const size_t count = run->rule.count;
-    float *to = px_session_input(b->session, 0);
     for (int64_t i = 0; i < b->samples; i++) {
-        memcpy(to + (size_t)i * count, pixels + (size_t)i * count, count * sizeof *to);
-        PX_TRY(px_preprocess_apply(run->job->pre, &shape, to + (size_t)i * count, err));
+        float *to = pxi_lane_input(b->lane, i);
+        memcpy(to, pixels + (size_t)i * count, count * sizeof *to);
+        PX_TRY(px_preprocess_apply(run->job->pre, &shape, to, err));
     }
-    memset(to + (size_t)b->samples * count, 0,
-           (size_t)(px_plan_batch(run->plan) - b->samples) * count * sizeof *to);
-    px_probe_watch watch = {
-        .probe = run->job->probe, .samples = b->samples, .trace = b->trace[which]};
-    px_session_observe(b->session, px_probe_observer, &watch);
-    const px_status status = px_session_forward(b->session, err);
-    px_session_observe(b->session, NULL, NULL);
-    PX_TRY(status);
+    b->watch =
+        (px_probe_watch){.probe = run->job->probe, .samples = b->samples, .trace = b->trace[which]};
+    PX_TRY(pxi_lane_forward(b->lane, b->samples, err));
     for (size_t l = 0; l < px_probe_layer_count(run->job->probe); l++) {
         const px_layer *layer = px_probe_layer(run->job->probe, l);
         for (int64_t i = 0; run->used[l] && i < b->samples; i++)
@@ -208,49 +205,87 @@ static px_status batch_work(batch *b, px_error *err)
         return PX_OK;
     }
     pxi_pixels_round(b->original, b->exact, count, b->bytes);
-    float *rounded = pxi_calloc(count, sizeof *rounded);
-    if (!rounded)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
     for (size_t i = 0; i < count; i++)
-        rounded[i] = (float)b->bytes[i];
-    const px_status status = batch_measure(b, rounded, PX_ROSE_STORED, err);
-    free(rounded);
+        b->rounded[i] = (float)b->bytes[i];
+    return batch_measure(b, b->rounded, PX_ROSE_STORED, err);
+}
+
+/* --- the pass -----------------------------------------------------------------------------------
+ */
+
+static px_status lane_open(pxi_lane *lane, px_error *err)
+{
+    pxi_synthesis_run *run = lane->context;
+    const size_t rows = (size_t)pxi_pass_batch(lane->pass), count = run->rule.count;
+    batch *b = lane->state;
+    (void)err;
+    b->run = run;
+    b->lane = lane;
+    b->session = lane->session;
+    for (int i = 0; i < 2; i++)
+        b->trace[i] = pxi_lane_array(lane, rows, (size_t)run->wide * sizeof(float));
+    b->gradient = pxi_lane_array(lane, count, sizeof *b->gradient);
+    b->rounded = run->out->rounds ? pxi_lane_array(lane, rows, count * sizeof *b->rounded) : NULL;
+    b->labels = pxi_lane_array(lane, rows, sizeof *b->labels);
+    b->predicted = pxi_lane_array(lane, rows, sizeof *b->predicted);
+    b->losses = pxi_lane_array(lane, rows, sizeof *b->losses);
+    return PX_OK;
+}
+
+static px_status lane_observe(void *context, int value, const px_view *view, px_error *err)
+{
+    const pxi_lane *lane = context;
+    return px_probe_observer(&((batch *)lane->state)->watch, value, view, err);
+}
+
+px_status pxi_synthesis_open(pxi_synthesis_run *run, px_error *err)
+{
+    const px_synthesis_job *job = run->job;
+    const px_synthesis_options *o = &run->out->options;
+    const pxi_task task = {.model = job->model,
+                           .set = job->set,
+                           .pre = job->pre,
+                           .count = job->count,
+                           .threads = o->threads,
+                           .batch = o->batch,
+                           .progress = o->progress,
+                           .progress_context = o->progress_context};
+    const pxi_visitor visitor = {
+        .context = run, .state_size = sizeof(batch), .open = lane_open, .observe = lane_observe};
+    px_plan_options wants = px_plan_options_default();
+    run->input = px_model_graph(job->model)->inputs[0];
+    wants.observe = wants.seeds = run->values;
+    wants.observe_count = wants.seed_count = run->value_count;
+    wants.keep = run->values;
+    wants.keep_count = run->value_count + 1;
+    wants.wrt = &run->input;
+    wants.wrt_count = 1;
+    wants.no_outputs = true;
+    return pxi_pass_open(&task, &wants, &visitor, &run->pass, err);
+}
+
+/* `index`: of the chunk's micro-batches; context: how many samples the chunk has. */
+static px_status lane_work(void *context, pxi_lane *lane, int64_t index, px_error *err)
+{
+    batch *b = lane->state;
+    pxi_synthesis_run *run = b->run;
+    const int64_t size = pxi_pass_batch(lane->pass), first = index * size;
+    const double start = px_clock_s();
+    const size_t at = (size_t)first * run->rule.count;
+    b->rows = run->out->rows + run->first + first;
+    b->samples = PX_MIN(size, *(const int64_t *)context - first);
+    b->original = run->original + at;
+    b->exact = run->exact + at;
+    b->bytes = run->bytes ? run->bytes + at : NULL;
+    b->spent = run->spent[index];
+    const px_status status = batch_work(b, err);
+    b->spent[SYNTHESIS_ALL] += px_clock_s() - start;
     return status;
 }
 
-px_status pxi_synthesis_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                              px_error *err)
+px_status pxi_synthesis_work(pxi_synthesis_run *run, int64_t samples, px_error *err)
 {
-    pxi_synthesis_run *run = context;
-    const double start = px_clock_s();
-    const size_t count = run->rule.count, wide = (size_t)PX_MAX(run->wide, 1);
-    const size_t rows = (size_t)samples;
-    batch b = {
-        .run = run,
-        .session = session,
-        .rows = run->out->rows + run->first + first,
-        .samples = samples,
-        .original = run->original + (size_t)first * count,
-        .exact = run->exact + (size_t)first * count,
-        .bytes = run->bytes ? run->bytes + (size_t)first * count : NULL,
-        .spent = run->spent[first / px_plan_batch(run->plan)],
-        .trace = {pxi_calloc(rows, wide * sizeof(float)), pxi_calloc(rows, wide * sizeof(float))},
-        .gradient = pxi_calloc(count, sizeof *b.gradient),
-        .labels = pxi_calloc(rows, sizeof *b.labels),
-        .predicted = pxi_calloc(rows, sizeof *b.predicted),
-        .losses = pxi_calloc(rows, sizeof *b.losses),
-    };
-    px_status status;
-    if (b.trace[0] && b.trace[1] && b.gradient && b.labels && b.predicted && b.losses)
-        status = batch_work(&b, err);
-    else
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
-    free(b.trace[0]);
-    free(b.trace[1]);
-    free(b.gradient);
-    free(b.labels);
-    free(b.predicted);
-    free(b.losses);
-    b.spent[SYNTHESIS_ALL] += px_clock_s() - start;
-    return status;
+    const int64_t size = pxi_pass_batch(run->pass);
+    const pxi_share share = {.before = run->first, .each = size, .total = run->out->count};
+    return pxi_pass_each(run->pass, (samples + size - 1) / size, &share, lane_work, &samples, err);
 }

@@ -3,6 +3,7 @@
 #define PXI_GENERATE_SYNTHESIS_INSIDE_H
 
 #include "data/pixel_rule.h"
+#include "engine/pass.h"
 
 #include <plexor/synthesize.h>
 
@@ -33,7 +34,7 @@ typedef struct pxi_synthesis_run {
     const px_synthesis_job *job;
     px_synthesis *out;
     pxi_pixel_rule rule;
-    px_plan *plan;
+    pxi_pass *pass;
     px_scores scores;
     int input;   /* value */
     int *values; /* that the neurons are in, each once; the class scores last */
@@ -48,8 +49,8 @@ typedef struct pxi_synthesis_run {
     double (*spent)[SYNTHESIS_TIMES]; /* per micro-batch of the chunk */
 } pxi_synthesis_run;
 
-/* A px_batch_fn over the chunk's rows. */
-px_status pxi_synthesis_batch(void *run, px_session *session, int64_t first, int64_t samples,
-                              px_error *err);
+/* Opens the pass, and makes `samples` rows from `first` on (synthesis_batch.c). */
+px_status pxi_synthesis_open(pxi_synthesis_run *run, px_error *err);
+px_status pxi_synthesis_work(pxi_synthesis_run *run, int64_t samples, px_error *err);
 
 #endif
