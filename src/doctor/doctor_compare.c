@@ -8,7 +8,9 @@
  *   UNSURE_FALLS and the calibrated one does not rise: the answers are as good, and were far too
  *   unsure, as those of a network that is given a fraction of the contrast it was trained with;
  * - chance does not explain it: Student's paired test, one-sided, times the number of ways that
- * were tried, is below ADVISED_P; and answers are not significantly less often right.
+ *   were tried, is below ADVISED_P; and answers are not significantly less often right;
+ * - its answers have to do with the labels: the calibrated loss is below that of guessing, ln of the
+ *   number of classes, by KNOWS. Labels of other classes make all ways equally wrong.
  *
  * Why this finds the right way and no other: scale and mean of the inputs could be taken up by the
  * first layer's weights, so that training leaves the loss at its lowest along both. A network that
@@ -23,6 +25,7 @@
 #define ADVISED_P 1e-3
 #define LOSS_FALLS 0.05
 #define UNSURE_FALLS 0.5
+#define KNOWS 0.1
 #define TOLD_APART_P 0.05
 
 /* That chance alone makes `lower` lower by so much, or more: one-sided. */
@@ -84,5 +87,7 @@ bool pxi_way_better(const pxi_trials *t, const pxi_way *w, size_t tried)
     const bool surer = w->raw.mean <= (1.0 - UNSURE_FALLS) * now->raw.mean &&
                        !told_apart(t, &now->calibrated, &w->calibrated) &&
                        paired_p(&w->raw, &now->raw, t->input_count) < most;
-    return (better || surer) && !less_often_right(t, w);
+    const bool knows =
+        w->calibrated.mean <= (1.0 - KNOWS) * log((double)t->d->said->scores.classes);
+    return (better || surer) && knows && !less_often_right(t, w);
 }

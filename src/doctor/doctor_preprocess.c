@@ -17,10 +17,11 @@ enum {
     FINALISTS = 4, /* one of them the way at hand */
     FIRST_INPUTS = 48,
     INPUTS = 200,
-    CHEAP_INPUTS = 3000,
+    CHEAP_INPUTS = 10000,
     LEAST_MISTAKES = 14 /* a difference that k inputs make cannot pass t = sqrt(k) by much */
 };
 #define CHEAP_FLOPS 4e10 /* of all trials together: a second or two */
+#define CLASS_FLOPS 8e3  /* what calibrating costs per class and input, in time of the others */
 #define PLAUSIBLE 0.6    /* accuracy below which preprocessing of its default is doubted */
 
 /* --- the ways ----------------------------------------------------------------------------------
@@ -198,7 +199,8 @@ static bool worth_trying(const pxi_trials *t)
 static px_status trials_sample(pxi_trials *t, px_error *err)
 {
     const px_doctor *d = t->d;
-    const double affordable = CHEAP_FLOPS / ((double)d->said->flops * FINALISTS + 1.0);
+    const double each = (double)d->said->flops + CLASS_FLOPS * d->said->scores.classes;
+    const double affordable = CHEAP_FLOPS / (each * FINALISTS);
     const int64_t most = (int64_t)fmax(INPUTS, fmin(CHEAP_INPUTS, affordable));
     int64_t count = 0;
     t->indices = pxi_doctor_spread(px_dataset_count(d->o.set), most, &count);
