@@ -35,6 +35,7 @@ typedef struct px_predictions { /* {0}: empty; arrays have `count` entries */
     int64_t *label;       /* -1: none */
     int64_t *predicted;   /* -1: the scores are not numbers */
     float *confidence;    /* probability of the predicted class; NaN where there is none */
+    float *given;         /* probability of the label; NaN where there is none */
     double *loss;         /* cross-entropy; NaN without a label */
     uint8_t *near;        /* the label is among the five highest scores */
     uint8_t *not_finite;  /* the input has values that are not finite */

@@ -10,7 +10,7 @@
 
 #include <math.h>
 #include <plexor/doctor.h>
-#include <plexor/select.h>
+#include <plexor/predict.h>
 #include <plexor/store.h>
 #include <plexor/system.h>
 #include <stdio.h>
@@ -27,90 +27,25 @@ typedef struct eval_bin {
 
 typedef struct eval {
     px_check *c;
-    px_plan *plan;
-    int64_t *predictions;      /* [count] */
-    float *confidence, *given; /* probability of the prediction, of the label */
-    double *loss;
-    uint8_t *not_finite;                   /* the input has values that are not finite */
-    uint8_t *near;                         /* the label is among the five highest scores */
+    px_predictions said;
     int64_t *labelled, *predicted, *right; /* [classes] */
     double *sure;                          /* [classes]: sum of confidence, by label */
     eval_bin bins[EVAL_BINS];
     int64_t lost; /* scores that are not numbers */
 } eval;
 
-/* How many scores are above that of the label, or equal and before it. */
-static int eval_rank(const double *p, int classes, int64_t label)
-{
-    int above = 0;
-    for (int i = 0; i < classes; i++)
-        above += p[i] > p[label] || (p[i] == p[label] && i < label);
-    return above;
-}
-
-/* Before the network hides or spreads them. */
-static void eval_finite(const eval *e, const float *inputs, int64_t first, int64_t samples)
-{
-    const size_t floats = e->c->floats;
-    for (int64_t i = 0; i < samples; i++)
-        for (size_t k = 0; k < floats; k++)
-            if (!isfinite(inputs[(size_t)i * floats + k]))
-                e->not_finite[first + i] = 1;
-}
-
-static px_status eval_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                            px_error *err)
-{
-    eval *e = context;
-    const px_check *c = e->c;
-    const int classes = c->scores.classes;
-    int64_t *labels = pxi_calloc((size_t)samples, sizeof *labels);
-    float *rows = pxi_calloc((size_t)px_plan_batch(e->plan) * (size_t)classes, sizeof *rows);
-    double *p = pxi_calloc((size_t)classes, sizeof *p);
-    px_status status = labels && rows && p ? PX_OK : pxi_check_nomem(err);
-    for (int64_t i = 0; status == PX_OK && i < samples; i++)
-        labels[i] = c->labelled ? px_dataset_label(c->set, first + i) : -1;
-    if (status == PX_OK)
-        status =
-            pxi_check_fill(c->set, &c->pre, NULL, c->floats, e->plan, session, first, samples, err);
-    if (status == PX_OK)
-        eval_finite(e, px_session_input(session, 0), first, samples);
-    if (status == PX_OK)
-        status = px_session_forward(session, err);
-    if (status == PX_OK)
-        status = px_session_judge(session, &c->scores, labels, samples, e->predictions + first,
-                                  e->loss + first, err);
-    if (status == PX_OK)
-        status = px_session_read(session, c->scores.value, samples, rows, err);
-    for (int64_t i = 0; status == PX_OK && i < samples; i++) {
-        const int64_t at = first + i;
-        e->confidence[at] = e->given[at] = NAN;
-        if (e->predictions[at] < 0)
-            continue;
-        px_scores_probabilities(&c->scores, rows + i * classes, p);
-        e->confidence[at] = (float)p[e->predictions[at]];
-        e->given[at] = labels[i] >= 0 ? (float)p[labels[i]] : NAN;
-        e->near[at] = labels[i] >= 0 && eval_rank(p, classes, labels[i]) < 5;
-    }
-    free(labels);
-    free(rows);
-    free(p);
-    return status;
-}
-
 static void eval_count(eval *e)
 {
     const px_check *c = e->c;
     for (int64_t i = 0; i < c->count; i++) {
-        const int64_t label = c->labelled ? px_dataset_label(c->set, i) : -1;
-        const int64_t said = e->predictions[i];
+        const int64_t label = e->said.label[i], said = e->said.predicted[i];
         if (label >= 0)
             e->labelled[label]++;
         if (said < 0) {
             e->lost++;
             continue;
         }
-        const double sure = (double)e->confidence[i];
+        const double sure = (double)e->said.confidence[i];
         int bin = (int)ceil(sure * EVAL_BINS) - 1;
         bin = bin < 0 ? 0 : bin >= EVAL_BINS ? EVAL_BINS - 1 : bin;
         e->predicted[said]++;
@@ -138,9 +73,9 @@ static void json_accuracy(const eval *e, px_json *out)
     int64_t right = 0, near = 0;
     double loss = 0.0;
     for (int64_t i = 0; i < c->count; i++) {
-        right += px_dataset_label(c->set, i) == e->predictions[i];
-        near += e->near[i];
-        loss += e->loss[i];
+        right += e->said.label[i] == e->said.predicted[i];
+        near += e->said.near[i];
+        loss += e->said.loss[i];
     }
     const double n = (double)c->count, p = (double)right / n, z = 1.959963984540054;
     const double middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
@@ -272,7 +207,7 @@ static px_status json_confusion(const eval *e, px_json *out, px_error *err)
     if (!cells)
         return pxi_check_nomem(err);
     for (int64_t i = 0; i < c->count; i++) {
-        const int64_t label = px_dataset_label(c->set, i), said = e->predictions[i];
+        const int64_t label = e->said.label[i], said = e->said.predicted[i];
         if (label >= 0 && said >= 0)
             cells[used++] = (cell){(int)label, (int)said, 1};
     }
@@ -299,8 +234,8 @@ static px_status json_confusion(const eval *e, px_json *out, px_error *err)
 static px_status save_predictions(const eval *e, px_error *err)
 {
     const px_shape shape = {.rank = 1, .dim = {e->c->count}};
-    const px_tensor predictions = {PX_INT64, shape, e->predictions};
-    const px_tensor confidence = {PX_FLOAT32, shape, e->confidence};
+    const px_tensor predictions = {PX_INT64, shape, e->said.predicted};
+    const px_tensor confidence = {PX_FLOAT32, shape, e->said.confidence};
     char *path = pxi_check_path(e->c, PREDICTIONS_FILE);
     px_npz_writer *to = NULL;
     if (!path)
@@ -375,37 +310,22 @@ static px_status eval_doctor(const eval *e, px_error *err)
 {
     const px_check *c = e->c;
     px_doctor *doctor = NULL;
-    int64_t *labels = pxi_calloc((size_t)c->count, sizeof *labels);
-    if (!labels)
-        return pxi_check_nomem(err);
     int64_t right = 0;
-    for (int64_t i = 0; i < c->count; i++) {
-        labels[i] = c->labelled ? px_dataset_label(c->set, i) : -1;
-        right += labels[i] >= 0 && labels[i] == e->predictions[i];
-    }
-    const px_predictions said = {.scores = c->scores,
-                                 .count = c->count,
-                                 .label = labels,
-                                 .predicted = e->predictions,
-                                 .confidence = e->confidence,
-                                 .loss = e->loss,
-                                 .near = e->near,
-                                 .not_finite = e->not_finite,
-                                 .batch = px_plan_batch(e->plan),
-                                 .flops = px_plan_flops(e->plan) / px_plan_batch(e->plan)};
+    for (int64_t i = 0; i < c->count; i++)
+        right += e->said.label[i] >= 0 && e->said.label[i] == e->said.predicted[i];
     const bool failures = px_campaign_part_fails(c->data_spec, c->o.read.split);
     px_doctor_options options = px_doctor_options_default();
     options.model = c->model;
     options.set = c->set;
     options.pre = &c->pre;
-    options.predictions = &said;
+    options.predictions = &e->said;
     options.quick = true;
     options.failures = failures;
     options.threads = c->o.threads;
     px_status status = px_doctor_new(&options, &doctor, err);
     if (status == PX_OK)
         status = doctor_write(c, doctor, err);
-    if (status == PX_OK && !failures && !c->o.allow_chance && px_predictions_guess(&said)) {
+    if (status == PX_OK && !failures && !c->o.allow_chance && px_predictions_guess(&e->said)) {
         const px_finding *found = px_doctor_find(doctor, "preprocess");
         status = px_fail(err, PX_E_MISMATCH,
                          "accuracy is %.2f%%, about what guessing one of %d classes gives; %s, or "
@@ -416,47 +336,34 @@ static px_status eval_doctor(const eval *e, px_error *err)
                                  "labels and classes belong together");
     }
     px_doctor_free(doctor);
-    free(labels);
     return status;
 }
 
 static px_status eval_new(eval *e, px_error *err)
 {
-    const px_check *c = e->c;
-    const size_t n = (size_t)c->count, classes = (size_t)c->scores.classes;
-    px_plan_options options = px_plan_options_default();
-    e->predictions = pxi_calloc(n, sizeof *e->predictions);
-    e->confidence = pxi_calloc(n, sizeof *e->confidence);
-    e->given = pxi_calloc(n, sizeof *e->given);
-    e->loss = pxi_calloc(n, sizeof *e->loss);
-    e->near = pxi_calloc(n, sizeof *e->near);
-    e->not_finite = pxi_calloc(n, sizeof *e->not_finite);
+    px_check *c = e->c;
+    const size_t classes = (size_t)c->scores.classes;
+    px_predict_options options = px_predict_options_default();
     e->labelled = pxi_calloc(classes, sizeof *e->labelled);
     e->predicted = pxi_calloc(classes, sizeof *e->predicted);
     e->sure = pxi_calloc(classes, sizeof *e->sure);
     e->right = pxi_calloc(classes, sizeof *e->right);
-    if (!e->predictions || !e->confidence || !e->given || !e->loss || !e->near || !e->not_finite ||
-        !e->labelled || !e->predicted || !e->sure || !e->right)
+    if (!e->labelled || !e->predicted || !e->sure || !e->right)
         return pxi_check_nomem(err);
-    options.keep = &c->scores.value;
-    options.keep_count = 1;
-    options.no_outputs = true;
-    return pxi_check_plan(c, options, &e->plan, err);
+    options.threads = c->o.threads;
+    options.batch = c->o.batch;
+    options.progress = pxi_check_tick;
+    options.context = c;
+    return px_predict(c->model, c->set, &c->pre, &options, &e->said, err);
 }
 
 static void eval_done(eval *e)
 {
-    free(e->predictions);
-    free(e->confidence);
-    free(e->given);
-    free(e->loss);
-    free(e->near);
-    free(e->not_finite);
+    px_predictions_done(&e->said);
     free(e->labelled);
     free(e->predicted);
     free(e->sure);
     free(e->right);
-    px_plan_free(e->plan);
 }
 
 static px_status eval_write(const eval *e, px_json *out, px_error *err)
@@ -467,9 +374,9 @@ static px_status eval_write(const eval *e, px_json *out, px_error *err)
     px_json_bool(out, "labelled", c->labelled);
     px_json_int(out, "not_numbers", e->lost);
     px_json_string(out, "scores", c->scores.why);
-    px_json_int(out, "batch", px_plan_batch(e->plan));
-    px_json_bool(out, "batch_baked", px_plan_batch_is_baked(e->plan));
-    px_json_int(out, "flops", px_plan_flops(e->plan) / px_plan_batch(e->plan));
+    px_json_int(out, "batch", e->said.batch);
+    px_json_bool(out, "batch_baked", e->said.batch_baked);
+    px_json_int(out, "flops", e->said.flops);
     if (c->labelled)
         json_accuracy(e, out);
     json_calibration(e, out);
@@ -477,7 +384,8 @@ static px_status eval_write(const eval *e, px_json *out, px_error *err)
     if (c->labelled)
         PX_TRY(json_confusion(e, out, err));
     if (c->labelled)
-        PX_TRY(pxi_label_suspects_write(c, e->predictions, e->confidence, e->given, out, err));
+        PX_TRY(pxi_label_suspects_write(c, e->said.predicted, e->said.confidence, e->said.given,
+                                        out, err));
     PX_TRY(save_predictions(e, err));
     return pxi_check_files(c, files, c->labelled ? 2 : 1, out, err);
 }
@@ -486,9 +394,6 @@ static px_status eval_run(px_check *c, px_json *out, px_error *err)
 {
     eval e = {.c = c};
     px_status status = eval_new(&e, err);
-    if (status == PX_OK)
-        status =
-            px_plan_run(e.plan, c->o.threads, c->count, eval_batch, &e, pxi_check_tick, c, err);
     if (status == PX_OK) {
         eval_count(&e);
         status = eval_doctor(&e, err);
