@@ -20,6 +20,7 @@ typedef struct fault_work { /* a fault to be shrunk */
 typedef struct shrink_job {
     const px_shrink_options *options;
     const px_preprocess *pre;
+    pxi_pass *pass;
     px_scores scores;
     px_shape shape; /* of an input */
     size_t size;
@@ -220,17 +221,9 @@ static px_status shrink_check(px_campaign *campaign, const px_model *model, shri
     return px_model_scores(model, &job->scores, err);
 }
 
-static px_status shrink_work(px_campaign *campaign, const px_model *model, const int64_t *ids,
-                             shrink_job *job, px_error *err)
+static px_status shrink_open(px_campaign *campaign, const px_model *model, shrink_job *job,
+                             px_error *err)
 {
-    pxi_pass *pass = NULL;
-    PX_TRY(shrink_check(campaign, model, job, err));
-    PX_TRY(px_campaign_get_styles(campaign, &job->styles, err));
-    job->work = pxi_calloc(job->count + 1, sizeof *job->work);
-    if (!job->work)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < job->count; i++)
-        PX_TRY(shrink_read(campaign, ids[i], job, &job->work[i], &job->faults[i], err));
     const pxi_task task = {.model = model,
                            .pre = job->pre,
                            .sample = job->shape,
@@ -241,20 +234,31 @@ static px_status shrink_work(px_campaign *campaign, const px_model *model, const
                            .progress_context = job->options->progress_context};
     const pxi_visitor visitor = {.state_size = (size_t)job->scores.classes * sizeof(float)};
     const px_plan_options wants = pxi_wants_scores(&job->scores);
-    const pxi_share share = {.each = 1, .total = task.count};
-    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &pass, err));
-    const px_shape takes = px_plan_feed_shape(pxi_pass_plan(pass), 0);
+    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &job->pass, err));
+    const px_shape takes = px_plan_feed_shape(pxi_pass_plan(job->pass), 0);
     int64_t values = 1;
     for (int d = 1; d < takes.rank; d++)
         values *= takes.dim[d];
-    const px_status status =
-        (size_t)values == job->size
-            ? pxi_pass_each(pass, task.count, &share, shrink_one, job, err)
-            : px_fail(err, PX_E_MISMATCH,
-                      "'%s': its inputs have %zu values, the network takes %" PRId64,
-                      px_campaign_folder(campaign), job->size, values);
-    pxi_pass_close(pass);
-    return status;
+    return (size_t)values == job->size
+               ? PX_OK
+               : px_fail(err, PX_E_MISMATCH,
+                         "'%s': its inputs have %zu values, the network takes %" PRId64,
+                         px_campaign_folder(campaign), job->size, values);
+}
+
+static px_status shrink_work(px_campaign *campaign, const px_model *model, const int64_t *ids,
+                             shrink_job *job, px_error *err)
+{
+    const pxi_share share = {.each = 1, .total = (int64_t)job->count};
+    PX_TRY(shrink_check(campaign, model, job, err));
+    PX_TRY(shrink_open(campaign, model, job, err));
+    PX_TRY(px_campaign_get_styles(campaign, &job->styles, err));
+    job->work = pxi_calloc(job->count + 1, sizeof *job->work);
+    if (!job->work)
+        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < job->count; i++)
+        PX_TRY(shrink_read(campaign, ids[i], job, &job->work[i], &job->faults[i], err));
+    return pxi_pass_each(job->pass, share.total, &share, shrink_one, job, err);
 }
 
 px_status px_shrink_faults(px_campaign *campaign, const px_model *model, const px_preprocess *pre,
@@ -270,6 +274,7 @@ px_status px_shrink_faults(px_campaign *campaign, const px_model *model, const p
     }
     free(job.work);
     px_styles_free(job.styles);
+    pxi_pass_close(job.pass);
     for (size_t i = 0; status != PX_OK && i < count; i++)
         px_shrunk_done(&faults[i]);
     return status;
