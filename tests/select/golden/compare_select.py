@@ -79,7 +79,7 @@ class Network:
         folder = os.path.join(self.folder, "selected")
         named = [by] if settings else PLAIN
         self.run("select", self.model, "--data", self.data, "--limit", TEST, "--by", ",".join(named), "--budget",
-                 "100%", "--train", self.data, "--train-limit", TRAIN, "--seed", 0, "--quiet", "-o", folder,
+                 "100%", "--train", self.data, "--train-limit", TRAIN, "--seed", 0, "--quiet", "--fresh", "-o", folder,
                  *[word for text in settings for word in ("--set", f"{by}.{text}")])
         for name in named:
             with open(os.path.join(folder, name + ".csv"), newline="", encoding="utf-8") as file:
