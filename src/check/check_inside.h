@@ -8,6 +8,7 @@
 #define PXI_CHECK_INSIDE_H
 
 #include "base/memory.h"
+#include "engine/pass.h"
 
 #include <plexor/bank.h>
 #include <plexor/check.h>
@@ -124,14 +125,8 @@ char *pxi_check_path(const px_check *c, const char *name);
 int pxi_check_threads(const px_check *c);
 px_status pxi_check_nomem(px_error *err);
 
-/* A plan for the data at hand with the network's own way of taking it: `options` says what is kept
- * and seeded. */
-px_status pxi_check_plan(const px_check *c, px_plan_options options, px_plan **out, px_error *err);
-/* Fills a session's first input with `samples` inputs of a set from `first` on (indices[first ..]
- * where that is not NULL), the rest of the batch with 0. */
-px_status pxi_check_fill(const px_dataset *set, const px_preprocess *pre, const int64_t *indices,
-                         size_t floats, const px_plan *plan, px_session *session, int64_t first,
-                         int64_t samples, px_error *err);
+/* `count` items of the data through the network, with the check's own progress. */
+pxi_task pxi_check_task(px_check *c, int64_t count);
 
 /* Members of results; NaN, NULL or `otherwise` where there is none of that kind. */
 const px_json_value *pxi_json_path(const px_json_value *from, const char *path);

@@ -225,35 +225,14 @@ int pxi_check_threads(const px_check *c)
     return c->o.threads > 0 ? c->o.threads : px_cpu_count();
 }
 
-px_status pxi_check_plan(const px_check *c, px_plan_options options, px_plan **out, px_error *err)
+pxi_task pxi_check_task(px_check *c, int64_t count)
 {
-    enum { FREE_AXES_BATCH = 8 };
-    const px_graph *graph = px_model_graph(c->model);
-    const px_value *value = &graph->values[graph->inputs[0]];
-    px_feed feed = {.value = graph->inputs[0], .shape = c->shape};
-    bool free_axes = !value->has_shape;
-    for (int d = 1; d < value->shape.rank; d++)
-        free_axes |= value->shape.dim[d] < 0;
-    if (options.batch == 0)
-        options.batch = c->o.batch;
-    if (free_axes) {
-        feed.shape.dim[0] = options.batch > 0 ? options.batch : FREE_AXES_BATCH;
-        options.batch = feed.shape.dim[0];
-        options.feeds = &feed;
-        options.feed_count = 1;
-    }
-    return px_plan_new(c->model, &options, out, err);
-}
-
-px_status pxi_check_fill(const px_dataset *set, const px_preprocess *pre, const int64_t *indices,
-                         size_t floats, const px_plan *plan, px_session *session, int64_t first,
-                         int64_t samples, px_error *err)
-{
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++)
-        PX_TRY(px_dataset_input(set, pre, indices ? indices[first + i] : first + i,
-                                to + (size_t)i * floats, err));
-    memset(to + (size_t)samples * floats, 0,
-           (size_t)(px_plan_batch(plan) - samples) * floats * sizeof *to);
-    return PX_OK;
+    return (pxi_task){.model = c->model,
+                      .set = c->set,
+                      .pre = &c->pre,
+                      .count = count,
+                      .threads = c->o.threads,
+                      .batch = c->o.batch,
+                      .progress = pxi_check_tick,
+                      .progress_context = c};
 }

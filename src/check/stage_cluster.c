@@ -44,7 +44,6 @@ typedef struct cluster {
     px_dataset *faults; /* of the campaign */
     px_preprocess faults_pre;
     px_probe *probe;
-    px_plan *plan;
     point *points;
     size_t count, capacity, first; /* first: of the failures */
     size_t width;
@@ -151,32 +150,32 @@ static px_status points_of_faults(cluster *w, px_error *err)
 /* --- what the layer says of them ----------------------------------------------------------------
  */
 
-static px_status features_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                                px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    cluster *w = context;
-    const px_check *c = w->c;
-    float *to = px_session_input(session, 0);
-    bool *rejected = pxi_calloc((size_t)samples, sizeof *rejected);
-    px_status status = rejected ? PX_OK : pxi_check_nomem(err);
-    for (int64_t i = 0; i < samples && status == PX_OK; i++) {
-        const point *p = &w->points[first + i];
-        const bool fault = p->kind == POINT_FAULT;
-        status = px_dataset_input(fault ? w->faults : c->set, fault ? &w->faults_pre : &c->pre,
-                                  p->at, to + (size_t)i * c->floats, err);
-    }
-    if (status == PX_OK) {
-        memset(to + (size_t)samples * c->floats, 0,
-               (size_t)(px_plan_batch(w->plan) - samples) * c->floats * sizeof *to);
-        status = px_session_forward(session, err);
-    }
-    if (status == PX_OK)
-        status = px_probe_trace(w->probe, session, samples, w->features + (size_t)first * w->width,
-                                rejected, err);
-    for (int64_t i = 0; i < samples && status == PX_OK; i++)
-        w->points[first + i].rejected = rejected[i];
-    free(rejected);
-    return status;
+    bool **rejected = lane->state; /* [batch] */
+    (void)err;
+    *rejected = pxi_lane_array(lane, (size_t)pxi_pass_batch(lane->pass), sizeof **rejected);
+    return PX_OK;
+}
+
+static px_status features_fill(pxi_lane *lane, int64_t item, int view, float *input, px_error *err)
+{
+    const cluster *w = lane->context;
+    const point *p = &w->points[item];
+    (void)view;
+    return p->kind == POINT_FAULT ? px_dataset_input(w->faults, &w->faults_pre, p->at, input, err)
+                                  : px_dataset_input(w->c->set, &w->c->pre, p->at, input, err);
+}
+
+static px_status features_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
+{
+    const cluster *w = lane->context;
+    bool *rejected = *(bool **)lane->state;
+    PX_TRY(px_probe_trace(w->probe, lane->session, batch->count,
+                          w->features + (size_t)batch->first * w->width, rejected, err));
+    for (int64_t i = 0; i < batch->count; i++)
+        w->points[batch->first + i].rejected = rejected[i];
+    return PX_OK;
 }
 
 /* Rows that are not finite are taken out. */
@@ -203,20 +202,24 @@ static px_status features_take(cluster *w, px_error *err)
     px_check *c = w->c;
     px_probe_options options = px_probe_options_default();
     px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
-    px_plan_options plan = px_plan_options_default();
+    px_plan_options wants = px_plan_options_default();
     options.layers = "last-hidden";
     options.feeds = &feed;
     options.feed_count = 1;
     PX_TRY(px_probe_new(c->model, &options, &w->probe, err));
-    plan.keep = px_probe_values(w->probe, &plan.keep_count);
-    plan.no_outputs = true;
-    PX_TRY(pxi_check_plan(c, plan, &w->plan, err));
+    wants.keep = px_probe_values(w->probe, &wants.keep_count);
+    wants.no_outputs = true;
     w->width = (size_t)px_probe_neuron_count(w->probe);
     w->features = pxi_calloc(w->count, w->width * sizeof *w->features);
     if (!w->features)
         return pxi_check_nomem(err);
-    PX_TRY(px_plan_run(w->plan, c->o.threads, (int64_t)w->count, features_batch, w, pxi_check_tick,
-                       c, err));
+    const pxi_task task = pxi_check_task(c, (int64_t)w->count);
+    const pxi_visitor visitor = {.context = w,
+                                 .state_size = sizeof(bool *),
+                                 .open = lane_open,
+                                 .fill = features_fill,
+                                 .visit = features_visit};
+    PX_TRY(pxi_pass_once(&task, &wants, &visitor, err));
     features_compact(w);
     return PX_OK;
 }
@@ -473,7 +476,6 @@ static px_status cluster_run(px_check *c, px_json *out, px_error *err)
     free(w.centres);
     free(w.features);
     free(w.points);
-    px_plan_free(w.plan);
     px_probe_free(w.probe);
     px_dataset_close(w.faults);
     px_campaign_close(w.campaign);

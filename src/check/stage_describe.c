@@ -37,7 +37,7 @@ typedef struct describe {
     px_check *c;
     px_suspicious *suspects, *by_class;
     px_probe *probe;
-    px_plan *plan;
+    pxi_pass *pass;
     subject subjects[DESCRIBE_NEURONS];
     int count;
     int64_t inputs;
@@ -49,25 +49,27 @@ typedef struct describe {
     uint8_t *maps; /* [count][DESCRIBE_TOP][DESCRIBE_SIDE][DESCRIBE_SIDE] */
 } describe;
 
-static px_status values_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                              px_error *err)
+static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    describe *d = context;
+    const describe *d = lane->context;
+    float **trace = lane->state; /* [batch][neurons] */
     const size_t width = (size_t)px_probe_neuron_count(d->probe);
-    float *trace = pxi_calloc((size_t)samples, width * sizeof *trace);
-    px_status status = trace ? pxi_check_fill(d->c->set, &d->c->pre, NULL, d->c->floats, d->plan,
-                                              session, first, samples, err)
-                             : pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = px_session_forward(session, err);
-    if (status == PX_OK)
-        status = px_probe_trace(d->probe, session, samples, trace, NULL, err);
-    for (int64_t i = 0; i < samples && status == PX_OK; i++)
+    (void)err;
+    *trace = pxi_lane_array(lane, (size_t)pxi_pass_batch(lane->pass), width * sizeof **trace);
+    return PX_OK;
+}
+
+static px_status values_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
+{
+    const describe *d = lane->context;
+    const size_t width = (size_t)px_probe_neuron_count(d->probe);
+    float *trace = *(float **)lane->state;
+    PX_TRY(px_probe_trace(d->probe, lane->session, batch->count, trace, NULL, err));
+    for (int64_t i = 0; i < batch->count; i++)
         for (int s = 0; s < d->count; s++)
-            d->values[(first + i) * d->count + s] =
+            d->values[(batch->first + i) * d->count + s] =
                 trace[(size_t)i * width + (size_t)d->subjects[s].place];
-    free(trace);
-    return status;
+    return PX_OK;
 }
 
 /* The highest values, of equals the first input; NaN is none. */
@@ -121,30 +123,29 @@ static void map_take(const px_view *view, int64_t row, int64_t channel, int heig
     }
 }
 
-/* Item k of the run is the top input k % TOP of subject k / TOP. */
-static px_status maps_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                            px_error *err)
+/* Map k is of the top input k % TOP of subject k / TOP. */
+static px_status maps_batch(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
-    describe *d = context;
-    const px_check *c = d->c;
-    float *to = px_session_input(session, 0);
-    memset(to, 0, (size_t)px_plan_batch(d->plan) * c->floats * sizeof *to);
-    for (int64_t i = 0; i < samples; i++) {
-        const subject *s = &d->subjects[(first + i) / DESCRIBE_TOP];
-        const int k = (int)((first + i) % DESCRIBE_TOP);
+    const describe *d = context;
+    const int64_t batch = pxi_pass_batch(lane->pass), first = index * batch;
+    const int64_t end = PX_MIN(first + batch, (int64_t)d->count * DESCRIBE_TOP);
+    pxi_lane_pad(lane, 0);
+    for (int64_t i = first; i < end; i++) {
+        const subject *s = &d->subjects[i / DESCRIBE_TOP];
+        const int k = (int)(i % DESCRIBE_TOP);
         if (k < s->count && s->height)
-            PX_TRY(px_dataset_input(c->set, &c->pre, s->top[k], to + (size_t)i * c->floats, err));
+            PX_TRY(pxi_lane_read(lane, s->top[k], pxi_lane_input(lane, i - first), err));
     }
-    PX_TRY(px_session_forward(session, err));
-    for (int64_t i = 0; i < samples; i++) {
-        const subject *s = &d->subjects[(first + i) / DESCRIBE_TOP];
-        if ((first + i) % DESCRIBE_TOP >= s->count || !s->height)
+    PX_TRY(pxi_lane_forward(lane, end - first, err));
+    for (int64_t i = first; i < end; i++) {
+        const subject *s = &d->subjects[i / DESCRIBE_TOP];
+        if (i % DESCRIBE_TOP >= s->count || !s->height)
             continue;
         const px_view view =
-            px_session_view(session, px_probe_layer(d->probe, s->layer)->tap_value);
+            px_session_view(lane->session, px_probe_layer(d->probe, s->layer)->tap_value);
         if (view.data)
-            map_take(&view, i, s->suspect->unit, s->height, s->width,
-                     d->maps + (size_t)(first + i) * DESCRIBE_SIDE * DESCRIBE_SIDE);
+            map_take(&view, i - first, s->suspect->unit, s->height, s->width,
+                     d->maps + (size_t)i * DESCRIBE_SIDE * DESCRIBE_SIDE);
     }
     return PX_OK;
 }
@@ -227,7 +228,7 @@ static px_status describe_open(describe *d, px_error *err)
     px_check *c = d->c;
     px_probe_options options = px_probe_options_default();
     px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
-    px_plan_options plan = px_plan_options_default();
+    px_plan_options wants = px_plan_options_default();
     PX_TRY(describe_subjects(d, err));
     PX_TRY(describe_layers(d, err));
     options.layers = d->layers;
@@ -240,10 +241,13 @@ static px_status describe_open(describe *d, px_error *err)
         PX_TRY(subject_add(d, &d->suspects->items[i], err));
     for (size_t i = 0; d->by_class && i < d->by_class->count; i++)
         PX_TRY(subject_add(d, &d->by_class->items[i], err));
-    plan.keep = px_probe_values(d->probe, &plan.keep_count);
-    plan.no_outputs = true;
-    PX_TRY(pxi_check_plan(c, plan, &d->plan, err));
     d->inputs = PX_MIN(c->count, (int64_t)DESCRIBE_INPUTS);
+    const pxi_task task = pxi_check_task(c, d->inputs);
+    const pxi_visitor visitor = {
+        .context = d, .state_size = sizeof(float *), .open = lane_open, .visit = values_visit};
+    wants.keep = px_probe_values(d->probe, &wants.keep_count);
+    wants.no_outputs = true;
+    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &d->pass, err));
     d->values = pxi_calloc((size_t)d->inputs, (size_t)d->count * sizeof *d->values);
     d->maps = pxi_calloc((size_t)d->count * DESCRIBE_TOP, DESCRIBE_SIDE * DESCRIBE_SIDE);
     return d->values && d->maps ? PX_OK : pxi_check_nomem(err);
@@ -331,13 +335,13 @@ static px_status describe_run(px_check *c, px_json *out, px_error *err)
     describe d = {.c = c};
     px_status status = describe_open(&d, err);
     if (status == PX_OK)
-        status =
-            px_plan_run(d.plan, c->o.threads, d.inputs, values_batch, &d, pxi_check_tick, c, err);
+        status = pxi_pass_run(d.pass, err);
     for (int s = 0; s < d.count && status == PX_OK; s++)
         subject_top(&d, s);
-    if (status == PX_OK)
-        status = px_plan_run(d.plan, c->o.threads, (int64_t)d.count * DESCRIBE_TOP, maps_batch, &d,
-                             NULL, NULL, err);
+    if (status == PX_OK) {
+        const int64_t maps = (int64_t)d.count * DESCRIBE_TOP, batch = pxi_pass_batch(d.pass);
+        status = pxi_pass_each(d.pass, (maps + batch - 1) / batch, NULL, maps_batch, &d, err);
+    }
     if (status == PX_OK)
         status = maps_save(&d, err);
     if (status == PX_OK)
@@ -350,7 +354,7 @@ static px_status describe_run(px_check *c, px_json *out, px_error *err)
     free(d.layers);
     free(d.values);
     free(d.maps);
-    px_plan_free(d.plan);
+    pxi_pass_close(d.pass);
     px_probe_free(d.probe);
     px_suspicious_free(d.suspects);
     px_suspicious_free(d.by_class);

@@ -21,10 +21,9 @@ typedef struct synthesize {
     int64_t *chosen, count;
     size_t *list_of;
     pxi_findings findings;
-    int64_t base;  /* of the piece at work */
-    px_plan *plan; /* for confidences */
-    px_session *session;
-    float *values;
+    int64_t base;   /* of the piece at work */
+    pxi_pass *pass; /* for confidences */
+    float *values;  /* [classes] */
 
     int64_t made, faults, unchanged;
     double l1, l2, linf, linf_most, loss;
@@ -38,13 +37,14 @@ static px_status synthesize_confidence(synthesize *s, const px_synthesis_made *m
     const px_check *c = s->c;
     const px_shape shape = px_dataset_shape(c->set);
     const int64_t said = made->row->stored.predicted;
-    float *input = px_session_input(s->session, 0);
+    pxi_lane *lane = pxi_pass_lane(s->pass, 0);
+    float *input = pxi_lane_input(lane, 0);
     double p = NAN;
     for (size_t i = 0; i < c->floats; i++)
         input[i] = made->bytes ? (float)made->bytes[i] : made->exact[i];
     PX_TRY(px_preprocess_apply(&c->pre, &shape, input, err));
-    PX_TRY(px_session_forward(s->session, err));
-    PX_TRY(px_session_read(s->session, c->scores.value, 1, s->values, err));
+    PX_TRY(pxi_lane_forward(lane, 1, err));
+    PX_TRY(pxi_scores_row(lane->session, &c->scores, 0, s->values, err));
     if (said >= 0) {
         double *all = pxi_calloc((size_t)c->scores.classes, sizeof *all);
         if (!all)
@@ -136,15 +136,13 @@ static px_status synthesize_begin(synthesize *s, px_error *err)
 {
     px_check *c = s->c;
     px_json json = {0};
-    px_plan_options plan = px_plan_options_default();
-    plan.keep = &c->scores.value;
-    plan.keep_count = 1;
-    plan.no_outputs = true;
-    plan.batch = 1;
-    PX_TRY(pxi_check_plan(c, plan, &s->plan, err));
-    PX_TRY(px_session_new(s->plan, &s->session, err));
-    s->values =
-        pxi_calloc((size_t)px_plan_batch(s->plan), (size_t)c->scores.classes * sizeof *s->values);
+    pxi_task task = pxi_check_task(c, 1);
+    const pxi_visitor visitor = {0};
+    const px_plan_options wants = pxi_wants_scores(&c->scores);
+    task.threads = 1;
+    task.batch = 1;
+    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &s->pass, err));
+    s->values = pxi_calloc((size_t)c->scores.classes, sizeof *s->values);
     if (!s->values)
         return pxi_check_nomem(err);
     s->options = px_synthesis_options_default();
@@ -237,8 +235,7 @@ static px_status synthesize_run(px_check *c, px_json *out, px_error *err)
     if (status == PX_OK)
         synthesize_write(&s, out);
     pxi_findings_close(&s.findings);
-    px_session_free(s.session);
-    px_plan_free(s.plan);
+    pxi_pass_close(s.pass);
     free(s.values);
     free(s.chosen);
     free(s.list_of);
