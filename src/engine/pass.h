@@ -3,12 +3,12 @@
  *     pxi_task task = {.model = model, .set = set, .pre = pre, .count = count, .threads = threads};
  *     px_plan_options wants = px_plan_options_default();      // what is kept, observed, seeded
  *     pxi_visitor visitor = {.context = &sums, .visit = look};
- *     PX_TRY(pxi_pass_once(&task, &wants, &visitor, err));        // fill, forward, visit, all
- * inputs
+ *     PX_TRY(pxi_pass_once(&task, &wants, &visitor, err)); // fill, forward, visit: all inputs
  *
  * A *task* says what goes through which network. A *pass* is a task made ready: the plan, and for
- * every worker a *lane* with a session and the visitor's own state. Only this file makes plans'
- * sessions and hands out work, so a device or other machines have one place to come in.
+ * every worker a *lane* with a session and the visitor's own state. Whoever has data for a network
+ * comes through here and makes no sessions of its own (Shapley values, LRP and some commands still
+ * do), so that a device or other machines have one place to come in.
  *
  * Whatever a visitor writes is keyed by item, or joined from the lanes by something that does not
  * depend on who did what: results are the same for any number of workers.
