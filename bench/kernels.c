@@ -11,7 +11,7 @@
  */
 #include "bench_kernel.h"
 
-#include <plexor/engine.h>
+#include <internal/engine.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,9 +4,9 @@
  *
  * Prints one line: seconds, KL divergence, iterations, trustworthiness (5 neighbours).
  */
+#include <internal/tsne.h>
 #include <plexor/data.h>
 #include <plexor/system.h>
-#include <plexor/tsne.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

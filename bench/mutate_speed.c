@@ -5,8 +5,9 @@
  * Pictures are random, 64 of them in turn; one thread. Prints one JSON object, text -> pictures
  * per second of wall clock and of CPU.
  */
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <plexor/json.h>
-#include <plexor/mutate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

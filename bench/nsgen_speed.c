@@ -6,7 +6,7 @@
  * their labels and contributions. The float32 numbers of the inputs, as the network takes them, are
  * written to OUT for the peer.
  */
-#include <plexor/decision_path.h>
+#include <internal/decision_path.h>
 #include <plexor/onnx.h>
 #include <plexor/system.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* bench/peer.c - the line protocol and the timed loop that the C peers share */
 #include "peer.h"
 
-#include <plexor/engine.h>
+#include <internal/engine.h>
 #include <plexor/system.h>
 #include <pthread.h>
 #include <stdarg.h>

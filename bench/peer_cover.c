@@ -10,10 +10,12 @@
  */
 #include "peer.h"
 
+#include <internal/pass.h>
+
+#include <internal/rng.h>
 #include <omp.h>
 #include <plexor/cover.h>
 #include <plexor/onnx.h>
-#include <plexor/rng.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +27,9 @@ typedef struct cover_net {
     px_model *model;
     px_dataset *set;
     px_preprocess pre;
-    px_plan *plan;
+    pxi_pass *pass; /* of `forward` */
     px_profile *profile;
     px_cover *cover; /* NULL: forward */
-    int64_t sample;  /* numbers of an input */
     int threads;
 } cover_net;
 
@@ -57,25 +58,13 @@ static px_status open_decoded(const px_model *model, const char *path, px_prepro
     return px_dataset_open_for(pre, model_input(model), path, &options, out, err);
 }
 
-static px_status forward_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                               px_error *err)
-{
-    const cover_net *n = context;
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++)
-        PX_TRY(px_dataset_input(n->set, &n->pre, first + i, to + i * n->sample, err));
-    return px_session_forward(session, err);
-}
-
 static bool cover_step(const peer_net *net, int worker, char text[PEER_TEXT])
 {
     (void)worker;
     cover_net *const n = net->state;
     px_error err = {0};
     if (!n->cover)
-        return cover_ok(px_plan_run(n->plan, n->threads, px_dataset_count(n->set), forward_batch, n,
-                                    NULL, NULL, &err),
-                        &err, text);
+        return cover_ok(pxi_pass_run(n->pass, &err), &err, text);
     const px_cover_run_options options = px_cover_run_options_default();
     return cover_ok(px_cover_reset(n->cover, &err), &err, text) &&
            cover_ok(px_cover_run(n->cover, n->set, &n->pre, &options, NULL, &err), &err, text);
@@ -107,8 +96,8 @@ static bool criteria_open(cover_net *n, char text[PEER_TEXT])
 static void cover_report(const cover_net *n, char text[PEER_TEXT])
 {
     for (size_t i = 0; n->cover && i < px_cover_count(n->cover); i++)
-        peer_append(text, " %s=%.9g %s_seconds=%.4f", px_cover_criterion(n->cover, i)->id,
-                    px_cover_value(n->cover, i).value, px_cover_criterion(n->cover, i)->id,
+        peer_append(text, " %s=%.9g %s_seconds=%.4f", px_cover_criterion(n->cover, i)->entry.id,
+                    px_cover_value(n->cover, i).value, px_cover_criterion(n->cover, i)->entry.id,
                     px_cover_seconds(n->cover, i, NULL));
 }
 
@@ -123,21 +112,25 @@ static bool cover_open(const peer_request *request, peer_net *net, char text[PEE
         return false;
     }
     n->threads = request->threads;
-    const px_plan_options options = px_plan_options_default();
+    const px_plan_options wants = px_plan_options_default();
     if (!cover_ok(px_model_load(request->model, &n->model, &err), &err, text) ||
-        !cover_ok(open_decoded(n->model, data_path, &n->pre, &n->set, &err), &err, text) ||
-        !cover_ok(px_plan_new(n->model, &options, &n->plan, &err), &err, text))
+        !cover_ok(open_decoded(n->model, data_path, &n->pre, &n->set, &err), &err, text))
         return false;
-    const px_shape shape = px_dataset_shape(n->set);
-    n->sample = px_shape_count(&shape);
+    const pxi_task task = {.model = n->model,
+                           .set = n->set,
+                           .pre = &n->pre,
+                           .count = px_dataset_count(n->set),
+                           .threads = n->threads};
+    if (!cover_ok(pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &n->pass, &err), &err, text))
+        return false;
     net->batch = px_dataset_count(n->set);
     if (strcmp(request->kind, "cover") == 0 && !criteria_open(n, text))
         return false;
     if (!cover_step(net, 0, text))
         return false;
     peer_append(text, "version=%s batch=%lld micro=%lld", PLEXOR_VERSION, (long long)net->batch,
-                (long long)px_plan_batch(n->plan));
-    peer_append_kernels(text, n->plan);
+                (long long)pxi_pass_batch(n->pass));
+    peer_append_kernels(text, pxi_pass_plan(n->pass));
     cover_report(n, text);
     return true;
 }
@@ -149,7 +142,7 @@ static void cover_close(peer_net *net)
         return;
     px_cover_free(n->cover);
     px_profile_free(n->profile);
-    px_plan_free(n->plan);
+    pxi_pass_close(n->pass);
     px_dataset_close(n->set);
     px_model_free(n->model);
     free(n);

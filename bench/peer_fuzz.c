@@ -9,6 +9,8 @@
  */
 #include "peer.h"
 
+#include <internal/pass.h>
+
 #include <ftw.h>
 #include <omp.h>
 #include <plexor/fuzz.h>
@@ -25,13 +27,13 @@ typedef struct fuzz_net {
     px_model *model;
     px_dataset *set;
     px_preprocess pre;
-    px_plan *plan;
+    pxi_pass *pass; /* of `forward` */
     px_profile *profile;
     px_cover *cover;
     px_campaign *campaign;
     px_fuzz *fuzz;
     char folder[1100];
-    int64_t sample, done;
+    int64_t done;
     int threads;
 } fuzz_net;
 
@@ -42,16 +44,6 @@ static bool fuzz_ok(px_status status, const px_error *err, char text[PEER_TEXT])
     text[0] = '\0';
     peer_append(text, "%s", err->message);
     return false;
-}
-
-static px_status forward_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                               px_error *err)
-{
-    const fuzz_net *n = context;
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++)
-        PX_TRY(px_dataset_input(n->set, &n->pre, first + i, to + i * n->sample, err));
-    return px_session_forward(session, err);
 }
 
 static px_status fuzz_stretch(fuzz_net *n, px_error *err)
@@ -66,10 +58,7 @@ static bool fuzz_step(const peer_net *net, int worker, char text[PEER_TEXT])
     (void)worker;
     fuzz_net *const n = net->state;
     px_error err = {0};
-    return fuzz_ok(
-        n->fuzz ? fuzz_stretch(n, &err)
-                : px_plan_run(n->plan, n->threads, net->batch, forward_batch, n, NULL, NULL, &err),
-        &err, text);
+    return fuzz_ok(n->fuzz ? fuzz_stretch(n, &err) : pxi_pass_run(n->pass, &err), &err, text);
 }
 
 /* Ranges come from the seeds: what they are does not change how fast it is. */
@@ -111,7 +100,7 @@ static px_status fuzz_campaign(fuzz_net *n, const char *policy, px_error *err)
 static px_status fuzz_make(fuzz_net *n, const peer_request *request, px_error *err)
 {
     const px_data_options data = px_data_options_default();
-    const px_plan_options plan = px_plan_options_default();
+    const px_plan_options wants = px_plan_options_default();
     PX_TRY(px_model_load(request->model, &n->model, err));
     const px_graph *graph = px_model_graph(n->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
@@ -119,9 +108,12 @@ static px_status fuzz_make(fuzz_net *n, const peer_request *request, px_error *e
                               px_model_property_count(n->model), input,
                               &(px_preprocess_options){.preprocess = "imagenet"}, err));
     PX_TRY(px_dataset_open_for(&n->pre, input, seeds_path, &data, &n->set, err));
-    const px_shape shape = px_dataset_shape(n->set);
-    n->sample = px_shape_count(&shape);
-    PX_TRY(px_plan_new(n->model, &plan, &n->plan, err));
+    const pxi_task task = {.model = n->model,
+                           .set = n->set,
+                           .pre = &n->pre,
+                           .count = px_dataset_count(n->set),
+                           .threads = n->threads};
+    PX_TRY(pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &n->pass, err));
     return strcmp(request->kind, "forward") == 0 ? PX_OK : fuzz_campaign(n, request->kind, err);
 }
 
@@ -142,8 +134,8 @@ static bool fuzz_open(const peer_request *request, peer_net *net, char text[PEER
     if (!fuzz_step(net, 0, text))
         return false;
     peer_append(text, "version=%s batch=%lld micro=%lld", PLEXOR_VERSION, (long long)net->batch,
-                (long long)px_plan_batch(n->plan));
-    peer_append_kernels(text, n->plan);
+                (long long)pxi_pass_batch(n->pass));
+    peer_append_kernels(text, pxi_pass_plan(n->pass));
     return true;
 }
 
@@ -166,7 +158,7 @@ static void fuzz_close(peer_net *net)
     px_campaign_close(n->campaign);
     if (n->campaign)
         nftw(n->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    px_plan_free(n->plan);
+    pxi_pass_close(n->pass);
     px_dataset_close(n->set);
     px_model_free(n->model);
     free(n);

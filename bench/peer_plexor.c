@@ -7,11 +7,11 @@
  */
 #include "peer.h"
 
+#include <internal/engine.h>
+#include <internal/system.h>
 #include <omp.h>
-#include <plexor/engine.h>
 #include <plexor/onnx.h>
 #include <plexor/probe.h>
-#include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,10 +10,14 @@
  */
 #include "peer.h"
 
+#include <internal/pass.h>
+
+#include <internal/fault_curve.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
+#include <internal/select.h>
 #include <omp.h>
-#include <plexor/mutate.h>
 #include <plexor/onnx.h>
-#include <plexor/select.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +29,8 @@ typedef struct select_net {
     px_dataset *set;
     px_mutant_set *mutants; /* NULL: the candidates are the data themselves */
     px_preprocess pre;
-    px_plan *plan;
-    bool select; /* else forward */
-    int64_t sample;
+    pxi_pass *pass; /* of `forward` */
+    bool select;    /* else forward */
     int threads;
     px_select_facts facts; /* of the last selection */
 } select_net;
@@ -59,16 +62,6 @@ static px_status open_pictures(const px_model *model, const char *spec, const ch
     return px_dataset_open_for(pre, model_input(model), spec, &options, out, err);
 }
 
-static px_status forward_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                               px_error *err)
-{
-    const select_net *n = context;
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++)
-        PX_TRY(px_dataset_input(n->set, &n->pre, first + i, to + i * n->sample, err));
-    return px_session_forward(session, err);
-}
-
 static px_status select_once(select_net *n, px_error *err)
 {
     px_select_options options = px_select_options_default();
@@ -92,10 +85,7 @@ static bool select_step(const peer_net *net, int worker, char text[PEER_TEXT])
     (void)worker;
     select_net *const n = net->state;
     px_error err = {0};
-    return select_ok(n->select ? select_once(n, &err)
-                               : px_plan_run(n->plan, n->threads, px_dataset_count(n->set),
-                                             forward_batch, n, NULL, NULL, &err),
-                     &err, text);
+    return select_ok(n->select ? select_once(n, &err) : pxi_pass_run(n->pass, &err), &err, text);
 }
 
 static bool select_open(const peer_request *request, peer_net *net, char text[PEER_TEXT])
@@ -111,27 +101,30 @@ static bool select_open(const peer_request *request, peer_net *net, char text[PE
     }
     n->threads = request->threads;
     n->select = strcmp(request->kind, "forward") != 0;
-    const px_plan_options options = px_plan_options_default();
+    const px_plan_options wants = px_plan_options_default();
     if (!select_ok(px_model_load(request->model, &n->model, &err), &err, text) ||
-        !select_ok(open_pictures(n->model, data_path, NULL, 0, &n->pre, &n->set, &err), &err,
-                   text) ||
-        !select_ok(px_plan_new(n->model, &options, &n->plan, &err), &err, text))
+        !select_ok(open_pictures(n->model, data_path, NULL, 0, &n->pre, &n->set, &err), &err, text))
+        return false;
+    const pxi_task task = {.model = n->model,
+                           .set = n->set,
+                           .pre = &n->pre,
+                           .count = px_dataset_count(n->set),
+                           .threads = n->threads};
+    if (!select_ok(pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &n->pass, &err), &err, text))
         return false;
     if (strcmp(request->kind, "original") == 0 &&
         (!select_ok(px_mutations_parse("nss", &from, &err), &err, text) ||
          !select_ok(px_mutant_set_new(n->set, &from, 0, PX_MUTATE_CANDIDATES, &n->mutants, &err),
                     &err, text)))
         return false;
-    const px_shape shape = px_dataset_shape(n->set);
-    n->sample = px_shape_count(&shape);
     net->batch = px_dataset_count(n->set);
     if (!select_step(net, 0, text))
         return false;
     const px_select_times *t = &n->facts.times;
     peer_append(text, "version=%s batch=%lld micro=%lld learn=%.4f pass=%.4f rest=%.4f",
-                PLEXOR_VERSION, (long long)net->batch, (long long)px_plan_batch(n->plan), t->learn,
+                PLEXOR_VERSION, (long long)net->batch, (long long)pxi_pass_batch(n->pass), t->learn,
                 t->pass, t->prepare + t->score + t->order);
-    peer_append_kernels(text, n->plan);
+    peer_append_kernels(text, pxi_pass_plan(n->pass));
     return true;
 }
 
@@ -141,7 +134,7 @@ static void select_close(peer_net *net)
     if (!n)
         return;
     px_mutant_set_free(n->mutants);
-    px_plan_free(n->plan);
+    pxi_pass_close(n->pass);
     px_dataset_close(n->set);
     px_model_free(n->model);
     free(n);

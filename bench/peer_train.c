@@ -9,10 +9,11 @@
 #include "peer.h"
 #include "train_job.h"
 
+#include <internal/arch.h>
+#include <internal/engine.h>
+#include <internal/system.h>
 #include <omp.h>
-#include <plexor/arch.h>
 #include <plexor/onnx.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

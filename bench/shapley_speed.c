@@ -6,9 +6,9 @@
  * of each round for the sampled values of all hidden channels, the values with their standard
  * errors, and seconds for the diagonal of 100 inputs.
  */
+#include <internal/shapley.h>
 #include <plexor/json.h>
 #include <plexor/onnx.h>
-#include <plexor/shapley.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>

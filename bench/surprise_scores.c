@@ -9,8 +9,8 @@
  */
 #include "base/memory.h"
 
-#include <plexor/data.h>
-#include <plexor/surprise.h>
+#include <internal/data.h>
+#include <internal/surprise.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

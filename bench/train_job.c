@@ -1,6 +1,8 @@
 /* bench/train_job.c - bare training steps on batches in memory */
 #include "train_job.h"
 
+#include <internal/engine.h>
+#include <internal/weights.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef PLEXOR_BENCH_TRAIN_JOB_H
 #define PLEXOR_BENCH_TRAIN_JOB_H
 
+#include <internal/optimizer.h>
 #include <plexor/engine.h>
-#include <plexor/optimizer.h>
 #include <plexor/weights.h>
 
 typedef struct train_job { /* {0} can be closed */

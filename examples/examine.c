@@ -55,7 +55,7 @@ static px_status examination_cover(const examination *e, px_error *err)
                tally.labelled);
         for (size_t i = 0; i < px_cover_count(cover); i++) {
             const px_coverage now = px_cover_value(cover, i);
-            printf("%s: %.1f%% (%" PRId64 " of %" PRId64 " %s)\n", px_cover_criterion(cover, i)->id,
+            printf("%s: %.1f%% (%" PRId64 " of %" PRId64 " %s)\n", px_cover_criterion(cover, i)->entry.id,
                    100.0 * now.value, now.covered, now.total, px_cover_criterion(cover, i)->unit);
         }
     }

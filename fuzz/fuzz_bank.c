@@ -1,6 +1,7 @@
 /* fuzz/fuzz_bank.c - banks of descriptions: JSON lines from strangers */
 #include "semantics/bank_inside.h"
 
+#include <internal/bank.h>
 #include <stdlib.h>
 #include <string.h>
 

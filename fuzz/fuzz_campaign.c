@@ -1,7 +1,9 @@
 /* fuzz/fuzz_campaign.c - a campaign.db that a stranger wrote, or a disk damaged: everything that
  * reads campaigns gives values or an error
  */
-#include <plexor/store.h>
+#include <internal/data.h>
+#include <internal/mutate.h>
+#include <internal/store.h>
 
 #include <stdint.h>
 #include <stdio.h>

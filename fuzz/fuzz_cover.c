@@ -6,6 +6,7 @@
 #include "cover/profile_inside.h"
 #include "zip_members.h"
 
+#include <internal/profile.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

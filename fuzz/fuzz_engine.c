@@ -7,6 +7,7 @@
  */
 #include "onnx/reader.h"
 
+#include <internal/engine.h>
 #include <plexor/probe.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* fuzz/fuzz_flac.c - FLAC files: what is accepted has as many samples as it says */
-#include "data/recording.h"
+#include <internal/recording.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* fuzz/fuzz_idx.c - IDX files, plain or gzipped: what is accepted can be read, sample by sample */
-#include "data/source.h"
+#include <internal/source.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * looked at: every mask and every picture.
  */
 #include "data/npy.h"
-#include <plexor/exemplars.h>
+#include <internal/exemplars.h>
 
 #include <stdint.h>
 #include <stdio.h>

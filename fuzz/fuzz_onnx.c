@@ -6,8 +6,8 @@
  */
 #include "onnx/reader.h"
 
-#include <plexor/build.h>
-#include <plexor/weights.h>
+#include <internal/build.h>
+#include <internal/weights.h>
 
 #include <stdlib.h>
 #include <string.h>

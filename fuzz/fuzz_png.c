@@ -1,5 +1,5 @@
 /* fuzz/fuzz_png.c - PNG files: what is accepted has all its pixels */
-#include "data/image.h"
+#include <internal/image.h>
 
 #include <stdlib.h>
 #include <string.h>

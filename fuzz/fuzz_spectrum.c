@@ -4,7 +4,7 @@
 #include "localize/spectrum.h"
 #include "zip_members.h"
 
-#include <plexor/localize.h>
+#include <internal/localize.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

@@ -1,5 +1,5 @@
 /* fuzz/fuzz_styles.c - stored styles: what is taken is stored as it was, and can be applied */
-#include <plexor/mutate.h>
+#include <internal/mutate.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* fuzz/fuzz_suspicious.c - lists of neurons that a stranger wrote: what loads saves as the same */
-#include <plexor/localize.h>
+#include <internal/localize.h>
 
 #include <stdint.h>
 #include <stdio.h>

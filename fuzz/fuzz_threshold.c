@@ -1,5 +1,5 @@
 /* fuzz/fuzz_threshold.c - files of tau: what loads has sound numbers, and saves as the same */
-#include <plexor/decision_path.h>
+#include <internal/decision_path.h>
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* fuzz/fuzz_wav.c - WAV files: what is accepted has samples and can go through the front end */
-#include "data/recording.h"
+#include <internal/recording.h>
 
-#include <plexor/audio.h>
+#include <internal/audio.h>
 #include <stdlib.h>
 #include <string.h>
 

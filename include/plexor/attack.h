@@ -3,7 +3,8 @@
  *     px_attack_options options = px_attack_options_default();      // pgd, Linf, eps 8/255
  *     px_attack_job job = {.model = model, .set = set, .pre = &pre};
  *     px_attack_run(&job, &options, &attack, &err);
- *     px_attack_summary sum = px_attack_sum(attack);                // success, distances, queries
+ *     px_attack_summary sum;
+ *     px_attack_sum(attack, &sum, &err);                            // success, distances, queries
  *     px_attack_free(attack);
  *
  * Lengths (eps, step_size, theta) are in scaled units: after `scale`, before mean and std; 0 to 1
@@ -16,7 +17,7 @@
 
 #include <plexor/data.h>
 #include <plexor/engine.h>
-#include <plexor/param.h>
+#include <plexor/registry.h>
 
 PX_BEGIN_DECLS
 
@@ -33,18 +34,13 @@ PX_API px_status px_norm_parse(const char *text, px_norm *out, px_error *err);
  */
 
 typedef struct px_attack_method { /* a static const descriptor, listed in src/attack/methods.h */
-    const char *id;               /* "pgd"; the same in C, on the command line, in JSON */
-    const char *title, *source;
-    px_norm norms[3]; /* that it takes; PX_NORM_AUTO behind the last */
-    bool bounded;     /* takes eps and stays within it */
-    bool iterates;    /* takes steps and step_size */
-    bool restarts;    /* begins at random, and may begin again */
-    const px_param *settings;
-    size_t setting_count;
+    px_entry entry;               /* id, title, source, settings */
+    px_norm norms[3];             /* that it takes; PX_NORM_AUTO behind the last */
+    bool bounded;                 /* takes eps and stays within it */
+    bool iterates;                /* takes steps and step_size */
+    bool restarts;                /* begins at random, and may begin again */
 } px_attack_method;
-PX_API size_t px_attack_method_count(void);
-PX_API const px_attack_method *px_attack_method_get(size_t i);        /* NULL beyond the last */
-PX_API const px_attack_method *px_attack_method_find(const char *id); /* NULL: there is none */
+PX_REGISTRY(px_attacks, px_attack_method, px_attack_method)
 
 /* --- a run --------------------------------------------------------------------------------------
  */
@@ -110,9 +106,6 @@ PX_API px_attack_options px_attack_options_default(void);
  * but stay texts. */
 PX_API px_status px_attack_complete(px_attack_options *options, const px_dataset *set,
                                     const px_preprocess *pre, px_error *err);
-/* "theta=1 gamma=0.1" of the method with those options; the caller frees it. */
-PX_API px_status px_attack_settings_text(const px_attack_options *options, char **out,
-                                         px_error *err);
 
 /* --- what came of it ----------------------------------------------------------------------------
  */
@@ -154,7 +147,6 @@ PX_API int64_t px_attack_count(const px_attack *attack);
 PX_API const px_attack_row *px_attack_rows(const px_attack *attack);
 /* The options with which it ran, complete; whether 8-bit pixels are what is stored. */
 PX_API const px_attack_options *px_attack_used(const px_attack *attack);
-PX_API bool px_attack_rounds(const px_attack *attack);
 
 typedef struct px_attack_spread {
     double mean, median; /* NaN without any */

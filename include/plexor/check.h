@@ -23,6 +23,7 @@
 #define PLEXOR_CHECK_H
 
 #include <plexor/data.h>
+#include <plexor/field.h>
 #include <plexor/json.h>
 
 PX_BEGIN_DECLS
@@ -38,8 +39,6 @@ typedef struct px_check_stage {
     const char *help;
     bool labels; /* is left out where the data have none */
 } px_check_stage;
-PX_API size_t px_check_stage_count(void);
-PX_API const px_check_stage *px_check_stage_get(size_t i); /* NULL beyond the last */
 
 typedef enum px_check_state {
     PX_CHECK_WAITS,    /* not yet */
@@ -48,7 +47,6 @@ typedef enum px_check_state {
     PX_CHECK_LEFT_OUT, /* could not run; px_check_why() */
     PX_CHECK_SKIPPED,  /* was not asked for */
 } px_check_state;
-PX_API const char *px_check_state_name(px_check_state state); /* "done", "kept", "left out" ... */
 
 /* --- what to do ---------------------------------------------------------------------------------
  */
@@ -116,9 +114,8 @@ PX_API px_status px_check_run(px_check *check, px_error *err);
 /* --- what came of it ----------------------------------------------------------------------------
  */
 
-PX_API px_check_state px_check_state_of(const px_check *check, size_t stage);
-PX_API const char *px_check_why(const px_check *check, size_t stage); /* "" unless left out */
-PX_API double px_check_seconds(const px_check *check, size_t stage);  /* when it ran */
+/* What a stage came to, in a line without its end: for a terminal. */
+PX_API void px_check_line(const px_check *check, size_t stage, px_text *out);
 /* The result of a stage; NULL where it has none. Borrowed. */
 PX_API const px_json_value *px_check_result(const px_check *check, const char *stage);
 /* A number in a result by its path, "calibration.ece"; NaN where there is none. */
@@ -135,26 +132,20 @@ PX_API px_verdict px_check_verdict(const px_check *check);
 typedef struct px_gate_kind { /* what can be a gate: a static const table */
     const char *name, *help;
     const char *stage, *path; /* where its number is */
+    const char *unit;         /* of it: "share", "count", "real" */
     bool most;                /* holds at and below the threshold, else at and above */
 } px_gate_kind;
-PX_API size_t px_gate_kind_count(void);
-PX_API const px_gate_kind *px_gate_kind_get(size_t i); /* NULL beyond the last */
 
 typedef struct px_check_gate {
     const px_gate_kind *kind;
     double threshold, value; /* value NaN: was not measured, which does not hold */
     bool held;
 } px_check_gate;
-PX_API size_t px_check_gate_count(const px_check *check);
-PX_API px_check_gate px_check_gate_get(const px_check *check, size_t i);
 
 PX_API const char *px_check_folder(const px_check *check);
 PX_API const char *px_check_page(const px_check *check); /* NULL: not written */
-PX_API const char *px_check_model_path(const px_check *check);
-PX_API const char *px_check_data_spec(const px_check *check);
-/* Members `model`, `model_hash`, `data`, `data_hash`, `verdict`, `gates`, `report`, `stages` and
- * each stage's headline numbers, into an open object. */
-PX_API void px_check_json(const px_check *check, px_json *json);
+/* Of a px_check: what it looked at, verdict, gates, stages, and each stage's headline numbers. */
+PX_API extern const px_field px_check_fields[];
 
 PX_END_DECLS
 #endif

@@ -4,7 +4,7 @@
  *     options.criteria = "nc,kmnc";
  *     options.profile = profile;                          // what kmnc measures against
  *     px_cover_new(model, &input_shape, &options, &cover, &err);
- *     px_cover_run(cover, set, &pre, &run, &err);         // any number of times, or shards of one
+ *     px_cover_run(cover, set, &pre, &run, &tally, &err); // any number of times, or shards of one
  *     px_coverage now = px_cover_value(cover, 0);         // of the first criterion
  *
  * A criterion reads one row of floats per input. An *extractor* makes the rows: neuron values of a
@@ -26,6 +26,7 @@
 #include <plexor/data.h>
 #include <plexor/probe.h>
 #include <plexor/profile.h>
+#include <plexor/registry.h>
 
 PX_BEGIN_DECLS
 
@@ -39,7 +40,7 @@ PX_BEGIN_DECLS
 typedef struct px_criterion_request {
     const px_model *model;
     const px_extractor *extractor;
-    const double *settings;     /* one per entry of the criterion's table, in its order */
+    const void *config;         /* the criterion's settings, as its table describes them */
     const px_profile *profile;  /* NULL: none is needed */
     const char *const *learned; /* sections of the profile, one per entry of `learners` */
     int classes;                /* 0: the network is no classifier */
@@ -53,12 +54,8 @@ typedef struct px_coverage {
 } px_coverage;
 
 typedef struct px_criterion {
-    const char *id;     /* "kmnc"; the same in C, on the command line, in JSON */
-    const char *title;  /* "k-multisection neuron coverage" */
-    const char *source; /* "DeepGauge (ASE 2018)" */
-    const char *unit;   /* what `covered` counts: "neurons", "sections", "patterns" */
-    const px_param *settings;
-    size_t setting_count;
+    px_entry entry;   /* id, title, source, settings */
+    const char *unit; /* what `covered` counts: "neurons", "sections", "patterns" */
     /* What it learns from training data, with its own extractor: NULL-terminated; NULL: nothing. */
     const px_learner *const *learners;
     /* Its own neurons; --layers, --tap and --neurons win. */
@@ -70,10 +67,10 @@ typedef struct px_criterion {
 
     /* Changes the defaults above as the settings ask (NULL: they stay), before the user's own
      * neuron options are applied. */
-    void (*choose)(const double *settings, px_probe_options *options);
+    void (*choose)(const void *config, px_probe_options *options);
     /* Makes the extractor; NULL: the neuron values of a probe with these options. */
-    px_status (*extract)(const px_model *model, const px_probe_options *options,
-                         const double *settings, px_extractor **out, px_error *err);
+    px_status (*extract)(const px_model *model, const px_probe_options *options, const void *config,
+                         px_extractor **out, px_error *err);
 
     /* What does not change while inputs are observed: settings, ranges, fitted models. Shared by
      * all states and threads, so large things belong here. Refuses settings that do not fit. */
@@ -107,18 +104,7 @@ typedef struct px_criterion {
     px_status (*load)(void *state, const px_npz *from, const char *prefix, px_error *err);
 } px_criterion;
 
-PX_API size_t px_criterion_count(void);
-PX_API const px_criterion *px_criterion_get(size_t i);        /* NULL beyond the last */
-PX_API const px_criterion *px_criterion_find(const char *id); /* NULL: there is none */
-
-/* Writes an array PREFIX/NAME; 8-byte types and below, row-major. */
-PX_API px_status px_npz_put(px_npz_writer *to, const char *prefix, const char *name, px_dtype dtype,
-                            const px_shape *shape, const void *values, px_error *err);
-/* The array PREFIX/NAME if it has this type and shape (dimensions of -1: any); PX_E_INPUT else.
- * `found` (may be NULL) gets its shape. The values are borrowed from the file. */
-PX_API px_status px_npz_take(const px_npz *from, const char *prefix, const char *name,
-                             px_dtype dtype, const px_shape *shape, const void **values,
-                             px_shape *found, px_error *err);
+PX_REGISTRY(px_criteria, px_criterion, px_criterion)
 
 /* --- settings -----------------------------------------------------------------------------------
  *
@@ -126,20 +112,10 @@ PX_API px_status px_npz_take(const px_npz *from, const char *prefix, const char 
  * comes first. Names of choices stand for their number.
  */
 typedef struct px_preset {
-    const char *id, *source;  /* "nss", "Neuron Sensitivity Guided Test Case Selection, Table 5" */
+    px_entry entry;           /* the source: "Neuron Sensitivity Guided Test Case Selection" */
     const char *const *texts; /* NULL-terminated */
 } px_preset;
-PX_API size_t px_preset_count(void);
-PX_API const px_preset *px_preset_get(size_t i);
-
-/* The settings of one criterion: values[setting_count]. `preset` may be NULL. Texts for other
- * criteria are left alone; those that name no criterion or no setting, or a value out of range,
- * are PX_E_USAGE with advice. */
-PX_API px_status px_settings_read(const px_criterion *criterion, const char *preset,
-                                  const char *const *texts, size_t text_count, double *values,
-                                  px_error *err);
-/* "k=1000 variant=ceil"; the caller frees it, NULL when out of memory. */
-PX_API char *px_settings_text(const px_criterion *criterion, const double *values);
+PX_REGISTRY(px_presets, px_preset, px_preset)
 
 /* --- a run --------------------------------------------------------------------------------------
  */
@@ -174,18 +150,14 @@ PX_API px_status px_cover_lessons(const px_model *model, const px_shape *input_s
 
 PX_API size_t px_cover_count(const px_cover *cover);
 PX_API const px_criterion *px_cover_criterion(const px_cover *cover, size_t i);
-PX_API const double *px_cover_settings(const px_cover *cover, size_t i); /* NULL: a file's */
 /* The first input it has seen, for putting shards into order; -1: none. */
 PX_API int64_t px_cover_first(const px_cover *cover);
 PX_API const char *px_cover_settings_text(const px_cover *cover, size_t i); /* "k=1000" */
 /* Which neurons, or what else it reads; printed with every number. */
 PX_API const char *px_cover_definition(const px_cover *cover, size_t i);
-PX_API const px_extractor *px_cover_extractor(const px_cover *cover, size_t i); /* NULL: a file's */
-PX_API void *px_cover_state(px_cover *cover, size_t i);
 
 PX_API px_coverage px_cover_value(const px_cover *cover, size_t i);
 PX_API int64_t px_cover_observed(const px_cover *cover, size_t i);
-PX_API int64_t px_cover_rejected(const px_cover *cover, size_t i);
 /* Time that went into it on all workers together: extraction (divided among those who share it) and
  * observing; and into preparing it. */
 PX_API double px_cover_seconds(const px_cover *cover, size_t i, double *prepare);
@@ -216,12 +188,18 @@ PX_API px_cover_run_options px_cover_run_options_default(void);
 PX_API px_status px_cover_run(px_cover *cover, const px_dataset *set, const px_preprocess *pre,
                               const px_cover_run_options *options, px_cover_tally *tally,
                               px_error *err);
-/* The growth curve of the last run. Borrowed until the next one. */
-PX_API const px_cover_point *px_cover_curve(const px_cover *cover, size_t *count);
-/* Writes it as a table (.csv) or a chart (.svg, .png), by the end of the name; the other tells
- * beforehand whether that is one of them. */
-PX_API px_status px_cover_save_curve(const px_cover *cover, const char *path, px_error *err);
-PX_API px_status px_cover_curve_check(const char *path, px_error *err);
+
+/* What no input set in motion, for each criterion that is about single neurons. */
+typedef struct px_cover_gap_layer {
+    const char *name;
+    int64_t *neurons, count; /* in the layer, ascending */
+} px_cover_gap_layer;
+typedef struct px_cover_gap {
+    const char *id; /* of the criterion */
+    px_cover_gap_layer *layers;
+    size_t layer_count;
+    int64_t neurons, missing; /* that there are; that are not covered */
+} px_cover_gap;
 
 /* --- states as files, and their sum -------------------------------------------------------------
  */
@@ -247,7 +225,6 @@ PX_API px_status px_cover_merge(px_cover *cover, const px_cover *other, px_error
  */
 typedef struct px_reader px_reader;
 PX_API const int *px_cover_observe_values(const px_cover *cover, size_t *count);
-PX_API const int *px_cover_keep_values(const px_cover *cover, size_t *count); /* with the scores */
 PX_API px_status px_reader_new(const px_cover *cover, const px_plan *plan, px_reader **out,
                                px_error *err);
 PX_API void px_reader_free(px_reader *reader);

@@ -44,6 +44,8 @@ typedef struct px_data_options {
      * is PX_E_MISMATCH. Copied; px_model_data_options() fills them in. */
     const char *const *class_names;
     int class_count;
+    /* Such a class is no error, and its inputs have no label: px_dataset_class_match(). */
+    bool any_classes;
     /* Reads all that was chosen, and leaves out what cannot be read: px_dataset_skipped(). Counts
      * are then smaller than `limit`; px_dataset_index() is still that of the source. `progress`
      * (may be NULL) is told how many were read; false: PX_E_CANCELLED. */
@@ -64,12 +66,12 @@ PX_API bool px_dataset_has_labels(const px_dataset *set);
 /* The network's classes where their names were given (px_data_options), else the data's own. */
 PX_API int px_dataset_class_count(const px_dataset *set);               /* 0: unknown */
 PX_API const char *px_dataset_class_name(const px_dataset *set, int c); /* NULL: unknown */
-/* All of them, as px_data_options takes them; NULL: unknown. Borrowed from the set. */
-PX_API const char *const *px_dataset_class_names(const px_dataset *set);
-/* What a user should know about the data, found while they were opened, a sentence each: "the data
- * have 9 of the network's 10 classes; 'deer' never comes". */
-PX_API size_t px_dataset_remark_count(const px_dataset *set);
-PX_API const char *px_dataset_remark(const px_dataset *set, size_t i);
+/* Where labels went by name, what did not meet, a sentence each; NULL: nothing. */
+typedef struct px_class_match {
+    const char *unknown; /* on classes that the network lacks, with px_data_options.any_classes */
+    const char *absent;  /* on classes of the network that the data lack; a remark, too */
+    int unknown_count, absent_count; /* of classes */
+} px_class_match;
 PX_API const char *px_dataset_describe(const px_dataset *set); /* "IDX, 10000 x [1,28,28] uint8" */
 /* Of names, sizes, labels and targets; stable. */
 PX_API uint64_t px_dataset_hash(const px_dataset *set);
@@ -100,47 +102,21 @@ typedef struct px_damage {
     char *name, *reason;
 } px_damage;
 
-/* Reads every picture or recording, on `threads` workers (0: one per core), and lists those that
- * cannot be decoded, in order. The caller frees the list, NULL where *count is 0. `progress` (may
- * be NULL) returns false to cancel: PX_E_CANCELLED. Trouble with disk or memory is an error. */
-PX_API px_status px_dataset_damaged(const px_dataset *set, int threads,
-                                    bool (*progress)(void *context, int64_t done, int64_t total),
-                                    void *context, px_damage **out, size_t *count, px_error *err);
-PX_API void px_damage_free(px_damage *list, size_t count);
-/* What px_data_options.skip_damaged left out; NULL where *count is 0. Borrowed from the set. */
-PX_API const px_damage *px_dataset_skipped(const px_dataset *set, size_t *count);
-
 /* Of the pictures that were read so far: those that came in another size than the first one.
  * Returns `buffer`, or NULL where there are none. */
 #define PX_SIZES_TEXT 448
-PX_API const char *px_dataset_sizes_remark(const px_dataset *set, char buffer[PX_SIZES_TEXT]);
 
 /* --- recordings ------------------------------------------------------------------------------ */
 
-/* Recordings (WAV, FLAC): a sample is [1, frames, n_mels] of float features. How they are made,
- * with all that followed from the data; NULL: the data are something else. */
-PX_API const px_audio *px_dataset_audio(const px_dataset *set);
-/* The recording itself, one channel at the front end's sample rate; the caller frees *samples. */
-PX_API px_status px_dataset_clip(const px_dataset *set, int64_t index, float **samples,
-                                 size_t *count, px_error *err);
-/* Samples at that rate through the set's front end, as px_dataset_pixels() would give them. */
-PX_API px_status px_dataset_features(const px_dataset *set, const float *samples, size_t count,
-                                     float *features, px_error *err);
 /* Of the recordings that were read so far: how many are silent (nothing beyond -80 dB), how many
  * clipped (three samples or more in a row at full scale), and the first of either, -1 without. */
 typedef struct px_audio_flaws {
     int64_t silent, clipped, first_silent, first_clipped;
 } px_audio_flaws;
-PX_API px_audio_flaws px_dataset_audio_flaws(const px_dataset *set);
 
-/* PX_E_MISMATCH, naming the first offender, if a label is not below `classes`; PX_E_INPUT if there
- * are no labels at all. */
-PX_API px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err);
 /* What is doubtful about labels that did not go by name, for a network of `classes` classes: their
  * number is another one. Returns `buffer`, or NULL where nothing is. */
 #define PX_CLASSES_TEXT 384
-PX_API const char *px_dataset_classes_doubt(const px_dataset *set, int classes,
-                                            char buffer[PX_CLASSES_TEXT]);
 
 /* --- as a network takes them ------------------------------------------------------------------ */
 
@@ -154,14 +130,6 @@ PX_API px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_s
 PX_API px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int64_t index,
                                   float *input, px_error *err);
 
-/* The names in `plexor.classes`: a JSON array of strings, or an object {"0": "cat", ...}. Free with
- * px_class_names_free(). */
-PX_API px_status px_class_names_parse(const char *json, char ***names, int *count, px_error *err);
-/* The same from what a user gives: a file (one name per line, or that JSON), or a list with commas.
- */
-PX_API px_status px_class_names_read(const char *text, char ***names, int *count, px_error *err);
-PX_API void px_class_names_free(char **names, int count);
-
 /* --- NPY and NPZ ----------------------------------------------------------------------------- */
 
 PX_API px_status px_npy_load(const char *path, px_tensor *out, px_error *err);
@@ -172,18 +140,11 @@ PX_API px_status px_npz_open(const char *path, px_npz **out, px_error *err);
 PX_API size_t px_npz_count(const px_npz *npz);
 PX_API const char *px_npz_name(const px_npz *npz, size_t i);             /* without ".npy" */
 PX_API const px_tensor *px_npz_get(const px_npz *npz, const char *name); /* NULL: absent */
-/* Hands array i to the caller, who frees it; what stays behind has no elements. */
-PX_API px_tensor px_npz_move(px_npz *npz, size_t i);
 PX_API void px_npz_close(px_npz *npz);
 
 typedef struct px_npz_writer
     px_npz_writer; /* deterministic bytes: fixed time stamps, given order */
 PX_API px_status px_npz_create(const char *path, px_npz_writer **out, px_error *err);
-PX_API px_status px_npz_add(px_npz_writer *writer, const char *name, const px_tensor *tensor,
-                            px_error *err);
-/* Streaming form for arrays that are too large to hold: shape first, then all bytes in order. */
-PX_API px_status px_npz_begin(px_npz_writer *writer, const char *name, px_dtype dtype,
-                              const px_shape *shape, px_error *err);
 PX_API px_status px_npz_write(px_npz_writer *writer, const void *bytes, size_t size, px_error *err);
 /* Renames the temporary file into place; frees the writer in any case. */
 PX_API px_status px_npz_commit(px_npz_writer *writer, px_error *err);

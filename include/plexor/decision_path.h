@@ -1,12 +1,5 @@
 /* include/plexor/decision_path.h - what decided, layer by layer: critical units, and their words
  *
- *     px_paths_options options = px_paths_options_default();     // layers "stages", 50 steps
- *     options.bank = bank;                                       // only described units compete
- *     px_paths_new(model, &sample, &pre, &options, &paths, &err);
- *     px_paths_run(paths, inputs, labels, count, found, NULL, &err);      // many inputs at once
- *     px_path_text(paths, &found[0], names, 10, NULL, PX_PATH_FULL, &text, &err);
- *     puts(px_text_get(&text));   // "a photo of a cat with orange regions, fine texture, cat"
- *
  * NSGen (neuron-semantic-guided generation). The contribution of unit i to the score f of a class
  * is its conductance along the straight way x(w) = x' + w (x - x') from a baseline x' to the input,
  *
@@ -76,14 +69,6 @@ typedef enum px_path_baseline {
 #undef PX_PATH_BASELINE_ENUM
 } px_path_baseline;
 
-PX_API const char *px_path_rule_name(px_path_rule rule);
-PX_API const char *px_path_target_name(px_path_target target);
-PX_API const char *px_path_baseline_name(px_path_baseline baseline);
-/* PX_E_USAGE, naming those there are. */
-PX_API px_status px_path_rule_parse(const char *text, px_path_rule *out, px_error *err);
-PX_API px_status px_path_target_parse(const char *text, px_path_target *out, px_error *err);
-PX_API px_status px_path_baseline_parse(const char *text, px_path_baseline *out, px_error *err);
-
 enum {
     PX_PATH_LAYERS_MOST = 64,
     PX_PATH_CLASSES_MOST = 5, /* that are kept, best first */
@@ -104,16 +89,6 @@ typedef struct px_paths_options {
     int threads;         /* <= 0: one per core */
     int64_t batch;       /* rows at a time; 0: chosen */
 } px_paths_options;
-PX_API px_paths_options px_paths_options_default(void); /* 50 steps, up to 400, 0.05, balanced */
-
-/* `sample` is the shape of one input as px_dataset_shape() has it. `pre` says what black is; it may
- * be NULL with PX_PATH_ZERO. `model` is borrowed and must outlive the object. PX_E_MISMATCH for a
- * bank of another network, or one that knows nothing of a layer; PX_E_UNSUPPORTED where gradients
- * do not come to a layer. */
-PX_API px_status px_paths_new(const px_model *model, const px_shape *sample,
-                              const px_preprocess *pre, const px_paths_options *options,
-                              px_paths **out, px_error *err);
-PX_API void px_paths_free(px_paths *paths); /* NULL is fine */
 
 typedef struct px_path_layer {
     const char *name;
@@ -123,19 +98,6 @@ typedef struct px_path_layer {
     int64_t described;     /* units that compete */
     bool cut;              /* every way from the input to the scores leads through it */
 } px_path_layer;
-PX_API size_t px_paths_layer_count(const px_paths *paths);
-PX_API const px_path_layer *px_paths_layer(const px_paths *paths, size_t i);
-PX_API int64_t px_paths_unit_count(const px_paths *paths);
-PX_API int64_t px_paths_input_size(const px_paths *paths); /* numbers per input */
-PX_API const px_scores *px_paths_scores(const px_paths *paths);
-PX_API const px_model *px_paths_model(const px_paths *paths);
-PX_API const px_probe *px_paths_probe(const px_paths *paths);
-PX_API const px_bank *px_paths_bank(const px_paths *paths); /* NULL: none */
-/* "layers=stages tap=post: 3 layers, 112 units; trapezoid, 50 steps, target label, baseline zero"
- */
-PX_API const char *px_paths_describe(const px_paths *paths);
-/* Of all that paths depend on but the network and the bank: two objects of one id find the same. */
-PX_API uint64_t px_paths_id(const px_paths *paths);
 
 typedef struct px_path_step { /* one layer */
     int32_t unit;             /* the critical one; -1: no contribution but zeros, or no unit that
@@ -155,17 +117,6 @@ typedef struct px_path {                   /* a plain value, to be kept by whoev
     px_path_step step[PX_PATH_LAYERS_MOST];
 } px_path;
 
-/* labels may be NULL (then, and where one is negative, the target is the predicted class).
- * contributions is NULL or [count][units]: the mean of each unit. progress may be NULL; it is
- * called with inputs done. */
-PX_API px_status px_paths_run(px_paths *paths, const float *inputs, const int64_t *labels,
-                              int64_t count, px_path *out, double *contributions, px_error *err);
-/* The classes and the target alone, one forward row an input: all that the modes need whose text
- * does not depend on critical units (px_path_mode_needs_units()). Steps are 0, units -1. */
-PX_API px_status px_paths_classes(px_paths *paths, const float *inputs, const int64_t *labels,
-                                  int64_t count, px_path *out, px_error *err);
-PX_API void px_paths_progress(px_paths *paths, px_progress_fn progress, void *context);
-
 typedef struct px_paths_sums { /* of all runs so far */
     int64_t inputs;
     int64_t doubled;    /* inputs that took more steps than asked for */
@@ -173,7 +124,6 @@ typedef struct px_paths_sums { /* of all runs so far */
     int64_t odd;        /* inputs with a score that is no number */
     int64_t rows;       /* that were run through the network */
 } px_paths_sums;
-PX_API px_paths_sums px_paths_get_sums(const px_paths *paths);
 
 /* --- in words ------------------------------------------------------------------------------------
  */
@@ -192,10 +142,6 @@ typedef enum px_path_mode {
 #undef PX_PATH_MODE_ENUM
         PX_PATH_MODE_COUNT
 } px_path_mode;
-PX_API const char *px_path_mode_name(px_path_mode mode);
-PX_API const char *px_path_mode_help(px_path_mode mode);
-PX_API bool px_path_mode_needs_units(px_path_mode mode); /* false: label-only, no-cns */
-PX_API px_status px_path_mode_parse(const char *text, px_path_mode *out, px_error *err);
 
 typedef struct px_path_words { /* of the template */
     int classes;               /* how many predicted classes are named, at most
@@ -205,30 +151,6 @@ typedef struct px_path_words { /* of the template */
     uint64_t seed;
     uint32_t item; /* the image's number, which addresses that order with the seed */
 } px_path_words;
-PX_API px_path_words px_path_words_default(void); /* one class, no repetition, by score */
-
-/* Adds "a photo of a <classes joined by ' or '> with <words in layer order, later duplicates left
- * out>" to `out`; what a mode leaves out takes its "of a" or "with" along. `names` (may be NULL)
- * are the class names as the files have them: px_class_words() makes words of them, and a class
- * without a name is "class 7". Without a bank a unit is called by layer and number. PX_PATH_NO_NLDG
- * has no text: PX_E_USAGE. */
-PX_API px_status px_path_text(const px_paths *paths, const px_path *path, const char *const *names,
-                              size_t name_count, const px_path_words *words, px_path_mode mode,
-                              px_text *out, px_error *err);
-
-/* |A and B| / |A or B| of the critical units of two paths; 1 where both have none. */
-PX_API double px_path_jaccard(const px_path *a, const px_path *b);
-
-/* Eq 12. Equal texts: 1. Where a vector is all zeros: else 0. PX_E_INPUT where a vector
- * has a number that is not finite. */
-PX_API px_status px_path_cosine(const float *a, const float *b, size_t size, bool texts_are_equal,
-                                double *out, px_error *err);
-
-/* A text encoder for a bank's phrases and these classes: what `options` say (NULL: the default),
- * with both as what it learns from. `bank` and `names` may be NULL. */
-PX_API px_status px_path_encoder_open(const px_bank *bank, const char *const *names,
-                                      size_t name_count, const px_text_encoder_options *options,
-                                      px_text_encoder **out, px_error *err);
 
 /* --- comparing many ------------------------------------------------------------------------------
  *
@@ -242,21 +164,40 @@ PX_API px_status px_path_encoder_open(const px_bank *bank, const char *const *na
  */
 typedef struct px_path_judge px_path_judge;
 
-/* `paths` and `encoder` are borrowed. encoder NULL: PX_PATH_NO_NLDG alone can be asked for. */
-PX_API px_status px_path_judge_new(const px_paths *paths, px_text_encoder *encoder,
-                                   const char *const *names, size_t name_count,
-                                   const px_path_words *words, px_path_judge **out, px_error *err);
-PX_API void px_path_judge_free(px_path_judge *judge); /* NULL is fine */
-PX_API px_status px_path_judge_similarity(px_path_judge *judge, px_path_mode mode, const px_path *a,
-                                          const px_path *b, double *out, px_error *err);
-/* PX_E_USAGE where a mode needs words and there is no encoder, or no bank. */
-PX_API px_status px_path_judge_check(const px_path_judge *judge, px_path_mode mode, px_error *err);
-
 typedef struct px_path_judge_sums {   /* of all texts so far */
     int64_t texts, embedded;          /* compared, and had to be embedded */
     int64_t tokens, unknown, dropped; /* of those embedded */
 } px_path_judge_sums;
-PX_API px_path_judge_sums px_path_judge_get_sums(const px_path_judge *judge);
+
+/* --- all that paths take
+ * --------------------------------------------------------------------------
+ *
+ *     px_path_tools tools;
+ *     px_path_tools_options options = px_path_tools_options_default();
+ *     options.bank = "words/bank.jsonl";
+ *     if (px_path_tools_open(model, set, &pre, &options, &tools, &err) == PX_OK)
+ *         ... tools.paths, tools.judge ...
+ *     px_path_tools_close(&tools);
+ */
+typedef struct px_path_tools_options {
+    px_paths_options paths; /* its bank is filled in */
+    const char *bank;       /* a file of px_bank_load(); NULL: units are called by number */
+    const char *encoder; /* of px_text_encoder_open(); NULL: the default, where there is a bank */
+    int classes;         /* that the text of a path names */
+    /* NULL, or told where units have no words, or words that were not validated. */
+    void (*note)(void *context, const char *sentence);
+    void *context;
+} px_path_tools_options;
+
+typedef struct px_path_tools {
+    px_bank *bank; /* NULL: none */
+    px_paths *paths;
+    px_text_encoder *encoder; /* NULL: there are no words to compare */
+    px_path_judge *judge;
+    px_path_words words;
+    char **names; /* of classes: the network's, else the data's; NULL: only a number */
+    size_t name_count;
+} px_path_tools;
 
 /* --- the threshold -------------------------------------------------------------------------------
  *
@@ -286,31 +227,6 @@ typedef struct px_calibration {
     px_progress_fn progress; /* NULL, or called with pairs done */
     void *progress_context;
 } px_calibration;
-PX_API px_calibration px_calibration_default(void); /* 50 images */
-
-/* 8-bit pictures, or floats between 0 and 1. Each mode that the judge can compare in gets its tau
- * from the same paths. similarities is NULL, or gets [PX_PATH_MODE_COUNT][pairs] in an array that
- * the caller frees. */
-PX_API px_status px_calibrate(px_paths *paths, px_path_judge *judge, const px_dataset *set,
-                              const px_preprocess *pre, const px_calibration *options,
-                              px_threshold *out, double **similarities, px_error *err);
-
-/* Whether a pair of that similarity is kept: below tau, and not where the paths are the same (1),
- * whatever tau is. */
-PX_API bool px_tau_keeps(const px_tau *tau, double similarity);
-
-/* PX_E_MISMATCH, saying what is another one's: network, bank, encoder, way of finding paths; or no
- * tau of that mode. */
-PX_API px_status px_threshold_check(const px_threshold *threshold, const px_paths *paths,
-                                    const px_text_encoder *encoder, px_path_mode mode,
-                                    px_error *err);
-PX_API px_status px_threshold_save(const px_threshold *threshold, const char *path, px_error *err);
-PX_API px_status px_threshold_load(const char *path, px_threshold *out, px_error *err);
-/* Where the threshold of these is kept between runs: a file in the user's cache folder
- * ($PLEXOR_CACHE, else plexor/ in $XDG_CACHE_HOME or ~/.cache). The caller frees it; NULL: there is
- * no such folder. */
-PX_API char *px_threshold_path(const px_paths *paths, const px_text_encoder *encoder);
-PX_API void px_threshold_json(const px_threshold *threshold, px_json *json); /* members */
 
 /* --- maps ----------------------------------------------------------------------------------------
  */
@@ -325,29 +241,6 @@ typedef enum px_path_map {
     PX_PATH_MAPS(PX_PATH_MAP_ENUM)
 #undef PX_PATH_MAP_ENUM
 } px_path_map;
-PX_API const char *px_path_map_name(px_path_map kind);
-PX_API px_status px_path_map_parse(const char *text, px_path_map *out, px_error *err);
-
-/* The map of layer `layer` (px_path_layer.height x width) for one input and the path found for it.
- * A unit map of a layer that the path leaves out is all zeros. */
-PX_API px_status px_paths_map(px_paths *paths, const float *input, const px_path *path,
-                              size_t layer, px_path_map kind, float *map, px_error *err);
-
-/* Grad-CAM (Selvaraju et al., ICCV 2017): relu(sum over units of mean gradient times activation);
- * both are [units][places]. */
-PX_API void px_grad_cam(const float *activations, const float *gradients, int64_t units,
-                        int64_t places, float *map);
-/* CAM (Zhou et al., CVPR 2016), of networks that end in global average pooling and a dense layer:
- * sum over units of weight times activation. */
-PX_API void px_cam(const float *activations, const float *weights, int64_t units, int64_t places,
-                   float *map);
-
-/* Lays a map over a picture: bilinear to its size, its least value 0 and its largest 1 (a constant
- * map: 0 everywhere), colours from blue over green and yellow to red, half and half. `picture` has
- * 1 or 3 channels together, `out` gets RGB. */
-PX_API px_status px_path_map_render(const float *map, int64_t map_height, int64_t map_width,
-                                    const uint8_t *picture, int height, int width, int channels,
-                                    uint8_t *out, px_error *err);
 
 PX_END_DECLS
 #endif

@@ -67,27 +67,15 @@ PX_API px_plan_options px_plan_options_default(void);
 PX_API px_status px_plan_new(const px_model *model, const px_plan_options *options, px_plan **out,
                              px_error *err);
 PX_API void px_plan_free(px_plan *plan);
-/* To be called after the plan's weights have changed, while none of its sessions runs: kernels pack
- * them again. */
-PX_API px_status px_plan_refresh(px_plan *plan, px_error *err);
 PX_API const px_model *px_plan_model(const px_plan *plan);
 PX_API int64_t px_plan_batch(const px_plan *plan);
-/* Whether that is the file's own batch, because the network does not work with the wanted one. */
-PX_API bool px_plan_batch_is_baked(const px_plan *plan);
-PX_API size_t px_plan_feed_count(const px_plan *plan);
-PX_API px_shape px_plan_feed_shape(const px_plan *plan, size_t feed); /* with the micro-batch */
-PX_API px_shape px_plan_shape(const px_plan *plan, int value);        /* logical, with batch */
-PX_API px_dtype px_plan_dtype(const px_plan *plan, int value);        /* PX_NONE: not in the plan */
-PX_API size_t px_plan_arena_bytes(const px_plan *plan);               /* memory per session */
-PX_API int64_t px_plan_flops(const px_plan *plan); /* forward, whole micro-batch */
+PX_API px_shape px_plan_shape(const px_plan *plan, int value); /* logical, with batch */
 
 /* One line per step for `info --plan` and the benchmarks: kind, kernel implementation, shapes. */
 typedef struct px_plan_step {
     const char *node, *type, *kernel; /* kernel: oneDNN's implementation name, or "plain" */
     int64_t flops;
 } px_plan_step;
-PX_API size_t px_plan_step_count(const px_plan *plan);
-PX_API px_plan_step px_plan_step_get(const px_plan *plan, size_t step);
 
 PX_API px_status px_session_new(const px_plan *plan, px_session **out, px_error *err);
 PX_API void px_session_free(px_session *session);
@@ -96,17 +84,7 @@ PX_API void px_session_free(px_session *session);
  * float32 (other types: as the graph declares) and is overwritten by no one. */
 PX_API void *px_session_input(px_session *session, size_t feed);
 
-/* The factors of a gate, [extent of axis 0][extent of its axis], all 0 at first, for the caller to
- * fill before forward; they stay. And after backward, the gradient by each of them. NULL: there is
- * no such gate, or the plan has no seeds. */
-PX_API float *px_session_gate(px_session *session, size_t gate);
-PX_API const float *px_session_gate_grad(const px_session *session, size_t gate);
-
 PX_API px_status px_session_forward(px_session *session, px_error *err);
-
-/* For plans in training that are run without a team: what Dropout draws its masks with. The sample
- * in row n of the micro-batch is number first + n. */
-PX_API void px_session_draw(px_session *session, uint64_t seed, int64_t first, int64_t iteration);
 
 typedef struct px_view {
     const float *data;           /* NULL: the plan does not keep that value */
@@ -118,10 +96,6 @@ typedef struct px_view {
  * in that order; the view is valid for the length of the call. NULL: nobody looks. */
 typedef px_status (*px_observer)(void *context, int value, const px_view *view, px_error *err);
 PX_API void px_session_observe(px_session *session, px_observer observer, void *context);
-
-/* A kept value, graph output or feed after forward. For values that are not float32, see
- * px_session_read(). */
-PX_API px_view px_session_view(const px_session *session, int value);
 
 /* Copies a kept value to `out` in logical order, whatever its type; the first `samples` only where
  * the leading axis is the batch (samples < 0: everything). */
@@ -163,20 +137,52 @@ PX_API px_status px_model_scores(const px_model *model, px_scores *out, px_error
  * frees; NULL if there is none. */
 PX_API char *px_model_unsupported(const px_model *model);
 
-/* --- many micro-batches on all workers -----------------------------------------------------------
+/* --- arrays in, arrays out (run_arrays.c) --------------------------------------------------------
+ *
+ *     px_tensor y = {0};
+ *     px_run(model, &x, NULL, &logits, 1, &y, NULL, &err);     // all samples of x, on all cores
  */
 
-/* Calls `work` for micro-batches 0..ceil(count/batch)-1 on `threads` workers, each with a session
- * of its own. `work` fills inputs, runs, and reads; whatever it writes must be keyed by sample
- * index so that the result does not depend on the order. A failure stops the others and is
- * returned. */
-typedef px_status (*px_batch_fn)(void *context, px_session *session, int64_t first, int64_t samples,
-                                 px_error *err);
 /* Called from the calling thread with the number of samples done; returns false to cancel. */
 typedef bool (*px_progress_fn)(void *context, int64_t done, int64_t total);
-PX_API px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px_batch_fn work,
-                             void *context, px_progress_fn progress, void *progress_context,
-                             px_error *err);
+
+typedef struct px_run_options {
+    int threads;   /* <= 0: one per core */
+    int64_t batch; /* samples at a time; 0: chosen */
+    px_progress_fn progress;
+    void *progress_context;
+} px_run_options;
+
+typedef struct px_run_facts {
+    int64_t count, batch; /* samples, and so many at a time */
+    bool batch_baked;     /* because the file says so */
+} px_run_facts;
+
+/* `inputs` are one per graph input, in order, as px_session_input() takes them; their first axis is
+ * samples. Where a value of `values` has no row per sample, or the network several inputs, all is
+ * run at once. On PX_OK the caller owns outputs[count]; *facts (may be NULL) says how they ran. */
+PX_API px_status px_run(const px_model *model, const px_tensor *inputs,
+                        const px_run_options *options, const int *values, size_t count,
+                        px_tensor *outputs, px_run_facts *facts, px_error *err);
+
+/* Inputs per second of random inputs, forward or (`backward`) with the gradient of the loss by the
+ * input: the best of `rounds` rounds of about `seconds` each. `open` (NULL or rank 0: as declared)
+ * is the shape of an input with a batch axis, where the file leaves it open. */
+typedef struct px_bench_options {
+    const px_shape *open;
+    bool backward;
+    int threads;
+    int64_t batch, rounds;
+    double seconds;
+} px_bench_options;
+
+typedef struct px_bench_result {
+    double per_s;
+    int64_t batch; /* that the plan has */
+    double flops;  /* per input, forward */
+} px_bench_result;
+PX_API px_status px_bench(const px_model *model, const px_bench_options *options,
+                          px_bench_result *out, px_error *err);
 
 /* --- one batch for an optimiser (team.c) ---------------------------------------------------------
  *
@@ -191,6 +197,8 @@ PX_API px_status px_plan_run(const px_plan *plan, int threads, int64_t count, px
  * of the micro-batches: the number of threads does not matter.
  */
 typedef struct px_team px_team;
+typedef px_status (*px_batch_fn)(void *context, px_session *session, int64_t first, int64_t samples,
+                                 px_error *err);
 
 typedef struct px_team_step {
     uint64_t seed; /* of Dropout, with the iteration */
@@ -204,27 +212,8 @@ typedef struct px_team_step {
     void *context;
 } px_team_step;
 
-PX_API px_status px_team_new(px_plan *plan, int threads, int64_t most_samples, px_team **out,
-                             px_error *err);
-PX_API void px_team_free(px_team *team);
-PX_API px_status px_team_run(px_team *team, const px_team_step *step, px_error *err);
-
-/* After px_team_run(): the sum over the batch, in the order in which the file has the weight. NULL:
- * not in wrt, or not a constant. */
-PX_API const float *px_team_gradient(const px_team *team, int value);
-
-/* Moves the running statistics of BatchNormalization in the plan's weights: by the unbiased
- * variance, as PyTorch does; ONNX's momentum is the part that stays. `share` (0..1) of that way: 1
- * unless they are to be slower. */
-PX_API void px_team_commit(px_team *team, double share);
-
-/* px_plan_refresh() on all workers. */
-PX_API px_status px_team_refresh(px_team *team, px_error *err);
-
 /* Calls `work` for 0..count-1 on the team's workers, for who changes the weights in pieces. */
 typedef px_status (*px_team_fn)(void *context, int64_t index, px_error *err);
-PX_API px_status px_team_each(px_team *team, int64_t count, px_team_fn work, void *context,
-                              px_error *err);
 
 /* --- class scores of one sample (loss.c) ---------------------------------------------------------
  */
@@ -236,11 +225,6 @@ PX_API int px_argmax(const float *scores, int classes);
  * derivative by each logit; at the label it is minus the sum of the other probabilities, never
  * p - 1, which loses everything in float32 where the network is confident. 0 <= label < classes. */
 PX_API double px_softmax_loss(const float *logits, int classes, int64_t label, float *gradient);
-
-/* The same where a network gives only probabilities: -log p, guarded at the least positive float.
- */
-PX_API double px_probability_loss(const float *probabilities, int classes, int64_t label,
-                                  float *gradient);
 
 /* After a forward run: seeds the gradient of each sample's own loss at the class scores, for the
  * first `samples` rows; the other rows stay as they are. losses (may be NULL) gets one per sample.
@@ -263,12 +247,10 @@ typedef struct px_operator {
     int since;                 /* first opset that this version serves */
     const char *gradient;      /* "yes", "zero" (flat almost everywhere), "no" */
 } px_operator;
-PX_API size_t px_operator_count(void); /* sorted by name, then version */
-PX_API px_operator px_operator_get(size_t i);
 
-/* The machine's single-precision peak as dnnl_sgemm reaches it, in GFLOP/s, on `threads` threads
- * that each multiply on their own; the best of several rounds, about a third of a second. */
-PX_API px_status px_peak_gflops(int threads, double *out, px_error *err);
+/* A kept value, graph output or feed after forward. For values that are not float32, see
+ * px_session_read(). */
+PX_API px_view px_session_view(const px_session *session, int value);
 
 PX_END_DECLS
 #endif

@@ -3,7 +3,7 @@
  *     px_fuzz_options options = px_fuzz_options_default();
  *     options.campaign = campaign;                  // opened for writing
  *     options.model = model, options.set = set, options.pre = &pre;
- *     options.cover = cover;                        // of one criterion, the guide; NULL: no guide
+ *     options.guide.name = "nlc";                   // else kmnc, with ranges of training data
  *     px_fuzz_new(&options, &fuzz, &err);           // begins it, or goes on where it was left
  *     px_fuzz_run(fuzz, &limits, &err);             // PX_OK: a limit was reached
  *     px_fuzz_report report = px_fuzz_report_get(fuzz);
@@ -25,6 +25,7 @@
 #include <plexor/decision_path.h>
 #include <plexor/modes.h>
 #include <plexor/mutate.h>
+#include <plexor/training.h>
 
 PX_BEGIN_DECLS
 
@@ -32,28 +33,20 @@ PX_BEGIN_DECLS
  */
 
 typedef struct px_fuzz_engine { /* a static const descriptor, listed in src/generate/engines.h */
-    const char *id;             /* "loop", "deepxplore"; the same in C, on the command line, JSON */
-    const char *title, *source;
-    const px_param *settings; /* beyond those that all engines have */
-    size_t setting_count;
+    px_entry entry;             /* id, title, source; settings beyond those that all engines have */
     size_t least_models, most_models; /* that it compares: 1 and 1 unless it is differential */
     bool guided;                      /* takes any criterion as its guide */
 } px_fuzz_engine;
-PX_API size_t px_fuzz_engine_count(void);
-PX_API const px_fuzz_engine *px_fuzz_engine_get(size_t i);        /* NULL beyond the last */
-PX_API const px_fuzz_engine *px_fuzz_engine_find(const char *id); /* NULL: there is none */
-PX_API const px_param *px_fuzz_common_settings(size_t *count);    /* that every engine has */
+PX_REGISTRY(px_fuzz_engines, px_fuzz_engine, px_fuzz_engine)
 
 /* A policy is a published choice of schedule, energy, validity and mutations for `loop`: texts as
  * in px_fuzz_options.settings that come first. */
 typedef struct px_fuzz_policy {
-    const char *id, *title, *source; /* "deephunter", "nlc", "nsgen", "tensorfuzz" */
-    const char *mutations;           /* "deephunter" */
-    const char *const *texts;        /* NULL-terminated: "pick=prob", "energy=20", ... */
+    px_entry entry;
+    const char *mutations;    /* a set, as in px_fuzz_options.mutations */
+    const char *const *texts; /* NULL-terminated */
 } px_fuzz_policy;
-PX_API size_t px_fuzz_policy_count(void);
-PX_API const px_fuzz_policy *px_fuzz_policy_get(size_t i);
-PX_API const px_fuzz_policy *px_fuzz_policy_find(const char *id);
+PX_REGISTRY(px_fuzz_policies, px_fuzz_policy, px_fuzz_policy)
 
 /* --- a run --------------------------------------------------------------------------------------
  */
@@ -69,11 +62,22 @@ typedef struct px_fuzz_paths {
     px_path_mode mode;
     bool root; /* the path of the seed is compared with, not that of the entry */
 } px_fuzz_paths;
-/* "nsgen", or what the mode leaves out: "nsgen-label-only". */
-PX_API const char *px_fuzz_paths_name(px_path_mode mode);
-/* PX_E_USAGE, naming them; false, with PX_OK, for a text that does not begin with "nsgen". */
-PX_API px_status px_fuzz_paths_parse(const char *guide, bool *is, px_path_mode *mode,
-                                     px_error *err);
+
+/* What must grow for a mutant to be kept. */
+typedef struct px_fuzz_guide {
+    /* A criterion; "random": everything is kept; "nsgen", ...: decision paths, as
+     * px_fuzz_paths_parse() has them. NULL: kmnc, or cc with the policy tensorfuzz. */
+    const char *name;
+    const char *preset, *layers, *tap, *neurons; /* as px_cover_options has them; of paths layers
+                                                    and tap alone */
+    const char *profile;        /* a file of px_profile_save(); NULL: learned first */
+    const char *bank, *encoder; /* of paths, as px_path_tools_options has them */
+    const char *threshold;      /* of paths: a file of px_threshold_save(); NULL: found first */
+    bool root;                  /* of paths: that of the seed is compared with, not of the parent */
+    /* What is learned from where the campaign, which keeps profile and threshold, has none; `own`
+     * and `pre` NULL: the set's. It tells what a user should know. */
+    px_training training;
+} px_fuzz_guide;
 
 typedef struct px_fuzz_options {
     px_campaign *campaign;         /* borrowed, opened for writing */
@@ -82,18 +86,18 @@ typedef struct px_fuzz_options {
     size_t rival_count;
     const px_dataset *set; /* labelled; its inputs are the seeds */
     const px_preprocess *pre;
-    double low, high; /* what a scaled value may be; both NaN: px_dataset_range() */
-    px_cover *cover;  /* of one criterion; the engine's own where it has one. NULL: none */
-    const px_fuzz_paths *paths; /* the guide instead of a cover; NULL: none */
-    const px_profile
-        *profile;          /* that the cover was made with, kept as blob "profile"; NULL: none */
-    const char *engine;    /* "loop" */
-    const char *policy;    /* NULL: the engine's own */
-    const char *mutations; /* of px_mutations_parse(); NULL: the policy's */
+    double low, high;    /* what a scaled value may be; both NaN: px_dataset_range() */
+    px_fuzz_guide guide; /* of engines that take one; not read where one of the next two is */
+    px_cover *cover;     /* of one criterion; NULL: none */
+    const px_fuzz_paths *paths;
+    const px_profile *profile; /* of the cover, kept as blob "profile"; NULL: none */
+    const char *engine;        /* "loop" */
+    const char *policy;        /* NULL: the engine's own */
+    const char *mutations;     /* of px_mutations_parse(); NULL: the policy's */
     /* What a set with `style` draws from, kept with the campaign by px_campaign_put_styles(); their
      * hash is part of its identity. NULL: those of the campaign, or else the generated ones. */
     const px_styles *styles;
-    const char *const *settings; /* "energy=64", "valid=nsgen", ... */
+    const char *const *settings; /* "energy=64", "valid=nsgen"; of the guide: "kmnc.k=100" */
     size_t setting_count;
     int64_t seeds; /* so many at random, of every class as many, that the network gets right; 0: all
                       that it gets right */
@@ -111,7 +115,7 @@ typedef struct px_fuzz_options {
     bool (*progress)(void *context, const px_fuzz_report *report);
     void *context;
 } px_fuzz_options;
-PX_API px_fuzz_options px_fuzz_options_default(void); /* loop, 1,000 seeds, -1 */
+PX_API px_fuzz_options px_fuzz_options_default(void); /* loop, kmnc, 1,000 seeds, -1 */
 
 /* When to stop: each counts from the campaign's beginning, resumed or not; 0: no limit. Looked at
  * between turns (outputs and faults: also within one, where the engine can). */
@@ -133,10 +137,6 @@ PX_API void px_fuzz_free(px_fuzz *fuzz); /* NULL is fine */
  * disk): what was committed stays. In each case all that is counted is committed. May be called
  * again, with other limits. */
 PX_API px_status px_fuzz_run(px_fuzz *fuzz, const px_fuzz_limits *limits, px_error *err);
-
-/* The profile that the campaign keeps, so that going on never needs the training data; the caller
- * owns it. *out is NULL where there is none. */
-PX_API px_status px_fuzz_profile_load(px_campaign *campaign, px_profile **out, px_error *err);
 
 /* --- what is going on ---------------------------------------------------------------------------
  */

@@ -78,8 +78,7 @@ typedef struct px_graph {
 
 PX_API const px_graph *px_model_graph(const px_model *model);
 PX_API const char *px_model_path(const px_model *model); /* "" if it was not read from a file */
-PX_API const char *px_model_producer(const px_model *model);
-PX_API int px_model_opset(const px_model *model); /* of ai.onnx; 0 if not imported */
+PX_API int px_model_opset(const px_model *model);        /* of ai.onnx; 0 if not imported */
 PX_API int px_model_ir_version(const px_model *model);
 PX_API uint64_t px_model_hash(const px_model *model); /* XXH3 of the file's bytes */
 PX_API size_t px_model_property_count(const px_model *model);

@@ -32,8 +32,6 @@ typedef struct px_json { /* a writer; {0} is an empty one */
 PX_API void px_json_object(px_json *json, const char *key);
 PX_API void px_json_array(px_json *json, const char *key);
 PX_API void px_json_end(px_json *json); /* the innermost open object or array */
-/* Opens a finished object again, for members behind those it has; px_json_end() closes it. */
-PX_API void px_json_reopen(px_json *json);
 PX_API void px_json_string(px_json *json, const char *key, const char *value); /* NULL: null */
 PX_API void px_json_int(px_json *json, const char *key, int64_t value);
 PX_API void px_json_real(px_json *json, const char *key, double value);

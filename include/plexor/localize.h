@@ -19,7 +19,9 @@
 #define PLEXOR_LOCALIZE_H
 
 #include <plexor/data.h>
+#include <plexor/field.h>
 #include <plexor/probe.h>
+#include <plexor/registry.h>
 
 PX_BEGIN_DECLS
 
@@ -73,33 +75,19 @@ PX_API px_status px_spectrum_merge(px_spectrum *spectrum, const px_spectrum *oth
  * bytes. What is opened has no network: it can be merged, ranked and saved, and can run nothing. */
 PX_API px_status px_spectrum_save(const px_spectrum *spectrum, const char *path, px_error *err);
 PX_API px_status px_spectrum_open(const char *path, px_spectrum **out, px_error *err);
-/* Whether a file is a spectrum rather than another kind of state. */
-PX_API bool px_spectrum_is_file(const char *path);
-/* PX_E_MISMATCH, in plain words, if it was made from another network. */
-PX_API px_status px_spectrum_check(const px_spectrum *spectrum, const px_model *model,
-                                   px_error *err);
 
 typedef struct px_spectrum_layer {
     const char *name;
     int position;          /* px_layer.position */
     int64_t offset, count; /* its neurons among all of the spectrum's */
 } px_spectrum_layer;
-PX_API size_t px_spectrum_layer_count(const px_spectrum *spectrum);
-PX_API const px_spectrum_layer *px_spectrum_layer_get(const px_spectrum *spectrum, size_t i);
 PX_API int64_t px_spectrum_neuron_count(const px_spectrum *spectrum);
 PX_API int px_spectrum_classes(const px_spectrum *spectrum);
-PX_API double px_spectrum_theta(const px_spectrum *spectrum);
-/* "layers=hidden tap=post neurons=chan: 4 layers, 226 neurons"; printed with every number. */
-PX_API const char *px_spectrum_definition(const px_spectrum *spectrum);
 
 /* Inputs of class c (PX_POOLED: all) on which the network was right and wrong; 0 outside. */
 PX_API int64_t px_spectrum_passed(const px_spectrum *spectrum, int c);
 PX_API int64_t px_spectrum_failed(const px_spectrum *spectrum, int c);
-/* A class without right or without wrong answers has no ranking. */
-PX_API bool px_spectrum_ranks(const px_spectrum *spectrum, int c);
 PX_API px_hits px_spectrum_hits(const px_spectrum *spectrum, int c, int64_t neuron);
-/* How many neurons were active on every input seen, and on none; 0 and 0 before the first. */
-PX_API void px_spectrum_extremes(const px_spectrum *spectrum, int64_t *always, int64_t *never);
 
 /* --- measures: a static const table -------------------------------------------------------------
  */
@@ -107,17 +95,12 @@ PX_API void px_spectrum_extremes(const px_spectrum *spectrum, int64_t *always, i
 #define PX_STAR_DEFAULT 3.0 /* the exponent of D* */
 
 typedef struct px_measure {
-    const char *id, *title; /* "ochiai", "Ochiai"; the id is the same everywhere */
-    const char *formula;    /* F = af + nf, P = as + ns, N = F + P */
-    const char *source;
+    px_entry entry;      /* "ochiai", "Ochiai" */
+    const char *formula; /* F = af + nf, P = as + ns, N = F + P */
     double (*score)(const px_hits *hits, double star);
 } px_measure;
 
-PX_API size_t px_measure_count(void);
-PX_API const px_measure *px_measure_get(size_t i);        /* NULL beyond the last */
-PX_API const px_measure *px_measure_find(const char *id); /* NULL: there is none */
-/* The same, but an id that is not there is PX_E_USAGE. */
-PX_API px_status px_measure_choose(const char *id, const px_measure **out, px_error *err);
+PX_REGISTRY(px_measures, px_measure, px_measure)
 
 /* --- what counts can tell -----------------------------------------------------------------------
  */
@@ -130,12 +113,10 @@ typedef enum px_activity {
     PX_ACTIVE_ALWAYS,    /* on more than 99% of the inputs */
     PX_ACTIVE_NEVER      /* on less than 1% */
 } px_activity;
-PX_API px_activity px_hits_activity(const px_hits *hits);
 /* How many neurons are of each kind over the inputs of class c (or PX_POOLED). */
 typedef struct px_activity_counts {
     int64_t sometimes, always, never;
 } px_activity_counts;
-PX_API px_activity_counts px_spectrum_activity(const px_spectrum *spectrum, int c);
 
 /* Of the inputs on which a neuron was active, the share that failed: its 95% interval (Wilson). 0
  * to 1 where it was active on none. */
@@ -144,12 +125,6 @@ PX_API void px_hits_interval(const px_hits *hits, double *low, double *high);
  * the low end of the interval is above F / N, and it was active on at least three failing inputs.
  * This is what makes a suspect of a neuron. */
 #define PX_SUSPECT_FAILURES 3
-PX_API bool px_hits_suspect(const px_hits *hits);
-
-/* The scores of all neurons for class c (or PX_POOLED), 0/0 being 0 and x/0 +infinity. NaN
- * throughout where the class has no ranking. */
-PX_API void px_measure_scores(const px_measure *measure, double star, const px_spectrum *spectrum,
-                              int c, double *scores);
 
 /* --- suspicious neurons -------------------------------------------------------------------------
  */
@@ -194,8 +169,6 @@ typedef struct px_rank_options {
     bool include_uninformative;
 } px_rank_options;
 PX_API px_rank_options px_rank_options_default(void); /* ochiai, star 3, k 10, per class */
-/* Whether a neuron with these counts has a place in a ranking without the uninformative ones. */
-PX_API bool px_hits_ranked(const px_hits *hits);
 
 /* By score descending, infinite scores among themselves by af descending; then the deeper layer,
  * then the lower unit. Classes without a ranking have no neurons; PX_E_INPUT, saying what to do,
@@ -219,26 +192,10 @@ PX_API px_status px_suspicious_random(const px_spectrum *spectrum,
                                       px_error *err);
 PX_API void px_suspicious_free(px_suspicious *list); /* NULL is fine */
 
-/* The neurons of one class: a part of items. A list over all classes has them under PX_POOLED, and
- * gives those for every class. *count is 0 where there are none. */
-PX_API const px_suspect *px_suspicious_class(const px_suspicious *list, int c, size_t *count);
-
 /* A table with a row per neuron. Reading takes nothing on trust; every row must name the same
  * network, measure and neuron options. */
 PX_API px_status px_suspicious_save(const px_suspicious *list, const char *path, px_error *err);
 PX_API px_status px_suspicious_open(const char *path, px_suspicious **out, px_error *err);
-/* PX_E_MISMATCH, in plain words, if it was made from another network. */
-PX_API px_status px_suspicious_check(const px_suspicious *list, const px_model *model,
-                                     px_error *err);
-
-/* The layers that the list has neurons in, as a text for px_probe_options.layers ("#1,#4"); the
- * caller frees it, NULL when out of memory. */
-PX_API char *px_suspicious_layers(const px_suspicious *list);
-/* A neuron among the chosen layers of a probe, which may have another tap: *layer for
- * px_probe_layer() and px_probe_seed(), whose neuron is suspect->unit. PX_E_MISMATCH where the
- * probe has no such layer or the layer no such neuron. */
-PX_API px_status px_suspect_find(const px_suspect *suspect, const px_probe *probe, size_t *layer,
-                                 px_error *err);
 
 /* --- rankings compared --------------------------------------------------------------------------
  */
@@ -246,11 +203,13 @@ PX_API px_status px_suspect_find(const px_suspect *suspect, const px_probe *prob
 /* Neurons that both lists have in class c, over the longer one's length; NaN where one has none. */
 PX_API px_status px_suspicious_overlap(const px_suspicious *a, const px_suspicious *b, int c,
                                        double *out, px_error *err);
-/* Spearman's rank correlation of all pairs of measures over the neurons of class c, infinite scores
- * by the rule of the ranking: matrix[i * px_measure_count() + j]. NaN where it is undefined: the
- * class has no ranking, or a measure gives all neurons the same score. */
-PX_API px_status px_measures_spearman(const px_spectrum *spectrum, int c, double star,
-                                      double *matrix, px_error *err);
+
+typedef struct px_rankings { /* of all measures, compared; means over the classes with a ranking */
+    px_suspicious **lists;   /* [px_measure_count()] */
+    px_matrix overlap, spearman; /* [count][count]; NaN where it is undefined in all classes */
+    double *beside;              /* [count]: overlap with the list at hand */
+    void *inside;
+} px_rankings;
 
 PX_END_DECLS
 #endif

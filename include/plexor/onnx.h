@@ -20,6 +20,11 @@ PX_API px_status px_model_load(const char *path, px_model **out, px_error *err);
 PX_API px_status px_model_parse(const void *bytes, size_t size, const char *name, px_model **out,
                                 px_error *err);
 
+/* Puts a network under a name: px_model_load("mem:NAME") reads a copy of these bytes, as does every
+ * command whose MODEL is "mem:NAME". External data is refused. px_mem_remove() of
+ * <plexor/in_memory.h> forgets it. */
+PX_API px_status px_mem_put_model(const char *name, const void *bytes, size_t size, px_error *err);
+
 /* Writes under a temporary name and renames. What px_model_load() reads back is the same graph. */
 PX_API px_status px_model_save(const px_model *model, const char *path, px_error *err);
 
@@ -28,11 +33,14 @@ PX_API px_status px_model_save(const px_model *model, const char *path, px_error
 PX_API px_status px_model_annotate(const char *path, const char *to, const px_property *properties,
                                    size_t count, px_error *err);
 
-/* Reads one serialised TensorProto (the input_0.pb files of ONNX's test data); owns its data.
- * *name (may be NULL) gets the tensor's name, to be freed by the caller. Tensors of strings and
- * other foreign types are PX_E_UNSUPPORTED; nothing in a file tells a sequence or an optional from
- * a tensor, so ask the model (px_value.foreign_type) before reading one. */
-PX_API px_status px_tensor_load_pb(const char *path, px_tensor *out, char **name, px_error *err);
+typedef enum px_onnx_verdict { PX_ONNX_PASSED, PX_ONNX_FAILED, PX_ONNX_SKIPPED } px_onnx_verdict;
+
+typedef struct px_onnx_case {
+    px_onnx_verdict verdict;
+    bool compiled;     /* a plan agreed too, not only the interpreter */
+    char lacks[128];   /* skipped: the operator (or type) that plexor does not have */
+    char message[512]; /* failed or skipped: why */
+} px_onnx_case;
 
 /* What the reader has to say about the model, one remark per line ("opset 19 is newer than ...");
  * "" if none. */

@@ -7,23 +7,26 @@
  *     px_predictions_done(&said);
  *
  * Labels are not needed; where inputs have them, losses come too. The numbers are the same for any
- * number of threads.
+ * number of threads. <plexor/eval.h> says how right it all is.
  */
 #ifndef PLEXOR_PREDICT_H
 #define PLEXOR_PREDICT_H
 
 #include <plexor/data.h>
 #include <plexor/engine.h>
+#include <plexor/text.h>
+#include <plexor/weights.h>
 
 PX_BEGIN_DECLS
 
 typedef struct px_predict_options {
     const int64_t *indices; /* which inputs of the set; NULL: all */
     int64_t index_count;
-    bool probabilities; /* keep those of every class, not only of the predicted one */
-    bool any_labels;    /* labels that are no classes of the network are as none */
-    int threads;        /* <= 0: one per core */
-    int64_t batch;      /* micro-batch; 0: chosen */
+    bool probabilities;  /* keep those of every class, not only of the predicted one */
+    bool any_labels;     /* labels that are no classes of the network are as none */
+    px_weights *weights; /* of a network in training, read anew by every run; NULL: the model's */
+    int threads;         /* <= 0: one per core */
+    int64_t batch;       /* micro-batch; 0: chosen */
     px_progress_fn progress;
     void *context;
 } px_predict_options;
@@ -52,15 +55,16 @@ PX_API px_status px_predict(const px_model *model, const px_dataset *set, const 
                             const px_predict_options *options, px_predictions *out, px_error *err);
 PX_API void px_predictions_done(px_predictions *predictions);
 
-typedef struct px_predictions_sum {
-    int64_t labelled, correct, near, lost, not_finite; /* lost: predicted is -1 */
-    double loss;                                       /* mean over those with a label */
-} px_predictions_sum;
-PX_API px_predictions_sum px_predictions_add(const px_predictions *predictions);
-
-/* Whether accuracy is about that of guessing: within three standard deviations of 1/classes, or
- * less than a twentieth of the way up. Fewer than 50 inputs prove nothing. */
-PX_API bool px_predictions_guess(const px_predictions *predictions);
+/* The same in two steps, for a network in training: the plan is made once, and every run of it is
+ * told of by `progress`. All that it is given is borrowed; *out of a run is the predictor's, and
+ * good until the next one. */
+typedef struct px_predictor px_predictor;
+PX_API px_status px_predictor_new(const px_model *model, const px_dataset *set,
+                                  const px_preprocess *pre, const px_predict_options *options,
+                                  px_predictor **out, px_error *err);
+PX_API px_status px_predictor_run(px_predictor *predictor, const px_predictions **out,
+                                  px_error *err);
+PX_API void px_predictor_free(px_predictor *predictor); /* NULL is fine */
 
 /* The classes in order of probability, the lower of equals first, of input i (which needs
  * `probabilities`); top[0 .. most-1] are filled as far as there are classes. Returns how many. */

@@ -48,8 +48,6 @@ typedef struct px_preprocess_preset {
     double mean[3], stddev[3];
     bool bgr;
 } px_preprocess_preset;
-PX_API size_t px_preprocess_preset_count(void);
-PX_API const px_preprocess_preset *px_preprocess_preset_get(size_t i); /* NULL beyond the last */
 PX_API const px_preprocess_preset *px_preprocess_preset_find(const char *name); /* NULL: none */
 
 typedef struct px_preprocess_options { /* texts as typed; NULL: not given */
@@ -65,8 +63,6 @@ typedef struct px_preprocess_options { /* texts as typed; NULL: not given */
 PX_API px_status px_preprocess_init(px_preprocess *pre, const px_property *properties,
                                     size_t property_count, const px_shape *input_shape,
                                     const px_preprocess_options *options, px_error *err);
-/* Changes the settings of audio features by an option text ("resample=1"); NULL: nothing. */
-PX_API px_status px_preprocess_audio(px_preprocess *pre, const char *text, px_error *err);
 /* Sets the scale where it follows from the data: range / 255 for 8-bit pixels; float values are
  * taken as 0 to 1. px_dataset_open_for() does it. */
 PX_API void px_preprocess_fit(px_preprocess *pre, bool is_8bit);
@@ -77,16 +73,10 @@ PX_API void px_preprocess_set(px_preprocess *pre, const px_preprocess_preset *pr
 PX_API px_status px_preprocess_apply(const px_preprocess *pre, const px_shape *shape, float *values,
                                      px_error *err);
 
-/* Adds a member `preprocess` with scale, mean, std and channel order: for settings of campaigns,
- * where it says with which numbers inputs were judged. */
-PX_API void px_preprocess_json(const px_preprocess *pre, px_json *json);
-
 /* Lengths are in *scaled units*: after `scale`, before mean and std; 0 to 1 for 8-bit data. Reads
  * "0.1", "8/255", "10%" (of high - low); PX_E_USAGE naming `option`. */
 PX_API px_status px_length_parse(const char *text, const char *option, double low, double high,
                                  double *out, px_error *err);
-/* A length in scaled units as pixel levels: 0.1 is 25.5 for 8-bit data at scale 1/255. */
-PX_API double px_length_levels(const px_preprocess *pre, double length);
 
 PX_END_DECLS
 #endif

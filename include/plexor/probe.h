@@ -2,8 +2,9 @@
  *
  *     px_probe_options options = px_probe_options_default();  // hidden layers, post tap, chan view
  *     px_probe_new(model, &options, &probe, &err);
+ *     px_plan_options plan_options = px_plan_options_default();
  *     plan_options.keep = px_probe_values(probe, &plan_options.keep_count);
- *     ... px_plan_new, px_session_new, fill the input, px_session_forward ...
+ *     // then px_plan_new(), px_session_new(), an input, px_session_forward()
  *     px_probe_trace(probe, session, samples, trace, rejected, &err);   // [sample][neuron]
  *
  * A *layer* is the output of an activation, or of a linear operator (Conv, ConvTranspose, Gemm,
@@ -103,10 +104,6 @@ typedef struct px_probe_options {
     size_t feed_count;
 } px_probe_options;
 PX_API px_probe_options px_probe_options_default(void);
-/* Parses the texts of --layers, --tap, --neurons (NULL: as it is in *options). `layers` is
- * borrowed until px_probe_new. On failure *options is untouched. */
-PX_API px_status px_probe_options_parse(px_probe_options *options, const char *layers,
-                                        const char *tap, const char *neurons, px_error *err);
 
 /* Finds the layers and chooses among them. On PX_OK the caller owns *out; `model` is borrowed and
  * must outlive the probe. An unknown name, an empty choice or an operator that is not supported
@@ -147,21 +144,33 @@ typedef struct px_probe_watch {
     float *trace;    /* [samples][neuron_count] */
 } px_probe_watch;
 PX_API px_status px_probe_observer(void *watch, int value, const px_view *view, px_error *err);
-/* rejected[s] = row s has a NaN or an infinity. */
-PX_API void px_probe_reject(const px_probe *probe, const float *trace, int64_t samples,
-                            bool *rejected);
-
-/* One chosen layer from any tensor of its shape: `view` may lie in any layout; row s is
- * written to trace + s * row_stride, neuron_count values from there. */
-PX_API px_status px_probe_trace_layer(const px_probe *probe, size_t layer, const px_view *view,
-                                      int64_t samples, float *trace, int64_t row_stride,
-                                      px_error *err);
 
 /* Adds `weight` times the gradient of one neuron's value to the seed of its layer, for sample row
  * `sample` (-1: all rows). chan: weight / (H W) everywhere; chan-max: at the first maximum in
  * NCHW order; unit: at the scalar. Scaled views are not differentiable and refused. */
 PX_API px_status px_probe_seed(const px_probe *probe, px_session *session, size_t layer,
                                int64_t neuron, int64_t sample, float weight, px_error *err);
+
+typedef struct px_gradient_neuron { /* a layer of a probe, and a neuron of it */
+    size_t layer;
+    int64_t unit;
+} px_gradient_neuron;
+
+typedef struct px_gradient_options {
+    const int64_t *labels; /* of the loss, one per sample; */
+    const px_probe *probe; /* or, where this is given, of the sum of its neurons */
+    const px_gradient_neuron *neurons;
+    size_t neuron_count;
+    int wrt; /* a value: an inner tensor, or a weight, whose gradients are added up; -1: the input
+              */
+    px_run_options run;
+} px_gradient_options;
+
+/* `input` as for px_run(), float32. Each sample gets the gradient of its own term. On PX_OK the
+ * caller owns *out, of the shape of what it is by; *facts (may be NULL) says how it ran. */
+PX_API px_status px_gradient(const px_model *model, const px_tensor *input,
+                             const px_gradient_options *options, px_tensor *out,
+                             px_run_facts *facts, px_error *err);
 
 PX_END_DECLS
 #endif

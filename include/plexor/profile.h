@@ -77,10 +77,6 @@ struct px_extractor {
     size_t keep_count;
     const px_probe *probe; /* whose neurons the rows are; NULL: they are something else */
 };
-PX_API void px_extractor_free(px_extractor *extractor); /* NULL is fine */
-/* Neuron values: a row is px_probe_neuron_count() values. */
-PX_API px_status px_extractor_probe(const px_model *model, const px_probe_options *options,
-                                    px_extractor **out, px_error *err);
 
 /* --- learners ------------------------------------------------------------------------------------
  */
@@ -90,9 +86,9 @@ typedef struct px_profile px_profile;
 typedef struct px_learner_request {
     const px_model *model;
     const px_extractor *extractor;
-    const double *settings; /* of the criterion that wants it */
-    int classes;            /* 0: the network is no classifier */
-    int64_t count;          /* inputs that will come */
+    const void *config; /* of the criterion that wants it */
+    int classes;        /* 0: the network is no classifier */
+    int64_t count;      /* inputs that will come */
     uint64_t seed;
     int threads; /* that finish() may use */
 } px_learner_request;
@@ -106,7 +102,7 @@ typedef struct px_learner {
     int64_t (*bytes)(const px_learner_request *request);
     /* "" or the settings that it depends on, so that lessons that differ are kept apart; NULL: "".
      */
-    void (*key)(const double *settings, px_text *text);
+    void (*key)(const void *config, px_text *text);
     px_status (*open)(const px_learner_request *request, void **state, px_error *err);
     void (*close)(void *state); /* NULL is fine */
     px_status (*observe)(void *state, const px_rows *rows, px_error *err);
@@ -125,7 +121,7 @@ typedef struct px_lesson {
     const px_learner *learner;
     px_extractor *extractor; /* shared by lessons with the same key */
     char *key;               /* learner, its settings, extractor */
-    double *settings;
+    void *config;            /* a copy of that of who wants it */
 } px_lesson;
 typedef struct px_lessons { /* {0}: none */
     px_lesson *lesson;
@@ -136,8 +132,8 @@ typedef struct px_lessons { /* {0}: none */
 /* Takes over the extractor (on failure too), which is freed if an equal one is there already; the
  * very same one may be given again. */
 PX_API px_status px_lessons_add(px_lessons *lessons, const px_learner *learner,
-                                px_extractor *extractor, const double *settings,
-                                size_t setting_count, px_error *err);
+                                px_extractor *extractor, const void *config, size_t config_size,
+                                px_error *err);
 PX_API void px_lessons_free(px_lessons *lessons);
 
 /* --- profiles ------------------------------------------------------------------------------------
@@ -165,31 +161,7 @@ PX_API void px_profile_free(px_profile *profile); /* NULL is fine */
 /* PX_E_MISMATCH, in plain words, if it was made from another network. */
 PX_API px_status px_profile_check(const px_profile *profile, const px_model *model, px_error *err);
 
-PX_API const char *px_profile_name(const px_profile *profile); /* its file, or "the profile" */
-PX_API uint64_t px_profile_hash(const px_profile *profile);    /* of all that it holds */
-PX_API int64_t px_profile_count(const px_profile *profile);    /* inputs it was made from */
-PX_API int px_profile_classes(const px_profile *profile);      /* 0: no classifier */
-/* Inputs of class c by label (-1 where labels are unknown) and by prediction. */
-PX_API int64_t px_profile_labelled(const px_profile *profile, int c);
-PX_API int64_t px_profile_predicted(const px_profile *profile, int c);
-PX_API int64_t px_profile_rejected(const px_profile *profile); /* rows with NaN or infinity */
-PX_API size_t px_profile_section_count(const px_profile *profile);
-/* Its key: learner, settings, extractor; and the extractor's definition, for people. */
-PX_API const char *px_profile_section(const px_profile *profile, size_t i);
-PX_API const char *px_profile_definition(const px_profile *profile, size_t i);
-
-/* The section with this key; PX_E_MISMATCH, saying which neurons it does have, if there is none. */
-PX_API px_status px_profile_find(const px_profile *profile, const char *key, const char **section,
-                                 px_error *err);
-
-/* For learners: adds an array to a section; takes over the tensor's memory, on failure too. */
-PX_API px_status px_profile_put(px_profile *profile, const char *section, const char *name,
-                                px_tensor *tensor, px_error *err);
-/* For criteria: an array of a section, if it has this type and shape (dimensions of -1: any);
- * PX_E_INPUT otherwise, naming the file. Borrowed. */
-PX_API px_status px_profile_get(const px_profile *profile, const char *section, const char *name,
-                                px_dtype dtype, const px_shape *shape, const px_tensor **out,
-                                px_error *err);
+PX_API int px_profile_classes(const px_profile *profile); /* 0: no classifier */
 
 typedef struct px_ranges {    /* of px_learner_ranges; [width] each, owned */
     int64_t count;            /* of inputs they come from */
@@ -206,8 +178,5 @@ typedef struct px_traces { /* of px_learner_traces; borrowed from the profile */
     const int64_t *labels;      /* -1: none */
     const int64_t *predictions; /* -1: none */
 } px_traces;
-PX_API px_status px_profile_traces(const px_profile *profile, const char *section,
-                                   const px_extractor *extractor, px_traces *out, px_error *err);
-
 PX_END_DECLS
 #endif

@@ -10,8 +10,5 @@ typedef struct px_property {
     const char *key, *value;
 } px_property;
 
-/* The value of the first property with that key; NULL if there is none. */
-PX_API const char *px_property_find(const px_property *properties, size_t count, const char *key);
-
 PX_END_DECLS
 #endif

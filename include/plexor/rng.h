@@ -1,8 +1,5 @@
 /* include/plexor/rng.h - random numbers by address
  *
- *     px_random r = px_rng(seed, PX_RNG_SHUFFLE, item, iteration);
- *     double u = px_rng_u01(&r);
- *
  * Philox4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011). The key is
  * the seed, the counter is (block, item, iteration, component), and each block gives four words
  * that are used in order. Whatever has the same address is the same number, on every thread and
@@ -72,27 +69,6 @@ typedef struct px_random { /* a stream: open, 32 bytes, copy it to go back */
     uint32_t word[4];
     int used; /* of `word` */
 } px_random;
-
-PX_API px_random px_rng(uint64_t seed, uint32_t component, uint32_t item, uint32_t iteration);
-
-/* One block; for those who address blocks themselves. */
-PX_API void px_rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
-
-PX_API uint32_t px_rng_u32(px_random *r);
-PX_API void px_rng_fill(px_random *r, uint32_t *words, size_t count); /* so many of these at once */
-PX_API double px_rng_u01(px_random *r);                               /* k * 2^-24 in [0, 1) */
-PX_API double px_rng_normal(px_random *r); /* Box-Muller, cosine half; two words per draw */
-
-/* Uniform below `bound`, which is at least 1. */
-PX_API uint32_t px_rng_below(px_random *r, uint32_t bound);
-
-/* A permutation of 0..count-1 (count < 2^32), Fisher-Yates from the end. The first k entries are a
- * sample without replacement. */
-PX_API void px_rng_permutation(px_random *r, int64_t *out, uint32_t count);
-
-/* The first index whose prefix sum exceeds u * total; uniform where the total is zero. Weights are
- * not negative; count is at least 1. */
-PX_API uint32_t px_rng_choose(px_random *r, const double *weights, uint32_t count);
 
 PX_END_DECLS
 #endif

@@ -40,7 +40,7 @@ enum {                        /* what a selector cannot do without; refused befo
 typedef struct px_selector_request {
     const px_model *model;
     const px_extractor *extractor; /* NULL: it makes passes of its own, and has no neurons */
-    const double *settings;        /* one per entry of the selector's table, in its order */
+    const void *config;            /* the selector's settings, as its table describes them */
     const px_profile *profile;     /* NULL: none is needed */
     const char *const *learned;    /* sections of the profile, one per entry of `learners` */
     int classes;                   /* 0: the network is no classifier */
@@ -85,11 +85,7 @@ typedef struct px_selector_job {
 } px_selector_job;
 
 typedef struct px_selector {
-    const char *id;     /* "gini"; the same in C, on the command line, in JSON */
-    const char *title;  /* "DeepGini: 1 - sum of squared probabilities" */
-    const char *source; /* "Feng et al., DeepGini, ISSTA 2020" */
-    const px_param *settings;
-    size_t setting_count;
+    px_entry entry; /* id, title, source, settings */
     /* What it learns from training data, with its own extractor: NULL-terminated; NULL: nothing. */
     const px_learner *const *learners;
     /* Its own neurons; --layers, --tap and --neurons win. */
@@ -100,11 +96,11 @@ typedef struct px_selector {
 
     /* Changes the defaults above as the settings ask (NULL: they stay), before the user's own
      * neuron options are applied. */
-    void (*choose)(const double *settings, px_probe_options *options);
+    void (*choose)(const void *config, px_probe_options *options);
     /* Makes the extractor; NULL: the neuron values of a probe with these options. Those that read
      * class scores give px_extractor_scores(). */
-    px_status (*extract)(const px_model *model, const px_probe_options *options,
-                         const double *settings, px_extractor **out, px_error *err);
+    px_status (*extract)(const px_model *model, const px_probe_options *options, const void *config,
+                         px_extractor **out, px_error *err);
     /* Has no extractor at all: no rows, no neurons (`run` and not about neurons; random). */
     bool no_rows;
 
@@ -143,21 +139,7 @@ typedef struct px_selector {
     void (*report)(const void *prepared, px_json *json);
 } px_selector;
 
-PX_API size_t px_selector_count(void);
-PX_API const px_selector *px_selector_get(size_t i);        /* NULL beyond the last */
-PX_API const px_selector *px_selector_find(const char *id); /* NULL: there is none */
-
-/* As px_settings_read() and px_settings_text() do for criteria: "nss.k=10". */
-PX_API px_status px_selector_settings_read(const px_selector *selector, const char *const *texts,
-                                           size_t text_count, double *values, px_error *err);
-PX_API char *px_selector_settings_text(const px_selector *selector, const double *values);
-
-/* Rows that are the class scores as the network gives them: logits, or probabilities where it has
- * nothing else (px_scores). Width is the number of classes. */
-PX_API px_status px_extractor_scores(const px_model *model, px_extractor **out, px_error *err);
-/* One such row as probabilities, in double: softmax with the maximum taken out; of probabilities
- * just a copy. */
-PX_API void px_scores_probabilities(const px_scores *scores, const float *row, double *p);
+PX_REGISTRY(px_selectors, px_selector, px_selector)
 
 /* --- a selection --------------------------------------------------------------------------------
  */
@@ -190,12 +172,6 @@ PX_API px_status px_select_new(const px_model *model, const px_dataset *candidat
                                px_select **out, px_error *err);
 PX_API void px_select_free(px_select *select); /* NULL is fine */
 
-/* What a profile must learn for these options: give it to px_profile_make(). `options->profile` is
- * not looked at. Free with px_lessons_free(). */
-PX_API px_status px_select_lessons(const px_model *model, const px_dataset *candidates,
-                                   const px_preprocess *pre, const px_select_options *options,
-                                   px_lessons *out, px_error *err);
-
 /* Scores and ranks, once. The progress is of all passes together. */
 PX_API px_status px_select_run(px_select *select, px_progress_fn progress, void *progress_context,
                                px_error *err);
@@ -203,9 +179,7 @@ PX_API px_status px_select_run(px_select *select, px_progress_fn progress, void 
 PX_API size_t px_select_count(const px_select *select);
 PX_API const px_selector *px_select_selector(const px_select *select, size_t i);
 PX_API const char *px_select_settings_text(const px_select *select, size_t i); /* "k=10" */
-PX_API const double *px_select_settings(const px_select *select, size_t i);
 PX_API const char *px_select_definition(const px_select *select, size_t i); /* NULL: no neurons */
-PX_API const void *px_select_prepared(const px_select *select, size_t i);
 /* Sentences about selectors that "all" left out; "" if none. */
 PX_API const char *px_select_left_out(const px_select *select);
 
@@ -227,7 +201,6 @@ typedef struct px_select_facts {
     bool constant;    /* all other scores are equal: ties are broken by index */
     px_select_times times;
 } px_select_facts;
-PX_API px_select_facts px_select_facts_of(const px_select *select, size_t i);
 
 /* Writes the first `count` of a ranking as CSV: rank, index (in the source, before shuffle, offset
  * and limit), name, score, predicted, confidence. Whole or not at all. */
@@ -257,12 +230,6 @@ typedef struct px_evaluation { /* fault_curve.h has the definitions; NaN: undefi
 
 PX_API px_status px_select_evaluate(const px_select *select, size_t i, px_evaluation *out,
                                     px_error *err);
-
-/* Faults, or types of faults, against how much of the ranking is taken, one line per selector,
- * with the ideal order and what chance would find; a chart (.svg, .png) or a table (.csv), by the
- * end of the name. `percent` of the candidates are shown. */
-PX_API px_status px_select_save_curve(const px_select *select, px_fault_unit unit, double percent,
-                                      const char *path, px_error *err);
 
 PX_END_DECLS
 #endif

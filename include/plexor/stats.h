@@ -8,13 +8,6 @@
 
 PX_BEGIN_DECLS
 
-/* Quantile of type 7 (linear; what numpy and R do by default) of an ascending array, 0 <= p <= 1.
- * NaN where count is 0 or p is outside. */
-PX_API double px_quantile_sorted(const double *values, size_t count, double p);
-
-/* The same of an array in any order, which is sorted in place. NaN if any value is NaN. */
-PX_API double px_quantile(double *values, size_t count, double p);
-
 /* McNemar's test of paired outcomes (Psychometrika 12, 1947): b went one way, c the other, and
  * those that did not change do not count. With the continuity correction
  * chi2 = max(0, |b - c| - 1)^2 / (b + c), on one degree of freedom; `exact_p` is the two-sided
@@ -25,29 +18,6 @@ typedef struct px_mcnemar_result {
     bool exact; /* fewer than 25 changed: chi2 is not to be trusted */
     double p;   /* exact_p or chi2_p, as `exact` says */
 } px_mcnemar_result;
-PX_API px_mcnemar_result px_mcnemar(int64_t b, int64_t c);
-
-/* Wilson's 95% interval of a share (JASA 22, 1927): `part` of `all`; 0 to 1 where all is 0. */
-PX_API void px_wilson(int64_t part, int64_t all, double *low, double *high);
-
-/* P(X >= x) for X of a chi-square distribution with that many degrees of freedom, and the x at
- * which it is p. NaN where freedom is not positive or p not in [0, 1]. */
-PX_API double px_chi2_survival(double x, double freedom);
-PX_API double px_chi2_critical(double p, double freedom);
-
-/* Sums are taken in two passes. Both are NaN without values, the standard deviation (of a sample:
- * over count - 1) also for a single one. */
-PX_API double px_mean(const double *values, size_t count);
-PX_API double px_standard_deviation(const double *values, size_t count);
-
-/* I_x(a, b), the regularised incomplete beta function. NaN unless a, b > 0 and 0 <= x <= 1. */
-PX_API double px_incomplete_beta(double a, double b, double x);
-
-/* P(|T| >= |t|) for T of Student's distribution. NaN where freedom is not positive. */
-PX_API double px_student_two_sided(double t, double freedom);
-
-/* P(Z >= z) for Z of the standard normal distribution. */
-PX_API double px_normal_survival(double z);
 
 /* A correlation, its t and two-sided p on count - 2 degrees of freedom. All are NaN where the
  * correlation is undefined: a constant vector, fewer than two pairs, a value that is not finite.
@@ -55,28 +25,6 @@ PX_API double px_normal_survival(double z);
 typedef struct px_correlation {
     double r, t, p;
 } px_correlation;
-PX_API px_correlation px_pearson(const double *x, const double *y, size_t count);
-
-/* Pearson on ranks, ties having their mean rank. Fails only for want of memory. */
-PX_API px_status px_spearman(const double *x, const double *y, size_t count, px_correlation *out,
-                             px_error *err);
-
-/* Pearson of a yes/no variable and values: (M1 - M0) / s_n * sqrt(n1 n0 / n^2). */
-PX_API px_correlation px_point_biserial(const bool *flags, const double *values, size_t count);
-
-/* Ranks from 1, ties having their mean rank; *tie_sum (may be NULL) becomes the sum of t^3 - t over
- * groups of t equal values. Values may not be NaN. */
-PX_API px_status px_ranks(const double *values, size_t count, double *ranks, double *tie_sum,
-                          px_error *err);
-
-/* Cohen's kappa of two ratings of the same things, each a class in [0, classes): (p_o - p_e) /
- * (1 - p_e); 1 where both always said the same one class. NaN without things, or with a class
- * outside. */
-PX_API double px_kappa(const int32_t *first, const int32_t *second, size_t count, int32_t classes);
-
-/* The same of two subsets of `count` units, by sizes: how many are in the first, the second, in
- * both. NaN where these cannot be. */
-PX_API double px_kappa_sets(int64_t first, int64_t second, int64_t both, int64_t count);
 
 /* Mann-Whitney U test of a against b. `method` says whether p comes from the exact null
  * distribution (PX_U_AUTO: taken without ties and with at most 20 values on either side) or from
@@ -103,15 +51,6 @@ typedef struct px_mann_whitney_result {
     double smallest_p; /* that samples of these sizes could have reached, without ties */
     bool exact;
 } px_mann_whitney_result;
-PX_API px_status px_mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count,
-                                 px_alternative alternative, px_u_method method,
-                                 px_mann_whitney_result *out, px_error *err);
-
-/* A12 of Vargha and Delaney: P(a above b), ties counting half; NaN where either side is empty or
- * has a NaN. px_a12_size() says it in their words: "negligible", "small", "medium" or "large". */
-PX_API px_status px_vargha_delaney(const double *a, size_t a_count, const double *b, size_t b_count,
-                                   double *out, px_error *err);
-PX_API const char *px_a12_size(double a12);
 
 /* Wilcoxon's signed-rank test of pairs: differences a - b, or `a` itself where b is NULL.
  * Differences of 0 are left out. p comes from the exact null distribution with at most 50
@@ -126,19 +65,12 @@ typedef struct px_wilcoxon_result {
     size_t n, zeros;    /* differences that count, and those that are 0 */
     bool exact;
 } px_wilcoxon_result;
-PX_API px_status px_wilcoxon(const double *a, const double *b, size_t count,
-                             px_alternative alternative, bool normal, px_wilcoxon_result *out,
-                             px_error *err);
-
-/* P(D >= d) for Kolmogorov's distance D of `count` values from the distribution they come from. */
-PX_API px_status px_kolmogorov_survival(double d, size_t count, double *out, px_error *err);
 
 /* The Weibull distribution of positive values, P(V > v) = exp(-(v / scale)^shape), by maximum
  * likelihood. All NaN where it is undefined: no values, all equal, one that is not above 0. */
 typedef struct px_weibull {
     double shape, scale, log_likelihood;
 } px_weibull;
-PX_API px_status px_weibull_fit(const double *values, size_t count, px_weibull *out, px_error *err);
 
 /* Where the distribution that maxima come from ends on the right: the location of a reverse Weibull
  * distribution, F(g) = exp(-((end - g) / scale)^shape), by maximum likelihood over shapes of 1 and
@@ -157,8 +89,6 @@ typedef struct px_reverse_weibull {
     double ks, ks_p;                          /* its Kolmogorov-Smirnov distance */
     px_end_note note;
 } px_reverse_weibull;
-PX_API px_status px_reverse_weibull_fit(const double *maxima, size_t count, bool penalised,
-                                        px_reverse_weibull *out, px_error *err);
 
 /* A percentile bootstrap interval (Efron 1979) of the mean, or of any statistic: `resamples` times
  * count draws with replacement, and the quantiles (1 -+ level) / 2 of what `statistic` makes of
@@ -177,9 +107,6 @@ typedef struct px_bootstrap_options {
 typedef struct px_interval {
     double low, high;
 } px_interval;
-PX_API px_bootstrap_options px_bootstrap_options_default(void);
-PX_API px_status px_bootstrap(const double *values, size_t count,
-                              const px_bootstrap_options *options, px_interval *out, px_error *err);
 
 PX_END_DECLS
 #endif

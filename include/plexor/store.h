@@ -43,20 +43,12 @@ typedef enum px_campaign_mode {
  * for the rest. On PX_OK the caller owns *out. */
 PX_API px_status px_campaign_open(const char *folder, px_campaign_mode mode, px_campaign **out,
                                   px_error *err);
-/* The same for a campaign in the folder of another command, which has marked it as its own. */
-PX_API px_status px_campaign_open_as(const char *folder, px_campaign_mode mode, const char *owner,
-                                     px_campaign **out, px_error *err);
 /* The names of the files that a campaign has in its folder. */
 PX_API const char *const *px_campaign_names(size_t *count);
 /* Batches that were not committed are gone. NULL is fine. */
 PX_API void px_campaign_close(px_campaign *campaign);
 PX_API const char *px_campaign_folder(const px_campaign *campaign);
 PX_API bool px_campaign_is(const char *folder); /* whether it holds a campaign.db */
-/* Whether this part of it, as a data set, is inputs that some network got wrong; false where
- * `folder` is no campaign. */
-PX_API bool px_campaign_part_fails(const char *folder, const char *split);
-/* The process that writes it now; 0: none. */
-PX_API long px_campaign_writer(const px_campaign *campaign);
 
 /* What a campaign is about. Resuming with another one is refused. */
 typedef struct px_campaign_identity {
@@ -70,12 +62,6 @@ typedef struct px_campaign_identity {
     const char *settings;
 } px_campaign_identity;
 
-/* An empty campaign gets the identity, in a transaction of its own. Any other must have the same:
- * PX_E_MISMATCH, saying what differs (for settings the first key). */
-PX_API px_status px_campaign_identify(px_campaign *campaign, const px_campaign_identity *identity,
-                                      px_error *err);
-/* False: it has none yet. `settings` is borrowed. */
-PX_API bool px_campaign_identity_get(const px_campaign *campaign, px_campaign_identity *out);
 /* Values in an input: the product of the shape. 0 without an identity. */
 PX_API size_t px_campaign_size(const px_campaign *campaign);
 
@@ -88,7 +74,6 @@ typedef enum px_input_kind {
     PX_INPUT_FAULT = 4,
     PX_INPUT_ANY = 7, /* for choosing, as are sums of the others */
 } px_input_kind;
-PX_API const char *px_input_kind_name(px_input_kind kind); /* "seed", "kept", "fault" */
 
 typedef struct px_campaign_input { /* {0} with a kind is a valid start */
     int64_t id;                    /* 1, 2, 3 ... in the order of putting; no gaps */
@@ -124,40 +109,18 @@ typedef struct px_campaign_input { /* {0} with a kind is a valid start */
  * batch. After any failure the whole batch is gone, and the campaign can be used or closed. */
 PX_API px_status px_campaign_put(px_campaign *campaign, const px_campaign_input *input,
                                  const void *pixels, int64_t *id, px_error *err);
-/* What the network's classes are called, for those who read the campaign; NULL for any of them:
- * it has no name. Replaces what is there. */
-PX_API px_status px_campaign_put_classes(px_campaign *campaign, const char *const *names, int count,
-                                         px_error *err);
-/* Notes that a fault nearly repeats another one, where that is found out later. */
-PX_API px_status px_campaign_set_twin(px_campaign *campaign, int64_t id, int64_t twin,
-                                      px_error *err);
-PX_API px_status px_campaign_put_coverage(px_campaign *campaign, int64_t step,
-                                          const char *criterion, double value, double at_s,
-                                          px_error *err);
-PX_API px_status px_campaign_put_neuron(px_campaign *campaign, const char *measure, int cls,
-                                        const char *layer, int64_t index, double score,
-                                        px_error *err);
 /* Facts about runs ("executions", "command"): outside of what two equal runs have in common. A run
  * over a given number of inputs (attack, synthesize) has how many it is to take and how many it has
  * taken: it is finished when they are the same. */
 #define PX_CAMPAIGN_INPUTS_PLANNED "inputs_planned"
 #define PX_CAMPAIGN_INPUTS_DONE "inputs_done"
-PX_API px_status px_campaign_set(px_campaign *campaign, const char *key, const char *value,
-                                 px_error *err);
-PX_API px_status px_campaign_set_int(px_campaign *campaign, const char *key, int64_t value,
-                                     px_error *err);
-PX_API px_status px_campaign_set_real(px_campaign *campaign, const char *key, double value,
-                                      px_error *err);
 /* Named bytes, the newest only: a profile ("profile"), a coverage or policy state. At most
  * PX_CAMPAIGN_BLOB_MOST; stored compressed. */
 #define PX_CAMPAIGN_BLOB_MOST ((size_t)1 << 29)
-PX_API px_status px_campaign_put_blob(px_campaign *campaign, const char *name, const void *bytes,
-                                      size_t size, px_error *err);
 
 /* Makes the batch permanent; nothing to commit is fine. PX_E_IO for a full disk: the batch is gone,
  * all that was committed stays. Count inputs after this, never before. */
 PX_API px_status px_campaign_commit(px_campaign *campaign, px_error *err);
-PX_API void px_campaign_rollback(px_campaign *campaign); /* forgets the batch */
 
 /* --- reading ------------------------------------------------------------------------------------
  *
@@ -168,8 +131,6 @@ PX_API void px_campaign_rollback(px_campaign *campaign); /* forgets the batch */
 PX_API px_status px_campaign_get(px_campaign *campaign, const char *key, char **out, px_error *err);
 /* `otherwise` where there is none, or no number. */
 PX_API double px_campaign_get_real(px_campaign *campaign, const char *key, double otherwise);
-PX_API px_status px_campaign_get_blob(px_campaign *campaign, const char *name, void **out,
-                                      size_t *size, px_error *err); /* the same */
 
 /* The highest id; 0: no inputs. In a damaged file it may be an upper bound. */
 PX_API px_status px_campaign_last(px_campaign *campaign, int64_t *id, px_error *err);
@@ -182,20 +143,12 @@ PX_API px_status px_campaign_read(px_campaign *campaign, int64_t id, px_campaign
 PX_API px_status px_campaign_next(px_campaign *campaign, int64_t after, unsigned kinds,
                                   px_campaign_input *out, void *pixels, int64_t *damaged,
                                   px_error *err);
-/* How near fault `id` is to its root: as stored, or measured now where it was written by an older
- * plexor. */
-PX_API px_status px_campaign_measure(px_campaign *campaign, int64_t id, px_closeness *out,
-                                     px_error *err);
-/* The same for all faults that lack it, into the batch. */
-PX_API px_status px_campaign_measure_all(px_campaign *campaign, px_error *err);
 /* Ids of these kinds: seeds, kept inputs, then faults as px_closeness_compare() sorts them, the
  * older one first among equals. `least` leaves out faults that are less
  * near in either (NULL, or 0: none). The caller frees *ids. Damaged inputs as px_campaign_next().
  */
 PX_API px_status px_campaign_list(px_campaign *campaign, unsigned kinds, const px_closeness *least,
                                   int64_t **ids, size_t *count, int64_t *damaged, px_error *err);
-/* What class c is called; NULL: unknown. Borrowed from the campaign. */
-PX_API const char *px_campaign_class_name(px_campaign *campaign, int64_t c);
 
 /* Ids from an input back to its root, itself first; the caller frees *ids. */
 PX_API px_status px_campaign_lineage(px_campaign *campaign, int64_t id, int64_t **ids,
@@ -205,12 +158,6 @@ typedef struct px_coverage_point {
     int64_t step;
     double value, at_s;
 } px_coverage_point;
-/* Points of a criterion in order of steps; the caller frees *out. */
-PX_API px_status px_campaign_coverage(px_campaign *campaign, const char *criterion,
-                                      px_coverage_point **out, size_t *count, px_error *err);
-/* Criteria that have points; each and the list are freed by px_class_names_free(). */
-PX_API px_status px_campaign_criteria(px_campaign *campaign, char ***names, int *count,
-                                      px_error *err);
 
 typedef struct px_campaign_counts { /* of what is committed; CSM D.7 */
     int64_t seeds, kept, faults;
@@ -244,45 +191,17 @@ typedef struct px_error_counts {
 /* polluted_class: what training data with a patch were labelled as; -1: as the campaign has it,
  * under run key PX_CAMPAIGN_POLLUTED_CLASS. */
 #define PX_CAMPAIGN_POLLUTED_CLASS "polluted_class"
-PX_API px_status px_campaign_count_errors(px_campaign *campaign, int64_t polluted_class,
-                                          px_error_counts *out, px_error *err);
-
-/* SQLite's integrity_check, keys between tables, and every input read back. PX_E_INPUT with the
- * first finding. */
-PX_API px_status px_campaign_check(px_campaign *campaign, px_error *err);
-/* Of all content that two equal runs have in common: every table but `run`, every column but those
- * that end in _s or _at. */
-PX_API px_status px_campaign_digest(px_campaign *campaign, uint64_t *out, px_error *err);
 
 /* --- chains -------------------------------------------------------------------------------------
  */
 
 #define PX_CHAIN_MOST 1024 /* links */
 
-/* A JSON array of px_drawn_text(); the caller frees it. NULL when out of memory. */
-PX_API char *px_chain_text(const px_drawn *links, size_t count);
-/* The caller frees *links (NULL with none). `text` NULL or "" is an empty chain. *replayable is
- * false, and *count 0, where it is JSON of another kind. Links have no `styles`: those of the
- * campaign are px_campaign_get_styles(). */
-PX_API px_status px_chain_parse(const char *text, px_drawn **links, size_t *count, bool *replayable,
-                                px_error *err);
-
-/* The styles of a user's pictures that chains of the campaign take, a blob ("styles") in the batch:
- * with it chains can be replayed without the pictures. Reading: the caller owns *out, NULL where
- * there are none. */
-PX_API px_status px_campaign_put_styles(px_campaign *campaign, const px_styles *styles,
-                                        px_error *err);
-PX_API px_status px_campaign_get_styles(px_campaign *campaign, px_styles **out, px_error *err);
-
 typedef enum px_replayed {
     PX_REPLAY_SAME,   /* the chain gives the stored pixels, bit for bit */
     PX_REPLAY_STORED, /* there is no chain to replay: a seed, or made by gradients */
     PX_REPLAY_DIFFERS,
 } px_replayed;
-/* Makes the input again from the stored pixels of its root. `pixels` (may be NULL) gets what came
- * out. */
-PX_API px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels,
-                                    px_replayed *out, px_error *err);
 
 /* --- out of the database ------------------------------------------------------------------------
  */
@@ -305,7 +224,7 @@ typedef struct px_exported {
 } px_exported;
 
 /* Writes to a new folder what can be read of a campaign, damaged or not, in the order of
- * px_campaign_list(); the folder appears whole (<plexor/folder.h>). PX_E_USAGE: there is such a
+ * px_campaign_list(); the folder appears whole (<internal/folder.h>). PX_E_USAGE: there is such a
  * folder; PX_E_INPUT: there is nothing to write; PX_E_IO: the disk could not be read, which says
  * nothing of what is on it. */
 PX_API px_status px_campaign_export(px_campaign *campaign, const char *folder,
@@ -333,10 +252,17 @@ typedef struct px_campaign_figures { /* what only the running loop knows */
     const char *command; /* as typed */
 } px_campaign_figures;
 
-/* Writes `fuzzer_stats` anew (by renaming) and adds a line to `plot_data`. Those tools divide by
- * executions and entries: nothing is written while either is 0. For the writer only. */
-PX_API px_status px_campaign_write_stats(px_campaign *campaign, const px_campaign_figures *figures,
-                                         px_error *err);
+/* An empty campaign gets the identity, in a transaction of its own. Any other must have the same:
+ * PX_E_MISMATCH, saying what differs (for settings the first key). */
+PX_API px_status px_campaign_identify(px_campaign *campaign, const px_campaign_identity *identity,
+                                      px_error *err);
+
+PX_API px_status px_campaign_put_coverage(px_campaign *campaign, int64_t step,
+                                          const char *criterion, double value, double at_s,
+                                          px_error *err);
+
+/* False: it has none yet. `settings` is borrowed. */
+PX_API bool px_campaign_identity_get(const px_campaign *campaign, px_campaign_identity *out);
 
 PX_END_DECLS
 #endif

@@ -59,9 +59,6 @@ PX_API size_t px_dtype_size(px_dtype dtype);      /* 0 for one that is not in th
 /* Number of elements; 1 for a scalar. The shape must have passed px_shape_check(). */
 PX_API int64_t px_shape_count(const px_shape *shape);
 
-/* Refuses negative extents, ranks beyond PX_MAX_RANK and shapes whose element count times 8 does
- * not fit an int64_t. Everything read from a file goes through this before it is multiplied. */
-PX_API px_status px_shape_check(const px_shape *shape, px_error *err);
 PX_API bool px_shape_equal(const px_shape *a, const px_shape *b);
 
 /* Writes "[1,3,32,32]" (dimensions < 0 as "?") and returns `buffer`. */
@@ -74,12 +71,6 @@ PX_API size_t px_tensor_bytes(const px_tensor *tensor);
 PX_API px_status px_tensor_init(px_tensor *tensor, px_dtype dtype, const px_shape *shape,
                                 px_error *err);
 PX_API void px_tensor_done(px_tensor *tensor); /* frees data, leaves {0}; NULL is fine */
-
-/* IEEE half and bfloat16, both to nearest even on the way down. */
-PX_API float px_half_to_float(uint16_t half);
-PX_API uint16_t px_float_to_half(float value);
-PX_API float px_bfloat_to_float(uint16_t bfloat);
-PX_API uint16_t px_float_to_bfloat(float value);
 
 PX_END_DECLS
 #endif

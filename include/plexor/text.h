@@ -13,6 +13,7 @@
 
 #include <plexor/error.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 PX_BEGIN_DECLS
 
@@ -33,17 +34,12 @@ PX_API char *px_text_take(px_text *text);
 PX_API void px_text_clear(px_text *text); /* empty, but keeps its memory */
 PX_API void px_text_done(px_text *text);
 
-/* Writes it to a file, which appears whole or not at all. */
-PX_API px_status px_text_save(const px_text *text, const char *path, px_error *err);
-
 /* The shortest decimal that reads back as the same double ("nan", "inf", "-inf" for those);
  * always with a decimal point, never a comma. Returns `buffer`. */
 #define PX_REAL_TEXT 32
-PX_API const char *px_real_text(double value, char buffer[PX_REAL_TEXT]);
 
-/* The nearest of the names, if it is near enough to be a slip of the hand; NULL otherwise. Names of
- * more than 31 bytes are near nothing. */
-PX_API const char *px_nearest_word(const char *word, const char *const *names, size_t count);
+/* 1234567 as "1,234,567". Returns `buffer`. */
+#define PX_NUMBER_TEXT 32
 
 PX_END_DECLS
 #endif

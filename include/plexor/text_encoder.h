@@ -1,13 +1,5 @@
 /* include/plexor/text_encoder.h - texts as vectors, near each other where they mean the like
  *
- *     px_text_encoder_options options = px_text_encoder_options_default(); // "ppmi": trains itself
- *     options.captions = captions; options.caption_count = n;              // in well under a
- * second options.classes = class_names; options.class_count = 10; px_text_encoder_open(&options,
- * &encoder, &err); float *a = malloc(px_text_encoder_size(encoder) * sizeof *a), *b = ...;
- *     px_text_encoder_embed(encoder, "a photo of a cat with red regions", a, &facts, &err);
- *     px_text_encoder_embed(encoder, "a photo of a dog with orange regions", b, NULL, &err);
- *     sim = px_text_cosine(a, b, px_text_encoder_size(encoder));           // NaN: a zero vector
- *
  * What an encoder is made of is its *spec*:
  *
  *     ppmi                 words by what stands near them in the captions, in the class names' own
@@ -57,22 +49,6 @@ typedef struct px_text_encoder_options {
     int64_t length;         /* most tokens, with the special ones; 0: the network's, else the kind's
                                (clip 77, wordpiece and roberta 512, gpt2 1,024) */
 } px_text_encoder_options;
-PX_API px_text_encoder_options px_text_encoder_options_default(void);
-
-/* On PX_OK the caller owns *out. All texts of the options are copied or used up. An encoder belongs
- * to one thread; the same options and files give the same vectors. */
-PX_API px_status px_text_encoder_open(const px_text_encoder_options *options, px_text_encoder **out,
-                                      px_error *err);
-PX_API void px_text_encoder_free(px_text_encoder *encoder); /* NULL is fine */
-
-PX_API size_t px_text_encoder_size(const px_text_encoder *encoder); /* numbers in a vector */
-
-/* "ppmi: 64 dimensions, 431 words of 5,210 sentences, pool sif". */
-PX_API const char *px_text_encoder_describe(const px_text_encoder *encoder);
-
-/* Says which vectors these are: kind, settings, and hashes of files and texts. Similarities and
- * thresholds of one id mean nothing under another. */
-PX_API uint64_t px_text_encoder_id(const px_text_encoder *encoder);
 
 typedef struct px_text_facts {
     int64_t tokens;  /* words, or tokens of a network without the special ones */
@@ -81,20 +57,6 @@ typedef struct px_text_facts {
                         files that of <unk> or the mean of the rarest rows */
     int64_t dropped; /* did not fit into the length and were left out, at the end; not in tokens */
 } px_text_facts;
-
-/* `vector` has room for px_text_encoder_size() numbers; it is not scaled to length one. `facts` may
- * be NULL. A text without words gives zeros. PX_E_INPUT: not UTF-8, or numbers that are not finite
- * come out. PX_E_MISMATCH: not one word is in the vocabulary, and all unknown words are the same to
- * the encoder (glove, fasttext without n-grams, onnx). */
-PX_API px_status px_text_encoder_embed(px_text_encoder *encoder, const char *text, float *vector,
-                                       px_text_facts *facts, px_error *err);
-
-/* In double. NaN where one of them is all zeros: whoever compares knows what that means. */
-PX_API double px_text_cosine(const float *a, const float *b, size_t size);
-
-/* A class name in words: up to the first comma, underscores to spaces, lower case ("Egyptian_cat,
- * Felis" gives "egyptian cat"). The caller frees it; NULL: out of memory. */
-PX_API char *px_class_words(const char *name);
 
 PX_END_DECLS
 #endif

@@ -13,8 +13,10 @@ void px_assess_free(px_assess *assess)
 {
     if (!assess)
         return;
-    for (size_t i = 0; i < PXI_METRICS_MOST; i++)
+    for (size_t i = 0; i < PXI_METRICS_MOST; i++) {
         free(assess->texts[i]);
+        free(assess->configs[i]);
+    }
     free(assess->rows);
     free(assess->terms);
     free(assess);

@@ -3,9 +3,9 @@
 #ifndef PXI_ASSESS_ASSESS_INSIDE_H
 #define PXI_ASSESS_ASSESS_INSIDE_H
 
-#include <plexor/assess.h>
+#include <internal/assess.h>
 
-enum { PXI_METRIC_SETTINGS_MOST = 4, PXI_METRICS_MOST = 16 };
+enum { PXI_METRICS_MOST = 16 };
 
 typedef struct pxi_pair {
     size_t count;              /* values */
@@ -35,16 +35,16 @@ typedef struct pxi_metric {
     pxi_metric_over over;
     pxi_metric_needs needs;
     /* The pair's own value; NaN: it has none. NULL where `change` is. */
-    double (*term)(const pxi_pair *pair, const double *settings);
+    double (*term)(const pxi_pair *pair, const void *config);
     /* Writes a changed form of pair->a, in levels; the term is whether the network is still wrong.
      */
-    px_status (*change)(const pxi_pair *pair, const double *settings, double *out, px_error *err);
+    px_status (*change)(const pxi_pair *pair, const void *config, double *out, px_error *err);
 } pxi_metric;
 
 struct px_assess {
     size_t metric_count;
     size_t metrics[PXI_METRICS_MOST]; /* places in the table */
-    double settings[PXI_METRICS_MOST][PXI_METRIC_SETTINGS_MOST];
+    void *configs[PXI_METRICS_MOST];
     char *texts[PXI_METRICS_MOST];
     px_metric_value values[PXI_METRICS_MOST];
     px_assess_row *rows;
@@ -52,11 +52,10 @@ struct px_assess {
     px_assess_summary sum;
 };
 
-size_t pxi_metric_index(const char *id, size_t length); /* px_metric_count(): there is none */
-const pxi_metric *pxi_metric_at(size_t i);
-px_status pxi_metric_settings(const pxi_metric *metric, const px_assess_options *options,
-                              double *values, px_error *err);
-char *pxi_metric_settings_text(const pxi_metric *metric, const double *values);
+static inline const pxi_metric *pxi_metric_at(size_t i)
+{
+    return (const pxi_metric *)(const void *)px_registry_at(&pxi_metrics, i);
+}
 
 /* Sigma 0.5, in levels (metric_blur.c). `pil`: as PIL's GaussianBlur(0.5) does it, in whole levels.
  */

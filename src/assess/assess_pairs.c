@@ -1,5 +1,5 @@
 /* src/assess/assess_pairs.c - which original an adversarial input came from */
-#include <plexor/assess.h>
+#include <internal/assess.h>
 
 #include "base/memory.h"
 
@@ -72,7 +72,7 @@ static px_status names_list(const px_dataset *set, named *list, int64_t count, p
         stem(set, i, name);
         list[i] = (named){pxi_strdup(name), i};
         if (!list[i].name)
-            return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " names", count);
+            return pxi_no_memory_for(err, "%" PRId64 " names", count);
     }
     qsort(list, (size_t)count, sizeof *list, named_compare);
     for (int64_t i = 1; i < count; i++)
@@ -88,9 +88,8 @@ static px_status names_match(const named *list, int64_t count, const px_dataset 
 {
     const int64_t wanted = px_dataset_count(adversarial);
     char name[NAME_MOST];
-    bool *taken = pxi_calloc((size_t)count, sizeof *taken);
-    if (!taken)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    bool *taken = NULL;
+    PX_TRY(PX_NEW(taken, count, err));
     px_status status = PX_OK;
     for (int64_t i = 0; i < wanted && status == PX_OK; i++) {
         stem(adversarial, i, name);
@@ -120,9 +119,8 @@ px_status px_pair_by_name(const px_dataset *original, const px_dataset *adversar
                           int64_t *partners, int64_t *left, px_error *err)
 {
     const int64_t count = px_dataset_count(original);
-    named *list = pxi_calloc((size_t)count, sizeof *list);
-    if (!list)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " names", count);
+    named *list = NULL;
+    PX_TRY(PX_NEW(list, count, err));
     px_status status = names_list(original, list, count, err);
     if (status == PX_OK)
         status = names_match(list, count, adversarial, partners, left, err);

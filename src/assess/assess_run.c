@@ -8,10 +8,13 @@
 #include "assess/assess_inside.h"
 
 #include "base/memory.h"
-#include "data/pixel_rule.h"
-#include "engine/pass.h"
-#include "picture/ssim.h"
+#include <internal/pass.h>
+#include <internal/pixel_rule.h>
+#include <internal/ssim.h>
 
+#include <internal/data.h>
+#include <internal/engine.h>
+#include <internal/preprocess.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -171,7 +174,7 @@ static void batch_terms(const assess_run *run, const assess_lane *c, size_t m, i
         if (!metric_is_over(metric, row) || (row->after < 0 && metric->over == PXI_OVER_WRONG))
             continue;
         const pxi_pair pair = batch_pair(run, c, first, i);
-        *term = row->after < 0 ? 0.0 : metric->term(&pair, out->settings[m]);
+        *term = row->after < 0 ? 0.0 : metric->term(&pair, out->configs[m]);
     }
 }
 
@@ -188,7 +191,7 @@ static px_status batch_again(const assess_run *run, pxi_lane *lane, size_t m, in
             continue;
         const pxi_pair pair = batch_pair(run, c, first, i);
         float *to = pxi_lane_input(lane, count);
-        PX_TRY(metric->change(&pair, out->settings[m], c->changed, err));
+        PX_TRY(metric->change(&pair, out->configs[m], c->changed, err));
         from_levels(run, &run->adversarial, c->changed, to);
         PX_TRY(px_preprocess_apply(run->adversarial.pre, &run->shape, to, err));
         c->again[count++] = i;
@@ -248,27 +251,23 @@ static px_status choose_metrics(assess_run *run, px_error *err)
     bool wanted[PXI_METRICS_MOST] = {false};
     const bool all = !text || strcmp(text, "all") == 0;
     for (; !all && text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL) {
-        const size_t length = strcspn(text, ","), i = pxi_metric_index(text, length);
-        if (i == px_metric_count()) {
-            px_text names = {0};
-            for (size_t k = 0; k < px_metric_count(); k++)
-                px_text_format(&names, "%s%s", k ? ", " : "", px_metric_get(k)->id);
-            const px_status status =
-                px_fail(err, PX_E_USAGE, "there is no metric '%.*s'; there are %s",
-                        (int)PX_MIN(length, 60), text, px_text_get(&names));
-            px_text_done(&names);
-            return status;
-        }
-        wanted[i] = true;
+        const size_t length = strcspn(text, ",");
+        const px_entry *named = px_registry_word(&pxi_metrics, text, length);
+        if (!named)
+            return px_registry_unknown(&pxi_metrics, text, length, err);
+        for (size_t i = 0; i < px_metric_count(); i++)
+            wanted[i] |= px_registry_at(&pxi_metrics, i) == named;
     }
     for (size_t i = 0; i < px_metric_count(); i++) {
         if (!all && !wanted[i])
             continue;
         const size_t m = out->metric_count;
-        PX_TRY(pxi_metric_settings(pxi_metric_at(i), run->options, out->settings[m], err));
-        out->texts[m] = pxi_metric_settings_text(pxi_metric_at(i), out->settings[m]);
+        const px_entry *metric = px_registry_at(&pxi_metrics, i);
+        PX_TRY(px_entry_configure(&pxi_metrics, metric, run->options->settings,
+                                  run->options->setting_count, &out->configs[m], err));
+        out->texts[m] = px_params_text(metric->params, out->configs[m]);
         if (!out->texts[m])
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         out->metrics[m] = i;
         out->metric_count++;
     }
@@ -329,7 +328,7 @@ static px_status run_rows(assess_run *run, px_error *err)
     out->rows = pxi_calloc((size_t)pairs, sizeof *out->rows);
     out->terms = pxi_calloc((size_t)pairs, PX_MAX(out->metric_count, 1) * sizeof *out->terms);
     if (!out->rows || !out->terms)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " pairs", pairs);
+        return pxi_no_memory_for(err, "%" PRId64 " pairs", pairs);
     for (size_t i = 0; i < (size_t)pairs * out->metric_count; i++)
         out->terms[i] = (double)NAN;
     for (int64_t i = 0; i < pairs; i++) {
@@ -464,7 +463,7 @@ px_status px_assess_run(const px_assess_job *job, const px_assess_options *optio
                       .adversarial = side_of(job->adversarial),
                       .out = pxi_calloc(1, sizeof *run.out)};
     if (!run.out)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const px_status status = run_all(&run, err);
     run.out->sum.seconds = px_clock_s() - start;
     if (status == PX_OK)

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/stats.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +113,7 @@ px_status px_clever_sum(const px_clever *clever, px_clever_summary *out, px_erro
     const size_t most = (size_t)PX_MAX(PX_MAX(clever->count, clever->target_count), 1);
     double *values = pxi_calloc(most, 2 * sizeof *values);
     if (!values)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     sum_rows(clever, &s, values);
     sum_fits(clever, &s, values, values + most);
     free(values);

@@ -7,6 +7,7 @@
  */
 #include "assess/clever_inside.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #ifndef PXI_ASSESS_CLEVER_INSIDE_H
 #define PXI_ASSESS_CLEVER_INSIDE_H
 
-#include "data/pixel_rule.h"
+#include <internal/pixel_rule.h>
 
-#include <plexor/clever.h>
+#include <internal/clever.h>
 #include <plexor/rng.h>
 
 struct px_clever {

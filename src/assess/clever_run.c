@@ -9,9 +9,12 @@
 #include "assess/clever_inside.h"
 
 #include "base/memory.h"
-#include "engine/pass.h"
-#include "engine/view_row.h"
+#include <internal/pass.h>
+#include <internal/view_row.h>
 
+#include <internal/data.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -103,7 +106,6 @@ static px_status run_open(clever_run *run, px_error *err)
     const pxi_task task = {.model = job->model,
                            .set = job->set,
                            .pre = job->pre,
-                           .count = run->out->count * PX_MAX(run->options.samples, 1),
                            .threads = run->options.threads,
                            .batch = run->options.batch,
                            .max_batch = run->options.samples,
@@ -195,9 +197,7 @@ static px_status run_targets(clever_run *run, px_error *err)
         row->count = (int64_t)run->most_targets;
         out->target_count += row->count;
     }
-    out->targets = pxi_calloc((size_t)PX_MAX(out->target_count, 1), sizeof *out->targets);
-    if (!out->targets)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(out->targets, (size_t)PX_MAX(out->target_count, 1), err));
     for (int64_t l = 0; l < run->live_count; l++) {
         const px_clever_row *row = &out->rows[run->live[l]];
         const float *scores = run->logits + run->live[l] * classes;
@@ -225,7 +225,7 @@ static px_status run_judge(clever_run *run, px_error *err)
     run->live = pxi_calloc(count, sizeof *run->live);
     run->logits = pxi_calloc(count, (size_t)run->scores.classes * sizeof *run->logits);
     if (!out->rows || !run->live || !run->logits)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", out->count);
+        return pxi_no_memory_for(err, "%" PRId64 " inputs", out->count);
     PX_TRY(pxi_pass_each(run->pass, (out->count + batch - 1) / batch, NULL, judge_batch, run, err));
     return run_targets(run, err);
 }
@@ -321,9 +321,7 @@ static px_status fit_work(void *context, pxi_lane *lane, int64_t index, px_error
     const double *lengths = run->lengths + (size_t)index * run->width;
     double *drawn = NULL;
     if (o->pool) {
-        drawn = pxi_calloc((size_t)o->batches, sizeof *drawn);
-        if (!drawn)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+        PX_TRY(PX_NEW(drawn, o->batches, err));
         pool_maxima(run, px_dataset_index(run->job->set, row->input), lengths, drawn);
     }
     const px_status status = px_reverse_weibull_fit(drawn ? drawn : lengths, (size_t)o->batches,
@@ -370,8 +368,7 @@ static px_status run_room(clever_run *run, px_error *err)
     run->originals = pxi_calloc((size_t)run->room, run->rule.count * sizeof *run->originals);
     run->odd = pxi_calloc((size_t)run->room, (size_t)run->blocks * sizeof *run->odd);
     if (!run->lengths || !run->originals || !run->odd)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the gradients of %" PRId64 " inputs",
-                       run->room);
+        return pxi_no_memory_for(err, "the gradients of %" PRId64 " inputs", run->room);
     return PX_OK;
 }
 
@@ -425,7 +422,7 @@ px_status px_clever_run(const px_clever_job *job, const px_clever_options *optio
     const double start = px_clock_s();
     clever_run run = {.job = job, .options = *options, .out = pxi_calloc(1, sizeof *run.out)};
     if (!run.out)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const px_status status = run_all(&run, err);
     run.out->seconds = px_clock_s() - start;
     if (status == PX_OK)

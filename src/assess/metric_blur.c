@@ -6,18 +6,22 @@
 #include "assess/metrics.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <math.h>
 #include <string.h>
 
-enum { RGB_KERNEL, RGB_SETTINGS };
 enum { KERNEL_EXACT, KERNEL_PIL };
 
 static const char *const kernels[] = {"exact", "pil", NULL};
-static const px_param rgb_settings[RGB_SETTINGS] = {
-    [RGB_KERNEL] = {"kernel", KERNEL_EXACT, 0, 0, false, kernels,
-                    "exact: a Gaussian of sigma 0.5; pil: as PIL approximates it, in whole levels"},
+typedef struct rgb_config {
+    int kernel;
+} rgb_config;
+
+static const px_param rgb_params[] = {
+    PX_PARAM_CHOICE(rgb_config, kernel, KERNEL_EXACT, kernels,
+                    "exact: a Gaussian of sigma 0.5; pil: as PIL approximates it, in whole levels"),
+    PX_PARAM_END,
 };
 
 typedef struct line { /* along a row or a column */
@@ -76,26 +80,25 @@ void pxi_blur_half(bool pil, const double *in, double *out, int height, int widt
     memcpy(out, from, count * sizeof *out);
 }
 
-static px_status change_blur(const pxi_pair *pair, const double *settings, double *out,
-                             px_error *err)
+static px_status change_blur(const pxi_pair *pair, const void *config, double *out, px_error *err)
 {
     const size_t plane = (size_t)pair->height * (size_t)pair->width;
     (void)err;
     for (size_t c = 0; c < pair->channels; c++)
-        pxi_blur_half((int)settings[RGB_KERNEL] == KERNEL_PIL, pair->a + c * plane, out + c * plane,
-                      pair->height, pair->width, pair->scratch);
+        pxi_blur_half(((const rgb_config *)config)->kernel == KERNEL_PIL, pair->a + c * plane,
+                      out + c * plane, pair->height, pair->width, pair->scratch);
     return PX_OK;
 }
 
 const pxi_metric pxi_metric_rgb = {
-    .shown = {.id = "rgb",
-              .title = "robustness to Gaussian blur",
+    .shown = {.entry = {.id = "rgb",
+                        .title = "robustness to Gaussian blur",
+                        .source = "Yang et al. (Revisiting neuron coverage), eq. 20",
+                        .params = rgb_params,
+                        .config_size = sizeof(rgb_config)},
               .definition = "share of misclassified inputs that still are after a Gaussian blur of "
                             "sigma 0.5",
-              .equation = "Yang et al. (Revisiting neuron coverage), eq. 20",
-              .better = PX_BETTER_LOW,
-              .settings = rgb_settings,
-              .setting_count = RGB_SETTINGS},
+              .better = PX_BETTER_LOW},
     .over = PXI_OVER_WRONG,
     .needs = PXI_NEEDS_PLANES,
     .change = change_blur,

@@ -3,27 +3,27 @@
 
 #include <math.h>
 
-static double term_wrong(const pxi_pair *pair, const double *settings)
+static double term_wrong(const pxi_pair *pair, const void *config)
 {
-    (void)settings;
+    (void)config;
     return pair->after != pair->truth ? 1.0 : 0.0;
 }
 
-static double term_predicted(const pxi_pair *pair, const double *settings)
+static double term_predicted(const pxi_pair *pair, const void *config)
 {
-    (void)settings;
+    (void)config;
     return pair->p[pair->after];
 }
 
-static double term_true(const pxi_pair *pair, const double *settings)
+static double term_true(const pxi_pair *pair, const void *config)
 {
-    (void)settings;
+    (void)config;
     return pair->p[pair->truth];
 }
 
-static double term_lead(const pxi_pair *pair, const double *settings)
+static double term_lead(const pxi_pair *pair, const void *config)
 {
-    (void)settings;
+    (void)config;
     double second = 0.0;
     for (int k = 0; k < pair->classes; k++)
         if (k != pair->after)
@@ -32,10 +32,10 @@ static double term_lead(const pxi_pair *pair, const double *settings)
 }
 
 const pxi_metric pxi_metric_mr = {
-    .shown = {.id = "mr",
-              .title = "misclassification rate",
+    .shown = {.entry = {.id = "mr",
+                        .title = "misclassification rate",
+                        .source = "Yang et al. (Revisiting neuron coverage), eq. 13"},
               .definition = "share of adversarial inputs whose predicted class is not the true one",
-              .equation = "Yang et al. (Revisiting neuron coverage), eq. 13",
               .better = PX_BETTER_LOW,
               .stated = true},
     .over = PXI_OVER_PAIRS,
@@ -43,11 +43,11 @@ const pxi_metric pxi_metric_mr = {
 };
 
 const pxi_metric pxi_metric_asr = {
-    .shown = {.id = "asr",
-              .title = "attack success rate",
+    .shown = {.entry = {.id = "asr",
+                        .title = "attack success rate",
+                        .source = "Jin et al. (DeepSensor), evaluation metrics, (2)"},
               .definition = "share of the inputs that were classified correctly before that are "
                             "misclassified after",
-              .equation = "Jin et al. (DeepSensor), evaluation metrics, (2)",
               .better = PX_BETTER_LOW,
               .stated = true,
               .remark = "the paper divides by all inputs: that is mr, which is shown beside"},
@@ -56,10 +56,10 @@ const pxi_metric pxi_metric_asr = {
 };
 
 const pxi_metric pxi_metric_acac = {
-    .shown = {.id = "acac",
-              .title = "average confidence of the adversarial class",
+    .shown = {.entry = {.id = "acac",
+                        .title = "average confidence of the adversarial class",
+                        .source = "Yang et al. (Revisiting neuron coverage), eq. 14"},
               .definition = "mean probability of the predicted class, over misclassified inputs",
-              .equation = "Yang et al. (Revisiting neuron coverage), eq. 14",
               .better = PX_BETTER_LOW,
               .stated = true},
     .over = PXI_OVER_WRONG,
@@ -67,10 +67,10 @@ const pxi_metric pxi_metric_acac = {
 };
 
 const pxi_metric pxi_metric_actc = {
-    .shown = {.id = "actc",
-              .title = "average confidence of the true class",
+    .shown = {.entry = {.id = "actc",
+                        .title = "average confidence of the true class",
+                        .source = "Yang et al. (Revisiting neuron coverage), eq. 15"},
               .definition = "mean probability of the true class, over misclassified inputs",
-              .equation = "Yang et al. (Revisiting neuron coverage), eq. 15",
               .better = PX_BETTER_HIGH,
               .stated = true},
     .over = PXI_OVER_WRONG,
@@ -78,11 +78,11 @@ const pxi_metric pxi_metric_actc = {
 };
 
 const pxi_metric pxi_metric_nte = {
-    .shown = {.id = "nte",
-              .title = "noise tolerance estimation",
+    .shown = {.entry = {.id = "nte",
+                        .title = "noise tolerance estimation",
+                        .source = "Yang et al. (Revisiting neuron coverage), eq. 19"},
               .definition = "mean of the highest probability less the second, over misclassified "
                             "inputs",
-              .equation = "Yang et al. (Revisiting neuron coverage), eq. 19",
               .better = PX_BETTER_LOW},
     .over = PXI_OVER_WRONG,
     .term = term_lead,

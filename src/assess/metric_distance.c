@@ -8,15 +8,19 @@
 
 #include <math.h>
 
-enum { ALD_FORM, ALD_SETTINGS };
 enum { FORM_EQUATION, FORM_DEEPSEC };
 
 static const char *const forms[] = {"equation", "deepsec", NULL};
-static const px_param ald_settings[ALD_SETTINGS] = {
-    [ALD_FORM] =
-        {"form", FORM_EQUATION, 0, 0, false, forms,
-         "equation: relative to the norm of the original; deepsec: absolute, and for p = 0 "
-         "a share of all values"},
+typedef struct ald_config {
+    int form;
+} ald_config;
+
+static const px_param ald_params[] = {
+    PX_PARAM_CHOICE(
+        ald_config, form, FORM_EQUATION, forms,
+        "equation: relative to the norm of the original; deepsec: absolute, and for p = 0 "
+        "a share of all values"),
+    PX_PARAM_END,
 };
 
 static double scaled(const pxi_pair *pair, double level)
@@ -25,30 +29,30 @@ static double scaled(const pxi_pair *pair, double level)
 }
 
 /* NaN where it should divide by the norm of an input that has none. */
-static double relative(double difference, double norm, const double *settings)
+static double relative(double difference, double norm, const ald_config *config)
 {
-    if ((int)settings[ALD_FORM] == FORM_DEEPSEC)
+    if (config->form == FORM_DEEPSEC)
         return difference;
     return norm > 0.0 ? difference / norm : (double)NAN;
 }
 
-static double term_l0(const pxi_pair *pair, const double *settings)
+static double term_l0(const pxi_pair *pair, const void *config)
 {
     double changed = 0.0, there = 0.0;
     for (size_t i = 0; i < pair->count; i++) {
         changed += pair->a[i] != pair->x[i];
         there += scaled(pair, pair->x[i]) != 0.0;
     }
-    if ((int)settings[ALD_FORM] == FORM_DEEPSEC) {
+    if (((const ald_config *)config)->form == FORM_DEEPSEC) {
         changed = 0.0;
         for (size_t i = 0; i < pair->count; i++)
             changed += floor(pair->a[i] + 0.5) != floor(pair->x[i] + 0.5);
         return changed / (double)pair->count;
     }
-    return relative(changed, there, settings);
+    return relative(changed, there, config);
 }
 
-static double term_l2(const pxi_pair *pair, const double *settings)
+static double term_l2(const pxi_pair *pair, const void *config)
 {
     double difference = 0.0, norm = 0.0;
     for (size_t i = 0; i < pair->count; i++) {
@@ -56,10 +60,10 @@ static double term_l2(const pxi_pair *pair, const double *settings)
         difference += d * d;
         norm += x * x;
     }
-    return relative(sqrt(difference), sqrt(norm), settings);
+    return relative(sqrt(difference), sqrt(norm), config);
 }
 
-static double term_linf(const pxi_pair *pair, const double *settings)
+static double term_linf(const pxi_pair *pair, const void *config)
 {
     double difference = 0.0, norm = 0.0;
     for (size_t i = 0; i < pair->count; i++) {
@@ -67,22 +71,22 @@ static double term_linf(const pxi_pair *pair, const double *settings)
         difference = fmax(difference, fabs(scaled(pair, pair->a[i]) - x));
         norm = fmax(norm, fabs(x));
     }
-    return relative(difference, norm, settings);
+    return relative(difference, norm, config);
 }
 
-#define ALD_METRIC(name, norm, function)                                                    \
-    const pxi_metric pxi_metric_##name = {                                                  \
-        .shown = {.id = #name,                                                              \
-                  .title = "average " norm " distortion",                                   \
-                  .definition = "mean " norm " norm of the change, as a share of the " norm \
-                                " norm of the original, over misclassified inputs",         \
-                  .equation = "Yang et al. (Revisiting neuron coverage), eq. 16",           \
-                  .better = PX_BETTER_HIGH,                                                 \
-                  .remark = "an original that is 0 everywhere has no term and is left out", \
-                  .settings = ald_settings,                                                 \
-                  .setting_count = ALD_SETTINGS},                                           \
-        .over = PXI_OVER_WRONG,                                                             \
-        .term = function,                                                                   \
+#define ALD_METRIC(name, norm, function)                                                     \
+    const pxi_metric pxi_metric_##name = {                                                   \
+        .shown = {.entry = {.id = #name,                                                     \
+                            .title = "average " norm " distortion",                          \
+                            .source = "Yang et al. (Revisiting neuron coverage), eq. 16",    \
+                            .params = ald_params,                                            \
+                            .config_size = sizeof(ald_config)},                              \
+                  .definition = "mean " norm " norm of the change, as a share of the " norm  \
+                                " norm of the original, over misclassified inputs",          \
+                  .better = PX_BETTER_HIGH,                                                  \
+                  .remark = "an original that is 0 everywhere has no term and is left out"}, \
+        .over = PXI_OVER_WRONG,                                                              \
+        .term = function,                                                                    \
     }
 
 ALD_METRIC(ald_0, "L0", term_l0);

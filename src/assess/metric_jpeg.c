@@ -5,15 +5,18 @@
  */
 #include "assess/metrics.h"
 
-#include "data/image.h"
+#include <internal/image.h>
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { RIC_QUALITY, RIC_SETTINGS };
+typedef struct ric_config {
+    int64_t quality;
+} ric_config;
 
-static const px_param ric_settings[RIC_SETTINGS] = {
-    [RIC_QUALITY] = {"quality", 90, 1, 100, true, NULL, "of the JPEG, as libjpeg counts it"},
+static const px_param ric_params[] = {
+    PX_PARAM_INT(ric_config, quality, 90, 1, 100, "of the JPEG, as libjpeg counts it"),
+    PX_PARAM_END,
 };
 
 static px_status trip_image(const pxi_image *image, int quality, pxi_image *out, px_error *err)
@@ -50,22 +53,21 @@ px_status pxi_jpeg_trip(const double *in, double *out, size_t channels, int heig
     return status;
 }
 
-static px_status change_jpeg(const pxi_pair *pair, const double *settings, double *out,
-                             px_error *err)
+static px_status change_jpeg(const pxi_pair *pair, const void *config, double *out, px_error *err)
 {
     return pxi_jpeg_trip(pair->a, out, pair->channels, pair->height, pair->width,
-                         (int)settings[RIC_QUALITY], err);
+                         (int)((const ric_config *)config)->quality, err);
 }
 
 const pxi_metric pxi_metric_ric = {
-    .shown = {.id = "ric",
-              .title = "robustness to image compression",
+    .shown = {.entry = {.id = "ric",
+                        .title = "robustness to image compression",
+                        .source = "Yang et al. (Revisiting neuron coverage), eq. 21",
+                        .params = ric_params,
+                        .config_size = sizeof(ric_config)},
               .definition = "share of misclassified inputs that still are after a JPEG round trip",
-              .equation = "Yang et al. (Revisiting neuron coverage), eq. 21",
               .better = PX_BETTER_LOW,
-              .remark = "quality 90 as in DEEPSEC; the paper's package uses 1",
-              .settings = ric_settings,
-              .setting_count = RIC_SETTINGS},
+              .remark = "quality 90 as in DEEPSEC; the paper's package uses 1"},
     .over = PXI_OVER_WRONG,
     .needs = PXI_NEEDS_PICTURE,
     .change = change_jpeg,

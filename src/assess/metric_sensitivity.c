@@ -6,17 +6,21 @@
  */
 #include "assess/metrics.h"
 
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <math.h>
 
-enum { PSD_FORM, PSD_SETTINGS };
 enum { FORM_CODE, FORM_PAPER };
 
 static const char *const forms[] = {"code", "paper", NULL};
-static const px_param psd_settings[PSD_SETTINGS] = {
-    [PSD_FORM] = {"form", FORM_CODE, 0, 0, false, forms,
-                  "code: changes weigh 1 - std; paper: 1 / std, without values whose std is 0"},
+typedef struct psd_config {
+    int form;
+} psd_config;
+
+static const px_param psd_params[] = {
+    PX_PARAM_CHOICE(psd_config, form, FORM_CODE, forms,
+                    "code: changes weigh 1 - std; paper: 1 / std, without values whose std is 0"),
+    PX_PARAM_END,
 };
 
 /* Of the 3 x 3 values around a place, borders mirrored, in levels. */
@@ -53,26 +57,26 @@ static double plane_sum(const double *x, const double *a, int height, int width,
     return sum;
 }
 
-static double term_sensitivity(const pxi_pair *pair, const double *settings)
+static double term_sensitivity(const pxi_pair *pair, const void *config)
 {
     const size_t plane = (size_t)pair->height * (size_t)pair->width;
     double sum = 0.0;
     for (size_t c = 0; c < pair->channels; c++)
         sum += plane_sum(pair->x + c * plane, pair->a + c * plane, pair->height, pair->width,
-                         (int)settings[PSD_FORM] == FORM_PAPER);
+                         ((const psd_config *)config)->form == FORM_PAPER);
     return sum;
 }
 
 const pxi_metric pxi_metric_psd = {
-    .shown = {.id = "psd",
-              .title = "perturbation sensitivity distance",
+    .shown = {.entry = {.id = "psd",
+                        .title = "perturbation sensitivity distance",
+                        .source = "Yang et al. (Revisiting neuron coverage), eq. 18",
+                        .params = psd_params,
+                        .config_size = sizeof(psd_config)},
               .definition = "mean of the sum of changes, each weighed by 1 - std of the 3 x 3 "
                             "values around it, over misclassified inputs",
-              .equation = "Yang et al. (Revisiting neuron coverage), eq. 18",
               .better = PX_BETTER_HIGH,
-              .remark = "the printed equation sums the input instead of the change",
-              .settings = psd_settings,
-              .setting_count = PSD_SETTINGS},
+              .remark = "the printed equation sums the input instead of the change"},
     .over = PXI_OVER_WRONG,
     .needs = PXI_NEEDS_PLANES,
     .term = term_sensitivity,

@@ -7,13 +7,11 @@
 #ifndef PXI_ATTACK_ATTACK_INSIDE_H
 #define PXI_ATTACK_ATTACK_INSIDE_H
 
-#include "data/pixel_rule.h"
-#include "engine/pass.h"
+#include <internal/pass.h>
+#include <internal/pixel_rule.h>
 
 #include <plexor/attack.h>
 #include <plexor/rng.h>
-
-enum { PXI_ATTACK_SETTINGS_MOST = 8 };
 
 typedef struct pxi_attack_run pxi_attack_run;
 
@@ -55,7 +53,7 @@ struct pxi_attack_run {
     px_attack *out;
     const pxi_attack_method *method;
     px_attack_options options; /* complete */
-    double settings[PXI_ATTACK_SETTINGS_MOST];
+    void *config;              /* the method's settings */
     pxi_pixel_rule rule;
     double eps, step; /* in levels */
     int64_t limit;    /* steps */
@@ -83,8 +81,6 @@ struct px_attack {
 };
 
 const pxi_attack_method *pxi_attack_find(const char *id, px_error *err);
-px_status pxi_attack_settings(const pxi_attack_method *method, const px_attack_options *options,
-                              double *values, px_error *err);
 
 /* Plan, lanes and their seats (attack_worker.c). */
 px_status pxi_attack_open(pxi_attack_run *run, px_error *err);

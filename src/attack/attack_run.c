@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/attack.h>
+#include <internal/data.h>
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdlib.h>
@@ -34,9 +36,7 @@ static px_status run_rows(px_attack *a, const px_attack_job *job, px_error *err)
 {
     const int64_t all = px_dataset_count(job->set);
     a->count = job->inputs ? job->count : all;
-    a->rows = pxi_calloc((size_t)PX_MAX(a->count, 1), sizeof *a->rows);
-    if (!a->rows)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", a->count);
+    PX_TRY(PX_NEW(a->rows, (size_t)PX_MAX(a->count, 1), err));
     for (int64_t i = 0; i < a->count; i++) {
         const int64_t input = job->inputs ? job->inputs[i] : i;
         if (input < 0 || input >= all)
@@ -73,7 +73,8 @@ static px_status run_settings(pxi_attack_run *run, px_error *err)
         .low = o->low,
         .high = o->high,
     };
-    PX_TRY(pxi_attack_settings(method, o, run->settings, err));
+    PX_TRY(px_entry_configure(&px_attacks, &method->shown.entry, o->settings, o->setting_count,
+                              &run->config, err));
     pxi_pixel_rule_init(&run->rule, run->job->set, run->job->pre, &bounds);
     run->eps = run->rule.distance;
     run->step = run->rule.step;
@@ -98,8 +99,7 @@ static px_status run_room(pxi_attack_run *run, px_error *err)
     if (run->out->rounds)
         run->bytes = pxi_calloc((size_t)run->room, count);
     if (!run->original || !run->exact || (run->out->rounds && !run->bytes))
-        return px_fail(err, PX_E_NOMEM, "out of memory for the pixels of %" PRId64 " inputs",
-                       run->room);
+        return pxi_no_memory_for(err, "the pixels of %" PRId64 " inputs", run->room);
     return PX_OK;
 }
 
@@ -177,15 +177,15 @@ px_status px_attack_run(const px_attack_job *job, const px_attack_options *optio
                         px_error *err)
 {
     const double start = px_clock_s();
-    px_attack *a = pxi_calloc(1, sizeof *a);
-    if (!a)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_attack *a = NULL;
+    PX_TRY(PX_NEW(a, 1, err));
     pxi_attack_run run = {.job = job, .out = a};
     const px_status status = run_all(&run, options, err);
     pxi_pass_close(run.pass);
     free(run.original);
     free(run.exact);
     free(run.bytes);
+    free(run.config);
     a->seconds = px_clock_s() - start - a->emit_seconds;
     if (status == PX_OK)
         *out = a;

@@ -1,6 +1,8 @@
 /* src/attack/attack_seat.c - one input on its way through an attack */
 #include "attack/attack_seat.h"
 
+#include <internal/engine.h>
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
  */
 #include "attack/attack_inside.h"
 
+#include <internal/rng.h>
 #include <math.h>
 
 static void start_l2(const pxi_attack_run *run, px_random *r, const float *original, float *x)

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/stats.h>
 #include <stdlib.h>
 
 static bool row_right(const px_attack_row *row)
@@ -64,9 +64,8 @@ static px_attack_outcome outcome(const px_attack *a, const px_attack_summary *su
 px_status px_attack_sum(const px_attack *a, px_attack_summary *out, px_error *err)
 {
     px_attack_summary sum = {.seconds = a->seconds, .emit_seconds = a->emit_seconds};
-    double *values = pxi_calloc((size_t)PX_MAX(a->count, 1), sizeof *values);
-    if (!values)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    double *values = NULL;
+    PX_TRY(PX_NEW(values, (size_t)PX_MAX(a->count, 1), err));
     int64_t forwards = 0, backwards = 0;
     for (int64_t i = 0; i < a->count; i++) {
         const px_attack_row *row = &a->rows[i];

@@ -8,7 +8,7 @@
 #include "attack/attack_seat.h"
 
 #include "base/memory.h"
-#include "engine/view_row.h"
+#include <internal/view_row.h>
 
 #include <string.h>
 

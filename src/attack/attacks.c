@@ -2,44 +2,29 @@
 #include "attack/methods.h"
 
 #include "base/memory.h"
-#include "base/param_texts.h"
 
+#include <internal/attack.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/text.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const pxi_attack_method *const methods[] = {
-#define ATTACK_ROW(id) &pxi_attack_##id,
+static const px_entry *const methods[] = {
+#define ATTACK_ROW(id) &pxi_attack_##id.shown.entry,
     PXI_ATTACKS(ATTACK_ROW)};
 
-size_t px_attack_method_count(void)
-{
-    return PX_LEN(methods);
-}
-
-const px_attack_method *px_attack_method_get(size_t i)
-{
-    return i < PX_LEN(methods) ? &methods[i]->shown : NULL;
-}
-
-const px_attack_method *px_attack_method_find(const char *id)
-{
-    const pxi_attack_method *method = pxi_attack_find(id, NULL);
-    return method ? &method->shown : NULL;
-}
+const px_registry px_attacks = {.kind = "attack",
+                                .plural = "attacks",
+                                .help = "what 'attack' runs, with settings and where it comes from",
+                                .example = "jsma.theta=0.5",
+                                PX_REGISTRY_POINTERS(methods)};
 
 const pxi_attack_method *pxi_attack_find(const char *id, px_error *err)
 {
-    for (size_t i = 0; i < PX_LEN(methods); i++)
-        if (strcmp(methods[i]->shown.id, id) == 0)
-            return methods[i];
-    px_text names = {0};
-    for (size_t i = 0; i < PX_LEN(methods); i++)
-        px_text_format(&names, "%s%s", i ? ", " : "", methods[i]->shown.id);
-    px_fail(err, PX_E_USAGE, "there is no attack '%.60s'; there are %s", id, px_text_get(&names));
-    px_text_done(&names);
-    return NULL;
+    const px_entry *entry = NULL;
+    px_registry_choose(&px_attacks, id, &entry, err);
+    return (const pxi_attack_method *)(const void *)entry;
 }
 
 /* --- norms --------------------------------------------------------------------------------------
@@ -80,53 +65,22 @@ static px_status norm_choose(const px_attack_method *method, px_norm *norm, px_e
         px_text_format(&names, "%s%s", i ? " and " : "", px_norm_name(method->norms[i]));
     }
     const px_status status = px_fail(err, PX_E_USAGE, "%s works with the norm %s, not with %s",
-                                     method->id, px_text_get(&names), px_norm_name(*norm));
+                                     method->entry.id, px_text_get(&names), px_norm_name(*norm));
     px_text_done(&names);
     return status;
 }
 
-/* --- settings -----------------------------------------------------------------------------------
- */
-
-static pxi_settings method_settings(const pxi_attack_method *method)
-{
-    return (pxi_settings){.id = method->shown.id,
-                          .table = method->shown.settings,
-                          .count = method->shown.setting_count};
-}
-
-static pxi_settings method_settings_get(size_t i)
-{
-    return method_settings(methods[i]);
-}
-
-static const pxi_settings_family family = {.noun = "attack",
-                                           .list = "attacks",
-                                           .example = "jsma.theta=0.5",
-                                           .count = px_attack_method_count,
-                                           .get = method_settings_get};
-
-px_status pxi_attack_settings(const pxi_attack_method *method, const px_attack_options *options,
-                              double *values, px_error *err)
-{
-    const pxi_settings own = method_settings(method);
-    pxi_settings_fallback(&own, values);
-    for (size_t i = 0; i < options->setting_count; i++)
-        PX_TRY(pxi_settings_apply(&family, &own, options->settings[i], values, err));
-    return PX_OK;
-}
-
 px_status px_attack_settings_text(const px_attack_options *options, char **out, px_error *err)
 {
-    double values[PXI_ATTACK_SETTINGS_MOST];
-    const pxi_attack_method *method = pxi_attack_find(options->method, err);
-    if (!method)
-        return PX_E_USAGE;
-    PX_TRY(pxi_attack_settings(method, options, values, err));
-    const pxi_settings own = method_settings(method);
-    char *text = pxi_settings_text(&own, values);
+    const px_entry *entry = NULL;
+    void *config = NULL;
+    PX_TRY(px_registry_choose(&px_attacks, options->method, &entry, err));
+    PX_TRY(px_entry_configure(&px_attacks, entry, options->settings, options->setting_count,
+                              &config, err));
+    char *text = px_params_text(entry->params, config);
+    free(config);
     if (!text)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     *out = text;
     return PX_OK;
 }
@@ -160,7 +114,7 @@ static px_status complete_eps(px_attack_options *o, const pxi_attack_method *met
         return isnan(o->eps) ? PX_OK
                              : px_fail(err, PX_E_USAGE,
                                        "%s looks for a small change by itself and takes no eps",
-                                       method->shown.id);
+                                       method->shown.entry.id);
     if (isnan(o->eps))
         o->eps = 8.0 / 255.0 * (o->high - o->low);
     if (!(o->eps > 0.0))
@@ -180,7 +134,7 @@ static px_status complete_steps(px_attack_options *o, const pxi_attack_method *m
     if (isnan(o->step_size) && method->share > 0.0)
         o->step_size = own;
     else if (!method->shown.iterates && !isnan(o->step_size) && o->step_size != own)
-        return px_fail(err, PX_E_USAGE, "%s takes no step size", method->shown.id);
+        return px_fail(err, PX_E_USAGE, "%s takes no step size", method->shown.entry.id);
     else if (method->shown.iterates && !(o->step_size > 0.0 && isfinite(o->step_size)))
         return px_fail(err, PX_E_USAGE, "a step size of %g leads nowhere", o->step_size);
     if (o->steps == 0)
@@ -188,7 +142,8 @@ static px_status complete_steps(px_attack_options *o, const pxi_attack_method *m
     else if (o->steps < 0 || o->steps > 1000000)
         return px_fail(err, PX_E_USAGE, "%" PRId64 " steps: expected 1 to 1000000", o->steps);
     else if (method->steps == 1 && o->steps > 1)
-        return px_fail(err, PX_E_USAGE, "%s takes one step; bim takes several", method->shown.id);
+        return px_fail(err, PX_E_USAGE, "%s takes one step; bim takes several",
+                       method->shown.entry.id);
     return PX_OK;
 }
 
@@ -196,12 +151,14 @@ px_status px_attack_complete(px_attack_options *options, const px_dataset *set,
                              const px_preprocess *pre, px_error *err)
 {
     px_attack_options o = *options;
-    double values[PXI_ATTACK_SETTINGS_MOST];
     const pxi_attack_method *method = pxi_attack_find(o.method, err);
+    void *config = NULL;
     if (!method)
         return PX_E_USAGE;
     PX_TRY(norm_choose(&method->shown, &o.norm, err));
-    PX_TRY(pxi_attack_settings(method, &o, values, err));
+    PX_TRY(px_entry_configure(&px_attacks, &method->shown.entry, o.settings, o.setting_count,
+                              &config, err)); /* refuses wrong ones before anything runs */
+    free(config);
     PX_TRY(
         pxi_pixel_range(set, pre, px_dataset_is_8bit(set) && !o.keep_float, &o.low, &o.high, err));
     PX_TRY(complete_eps(&o, method, set, err));
@@ -209,10 +166,11 @@ px_status px_attack_complete(px_attack_options *options, const px_dataset *set,
     if (o.restarts < 1 || o.restarts > 1000000)
         return px_fail(err, PX_E_USAGE, "%" PRId64 " restarts: expected 1 to 1000000", o.restarts);
     if (o.restarts > 1 && (!method->shown.restarts || o.no_random))
-        return px_fail(
-            err, PX_E_USAGE,
-            "%s begins at the input itself%s, so that all %" PRId64 " starts would be the same",
-            method->shown.id, method->shown.restarts ? " without random starts" : "", o.restarts);
+        return px_fail(err, PX_E_USAGE,
+                       "%s begins at the input itself%s, so that all %" PRId64
+                       " starts would be the same",
+                       method->shown.entry.id,
+                       method->shown.restarts ? " without random starts" : "", o.restarts);
     *options = o;
     return PX_OK;
 }

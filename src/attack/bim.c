@@ -6,9 +6,9 @@
 #include "attack/methods.h"
 
 const pxi_attack_method pxi_attack_bim = {
-    .shown = {.id = "bim",
-              .title = "small steps up the loss, from the input, within eps",
-              .source = "Kurakin et al., ICLR workshop 2017",
+    .shown = {.entry = {.id = "bim",
+                        .title = "small steps up the loss, from the input, within eps",
+                        .source = "Kurakin et al., ICLR workshop 2017"},
               .norms = {PX_NORM_LINF, PX_NORM_L2},
               .bounded = true,
               .iterates = true},

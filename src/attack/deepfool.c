@@ -21,14 +21,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { FOOL_CANDIDATES, FOOL_OVERSHOOT, FOOL_NUDGE, FOOL_SETTINGS };
+typedef struct fool_config {
+    int64_t candidates;
+    double overshoot;
+    double nudge;
+} fool_config;
 
-static const px_param fool_settings[FOOL_SETTINGS] = {
-    [FOOL_CANDIDATES] = {"candidates", 10, 2, 1000, true, NULL,
-                         "classes that are looked at: the input's own and the next best"},
-    [FOOL_OVERSHOOT] = {"overshoot", 0.02, 0, 10, false, NULL,
-                        "how much further than the boundary, as a share of the way"},
-    [FOOL_NUDGE] = {"nudge", 1e-4, 0, 1, false, NULL, "added to each step, in scaled units"},
+static const px_param fool_params[] = {
+    PX_PARAM_INT(fool_config, candidates, 10, 2, 1000,
+                 "classes that are looked at: the input's own and the next best"),
+    PX_PARAM_REAL(fool_config, overshoot, 0.02, 0, 10,
+                  "how much further than the boundary, as a share of the way"),
+    PX_PARAM_REAL(fool_config, nudge, 1e-4, 0, 1, "added to each step, in scaled units"),
+    PX_PARAM_END,
 };
 
 typedef struct fool_state { /* then sum[count], best[count], and classes */
@@ -40,7 +45,8 @@ typedef struct fool_state { /* then sum[count], best[count], and classes */
 
 static int fool_most(const pxi_attack_run *run)
 {
-    return PX_MIN((int)run->settings[FOOL_CANDIDATES], run->scores.classes) - 1;
+    const fool_config *config = run->config;
+    return PX_MIN((int)config->candidates, run->scores.classes) - 1;
 }
 
 static int fool_passes(const pxi_attack_run *run)
@@ -158,8 +164,9 @@ static bool fool_move(pxi_slot *slot)
     const double f =
         fabs((double)slot->scores[fool_classes(slot)[s->chosen]] - (double)slot->scores[s->from]);
     const bool l2 = run->options.norm == PX_NORM_L2;
-    const double length = f / s->norm + run->settings[FOOL_NUDGE];
-    const double unit = pxi_pixel_levels(rule, 1.0 + run->settings[FOOL_OVERSHOOT]);
+    const fool_config *config = run->config;
+    const double length = f / s->norm + config->nudge;
+    const double unit = pxi_pixel_levels(rule, 1.0 + config->overshoot);
     for (size_t i = 0; i < rule->count; i++) {
         const double along = l2                          ? (double)w[i] / s->norm
                              : !fool_free(slot, i, w[i]) ? 0.0
@@ -175,12 +182,12 @@ static bool fool_move(pxi_slot *slot)
 }
 
 const pxi_attack_method pxi_attack_deepfool = {
-    .shown = {.id = "deepfool",
-              .title = "the nearest boundary, step by step, as if scores were linear",
-              .source = "Moosavi-Dezfooli et al., CVPR 2016",
-              .norms = {PX_NORM_L2, PX_NORM_LINF},
-              .settings = fool_settings,
-              .setting_count = FOOL_SETTINGS},
+    .shown = {.entry = {.id = "deepfool",
+                        .title = "the nearest boundary, step by step, as if scores were linear",
+                        .source = "Moosavi-Dezfooli et al., CVPR 2016",
+                        .params = fool_params,
+                        .config_size = sizeof(fool_config)},
+              .norms = {PX_NORM_L2, PX_NORM_LINF}},
     .steps = 50,
     .passes = fool_passes,
     .state_bytes = fool_bytes,

@@ -8,6 +8,7 @@
  */
 #include "attack/attack_inside.h"
 
+#include <internal/engine.h>
 #include <math.h>
 
 bool pxi_descent_seed(const pxi_slot *slot, int pass, float *cotangent)

@@ -6,9 +6,9 @@
 #include "attack/methods.h"
 
 const pxi_attack_method pxi_attack_fgsm = {
-    .shown = {.id = "fgsm",
-              .title = "one step of length eps up the loss",
-              .source = "Goodfellow et al., ICLR 2015",
+    .shown = {.entry = {.id = "fgsm",
+                        .title = "one step of length eps up the loss",
+                        .source = "Goodfellow et al., ICLR 2015"},
               .norms = {PX_NORM_LINF, PX_NORM_L2},
               .bounded = true},
     .steps = 1,

@@ -18,25 +18,33 @@
 #include <math.h>
 #include <string.h>
 
-enum { JSMA_THETA, JSMA_GAMMA, JSMA_OUT, JSMA_SEARCH, JSMA_SETTINGS };
 enum { OUT_LOGITS, OUT_SOFTMAX };
 enum { SEARCH_PAIR, SEARCH_LITE };
 
 static const char *const jsma_outs[] = {"logits", "softmax", NULL};
 static const char *const jsma_searches[] = {"pair", "lite", NULL};
 
-static const px_param jsma_settings[JSMA_SETTINGS] = {
-    [JSMA_THETA] = {"theta", 1, 1e-6, 1e6, false, NULL,
-                    "how much a value goes up at a time, in scaled units"},
-    [JSMA_GAMMA] = {"gamma", 0.1, 0, 1, false, NULL, "share of the values that may change"},
-    [JSMA_OUT] = {"out", OUT_LOGITS, 0, 1, true, jsma_outs, "what the gradients are of"},
-    [JSMA_SEARCH] = {"search", SEARCH_PAIR, 0, 1, true, jsma_searches,
-                     "the best pair, or the two largest alphas"},
+typedef struct jsma_config {
+    double theta;
+    double gamma;
+    int out;
+    int search;
+} jsma_config;
+
+static const px_param jsma_params[] = {
+    PX_PARAM_REAL(jsma_config, theta, 1, 1e-6, 1e6,
+                  "how much a value goes up at a time, in scaled units"),
+    PX_PARAM_REAL(jsma_config, gamma, 0.1, 0, 1, "share of the values that may change"),
+    PX_PARAM_CHOICE(jsma_config, out, OUT_LOGITS, jsma_outs, "what the gradients are of"),
+    PX_PARAM_CHOICE(jsma_config, search, SEARCH_PAIR, jsma_searches,
+                    "the best pair, or the two largest alphas"),
+    PX_PARAM_END,
 };
 
 static bool jsma_one_pass(const pxi_attack_run *run)
 {
-    return run->settings[JSMA_OUT] == OUT_SOFTMAX || run->settings[JSMA_SEARCH] == SEARCH_LITE;
+    const jsma_config *config = run->config;
+    return config->out == OUT_SOFTMAX || config->search == SEARCH_LITE;
 }
 
 static int jsma_passes(const pxi_attack_run *run)
@@ -55,7 +63,8 @@ static size_t jsma_bytes(const pxi_attack_run *run)
 
 static int64_t jsma_limit(const pxi_attack_run *run)
 {
-    const double most = run->settings[JSMA_GAMMA] * (double)run->rule.count / 2.0;
+    const jsma_config *config = run->config;
+    const double most = config->gamma * (double)run->rule.count / 2.0;
     const int64_t steps = (int64_t)floor(most);
     return run->options.steps > 0 ? PX_MIN(run->options.steps, steps) : steps;
 }
@@ -96,7 +105,8 @@ static void jsma_softmax(const pxi_slot *slot, int aim, float *cotangent)
 static bool jsma_seed(const pxi_slot *slot, int pass, float *cotangent)
 {
     const int aim = ((const jsma_state *)slot->state)->aim;
-    if (slot->run->settings[JSMA_OUT] == OUT_SOFTMAX && !slot->run->scores.probabilities)
+    const jsma_config *config = slot->run->config;
+    if (config->out == OUT_SOFTMAX && !slot->run->scores.probabilities)
         jsma_softmax(slot, aim, cotangent);
     else
         for (int c = 0; c < slot->run->scores.classes; c++)
@@ -137,14 +147,15 @@ static bool jsma_lite(const float *alpha, const uint8_t *free, size_t count, siz
 static bool jsma_move(pxi_slot *slot)
 {
     const pxi_attack_run *run = slot->run;
+    const jsma_config *config = run->config;
     const float *alpha = jsma_row(slot, 0), *beta = jsma_row(slot, 1);
     uint8_t *free = jsma_free(slot);
     size_t pair[2];
-    if (run->settings[JSMA_SEARCH] == SEARCH_LITE
+    if (config->search == SEARCH_LITE
             ? !jsma_lite(alpha, free, run->rule.count, &pair[0], &pair[1])
             : !pxi_jsma_pair(alpha, beta, free, run->rule.count, &pair[0], &pair[1]))
         return false;
-    const double theta = pxi_pixel_levels(&run->rule, run->settings[JSMA_THETA]);
+    const double theta = pxi_pixel_levels(&run->rule, config->theta);
     for (int i = 0; i < 2; i++) {
         const double moved = (double)slot->x[pair[i]] + theta;
         free[pair[i]] = moved < run->rule.high;
@@ -154,12 +165,12 @@ static bool jsma_move(pxi_slot *slot)
 }
 
 const pxi_attack_method pxi_attack_jsma = {
-    .shown = {.id = "jsma",
-              .title = "few values, changed a lot, two at a time",
-              .source = "Papernot et al., EuroS&P 2016",
-              .norms = {PX_NORM_L0},
-              .settings = jsma_settings,
-              .setting_count = JSMA_SETTINGS},
+    .shown = {.entry = {.id = "jsma",
+                        .title = "few values, changed a lot, two at a time",
+                        .source = "Papernot et al., EuroS&P 2016",
+                        .params = jsma_params,
+                        .config_size = sizeof(jsma_config)},
+              .norms = {PX_NORM_L0}},
     .passes = jsma_passes,
     .state_bytes = jsma_bytes,
     .limit = jsma_limit,

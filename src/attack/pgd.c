@@ -9,9 +9,9 @@
 #include "attack/methods.h"
 
 const pxi_attack_method pxi_attack_pgd = {
-    .shown = {.id = "pgd",
-              .title = "small steps up the loss, from random starts, within eps",
-              .source = "Madry et al., ICLR 2018",
+    .shown = {.entry = {.id = "pgd",
+                        .title = "small steps up the loss, from random starts, within eps",
+                        .source = "Madry et al., ICLR 2018"},
               .norms = {PX_NORM_LINF, PX_NORM_L2},
               .bounded = true,
               .iterates = true,

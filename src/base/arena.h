@@ -6,7 +6,7 @@
 #ifndef PXI_BASE_ARENA_H
 #define PXI_BASE_ARENA_H
 
-#include <stddef.h>
+#include "base/memory.h"
 
 typedef struct px_arena px_arena;
 
@@ -15,6 +15,9 @@ void pxi_arena_free(px_arena *arena);
 
 /* NULL when out of memory or when count * size overflows. A zero count gives a valid pointer. */
 void *pxi_arena_alloc(px_arena *arena, size_t count, size_t size);
+/* The same as a px_status, with `p` the memory for `count` elements. */
+#define PX_ARENA_NEW(p, arena, count, err) \
+    (((p) = pxi_arena_alloc(arena, (size_t)(count), sizeof *(p))) ? PX_OK : pxi_no_memory(err))
 char *pxi_arena_strdup(px_arena *arena, const char *text);
 char *pxi_arena_strndup(px_arena *arena, const char *text, size_t length);
 

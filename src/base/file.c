@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include "base/folder_mark.h"
+#include "base/mem_names.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -75,7 +76,7 @@ static px_status file_drain(int fd, const char *path, size_t cap, size_t expecte
     *size = used;
     return PX_OK;
 nomem:
-    status = px_fail(err, PX_E_NOMEM, "'%s': out of memory reading it", path);
+    status = px_fail_in(err, pxi_no_memory(err), "'%s'", path);
 done:
     free(bytes);
     return status;
@@ -130,7 +131,9 @@ static int file_open_temp(const char *path, char **temp)
  * would not know a full disk from a broken one. */
 struct pxi_file_sink {
     int fd;
-    int number; /* errno of the first write that failed; 0: none did */
+    int number;   /* errno of the first write that failed; 0: none did */
+    char *memory; /* of a file that is given to somebody, not written */
+    size_t memory_size;
     char buffer[1 << 16];
 };
 
@@ -190,8 +193,44 @@ static FILE *sink_open(int fd, pxi_file_sink **out)
     return stream;
 }
 
+/* A name like any other, but nobody has it: "mem:NAME". */
+static px_status file_create_in_memory(const char *path, px_file_writer *out, px_error *err)
+{
+    px_file_writer writer = {0};
+    PX_TRY(pxi_mem_check(path, err));
+    PX_TRY(PX_NEW(writer.sink, 1, err));
+    px_status status = PX_DUP(writer.path, path, err);
+    if (status == PX_OK &&
+        !(writer.stream = open_memstream(&writer.sink->memory, &writer.sink->memory_size)))
+        status = pxi_no_memory(err);
+    if (status == PX_OK)
+        *out = writer;
+    else
+        pxi_file_abandon(&writer);
+    return status;
+}
+
+static px_status file_give(px_file_writer *writer, px_error *err)
+{
+    px_status status = PX_OK;
+    if (fclose(writer->stream) != 0)
+        status = pxi_no_memory(err);
+    writer->stream = NULL;
+    if (status == PX_OK) {
+        px_tensor bytes = {.dtype = PX_UINT8,
+                           .shape = {.rank = 1, .dim = {(int64_t)writer->sink->memory_size}},
+                           .data = writer->sink->memory};
+        writer->sink->memory = NULL;
+        status = pxi_mem_give(writer->path, "", &bytes, err);
+    }
+    pxi_file_abandon(writer);
+    return status;
+}
+
 px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
 {
+    if (pxi_mem_is_name(path))
+        return file_create_in_memory(path, out, err);
     px_file_writer writer = {0};
     struct stat info;
     int fd = -1;
@@ -231,6 +270,8 @@ px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
 
 px_status pxi_file_commit(px_file_writer *writer, px_error *err)
 {
+    if (pxi_mem_is_name(writer->path))
+        return file_give(writer, err);
     px_status status = PX_OK;
     int number = 0;
     errno = 0;
@@ -266,6 +307,8 @@ void pxi_file_abandon(px_file_writer *writer)
         fclose(writer->stream);
     if (writer->temp)
         unlink(writer->temp);
+    if (writer->sink)
+        free(writer->sink->memory);
     free(writer->sink);
     free(writer->temp);
     free(writer->path);

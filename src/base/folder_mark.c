@@ -20,11 +20,6 @@
 enum { MARK_BYTES_MOST = 256 << 20, DEPTH_MOST = 16 };
 static const char mark_head[] = "plexor folder 1";
 
-static px_status mark_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
-
 void pxi_mark_done(pxi_mark *mark)
 {
     for (size_t i = 0; i < mark->count; i++)
@@ -36,11 +31,9 @@ void pxi_mark_done(pxi_mark *mark)
 
 px_status pxi_mark_add(pxi_mark *mark, const char *name, px_error *err)
 {
-    if (pxi_grow(&mark->names, &mark->room, mark->count + 1, sizeof *mark->names) != 0)
-        return mark_nomem(err);
-    char *copy = pxi_strdup(name);
-    if (!copy)
-        return mark_nomem(err);
+    PX_TRY(PX_GROW(mark->names, mark->room, mark->count + 1, err));
+    char *copy = NULL;
+    PX_TRY(PX_DUP(copy, name, err));
     mark->names[mark->count++] = copy;
     return PX_OK;
 }
@@ -119,8 +112,7 @@ static px_status mark_parse(const char *path, char *text, pxi_mark *out, px_erro
         return px_fail(err, PX_E_INPUT, "'%.200s': is no mark of plexor; remove it", path);
     for (char *at; (at = strtok_r(NULL, "\n", &rest)) != NULL;) {
         if (strncmp(at, "command ", 8) == 0 && !out->command) {
-            if (!(out->command = pxi_strdup(at + 8)))
-                return mark_nomem(err);
+            PX_TRY(PX_DUP(out->command, at + 8, err));
         } else if (strncmp(at, "name ", 5) == 0) {
             name_read(at + 5);
             if (!name_is_inside(at + 5))
@@ -141,7 +133,7 @@ px_status pxi_mark_read(const char *folder, pxi_mark *out, px_error *err)
     px_status status = PX_OK;
     *out = (pxi_mark){0};
     if (!path)
-        return mark_nomem(err);
+        return pxi_no_memory(err);
     if (lstat(path, &info) != 0)
         status = errno == ENOENT || errno == ENOTDIR ? PX_OK : pxi_file_fail(err, path, "read");
     else if (!S_ISREG(info.st_mode))
@@ -165,7 +157,7 @@ px_status pxi_mark_write(const char *folder, const pxi_mark *mark, px_error *err
         name_write(&text, mark->names[i]);
     char *path = mark_path(folder, PXI_MARK);
     const px_status status = !path || px_text_failed(&text)
-                                 ? mark_nomem(err)
+                                 ? pxi_no_memory(err)
                                  : pxi_file_write(path, px_text_get(&text), text.length, err);
     px_text_done(&text);
     free(path);
@@ -180,7 +172,7 @@ static px_status look_at_name(const char *folder, const char *name, bool ours, p
     struct stat info;
     char *path = mark_path(folder, name);
     if (!path)
-        return mark_nomem(err);
+        return pxi_no_memory(err);
     const size_t length = strlen(path);
     if (path[length - 1] == '/') /* a link to a folder, too, is a link */
         path[length - 1] = '\0';
@@ -242,7 +234,7 @@ px_status pxi_mark_claim(const char *folder, const char *command, const char *co
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         status = pxi_file_fail(err, folder, "make the folder");
     if (!mark.command && status == PX_OK && !(mark.command = pxi_strdup(command)))
-        status = mark_nomem(err);
+        status = pxi_no_memory(err);
     for (size_t i = 0; i < count && status == PX_OK; i++) {
         if (pxi_mark_has(&mark, names[i]))
             continue;
@@ -306,7 +298,7 @@ static px_status remove_folder(const char *folder, const char *name, const char 
     struct stat info;
     char *path = mark_path(folder, name);
     if (!path)
-        return mark_nomem(err);
+        return pxi_no_memory(err);
     path[strlen(path) - 1] = '\0';
     px_status status = PX_OK;
     if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
@@ -315,7 +307,7 @@ static px_status remove_folder(const char *folder, const char *name, const char 
             status = clear_at(path, NULL, depth + 1, err);
             char *own = mark_path(path, PXI_MARK);
             if (!own)
-                status = mark_nomem(err);
+                status = pxi_no_memory(err);
             else if (status == PX_OK && unlink(own) != 0 && errno != ENOENT)
                 status = pxi_file_fail(err, own, "remove");
             free(own);

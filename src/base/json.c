@@ -1,6 +1,8 @@
 /* src/base/json.c - JSON out */
-#include <plexor/json.h>
+#include <internal/json.h>
+#include <internal/text.h>
 
+#include "base/json_most.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -105,6 +107,12 @@ void px_json_string(px_json *json, const char *key, const char *value)
         json_quote(&json->text, value);
     else
         px_text_add(&json->text, "null");
+}
+
+void pxi_json_verbatim(px_json *json, const char *key, const char *value)
+{
+    json_start(json, key);
+    px_text_add(&json->text, value);
 }
 
 void px_json_int(px_json *json, const char *key, int64_t value)

@@ -1,4 +1,4 @@
-/* src/base/json_most.h - JSON that may be longer than metadata are */
+/* src/base/json_most.h - JSON that may be longer than metadata are, and JSON inside JSON */
 #ifndef PXI_BASE_JSON_MOST_H
 #define PXI_BASE_JSON_MOST_H
 
@@ -7,5 +7,8 @@
 /* px_json_parse() of at most `most` bytes. */
 px_status pxi_json_parse_most(const char *text, size_t size, size_t most, px_json_document **out,
                               px_error *err);
+
+/* A value that is JSON already, as it is. */
+void pxi_json_verbatim(px_json *json, const char *key, const char *value);
 
 #endif

@@ -34,7 +34,7 @@ static px_status json_fail(const json_reader *r, const char *what)
 
 static px_status json_nomem(const json_reader *r)
 {
-    return px_fail(r->err, PX_E_NOMEM, "out of memory reading JSON");
+    return pxi_no_memory_for(r->err, "JSON");
 }
 
 static void json_space(json_reader *r)
@@ -292,7 +292,7 @@ px_status pxi_json_parse_most(const char *text, size_t size, size_t most, px_jso
         document->arena = pxi_arena_new();
     if (!document || !document->arena) {
         px_json_free(document);
-        return px_fail(err, PX_E_NOMEM, "out of memory reading JSON");
+        return pxi_no_memory_for(err, "JSON");
     }
     json_reader r = {
         .start = text, .p = text, .end = text + size, .arena = document->arena, .err = err};

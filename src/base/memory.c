@@ -1,9 +1,27 @@
 /* src/base/memory.c - overflow-checked allocation */
 #include "base/memory.h"
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+px_status pxi_no_memory_for(px_error *err, const char *what, ...)
+{
+    px_error reason = {0};
+    va_list args;
+    va_start(args, what);
+    vsnprintf(reason.message, sizeof reason.message, what, args);
+    va_end(args);
+    return px_fail(err, PX_E_NOMEM, "out of memory%s%s", reason.message[0] ? " for " : "",
+                   reason.message);
+}
+
+px_status pxi_no_memory(px_error *err)
+{
+    return pxi_no_memory_for(err, "%s", "");
+}
 
 void *pxi_calloc(size_t count, size_t size)
 {

@@ -1,5 +1,5 @@
 /* src/base/nearest_word.c - which known name was meant by a word that is none */
-#include <plexor/text.h>
+#include <internal/text.h>
 
 #include <string.h>
 

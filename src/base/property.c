@@ -1,5 +1,5 @@
 /* src/base/property.c - key and value texts */
-#include <plexor/property.h>
+#include <internal/property.h>
 
 #include <string.h>
 

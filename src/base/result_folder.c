@@ -1,5 +1,5 @@
 /* src/base/result_folder.c - folders of results that appear whole, and that are plexor's own */
-#include <plexor/folder.h>
+#include <internal/folder.h>
 
 #include "base/file.h"
 #include "base/folder_mark.h"
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <internal/system.h>
 #include <plexor/text.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PATIENCE_S 0.4
 enum { OPEN_FOLDERS = 8, TRIES = 100 };
 
 struct px_folder {
@@ -27,11 +29,6 @@ struct px_folder {
     bool fresh;
     int lock; /* of the temporary folder: whoever sweeps sees that it is alive */
 };
-
-static px_status folder_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 static bool is_dots(const char *name)
 {
@@ -91,17 +88,21 @@ static px_status folder_check(const char *path, const char *command, bool fresh,
 /* --- making it ----------------------------------------------------------------------------------
  */
 
+static _Thread_local double patience_ends; /* nftw() takes no context */
+
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place)
 {
     (void)info;
     (void)kind;
     (void)place;
     remove(path); /* what cannot go stays; there is nobody left to tell */
-    return 0;
+    return px_cancelled() && px_clock_s() > patience_ends;
 }
 
+/* Who asked to stop does not wait for 100,000 files: the next run removes the rest. */
 static void remove_all(const char *path)
 {
+    patience_ends = px_clock_s() + PATIENCE_S;
     nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -134,7 +135,7 @@ static px_status folder_sweep(const char *path, px_error *err)
     if (parent.length == 0)
         px_text_add(&parent, "./");
     if (px_text_failed(&parent))
-        status = folder_nomem(err);
+        status = pxi_no_memory(err);
     DIR *dir = status == PX_OK ? opendir(px_text_get(&parent)) : NULL;
     for (const struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
         if (!is_temp_of(entry->d_name, base))
@@ -146,7 +147,7 @@ static px_status folder_sweep(const char *path, px_error *err)
         px_text left = {0};
         px_text_format(&left, "%s%s", px_text_get(&parent), entry->d_name);
         if (px_text_failed(&left))
-            status = folder_nomem(err);
+            status = pxi_no_memory(err);
         else if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             remove_all(px_text_get(&left));
         close(fd);
@@ -167,7 +168,7 @@ static px_status folder_make_temp(px_folder *folder, px_error *err)
                        atomic_fetch_add(&serial, 1));
         char *temp = px_text_take(&name);
         if (!temp)
-            return folder_nomem(err);
+            return pxi_no_memory(err);
         if (mkdir(temp, 0777) == 0) {
             folder->temp = temp;
             folder->lock = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -211,14 +212,13 @@ px_status px_folder_begin(const char *path, const char *command, bool fresh, px_
     if (!*path)
         return px_fail(err, PX_E_USAGE, "the name of the folder to make is empty");
     PX_TRY(folder_check(path, command, fresh, err));
-    px_folder *folder = pxi_calloc(1, sizeof *folder);
-    if (!folder)
-        return folder_nomem(err);
+    px_folder *folder = NULL;
+    PX_TRY(PX_NEW(folder, 1, err));
     folder->lock = -1;
     folder->fresh = fresh;
     folder->path = folder_name(path);
     folder->command = pxi_strdup(command);
-    px_status status = folder->path && folder->command ? PX_OK : folder_nomem(err);
+    px_status status = folder->path && folder->command ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = folder_sweep(folder->path, err);
     if (status == PX_OK)
@@ -254,7 +254,7 @@ static px_status list_entries(const char *path, const char *below, pxi_mark *mar
             S_ISDIR(info.st_mode);
         px_text_format(&name, "%s%s%s", below, entry->d_name, is_folder ? "/" : "");
         status = px_text_failed(&inner) || px_text_failed(&name)
-                     ? folder_nomem(err)
+                     ? pxi_no_memory(err)
                      : pxi_mark_add(mark, px_text_get(&name), err);
         if (status == PX_OK && is_folder)
             status = list_entries(px_text_get(&inner), px_text_get(&name), mark, err);
@@ -290,7 +290,7 @@ static px_status move_into(const char *from, const char *to, px_error *err)
         px_text_format(&a, "%s/%s", from, entry->d_name);
         px_text_format(&b, "%s/%s", to, entry->d_name);
         if (px_text_failed(&a) || px_text_failed(&b))
-            status = folder_nomem(err);
+            status = pxi_no_memory(err);
         else if (lstat(px_text_get(&a), &new) != 0)
             status = pxi_file_fail(err, px_text_get(&a), "read");
         else if (lstat(px_text_get(&b), &old) != 0)
@@ -320,7 +320,7 @@ static px_status folder_join(const px_folder *folder, px_error *err)
     px_text_format(&to, "%s/%s", folder->path, PXI_MARK);
     px_status status = PX_OK;
     if (px_text_failed(&from) || px_text_failed(&to))
-        status = folder_nomem(err);
+        status = pxi_no_memory(err);
     else if (rename(px_text_get(&from), px_text_get(&to)) != 0)
         status = pxi_file_fail(err, folder->path, "write");
     px_text_done(&from);
@@ -341,7 +341,7 @@ static px_status folder_replace(const px_folder *folder, px_error *err)
     empty = dir && others == 0;
     if (dir)
         closedir(dir);
-    px_status status = px_text_failed(&mark) ? folder_nomem(err) : PX_OK;
+    px_status status = px_text_failed(&mark) ? pxi_no_memory(err) : PX_OK;
     if (status == PX_OK && empty && unlink(px_text_get(&mark)) != 0 && errno != ENOENT)
         status = pxi_file_fail(err, folder->path, "replace");
     px_text_done(&mark);

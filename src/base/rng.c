@@ -1,5 +1,5 @@
 /* src/base/rng.c - Philox4x32-10 and what is drawn from it */
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
 #include "base/wide.h"
 

@@ -1,6 +1,7 @@
 /* src/base/system.c - the program's version, the machine it runs on, and a wish to stop */
-#include <plexor/system.h>
+#include "base/canceller.h"
 
+#include <internal/system.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 static bool (*_Atomic cancel_asked)(void); /* any thread reads it */
+static _Thread_local px_canceller canceller_here;
 
 const char *px_version(void)
 {
@@ -60,5 +62,18 @@ void px_cancel_when(bool (*asked)(void))
 bool px_cancelled(void)
 {
     bool (*const asked)(void) = atomic_load_explicit(&cancel_asked, memory_order_relaxed);
-    return asked && asked();
+    return (canceller_here.asked && canceller_here.asked(canceller_here.context)) ||
+           (asked && asked());
+}
+
+px_canceller pxi_canceller(void)
+{
+    return canceller_here;
+}
+
+px_canceller px_cancel_here(px_canceller canceller)
+{
+    const px_canceller before = canceller_here;
+    canceller_here = canceller;
+    return before;
 }

@@ -1,5 +1,5 @@
 /* src/base/tensor.c - element types, shapes, tensors that own their memory */
-#include <plexor/tensor.h>
+#include <internal/tensor.h>
 
 #include "base/memory.h"
 
@@ -107,8 +107,8 @@ px_status px_tensor_init(px_tensor *tensor, px_dtype dtype, const px_shape *shap
     made.data = pxi_alloc_aligned(bytes);
     if (!made.data) {
         char text[PX_SHAPE_TEXT];
-        return px_fail(err, PX_E_NOMEM, "out of memory for a tensor %s of %s",
-                       px_shape_text(shape, text), px_dtype_name(dtype));
+        return pxi_no_memory_for(err, "a tensor %s of %s", px_shape_text(shape, text),
+                                 px_dtype_name(dtype));
     }
     memset(made.data, 0, bytes);
     *tensor = made;

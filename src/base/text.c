@@ -1,9 +1,10 @@
 /* src/base/text.c - a string that grows */
-#include <plexor/text.h>
+#include <internal/text.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -95,8 +96,21 @@ void px_text_done(px_text *text)
 px_status px_text_save(const px_text *text, const char *path, px_error *err)
 {
     if (text->failed)
-        return px_fail(err, PX_E_NOMEM, "'%.200s': out of memory", path);
+        return px_fail_in(err, pxi_no_memory(err), "'%.200s'", path);
     return pxi_file_write(path, px_text_get(text), text->length, err);
+}
+
+const char *px_number_text(int64_t value, char buffer[PX_NUMBER_TEXT])
+{
+    char digits[24], *out = buffer;
+    const int length = snprintf(digits, sizeof digits, "%" PRId64, value);
+    for (int i = 0; i < length; i++) {
+        if (i > (value < 0) && (length - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return buffer;
 }
 
 const char *px_real_text(double value, char buffer[PX_REAL_TEXT])

@@ -1,11 +1,12 @@
 /* src/base/worker_pool.c - the one worker pool */
 #include "base/worker_pool.h"
 
+#include "base/canceller.h"
 #include "base/memory.h"
 #include "base/one_thread.h"
 
 #include <errno.h>
-#include <plexor/system.h>
+#include <internal/system.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct px_pool {
     uint64_t run; /* rises by one per pxi_pool_run() */
     int busy;     /* workers that have not come back from this run */
     bool stop, quit;
+    px_canceller canceller;     /* of the thread that runs it */
     bool may_cancel, cancelled; /* between jobs: where a progress function could have done so */
     int64_t failed;             /* lowest failing index; -1: none */
     px_error failure;
@@ -77,6 +79,7 @@ static void *pool_main(void *argument)
         if (pool->quit)
             break;
         seen = pool->run;
+        (void)px_cancel_here(pool->canceller);
         pool_work(pool, self->number);
         if (--pool->busy == 0)
             pthread_cond_signal(&pool->idle);
@@ -95,7 +98,7 @@ px_status pxi_pool_new(int threads, px_pool **out, px_error *err)
     if (!pool || !workers) {
         free(pool);
         free(workers);
-        return px_fail(err, PX_E_NOMEM, "out of memory for %d worker threads", threads);
+        return pxi_no_memory_for(err, "%d worker threads", threads);
     }
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -153,6 +156,7 @@ px_status pxi_pool_run(px_pool *pool, int64_t count, pxi_pool_fn work, void *con
     pool->failed = -1;
     pool->stop = pool->cancelled = false;
     pool->may_cancel = tick != NULL;
+    pool->canceller = pxi_canceller();
     pool->busy = pool->threads;
     pool->run++;
     pthread_cond_broadcast(&pool->wake);

@@ -1,6 +1,8 @@
 /* src/check/check.c - an examination from beginning to end */
 #include "check/check_inside.h"
 
+#include <internal/bank.h>
+#include <internal/check.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdarg.h>
@@ -139,6 +141,7 @@ static px_status check_open(px_check *c, px_error *err)
     PX_TRY(stages_choose(c, err));
     PX_TRY(pxi_gates_parse(c, err));
     PX_TRY(pxi_check_folder_look(c, err));
+    check_at(c, -1, "reading", "Reading");
     if (c->o.model) { /* what is wrong with it is told before a folder is made */
         PX_TRY(pxi_check_open_data(c, err));
         PX_TRY(pxi_check_folder_open(c, err));
@@ -250,6 +253,8 @@ static px_status stage_run(px_check *c, int stage, px_error *err)
     pxi_check_forget(c, stage);
     px_json_object(&json, NULL);
     px_status status = s->run(c, &json, err);
+    if (status == PX_OK)
+        status = pxi_check_files(c, s, &json, err);
     px_json_end(&json);
     c->seconds[stage] = px_clock_s() - c->stage_started;
     if (status == PX_OK && !px_json_text(&json))

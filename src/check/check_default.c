@@ -6,10 +6,10 @@
  */
 #include "check/check_inside.h"
 
+#include <internal/arch.h>
+#include <internal/train.h>
 #include <inttypes.h>
-#include <plexor/arch.h>
 #include <plexor/onnx.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
  * A result's key is a hash of the identity, of the stage, and of the keys of the results it read.
  * A result with another key, or whose files are not as it says, is made again.
  */
+#include "base/memory.h"
 #include "check/check_inside.h"
 
 #include "base/file.h"
@@ -18,6 +19,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/store.h>
+#include <internal/text.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,17 +44,17 @@ char *pxi_check_path(const px_check *c, const char *name)
 
 px_status pxi_check_nomem(px_error *err)
 {
-    return px_fail(err, PX_E_NOMEM, "out of memory");
+    return pxi_no_memory(err);
 }
 
 /* --- what is the examination's own --------------------------------------------------------------
  *
- * Whoever writes another file into the folder adds its name here: what is not named is taken for
- * somebody else's, and stays.
+ * Whoever writes another file into the folder adds its name here, or to its stage's files: what is
+ * not named is taken for somebody else's, and stays.
  */
 
 #define CHECK_COMMAND "check"
-static const char *const folder_names[] = {
+static const char *const own_names[] = {
 #define STAGE_FILE(id) #id ".json",
     PXI_STAGES(STAGE_FILE)
 #undef STAGE_FILE
@@ -60,17 +63,23 @@ static const char *const folder_names[] = {
     "doctor.json",
     "report.html",
     "model.onnx",
-    "profile.npz",
-    "predictions.npz",
-    "label_suspects.csv",
-    "selection.csv",
-    "spectrum.npz",
-    "suspicious.csv",
-    "exemplars.npz",
-    "synthesize/",
-    "attack/",
-    "fuzz/",
-    "campaign/"};
+};
+
+typedef struct folder_names {
+    const char *name[PX_LEN(own_names) + PXI_STAGE_COUNT * PXI_STAGE_FILES];
+    size_t count;
+} folder_names;
+
+static folder_names folder_names_get(void)
+{
+    folder_names names = {.count = 0};
+    for (size_t i = 0; i < PX_LEN(own_names); i++)
+        names.name[names.count++] = own_names[i];
+    for (int s = 0; s < PXI_STAGE_COUNT; s++)
+        for (int i = 0; i < PXI_STAGE_FILES && pxi_stages[s]->files[i].name; i++)
+            names.name[names.count++] = pxi_stages[s]->files[i].name;
+    return names;
+}
 
 static bool is_folder(const char *name)
 {
@@ -90,12 +99,13 @@ px_status pxi_check_folder_look(const px_check *c, px_error *err)
 {
     size_t count = 0;
     const char *const *names = px_campaign_names(&count);
-    PX_TRY(pxi_mark_look(c->folder, CHECK_COMMAND, folder_names, PX_LEN(folder_names), err));
+    const folder_names own = folder_names_get();
+    PX_TRY(pxi_mark_look(c->folder, CHECK_COMMAND, own.name, own.count, err));
     px_status status = PX_OK;
-    for (size_t i = 0; i < PX_LEN(folder_names) && status == PX_OK; i++) {
-        if (!is_folder(folder_names[i]))
+    for (size_t i = 0; i < own.count && status == PX_OK; i++) {
+        if (!is_folder(own.name[i]))
             continue;
-        char *path = campaign_path(c, folder_names[i]);
+        char *path = campaign_path(c, own.name[i]);
         status =
             path ? pxi_mark_look(path, CHECK_COMMAND, names, count, err) : pxi_check_nomem(err);
         free(path);
@@ -134,7 +144,8 @@ px_status pxi_check_campaign_clear(const px_check *c, const char *name, px_error
 
 px_status pxi_check_folder_open(px_check *c, px_error *err)
 {
-    PX_TRY(pxi_mark_claim(c->folder, CHECK_COMMAND, folder_names, PX_LEN(folder_names), err));
+    const folder_names own = folder_names_get();
+    PX_TRY(pxi_mark_claim(c->folder, CHECK_COMMAND, own.name, own.count, err));
     char *path = pxi_check_path(c, "lock");
     if (!path)
         return pxi_check_nomem(err);
@@ -262,20 +273,26 @@ done:
     return status;
 }
 
-px_status pxi_check_files(const px_check *c, const char *const *names, size_t count, px_json *out,
-                          px_error *err)
+px_status pxi_check_files(const px_check *c, const pxi_stage *stage, px_json *out, px_error *err)
 {
     px_status status = PX_OK;
-    px_json_object(out, "files");
-    for (size_t i = 0; i < count && status == PX_OK; i++) {
-        char *path = pxi_check_path(c, names[i]), text[32];
+    bool any = false;
+    for (int i = 0; i < PXI_STAGE_FILES && stage->files[i].name && status == PX_OK; i++) {
+        const pxi_stage_file *file = &stage->files[i];
+        if (is_folder(file->name) || (file->labels && !c->labelled))
+            continue;
+        if (!any)
+            px_json_object(out, "files");
+        any = true;
+        char *path = pxi_check_path(c, file->name), text[32];
         uint64_t hash = 0;
         status = path ? file_hash(path, &hash, err) : pxi_check_nomem(err);
         snprintf(text, sizeof text, "%016" PRIx64, hash);
-        px_json_string(out, names[i], text);
+        px_json_string(out, file->name, text);
         free(path);
     }
-    px_json_end(out);
+    if (any)
+        px_json_end(out);
     return status;
 }
 
@@ -332,15 +349,22 @@ static px_status result_take(px_check *c, int stage, const char *text, size_t si
     return PX_OK;
 }
 
+px_status pxi_check_result_text(const px_check *c, int stage, char **out, px_error *err)
+{
+    char *path = result_path(c, stage);
+    size_t size = 0;
+    const px_status status =
+        path ? pxi_file_read(path, RESULT_MOST, out, &size, err) : pxi_check_nomem(err);
+    free(path);
+    return status;
+}
+
 bool pxi_check_recall(px_check *c, int stage)
 {
-    char *path = result_path(c, stage), *text = NULL;
-    size_t size = 0;
-    const bool good = path && access(path, F_OK) == 0 &&
-                      pxi_file_read(path, RESULT_MOST, &text, &size, NULL) == PX_OK &&
-                      result_take(c, stage, text, size, /* files= */ true, NULL) == PX_OK;
+    char *text = NULL;
+    const bool good = pxi_check_result_text(c, stage, &text, NULL) == PX_OK &&
+                      result_take(c, stage, text, strlen(text), /* files= */ true, NULL) == PX_OK;
     free(text);
-    free(path);
     return good;
 }
 

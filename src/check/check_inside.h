@@ -1,20 +1,22 @@
 /* src/check/check_inside.h - an examination, its stages, and what they share
  *
- * A stage is one file with one function that writes its result into an open JSON object. It reads
- * what came before from c->result[] (parsed objects, never its own memory) and from files in the
- * folder, so that a stage that ran in an earlier process is as good as one that just ran.
+ * A stage is one file: a function that writes its result into an open JSON object, and a descriptor
+ * with all that others say of it (its line on the terminal, its gates, its command, its files). It
+ * reads what came before from c->result[] (parsed objects, never its own memory) and from files in
+ * the folder, so that a stage that ran in an earlier process is as good as one that just ran.
  */
 #ifndef PXI_CHECK_INSIDE_H
 #define PXI_CHECK_INSIDE_H
 
 #include "base/memory.h"
-#include "engine/pass.h"
+#include <internal/pass.h>
 
+#include <internal/classes.h>
+#include <internal/pairs.h>
 #include <plexor/bank.h>
 #include <plexor/check.h>
-#include <plexor/classes.h>
 #include <plexor/engine.h>
-#include <plexor/pairs.h>
+#include <plexor/field.h>
 #include <plexor/profile.h>
 
 /* X(id): the stages in the order in which they run; pxi_stage_<id> is in stage_<id>.c. */
@@ -39,6 +41,21 @@ enum {
 };
 #define PXI_AFTER(id) (1u << PXI_STAGE_##id)
 
+/* What a stage leaves in the folder beside its result; of files, the result has the hashes. */
+typedef struct pxi_stage_file {
+    const char *name; /* "profile.npz"; "fuzz/" is a campaign */
+    const char *what; /* for readers of the page; NULL: of no use to them */
+    bool labels;      /* only where the data have some */
+} pxi_stage_file;
+
+typedef struct pxi_headline { /* a number of the result that `check --json` has by a key */
+    const char *key, *path;
+} pxi_headline;
+
+enum { PXI_STAGE_FILES = 4, PXI_STAGE_GATES = 8, PXI_STAGE_HEADLINES = 8 }; /* an empty one ends */
+
+typedef struct pxi_page pxi_page; /* check/page_inside.h */
+
 typedef struct pxi_stage {
     px_check_stage public; /* what users see of it */
     int version;           /* of its result: others are not taken from a folder */
@@ -51,6 +68,17 @@ typedef struct pxi_stage {
     double tries;          /* inputs that are run for a minute's worth of failures */
     int laps;              /* runs over the data that each count from 0 in its progress; 0: one */
     px_status (*run)(px_check *c, px_json *out, px_error *err);
+
+    pxi_stage_file files[PXI_STAGE_FILES];
+    px_gate_kind gates[PXI_STAGE_GATES];
+    pxi_headline headlines[PXI_STAGE_HEADLINES];
+    /* Of a result: what a terminal says in a line, and the command that does this part alone (NULL:
+     * none does), begun with pxi_command_model(). */
+    void (*line)(const px_check *c, const px_json_value *result, px_text *out);
+    void (*command)(const px_check *c, const px_json_value *result, px_text *out);
+    /* Members for its view on the page that the result does not have, and the inputs that it
+     * shows; NULL: the result has all. */
+    px_status (*page)(pxi_page *p, const px_json_value *result, px_error *err);
 } pxi_stage;
 extern const pxi_stage *const pxi_stages[PXI_STAGE_COUNT];
 
@@ -115,6 +143,8 @@ px_status pxi_check_pilot(px_check *c, px_error *err);
 bool pxi_check_tell(px_check *c, int64_t done, int64_t total); /* false: stop */
 /* A px_progress_fn with the check as its context. */
 bool pxi_check_tick(void *check, int64_t done, int64_t total);
+/* Of what comes before a stage's own work: nothing of it is done yet, but it can be stopped. */
+bool pxi_check_tick_before(void *check, int64_t done, int64_t total);
 /* How the data are read: as asked for, with the network's class names. */
 px_data_options pxi_check_read(const px_check *c);
 /* What scaled values may be: as the user says, or as the data have it, which is told. */
@@ -138,10 +168,28 @@ const px_json_value *pxi_json_list(const px_json_value *from, const char *path);
 /* How many items a list has; 0: it is none. */
 size_t pxi_json_count(const px_json_value *from, const char *path);
 
-/* Adds "files": {NAME: hash} of files in the folder that belong to the result, and whether those
- * of a result are as it says. */
-px_status pxi_check_files(const px_check *c, const char *const *names, size_t count, px_json *out,
-                          px_error *err);
+bool pxi_json_true(const px_json_value *from, const char *path); /* false where there is none */
+
+/* --- numbers, paths and commands as people read them (page_words.c) ------------------------------
+ */
+
+/* "1/255", "8/255", "0.1"; "10,000". */
+enum { PXI_FRACTION_TEXT = 32, PXI_COUNT_TEXT = 32 };
+const char *pxi_fraction_text(double value, char text[PXI_FRACTION_TEXT]);
+const char *pxi_count_text(int64_t count, char text[PXI_COUNT_TEXT]);
+/* A path, or the SPEC of a data set, without the folders of this machine: part of its argument. */
+const char *pxi_shown_path(const char *path);
+/* "FOLDER/NAME" likewise, and a command; to be freed. */
+char *pxi_page_path(const px_check *c, const char *name);
+char *pxi_shown_command(const char *command);
+
+/* The words of a command: its name and the network; where the inputs are; how they are scaled, and
+ * with `range` what their values may be. pxi_command() has all three. */
+void pxi_command_model(const px_check *c, const char *name, px_text *out);
+void pxi_command_data(const px_check *c, px_text *out);
+void pxi_command_values(const px_check *c, bool range, px_text *out);
+void pxi_command(const px_check *c, const char *name, bool range, px_text *out);
+void pxi_command_option(px_text *out, const char *name, const char *value); /* NULL: nothing */
 
 /* --- opening (check_open.c, check_default.c, check_folder.c) ------------------------------------
  */
@@ -156,9 +204,13 @@ px_status pxi_check_train_default(px_check *c, px_error *err);
 px_status pxi_check_folder_look(const px_check *c, px_error *err);
 px_status pxi_check_folder_open(px_check *c, px_error *err);
 px_status pxi_check_folder_identify(px_check *c, px_error *err);
+/* FOLDER/STAGE.json as it is; to be freed. */
+px_status pxi_check_result_text(const px_check *c, int stage, char **out, px_error *err);
 /* Takes a stage's result from the folder if it is there and of the same key. */
 bool pxi_check_recall(px_check *c, int stage);
 px_status pxi_check_keep(px_check *c, int stage, const char *result, double seconds, px_error *err);
+/* Adds "files": {NAME: hash} of a stage's files to its result. */
+px_status pxi_check_files(const px_check *c, const pxi_stage *stage, px_json *out, px_error *err);
 void pxi_check_forget(px_check *c, int stage);
 /* What was found out about every input (predictions.npz). */
 px_status pxi_check_predictions(px_check *c, px_error *err);
@@ -196,10 +248,21 @@ const char *pxi_finding_method(const char *chain);
 /* Seconds on the clock at which a stage that has `share` of the time for failures must end. */
 double pxi_check_deadline(const px_check *c);
 
+/* --- views that need more than their result (page_inputs.c, page_neurons.c) ----------------------
+ */
+
+px_status pxi_page_eval(pxi_page *p, const px_json_value *eval, px_error *err);
+px_status pxi_page_select(pxi_page *p, const px_json_value *select, px_error *err);
+px_status pxi_page_localize(pxi_page *p, const px_json_value *localize, px_error *err);
+px_status pxi_page_describe(pxi_page *p, const px_json_value *describe, px_error *err);
+
 /* --- the end (gates.c, junit.c, check_page.c) ---------------------------------------------------
  */
 
 px_status pxi_gates_parse(px_check *c, px_error *err);
+/* Gates as JSON, the list with a px_check as its record; the page says what each measures, too. */
+extern const px_field pxi_gate_fields[], pxi_gate_page_fields[];
+const void *pxi_gate_item(const void *check, size_t i, void *row);
 void pxi_gates_judge(px_check *c);
 px_status pxi_junit_write(const px_check *c, const char *path, px_error *err);
 /* Where nothing can be judged: the reason as one case. What cannot be written is left alone. */

@@ -4,10 +4,13 @@
  */
 #include "check/check_inside.h"
 
+#include <internal/bank.h>
+#include <internal/data.h>
+#include <internal/preprocess.h>
+#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/onnx.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +81,8 @@ static px_status open_set(px_check *c, px_error *err)
     const px_graph *graph = px_model_graph(c->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;
     px_data_options options = pxi_check_read(c);
+    options.progress = pxi_check_tick_before;
+    options.context = c;
     PX_TRY(open_preprocess(c, &c->pre, err));
     if (*c->pre.note)
         pxi_check_note(c, "%s", c->pre.note);
@@ -199,6 +204,8 @@ px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *
     px_error why = {0};
     options.split = "train";
     options.skip_damaged = c->o.read.skip_damaged;
+    options.progress = pxi_check_tick_before;
+    options.context = (void *)(uintptr_t)c;
     options.limit = limit > 0 ? limit : TRAIN_SAMPLE;
     options.shuffle = true;
     options.seed = c->o.seed;

@@ -34,8 +34,7 @@ static double covariance_products(const px_check *c)
     return products;
 }
 
-/* It is no stage: nothing is done yet, but it can be stopped. */
-static bool pilot_tick(void *check, int64_t done, int64_t total)
+bool pxi_check_tick_before(void *check, int64_t done, int64_t total)
 {
     (void)done;
     (void)total;
@@ -57,7 +56,7 @@ px_status pxi_check_pilot(px_check *c, px_error *err)
     options.any_labels = true;
     options.threads = c->o.threads;
     options.batch = c->o.batch;
-    options.progress = pilot_tick;
+    options.progress = pxi_check_tick_before;
     options.context = c;
     const double start = px_clock_s();
     const px_status status = px_predict(c->model, c->set, &c->pre, &options, &said, err);

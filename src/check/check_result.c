@@ -1,6 +1,8 @@
 /* src/check/check_result.c - reading the results of stages */
 #include "check/check_inside.h"
 
+#include <internal/check.h>
+#include <internal/field.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,6 +60,12 @@ size_t pxi_json_count(const px_json_value *from, const char *path)
     return list ? list->count : 0;
 }
 
+bool pxi_json_true(const px_json_value *from, const char *path)
+{
+    const px_json_value *value = pxi_json_path(from, path);
+    return value && value->kind == PX_JSON_BOOL && value->boolean;
+}
+
 static int stage_find(const char *id)
 {
     for (int i = 0; i < PXI_STAGE_COUNT; i++)
@@ -75,6 +83,16 @@ const px_json_value *px_check_result(const px_check *check, const char *stage)
 double px_check_number(const px_check *check, const char *stage, const char *path)
 {
     return pxi_json_number(px_check_result(check, stage), path);
+}
+
+void px_check_line(const px_check *check, size_t stage, px_text *out)
+{
+    if (stage >= PXI_STAGE_COUNT)
+        return;
+    if (check->state[stage] == PX_CHECK_LEFT_OUT)
+        px_text_format(out, "left out: %s", check->why[stage]);
+    else if (check->result[stage])
+        pxi_stages[stage]->line(check, check->result[stage], out);
 }
 
 px_check_state px_check_state_of(const px_check *check, size_t stage)
@@ -119,90 +137,113 @@ const char *px_check_data_spec(const px_check *check)
     return check->data_spec;
 }
 
-static void json_gates(const px_check *c, px_json *json)
+/* --- as JSON ------------------------------------------------------------------------------------
+ */
+
+/* The numbers that a reader asks for first, by the stages' own keys. */
+static void headlines_json(const void *at, px_json *json)
 {
-    px_json_array(json, "gates");
-    for (size_t i = 0; i < c->gate_count; i++) {
-        const px_check_gate *g = &c->gates[i];
-        px_json_object(json, NULL);
-        px_json_string(json, "name", g->kind->name);
-        px_json_string(json, "relation", g->kind->most ? "<=" : ">=");
-        px_json_real(json, "threshold", g->threshold);
-        px_json_real(json, "value", g->value);
-        px_json_bool(json, "held", g->held);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    const px_check *c = at;
+    for (int i = 0; i < PXI_STAGE_COUNT; i++)
+        for (int k = 0; k < PXI_STAGE_HEADLINES && pxi_stages[i]->headlines[k].key; k++)
+            if (c->result[i])
+                px_json_real(json, pxi_stages[i]->headlines[k].key,
+                             pxi_json_number(c->result[i], pxi_stages[i]->headlines[k].path));
 }
 
-/* The numbers that a reader asks for first, each with what it counts. */
-static void json_headline(const px_check *c, px_json *json)
+typedef struct coverage_row { /* a criterion, and what it counts */
+    const char *id, *neurons;
+    double value;
+} coverage_row;
+
+static const void *coverage_item(const void *at, size_t i, void *row)
 {
-    static const struct {
-        const char *key, *stage, *path;
-    } numbers[] = {
-        {"accuracy", "eval", "accuracy"},
-        {"loss", "eval", "loss"},
-        {"ece", "eval", "calibration.ece"},
-        {"worst_class_accuracy", "eval", "worst.accuracy"},
-        {"selected", "select", "budget"},
-        {"fdr", "select", "fdr"},
-        {"synthesized_faults", "synthesize", "faults"},
-        {"attack_success", "attack", "success"},
-        {"robust_accuracy", "attack", "robust_accuracy"},
-        {"attack_faults", "attack", "faults"},
-        {"fuzz_faults", "fuzz", "unique_faults"},
-        {"fault_types", "assess", "fault_types"},
-        {"faults", "assess", "faults"},
-        {"close_faults", "assess", "close_faults"},
-        {"clusters", "cluster", "k"},
-    };
-    for (size_t i = 0; i < PX_LEN(numbers); i++)
-        if (px_check_result(c, numbers[i].stage))
-            px_json_real(json, numbers[i].key,
-                         px_check_number(c, numbers[i].stage, numbers[i].path));
-    const px_json_value *criteria = pxi_json_path(px_check_result(c, "cover"), "criteria");
-    if (criteria && criteria->kind == PX_JSON_ARRAY) {
-        px_json_object(json, "coverage");
-        for (size_t i = 0; i < criteria->count; i++) {
-            const char *id = pxi_json_words(&criteria->items[i], "id");
-            if (!id)
-                continue;
-            px_json_object(json, id);
-            px_json_real(json, "value", pxi_json_number(&criteria->items[i], "value"));
-            px_json_string(json, "neurons", pxi_json_words(&criteria->items[i], "definition"));
-            px_json_end(json);
-        }
-        px_json_end(json);
-    }
+    const px_json_value *criteria =
+        pxi_json_list(((const px_check *)at)->result[PXI_STAGE_cover], "criteria");
+    if (!criteria || i >= criteria->count)
+        return NULL;
+    *(coverage_row *)row =
+        (coverage_row){.id = pxi_json_words(&criteria->items[i], "id"),
+                       .neurons = pxi_json_words(&criteria->items[i], "definition"),
+                       .value = pxi_json_number(&criteria->items[i], "value")};
+    return row;
 }
 
-void px_check_json(const px_check *c, px_json *json)
+static const px_field coverage_fields[] = {
+    PX_FIELD(coverage_row, id, "id", "of the criterion"),
+    PX_FIELD(coverage_row, value, "value", "of the data"),
+    PX_FIELD(coverage_row, neurons, "neurons", "what a neuron is to it"),
+    PX_FIELDS_END,
+};
+
+typedef struct stage_row {
+    const char *id, *state, *why;
+    bool there; /* it has a result */
+    double seconds;
+} stage_row;
+
+static const void *stage_item(const void *at, size_t i, void *row)
 {
-    char hash[32];
-    snprintf(hash, sizeof hash, "%016" PRIx64, px_model_hash(c->model));
-    px_json_string(json, "model", c->model_path);
-    px_json_string(json, "model_hash", hash);
-    snprintf(hash, sizeof hash, "%016" PRIx64, px_dataset_hash(c->set));
-    px_json_string(json, "data", px_dataset_describe(c->set));
-    px_json_string(json, "data_hash", hash);
-    px_json_string(json, "verdict", px_verdict_name(px_check_verdict(c)));
-    json_gates(c, json);
-    px_json_string(json, "report", px_check_page(c));
-    px_json_string(json, "folder", c->folder);
-    px_json_int(json, "seed", (int64_t)c->o.seed);
-    px_json_int(json, "count", c->count);
-    json_headline(c, json);
-    px_json_array(json, "stages");
-    for (int i = 0; i < PXI_STAGE_COUNT; i++) {
-        px_json_object(json, NULL);
-        px_json_string(json, "id", pxi_stages[i]->public.id);
-        px_json_string(json, "state", px_check_state_name(c->state[i]));
-        if (c->state[i] == PX_CHECK_LEFT_OUT)
-            px_json_string(json, "why", c->why[i]);
-        if (c->result[i])
-            px_json_real(json, "seconds", c->seconds[i]);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    const px_check *c = at;
+    if (i >= PXI_STAGE_COUNT)
+        return NULL;
+    *(stage_row *)row = (stage_row){.id = pxi_stages[i]->public.id,
+                                    .state = px_check_state_name(c->state[i]),
+                                    .why = c->state[i] == PX_CHECK_LEFT_OUT ? c->why[i] : NULL,
+                                    .there = c->result[i] != NULL,
+                                    .seconds = c->seconds[i]};
+    return row;
 }
+
+static const px_field stage_fields[] = {
+    PX_FIELD(stage_row, id, "id", "of the stage"),
+    PX_FIELD(stage_row, state, "state", "done, kept, left out or skipped"),
+    PX_FIELD(stage_row, why, "why", "it was left out", .optional = true),
+    PX_FIELD(stage_row, seconds, "seconds", "that it took", PX_IF(stage_row, there)),
+    PX_FIELDS_END,
+};
+
+static px_datum check_model_hash(const void *at, char *text)
+{
+    return px_datum_format(text, "%016" PRIx64, px_model_hash(((const px_check *)at)->model));
+}
+
+static px_datum check_data(const void *at, char *text)
+{
+    (void)text;
+    return px_datum_text(px_dataset_describe(((const px_check *)at)->set));
+}
+
+static px_datum check_data_hash(const void *at, char *text)
+{
+    return px_datum_format(text, "%016" PRIx64, px_dataset_hash(((const px_check *)at)->set));
+}
+
+static px_datum check_verdict(const void *at, char *text)
+{
+    (void)text;
+    return px_datum_text(px_verdict_name(px_check_verdict(at)));
+}
+
+static px_datum check_page(const void *at, char *text)
+{
+    (void)text;
+    return px_datum_text(px_check_page(at));
+}
+
+const px_field px_check_fields[] = {
+    PX_FIELD(px_check, model_path, "model", "the network"),
+    PX_MADE(TEXT, check_model_hash, "model_hash", "of its bytes"),
+    PX_MADE(TEXT, check_data, "data", "what was looked at"),
+    PX_MADE(TEXT, check_data_hash, "data_hash", "of all inputs"),
+    PX_MADE(TEXT, check_verdict, "verdict", "pass, fail, or none without gates"),
+    PX_LIST_MADE(pxi_gate_item, pxi_gate_fields, "gates", "what must hold"),
+    PX_MADE(TEXT, check_page, "report", "the page"),
+    PX_FIELD(px_check, folder, "folder", "where results and findings are"),
+    PX_FIELD(px_check, o.seed, "seed", "of all that is random"),
+    PX_FIELD(px_check, count, "count", "inputs that were looked at"),
+    PX_WRITTEN(headlines_json, "", "numbers of the stages: docs/check.md"),
+    PX_MAP_MADE(coverage_item, coverage_fields, "coverage", "by criterion", .optional = true),
+    PX_LIST_MADE(stage_item, stage_fields, "stages", "in their order"),
+    PX_FIELDS_END,
+};

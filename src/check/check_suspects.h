@@ -8,6 +8,7 @@
 
 #define PXI_SPECTRUM_FILE "spectrum.npz"
 #define PXI_SUSPICIOUS_FILE "suspicious.csv" /* the first of every class */
+#define PXI_MAPS_FILE "exemplars.npz"        /* where the described ones are active */
 
 px_status pxi_spectrum_open(const px_check *c, px_spectrum **out, px_error *err);
 px_status pxi_suspects_rank(const px_spectrum *spectrum, bool pooled, int64_t k,

@@ -6,14 +6,13 @@
  */
 #include "check/check_words.h"
 
-#include <plexor/concepts.h>
-#include <plexor/exemplars.h>
+#include <internal/bank.h>
+#include <internal/concepts.h>
+#include <internal/exemplars.h>
+#include <internal/field.h>
 #include <stdlib.h>
 
-enum {
-    WORDS_PICTURES = 1000, /* that labels are measured on */
-    WORDS_SENTENCES = 3    /* those about words; the others are about similarities of texts */
-};
+enum { WORDS_PICTURES = 1000 }; /* that labels are measured on */
 
 typedef struct measured {
     px_dataset *set;
@@ -89,50 +88,85 @@ px_status pxi_words_open(px_check *c, const char *layers, px_bank **own, const p
     return status;
 }
 
-px_status pxi_words_about(const px_bank *bank, px_json *out, px_error *err)
+px_status pxi_words_about_make(const px_bank *bank, pxi_words_about *out, px_error *err)
 {
     const px_bank_about *about = px_bank_get_about(bank);
-    px_json_string(out, "describer", px_describer_id(about->describer));
-    px_json_string(out, "describer_help", px_describer_help(about->describer));
-    px_json_string(out, "validation", px_bank_validation(bank));
-    px_json_int(out, "pictures", about->images);
-    px_json_array(out, "sentences");
-    for (int i = 0; i < PX_MIN(WORDS_SENTENCES, PX_BANK_SENTENCES); i++) {
+    *out = (pxi_words_about){.describer = px_describer_id(about->describer),
+                             .help = px_describer_help(about->describer),
+                             .validation = px_bank_validation(bank),
+                             .pictures = about->images};
+    for (int i = 0; i < PX_MIN(PXI_WORDS_SENTENCES, PX_BANK_SENTENCES); i++) {
         char *sentence = px_bank_sentence(bank, i);
         if (!sentence)
-            return pxi_check_nomem(err);
-        px_json_string(out, NULL, sentence);
-        free(sentence);
+            return pxi_no_memory(err);
+        out->sentences[out->sentence_count++] = sentence;
     }
-    px_json_end(out);
     return PX_OK;
 }
+
+void pxi_words_about_done(pxi_words_about *about)
+{
+    for (size_t i = 0; i < about->sentence_count; i++)
+        free(about->sentences[i]);
+}
+
+const px_field pxi_words_about_fields[] = {
+    PX_FIELD(pxi_words_about, describer, "describer", "where the words are from"),
+    PX_FIELD(pxi_words_about, help, "describer_help", "what that is"),
+    PX_FIELD(pxi_words_about, validation, "validation", "how far they are validated"),
+    PX_FIELD(pxi_words_about, pictures, "pictures", "that they are from"),
+    PX_ARRAY_USED(pxi_words_about, sentences, sentence_count, "sentences",
+                  "what has to be said of them"),
+    PX_FIELDS_END,
+};
 
 /* Which class a unit responds to is counted elsewhere, over all inputs: of what is measured here,
  * words are the attribute alone, if its overlap is above the level from which it means something.
  */
-void pxi_words_unit(const px_bank *bank, bool own, const char *layer, int64_t unit, px_json *out)
+pxi_words_unit pxi_words_of(const px_bank *bank, bool own, const char *layer, int64_t unit)
 {
-    const px_bank_unit *found = px_bank_find(bank, layer, unit);
-    if (!found)
-        return;
-    if (own && !found->inactive) {
-        if (px_bank_label_of(found))
-            px_json_string(out, "words", px_bank_label_of(found));
-    } else if (found->inactive || px_bank_described(found)) { /* else nothing can be said */
-        px_json_string(out, "words", px_bank_shown(found));
-    }
-    px_json_bool(out, "inactive", found->inactive);
-    px_json_array(out, "labels");
-    for (size_t i = 0; i < found->label_count; i++) {
-        if (!(found->labels[i].iou > PX_BANK_LABEL_LEAST))
-            continue;
-        px_json_object(out, NULL);
-        px_json_string(out, "label", found->labels[i].words);
-        px_json_real(out, "iou", found->labels[i].iou);
-        px_json_end(out);
-    }
-    px_json_end(out);
-    px_json_string(out, "shared_class", px_bank_class_of(found));
-    px_json_real(out, "class_share", found->class_share);
+    const px_bank_unit *found = bank ? px_bank_find(bank, layer, unit) : NULL;
+    pxi_words_unit words = {.unit = found};
+    if (found && own && !found->inactive)
+        words.words = px_bank_label_of(found);
+    else if (found && (found->inactive || px_bank_described(found)))
+        words.words = px_bank_shown(found);
+    return words;
 }
+
+/* Item i of the labels above the level. */
+static const void *unit_label(const void *at, size_t i, void *row)
+{
+    const px_bank_unit *unit = at;
+    (void)row;
+    for (size_t k = 0; k < unit->label_count; k++)
+        if (unit->labels[k].iou > PX_BANK_LABEL_LEAST && i-- == 0)
+            return &unit->labels[k];
+    return NULL;
+}
+
+static px_datum unit_class(const void *at, char *text)
+{
+    (void)text;
+    return px_datum_text(px_bank_class_of(at));
+}
+
+static const px_field label_fields[] = {
+    PX_FIELD(px_bank_label, words, "label", "an attribute of pictures"),
+    PX_FIELD(px_bank_label, iou, "iou", "how well the unit's masks overlap with it"),
+    PX_FIELDS_END,
+};
+
+static const px_field unit_fields[] = {
+    PX_FIELD(px_bank_unit, inactive, "inactive", "nothing raises it above its level"),
+    PX_LIST_MADE(unit_label, label_fields, "labels", "measured, best first"),
+    PX_MADE(TEXT, unit_class, "shared_class", "class of most of its exemplars"),
+    PX_FIELD(px_bank_unit, class_share, "class_share", "of the exemplars", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+const px_field pxi_words_unit_fields[] = {
+    PX_FIELD(pxi_words_unit, words, "words", "what it responds to", .optional = true),
+    PX_OBJECT_AT(pxi_words_unit, unit, unit_fields, "", "what is known of it"),
+    PX_FIELDS_END,
+};

@@ -11,10 +11,26 @@
  * PX_E_USAGE where nothing can be measured: no pictures, layers without maps. */
 px_status pxi_words_open(px_check *c, const char *layers, px_bank **own, const px_bank **out,
                          px_error *err);
-/* Members about the whole bank: describer, validation, what has to be said of it. */
-px_status pxi_words_about(const px_bank *bank, px_json *out, px_error *err);
-/* Members about one unit; nothing where the bank does not know it. `own`: the bank has labels
- * measured on the spot. */
-void pxi_words_unit(const px_bank *bank, bool own, const char *layer, int64_t unit, px_json *out);
+enum {
+    PXI_WORDS_SENTENCES = 3
+}; /* those about words; the others are about similarities of texts */
+
+typedef struct pxi_words_about { /* the whole bank, and what has to be said of it */
+    const char *describer, *help, *validation;
+    int64_t pictures;
+    char *sentences[PXI_WORDS_SENTENCES];
+    size_t sentence_count;
+} pxi_words_about;
+extern const px_field pxi_words_about_fields[];
+px_status pxi_words_about_make(const px_bank *bank, pxi_words_about *out, px_error *err);
+void pxi_words_about_done(pxi_words_about *about);
+
+typedef struct pxi_words_unit { /* one unit; NULL where the bank does not know it */
+    const px_bank_unit *unit;
+    const char *words; /* NULL: nothing can be said */
+} pxi_words_unit;
+extern const px_field pxi_words_unit_fields[];
+/* `own`: the bank has labels measured on the spot. */
+pxi_words_unit pxi_words_of(const px_bank *bank, bool own, const char *layer, int64_t unit);
 
 #endif

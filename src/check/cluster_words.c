@@ -5,12 +5,10 @@
  */
 #include "check/cluster_words.h"
 
-#include <plexor/mutate.h>
+#include <internal/mutate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SHOWN = 3, MADE_TEXT = PX_BAND_TEXT };
 
 typedef struct tally {
     size_t member; /* the first of them */
@@ -68,7 +66,7 @@ static double share(const tally *t, size_t count)
 }
 
 /* Where one band has most of a mutation's members, that band; else the mutation. */
-static const char *made_text(const pxi_member *m, bool band, char text[MADE_TEXT])
+static const char *made_text(const pxi_member *m, bool band, char text[PX_BAND_TEXT])
 {
     if (strcmp(m->method, "data") == 0)
         return "inputs of the data";
@@ -79,67 +77,100 @@ static const char *made_text(const pxi_member *m, bool band, char text[MADE_TEXT
     return m->mutation ? px_band_text(m->mutation, band ? m->band : -1, text) : "fuzzed";
 }
 
-static void json_kinds(const px_check *c, const pxi_member *members, size_t count,
-                       const tally *kinds, size_t kind_count, px_text *title, px_json *out)
+static void find_kinds(const px_check *c, const pxi_member *members, size_t count,
+                       const tally *kinds, size_t kind_count, px_text *title,
+                       pxi_cluster_words *out)
 {
     double covered = 0.0;
-    px_json_array(out, "kinds");
-    for (size_t i = 0; i < kind_count && i < SHOWN; i++) {
+    for (size_t i = 0; i < kind_count && i < PXI_WORDS_SHOWN; i++) {
         const pxi_member *m = &members[kinds[i].member];
-        px_json_object(out, NULL);
-        px_json_int(out, "label", m->label);
-        px_json_int(out, "prediction", m->prediction);
-        px_json_int(out, "count", (int64_t)kinds[i].count);
-        px_json_real(out, "share", share(&kinds[i], count));
-        px_json_end(out);
+        pxi_cluster_part *part = &out->kinds[out->kind_count++];
+        part->label = m->label;
+        part->prediction = m->prediction;
+        part->count = (int64_t)kinds[i].count;
+        part->share = share(&kinds[i], count);
         if (covered < 0.5)
             px_text_format(title, "%s%s as %s %.0f%%", i ? ", " : "", class_name(c, m->label),
-                           class_name(c, m->prediction), 100.0 * share(&kinds[i], count));
-        covered += share(&kinds[i], count);
+                           class_name(c, m->prediction), 100.0 * part->share);
+        covered += part->share;
     }
-    px_json_end(out);
 }
 
-static void json_made(const pxi_member *members, size_t count, tally *scratch, px_text *title,
-                      px_json *out)
+static void find_made(const pxi_member *members, size_t count, tally *scratch, px_text *title,
+                      pxi_cluster_words *out)
 {
-    char text[MADE_TEXT];
-    tally mutations[SHOWN], largest = {0};
+    char text[PX_BAND_TEXT];
+    tally largest = {0};
     const size_t bands = tally_by(members, count, same_band, scratch);
     if (bands)
         largest = scratch[0];
-    const size_t used = PX_MIN(tally_by(members, count, same_mutation, scratch), (size_t)SHOWN);
-    memcpy(mutations, scratch, used * sizeof *mutations);
-    px_json_array(out, "made");
-    for (size_t i = 0; i < used; i++) {
-        const pxi_member *m = &members[mutations[i].member];
+    const size_t used = tally_by(members, count, same_mutation, scratch);
+    for (size_t i = 0; i < used && i < PXI_WORDS_SHOWN; i++) {
+        const pxi_member *m = &members[scratch[i].member];
         const bool one_band =
-            same_mutation(m, &members[largest.member]) && 2 * largest.count > mutations[i].count;
-        const tally *shown = one_band ? &largest : &mutations[i];
-        const char *words = made_text(&members[shown->member], one_band, text);
-        px_json_object(out, NULL);
-        px_json_string(out, "text", words);
-        px_json_int(out, "count", (int64_t)shown->count);
-        px_json_real(out, "share", share(shown, count));
-        px_json_end(out);
-        if (i == 0 && share(shown, count) >= 0.3)
-            px_text_format(title, "; %s: %.0f%%", words, 100.0 * share(shown, count));
+            same_mutation(m, &members[largest.member]) && 2 * largest.count > scratch[i].count;
+        const tally *shown = one_band ? &largest : &scratch[i];
+        pxi_cluster_part *part = &out->made[out->made_count++];
+        snprintf(part->text, sizeof part->text, "%s",
+                 made_text(&members[shown->member], one_band, text));
+        part->count = (int64_t)shown->count;
+        part->share = share(shown, count);
+        if (i == 0 && part->share >= 0.3)
+            px_text_format(title, "; %s: %.0f%%", part->text, 100.0 * part->share);
     }
-    px_json_end(out);
 }
 
-px_status pxi_cluster_words(const px_check *c, const pxi_member *members, size_t count,
-                            px_json *out, px_error *err)
+px_status pxi_cluster_words_find(const px_check *c, const pxi_member *members, size_t count,
+                                 pxi_cluster_words *out, px_error *err)
 {
     px_text title = {0};
-    tally *scratch = pxi_calloc(count + 1, sizeof *scratch);
-    if (!scratch)
-        return pxi_check_nomem(err);
+    tally *scratch = NULL;
+    *out = (pxi_cluster_words){.title = NULL};
+    PX_TRY(PX_NEW(scratch, count + 1, err));
     const size_t kinds = tally_by(members, count, same_kind, scratch);
-    json_kinds(c, members, count, scratch, kinds, &title, out);
-    json_made(members, count, scratch, &title, out);
-    px_json_string(out, "title", px_text_get(&title));
+    find_kinds(c, members, count, scratch, kinds, &title, out);
+    find_made(members, count, scratch, &title, out);
     free(scratch);
-    px_text_done(&title);
-    return PX_OK;
+    px_text_add(&title, "");
+    out->title = px_text_take(&title);
+    return out->title ? PX_OK : pxi_no_memory(err);
 }
+
+/* --- as JSON ------------------------------------------------------------------------------------
+ */
+
+static const void *words_kind(const void *at, size_t i, void *row)
+{
+    const pxi_cluster_words *words = at;
+    (void)row;
+    return i < words->kind_count ? &words->kinds[i] : NULL;
+}
+
+static const void *words_made(const void *at, size_t i, void *row)
+{
+    const pxi_cluster_words *words = at;
+    (void)row;
+    return i < words->made_count ? &words->made[i] : NULL;
+}
+
+static const px_field kind_fields[] = {
+    PX_FIELD(pxi_cluster_part, label, "label", "the true class"),
+    PX_FIELD(pxi_cluster_part, prediction, "prediction", "the network's answer"),
+    PX_FIELD(pxi_cluster_part, count, "count", "failures of the cluster that have both"),
+    PX_FIELD(pxi_cluster_part, share, "share", "of the cluster", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field made_fields[] = {
+    PX_CHARS(pxi_cluster_part, text, "text", "how they were made"),
+    PX_FIELD(pxi_cluster_part, count, "count", "failures of the cluster that were"),
+    PX_FIELD(pxi_cluster_part, share, "share", "of the cluster", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+const px_field pxi_cluster_words_fields[] = {
+    PX_LIST_MADE(words_kind, kind_fields, "kinds", "the largest kinds of failures in it"),
+    PX_LIST_MADE(words_made, made_fields, "made", "the ways in which most were made"),
+    PX_FIELD(pxi_cluster_words, title, "title", "what most of them share"),
+    PX_FIELDS_END,
+};

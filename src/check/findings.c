@@ -7,6 +7,9 @@
  */
 #include "check/check_inside.h"
 
+#include <internal/mutate.h>
+#include <internal/preprocess.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>

@@ -2,41 +2,28 @@
 #include "check/check_inside.h"
 
 #include <errno.h>
+#include <internal/check.h>
+#include <internal/field.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const px_gate_kind kinds[] = {
-    {"accuracy", "share of inputs that are classified correctly", "eval", "accuracy", false},
-    {"worst-class", "the same of the class where it is lowest", "eval", "worst.accuracy", false},
-    {"loss", "mean cross-entropy", "eval", "loss", true},
-    {"ece", "expected calibration error, 15 bins", "eval", "calibration.ece", true},
-    {"nc", "neuron coverage", "cover", "values.nc", false},
-    {"kmnc", "k-multisection neuron coverage", "cover", "values.kmnc", false},
-    {"nbc", "neuron boundary coverage", "cover", "values.nbc", false},
-    {"snac", "strong neuron activation coverage", "cover", "values.snac", false},
-    {"tknc", "top-k neuron coverage", "cover", "values.tknc", false},
-    {"fdr", "share of failures among the 5% to be labelled first", "select", "fdr", false},
-    {"robust", "accuracy under attack", "attack", "robust_accuracy", false},
-    {"attack-success", "share of right answers that an attack turns", "attack", "success", true},
-    {"faults", "distinct failures that were synthesized, attacked and fuzzed", "assess", "faults",
-     true},
-    {"close-faults", "those of them that are close to their originals", "assess", "close_faults",
-     true},
-    {"fault-types", "kinds of failure among them: pairs of label and answer", "assess",
-     "fault_types", true},
-    {"fuzz-faults", "distinct failures that were fuzzed", "fuzz", "unique_faults", true},
-};
+const px_gate_kind *px_gate_kind_get(size_t i)
+{
+    for (int s = 0; s < PXI_STAGE_COUNT; s++)
+        for (int k = 0; k < PXI_STAGE_GATES && pxi_stages[s]->gates[k].name; k++)
+            if (i-- == 0)
+                return &pxi_stages[s]->gates[k];
+    return NULL;
+}
 
 size_t px_gate_kind_count(void)
 {
-    return PX_LEN(kinds);
-}
-
-const px_gate_kind *px_gate_kind_get(size_t i)
-{
-    return i < PX_LEN(kinds) ? &kinds[i] : NULL;
+    size_t count = 0;
+    while (px_gate_kind_get(count))
+        count++;
+    return count;
 }
 
 const char *px_verdict_name(px_verdict verdict)
@@ -48,8 +35,8 @@ const char *px_verdict_name(px_verdict verdict)
 static px_status gate_unknown(const char *text, size_t length, px_error *err)
 {
     px_text names = {0};
-    for (size_t i = 0; i < PX_LEN(kinds); i++)
-        px_text_format(&names, "%s%s", i ? ", " : "", kinds[i].name);
+    for (size_t i = 0; px_gate_kind_get(i); i++)
+        px_text_format(&names, "%s%s", i ? ", " : "", px_gate_kind_get(i)->name);
     px_fail(err, PX_E_USAGE, "--fail-under: there is no gate '%.*s'; there are %s",
             (int)PX_MIN(length, (size_t)60), text, px_text_get(&names));
     px_text_done(&names);
@@ -63,9 +50,9 @@ static px_status gate_parse(px_check *c, const char *text, size_t length, px_err
     const size_t name = equals ? (size_t)(equals - text) : length;
     const px_gate_kind *kind = NULL;
     char number[64], *end = NULL;
-    for (size_t i = 0; i < PX_LEN(kinds); i++)
-        if (strlen(kinds[i].name) == name && strncmp(kinds[i].name, text, name) == 0)
-            kind = &kinds[i];
+    for (size_t i = 0; (kind = px_gate_kind_get(i)) != NULL; i++)
+        if (strlen(kind->name) == name && strncmp(kind->name, text, name) == 0)
+            break;
     if (!kind)
         return gate_unknown(text, name, err);
     const size_t digits = equals ? length - name - 1 : 0;
@@ -135,4 +122,43 @@ size_t px_check_gate_count(const px_check *check)
 px_check_gate px_check_gate_get(const px_check *check, size_t i)
 {
     return i < check->gate_count ? check->gates[i] : (px_check_gate){.kind = NULL};
+}
+
+static px_datum gate_relation(const void *at, char *text)
+{
+    (void)text;
+    return px_datum_text(((const px_gate_kind *)at)->most ? "<=" : ">=");
+}
+
+static const px_field kind_names[] = {
+    PX_FIELD(px_gate_kind, name, "name", "of the gate"),
+    PX_MADE(TEXT, gate_relation, "relation", "<= or >="),
+    PX_FIELDS_END,
+};
+
+const px_field pxi_gate_fields[] = {
+    PX_OBJECT_AT(px_check_gate, kind, kind_names, "", "the gate"),
+    PX_FIELD(px_check_gate, threshold, "threshold", "that must hold"),
+    PX_FIELD(px_check_gate, value, "value", "null: was not measured"),
+    PX_FIELD(px_check_gate, held, "held", "it holds"),
+    PX_FIELDS_END,
+};
+
+static const px_field kind_words[] = {
+    PX_FIELD(px_gate_kind, help, "title", "what it measures"),
+    PX_FIELD(px_gate_kind, unit, "unit", "share, count or real"),
+    PX_FIELDS_END,
+};
+
+const px_field pxi_gate_page_fields[] = {
+    PX_OBJECT_AT(px_check_gate, kind, kind_words, "", "for people"),
+    PX_OBJECT_OF(pxi_gate_fields, "", "as in check --json"),
+    PX_FIELDS_END,
+};
+
+const void *pxi_gate_item(const void *check, size_t i, void *row)
+{
+    const px_check *c = check;
+    (void)row;
+    return i < c->gate_count ? &c->gates[i] : NULL;
 }

@@ -57,29 +57,67 @@ size_t pxi_label_suspects(pxi_judged *inputs, size_t count, int classes, double 
     return found;
 }
 
-static void suspects_json(const px_check *c, const pxi_judged *list, size_t count, px_json *out)
+typedef struct suspect_list {
+    const px_check *c;
+    const pxi_judged *inputs;
+    int64_t total;
+    const char *rule;
+} suspect_list;
+
+typedef struct suspect_row {
+    pxi_judged judged;
+    const char *name, *label_name, *prediction_name;
+    char buffer[256];
+} suspect_row;
+
+static const void *suspect_item(const void *at, size_t i, void *row)
 {
-    char name[256];
-    px_json_object(out, "label_suspects");
-    px_json_int(out, "total", (int64_t)count);
-    px_json_string(out, "rule",
-                   "An input is listed where the network answers another class at least as surely "
-                   "as it does, on average, on inputs that are labelled so (confident learning).");
-    px_json_array(out, "items");
-    for (size_t i = 0; i < count && i < SUSPECTS_LISTED; i++) {
-        px_json_object(out, NULL);
-        px_json_int(out, "input", list[i].input);
-        px_json_string(out, "name", px_dataset_name(c->set, list[i].input, name, sizeof name));
-        px_json_int(out, "label", list[i].label);
-        px_json_string(out, "label_name", c->names[list[i].label]);
-        px_json_int(out, "prediction", list[i].prediction);
-        px_json_string(out, "prediction_name", c->names[list[i].prediction]);
-        px_json_real(out, "confidence", list[i].confidence);
-        px_json_real(out, "given", list[i].given);
-        px_json_end(out);
-    }
-    px_json_end(out);
-    px_json_end(out);
+    const suspect_list *list = at;
+    suspect_row *r = row;
+    if ((int64_t)i >= list->total || i >= SUSPECTS_LISTED)
+        return NULL;
+    r->judged = list->inputs[i];
+    r->name = px_dataset_name(list->c->set, r->judged.input, r->buffer, sizeof r->buffer);
+    r->label_name = list->c->names[r->judged.label];
+    r->prediction_name = list->c->names[r->judged.prediction];
+    return r;
+}
+
+static const px_field suspect_fields[] = {
+    PX_FIELD(suspect_row, judged.input, "input", "its place in the data"),
+    PX_FIELD(suspect_row, name, "name", "its file, or what else the data call it"),
+    PX_FIELD(suspect_row, judged.label, "label", "that it has"),
+    PX_FIELD(suspect_row, label_name, "label_name", "the name of that"),
+    PX_FIELD(suspect_row, judged.prediction, "prediction", "the network's answer"),
+    PX_FIELD(suspect_row, prediction_name, "prediction_name", "the name of that"),
+    PX_FIELD(suspect_row, judged.confidence, "confidence", "probability of the answer",
+             .unit = PX_SHARE),
+    PX_FIELD(suspect_row, judged.given, "given", "probability of the label", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field list_fields[] = {
+    PX_FIELD(suspect_list, total, "total", "inputs whose label may be wrong"),
+    PX_FIELD(suspect_list, rule, "rule", "by which they were found"),
+    PX_LIST_MADE(suspect_item, suspect_fields, "items", "the most likely ones first"),
+    PX_FIELDS_END,
+};
+
+static const px_field suspects_fields[] = {
+    PX_OBJECT_OF(list_fields, "label_suspects", "inputs whose label may be wrong"),
+    PX_FIELDS_END,
+};
+
+static void suspects_json(const px_check *c, const pxi_judged *inputs, size_t count, px_json *out)
+{
+    const suspect_list list = {
+        .c = c,
+        .inputs = inputs,
+        .total = (int64_t)count,
+        .rule = "An input is listed where the network answers another class at least as surely as "
+                "it does, on average, on inputs that are labelled so (confident learning).",
+    };
+    px_fields_json(suspects_fields, &list, out);
 }
 
 static px_status suspects_save(const px_check *c, const pxi_judged *list, size_t count,

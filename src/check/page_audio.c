@@ -8,9 +8,11 @@
 
 #include "base/base64.h"
 
+#include <internal/data.h>
+#include <internal/mutate.h>
+#include <internal/store.h>
 #include <math.h>
 #include <plexor/audio.h>
-#include <plexor/store.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +72,7 @@ static px_status wav_json(pxi_page *p, const char *key, const int16_t *samples, 
     uint8_t *wav = pxi_calloc(WAV_HEAD + bytes, 1);
     px_text text = {0};
     if (!wav)
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     memcpy(wav, "RIFF", 4);
     put(wav + 4, 4, WAV_HEAD - 8 + bytes);
     memcpy(wav + 8, "WAVEfmt ", 8);
@@ -96,7 +98,7 @@ static px_status wav_json(pxi_page *p, const char *key, const int16_t *samples, 
     const bool failed = px_text_failed(&text);
     px_text_done(&text);
     free(wav);
-    return failed ? pxi_check_nomem(err) : PX_OK;
+    return failed ? pxi_no_memory(err) : PX_OK;
 }
 
 /* As many samples as the network's frames need, of the input with that index in the data. */
@@ -129,7 +131,7 @@ static px_status audio_make(pxi_page *p, const px_campaign_input *in, const px_d
     int16_t *samples = pxi_calloc(3 * count, sizeof *samples); /* original, before, after */
     bool found = false;
     px_status status = samples ? samples_of(p->c, in->data_index, samples, count, &found, err)
-                               : pxi_check_nomem(err);
+                               : pxi_no_memory(err);
     int16_t *before = samples + count, *after = samples + 2 * count;
     if (status == PX_OK && found)
         memcpy(before, samples, count * sizeof *samples);
@@ -162,7 +164,6 @@ px_status pxi_page_audio(pxi_page *p, const px_campaign_input *in, px_error *err
         heard = heard && links[i].mutation->apply_samples;
     const px_status status =
         replayable && heard && count > 0 ? audio_make(p, in, links, count, err) : PX_OK;
-    p->audio_count += status == PX_OK && replayable && heard && count > 0;
     free(links);
     return status;
 }

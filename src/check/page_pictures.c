@@ -3,6 +3,7 @@
 
 #include "semantics/mask.h"
 
+#include <internal/data.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,12 @@ px_status pxi_page_pictures_open(pxi_page *p, px_error *err)
 {
     const px_check *c = p->c;
     const px_shape shape = px_dataset_shape(c->set);
-    p->values = pxi_calloc(c->floats, sizeof *p->values);
-    p->bytes = pxi_calloc(c->floats, 1);
+    PX_TRY(PX_NEW(p->values, c->floats, err));
+    PX_TRY(PX_NEW(p->bytes, c->floats, err));
+    PX_TRY(PX_NEW(p->shown, c->count, err));
     p->pixels = pxi_calloc(c->floats, sizeof(float));
-    if (!p->values || !p->bytes || !p->pixels)
-        return pxi_check_nomem(err);
+    if (!p->pixels)
+        return pxi_no_memory(err);
     if (shape.rank != 3 || (shape.dim[0] != 1 && shape.dim[0] != 3) ||
         shape.dim[1] > PX_SHEET_SIDE_MOST || shape.dim[2] > PX_SHEET_SIDE_MOST)
         return PX_OK;
@@ -43,10 +45,7 @@ void pxi_page_pictures_close(pxi_page *p)
     free(p->values);
     free(p->bytes);
     free(p->pixels);
-    p->sprites = NULL;
-    p->values = NULL;
-    p->bytes = NULL;
-    p->pixels = NULL;
+    free(p->shown);
 }
 
 static void tile_json(pxi_page *p, const char *key, int tile)
@@ -98,16 +97,16 @@ px_status pxi_page_stored(pxi_page *p, const char *key, int64_t id, px_error *er
     return tile_add(p, key, err);
 }
 
-px_status pxi_page_map(pxi_page *p, const char *key, const uint8_t *map, int height, int width,
-                       px_error *err)
+px_status pxi_page_map(pxi_page *p, const uint8_t *map, int height, int width, px_error *err)
 {
     const size_t places = (size_t)p->width * (size_t)p->height;
     int tile = 0;
-    if (!p->sprites || p->spectrogram || height < 1 || width < 1)
+    if (!p->sprites || p->spectrogram) {
+        px_json_null(&p->json, NULL);
         return PX_OK;
-    float *small = pxi_calloc((size_t)height * (size_t)width, sizeof *small);
-    if (!small)
-        return pxi_check_nomem(err);
+    }
+    float *small = NULL;
+    PX_TRY(PX_NEW(small, height * width, err));
     for (int i = 0; i < height * width; i++)
         small[i] = (float)map[i];
     pxi_upsample(small, height, width, p->height, p->width, /* zero_padded= */ false, p->values);
@@ -116,6 +115,6 @@ px_status pxi_page_map(pxi_page *p, const char *key, const uint8_t *map, int hei
         p->bytes[i] = (uint8_t)(p->values[i] < 255.0f ? p->values[i] + 0.5f : 255.0f);
     const px_pixels picture = {p->width, p->height, 1, p->bytes};
     PX_TRY(px_sprites_add(p->sprites, &picture, &tile, err));
-    tile_json(p, key, tile);
+    tile_json(p, NULL, tile);
     return PX_OK;
 }

@@ -1,9 +1,9 @@
-/* src/check/page_words.c - numbers and paths as the page shows them
+/* src/check/page_words.c - numbers, paths and commands as people read them
  *
  * A page is sent to others: paths on it are as the user gave them, and absolute ones, which say
  * where somebody's home is and hold on no other machine, from their last folder on.
  */
-#include "check/page_inside.h"
+#include "check/check_inside.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -78,4 +78,74 @@ char *pxi_shown_command(const char *command)
         at += word;
     }
     return px_text_take(&out);
+}
+
+/* --- commands -----------------------------------------------------------------------------------
+ */
+
+/* As a shell reads it back. */
+static void quoted(px_text *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./,:=+%@";
+    if (*word && word[strspn(word, plain)] == '\0') {
+        px_text_add(out, word);
+        return;
+    }
+    px_text_add(out, "'");
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'')
+            px_text_add(out, "'\\''");
+        else
+            px_text_add_bytes(out, p, 1);
+    }
+    px_text_add(out, "'");
+}
+
+void pxi_command_option(px_text *out, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    px_text_format(out, " --%s ", name);
+    quoted(out, value);
+}
+
+void pxi_command_model(const px_check *c, const char *name, px_text *out)
+{
+    px_text_format(out, "plexor %s ", name);
+    quoted(out, pxi_shown_path(c->model_path));
+}
+
+void pxi_command_data(const px_check *c, px_text *out)
+{
+    const px_data_options *read = &c->o.read;
+    pxi_command_option(out, "data", pxi_shown_path(c->data_spec));
+    pxi_command_option(out, "split", read->split);
+    if (read->limit > 0)
+        px_text_format(out, " --limit %" PRId64, read->limit);
+    if (read->offset > 0)
+        px_text_format(out, " --offset %" PRId64, read->offset);
+    if (read->shuffle)
+        px_text_add(out, " --shuffle");
+}
+
+void pxi_command_values(const px_check *c, bool range, px_text *out)
+{
+    pxi_command_option(out, "preprocess", c->o.pixels.preprocess);
+    pxi_command_option(out, "scale", c->o.pixels.scale);
+    pxi_command_option(out, "mean", c->o.pixels.mean);
+    pxi_command_option(out, "std", c->o.pixels.std);
+    pxi_command_option(out, "size", c->o.pixels.size);
+    pxi_command_option(out, "audio", c->o.audio);
+    if (c->o.seed)
+        px_text_format(out, " --seed %" PRIu64, c->o.seed);
+    if (range && !isnan(c->o.low))
+        px_text_format(out, " --range %.9g,%.9g", c->o.low, c->o.high);
+}
+
+void pxi_command(const px_check *c, const char *name, bool range, px_text *out)
+{
+    pxi_command_model(c, name, out);
+    pxi_command_data(c, out);
+    pxi_command_values(c, range, out);
 }

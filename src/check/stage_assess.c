@@ -5,8 +5,10 @@
  */
 #include "check/check_inside.h"
 
+#include <internal/assess.h>
+#include <internal/closeness.h>
+#include <internal/field.h>
 #include <math.h>
-#include <plexor/assess.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,37 +103,101 @@ static px_status set_partners(const assessed *a, int64_t offset, int64_t count, 
     return PX_OK;
 }
 
-static void json_values(const px_assess *assess, px_json *out)
+/* --- the result ---------------------------------------------------------------------------------
+ */
+
+typedef struct measured_set { /* failures of one way of making them */
+    const char *name;
+    px_assess *assess;
+    int64_t pairs;
+} measured_set;
+
+static px_datum metric_better(const void *at, char *text)
 {
-    px_json_int(out, "pairs", px_assess_sum(assess).pairs);
-    px_json_array(out, "values");
-    for (size_t i = 0; i < px_assess_metric_count(assess); i++) {
-        const px_metric_value v = px_assess_metric(assess, i);
-        px_json_object(out, NULL);
-        px_json_string(out, "id", v.metric->id);
-        px_json_string(out, "title", v.metric->title);
-        px_json_string(out, "definition", v.metric->definition);
-        px_json_string(out, "better", px_better_name(v.metric->better));
-        px_json_string(out, "settings", v.settings);
-        px_json_real(out, "value", v.value);
-        px_json_int(out, "n", v.n);
-        px_json_string(out, "why", v.why);
-        px_json_end(out);
-    }
-    px_json_end(out);
+    const px_metric *metric = at;
+    (void)text;
+    return px_datum_text(px_better_name(metric->better));
 }
 
-static px_status json_set(const assessed *a, const char *name, int64_t offset, int64_t count,
-                          px_json *out, px_error *err)
+static const px_field metric_fields[] = {
+    PX_FIELD(px_metric, entry.id, "id", "of the metric"),
+    PX_FIELD(px_metric, entry.title, "title", "its name"),
+    PX_FIELD(px_metric, definition, "definition", "what it is"),
+    PX_MADE(TEXT, metric_better, "better", "which values are better for the network"),
+    PX_FIELDS_END,
+};
+
+static const px_field value_fields[] = {
+    PX_OBJECT_AT(px_metric_value, metric, metric_fields, "", "the metric"),
+    PX_FIELD(px_metric_value, settings, "settings", "that it has"),
+    PX_FIELD(px_metric_value, value, "value", "null: it is undefined"),
+    PX_FIELD(px_metric_value, n, "n", "pairs that it is the mean of"),
+    PX_FIELD(px_metric_value, why, "why", "it is undefined"),
+    PX_FIELDS_END,
+};
+
+static const void *set_value(const void *at, size_t i, void *row)
+{
+    const measured_set *set = at;
+    if (i >= px_assess_metric_count(set->assess))
+        return NULL;
+    *(px_metric_value *)row = px_assess_metric(set->assess, i);
+    return row;
+}
+
+static const px_field set_fields[] = {
+    PX_FIELD(measured_set, name, "name", "the stage that made them"),
+    PX_FIELD(measured_set, pairs, "pairs", "failures that were measured, with their originals"),
+    PX_LIST_MADE(set_value, value_fields, "values", "of the metrics"),
+    PX_FIELDS_END,
+};
+
+typedef struct assess_result {
+    int64_t faults, close, rejected, types, left, measured;
+    int64_t of[PX_LEN(methods)], close_of[PX_LEN(methods)];
+    measured_set *sets;
+    size_t set_count;
+} assess_result;
+
+static const px_field of_fields[] = {
+    PX_FIELD(assess_result, of[0], "synthesize", "that were synthesized"),
+    PX_FIELD(assess_result, of[1], "attack", "that were attacked"),
+    PX_FIELD(assess_result, of[2], "fuzz", "that were fuzzed"),
+    PX_FIELDS_END,
+};
+
+static const px_field close_of_fields[] = {
+    PX_FIELD(assess_result, close_of[0], "synthesize", "that were synthesized"),
+    PX_FIELD(assess_result, close_of[1], "attack", "that were attacked"),
+    PX_FIELD(assess_result, close_of[2], "fuzz", "that were fuzzed"),
+    PX_FIELDS_END,
+};
+
+static const px_field assess_fields[] = {
+    PX_FIELD(assess_result, faults, "faults", "distinct failures that were made"),
+    PX_FIELD(assess_result, close, "close_faults", "those close to their originals"),
+    PX_FIELD(assess_result, rejected, "rejected", "those too far from them, which do not count"),
+    PX_FIELD(assess_result, types, "fault_types", "pairs of label and answer among them"),
+    PX_FIELD(assess_result, left, "left",
+             "failures beyond 20,000 of a stage, left in its campaign"),
+    PX_OBJECT_OF(of_fields, "by_method", "failures by the stage that made them"),
+    PX_OBJECT_OF(close_of_fields, "close_by_method", "those close to their originals likewise"),
+    PX_FIELD(assess_result, measured, "measured", "of each stage, at most"),
+    PX_LIST(assess_result, sets, set_count, set_fields, "sets", "those measured, by stage"),
+    PX_FIELDS_END,
+};
+
+static px_status set_measure(const assessed *a, int64_t offset, int64_t count, px_assess **out,
+                             px_error *err)
 {
     px_check *c = a->c;
     px_preprocess pre;
     px_dataset *faults = NULL;
-    px_assess *assess = NULL;
     px_assess_options options = px_assess_options_default();
-    int64_t *partners = pxi_calloc((size_t)count, sizeof *partners);
-    px_status status =
-        partners ? part_open(a, "faults", offset, count, &pre, &faults, err) : pxi_check_nomem(err);
+    int64_t *partners = NULL;
+    px_status status = PX_NEW(partners, count, err);
+    if (status == PX_OK)
+        status = part_open(a, "faults", offset, count, &pre, &faults, err);
     if (status == PX_OK)
         status = set_partners(a, offset, px_dataset_count(faults), partners, err);
     if (status == PX_OK && !px_dataset_is_8bit(c->set))
@@ -146,49 +212,45 @@ static px_status json_set(const assessed *a, const char *name, int64_t offset, i
                                    .original = {a->seeds, &a->seeds_pre},
                                    .adversarial = {faults, &pre},
                                    .partners = partners};
-        status = px_assess_run(&job, &options, &assess, err);
+        status = px_assess_run(&job, &options, out, err);
     }
-    if (status == PX_OK) {
-        px_json_object(out, NULL);
-        px_json_string(out, "name", name);
-        json_values(assess, out);
-        px_json_end(out);
-    }
-    px_assess_free(assess);
     px_dataset_close(faults);
     free(partners);
     return status;
 }
 
-static px_status assess_write(assessed *a, px_json *out, px_error *err)
+static px_status assess_write(const assessed *a, px_json *out, px_error *err)
 {
+    measured_set sets[PX_LEN(methods)] = {{.name = NULL}};
+    px_status status = PX_OK;
     int64_t offset = 0;
-    px_json_int(out, "faults", a->faults);
-    px_json_int(out, "close_faults", a->close[0] + a->close[1] + a->close[2]);
-    px_json_int(out, "rejected",
-                a->campaign ? (int64_t)px_campaign_get_real(a->campaign, "faults_rejected", 0.0)
-                            : 0);
-    px_json_int(out, "fault_types", a->types);
-    px_json_int(out, "left",
-                a->campaign ? (int64_t)px_campaign_get_real(a->campaign, "left", 0.0) : 0);
-    px_json_object(out, "by_method");
-    for (size_t m = 0; m < PX_LEN(methods); m++)
-        px_json_int(out, methods[m], a->of[m]);
-    px_json_end(out);
-    px_json_object(out, "close_by_method");
-    for (size_t m = 0; m < PX_LEN(methods); m++)
-        px_json_int(out, methods[m], a->close[m]);
-    px_json_end(out);
-    px_json_int(out, "measured", ASSESS_PAIRS);
-    px_json_array(out, "sets");
-    for (size_t m = 0; m < PX_LEN(methods); m++) {
-        if (a->of[m] > 0)
-            PX_TRY(
-                json_set(a, methods[m], offset, PX_MIN(a->of[m], (int64_t)ASSESS_PAIRS), out, err));
-        offset += a->of[m];
+    assess_result result = {
+        .faults = a->faults, .types = a->types, .measured = ASSESS_PAIRS, .sets = sets};
+    if (a->campaign) {
+        result.rejected = (int64_t)px_campaign_get_real(a->campaign, "faults_rejected", 0.0);
+        result.left = (int64_t)px_campaign_get_real(a->campaign, "left", 0.0);
     }
-    px_json_end(out);
-    return PX_OK;
+    for (size_t m = 0; m < PX_LEN(methods); m++) {
+        result.of[m] = a->of[m];
+        result.close_of[m] = a->close[m];
+        result.close += a->close[m];
+    }
+    for (size_t m = 0; m < PX_LEN(methods) && status == PX_OK; offset += a->of[m++]) {
+        measured_set *set = &sets[result.set_count];
+        if (a->of[m] == 0)
+            continue;
+        status = set_measure(a, offset, PX_MIN(a->of[m], (int64_t)ASSESS_PAIRS), &set->assess, err);
+        if (status != PX_OK)
+            break;
+        set->name = methods[m];
+        set->pairs = px_assess_sum(set->assess).pairs;
+        result.set_count++;
+    }
+    if (status == PX_OK)
+        px_fields_json(assess_fields, &result, out);
+    for (size_t m = 0; m < PX_LEN(methods); m++)
+        px_assess_free(sets[m].assess);
+    return status;
 }
 
 static px_status assess_run(px_check *c, px_json *out, px_error *err)
@@ -213,6 +275,25 @@ static px_status assess_run(px_check *c, px_json *out, px_error *err)
     return status;
 }
 
+static void assess_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    char count[PXI_COUNT_TEXT], close[PXI_COUNT_TEXT];
+    px_text_format(out, "%s failures, %s close to their originals, in %s/campaign",
+                   pxi_count_text(pxi_json_int(result, "faults", 0), count),
+                   pxi_count_text(pxi_json_int(result, "close_faults", 0), close), c->folder);
+}
+
+static void assess_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    char *folder = pxi_page_path(c, "campaign");
+    (void)result;
+    pxi_command_model(c, "assess", out);
+    pxi_command_option(out, "adversarial", folder);
+    px_text_add(out, " --adversarial-split faults");
+    pxi_command_values(c, /* range= */ false, out);
+    free(folder);
+}
+
 const pxi_stage pxi_stage_assess = {
     .public = {.id = "assess",
                .title = "Quality of failures",
@@ -221,4 +302,16 @@ const pxi_stage pxi_stage_assess = {
     .after = PXI_AFTER(synthesize) | PXI_AFTER(attack) | PXI_AFTER(fuzz),
     .thousands = 2.5,
     .run = assess_run,
+    .files = {{"campaign/", "all findings: for plexor replay, export and assess", false}},
+    .gates = {{"faults", "distinct failures that were synthesized, attacked and fuzzed", "assess",
+               "faults", "count", true},
+              {"close-faults", "those of them that are close to their originals", "assess",
+               "close_faults", "count", true},
+              {"fault-types", "kinds of failure among them: pairs of label and answer", "assess",
+               "fault_types", "count", true}},
+    .headlines = {{"fault_types", "fault_types"},
+                  {"faults", "faults"},
+                  {"close_faults", "close_faults"}},
+    .line = assess_line,
+    .command = assess_command,
 };

@@ -6,6 +6,8 @@
  */
 #include "check/check_inside.h"
 
+#include <internal/preprocess.h>
+#include <inttypes.h>
 #include <math.h>
 #include <plexor/attack.h>
 #include <plexor/system.h>
@@ -97,34 +99,66 @@ static px_status attack_pieces(attack *a, px_error *err)
     return pxi_findings_finish(c, &a->findings, err);
 }
 
+typedef struct attack_result {
+    const char *method, *norm;
+    double eps, eps_levels, step_size, range[2];
+    int64_t steps, count, planned, right, unlabelled, faults, flat;
+    bool cut_short;
+    double success, robust_accuracy, l2, linf, queries;
+} attack_result;
+
+static const px_field attack_fields[] = {
+    PX_FIELD(attack_result, method, "method", "the attack"),
+    PX_FIELD(attack_result, norm, "norm", "in which the bound is"),
+    PX_FIELD(attack_result, eps, "eps", "the bound, in scaled values"),
+    PX_FIELD(attack_result, eps_levels, "eps_levels", "the bound in levels of 8 bits"),
+    PX_FIELD(attack_result, steps, "steps", "of the attack, at most"),
+    PX_FIELD(attack_result, step_size, "step_size", "of one, in scaled values"),
+    PX_ARRAY(attack_result, range, "range", "what scaled values may be"),
+    PX_FIELD(attack_result, count, "count", "inputs that were attacked"),
+    PX_FIELD(attack_result, planned, "planned", "inputs that were to be"),
+    PX_FIELD(attack_result, cut_short, "cut_short", "the time was up before"),
+    PX_FIELD(attack_result, right, "right", "inputs that were right to begin with"),
+    PX_FIELD(attack_result, unlabelled, "unlabelled", "inputs without a label"),
+    PX_FIELD(attack_result, faults, "faults", "right answers that turned"),
+    PX_FIELD(attack_result, success, "success", "share of right answers that an attack turns",
+             .unit = PX_SHARE),
+    PX_FIELD(attack_result, robust_accuracy, "robust_accuracy", "accuracy under attack",
+             .unit = PX_SHARE),
+    PX_FIELD(attack_result, l2, "l2", "mean length of the changes that turn an answer"),
+    PX_FIELD(attack_result, linf, "linf", "mean of their largest values"),
+    PX_FIELD(attack_result, queries, "queries", "mean runs of the network per input, both ways"),
+    PX_FIELD(attack_result, flat, "flat", "inputs whose gradient is zero"),
+    PX_FIELDS_END,
+};
+
 static void attack_write(const attack *a, px_json *out)
 {
     const px_attack_options *o = &a->options;
     const double reached = (double)a->reached, made = (double)a->made;
-    px_json_string(out, "method", o->method);
-    px_json_string(out, "norm", px_norm_name(o->norm));
-    px_json_real(out, "eps", o->eps);
-    px_json_real(out, "eps_levels",
-                 px_dataset_is_8bit(a->c->set) ? px_length_levels(&a->c->pre, o->eps)
-                                               : (double)NAN);
-    px_json_int(out, "steps", o->steps);
-    px_json_real(out, "step_size", o->step_size);
-    px_json_array(out, "range");
-    px_json_real(out, NULL, o->low);
-    px_json_real(out, NULL, o->high);
-    px_json_end(out);
-    px_json_int(out, "count", a->made);
-    px_json_int(out, "planned", a->count);
-    px_json_bool(out, "cut_short", a->made < a->count);
-    px_json_int(out, "right", a->right);
-    px_json_int(out, "unlabelled", a->unlabelled);
-    px_json_int(out, "faults", a->reached);
-    px_json_real(out, "success", a->right ? reached / (double)a->right : (double)NAN);
-    px_json_real(out, "robust_accuracy", (double)(a->right - a->reached) / made);
-    px_json_real(out, "l2", a->reached ? a->l2 / reached : (double)NAN);
-    px_json_real(out, "linf", a->reached ? a->linf / reached : (double)NAN);
-    px_json_real(out, "queries", a->queries / made);
-    px_json_int(out, "flat", a->flat);
+    const attack_result result = {
+        .method = o->method,
+        .norm = px_norm_name(o->norm),
+        .eps = o->eps,
+        .eps_levels =
+            px_dataset_is_8bit(a->c->set) ? px_length_levels(&a->c->pre, o->eps) : (double)NAN,
+        .steps = o->steps,
+        .step_size = o->step_size,
+        .range = {o->low, o->high},
+        .count = a->made,
+        .planned = a->count,
+        .cut_short = a->made < a->count,
+        .right = a->right,
+        .unlabelled = a->unlabelled,
+        .faults = a->reached,
+        .success = a->right ? reached / (double)a->right : (double)NAN,
+        .robust_accuracy = (double)(a->right - a->reached) / made,
+        .l2 = a->reached ? a->l2 / reached : (double)NAN,
+        .linf = a->reached ? a->linf / reached : (double)NAN,
+        .queries = a->queries / made,
+        .flat = a->flat,
+    };
+    px_fields_json(attack_fields, &result, out);
 }
 
 static px_status attack_run(px_check *c, px_json *out, px_error *err)
@@ -140,6 +174,24 @@ static px_status attack_run(px_check *c, px_json *out, px_error *err)
     return status;
 }
 
+static void attack_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    const double success = pxi_json_number(result, "success");
+    (void)c;
+    px_text_format(out, "pgd within %.4g: ", pxi_json_number(result, "eps"));
+    if (isnan(success))
+        px_text_add(out, "no input was right to begin with");
+    else
+        px_text_format(out, "%.1f%% of right answers turn, accuracy under attack %.1f%%",
+                       100.0 * success, 100.0 * pxi_json_number(result, "robust_accuracy"));
+}
+
+static void attack_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    pxi_command(c, "attack", /* range= */ true, out);
+    px_text_format(out, " --limit %" PRId64, pxi_json_int(result, "count", 0));
+}
+
 const pxi_stage pxi_stage_attack = {
     .public = {.id = "attack",
                .title = "Attacked failures",
@@ -148,4 +200,13 @@ const pxi_stage pxi_stage_attack = {
     .share = 0.25,
     .tries = 40.0 * ATTACK_PER_MINUTE,
     .run = attack_run,
+    .files = {{"attack/", NULL, false}},
+    .gates = {{"robust", "accuracy under attack", "attack", "robust_accuracy", "share", false},
+              {"attack-success", "share of right answers that an attack turns", "attack", "success",
+               "share", true}},
+    .headlines = {{"attack_success", "success"},
+                  {"robust_accuracy", "robust_accuracy"},
+                  {"attack_faults", "faults"}},
+    .line = attack_line,
+    .command = attack_command,
 };

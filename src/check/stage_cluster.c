@@ -7,11 +7,14 @@
  */
 #include "check/cluster_words.h"
 
-#include "stats/kmeans.h"
+#include <internal/kmeans.h>
 
+#include <internal/mutate.h>
+#include <internal/store.h>
+#include <internal/tsne.h>
+#include <inttypes.h>
 #include <math.h>
 #include <plexor/probe.h>
-#include <plexor/tsne.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,24 +346,32 @@ static px_status cluster_lay(cluster *w, px_error *err)
 /* --- the result ---------------------------------------------------------------------------------
  */
 
-static px_status json_words(const cluster *w, int k, px_json *out, px_error *err)
+typedef struct cluster_row {
+    int id;
+    int64_t count, of_data, label, prediction;
+    const char *label_name, *prediction_name;
+    double share;
+    const point *medoid;
+    pxi_cluster_words words;
+} cluster_row;
+
+static px_status cluster_name(const cluster *w, int k, pxi_cluster_words *out, px_error *err)
 {
     size_t count = 0;
-    pxi_member *members = pxi_calloc(w->count, sizeof *members);
-    if (!members)
-        return pxi_check_nomem(err);
+    pxi_member *members = NULL;
+    PX_TRY(PX_NEW(members, w->count, err));
     for (size_t i = w->first; i < w->count; i++) {
         const point *p = &w->points[i];
         if (p->cluster == k)
             members[count++] =
                 (pxi_member){p->label, p->prediction, p->method, p->mutation, p->band};
     }
-    const px_status status = pxi_cluster_words(w->c, members, count, out, err);
+    const px_status status = pxi_cluster_words_find(w->c, members, count, out, err);
     free(members);
     return status;
 }
 
-static px_status json_cluster(const cluster *w, int k, px_json *out, px_error *err)
+static px_status cluster_tell(const cluster *w, int k, cluster_row *out, px_error *err)
 {
     const int classes = w->c->scores.classes;
     const point *medoid = NULL;
@@ -393,23 +404,18 @@ static px_status json_cluster(const cluster *w, int k, px_json *out, px_error *e
             medoid = p;
         }
     }
-    px_json_object(out, NULL);
-    px_json_int(out, "id", k);
-    px_json_int(out, "count", (int64_t)count);
-    px_json_int(out, "of_data", (int64_t)data);
-    px_json_int(out, "label", label);
-    px_json_int(out, "prediction", prediction);
-    px_json_string(out, "label_name", label >= 0 && label < classes ? w->c->names[label] : NULL);
-    px_json_string(out, "prediction_name",
-                   prediction >= 0 && prediction < classes ? w->c->names[prediction] : NULL);
-    px_json_real(out, "share", count ? (double)best / (double)count : (double)NAN);
-    if (medoid) {
-        px_json_string(out, "medoid_method", medoid->method);
-        px_json_int(out, "medoid", medoid->id);
-    }
-    PX_TRY(json_words(w, k, out, err));
-    px_json_end(out);
-    return PX_OK;
+    *out = (cluster_row){
+        .id = k,
+        .count = (int64_t)count,
+        .of_data = (int64_t)data,
+        .label = label,
+        .prediction = prediction,
+        .label_name = label >= 0 && label < classes ? w->c->names[label] : NULL,
+        .prediction_name = prediction >= 0 && prediction < classes ? w->c->names[prediction] : NULL,
+        .share = count ? (double)best / (double)count : (double)NAN,
+        .medoid = medoid,
+    };
+    return cluster_name(w, k, &out->words, err);
 }
 
 static double rounded(double value)
@@ -417,21 +423,20 @@ static double rounded(double value)
     return isfinite(value) ? round(value * 1000.0) / 1000.0 : value;
 }
 
-static px_status cluster_write(const cluster *w, px_json *out, px_error *err)
+typedef struct cluster_result {
+    const cluster *w;
+    const char *definition;
+    int64_t failures, background;
+    bool weak;
+    cluster_row *clusters;
+    size_t count;
+} cluster_result;
+
+/* A row of unlike values, since there are many: method, id, cluster, label, prediction, x, y. */
+static void points_json(const void *at, px_json *out)
 {
-    px_json_string(out, "definition", px_probe_describe(w->probe));
-    px_json_int(out, "failures", (int64_t)(w->count - w->first));
-    px_json_int(out, "background", (int64_t)w->first);
-    px_json_int(out, "k", w->k);
-    px_json_real(out, "silhouette", w->silhouette);
-    px_json_bool(out, "weak", !(w->silhouette >= PXI_CLUSTER_WEAK));
-    px_json_real(out, "kl", w->kl);
-    px_json_real(out, "trustworthiness", w->trust);
-    px_json_array(out, "clusters");
-    for (int k = 0; k < w->k; k++)
-        PX_TRY(json_cluster(w, k, out, err));
-    px_json_end(out);
-    px_json_array(out, "points"); /* method, id, cluster, label, prediction, x, y */
+    const cluster *w = ((const cluster_result *)at)->w;
+    px_json_array(out, "points");
     for (size_t i = 0; i < w->count; i++) {
         const point *p = &w->points[i];
         px_json_array(out, NULL);
@@ -445,7 +450,69 @@ static px_status cluster_write(const cluster *w, px_json *out, px_error *err)
         px_json_end(out);
     }
     px_json_end(out);
-    return PX_OK;
+}
+
+static const px_field medoid_fields[] = {
+    PX_FIELD(point, method, "medoid_method", "how the failure in its middle was made"),
+    PX_FIELD(point, id, "medoid", "that failure, in the campaign; of the data: its place there"),
+    PX_FIELDS_END,
+};
+
+static const px_field row_fields[] = {
+    PX_FIELD(cluster_row, id, "id", "of the cluster, from 0, larger ones first"),
+    PX_FIELD(cluster_row, count, "count", "failures in it"),
+    PX_FIELD(cluster_row, of_data, "of_data", "those that are inputs of the data"),
+    PX_FIELD(cluster_row, label, "label", "true class of the most frequent kind of failure"),
+    PX_FIELD(cluster_row, prediction, "prediction", "the network's answer to it"),
+    PX_FIELD(cluster_row, label_name, "label_name", "their names"),
+    PX_FIELD(cluster_row, prediction_name, "prediction_name", "their names"),
+    PX_FIELD(cluster_row, share, "share", "of that kind", .unit = PX_SHARE),
+    PX_OBJECT_AT(cluster_row, medoid, medoid_fields, "", "the failure in its middle"),
+    PX_OBJECT(cluster_row, words, pxi_cluster_words_fields, "", "what its members share"),
+    PX_FIELDS_END,
+};
+
+static const px_field fit_fields[] = {
+    PX_FIELD(cluster, k, "k", "clusters"),
+    PX_FIELD(cluster, silhouette, "silhouette", "mean silhouette, the highest of those tried"),
+    PX_FIELDS_END,
+};
+
+static const px_field map_fields[] = {
+    PX_FIELD(cluster, kl, "kl", "Kullback-Leibler divergence of the map"),
+    PX_FIELD(cluster, trust, "trustworthiness", "of the map, 5 neighbours"),
+    PX_FIELDS_END,
+};
+
+static const px_field cluster_fields[] = {
+    PX_FIELD(cluster_result, definition, "definition", "the neurons by which failures are alike"),
+    PX_FIELD(cluster_result, failures, "failures", "that were clustered"),
+    PX_FIELD(cluster_result, background, "background", "inputs on the map that are right"),
+    PX_OBJECT_AT(cluster_result, w, fit_fields, "", "the clustering"),
+    PX_FIELD(cluster_result, weak, "weak", "groups are hardly more alike inside than outside"),
+    PX_OBJECT_AT(cluster_result, w, map_fields, "", "the map"),
+    PX_LIST(cluster_result, clusters, count, row_fields, "clusters", "each with its name"),
+    PX_WRITTEN(points_json, "points",
+               "rows of method, id, cluster, label, prediction, x, y: the map"),
+    PX_FIELDS_END,
+};
+
+static px_status cluster_write(const cluster *w, px_json *out, px_error *err)
+{
+    cluster_result result = {.w = w,
+                             .definition = px_probe_describe(w->probe),
+                             .failures = (int64_t)(w->count - w->first),
+                             .background = (int64_t)w->first,
+                             .weak = !(w->silhouette >= PXI_CLUSTER_WEAK)};
+    px_status status = PX_NEW(result.clusters, w->k, err);
+    for (int k = 0; k < w->k && status == PX_OK; k++)
+        status = cluster_tell(w, k, &result.clusters[result.count++], err);
+    if (status == PX_OK)
+        px_fields_json(cluster_fields, &result, out);
+    for (size_t k = 0; k < result.count; k++)
+        free(result.clusters[k].words.title);
+    free(result.clusters);
+    return status;
 }
 
 static px_status cluster_run(px_check *c, px_json *out, px_error *err)
@@ -482,6 +549,21 @@ static px_status cluster_run(px_check *c, px_json *out, px_error *err)
     return status;
 }
 
+static void cluster_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)c;
+    px_text_format(out, "%" PRId64 " failures in %" PRId64 " clusters%s",
+                   pxi_json_int(result, "failures", 0), pxi_json_int(result, "k", 0),
+                   pxi_json_true(result, "weak") ? ", a weak grouping" : "");
+}
+
+static void cluster_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)result;
+    pxi_command(c, "map", /* range= */ false, out);
+    px_text_add(out, " -o map.svg");
+}
+
 const pxi_stage pxi_stage_cluster = {
     .public = {.id = "cluster",
                .title = "Kinds of failures",
@@ -492,4 +574,7 @@ const pxi_stage pxi_stage_cluster = {
     .needs = PXI_AFTER(eval),
     .thousands = 2.0,
     .run = cluster_run,
+    .headlines = {{"clusters", "k"}},
+    .line = cluster_line,
+    .command = cluster_command,
 };

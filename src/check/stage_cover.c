@@ -4,6 +4,7 @@
  */
 #include "check/check_criteria.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,19 +24,145 @@ static px_status cover_observe(px_check *c, px_cover *cover, const px_dataset *s
     return px_cover_run(cover, set, pre, &run, tally, err);
 }
 
+/* The values of a run as they grew, [criterion][point]; and after how many inputs. */
+static px_status growth_take(const px_cover *cover, px_matrix *out, int64_t **inputs, px_error *err)
+{
+    const size_t criteria = px_cover_count(cover);
+    double *values = NULL;
+    size_t points = 0;
+    const px_cover_point *curve = px_cover_curve(cover, &points);
+    PX_TRY(PX_NEW(values, criteria * points + 1, err));
+    *out = (px_matrix){.values = values, .rows = criteria, .columns = points};
+    for (size_t i = 0; i < criteria; i++)
+        for (size_t p = 0; p < points; p++)
+            values[i * points + p] = curve[p].values[i];
+    if (inputs)
+        PX_TRY(PX_NEW(*inputs, points + 1, err));
+    for (size_t p = 0; inputs && p < points; p++)
+        (*inputs)[p] = curve[p].inputs;
+    return PX_OK;
+}
+
+/* --- the result ---------------------------------------------------------------------------------
+ */
+
+typedef struct measured {
+    const px_criterion *criterion;
+    const px_extractor *extractor;
+    px_cover *cover;
+    size_t place;
+    const char *id, *unit, *settings, *definition;
+    px_coverage value;
+    double random;
+    int64_t rejected;
+} measured;
+
+static const void *measured_layer(const void *at, size_t l, void *row)
+{
+    const measured *m = at;
+    const px_extractor *extractor = m->extractor;
+    if (!m->criterion->layer_value || !extractor || !extractor->probe ||
+        extractor->layer_count > COVER_LAYERS_MOST || l >= extractor->layer_count)
+        return NULL;
+    *(double *)row = m->criterion->layer_value(px_cover_state(m->cover, m->place), l).value;
+    return row;
+}
+
+static const px_field criterion_fields[] = {
+    PX_FIELD(px_criterion, entry.id, "id", "of the criterion"),
+    PX_FIELD(px_criterion, entry.title, "title", "its name"),
+    PX_FIELD(px_criterion, entry.source, "source", "where it was published"),
+    PX_FIELDS_END,
+};
+
+static const px_field measured_fields[] = {
+    PX_OBJECT_AT(measured, criterion, criterion_fields, "", "the criterion"),
+    PX_FIELD(measured, settings, "settings", "that it has"),
+    PX_FIELD(measured, definition, "definition", "what a neuron is to it"),
+    PX_FIELD(measured, value.value, "value", "of the data; a share where something is counted"),
+    PX_FIELD(measured, value.covered, "covered", "so many of ..."),
+    PX_FIELD(measured, value.total, "total", "... so many; 0: nothing is counted"),
+    PX_FIELD(measured, unit, "unit", "what is counted"),
+    PX_FIELD(measured, random, "random", "value of as many random pictures"),
+    PX_FIELD(measured, rejected, "rejected", "inputs with values that are not finite"),
+    PX_VALUES_MADE(measured_layer, double, "layers", "value of each layer", .optional = true),
+    PX_FIELDS_END,
+};
+
+static const px_field value_fields[] = {
+    PX_FIELD(measured, id, "id", "of the criterion"),
+    PX_FIELD(measured, value.value, "", "of the data"),
+    PX_FIELDS_END,
+};
+
+typedef struct cover_result {
+    px_cover_tally tally;
+    bool labelled, profile;
+    const px_extractor *extractor; /* of the layers; NULL: there are none */
+    measured *criteria;
+    size_t count;
+    px_matrix growth, random_growth;
+    int64_t *growth_inputs;
+} cover_result;
+
+typedef struct layer_row {
+    const char *name, *kind;
+    int64_t neurons;
+} layer_row;
+
+static const px_field layer_fields[] = {
+    PX_FIELD(layer_row, name, "name", "of the layer"),
+    PX_FIELD(layer_row, kind, "kind", "what it does"),
+    PX_FIELD(layer_row, neurons, "neurons", "that it has"),
+    PX_FIELDS_END,
+};
+
+static const void *cover_layer(const void *at, size_t l, void *row)
+{
+    const px_extractor *extractor = ((const cover_result *)at)->extractor;
+    if (l >= extractor->layer_count)
+        return NULL;
+    *(layer_row *)row =
+        (layer_row){.name = extractor->layers[l].name,
+                    .kind = px_layer_kind_name(px_probe_layer(extractor->probe, l)->kind),
+                    .neurons = extractor->layers[l].count};
+    return row;
+}
+
+static const px_field extractor_fields[] = {
+    PX_FIELD(px_extractor, definition, "definition", "what a neuron is here"),
+    PX_FIELD(px_extractor, width, "neurons", "of all layers"),
+    PX_FIELDS_END,
+};
+
+static const px_field cover_fields[] = {
+    PX_FIELD(cover_result, random_growth, "random_growth", "as growth, of as many random pictures",
+             PX_IF(cover_result, random_growth.rows)),
+    PX_FIELD(cover_result, tally.inputs, "inputs", "that were looked at"),
+    PX_FIELD(cover_result, tally.wrong, "wrong", "those that the network gets wrong",
+             PX_IF(cover_result, labelled)),
+    PX_FIELD(cover_result, profile, "profile", "there are ranges of training data"),
+    PX_OBJECT_AT(cover_result, extractor, extractor_fields, "", "the layers",
+                 PX_IF(cover_result, extractor)),
+    PX_LIST_MADE(cover_layer, layer_fields, "layer_names", "the layers",
+                 PX_IF(cover_result, extractor)),
+    PX_LIST(cover_result, criteria, count, measured_fields, "criteria", "each with its value"),
+    PX_MAP(cover_result, criteria, count, value_fields, "values", "the values by criterion"),
+    PX_VALUES(cover_result, growth_inputs, growth.columns, "growth_inputs",
+              "after how many inputs growth is known"),
+    PX_FIELD(cover_result, growth, "growth", "values as they grew: [criterion][point]"),
+    PX_FIELDS_END,
+};
+
 /* Values of as many random pictures and how they grew; nothing where the inputs are no pictures. */
-static px_status cover_random(px_check *c, px_cover *cover, px_json *out, double *values,
-                              px_error *err)
+static px_status cover_random(px_check *c, px_cover *cover, cover_result *out, px_error *err)
 {
     const px_graph *graph = px_model_graph(c->model);
     const px_shape sample = px_dataset_shape(c->set);
-    const size_t criteria = px_cover_count(cover);
     px_data_options options = px_data_options_default();
     px_preprocess pre = c->pre;
     px_dataset *noise = NULL;
     char spec[128];
-    for (size_t i = 0; i < criteria; i++)
-        values[i] = NAN;
     if (sample.rank != 3 || !px_dataset_is_8bit(c->set))
         return PX_OK;
     snprintf(spec, sizeof spec, "noise:%" PRId64 "x%" PRId64 "x%" PRId64 ":%" PRIu64, sample.dim[0],
@@ -46,135 +173,84 @@ static px_status cover_random(px_check *c, px_cover *cover, px_json *out, double
     const px_status status = cover_observe(c, cover, noise, &pre, COVER_CURVE, NULL, err);
     px_dataset_close(noise);
     PX_TRY(status);
-    size_t points = 0;
-    const px_cover_point *curve = px_cover_curve(cover, &points);
-    px_json_array(out, "random_growth");
-    for (size_t i = 0; i < criteria; i++) {
-        values[i] = px_cover_value(cover, i).value;
-        px_json_array(out, NULL);
-        for (size_t p = 0; p < points; p++)
-            px_json_real(out, NULL, curve[p].values[i]);
-        px_json_end(out);
-    }
-    px_json_end(out);
+    PX_TRY(growth_take(cover, &out->random_growth, NULL, err));
+    for (size_t i = 0; i < out->count; i++)
+        out->criteria[i].random = px_cover_value(cover, i).value;
     return px_cover_reset(cover, err);
 }
 
-static void json_layers(px_cover *cover, size_t i, px_json *out)
+static void cover_take(px_cover *cover, cover_result *out)
 {
-    const px_criterion *criterion = px_cover_criterion(cover, i);
-    const px_extractor *extractor = px_cover_extractor(cover, i);
-    if (!criterion->layer_value || !extractor || !extractor->probe ||
-        extractor->layer_count > COVER_LAYERS_MOST)
-        return;
-    px_json_array(out, "layers");
-    for (size_t l = 0; l < extractor->layer_count; l++)
-        px_json_real(out, NULL, criterion->layer_value(px_cover_state(cover, i), l).value);
-    px_json_end(out);
-}
-
-static void json_criteria(px_cover *cover, const double *random, px_json *out)
-{
-    px_json_array(out, "criteria");
-    for (size_t i = 0; i < px_cover_count(cover); i++) {
-        const px_criterion *criterion = px_cover_criterion(cover, i);
-        const px_coverage value = px_cover_value(cover, i);
-        px_json_object(out, NULL);
-        px_json_string(out, "id", criterion->id);
-        px_json_string(out, "title", criterion->title);
-        px_json_string(out, "source", criterion->source);
-        px_json_string(out, "settings", px_cover_settings_text(cover, i));
-        px_json_string(out, "definition", px_cover_definition(cover, i));
-        px_json_real(out, "value", value.value);
-        px_json_int(out, "covered", value.covered);
-        px_json_int(out, "total", value.total);
-        px_json_string(out, "unit", criterion->unit);
-        px_json_real(out, "random", random[i]);
-        px_json_int(out, "rejected", px_cover_rejected(cover, i));
-        json_layers(cover, i, out);
-        px_json_end(out);
-    }
-    px_json_end(out);
-}
-
-/* By id, for gates. */
-static void json_values(const px_cover *cover, px_json *out)
-{
-    px_json_object(out, "values");
-    for (size_t i = 0; i < px_cover_count(cover); i++)
-        px_json_real(out, px_cover_criterion(cover, i)->id, px_cover_value(cover, i).value);
-    px_json_end(out);
-}
-
-static void json_growth(const px_cover *cover, px_json *out)
-{
-    size_t points = 0;
-    const px_cover_point *curve = px_cover_curve(cover, &points);
-    px_json_array(out, "growth_inputs");
-    for (size_t p = 0; p < points; p++)
-        px_json_int(out, NULL, curve[p].inputs);
-    px_json_end(out);
-    px_json_array(out, "growth");
-    for (size_t i = 0; i < px_cover_count(cover); i++) {
-        px_json_array(out, NULL);
-        for (size_t p = 0; p < points; p++)
-            px_json_real(out, NULL, curve[p].values[i]);
-        px_json_end(out);
-    }
-    px_json_end(out);
-}
-
-/* The layers of the first criterion that has some; those that read others have no values here. */
-static void json_layer_names(const px_cover *cover, px_json *out)
-{
-    for (size_t i = 0; i < px_cover_count(cover); i++) {
-        const px_extractor *extractor = px_cover_extractor(cover, i);
-        if (!extractor || !extractor->probe || extractor->layer_count > COVER_LAYERS_MOST)
-            continue;
-        px_json_string(out, "definition", extractor->definition);
-        px_json_int(out, "neurons", extractor->width);
-        px_json_array(out, "layer_names");
-        for (size_t l = 0; l < extractor->layer_count; l++) {
-            const px_layer *layer = px_probe_layer(extractor->probe, l);
-            px_json_object(out, NULL);
-            px_json_string(out, "name", extractor->layers[l].name);
-            px_json_string(out, "kind", px_layer_kind_name(layer->kind));
-            px_json_int(out, "neurons", extractor->layers[l].count);
-            px_json_end(out);
-        }
-        px_json_end(out);
-        return;
+    for (size_t i = 0; i < out->count; i++) {
+        measured *m = &out->criteria[i];
+        m->criterion = px_cover_criterion(cover, i);
+        m->extractor = px_cover_extractor(cover, i);
+        m->cover = cover;
+        m->place = i;
+        m->id = m->criterion->entry.id;
+        m->unit = m->criterion->unit;
+        m->settings = px_cover_settings_text(cover, i);
+        m->definition = px_cover_definition(cover, i);
+        m->value = px_cover_value(cover, i);
+        m->rejected = px_cover_rejected(cover, i);
+        /* those that read other layers than the first have no values here */
+        if (!out->extractor && m->extractor && m->extractor->probe &&
+            m->extractor->layer_count <= COVER_LAYERS_MOST)
+            out->extractor = m->extractor;
     }
 }
 
 static px_status cover_run(px_check *c, px_json *out, px_error *err)
 {
     px_cover *cover = NULL;
-    px_cover_tally tally = {0};
-    double *random = NULL;
     PX_TRY(pxi_profile_need(c, err));
     const px_cover_options wish =
         pxi_cover_wish(c, c->profile ? PXI_CRITERIA_ALL : PXI_CRITERIA_UNTAUGHT);
-    px_status status = px_cover_new(c->model, &c->shape, &wish, &cover, err);
-    if (status == PX_OK && !(random = pxi_calloc(px_cover_count(cover) + 1, sizeof *random)))
-        status = pxi_check_nomem(err);
+    PX_TRY(px_cover_new(c->model, &c->shape, &wish, &cover, err));
+    cover_result result = {
+        .labelled = c->labelled, .profile = c->profile != NULL, .count = px_cover_count(cover)};
+    px_status status = PX_NEW(result.criteria, result.count, err);
+    for (size_t i = 0; i < result.count && status == PX_OK; i++)
+        result.criteria[i].random = (double)NAN;
     if (status == PX_OK)
-        status = cover_random(c, cover, out, random, err);
+        status = cover_random(c, cover, &result, err);
     if (status == PX_OK)
-        status = cover_observe(c, cover, c->set, &c->pre, COVER_CURVE, &tally, err);
+        status = cover_observe(c, cover, c->set, &c->pre, COVER_CURVE, &result.tally, err);
+    if (status == PX_OK)
+        status = growth_take(cover, &result.growth, &result.growth_inputs, err);
     if (status == PX_OK) {
-        px_json_int(out, "inputs", tally.inputs);
-        if (c->labelled)
-            px_json_int(out, "wrong", tally.wrong);
-        px_json_bool(out, "profile", c->profile != NULL);
-        json_layer_names(cover, out);
-        json_criteria(cover, random, out);
-        json_values(cover, out);
-        json_growth(cover, out);
+        cover_take(cover, &result);
+        px_fields_json(cover_fields, &result, out);
     }
-    free(random);
+    free((void *)result.growth.values);
+    free((void *)result.random_growth.values);
+    free(result.growth_inputs);
+    free(result.criteria);
     px_cover_free(cover);
     return status;
+}
+
+static void cover_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    const px_json_value *criteria = pxi_json_list(result, "criteria");
+    const char *definition = pxi_json_words(result, "definition");
+    (void)c;
+    for (size_t i = 0; criteria && i < criteria->count; i++) {
+        const char *id = pxi_json_words(&criteria->items[i], "id");
+        const double value = pxi_json_number(&criteria->items[i], "value");
+        if (id && !isnan(value))
+            px_text_format(out, "%s%s %.4g", i ? ", " : "", id, value);
+    }
+    if (definition)
+        px_text_format(out, " (%s)", definition);
+}
+
+static void cover_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)result;
+    pxi_command(c, "cover", /* range= */ false, out);
+    px_text_format(out, " --criteria %s --per-layer --baseline",
+                   c->result[PXI_STAGE_profile] ? PXI_CRITERIA_ALL : PXI_CRITERIA_UNTAUGHT);
 }
 
 const pxi_stage pxi_stage_cover = {
@@ -187,4 +263,11 @@ const pxi_stage pxi_stage_cover = {
     .covariances = 2.0,
     .laps = 2, /* the inputs, then random pictures */
     .run = cover_run,
+    .gates = {{"nc", "neuron coverage", "cover", "values.nc", "share", false},
+              {"kmnc", "k-multisection neuron coverage", "cover", "values.kmnc", "share", false},
+              {"nbc", "neuron boundary coverage", "cover", "values.nbc", "share", false},
+              {"snac", "strong neuron activation coverage", "cover", "values.snac", "share", false},
+              {"tknc", "top-k neuron coverage", "cover", "values.tknc", "share", false}},
+    .line = cover_line,
+    .command = cover_command,
 };

@@ -7,12 +7,15 @@
 #include "check/check_suspects.h"
 #include "check/check_words.h"
 
+#include <internal/bank.h>
+#include <internal/data.h>
+#include <internal/engine.h>
+#include <internal/localize.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAPS_FILE "exemplars.npz"
 enum {
     DESCRIBE_POOLED = 24,
     DESCRIBE_PER_CLASS = 3,
@@ -156,7 +159,7 @@ static px_status maps_save(const describe *d, px_error *err)
         PX_UINT8,
         {.rank = 3, .dim = {d->count, DESCRIBE_TOP, DESCRIBE_SIDE * DESCRIBE_SIDE}},
         d->maps};
-    char *path = pxi_check_path(d->c, MAPS_FILE);
+    char *path = pxi_check_path(d->c, PXI_MAPS_FILE);
     px_npz_writer *to = NULL;
     px_status status = path ? px_npz_create(path, &to, err) : pxi_check_nomem(err);
     free(path);
@@ -253,14 +256,18 @@ static px_status describe_open(describe *d, px_error *err)
     return d->values && d->maps ? PX_OK : pxi_check_nomem(err);
 }
 
+typedef struct shared {
+    const char *class;
+    int count, of;
+} shared;
+
 /* The class that most of the inputs have that excite it, and how many; the lower one of equals. It
  * is counted over the same inputs of which the first are shown. */
-static void json_shared(const describe *d, const subject *s, px_json *out)
+static shared shared_class(const px_check *c, const subject *s)
 {
-    const px_check *c = d->c;
     int64_t best = -1;
     int most = 0;
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->count && c->labelled; i++) {
         const int64_t label = px_dataset_label(c->set, s->top[i]);
         int same = 0;
         for (int k = 0; k < s->count; k++)
@@ -270,42 +277,112 @@ static void json_shared(const describe *d, const subject *s, px_json *out)
             best = label;
         }
     }
-    if (best < 0 || best >= c->scores.classes)
-        return;
-    px_json_object(out, "shared");
-    px_json_string(out, "class", c->names[best]);
-    px_json_int(out, "count", most);
-    px_json_int(out, "of", s->count);
-    px_json_end(out);
+    const bool known = best >= 0 && best < c->scores.classes;
+    return (shared){known ? c->names[best] : NULL, most, s->count};
 }
 
-static void json_subject(const describe *d, const subject *s, px_json *out)
+/* --- the result ---------------------------------------------------------------------------------
+ */
+
+typedef struct subject_row {
+    const px_check *c;
+    const subject *s;
+    const px_suspect *suspect;
+    pxi_words_unit words;
+    shared shared;
+} subject_row;
+
+typedef struct exciting {
+    int64_t input, label, prediction;
+    float value;
+} exciting;
+
+static const void *subject_input(const void *at, size_t i, void *row)
 {
-    const px_check *c = d->c;
-    px_json_object(out, NULL);
-    px_json_string(out, "layer", s->suspect->layer);
-    px_json_int(out, "position", s->suspect->position);
-    px_json_int(out, "index", s->suspect->unit);
-    px_json_int(out, "rank", s->suspect->rank);
-    px_json_real(out, "score", s->suspect->score);
-    if (d->bank)
-        pxi_words_unit(d->bank, c->bank == NULL, s->suspect->layer, s->suspect->unit, out);
-    if (c->labelled)
-        json_shared(d, s, out);
-    px_json_int(out, "map_height", s->height);
-    px_json_int(out, "map_width", s->width);
-    px_json_array(out, "top");
-    for (int k = 0; k < PX_MIN(s->count, (int)DESCRIBE_TOP); k++) {
-        px_json_object(out, NULL);
-        px_json_int(out, "input", s->top[k]);
-        px_json_real(out, "value", (double)s->value[k]);
-        px_json_int(out, "label", c->labelled ? px_dataset_label(c->set, s->top[k]) : -1);
-        px_json_int(out, "prediction", c->predictions[s->top[k]]);
-        px_json_end(out);
-    }
-    px_json_end(out);
-    px_json_end(out);
+    const subject_row *r = at;
+    if (i >= (size_t)PX_MIN(r->s->count, (int)DESCRIBE_TOP))
+        return NULL;
+    const int64_t input = r->s->top[i];
+    *(exciting *)row = (exciting){.input = input,
+                                  .label = r->c->labelled ? px_dataset_label(r->c->set, input) : -1,
+                                  .prediction = r->c->predictions[input],
+                                  .value = r->s->value[i]};
+    return row;
 }
+
+static const px_field exciting_fields[] = {
+    PX_FIELD(exciting, input, "input", "its place in the data"),
+    PX_FIELD(exciting, value, "value", "of the neuron"),
+    PX_FIELD(exciting, label, "label", "its class"),
+    PX_FIELD(exciting, prediction, "prediction", "the network's answer"),
+    PX_FIELDS_END,
+};
+
+static const px_field suspect_fields[] = {
+    PX_FIELD(px_suspect, layer, "layer", "its name"),
+    PX_FIELD(px_suspect, position, "position", "of the layer in the network"),
+    PX_FIELD(px_suspect, unit, "index", "in the layer"),
+    PX_FIELD(px_suspect, rank, "rank", "by suspiciousness, from 1"),
+    PX_FIELD(px_suspect, score, "score", "suspiciousness"),
+    PX_FIELDS_END,
+};
+
+static const px_field shared_fields[] = {
+    PX_FIELD(shared, class, "class", "that most of the inputs have that excite it"),
+    PX_FIELD(shared, count, "count", "how many have it"),
+    PX_FIELD(shared, of, "of", "of so many"),
+    PX_FIELDS_END,
+};
+
+static const px_field map_fields[] = {
+    PX_FIELD(subject, height, "map_height", "of its map in exemplars.npz"),
+    PX_FIELD(subject, width, "map_width", "of its map in exemplars.npz"),
+    PX_FIELDS_END,
+};
+
+static const px_field subject_fields[] = {
+    PX_OBJECT_AT(subject_row, suspect, suspect_fields, "", "the neuron"),
+    PX_OBJECT(subject_row, words, pxi_words_unit_fields, "", "what it responds to",
+              PX_IF(subject_row, words.unit)),
+    PX_OBJECT(subject_row, shared, shared_fields, "shared", "its theme, by class",
+              PX_IF(subject_row, shared.class)),
+    PX_OBJECT_AT(subject_row, s, map_fields, "", "where it is active"),
+    PX_LIST_MADE(subject_input, exciting_fields, "top", "the inputs that excite it most"),
+    PX_FIELDS_END,
+};
+
+typedef struct describe_result {
+    const describe *d;
+    const char *definition, *wordless;
+    int64_t inputs;
+    bool worded;
+    pxi_words_about about;
+} describe_result;
+
+static const void *describe_subject(const void *at, size_t i, void *row)
+{
+    const describe *d = ((const describe_result *)at)->d;
+    if (i >= (size_t)d->count)
+        return NULL;
+    const subject *s = &d->subjects[i];
+    *(subject_row *)row = (subject_row){
+        .c = d->c,
+        .s = s,
+        .suspect = s->suspect,
+        .words = pxi_words_of(d->bank, d->c->bank == NULL, s->suspect->layer, s->suspect->unit),
+        .shared = shared_class(d->c, s)};
+    return row;
+}
+
+static const px_field describe_fields[] = {
+    PX_FIELD(describe_result, definition, "definition", "what a neuron is here"),
+    PX_FIELD(describe_result, inputs, "inputs", "that were looked at"),
+    PX_OBJECT(describe_result, about, pxi_words_about_fields, "", "where words are from",
+              PX_IF(describe_result, worded)),
+    PX_FIELD(describe_result, wordless, "wordless", "why there are no words", .optional = true),
+    PX_LIST_MADE(describe_subject, subject_fields, "neurons", "the suspicious ones"),
+    PX_FIELDS_END,
+};
 
 /* Data that are no pictures have no words; that is no reason to leave out the rest. */
 static px_status describe_words(describe *d, px_error *err)
@@ -316,22 +393,20 @@ static px_status describe_words(describe *d, px_error *err)
 
 static px_status describe_write(const describe *d, px_json *out, px_error *err)
 {
-    px_json_string(out, "definition", px_probe_describe(d->probe));
-    px_json_int(out, "inputs", d->inputs);
-    if (d->bank)
-        PX_TRY(pxi_words_about(d->bank, out, err));
-    else
-        px_json_string(out, "wordless", d->wordless.message);
-    px_json_array(out, "neurons");
-    for (int s = 0; s < d->count; s++)
-        json_subject(d, &d->subjects[s], out);
-    px_json_end(out);
-    return PX_OK;
+    describe_result result = {.d = d,
+                              .definition = px_probe_describe(d->probe),
+                              .inputs = d->inputs,
+                              .worded = d->bank != NULL,
+                              .wordless = d->bank ? NULL : d->wordless.message};
+    const px_status status = d->bank ? pxi_words_about_make(d->bank, &result.about, err) : PX_OK;
+    if (status == PX_OK)
+        px_fields_json(describe_fields, &result, out);
+    pxi_words_about_done(&result.about);
+    return status;
 }
 
 static px_status describe_run(px_check *c, px_json *out, px_error *err)
 {
-    static const char *const files[] = {MAPS_FILE};
     describe d = {.c = c};
     px_status status = describe_open(&d, err);
     if (status == PX_OK)
@@ -348,8 +423,6 @@ static px_status describe_run(px_check *c, px_json *out, px_error *err)
         status = describe_words(&d, err);
     if (status == PX_OK)
         status = describe_write(&d, out, err);
-    if (status == PX_OK)
-        status = pxi_check_files(c, files, PX_LEN(files), out, err);
     px_bank_free(d.own);
     free(d.layers);
     free(d.values);
@@ -359,6 +432,13 @@ static px_status describe_run(px_check *c, px_json *out, px_error *err)
     px_suspicious_free(d.suspects);
     px_suspicious_free(d.by_class);
     return status;
+}
+
+static void describe_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)c;
+    px_text_format(out, "%zu suspicious neurons with what excites them",
+                   pxi_json_count(result, "neurons"));
 }
 
 const pxi_stage pxi_stage_describe = {
@@ -371,4 +451,7 @@ const pxi_stage pxi_stage_describe = {
     .needs = PXI_AFTER(eval) | PXI_AFTER(localize),
     .thousands = 9.0,
     .run = describe_run,
+    .files = {{PXI_MAPS_FILE, NULL, false}},
+    .line = describe_line,
+    .page = pxi_page_describe,
 };

@@ -1,120 +1,61 @@
 /* src/check/stage_eval.c - how often the network is right, for which classes, and how sure it is
- *
- * Calibration: expected calibration error over equal bins of confidence (Guo et al., On Calibration
- * of Modern Neural Networks, ICML 2017, equation 3); a bin is (low, high]. The interval of the
- * accuracy is Wilson's (JASA 22, 1927) at 95%.
  */
 #include "base/file.h"
 #include "check/check_inside.h"
 #include "check/label_suspects.h"
 
+#include <internal/data.h>
+#include <internal/doctor.h>
+#include <internal/store.h>
 #include <math.h>
-#include <plexor/doctor.h>
-#include <plexor/predict.h>
-#include <plexor/store.h>
+#include <plexor/eval.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PREDICTIONS_FILE "predictions.npz"
-enum { EVAL_BINS = 15, EVAL_CONFUSION_MOST = 4000, EVAL_MISTAKES = 20 };
-
-typedef struct eval_bin {
-    int64_t count, right;
-    double confidence; /* sum */
-} eval_bin;
+enum { EVAL_CONFUSION_MOST = 4000 };
 
 typedef struct eval {
     px_check *c;
     px_predictions said;
-    int64_t *labelled, *predicted, *right; /* [classes] */
-    double *sure;                          /* [classes]: sum of confidence, by label */
-    eval_bin bins[EVAL_BINS];
-    int64_t lost; /* scores that are not numbers */
+    px_eval figures;
 } eval;
-
-static void eval_count(eval *e)
-{
-    const px_check *c = e->c;
-    for (int64_t i = 0; i < c->count; i++) {
-        const int64_t label = e->said.label[i], said = e->said.predicted[i];
-        if (label >= 0)
-            e->labelled[label]++;
-        if (said < 0) {
-            e->lost++;
-            continue;
-        }
-        const double sure = (double)e->said.confidence[i];
-        int bin = (int)ceil(sure * EVAL_BINS) - 1;
-        bin = bin < 0 ? 0 : bin >= EVAL_BINS ? EVAL_BINS - 1 : bin;
-        e->predicted[said]++;
-        e->bins[bin].count++;
-        e->bins[bin].confidence += sure;
-        if (label < 0)
-            continue;
-        e->bins[bin].right += label == said;
-        e->sure[label] += sure;
-        e->right[label] += label == said;
-    }
-}
 
 /* --- the result ---------------------------------------------------------------------------------
  */
 
-static double share(int64_t part, int64_t all)
+static void json_accuracy(const px_eval_sum *all, px_json *out)
 {
-    return all > 0 ? (double)part / (double)all : (double)NAN;
-}
-
-static void json_accuracy(const eval *e, px_json *out)
-{
-    const px_check *c = e->c;
-    int64_t right = 0, near = 0;
-    double loss = 0.0;
-    for (int64_t i = 0; i < c->count; i++) {
-        right += e->said.label[i] == e->said.predicted[i];
-        near += e->said.near[i];
-        loss += e->said.loss[i];
-    }
-    const double n = (double)c->count, p = (double)right / n, z = 1.959963984540054;
-    const double middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
-    const double half = z / (1.0 + z * z / n) * sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n));
-    px_json_int(out, "correct", right);
-    px_json_int(out, "wrong", c->count - right);
-    px_json_real(out, "accuracy", p);
+    px_json_int(out, "correct", all->correct);
+    px_json_int(out, "wrong", all->count - all->correct);
+    px_json_real(out, "accuracy", all->accuracy);
     px_json_array(out, "interval");
-    px_json_real(out, NULL, fmax(0.0, middle - half));
-    px_json_real(out, NULL, fmin(1.0, middle + half));
+    px_json_real(out, NULL, all->low);
+    px_json_real(out, NULL, all->high);
     px_json_end(out);
-    px_json_real(out, "top5", c->scores.classes > 5 ? (double)near / n : (double)NAN);
-    px_json_real(out, "loss", loss / n);
+    px_json_real(out, "top5", all->classes > 5 ? all->near_share : (double)NAN);
+    px_json_real(out, "loss", all->loss);
 }
 
 static void json_classes(const eval *e, px_json *out)
 {
     const px_check *c = e->c;
-    int worst = -1;
-    double lowest = 2.0;
+    const int worst = c->labelled ? px_eval_worst(&e->figures) : -1;
     px_json_array(out, "per_class");
     for (int i = 0; i < c->scores.classes; i++) {
-        const int64_t right = e->right[i];
+        const px_eval_class *of = &e->figures.by_class[i];
         px_json_object(out, NULL);
         px_json_int(out, "class", i);
         px_json_string(out, "name", c->names[i]);
-        px_json_int(out, "predicted", e->predicted[i]);
+        px_json_int(out, "predicted", of->predicted);
         if (c->labelled) {
-            const double recall = share(right, e->labelled[i]);
-            px_json_int(out, "count", e->labelled[i]);
-            px_json_int(out, "correct", right);
-            px_json_real(out, "accuracy", recall);
-            px_json_real(out, "precision", share(right, e->predicted[i]));
-            px_json_real(out, "confidence",
-                         e->labelled[i] ? e->sure[i] / (double)e->labelled[i] : (double)NAN);
-            if (recall < lowest) {
-                lowest = recall;
-                worst = i;
-            }
+            px_json_int(out, "count", of->labelled);
+            px_json_int(out, "correct", of->correct);
+            px_json_real(out, "accuracy", of->accuracy);
+            px_json_real(out, "precision", of->precision);
+            px_json_real(out, "confidence", of->confidence);
         }
         px_json_end(out);
     }
@@ -124,111 +65,45 @@ static void json_classes(const eval *e, px_json *out)
     px_json_object(out, "worst");
     px_json_int(out, "class", worst);
     px_json_string(out, "name", c->names[worst]);
-    px_json_real(out, "accuracy", lowest);
+    px_json_real(out, "accuracy", e->figures.by_class[worst].accuracy);
     px_json_end(out);
 }
 
-static void json_calibration(const eval *e, px_json *out)
+static void json_calibration(const px_eval_sum *all, px_json *out)
 {
-    const px_check *c = e->c;
-    double ece = 0.0, most = 0.0, sum = 0.0;
-    int64_t n = 0;
-    for (int b = 0; b < EVAL_BINS; b++) {
-        const eval_bin *bin = &e->bins[b];
-        if (!bin->count)
-            continue;
-        const double gap = fabs(bin->confidence - (double)bin->right);
-        n += bin->count;
-        sum += bin->confidence;
-        ece += gap;
-        most = fmax(most, gap / (double)bin->count);
-    }
-    px_json_real(out, "confidence", n ? sum / (double)n : (double)NAN);
-    if (!c->labelled)
-        return;
     px_json_object(out, "calibration");
-    px_json_real(out, "ece", n ? ece / (double)n : (double)NAN);
-    px_json_real(out, "most", n ? most : (double)NAN);
+    px_json_real(out, "ece", all->ece);
+    px_json_real(out, "most", all->mce);
     px_json_array(out, "bins");
-    for (int b = 0; b < EVAL_BINS; b++) {
-        const eval_bin *bin = &e->bins[b];
+    for (int b = 0; b < PX_EVAL_BINS; b++) {
+        const px_eval_bin *bin = &all->bins[b];
         px_json_object(out, NULL);
-        px_json_real(out, "low", (double)b / EVAL_BINS);
-        px_json_real(out, "high", (double)(b + 1) / EVAL_BINS);
+        px_json_real(out, "low", bin->low);
+        px_json_real(out, "high", bin->high);
         px_json_int(out, "count", bin->count);
-        px_json_real(out, "confidence",
-                     bin->count ? bin->confidence / (double)bin->count : (double)NAN);
-        px_json_real(out, "accuracy", share(bin->right, bin->count));
+        px_json_real(out, "confidence", bin->confidence);
+        px_json_real(out, "accuracy", bin->accuracy);
         px_json_end(out);
     }
     px_json_end(out);
     px_json_end(out);
 }
 
-typedef struct cell {
-    int label, said;
-    int64_t count;
-} cell;
-
-static int cell_compare(const void *a, const void *b)
+/* As many cells as a page can use. */
+static void json_confusion(const px_eval *figures, px_json *out)
 {
-    const cell *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return x->label != y->label ? x->label - y->label : x->said - y->said;
-}
-
-static int cell_order(const void *a, const void *b)
-{
-    const cell *x = a, *y = b;
-    return x->label != y->label ? x->label - y->label : x->said - y->said;
-}
-
-/* One cell of each pair, with its count; a table of all pairs would not fit 20,000 classes. */
-static size_t cells_join(cell *cells, size_t count)
-{
-    size_t used = 0;
-    qsort(cells, count, sizeof *cells, cell_order);
-    for (size_t i = 0; i < count; i++) {
-        if (used > 0 && cell_order(&cells[used - 1], &cells[i]) == 0)
-            cells[used - 1].count++;
-        else
-            cells[used++] = cells[i];
-    }
-    return used;
-}
-
-/* Cells above 0, the largest first, as many as a page can use. */
-static px_status json_confusion(const eval *e, px_json *out, px_error *err)
-{
-    const px_check *c = e->c;
-    size_t used = 0, left = 0;
-    cell *cells = pxi_calloc((size_t)c->count, sizeof *cells);
-    if (!cells)
-        return pxi_check_nomem(err);
-    for (int64_t i = 0; i < c->count; i++) {
-        const int64_t label = e->said.label[i], said = e->said.predicted[i];
-        if (label >= 0 && said >= 0)
-            cells[used++] = (cell){(int)label, (int)said, 1};
-    }
-    used = cells_join(cells, used);
-    qsort(cells, used, sizeof *cells, cell_compare);
-    if (used > EVAL_CONFUSION_MOST) {
-        left = used - EVAL_CONFUSION_MOST;
-        used = EVAL_CONFUSION_MOST;
-    }
+    const size_t listed = PX_MIN(figures->confusion_count, (size_t)EVAL_CONFUSION_MOST);
     px_json_array(out, "confusion");
-    for (size_t i = 0; i < used; i++) {
+    for (size_t i = 0; i < listed; i++) {
+        const px_eval_cell *cell = &figures->confusion[i];
         px_json_array(out, NULL);
-        px_json_int(out, NULL, cells[i].label);
-        px_json_int(out, NULL, cells[i].said);
-        px_json_int(out, NULL, cells[i].count);
+        px_json_int(out, NULL, cell->label);
+        px_json_int(out, NULL, cell->predicted);
+        px_json_int(out, NULL, cell->count);
         px_json_end(out);
     }
     px_json_end(out);
-    px_json_int(out, "confusion_left_out", (int64_t)left);
-    free(cells);
-    return PX_OK;
+    px_json_int(out, "confusion_left_out", (int64_t)(figures->confusion_count - listed));
 }
 
 static px_status save_predictions(const eval *e, px_error *err)
@@ -310,9 +185,6 @@ static px_status eval_doctor(const eval *e, px_error *err)
 {
     const px_check *c = e->c;
     px_doctor *doctor = NULL;
-    int64_t right = 0;
-    for (int64_t i = 0; i < c->count; i++)
-        right += e->said.label[i] >= 0 && e->said.label[i] == e->said.predicted[i];
     const bool failures = px_campaign_part_fails(c->data_spec, c->o.read.split);
     px_doctor_options options = px_doctor_options_default();
     options.model = c->model;
@@ -325,12 +197,13 @@ static px_status eval_doctor(const eval *e, px_error *err)
     px_status status = px_doctor_new(&options, &doctor, err);
     if (status == PX_OK)
         status = doctor_write(c, doctor, err);
-    if (status == PX_OK && !failures && !c->o.allow_chance && px_predictions_guess(&e->said)) {
+    if (status == PX_OK && !failures && !c->o.allow_chance &&
+        px_eval_is_guessing(&e->figures.all)) {
         const px_finding *found = px_doctor_find(doctor, "preprocess");
         status = px_fail(err, PX_E_MISMATCH,
                          "accuracy is %.2f%%, about what guessing one of %d classes gives; %s, or "
                          "go on with --allow-chance",
-                         100.0 * (double)right / (double)c->count, c->scores.classes,
+                         100.0 * e->figures.all.accuracy, c->scores.classes,
                          found ? found->sentence
                                : "none of 'plexor list preprocess' does better: check whether "
                                  "labels and classes belong together");
@@ -339,69 +212,83 @@ static px_status eval_doctor(const eval *e, px_error *err)
     return status;
 }
 
-static px_status eval_new(eval *e, px_error *err)
+static px_status eval_predict(eval *e, px_error *err)
 {
     px_check *c = e->c;
-    const size_t classes = (size_t)c->scores.classes;
     px_predict_options options = px_predict_options_default();
-    e->labelled = pxi_calloc(classes, sizeof *e->labelled);
-    e->predicted = pxi_calloc(classes, sizeof *e->predicted);
-    e->sure = pxi_calloc(classes, sizeof *e->sure);
-    e->right = pxi_calloc(classes, sizeof *e->right);
-    if (!e->labelled || !e->predicted || !e->sure || !e->right)
-        return pxi_check_nomem(err);
     options.threads = c->o.threads;
     options.batch = c->o.batch;
     options.progress = pxi_check_tick;
     options.context = c;
-    return px_predict(c->model, c->set, &c->pre, &options, &e->said, err);
-}
-
-static void eval_done(eval *e)
-{
-    px_predictions_done(&e->said);
-    free(e->labelled);
-    free(e->predicted);
-    free(e->sure);
-    free(e->right);
+    PX_TRY(px_predict(c->model, c->set, &c->pre, &options, &e->said, err));
+    return px_eval_make(&e->said, &e->figures, err);
 }
 
 static px_status eval_write(const eval *e, px_json *out, px_error *err)
 {
-    static const char *const files[] = {PREDICTIONS_FILE, PXI_SUSPECTS_FILE};
     const px_check *c = e->c;
+    const px_eval_sum *all = &e->figures.all;
     px_json_int(out, "count", c->count);
     px_json_bool(out, "labelled", c->labelled);
-    px_json_int(out, "not_numbers", e->lost);
+    px_json_int(out, "not_numbers", all->lost);
     px_json_string(out, "scores", c->scores.why);
     px_json_int(out, "batch", e->said.batch);
     px_json_bool(out, "batch_baked", e->said.batch_baked);
     px_json_int(out, "flops", e->said.flops);
     if (c->labelled)
-        json_accuracy(e, out);
-    json_calibration(e, out);
+        json_accuracy(all, out);
+    px_json_real(out, "confidence", all->confidence);
+    if (c->labelled)
+        json_calibration(all, out);
     json_classes(e, out);
     if (c->labelled)
-        PX_TRY(json_confusion(e, out, err));
+        json_confusion(&e->figures, out);
     if (c->labelled)
         PX_TRY(pxi_label_suspects_write(c, e->said.predicted, e->said.confidence, e->said.given,
                                         out, err));
-    PX_TRY(save_predictions(e, err));
-    return pxi_check_files(c, files, c->labelled ? 2 : 1, out, err);
+    return save_predictions(e, err);
 }
 
 static px_status eval_run(px_check *c, px_json *out, px_error *err)
 {
     eval e = {.c = c};
-    px_status status = eval_new(&e, err);
-    if (status == PX_OK) {
-        eval_count(&e);
+    px_status status = eval_predict(&e, err);
+    if (status == PX_OK)
         status = eval_doctor(&e, err);
-    }
     if (status == PX_OK)
         status = eval_write(&e, out, err);
-    eval_done(&e);
+    px_predictions_done(&e.said);
+    px_eval_done(&e.figures);
     return status;
+}
+
+static void eval_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    char count[PXI_COUNT_TEXT];
+    const double accuracy = pxi_json_number(result, "accuracy");
+    const char *worst = pxi_json_words(result, "worst.name");
+    const int64_t suspects = pxi_json_int(result, "label_suspects.total", 0);
+    (void)c;
+    pxi_count_text(pxi_json_int(result, "count", 0), count);
+    if (isnan(accuracy)) {
+        px_text_format(out, "%s inputs without labels, mean confidence %.3f", count,
+                       pxi_json_number(result, "confidence"));
+        return;
+    }
+    px_text_format(out, "accuracy %.2f%% of %s inputs, loss %.4f, calibration error %.4f",
+                   100.0 * accuracy, count, pxi_json_number(result, "loss"),
+                   pxi_json_number(result, "calibration.ece"));
+    if (worst)
+        px_text_format(out, "; worst class %s (%.2f%%)", worst,
+                       100.0 * pxi_json_number(result, "worst.accuracy"));
+    if (suspects > 0)
+        px_text_format(out, "; %s labels may be wrong", pxi_count_text(suspects, count));
+}
+
+static void eval_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)result;
+    pxi_command(c, "eval", /* range= */ false, out);
 }
 
 const pxi_stage pxi_stage_eval = {
@@ -411,4 +298,20 @@ const pxi_stage pxi_stage_eval = {
     .version = 2,
     .passes = 1.0,
     .run = eval_run,
+    .files = {{PREDICTIONS_FILE, "what the network says of every input", false},
+              {PXI_SUSPECTS_FILE, "inputs whose label may be wrong", true}},
+    .gates = {{"accuracy", "share of inputs that are classified correctly", "eval", "accuracy",
+               "share", false},
+              {"worst-class", "the same of the class where it is lowest", "eval", "worst.accuracy",
+               "share", false},
+              {"loss", "mean cross-entropy", "eval", "loss", "real", true},
+              {"ece", "expected calibration error, 15 bins", "eval", "calibration.ece", "share",
+               true}},
+    .headlines = {{"accuracy", "accuracy"},
+                  {"loss", "loss"},
+                  {"ece", "calibration.ece"},
+                  {"worst_class_accuracy", "worst.accuracy"}},
+    .line = eval_line,
+    .command = eval_command,
+    .page = pxi_page_eval,
 };

@@ -7,6 +7,9 @@
  */
 #include "check/check_criteria.h"
 
+#include <internal/data.h>
+#include <internal/modes.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/fuzz.h>
@@ -86,68 +89,93 @@ static px_status fuzz_start(fuzz *f, px_error *err)
     return fuzz_open(f, false, err);
 }
 
-static px_status fuzz_modes(const fuzz *f, px_json *out, px_error *err)
+/* --- the result ---------------------------------------------------------------------------------
+ */
+
+enum { FUZZ_POINTS = 101 };
+
+typedef struct fuzz_result {
+    px_fuzz_report r;
+    const char *definition;
+    int64_t planned;
+    bool cut_short;
+    double rft, oi, coverage;
+    px_matrix growth;
+} fuzz_result;
+
+static const px_field yield_fields[] = {
+    PX_FIELD(px_fuzz_yield, name, "mutation", "what was tried"),
+    PX_FIELD(px_fuzz_yield, tried, "tried", "mutants by it"),
+    PX_FIELD(px_fuzz_yield, valid, "valid", "those that keep the meaning of their input"),
+    PX_FIELD(px_fuzz_yield, kept, "kept", "those that showed something new"),
+    PX_FIELD(px_fuzz_yield, faults, "faults", "those that the network gets wrong"),
+    PX_FIELDS_END,
+};
+
+static const px_field fuzz_fields[] = {
+    PX_FIELD(fuzz_result, r.engine, "engine", "the search"),
+    PX_FIELD(fuzz_result, r.policy, "policy", "its settings by a name"),
+    PX_FIELD(fuzz_result, r.guide, "guide", "the coverage that it follows"),
+    PX_FIELD(fuzz_result, r.mutations, "mutations", "that it chooses from"),
+    PX_FIELD(fuzz_result, definition, "definition", "what a neuron is to the guide"),
+    PX_FIELD(fuzz_result, r.turns, "turns", "that were made"),
+    PX_FIELD(fuzz_result, planned, "planned", "turns that were to be"),
+    PX_FIELD(fuzz_result, cut_short, "cut_short", "the time was up before"),
+    PX_FIELD(fuzz_result, r.executions, "executions", "mutants that the network judged"),
+    PX_FIELD(fuzz_result, r.seeds, "seeds", "inputs it began with"),
+    PX_FIELD(fuzz_result, r.outputs, "outputs", "mutants that were kept"),
+    PX_FIELD(fuzz_result, r.faults, "faults", "failures, those that nearly repeat others too"),
+    PX_FIELD(fuzz_result, r.unique_faults, "unique_faults", "distinct failures"),
+    PX_FIELD(fuzz_result, r.close_faults, "close_faults", "failures close to their originals"),
+    PX_FIELD(fuzz_result, r.rejected, "rejected", "those too far from them, which do not count"),
+    PX_FIELD(fuzz_result, r.fault_types, "fault_types", "pairs of label and answer among them"),
+    PX_FIELD(fuzz_result, r.classes, "classes", "answers among them"),
+    PX_FIELD(fuzz_result, rft, "rft", "failures per turn"),
+    PX_FIELD(fuzz_result, oi, "oi", "share of inputs of which failures were made"),
+    PX_FIELD(fuzz_result, r.coverage_seeds, "coverage_seeds", "of the guide, by the seeds alone"),
+    PX_FIELD(fuzz_result, coverage, "coverage", "of the guide, in the end"),
+    PX_FIELD(fuzz_result, growth, "growth", "of the guide: pairs of step and value"),
+    PX_LIST(fuzz_result, r.yields, r.yield_count, yield_fields, "yields", "of each mutation"),
+    PX_FIELDS_END,
+};
+
+/* Some of the points, the first and the last among them. */
+static size_t growth_thin(const px_coverage_point *points, size_t count,
+                          double out[FUZZ_POINTS + 1][2])
 {
-    px_mode *modes = NULL;
-    size_t count = 0;
-    PX_TRY(px_campaign_modes(f->campaign, &modes, &count, err));
-    const px_status status = px_modes_json(modes, count, out, err);
-    free(modes);
-    return status;
+    const size_t step = count >= FUZZ_POINTS ? (count + FUZZ_POINTS - 2) / (FUZZ_POINTS - 1) : 1;
+    size_t used = 0;
+    for (size_t i = 0; i < count; i += i + step < count || i + 1 == count ? step : count - 1 - i) {
+        out[used][0] = (double)points[i].step;
+        out[used++][1] = points[i].value;
+    }
+    return used;
 }
 
-static px_status fuzz_write(fuzz *f, px_json *out, px_error *err)
+static px_status fuzz_write(const fuzz *f, px_json *out, px_error *err)
 {
-    const px_fuzz_report r = px_fuzz_report_get(f->fuzz);
     px_campaign_counts counts;
     px_coverage_point *points = NULL;
-    size_t count = 0;
+    px_mode *modes = NULL;
+    size_t count = 0, mode_count = 0;
+    double growth[FUZZ_POINTS + 1][2];
+    fuzz_result result = {.r = px_fuzz_report_get(f->fuzz),
+                          .definition = px_cover_definition(f->cover, 0),
+                          .planned = f->limits.turns};
     PX_TRY(px_campaign_count(f->campaign, &counts, err));
-    px_json_string(out, "engine", r.engine);
-    px_json_string(out, "policy", r.policy);
-    px_json_string(out, "guide", r.guide);
-    px_json_string(out, "mutations", r.mutations);
-    px_json_string(out, "definition", px_cover_definition(f->cover, 0));
-    px_json_int(out, "turns", r.turns);
-    px_json_int(out, "planned", f->limits.turns);
-    px_json_bool(out, "cut_short", r.turns < f->limits.turns);
-    px_json_int(out, "executions", r.executions);
-    px_json_int(out, "seeds", r.seeds);
-    px_json_int(out, "outputs", r.outputs);
-    px_json_int(out, "faults", r.faults);
-    px_json_int(out, "unique_faults", r.unique_faults);
-    px_json_int(out, "close_faults", r.close_faults);
-    px_json_int(out, "rejected", r.rejected);
-    px_json_int(out, "fault_types", r.fault_types);
-    px_json_int(out, "classes", r.classes);
-    px_json_real(out, "rft", counts.rft);
-    px_json_real(out, "oi", counts.oi);
-    px_json_real(out, "coverage_seeds", r.coverage_seeds);
-    px_json_real(out, "coverage", r.coverage.value);
-    PX_TRY(px_campaign_coverage(f->campaign, r.guide, &points, &count, err));
-    enum { POINTS = 100 };
-    const size_t step = count > POINTS ? (count + POINTS - 1) / POINTS : 1;
-    px_json_array(out, "growth");
-    for (size_t i = 0; i < count; i += i + step < count || i + 1 == count ? step : count - 1 - i) {
-        px_json_array(out, NULL);
-        px_json_int(out, NULL, points[i].step);
-        px_json_real(out, NULL, points[i].value);
-        px_json_end(out);
-    }
-    px_json_end(out);
-    px_json_array(out, "yields");
-    for (size_t i = 0; i < r.yield_count; i++) {
-        px_json_object(out, NULL);
-        px_json_string(out, "mutation", r.yields[i].name);
-        px_json_int(out, "tried", r.yields[i].tried);
-        px_json_int(out, "valid", r.yields[i].valid);
-        px_json_int(out, "kept", r.yields[i].kept);
-        px_json_int(out, "faults", r.yields[i].faults);
-        px_json_end(out);
-    }
-    px_json_end(out);
+    PX_TRY(px_campaign_coverage(f->campaign, result.r.guide, &points, &count, err));
+    result.cut_short = result.r.turns < result.planned;
+    result.rft = counts.rft;
+    result.oi = counts.oi;
+    result.coverage = result.r.coverage.value;
+    result.growth =
+        (px_matrix){.values = growth[0], .rows = growth_thin(points, count, growth), .columns = 2};
     free(points);
-    return fuzz_modes(f, out, err);
+    px_fields_json(fuzz_fields, &result, out);
+    PX_TRY(px_campaign_modes(f->campaign, &modes, &mode_count, err));
+    const px_status status = px_modes_json(modes, mode_count, out, err);
+    free(modes);
+    return status;
 }
 
 static px_status fuzz_run(px_check *c, px_json *out, px_error *err)
@@ -166,6 +194,30 @@ static px_status fuzz_run(px_check *c, px_json *out, px_error *err)
     return status;
 }
 
+static void fuzz_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    char count[PXI_COUNT_TEXT];
+    const int64_t rejected = pxi_json_int(result, "rejected", 0);
+    const int64_t kinds = pxi_json_int(result, "fault_types", 0); /* of very many classes: none */
+    (void)c;
+    if (rejected > 0)
+        px_text_format(out, "%s too far from their originals; ", pxi_count_text(rejected, count));
+    px_text_format(out, "%s distinct failures",
+                   pxi_count_text(pxi_json_int(result, "unique_faults", 0), count));
+    if (kinds > 0)
+        px_text_format(out, " of %" PRId64 " kinds", kinds);
+    px_text_format(out, " in %s executions",
+                   pxi_count_text(pxi_json_int(result, "executions", 0), count));
+}
+
+static void fuzz_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    pxi_command(c, "fuzz", /* range= */ true, out);
+    px_text_format(out, " --guide %s --seeds %d --turns %" PRId64 " -o fuzz.campaign",
+                   c->result[PXI_STAGE_profile] ? "kmnc" : "nc", FUZZ_SEEDS,
+                   pxi_json_int(result, "turns", 0));
+}
+
 const pxi_stage pxi_stage_fuzz = {
     .public = {.id = "fuzz",
                .title = "Fuzzed failures",
@@ -176,4 +228,10 @@ const pxi_stage pxi_stage_fuzz = {
     .share = 0.6,
     .tries = 24.0 * FUZZ_TURNS_PER_MINUTE,
     .run = fuzz_run,
+    .files = {{"fuzz/", "the fuzzer's campaign: plexor fuzz --resume goes on", false}},
+    .gates = {{"fuzz-faults", "distinct failures that were fuzzed", "fuzz", "unique_faults",
+               "count", true}},
+    .headlines = {{"fuzz_faults", "unique_faults"}},
+    .line = fuzz_line,
+    .command = fuzz_command,
 };

@@ -1,10 +1,13 @@
 /* src/check/stage_localize.c - which neurons are active when the network is wrong (DeepFault) */
 #include "check/check_suspects.h"
 
+#include <internal/field.h>
+#include <internal/localize.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { LOCALIZE_LISTED = 60, LOCALIZE_PER_CLASS = 10 };
+enum { LOCALIZE_LISTED = 60, LOCALIZE_PER_CLASS = 10, BY_CLASS_MOST = 1000 };
 static const char measure[] = "ochiai";
 
 static px_status localize_spectrum(px_check *c, px_spectrum **out, px_error *err)
@@ -53,65 +56,113 @@ px_status pxi_spectrum_open(const px_check *c, px_spectrum **out, px_error *err)
     return status;
 }
 
-static void json_suspect(const px_suspect *s, px_json *out)
+static px_datum suspect_low(const void *at, char *text)
 {
     double low = 0.0, high = 1.0;
-    px_hits_interval(&s->hits, &low, &high);
-    px_json_object(out, NULL);
-    if (s->class_index == PX_POOLED)
-        px_json_null(out, "class");
-    else
-        px_json_int(out, "class", s->class_index);
-    px_json_int(out, "rank", s->rank);
-    px_json_string(out, "layer", s->layer);
-    px_json_int(out, "position", s->position);
-    px_json_int(out, "index", s->unit);
-    px_json_real(out, "score", s->score);
-    px_json_int(out, "as", s->hits.as);
-    px_json_int(out, "af", s->hits.af);
-    px_json_int(out, "ns", s->hits.ns);
-    px_json_int(out, "nf", s->hits.nf);
-    px_json_real(out, "low", low);
-    px_json_real(out, "high", high);
-    px_json_bool(out, "suspect", px_hits_suspect(&s->hits));
-    px_json_bool(out, "informative", px_hits_ranked(&s->hits));
-    px_json_end(out);
+    (void)text;
+    px_hits_interval(at, &low, &high);
+    return px_datum_real(low);
 }
 
-static void json_list(const px_suspicious *list, const char *key, px_json *out)
+static px_datum suspect_high(const void *at, char *text)
 {
-    px_json_array(out, key);
-    for (size_t i = 0; i < list->count; i++)
-        json_suspect(&list->items[i], out);
-    px_json_end(out);
+    double low = 0.0, high = 1.0;
+    (void)text;
+    px_hits_interval(at, &low, &high);
+    return px_datum_real(high);
 }
 
-static void json_spectrum(const px_spectrum *s, px_json *out)
+static px_datum suspect_is(const void *at, char *text)
 {
-    int64_t always = 0, never = 0, suspects = 0;
-    px_spectrum_extremes(s, &always, &never);
-    const px_activity_counts active = px_spectrum_activity(s, PX_POOLED);
-    for (int64_t n = 0; n < px_spectrum_neuron_count(s); n++) {
+    (void)text;
+    return px_datum_bool(px_hits_suspect(at));
+}
+
+static px_datum suspect_tells(const void *at, char *text)
+{
+    (void)text;
+    return px_datum_bool(px_hits_ranked(at));
+}
+
+static const px_field suspect_fields[] = {
+    PX_INDEX(px_suspect, class_index, "class", "that it is suspicious for; null: all"),
+    PX_FIELD(px_suspect, rank, "rank", "in its class, from 1"),
+    PX_FIELD(px_suspect, layer, "layer", "its name"),
+    PX_FIELD(px_suspect, position, "position", "of the layer in the network"),
+    PX_FIELD(px_suspect, unit, "index", "in the layer"),
+    PX_FIELD(px_suspect, score, "score", "suspiciousness; null: infinite"),
+    PX_FIELD(px_suspect, hits.as, "as", "inputs that are right, with the neuron active"),
+    PX_FIELD(px_suspect, hits.af, "af", "inputs that are wrong, with the neuron active"),
+    PX_FIELD(px_suspect, hits.ns, "ns", "inputs that are right, with the neuron not active"),
+    PX_FIELD(px_suspect, hits.nf, "nf", "inputs that are wrong, with the neuron not active"),
+    PX_MADE_OF(REAL, suspect_low, px_suspect, hits, "low",
+               "share of wrong answers while it is active, 95% interval: from", .unit = PX_SHARE),
+    PX_MADE_OF(REAL, suspect_high, px_suspect, hits, "high", "to", .unit = PX_SHARE),
+    PX_MADE_OF(BOOL, suspect_is, px_suspect, hits, "suspect",
+               "that share is above the one over all inputs, beyond chance"),
+    PX_MADE_OF(BOOL, suspect_tells, px_suspect, hits, "informative",
+               "it is neither (almost) always nor (almost) never active"),
+    PX_FIELDS_END,
+};
+
+typedef struct localize_result {
+    const char *measure, *definition;
+    double theta;
+    int64_t neuron_count, always, never, silent, suspects, passed, failed;
+    px_activity_counts active;
+    const px_suspect *neurons, *by_class; /* by_class NULL: too many */
+    size_t listed, by_class_count;
+} localize_result;
+
+static const px_field localize_fields[] = {
+    PX_FIELD(localize_result, measure, "measure", "of suspiciousness"),
+    PX_FIELD(localize_result, definition, "definition", "what a neuron is here"),
+    PX_FIELD(localize_result, theta, "theta", "above which a neuron is active"),
+    PX_FIELD(localize_result, neuron_count, "neuron_count", "neurons of all layers"),
+    PX_FIELD(localize_result, always, "always_active", "neurons that are active on all inputs"),
+    PX_FIELD(localize_result, never, "never_active", "neurons that are active on none"),
+    PX_FIELD(localize_result, active.always, "almost_always_active",
+             "neurons that are active on (almost) all inputs"),
+    PX_FIELD(localize_result, active.never, "almost_never_active",
+             "neurons that are active on (almost) none"),
+    PX_FIELD(localize_result, silent, "uninformative", "both"),
+    PX_FIELD(localize_result, suspects, "suspects", "neurons that are suspects over all classes"),
+    PX_FIELD(localize_result, passed, "passed", "inputs that are right"),
+    PX_FIELD(localize_result, failed, "failed", "inputs that are wrong"),
+    PX_LIST(localize_result, neurons, listed, suspect_fields, "neurons",
+            "the most suspicious over all classes"),
+    PX_LIST(localize_result, by_class, by_class_count, suspect_fields, "by_class",
+            "and of each class", PX_IF(localize_result, by_class)),
+    PX_FIELDS_END,
+};
+
+static void localize_write(const px_spectrum *s, const px_suspicious *pooled,
+                           const px_suspicious *classes, px_json *out)
+{
+    localize_result result = {
+        .measure = measure,
+        .definition = px_spectrum_definition(s),
+        .theta = px_spectrum_theta(s),
+        .neuron_count = px_spectrum_neuron_count(s),
+        .active = px_spectrum_activity(s, PX_POOLED),
+        .passed = px_spectrum_passed(s, PX_POOLED),
+        .failed = px_spectrum_failed(s, PX_POOLED),
+        .neurons = pooled->items,
+        .listed = pooled->count,
+        .by_class = classes->count <= BY_CLASS_MOST ? classes->items : NULL,
+        .by_class_count = classes->count,
+    };
+    px_spectrum_extremes(s, &result.always, &result.never);
+    result.silent = result.active.always + result.active.never;
+    for (int64_t n = 0; n < result.neuron_count; n++) {
         const px_hits hits = px_spectrum_hits(s, PX_POOLED, n);
-        suspects += px_hits_ranked(&hits) && px_hits_suspect(&hits);
+        result.suspects += px_hits_ranked(&hits) && px_hits_suspect(&hits);
     }
-    px_json_string(out, "measure", measure);
-    px_json_string(out, "definition", px_spectrum_definition(s));
-    px_json_real(out, "theta", px_spectrum_theta(s));
-    px_json_int(out, "neuron_count", px_spectrum_neuron_count(s));
-    px_json_int(out, "always_active", always);
-    px_json_int(out, "never_active", never);
-    px_json_int(out, "almost_always_active", active.always);
-    px_json_int(out, "almost_never_active", active.never);
-    px_json_int(out, "uninformative", active.always + active.never);
-    px_json_int(out, "suspects", suspects);
-    px_json_int(out, "passed", px_spectrum_passed(s, PX_POOLED));
-    px_json_int(out, "failed", px_spectrum_failed(s, PX_POOLED));
+    px_fields_json(localize_fields, &result, out);
 }
 
 static px_status localize_run(px_check *c, px_json *out, px_error *err)
 {
-    static const char *const files[] = {PXI_SPECTRUM_FILE, PXI_SUSPICIOUS_FILE};
     px_spectrum *spectrum = NULL;
     px_suspicious *pooled = NULL, *classes = NULL;
     char *path = pxi_check_path(c, PXI_SUSPICIOUS_FILE);
@@ -124,18 +175,41 @@ static px_status localize_run(px_check *c, px_json *out, px_error *err)
         status = pxi_suspects_rank(spectrum, true, LOCALIZE_PER_CLASS, &classes, err);
     if (status == PX_OK)
         status = px_suspicious_save(classes, path, err);
-    if (status == PX_OK) {
-        json_spectrum(spectrum, out);
-        json_list(pooled, "neurons", out);
-        if (classes->count <= 1000)
-            json_list(classes, "by_class", out);
-        status = pxi_check_files(c, files, PX_LEN(files), out, err);
-    }
+    if (status == PX_OK)
+        localize_write(spectrum, pooled, classes, out);
     px_suspicious_free(pooled);
     px_suspicious_free(classes);
     px_spectrum_free(spectrum);
     free(path);
     return status;
+}
+
+static void localize_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    enum { FIRST = 3 };
+    const px_json_value *list = pxi_json_list(result, "neurons");
+    const int64_t silent = pxi_json_int(result, "uninformative", 0);
+    int shown = 0;
+    (void)c;
+    px_text_format(
+        out, "most suspicious of %" PRId64 " neurons:", pxi_json_int(result, "neuron_count", 0));
+    for (size_t i = 0; list && i < list->count && shown < FIRST; i++)
+        if (pxi_json_true(&list->items[i], "suspect"))
+            px_text_format(out, "%s %s:%" PRId64, shown++ ? "," : "",
+                           pxi_json_words(&list->items[i], "layer"),
+                           pxi_json_int(&list->items[i], "index", 0));
+    if (shown == 0)
+        px_text_add(out, " none beyond chance");
+    if (silent > 0)
+        px_text_format(out, "; %" PRId64 " are (almost) always or never active and say nothing",
+                       silent);
+}
+
+static void localize_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)result;
+    pxi_command(c, "localize", /* range= */ false, out);
+    px_text_format(out, " --measure %s -k %d --pooled", measure, LOCALIZE_LISTED);
 }
 
 const pxi_stage pxi_stage_localize = {
@@ -146,4 +220,10 @@ const pxi_stage pxi_stage_localize = {
     .version = 2,
     .passes = 1.2,
     .run = localize_run,
+    .files = {{PXI_SPECTRUM_FILE, "hit counts of all neurons", false},
+              {PXI_SUSPICIOUS_FILE, "suspicious neurons of every class, for plexor synthesize",
+               false}},
+    .line = localize_line,
+    .command = localize_command,
+    .page = pxi_page_localize,
 };

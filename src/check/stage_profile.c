@@ -1,7 +1,9 @@
 /* src/check/stage_profile.c - what training data look like from inside: ranges for the criteria */
 #include "check/check_criteria.h"
 
-#include <plexor/system.h>
+#include <internal/profile.h>
+#include <internal/system.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 px_cover_options pxi_cover_wish(const px_check *c, const char *criteria)
@@ -46,9 +48,22 @@ static px_status profile_learn(px_check *c, const px_lessons *lessons, px_datase
     return status;
 }
 
+typedef struct profile_result {
+    const char *data, *definition;
+    int64_t count, rejected, empty;
+} profile_result;
+
+static const px_field profile_fields[] = {
+    PX_FIELD(profile_result, data, "data", "what was learned from"),
+    PX_FIELD(profile_result, count, "count", "inputs that were"),
+    PX_FIELD(profile_result, rejected, "rejected", "inputs with values that are not finite"),
+    PX_FIELD(profile_result, definition, "definition", "what a neuron is here"),
+    PX_FIELD(profile_result, empty, "classes_without_inputs", "classes that are no input's answer"),
+    PX_FIELDS_END,
+};
+
 static px_status profile_run(px_check *c, px_json *out, px_error *err)
 {
-    static const char *const files[] = {PXI_PROFILE_FILE};
     const px_cover_options wish = pxi_cover_wish(c, PXI_CRITERIA_ALL);
     px_lessons lessons = {0};
     px_preprocess pre = {0};
@@ -58,21 +73,38 @@ static px_status profile_run(px_check *c, px_json *out, px_error *err)
     if (status == PX_OK)
         status = profile_learn(c, &lessons, set, &pre, err);
     if (status == PX_OK) {
-        px_json_string(out, "data", px_dataset_describe(set));
-        px_json_int(out, "count", px_profile_count(c->profile));
-        px_json_int(out, "rejected", px_profile_rejected(c->profile));
-        px_json_string(out, "definition",
-                       px_profile_section_count(c->profile) ? px_profile_definition(c->profile, 0)
-                                                            : NULL);
-        int empty = 0;
+        profile_result result = {
+            .data = px_dataset_describe(set),
+            .count = px_profile_count(c->profile),
+            .rejected = px_profile_rejected(c->profile),
+            .definition =
+                px_profile_section_count(c->profile) ? px_profile_definition(c->profile, 0) : NULL,
+        };
         for (int i = 0; i < px_profile_classes(c->profile); i++)
-            empty += px_profile_predicted(c->profile, i) == 0;
-        px_json_int(out, "classes_without_inputs", empty);
-        status = pxi_check_files(c, files, PX_LEN(files), out, err);
+            result.empty += px_profile_predicted(c->profile, i) == 0;
+        px_fields_json(profile_fields, &result, out);
     }
     px_lessons_free(&lessons);
     px_dataset_close(set);
     return status;
+}
+
+static void profile_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    char count[PXI_COUNT_TEXT];
+    (void)c;
+    px_text_format(out, "ranges from %s training inputs",
+                   pxi_count_text(pxi_json_int(result, "count", 0), count));
+}
+
+static void profile_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)result;
+    pxi_command_model(c, "profile", out);
+    pxi_command_option(out, "train", pxi_shown_path(c->o.train ? c->o.train : c->data_spec));
+    px_text_format(out, " --train-limit %" PRId64 " --criteria " PXI_CRITERIA_ALL " -o profile.npz",
+                   c->o.train_limit > 0 ? c->o.train_limit : 1000);
+    pxi_command_values(c, /* range= */ false, out);
 }
 
 const pxi_stage pxi_stage_profile = {
@@ -82,4 +114,7 @@ const pxi_stage pxi_stage_profile = {
     .version = 1,
     .thousands = 2.2,
     .run = profile_run,
+    .files = {{PXI_PROFILE_FILE, "ranges of neurons on training data", false}},
+    .line = profile_line,
+    .command = profile_command,
 };

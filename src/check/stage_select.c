@@ -6,8 +6,9 @@
  */
 #include "check/check_inside.h"
 
+#include <internal/fault_curve.h>
+#include <internal/select.h>
 #include <math.h>
-#include <plexor/select.h>
 #include <stdlib.h>
 
 #define SELECTION_FILE "selection.csv"
@@ -28,8 +29,92 @@ static int64_t curve_at(const px_check *c, int point)
     return (c->count * point + SELECT_CURVE / 2) / SELECT_CURVE;
 }
 
+/* --- the result ---------------------------------------------------------------------------------
+ */
+
+typedef struct compared { /* a selector */
+    const char *id, *title, *settings, *definition;
+    px_select_facts facts;
+    bool labelled;
+    px_evaluation e;
+    int64_t found[SELECT_CURVE + 1];
+} compared;
+
+static const px_field fdr_fields[] = {
+    PX_FIELD(compared, e.fdr[0], "5", "of the first 5%", .unit = PX_SHARE),
+    PX_FIELD(compared, e.fdr[1], "10", "of the first 10%", .unit = PX_SHARE),
+    PX_FIELD(compared, e.fdr[2], "15", "of the first 15%", .unit = PX_SHARE),
+    PX_FIELD(compared, e.fdr[3], "20", "of the first 20%", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field compared_fields[] = {
+    PX_FIELD(compared, id, "id", "of the selector"),
+    PX_FIELD(compared, title, "title", "its name"),
+    PX_FIELD(compared, settings, "settings", "that it has"),
+    PX_FIELD(compared, definition, "definition", "what a neuron is to it"),
+    PX_FIELD(compared, facts.unscored, "unscored", "inputs without a score"),
+    PX_FIELD(compared, facts.constant, "constant", "all others have the same"),
+    PX_OBJECT_OF(fdr_fields, "fdr", "share of failures among those chosen first",
+                 PX_IF(compared, labelled)),
+    PX_FIELD(compared, e.rauc, "rauc", "area under the failure curve, of that of the best",
+             PX_IF(compared, labelled)),
+    PX_FIELD(compared, e.apfd, "apfd", "average percentage of failures detected",
+             PX_IF(compared, labelled)),
+    PX_ARRAY(compared, found, "found", "failures among the first so many: see curve_inputs",
+             PX_IF(compared, labelled)),
+    PX_FIELDS_END,
+};
+
+typedef struct chosen_input {
+    px_ranked ranked;
+    int64_t index;
+} chosen_input;
+
+static const px_field chosen_fields[] = {
+    PX_FIELD(chosen_input, ranked.index, "input", "its place in the data"),
+    PX_FIELD(chosen_input, index, "index", "in the file or folder it is from"),
+    PX_FIELD(chosen_input, ranked.score, "score", "the higher the sooner"),
+    PX_FIELD(chosen_input, ranked.predicted, "prediction", "the network's answer"),
+    PX_FIELD(chosen_input, ranked.confidence, "confidence", "its probability", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+typedef struct select_result {
+    const char *selector, *title;
+    int64_t budget, count;
+    const chosen_input *top;
+    size_t top_count, selector_count;
+    compared *selectors;
+    bool labelled;
+    int64_t curve_inputs[SELECT_CURVE + 1];
+} select_result;
+
+static const px_field first_fields[] = {
+    PX_FIELD(compared, e.faults, "faults", "inputs that the network gets wrong"),
+    PX_FIELD(compared, e.fault_rate, "fault_rate", "their share", .unit = PX_SHARE),
+    PX_FIELD(compared, e.fdr[0], "fdr", "share of failures among those to be labelled first",
+             .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field select_fields[] = {
+    PX_FIELD(select_result, selector, "selector", "the one that chooses"),
+    PX_FIELD(select_result, title, "title", "its name"),
+    PX_FIELD(select_result, budget, "budget", "inputs that are chosen"),
+    PX_FIELD(select_result, count, "count", "of so many"),
+    PX_LIST(select_result, top, top_count, chosen_fields, "top", "the first of them"),
+    PX_LIST(select_result, selectors, selector_count, compared_fields, "selectors",
+            "the one that chooses, and others to compare it with"),
+    PX_OBJECT_AT(select_result, selectors, first_fields, "", "what the labels say of the choice",
+                 PX_IF(select_result, labelled)),
+    PX_ARRAY(select_result, curve_inputs, "curve_inputs", "how many are first in `found`",
+             PX_IF(select_result, labelled)),
+    PX_FIELDS_END,
+};
+
 /* Faults among the first so many of a ranking. */
-static px_status json_curve(const selection *s, size_t i, px_json *out, px_error *err)
+static px_status curve_count(const selection *s, size_t i, int64_t *found, px_error *err)
 {
     px_fault_curve curve = {0};
     int64_t count = 0;
@@ -37,79 +122,54 @@ static px_status json_curve(const selection *s, size_t i, px_json *out, px_error
     for (int64_t r = 0; r < count; r++)
         s->order[r] = ranked[r].index;
     PX_TRY(px_fault_curve_init(&curve, s->order, count, s->labels, s->predicted, s->c->count, err));
-    px_json_array(out, "found");
     for (int p = 0; p <= SELECT_CURVE; p++) {
         const int64_t t = curve_at(s->c, p);
-        px_json_int(out, NULL, t > 0 ? curve.met[PX_FAULTS][t - 1] : 0);
+        found[p] = t > 0 ? curve.met[PX_FAULTS][t - 1] : 0;
     }
-    px_json_end(out);
     px_fault_curve_done(&curve);
     return PX_OK;
 }
 
-static px_status json_selector(const selection *s, size_t i, px_json *out, px_error *err)
+static px_status compare(const selection *s, size_t i, compared *out, px_error *err)
 {
-    static const char *const budgets[PX_EVALUATE_BUDGETS] = {"5", "10", "15", "20"};
     const px_selector *selector = px_select_selector(s->select, i);
-    const px_select_facts facts = px_select_facts_of(s->select, i);
-    px_json_object(out, NULL);
-    px_json_string(out, "id", selector->id);
-    px_json_string(out, "title", selector->title);
-    px_json_string(out, "settings", px_select_settings_text(s->select, i));
-    px_json_string(out, "definition", px_select_definition(s->select, i));
-    px_json_int(out, "unscored", facts.unscored);
-    px_json_bool(out, "constant", facts.constant);
-    if (s->c->labelled) {
-        px_evaluation e;
-        PX_TRY(px_select_evaluate(s->select, i, &e, err));
-        px_json_object(out, "fdr");
-        for (int b = 0; b < PX_EVALUATE_BUDGETS; b++)
-            px_json_real(out, budgets[b], e.fdr[b]);
-        px_json_end(out);
-        px_json_real(out, "rauc", e.rauc);
-        px_json_real(out, "apfd", e.apfd);
-        PX_TRY(json_curve(s, i, out, err));
-    }
-    px_json_end(out);
-    return PX_OK;
+    *out = (compared){.id = selector->entry.id,
+                      .title = selector->entry.title,
+                      .settings = px_select_settings_text(s->select, i),
+                      .definition = px_select_definition(s->select, i),
+                      .facts = px_select_facts_of(s->select, i),
+                      .labelled = s->c->labelled};
+    if (!out->labelled)
+        return PX_OK;
+    PX_TRY(px_select_evaluate(s->select, i, &out->e, err));
+    return curve_count(s, i, out->found, err);
 }
 
-static px_status json_compared(const selection *s, px_json *out, px_error *err)
+static px_status select_write(const selection *s, px_json *out, px_error *err)
 {
     const px_check *c = s->c;
-    px_json_array(out, "selectors");
-    for (size_t i = 0; i < px_select_count(s->select); i++)
-        PX_TRY(json_selector(s, i, out, err));
-    px_json_end(out);
-    if (!c->labelled)
-        return PX_OK;
-    px_evaluation first;
-    PX_TRY(px_select_evaluate(s->select, 0, &first, err));
-    px_json_int(out, "faults", first.faults);
-    px_json_real(out, "fault_rate", first.fault_rate);
-    px_json_real(out, "fdr", first.fdr[0]);
-    px_json_array(out, "curve_inputs");
-    for (int p = 0; p <= SELECT_CURVE; p++)
-        px_json_int(out, NULL, curve_at(c, p));
-    px_json_end(out);
-    return PX_OK;
-}
-
-static void json_top(const selection *s, px_json *out)
-{
     int64_t count = 0;
+    chosen_input top[SELECT_TOP];
     const px_ranked *ranked = px_select_ranked(s->select, 0, &count);
-    px_json_array(out, "top");
-    for (int64_t r = 0; r < count && r < s->budget && r < SELECT_TOP; r++) {
-        px_json_object(out, NULL);
-        px_json_int(out, "input", ranked[r].index);
-        px_json_int(out, "index", px_dataset_index(s->c->set, ranked[r].index));
-        px_json_real(out, "score", ranked[r].score);
-        px_json_int(out, "prediction", ranked[r].predicted);
-        px_json_real(out, "confidence", (double)ranked[r].confidence);
-        px_json_end(out);
-    }
-    px_json_end(out);
+    select_result result = {.selector = px_select_selector(s->select, 0)->entry.id,
+                            .title = px_select_selector(s->select, 0)->entry.title,
+                            .budget = s->budget,
+                            .count = c->count,
+                            .top = top,
+                            .selector_count = px_select_count(s->select),
+                            .labelled = c->labelled};
+    for (int64_t r = 0; r < count && r < s->budget && r < SELECT_TOP; r++)
+        top[result.top_count++] =
+            (chosen_input){ranked[r], px_dataset_index(c->set, ranked[r].index)};
+    for (int p = 0; p <= SELECT_CURVE; p++)
+        result.curve_inputs[p] = curve_at(c, p);
+    px_status status = PX_NEW(result.selectors, result.selector_count, err);
+    for (size_t i = 0; i < result.selector_count && status == PX_OK; i++)
+        status = compare(s, i, &result.selectors[i], err);
+    if (status == PX_OK)
+        px_fields_json(select_fields, &result, out);
+    free(result.selectors);
+    return status;
 }
 
 static px_status selection_new(selection *s, px_error *err)
@@ -135,7 +195,6 @@ static px_status selection_new(selection *s, px_error *err)
 
 static px_status select_run(px_check *c, px_json *out, px_error *err)
 {
-    static const char *const files[] = {SELECTION_FILE};
     selection s = {.c = c};
     char *path = pxi_check_path(c, SELECTION_FILE);
     px_status status = path ? selection_new(&s, err) : pxi_check_nomem(err);
@@ -143,22 +202,33 @@ static px_status select_run(px_check *c, px_json *out, px_error *err)
         status = px_select_run(s.select, pxi_check_tick, c, err);
     if (status == PX_OK)
         status = px_select_save(s.select, 0, s.budget, path, err);
-    if (status == PX_OK) {
-        px_json_string(out, "selector", px_select_selector(s.select, 0)->id);
-        px_json_string(out, "title", px_select_selector(s.select, 0)->title);
-        px_json_int(out, "budget", s.budget);
-        px_json_int(out, "count", c->count);
-        json_top(&s, out);
-        status = json_compared(&s, out, err);
-    }
     if (status == PX_OK)
-        status = pxi_check_files(c, files, PX_LEN(files), out, err);
+        status = select_write(&s, out, err);
     px_select_free(s.select);
     free(s.labels);
     free(s.order);
     free(s.predicted);
     free(path);
     return status;
+}
+
+static void select_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    char count[PXI_COUNT_TEXT];
+    const double rate = pxi_json_number(result, "fdr");
+    (void)c;
+    px_text_format(out, "%s inputs to label first, by gini",
+                   pxi_count_text(pxi_json_int(result, "budget", 0), count));
+    if (rate >= 0.0)
+        px_text_format(out, ": %.1f%% of them are failures", 100.0 * rate);
+}
+
+static void select_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)result;
+    pxi_command(c, "select", /* range= */ false, out);
+    px_text_format(out, " --by %s --budget %g%%%s", selectors, select_percent,
+                   c->labelled ? " --evaluate" : "");
 }
 
 const pxi_stage pxi_stage_select = {
@@ -170,4 +240,11 @@ const pxi_stage pxi_stage_select = {
     .needs = PXI_AFTER(eval),
     .passes = 1.1,
     .run = select_run,
+    .files = {{SELECTION_FILE, "the inputs to label", false}},
+    .gates = {{"fdr", "share of failures among the 5% to be labelled first", "select", "fdr",
+               "share", false}},
+    .headlines = {{"selected", "budget"}, {"fdr", "fdr"}},
+    .line = select_line,
+    .command = select_command,
+    .page = pxi_page_select,
 };

@@ -4,9 +4,14 @@
  */
 #include "check/check_suspects.h"
 
+#include <internal/engine.h>
+#include <internal/localize.h>
+#include <internal/preprocess.h>
+#include <internal/store.h>
+#include <internal/synthesize.h>
+#include <inttypes.h>
 #include <math.h>
 #include <plexor/select.h>
-#include <plexor/synthesize.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 
@@ -200,26 +205,58 @@ static px_status synthesize_pieces(synthesize *s, px_error *err)
     return pxi_findings_finish(s->c, &s->findings, err);
 }
 
+typedef struct synthesize_result {
+    const char *measure, *definition;
+    int64_t k, count, planned, faults, unchanged;
+    bool cut_short;
+    double step, distance, accuracy, loss, l1, l2, linf, linf_most, raised;
+} synthesize_result;
+
+static const px_field synthesize_fields[] = {
+    PX_FIELD(synthesize_result, measure, "measure", "of suspiciousness"),
+    PX_FIELD(synthesize_result, k, "k", "suspicious neurons of each class that are raised"),
+    PX_FIELD(synthesize_result, definition, "definition", "what a neuron is here"),
+    PX_FIELD(synthesize_result, step, "step", "along the gradient, in scaled values"),
+    PX_FIELD(synthesize_result, distance, "distance", "largest change of a value"),
+    PX_FIELD(synthesize_result, count, "count", "inputs that were changed"),
+    PX_FIELD(synthesize_result, planned, "planned", "inputs that were to be"),
+    PX_FIELD(synthesize_result, cut_short, "cut_short", "the time was up before"),
+    PX_FIELD(synthesize_result, faults, "faults", "inputs that became wrong"),
+    PX_FIELD(synthesize_result, accuracy, "accuracy", "on the changed inputs", .unit = PX_SHARE),
+    PX_FIELD(synthesize_result, loss, "loss", "mean cross-entropy on them"),
+    PX_FIELD(synthesize_result, l1, "l1", "mean sum of the changes"),
+    PX_FIELD(synthesize_result, l2, "l2", "mean length of the changes"),
+    PX_FIELD(synthesize_result, linf, "linf", "mean of the largest changes"),
+    PX_FIELD(synthesize_result, linf_most, "linf_most", "largest change of all"),
+    PX_FIELD(synthesize_result, raised, "raised", "share of the neurons that were raised",
+             .unit = PX_SHARE),
+    PX_FIELD(synthesize_result, unchanged, "unchanged", "inputs that stayed as they were"),
+    PX_FIELDS_END,
+};
+
 static void synthesize_write(const synthesize *s, px_json *out)
 {
     const double n = (double)s->made;
-    px_json_string(out, "measure", s->suspects->measure);
-    px_json_int(out, "k", SUSPECTS);
-    px_json_string(out, "definition", px_probe_describe(s->probe));
-    px_json_real(out, "step", s->options.step);
-    px_json_real(out, "distance", s->options.distance);
-    px_json_int(out, "count", s->made);
-    px_json_int(out, "planned", s->count);
-    px_json_bool(out, "cut_short", s->made < s->count);
-    px_json_int(out, "faults", s->faults);
-    px_json_real(out, "accuracy", 1.0 - (double)s->faults / n);
-    px_json_real(out, "loss", s->loss / n);
-    px_json_real(out, "l1", s->l1 / n);
-    px_json_real(out, "l2", s->l2 / n);
-    px_json_real(out, "linf", s->linf / n);
-    px_json_real(out, "linf_most", s->linf_most);
-    px_json_real(out, "raised", s->neurons ? (double)s->raised / (double)s->neurons : (double)NAN);
-    px_json_int(out, "unchanged", s->unchanged);
+    const synthesize_result result = {
+        .measure = s->suspects->measure,
+        .k = SUSPECTS,
+        .definition = px_probe_describe(s->probe),
+        .step = s->options.step,
+        .distance = s->options.distance,
+        .count = s->made,
+        .planned = s->count,
+        .cut_short = s->made < s->count,
+        .faults = s->faults,
+        .accuracy = 1.0 - (double)s->faults / n,
+        .loss = s->loss / n,
+        .l1 = s->l1 / n,
+        .l2 = s->l2 / n,
+        .linf = s->linf / n,
+        .linf_most = s->linf_most,
+        .raised = s->neurons ? (double)s->raised / (double)s->neurons : (double)NAN,
+        .unchanged = s->unchanged,
+    };
+    px_fields_json(synthesize_fields, &result, out);
 }
 
 static px_status synthesize_run(px_check *c, px_json *out, px_error *err)
@@ -245,6 +282,21 @@ static px_status synthesize_run(px_check *c, px_json *out, px_error *err)
     return status;
 }
 
+static void synthesize_line(const px_check *c, const px_json_value *result, px_text *out)
+{
+    (void)c;
+    px_text_format(out,
+                   "%" PRId64 " of %" PRId64 " inputs became wrong by raising suspicious neurons",
+                   pxi_json_int(result, "faults", 0), pxi_json_int(result, "count", 0));
+}
+
+static void synthesize_command(const px_check *c, const px_json_value *result, px_text *out)
+{
+    pxi_command(c, "synthesize", /* range= */ true, out);
+    px_text_format(out, " --measure ochiai -k %d --limit %" PRId64, SUSPECTS,
+                   pxi_json_int(result, "count", 0));
+}
+
 const pxi_stage pxi_stage_synthesize = {
     .public = {.id = "synthesize",
                .title = "Synthesized failures",
@@ -256,4 +308,8 @@ const pxi_stage pxi_stage_synthesize = {
     .share = 0.15,
     .tries = 6.0 * SYNTHESIZE_PER_MINUTE,
     .run = synthesize_run,
+    .files = {{"synthesize/", NULL, false}},
+    .headlines = {{"synthesized_faults", "faults"}},
+    .line = synthesize_line,
+    .command = synthesize_command,
 };

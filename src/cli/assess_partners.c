@@ -6,9 +6,12 @@
  */
 #include "cli/assess_partners.h"
 
+#include "base/memory.h"
+
+#include <internal/preprocess.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/store.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +124,7 @@ static px_status pair_campaign(assess_sides *s, const char *folder, bool own, px
     c.root = calloc(s->original.floats, sizeof(float));
     c.original = calloc(s->original.floats, sizeof(float));
     if (!places || !c.root || !c.original) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     s->how = own ? "campaign" : "campaign's data index";
@@ -182,10 +185,7 @@ px_status assess_sides_open(const px_model *model, const assess_wish *wish, asse
                        "inputs come from",
                        wish->adversarial);
     PX_TRY(sides_open(model, wish, campaign, s, err));
-    s->partners = calloc((size_t)s->adversarial.count, sizeof *s->partners);
-    if (!s->partners)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " pairs",
-                       s->adversarial.count);
+    PX_TRY(PX_NEW(s->partners, (size_t)s->adversarial.count, err));
     PX_TRY(campaign ? pair_campaign(s, wish->adversarial, own, err)
                     : pair_sets(s, wish->pair, err));
     if (wish->data.limit > 0 || wish->data.offset > 0)

@@ -4,7 +4,7 @@
 
 #include "cli/cli_net.h"
 
-#include <plexor/assess.h>
+#include <internal/assess.h>
 
 typedef struct assess_sides {
     cli_inputs original, adversarial;

@@ -1,7 +1,10 @@
 /* src/cli/attack_files.c - results of an attack as a campaign, and on a contact sheet */
 #include "cli/attack_files.h"
 
-#include <plexor/synthesize.h>
+#include "base/memory.h"
+
+#include <internal/preprocess.h>
+#include <internal/synthesize.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,7 +59,7 @@ px_status attack_sheet_open(attack_files *f, px_error *err)
                        "--sheet: these inputs are no pictures of one or three channels");
     f->picture = calloc(4, f->inputs->floats); /* the fourth: planes */
     if (!f->picture)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (int i = 0; i < 2; i++)
         PX_TRY(px_sheet_new(&options, &f->sheets[i], err));
     return PX_OK;
@@ -87,7 +90,7 @@ static px_status sheet_draw(attack_files *f, const px_attack_made *made, px_erro
     uint8_t *planes = f->picture + 3 * count;
     float *changed = malloc(count * sizeof *changed);
     if (!changed)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < count; i++) /* what is stored */
         changed[i] = made->bytes ? (float)made->bytes[i] : made->exact[i];
     for (int which = 0; which < 2; which++) {

@@ -4,8 +4,8 @@
 
 #include "cli/pair_campaign.h"
 
+#include <internal/picture.h>
 #include <plexor/attack.h>
-#include <plexor/picture.h>
 
 typedef struct attack_files {
     const cli_inputs *inputs;

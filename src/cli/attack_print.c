@@ -1,150 +1,147 @@
 /* src/cli/attack_print.c - an attack in numbers, for people and for programs */
 #include "cli/attack_print.h"
 
+#include <internal/preprocess.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 static void print_length(const attack_report *r, const char *name, double length)
 {
-    printf("%s %.4g", name, length);
+    cli_print("%s %.4g", name, length);
     if (px_dataset_is_8bit(r->inputs->set))
-        printf(" (%.4g of 255 levels)", px_length_levels(&r->inputs->pre, length));
+        cli_print(" (%.4g of 255 levels)", px_length_levels(&r->inputs->pre, length));
 }
 
 static void print_settings(const attack_report *r)
 {
-    const px_attack_options *o = px_attack_used(r->attack);
+    const px_attack_options *o = &r->used;
     const px_attack_method *method = px_attack_method_find(o->method);
     char a[CLI_NUMBER_TEXT];
-    printf("%s on %s inputs of %s\n", o->method, cli_number(r->sum.count, a),
-           px_dataset_describe(r->inputs->set));
-    printf("goal: %s%s; norm %s", r->goal ? "target " : "any wrong class", r->goal ? r->goal : "",
-           px_norm_name(o->norm));
+    cli_print("%s on %s inputs of %s\n", o->method, cli_number(r->sum.count, a), r->origin.data);
+    cli_print("goal: %s%s; norm %s", r->goal ? "target " : "any wrong class",
+              r->goal ? r->goal : "", r->norm);
     if (method->bounded)
         print_length(r, ", eps", o->eps);
     if (method->iterates) {
-        printf(", %" PRId64 " steps of", o->steps);
+        cli_print(", %" PRId64 " steps of", o->steps);
         print_length(r, "", o->step_size);
-        printf("%s", o->stop_early ? ", until the goal" : "");
+        cli_print("%s", o->stop_early ? ", until the goal" : "");
     }
     if (method->restarts && o->no_random)
-        printf(", from the input itself");
+        cli_print(", from the input itself");
     else if (method->restarts)
-        printf(", %" PRId64 " random start%s", o->restarts, o->restarts == 1 ? "" : "s");
+        cli_print(", %" PRId64 " random start%s", o->restarts, o->restarts == 1 ? "" : "s");
     if (*r->settings)
-        printf("; %s", r->settings);
-    printf("\nvalues %g to %g; %s\n\n", o->low, o->high,
-           !px_attack_rounds(r->attack) ? "stored as floats"
-           : method->bounded ? "8-bit: rounded to whole levels towards the original, as stored"
-                             : "8-bit: rounded to the nearest level, as stored");
-}
-
-static void row(cli_table *table, const char *name, const char *format, double value)
-{
-    char text[CLI_NUMBER_TEXT];
-    snprintf(text, sizeof text, isnan(value) ? "-" : format, value);
-    cli_table_cell(table, "%s", name);
-    cli_table_cell(table, "%s", text);
+        cli_print("; %s", r->settings);
+    cli_print("\nvalues %g to %g; %s\n\n", o->low, o->high,
+              !r->rounds        ? "stored as floats"
+              : method->bounded ? "8-bit: rounded to whole levels towards the original, as stored"
+                                : "8-bit: rounded to the nearest level, as stored");
 }
 
 /* Of what is stored, which is what counts; floats get a line of their own. */
 static void print_table(const attack_report *r)
 {
-    const px_attack_summary *s = &r->sum;
-    const px_attack_outcome *t = &s->stored;
     char right[96], number[CLI_NUMBER_TEXT];
-    cli_table *table = cli_table_new("lr");
-    snprintf(right, sizeof right, "success, of %s right before", cli_number(s->right, number));
-    row(table, right, "%.2f%%", 100 * t->success);
-    row(table, "success, of all", "%.2f%%", 100 * t->success_all);
-    row(table, "accuracy before", "%.2f%%", 100 * s->accuracy);
-    row(table, "L0, mean", "%.1f", t->l0.mean);
-    row(table, "L0, median", "%.1f", t->l0.median);
-    row(table, "L2, mean", "%.4f", t->l2.mean);
-    row(table, "L2, median", "%.4f", t->l2.median);
-    row(table, "Linf, mean", "%.4f", t->linf.mean);
-    row(table, "Linf, median", "%.4f", t->linf.median);
-    cli_table_print_free(table, "");
+    snprintf(right, sizeof right, "success, of %s right before", cli_number(r->sum.right, number));
+#define ROW(member, name, form, ...) \
+    PX_FIELD(attack_report, sum.member, NULL, NULL, .title = name, .format = form, __VA_ARGS__)
+    const px_field rows[] = {
+        ROW(stored.success, right, "%.2f%%", .unit = PX_SHARE),
+        ROW(stored.success_all, "success, of all", "%.2f%%", .unit = PX_SHARE),
+        ROW(accuracy, "accuracy before", "%.2f%%", .unit = PX_SHARE),
+        ROW(stored.l0.mean, "L0, mean", "%.1f", .unit = NULL),
+        ROW(stored.l0.median, "L0, median", "%.1f", .unit = NULL),
+        ROW(stored.l2.mean, "L2, mean", "%.4f", .unit = NULL),
+        ROW(stored.l2.median, "L2, median", "%.4f", .unit = NULL),
+        ROW(stored.linf.mean, "Linf, mean", "%.4f", .unit = NULL),
+        ROW(stored.linf.median, "Linf, median", "%.4f", .unit = NULL),
+        PX_FIELDS_END,
+    };
+#undef ROW
+    cli_print_beside(rows, NULL, (const void *const[]){r}, 1);
 }
 
 void attack_print(const attack_report *r)
 {
     const px_attack_summary *s = &r->sum;
-    const bool rounds = px_attack_rounds(r->attack);
     char robust[CLI_NUMBER_TEXT], count[CLI_NUMBER_TEXT];
     print_settings(r);
-    printf("robust accuracy %.2f%% (%s of %s; as stored, %s)\n\n", 100 * s->stored.robust_accuracy,
-           cli_number(s->stored.robust, robust), cli_number(s->count, count),
-           rounds ? "8-bit" : "float");
+    cli_print("robust accuracy %.2f%% (%s of %s; as stored, %s)\n\n",
+              100 * s->stored.robust_accuracy, cli_number(s->stored.robust, robust),
+              cli_number(s->count, count), r->stored_as);
     print_table(r);
-    if (rounds)
-        printf("\nbefore rounding: robust accuracy %.2f%%, success %.2f%%",
-               100 * s->exact.robust_accuracy, 100 * s->exact.success);
-    printf("\ndistances are of inputs that were right before and reach the goal, in scaled units\n"
-           "%.4g queries per input (%.4g forward, %.4g backward); %.3g s, %.0f inputs/s",
-           s->queries, s->forwards, s->backwards, s->seconds,
-           (double)(px_attack_count(r->attack) - r->known) / s->seconds);
+    if (r->rounds)
+        cli_print("\nbefore rounding: robust accuracy %.2f%%, success %.2f%%",
+                  100 * s->exact.robust_accuracy, 100 * s->exact.success);
+    cli_print(
+        "\ndistances are of inputs that were right before and reach the goal, in scaled units\n"
+        "%.4g queries per input (%.4g forward, %.4g backward); %.3g s, %.0f inputs/s",
+        s->queries, s->forwards, s->backwards, s->seconds,
+        (double)(r->attacked - r->known) / s->seconds);
     if (r->to || r->sheet)
-        printf(", and %.3g s for files", s->emit_seconds);
-    printf("\n");
+        cli_print(", and %.3g s for files", s->emit_seconds);
+    cli_print("\n");
     if (r->known)
-        printf("%s of %s inputs were there from an earlier run\n", cli_number(r->known, robust),
-               cli_number(px_attack_count(r->attack), count));
+        cli_print("%s of %s inputs were there from an earlier run\n", cli_number(r->known, robust),
+                  cli_number(r->attacked, count));
     if (r->to)
-        printf("%s: a campaign; see 'plexor status', 'plexor export', or use it as data\n", r->to);
+        cli_print("%s: a campaign; see 'plexor status', 'plexor export', or use it as data\n",
+                  r->to);
 }
 
-static void json_spread(px_json *json, const px_attack_outcome *o)
-{
-    px_json_real(json, "success", o->success);
-    px_json_real(json, "success_all", o->success_all);
-    px_json_int(json, "reached", o->reached);
-    px_json_int(json, "robust", o->robust);
-    px_json_real(json, "robust_accuracy", o->robust_accuracy);
-    px_json_real(json, "l0", o->l0.mean);
-    px_json_real(json, "l2", o->l2.mean);
-    px_json_real(json, "linf", o->linf.mean);
-    px_json_object(json, "median");
-    px_json_real(json, "l0", o->l0.median);
-    px_json_real(json, "l2", o->l2.median);
-    px_json_real(json, "linf", o->linf.median);
-    px_json_end(json);
-}
+static const px_field median_fields[] = {
+    PX_FIELD(px_attack_outcome, l0.median, "l0", "values that differ"),
+    PX_FIELD(px_attack_outcome, l2.median, "l2", "distance", .unit = "scaled units"),
+    PX_FIELD(px_attack_outcome, linf.median, "linf", "distance", .unit = "scaled units"),
+    PX_FIELDS_END,
+};
 
-void attack_json(const attack_report *r, px_json *json)
-{
-    const px_attack_summary *s = &r->sum;
-    const px_attack_options *o = px_attack_used(r->attack);
-    px_json_string(json, "method", o->method);
-    px_json_string(json, "settings", r->settings);
-    px_json_string(json, "target", r->goal);
-    px_json_string(json, "norm", px_norm_name(o->norm));
-    px_json_real(json, "eps", o->eps);
-    px_json_int(json, "steps", o->steps);
-    px_json_real(json, "step_size", o->step_size);
-    px_json_int(json, "restarts", o->restarts);
-    px_json_bool(json, "all_steps", !o->stop_early);
-    px_json_array(json, "range");
-    px_json_real(json, NULL, o->low);
-    px_json_real(json, NULL, o->high);
-    px_json_end(json);
-    px_json_int(json, "count", s->count);
-    px_json_int(json, "right", s->right);
-    px_json_int(json, "skipped", s->skipped);
-    px_json_int(json, "unlabelled", s->unlabelled);
-    px_json_real(json, "accuracy", s->accuracy);
-    px_json_string(json, "stored_as", px_attack_rounds(r->attack) ? "8-bit" : "float");
-    json_spread(json, &s->stored); /* what is stored is what counts */
-    px_json_object(json, "float");
-    json_spread(json, &s->exact);
-    px_json_end(json);
-    px_json_real(json, "queries", s->queries);
-    px_json_real(json, "forwards", s->forwards);
-    px_json_real(json, "backwards", s->backwards);
-    px_json_int(json, "flat", s->flat);
-    px_json_int(json, "odd_gradients", s->odd_gradients);
-    px_json_int(json, "not_finite", s->not_finite);
-    px_json_real(json, "seconds", s->seconds);
-    px_json_real(json, "files_seconds", s->emit_seconds);
-}
+static const px_field outcome_fields[] = {
+    PX_FIELD(px_attack_outcome, success, "success",
+             "inputs that reach the goal, of those that were right before", .unit = PX_SHARE),
+    PX_FIELD(px_attack_outcome, success_all, "success_all", "of all", .unit = PX_SHARE),
+    PX_FIELD(px_attack_outcome, reached, "reached", "inputs, right before, that reach the goal"),
+    PX_FIELD(px_attack_outcome, robust, "robust", "inputs that are right before and after"),
+    PX_FIELD(px_attack_outcome, robust_accuracy, "robust_accuracy", "these, of all",
+             .unit = PX_SHARE),
+    PX_FIELD(px_attack_outcome, l0.mean, "l0", "values that differ, mean over reached"),
+    PX_FIELD(px_attack_outcome, l2.mean, "l2", "distance, mean", .unit = "scaled units"),
+    PX_FIELD(px_attack_outcome, linf.mean, "linf", "distance, mean", .unit = "scaled units"),
+    PX_OBJECT_OF(median_fields, "median", "instead of means"),
+    PX_FIELDS_END,
+};
+
+const px_field attack_fields[] = {
+    PX_OBJECT(attack_report, origin, cli_origin_fields, ""),
+    PX_OBJECT_AT(attack_report, inputs, cli_inputs_fields, ""),
+    PX_FIELD(attack_report, seed, "seed", "of everything random"),
+    PX_FIELD(attack_report, used.method, "method", "id of the attack"),
+    PX_FIELD(attack_report, settings, "settings", "of the method, as --set takes them"),
+    PX_FIELD(attack_report, goal, "target", "as --target has it; null: any wrong class"),
+    PX_FIELD(attack_report, norm, "norm", "that eps is measured in"),
+    PX_FIELD(attack_report, used.eps, "eps", "distance at most", .unit = "scaled units"),
+    PX_FIELD(attack_report, used.steps, "steps", "at most"),
+    PX_FIELD(attack_report, used.step_size, "step_size", "of each", .unit = "scaled units"),
+    PX_FIELD(attack_report, used.restarts, "restarts", "random starts"),
+    PX_FIELD(attack_report, all_steps, "all_steps", "taken, even where the goal is reached"),
+    PX_SPAN(attack_report, used.low, 2, "range", "what a scaled value may be"),
+    PX_FIELD(attack_report, sum.count, "count", "inputs that were attacked"),
+    PX_FIELD(attack_report, sum.right, "right", "inputs that are classified correctly before"),
+    PX_FIELD(attack_report, sum.skipped, "skipped", "inputs whose target is their class"),
+    PX_FIELD(attack_report, sum.unlabelled, "unlabelled", "inputs whose prediction is their label"),
+    PX_FIELD(attack_report, sum.accuracy, "accuracy", "before", .unit = PX_SHARE),
+    PX_FIELD(attack_report, stored_as, "stored_as", "8-bit or float, which is what counts"),
+    PX_OBJECT(attack_report, sum.stored, outcome_fields, ""),
+    PX_OBJECT(attack_report, sum.exact, outcome_fields, "float", "before rounding"),
+    PX_FIELD(attack_report, sum.queries, "queries", "of the network, per input"),
+    PX_FIELD(attack_report, sum.forwards, "forwards", "passes, per input"),
+    PX_FIELD(attack_report, sum.backwards, "backwards", "passes, per input"),
+    PX_FIELD(attack_report, sum.flat, "flat", "inputs whose gradient is 0"),
+    PX_FIELD(attack_report, sum.odd_gradients, "odd_gradients", "values that were taken as 0"),
+    PX_FIELD(attack_report, sum.not_finite, "not_finite", "inputs with scores that are no numbers"),
+    PX_FIELD(attack_report, sum.seconds, "seconds", "of attacking", .unit = "s"),
+    PX_FIELD(attack_report, sum.emit_seconds, "files_seconds", "of writing", .unit = "s"),
+    PX_FIELDS_END,
+};

@@ -21,10 +21,13 @@
 #ifndef PLEXOR_CLI_H
 #define PLEXOR_CLI_H
 
-#include <plexor/json.h>
+#include "cli/cli_call.h"
+
+#include <plexor/field.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum {
     CLI_GO = -1, /* of cli_parse(): not an exit status, carry on */
@@ -42,7 +45,8 @@ struct cli_command {
     const char *details;  /* paragraphs for --help and the man page; NULL: none */
     const char *examples; /* lines "plexor ...", each ending in \n; NULL: none */
     int (*run)(const cli_command *self, int argc, char **argv); /* argv[0]: the command's name */
-    bool signal_is_done; /* Ctrl-C is an ordinary end: exit status 0 */
+    bool signal_is_done;    /* Ctrl-C is an ordinary end: exit status 0 */
+    const px_field *result; /* members of what it prints with --json; NULL: it is not told */
 };
 
 extern const cli_command *const cli_commands[]; /* NULL-terminated */
@@ -61,7 +65,7 @@ typedef enum cli_kind {
 
 enum { CLI_LIST_MAX = 1024 };
 typedef struct cli_list { /* an option that may be given again and again */
-    const char *item[CLI_LIST_MAX];
+    const char **item;    /* kept with the call */
     int count;
 } cli_list;
 
@@ -106,9 +110,6 @@ typedef struct cli_option {
 int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *options,
               const char **words, int least, int most);
 
-/* The command whose options were read last: the one that runs. */
-const cli_command *cli_running(void);
-
 /* False, with a message, where an option that is needed was not given. */
 bool cli_require(const cli_command *self, const char *name, const char *value);
 
@@ -121,6 +122,7 @@ void cli_print_man(const cli_command *command, const cli_option *options);
 /* "plexor COMMAND: MESSAGE" on stderr, and `error` in JSON; CLI_BAD_INPUT or CLI_TROUBLE as the
  * status says. `self` is NULL where there is no command. */
 int cli_fail(const cli_command *self, const px_error *err);
+int cli_no_memory(const cli_command *self);
 int cli_usage_error(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
 /* A remark on stderr, unless --quiet was given, and one of `remarks` in JSON in any case. */
 void cli_note(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
@@ -132,19 +134,22 @@ void cli_json_command(px_json *json, int argc, char **argv); /* those two alone 
 int cli_print_json(const cli_command *self, px_json *json);
 int cli_print_json_text(const cli_command *self, const char *text); /* with at least one member */
 
-/* Of main(): before and after the command. The latter prints the JSON object, if there is one or if
- * a failure needs one, and returns the exit status. */
-void cli_message_start(int argc, char **argv);
+/* After the command: finishes the JSON object, if there is one or if a failure needs one, and
+ * returns the exit status. The object is printed, or left in the call where that has an io. */
 int cli_message_end(int status);
 
 typedef struct cli_output { /* the options of every command that reports something */
     bool json;
 } cli_output;
-extern bool cli_quiet; /* --quiet: set by cli_parse(), read by cli_note() and the progress bar */
 
 #define CLI_OUTPUT_OPTIONS(o)                                                                   \
     CLI_FLAG(0, "json", &(o)->json, "print one JSON object on stdout, and nothing else there"), \
-        CLI_FLAG('q', "quiet", &cli_quiet, "no progress and no remarks on stderr")
+        CLI_FLAG('q', "quiet", &cli_now()->quiet, "no progress and no remarks on stderr")
+
+/* Where a command prints its result, and how: it never names stdout itself, for it may be
+ * run by a program that has its own. */
+FILE *cli_out(void);
+void cli_print(const char *format, ...) PX_PRINTF(1, 2);
 
 /* 1234567 as "1,234,567"; returns `buffer`. */
 #define CLI_NUMBER_TEXT 32
@@ -174,9 +179,21 @@ cli_progress cli_progress_start(const char *label);
 bool cli_progress_tick(void *progress, int64_t done, int64_t total);
 void cli_progress_end(cli_progress *progress); /* takes the bar away */
 
+/* A bar for what a library function does in several steps, each told by name, with its remarks. */
+typedef struct cli_steps {
+    const cli_command *self;
+    const char *what; /* NULL: nothing yet */
+    cli_progress progress;
+} cli_steps;
+bool cli_steps_tick(void *bar, const char *what, int64_t done, int64_t total);
+void cli_steps_note(void *bar, const char *sentence);
+void cli_steps_end(cli_steps *bar);
+
 /* For work that has more to say than counts: whether it is time to, and a bar with these words. */
 bool cli_progress_due(const cli_progress *progress);
 void cli_progress_show(cli_progress *progress, double share, const char *text);
+/* Where the call has somebody else to tell, tells them, and returns true. */
+bool cli_progress_tell(const char *label, int64_t done, int64_t total, const char *text);
 /* 75.2 as "1:15". */
 const char *cli_duration(double seconds, char buffer[CLI_NUMBER_TEXT]);
 /* "90", "90s", "30m", "2h", "1d"; false: it is none of these. */
@@ -184,9 +201,13 @@ bool cli_seconds(const char *text, double *seconds);
 /* As it would be typed again; what has no plain letters is quoted. */
 void cli_command_line(px_text *text, int argc, char **argv);
 
-/* Ctrl-C and SIGTERM ask for an end: networks stop between two layers; a second one ends at once.
- * From cli_end_in_order() on, only what asks cli_interrupted() itself stops. */
-void cli_catch_signals(void);
+/* Memory that is freed when the call is over; NULL when out of memory. */
+void *cli_keep_alloc(size_t count, size_t size);
+
+/* Ctrl-C and SIGTERM, or whoever made the call, ask for an end: networks stop between two layers; a
+ * second signal ends at once. From cli_end_in_order() on, only what asks cli_interrupted() itself
+ * stops. */
+void cli_catch_signals(void); /* the program's */
 void cli_end_in_order(void);
 bool cli_interrupted(void);
 

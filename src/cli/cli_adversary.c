@@ -3,6 +3,7 @@
 
 #include "cli/cli_net.h"
 
+#include <internal/preprocess.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/attack.h>
@@ -41,9 +42,9 @@ px_status cli_adversary_read(const cli_adversary *given, const px_dataset *set,
 
 static void print_length(double length, const px_dataset *set, const px_preprocess *pre)
 {
-    printf("%.4g", length);
+    cli_print("%.4g", length);
     if (px_dataset_is_8bit(set))
-        printf(" (%.4g of 255 levels)", px_length_levels(pre, length));
+        cli_print(" (%.4g of 255 levels)", px_length_levels(pre, length));
 }
 
 void cli_adversary_print(const px_adversary *a, const px_dataset *set, const px_preprocess *pre)
@@ -51,15 +52,15 @@ void cli_adversary_print(const px_adversary *a, const px_dataset *set, const px_
     if (!a->method)
         return;
     const px_attack_method *method = px_attack_method_find(a->method);
-    printf("attacks  %s, eps ", a->method);
+    cli_print("attacks  %s, eps ", a->method);
     print_length(a->eps, set, pre);
     if (method && method->iterates) {
-        printf(", %" PRId64 " steps of ", a->steps);
+        cli_print(", %" PRId64 " steps of ", a->steps);
         print_length(a->step_size, set, pre);
-        printf(method->restarts ? " from random starts" : "");
+        cli_print(method->restarts ? " from random starts" : "");
     }
-    printf("\n         in place of %g%% of every batch; values stay in %g..%g\n", 100.0 * a->share,
-           a->low, a->high);
+    cli_print("\n         in place of %g%% of every batch; values stay in %g..%g\n",
+              100.0 * a->share, a->low, a->high);
 }
 
 void cli_adversary_json(const px_adversary *a, px_json *json)

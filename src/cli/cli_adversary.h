@@ -4,7 +4,7 @@
 
 #include "cli/cli_net.h"
 
-#include <plexor/train.h>
+#include <internal/train.h>
 
 typedef struct cli_adversary { /* as given; share < 0: not given */
     const char *method, *eps, *step_size, *range;

@@ -1,6 +1,9 @@
 /* src/cli/cli_array.c - arrays from .npy files as a network's own inputs */
 #include "cli/cli_array.h"
 
+#include "base/memory.h"
+
+#include <internal/tensor.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -156,9 +159,8 @@ px_status cli_arrays_load(const px_model *model, const cli_list *given, px_tenso
                           px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
-    px_tensor *arrays = calloc((size_t)graph->input_count + 1, sizeof *arrays);
-    if (!arrays)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_tensor *arrays = NULL;
+    PX_TRY(PX_NEW(arrays, (size_t)graph->input_count + 1, err));
     px_status status = PX_OK;
     if (given->count > graph->input_count)
         status = px_fail(err, PX_E_USAGE, "--input is given %d times, the network has %d input%s",
@@ -214,69 +216,5 @@ px_status cli_labels_load(const char *path, int64_t count, int64_t **out, px_err
         return status;
     }
     *out = labels.data; /* aligned_alloc'd: free() takes it */
-    return PX_OK;
-}
-
-/* Whether every wanted value has one row per sample of the plan's micro-batch. */
-static bool passage_by_rows(const px_plan *plan, const int *wanted, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const px_shape shape = px_plan_shape(plan, wanted[i]);
-        if (shape.rank < 1 || shape.dim[0] != px_plan_batch(plan))
-            return false;
-    }
-    return true;
-}
-
-px_status cli_passage_new(const cli_command *self, const px_model *model, const px_tensor *arrays,
-                          int64_t batch, px_plan_options options, const int *wanted,
-                          size_t wanted_count, cli_passage *out, px_error *err)
-{
-    const px_graph *graph = px_model_graph(model);
-    cli_passage passage = {0};
-    if (graph->input_count == 1 && arrays[0].shape.rank > 0) {
-        passage.count = arrays[0].shape.dim[0];
-        PX_TRY(cli_plan_new(self, model, &arrays[0].shape, batch, passage.count, options,
-                            &passage.plan, err));
-        if (passage_by_rows(passage.plan, wanted, wanted_count)) {
-            *out = passage;
-            return PX_OK;
-        }
-        px_plan_free(passage.plan);
-        passage.plan = NULL;
-    }
-    px_feed *feeds = calloc((size_t)graph->input_count + 1, sizeof *feeds);
-    if (!feeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int i = 0; i < graph->input_count; i++)
-        feeds[i] = (px_feed){.value = graph->inputs[i], .shape = arrays[i].shape};
-    options.feeds = feeds;
-    options.feed_count = (size_t)graph->input_count;
-    options.batch = 0;
-    passage.whole = true;
-    const px_status status = px_plan_new(model, &options, &passage.plan, err);
-    free(feeds);
-    PX_TRY(status);
-    passage.count = px_plan_batch(passage.plan);
-    *out = passage;
-    return PX_OK;
-}
-
-px_status cli_passage_fill(const cli_passage *passage, px_session *session, const px_tensor *arrays,
-                           int64_t first, int64_t samples, px_error *err)
-{
-    (void)err;
-    for (size_t f = 0; f < px_plan_feed_count(passage->plan); f++) {
-        char *to = px_session_input(session, f);
-        const px_shape shape = px_plan_feed_shape(passage->plan, f);
-        const size_t all = (size_t)px_shape_count(&shape) * px_dtype_size(arrays[f].dtype);
-        if (passage->whole) {
-            memcpy(to, arrays[f].data, all);
-            continue;
-        }
-        const size_t row = all / (size_t)shape.dim[0];
-        memcpy(to, (const char *)arrays[f].data + (size_t)first * row, (size_t)samples * row);
-        memset(to + (size_t)samples * row, 0, all - (size_t)samples * row);
-    }
     return PX_OK;
 }

@@ -18,19 +18,4 @@ px_status cli_labels_load(const char *path, int64_t count, int64_t **out, px_err
  * they are whole. `where` is for the message. */
 px_status cli_array_cast(px_tensor *tensor, px_dtype dtype, const char *where, px_error *err);
 
-/* How a set of arrays goes through a network: in micro-batches where the first axis is samples, all
- * at once otherwise. */
-typedef struct cli_passage {
-    px_plan *plan;
-    int64_t count; /* of samples, or of the one pass's leading axis */
-    bool whole;
-} cli_passage;
-
-/* `options` says what is kept; `wanted` are the values that will be read per sample. */
-px_status cli_passage_new(const cli_command *self, const px_model *model, const px_tensor *arrays,
-                          int64_t batch, px_plan_options options, const int *wanted,
-                          size_t wanted_count, cli_passage *out, px_error *err);
-px_status cli_passage_fill(const cli_passage *passage, px_session *session, const px_tensor *arrays,
-                           int64_t first, int64_t samples, px_error *err);
-
 #endif

@@ -1,12 +1,17 @@
-/* src/cli/cli_campaign.c - what a campaign remembers of how its inputs are fed
+/* src/cli/cli_campaign.c - what a campaign remembers of how its inputs are fed, and of how it was
+ * begun
  *
  * Without it, whoever looks at a campaign would have to repeat --mean and --std, and would see
  * other predictions than were stored where that is forgotten.
  */
 #include "cli/cli_campaign.h"
 
+#include "base/memory.h"
+
+#include <internal/store.h>
+#include <limits.h>
 #include <plexor/json.h>
-#include <plexor/store.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool campaign_number(const px_json_value *value)
@@ -67,4 +72,72 @@ void cli_campaign_preprocess(const px_model *model, const cli_data *data, px_pre
         campaign_take(px_json_root(document), pre);
     px_json_free(document);
     px_campaign_close(campaign);
+}
+
+/* --- how it was begun ----------------------------------------------------------------------------
+ */
+
+#define BEGUN_WITH "arguments" /* a JSON array */
+
+px_status cli_campaign_begin(px_campaign *campaign, int argc, char **argv, px_error *err)
+{
+    char *had = NULL;
+    px_json json = {0};
+    PX_TRY(px_campaign_get(campaign, BEGUN_WITH, &had, err));
+    if (had) {
+        free(had);
+        return PX_OK;
+    }
+    px_json_array(&json, NULL);
+    for (int i = 0; i < argc; i++)
+        px_json_string(&json, NULL, argv[i]);
+    px_json_end(&json);
+    const char *text = px_json_text(&json);
+    const px_status status =
+        text ? px_campaign_set(campaign, BEGUN_WITH, text, err) : pxi_no_memory(err);
+    px_json_done(&json);
+    PX_TRY(status);
+    return px_campaign_commit(campaign, err);
+}
+
+static px_status begun_words(const px_json_value *list, const char *folder, char ***words,
+                             int *count, px_error *err)
+{
+    bool good = list->kind == PX_JSON_ARRAY && list->count > 0 && list->count < INT_MAX;
+    for (size_t i = 0; good && i < list->count; i++)
+        good = list->items[i].kind == PX_JSON_STRING;
+    if (!good)
+        return px_fail(err, PX_E_INPUT, "'%.200s': is damaged: '" BEGUN_WITH "' is not readable",
+                       folder);
+    char **made = cli_keep_alloc(list->count, sizeof *made);
+    for (size_t i = 0; made && i < list->count; i++) {
+        const size_t size = strlen(list->items[i].string) + 1;
+        if (!(made[i] = cli_keep_alloc(size, 1)))
+            return pxi_no_memory(err);
+        memcpy(made[i], list->items[i].string, size);
+    }
+    *words = made;
+    *count = (int)list->count;
+    return made ? PX_OK : pxi_no_memory(err);
+}
+
+px_status cli_campaign_begun(const char *folder, char ***words, int *count, px_error *err)
+{
+    px_campaign *campaign = NULL;
+    px_json_document *document = NULL;
+    char *text = NULL;
+    PX_TRY(px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, err));
+    px_status status = px_campaign_get(campaign, BEGUN_WITH, &text, err);
+    px_campaign_close(campaign);
+    if (status == PX_OK && !text)
+        status =
+            px_fail(err, PX_E_USAGE,
+                    "'%.200s' does not say what it was begun with: give MODEL and --data", folder);
+    if (status == PX_OK)
+        status = px_json_parse(text, strlen(text), &document, err);
+    if (status == PX_OK)
+        status = begun_words(px_json_root(document), folder, words, count, err);
+    px_json_free(document);
+    free(text);
+    return status;
 }

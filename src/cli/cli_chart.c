@@ -1,6 +1,8 @@
 /* src/cli/cli_chart.c - bars on a terminal */
 #include "cli/cli_chart.h"
 
+#include "cli/cli.h"
+
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -36,7 +38,7 @@ bool cli_locale_is_utf8(void)
 static int chart_columns(void)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    if (!cli_now()->io && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
     return CHART_COLUMNS;
 }
@@ -134,6 +136,6 @@ void cli_chart_print(const cli_bar *bars, size_t count, const cli_chart_look *lo
 {
     char *text = cli_chart_text(bars, count, look);
     if (text)
-        fputs(text, stdout);
+        fputs(text, cli_out());
     free(text);
 }

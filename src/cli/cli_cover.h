@@ -2,9 +2,11 @@
 #ifndef PLEXOR_CLI_COVER_H
 #define PLEXOR_CLI_COVER_H
 
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
 #include <plexor/cover.h>
+#include <plexor/training.h>
 
 /* Cheap ones that see every layer. */
 #define CLI_DEFAULT_CRITERIA "nc,kmnc,nbc,snac,tknc,tknp,nlc"
@@ -37,6 +39,11 @@ typedef struct cli_training { /* where ranges and traces come from */
         CLI_INT(0, "mem", &(t)->memory_mib, "MIB", 0, 9e9,                                      \
                 "refuse to keep traces that need more than this; 0: three quarters of memory")
 
+/* Where training data come from, as the options say, with a bar and remarks as they are learned
+ * from; `pre` becomes how they are fed. All that is given is borrowed. */
+px_status cli_training_of(const cli_command *self, const px_model *model, const cli_data *data,
+                          const cli_training *training, const cli_workers *workers, cli_steps *bar,
+                          px_preprocess *pre, px_training *out, px_error *err);
 /* Learns what the options need from training data: those of --train, else 1,000 inputs of the train
  * part of `data` (and says so). `shape` is that of an input; NULL: as the training data have it.
  * *out stays NULL where nothing has to be learned. */
@@ -44,11 +51,6 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
                            const cli_training *training, const cli_workers *workers,
                            const px_shape *shape, const px_cover_options *options, px_profile **out,
                            px_error *err);
-
-/* The training data themselves, by the same rules; `who` needs them. */
-px_status cli_training_inputs(const px_model *model, const cli_data *data,
-                              const cli_training *training, const char *who, px_preprocess *pre,
-                              px_dataset **out, px_error *err);
 
 /* The same with what is to be learned, which is freed; `who` needs it: "selectors". */
 px_status cli_profile_learn(const cli_command *self, const px_model *model, const cli_data *data,
@@ -64,25 +66,35 @@ void cli_profile_remarks(const cli_command *self, const px_model *model, const p
  * `json`, among the remarks. */
 void cli_print_remarks(const char *id, const char *text, bool json);
 
-typedef struct cover_report { /* what a run of `plexor cover` has to say */
+typedef struct cover_values { /* what the criteria came to */
     px_cover *cover;
+    const double *baseline; /* per criterion, of random inputs; NULL: none */
+} cover_values;
+extern const px_field cover_values_fields[];
+
+typedef struct cover_report { /* what a run of `plexor cover` has to say */
+    cli_origin origin;
+    cover_values values;
     const px_model *model;
     const cli_inputs *inputs;
-    const px_profile *profile; /* NULL: none */
+    const char *profile_name; /* NULL: none */
+    int64_t profile_count;
     px_cover_tally tally;
-    bool has_labels;      /* and they are the network's classes */
-    double *baseline;     /* per criterion; NULL: none */
+    bool has_labels; /* and they are the network's classes */
+    double accuracy;
     int classes;          /* of what follows; 0: none */
     double *class_values; /* [class][criterion] */
     px_cover_tally *class_tally;
+    px_cover_gap *gaps;
+    size_t gap_count;
     int64_t shard, shards;
+    bool is_part, per_layer, uncovered;
     double seconds;
-    bool per_layer, uncovered;
 } cover_report;
+extern const px_field cover_fields[];
 
 void cover_print(const cover_report *report);
-void cover_print_table(const px_cover *cover, const double *baseline);
-void cover_json(const cover_report *report, px_json *json);
-void cover_json_criteria(const px_cover *cover, const double *baseline, px_json *json);
+void cover_print_table(const cover_values *values);
+void cover_print_remarks(px_cover *cover, bool json);
 
 #endif

@@ -1,4 +1,4 @@
-/* src/cli/cli_doctor.c - findings of <plexor/doctor.h> as remarks */
+/* src/cli/cli_doctor.c - findings of <internal/doctor.h> as remarks */
 #include "cli/cli_doctor.h"
 
 #include <string.h>

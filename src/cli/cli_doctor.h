@@ -1,10 +1,10 @@
-/* src/cli/cli_doctor.h - findings of <plexor/doctor.h> as remarks */
+/* src/cli/cli_doctor.h - findings of <internal/doctor.h> as remarks */
 #ifndef PLEXOR_CLI_DOCTOR_H
 #define PLEXOR_CLI_DOCTOR_H
 
 #include "cli/cli.h"
 
-#include <plexor/doctor.h>
+#include <internal/doctor.h>
 
 /* One remark for each finding. */
 void cli_note_findings(const cli_command *self, const px_doctor *doctor);

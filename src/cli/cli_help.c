@@ -1,6 +1,7 @@
 /* src/cli/cli_help.c - --help, from the option tables */
 #include "cli/cli_help.h"
 
+#include <internal/text.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,26 +35,26 @@ static void help_wrap(const char *words, int indent, int column)
     const char *p = words;
     while (*p) {
         if (*p == '\n') {
-            printf("\n%*s", indent, "");
+            cli_print("\n%*s", indent, "");
             column = indent;
             p++;
             continue;
         }
         const int length = (int)strcspn(p, " \n");
         if (column > indent && column + 1 + length > 80) {
-            printf("\n%*s", indent, "");
+            cli_print("\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
-            putchar(' ');
+            fputc(' ', cli_out());
             column++;
         }
-        printf("%.*s", length, p);
+        cli_print("%.*s", length, p);
         column += length;
         p += length;
         while (*p == ' ')
             p++;
     }
-    putchar('\n');
+    fputc('\n', cli_out());
 }
 
 static void help_print_option(const cli_option *option)
@@ -68,9 +69,9 @@ static void help_print_option(const cli_option *option)
         px_text_format(&left, " %s", option->argument);
     px_text_add(&right, option->help);
     cli_help_default(option, &right);
-    printf("%-*s", INDENT, px_text_get(&left));
+    cli_print("%-*s", INDENT, px_text_get(&left));
     if (left.length >= INDENT)
-        printf("\n%*s", INDENT, "");
+        cli_print("\n%*s", INDENT, "");
     help_wrap(px_text_get(&right), INDENT, INDENT);
     px_text_done(&left);
     px_text_done(&right);
@@ -78,27 +79,27 @@ static void help_print_option(const cli_option *option)
 
 static void help_example(const char *line, bool first)
 {
-    fputs(first ? "\nexamples:\n  " : "  ", stdout);
-    fwrite(line, 1, strcspn(line, "\n"), stdout);
-    putchar('\n');
+    fputs(first ? "\nexamples:\n  " : "  ", cli_out());
+    fwrite(line, 1, strcspn(line, "\n"), cli_out());
+    fputc('\n', cli_out());
 }
 
 void cli_print_help(const cli_command *command, const cli_option *options)
 {
-    printf("usage: plexor %s %s\n\n", command->name, command->usage);
+    cli_print("usage: plexor %s %s\n\n", command->name, command->usage);
     help_wrap(command->help, 0, 0);
     if (command->details) {
-        putchar('\n');
+        fputc('\n', cli_out());
         help_wrap(command->details, 0, 0);
     }
-    printf("\noptions:\n");
+    cli_print("\noptions:\n");
     for (const cli_option *o = options; o->name; o++)
         help_print_option(o);
     help_print_option(&cli_help_option);
     if (command->examples)
         for (const char *p = command->examples; *p; p += strcspn(p, "\n") + 1)
             help_example(p, p == command->examples);
-    printf("\nexit status:\n");
+    cli_print("\nexit status:\n");
     for (int i = 0; i < CLI_STATUS_COUNT; i++)
-        printf("  %d  %s\n", i, cli_statuses[i]);
+        cli_print("  %d  %s\n", i, cli_statuses[i]);
 }

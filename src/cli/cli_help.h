@@ -29,6 +29,10 @@ const cli_form *cli_form_find(const char *word);
 /* Has the command print itself; an exit status. */
 int cli_form_print(const cli_command *command, const char *word);
 
+/* plexor help --json, of one command (NULL: all); and one command's part of it. */
+int help_json(const cli_command *self, const cli_command *only);
+void help_json_command(const cli_command *command, const cli_option *options);
+
 typedef struct cli_shell { /* whose completion is written */
     const char *name;
     const char *word; /* the form of one command */

@@ -2,7 +2,7 @@
 #include "cli/cli_help.h"
 
 #include <ctype.h>
-#include <plexor/system.h>
+#include <internal/system.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,18 +13,18 @@ static void man_words(const char *words)
     bool at_start = true;
     for (const char *p = words; *p; p++) {
         if (at_start && (*p == '.' || *p == '\''))
-            fputs("\\&", stdout);
+            fputs("\\&", cli_out());
         at_start = false;
         if (*p == '\\') {
-            fputs("\\e", stdout);
+            fputs("\\e", cli_out());
         } else if (*p == '-') {
-            fputs("\\-", stdout);
+            fputs("\\-", cli_out());
         } else if (*p != '\n') {
-            putchar(*p);
+            fputc(*p, cli_out());
         } else {
             const size_t run = strspn(p, "\n");
             if (p[run])
-                fputs(run > 1 ? "\n.PP\n" : "\n.br\n", stdout);
+                fputs(run > 1 ? "\n.PP\n" : "\n.br\n", cli_out());
             p += run - 1;
             at_start = true;
         }
@@ -33,15 +33,15 @@ static void man_words(const char *words)
 
 static void man_title(const char *name)
 {
-    fputs(".TH PLEXOR", stdout);
+    fputs(".TH PLEXOR", cli_out());
     if (name)
-        fputs("\\-", stdout);
+        fputs("\\-", cli_out());
     for (const char *p = name; p && *p; p++)
         if (*p == '-')
-            fputs("\\-", stdout);
+            fputs("\\-", cli_out());
         else
-            putchar(toupper((unsigned char)*p));
-    printf(" 1 \"\" \"plexor %s\" \"plexor manual\"\n", px_version());
+            fputc(toupper((unsigned char)*p), cli_out());
+    cli_print(" 1 \"\" \"plexor %s\" \"plexor manual\"\n", px_version());
 }
 
 static void man_option(const cli_option *option)
@@ -49,71 +49,71 @@ static void man_option(const cli_option *option)
     px_text right = {0};
     px_text_add(&right, option->help);
     cli_help_default(option, &right);
-    fputs(".TP\n\\fB", stdout);
+    fputs(".TP\n\\fB", cli_out());
     if (option->letter)
-        printf("\\-%c\\fR, \\fB", option->letter);
-    fputs("\\-\\-", stdout);
+        cli_print("\\-%c\\fR, \\fB", option->letter);
+    fputs("\\-\\-", cli_out());
     man_words(option->name);
-    fputs("\\fR", stdout);
+    fputs("\\fR", cli_out());
     if (option->argument) {
-        fputs(" \\fI", stdout);
+        fputs(" \\fI", cli_out());
         man_words(option->argument);
-        fputs("\\fR", stdout);
+        fputs("\\fR", cli_out());
     }
-    putchar('\n');
+    fputc('\n', cli_out());
     man_words(px_text_get(&right));
-    putchar('\n');
+    fputc('\n', cli_out());
     px_text_done(&right);
 }
 
 static void man_statuses(void)
 {
-    fputs(".SH EXIT STATUS\n", stdout);
+    fputs(".SH EXIT STATUS\n", cli_out());
     for (int i = 0; i < CLI_STATUS_COUNT; i++) {
-        printf(".TP\n.B %d\n", i);
+        cli_print(".TP\n.B %d\n", i);
         man_words(cli_statuses[i]);
-        putchar('\n');
+        fputc('\n', cli_out());
     }
 }
 
 static void man_examples(const char *lines)
 {
-    fputs(".SH EXAMPLES\n.nf\n", stdout);
+    fputs(".SH EXAMPLES\n.nf\n", cli_out());
     for (const char *p = lines; *p;) {
         const size_t length = strcspn(p, "\n");
         px_text line = {0};
         px_text_add_bytes(&line, p, length);
         man_words(px_text_get(&line));
-        putchar('\n');
+        fputc('\n', cli_out());
         px_text_done(&line);
         p += length + (p[length] != '\0');
     }
-    fputs(".fi\n", stdout);
+    fputs(".fi\n", cli_out());
 }
 
 void cli_print_man(const cli_command *command, const cli_option *options)
 {
     man_title(command->name);
-    fputs(".SH NAME\nplexor\\-", stdout);
+    fputs(".SH NAME\nplexor\\-", cli_out());
     man_words(command->name);
-    fputs(" \\- ", stdout);
+    fputs(" \\- ", cli_out());
     man_words(command->help);
-    fputs("\n.SH SYNOPSIS\n.B plexor ", stdout);
+    fputs("\n.SH SYNOPSIS\n.B plexor ", cli_out());
     man_words(command->name);
-    fputs("\n", stdout);
+    fputs("\n", cli_out());
     man_words(command->usage);
     if (command->details) {
-        fputs("\n.SH DESCRIPTION\n", stdout);
+        fputs("\n.SH DESCRIPTION\n", cli_out());
         man_words(command->details);
     }
-    fputs("\n.SH OPTIONS\n", stdout);
+    fputs("\n.SH OPTIONS\n", cli_out());
     for (const cli_option *o = options; o->name; o++)
         man_option(o);
     man_option(&cli_help_option);
     if (command->examples)
         man_examples(command->examples);
     man_statuses();
-    fputs(".SH SEE ALSO\n.BR plexor (1)\n", stdout);
+    fputs(".SH SEE ALSO\n.BR plexor (1)\n", cli_out());
 }
 
 void cli_print_man_overview(void)
@@ -124,20 +124,20 @@ void cli_print_man_overview(void)
           "plexor takes a trained classifier as an ONNX file and a data set, and looks at what "
           "every neuron does.\nEach command has a manual page of its own, and\n"
           ".B plexor help\n\\fICOMMAND\\fR\nexplains it too.\n.SH COMMANDS\n",
-          stdout);
+          cli_out());
     for (size_t i = 0; cli_commands[i]; i++) {
-        fputs(".TP\n.BR plexor\\-", stdout);
+        fputs(".TP\n.BR plexor\\-", cli_out());
         man_words(cli_commands[i]->name);
-        fputs(" (1)\n", stdout);
+        fputs(" (1)\n", cli_out());
         man_words(cli_commands[i]->help);
-        putchar('\n');
+        fputc('\n', cli_out());
     }
     man_statuses();
-    fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif it is set, nothing is coloured\n", stdout);
-    fputs(".SH SEE ALSO\n", stdout);
+    fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif it is set, nothing is coloured\n", cli_out());
+    fputs(".SH SEE ALSO\n", cli_out());
     for (size_t i = 0; cli_commands[i]; i++) {
-        fputs(".BR plexor\\-", stdout);
+        fputs(".BR plexor\\-", cli_out());
         man_words(cli_commands[i]->name);
-        printf(" (1)%s\n", cli_commands[i + 1] ? "," : "");
+        cli_print(" (1)%s\n", cli_commands[i + 1] ? "," : "");
     }
 }

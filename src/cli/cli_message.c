@@ -3,34 +3,17 @@
  * Nothing of a JSON object is on stdout before the command is over: what is remarked on and what
  * goes wrong after the result is made are members of the same object.
  */
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/cli_safe.h"
 
+#include <internal/json.h>
+#include <internal/system.h>
 #include <plexor/plexor.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool cli_quiet = false;
-
-static struct {
-    int argc;
-    char **argv;
-    bool as_json, has_result, failed;
-    px_json result;
-    px_error error; /* the first one */
-    char **remarks;
-    size_t remark_count, remark_capacity;
-} said;
-
-void cli_message_start(int argc, char **argv)
-{
-    said.argc = argc;
-    said.argv = argv;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        said.as_json = said.as_json || strcmp(argv[i], "--json") == 0;
-}
 
 void cli_json_command(px_json *json, int argc, char **argv)
 {
@@ -45,45 +28,46 @@ void cli_json_command(px_json *json, int argc, char **argv)
 void cli_json_open(px_json *json)
 {
     px_json_object(json, NULL);
-    cli_json_command(json, said.argc - 1, said.argv + 1);
+    cli_json_command(json, cli_now()->argc, cli_now()->argv);
 }
 
-static void message_error(px_json *json, int exit_status)
+static void message_error(const px_error *error, int exit_status, px_json *json)
 {
     px_json_object(json, "error");
-    px_json_string(json, "status", px_status_name(said.error.status));
+    px_json_string(json, "status", px_status_name(error->status));
     px_json_int(json, "exit", exit_status);
-    px_json_string(json, "message", said.error.message);
+    px_json_string(json, "message", error->message);
     px_json_end(json);
 }
 
-static void message_remarks(px_json *json)
+static void message_remarks(const cli_call *call, px_json *json)
 {
     px_json_array(json, "remarks");
-    for (size_t i = 0; i < said.remark_count; i++)
-        px_json_string(json, NULL, said.remarks[i]);
+    for (size_t i = 0; i < call->remark_count; i++)
+        px_json_string(json, NULL, call->remarks[i]);
     px_json_end(json);
 }
 
 int cli_message_end(int status)
 {
-    if (!said.has_result && !(said.as_json && said.failed))
+    cli_call *call = cli_now();
+    if (!call->has_result && !(call->as_json && call->failed))
         return status;
-    if (said.has_result)
-        px_json_reopen(&said.result);
+    if (call->has_result)
+        px_json_reopen(&call->result);
     else
-        cli_json_open(&said.result);
-    if (said.failed)
-        message_error(&said.result, status);
-    message_remarks(&said.result);
-    px_json_end(&said.result);
-    const char *text = px_json_text(&said.result);
-    if (text)
-        fputs(text, stdout);
-    else
-        fputs("plexor: out of memory for the JSON result\n", stderr);
-    px_json_done(&said.result);
-    return text || status != CLI_DONE ? status : CLI_TROUBLE;
+        cli_json_open(&call->result);
+    call->has_result = true;
+    if (call->failed)
+        message_error(&call->error, status, &call->result);
+    message_remarks(call, &call->result);
+    px_json_end(&call->result);
+    const char *text = px_json_text(&call->result);
+    if (!text)
+        return cli_no_memory(NULL);
+    if (!call->io)
+        fputs(text, call->out);
+    return status;
 }
 
 /* A command has one result; a second one could not be told from it. */
@@ -91,11 +75,12 @@ int cli_print_json(const cli_command *self, px_json *json)
 {
     if (!px_json_text(json)) {
         px_json_done(json);
-        return cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory for the JSON result"});
+        return cli_no_memory(self);
     }
-    px_json_done(&said.result);
-    said.result = *json;
-    said.has_result = true;
+    cli_call *call = cli_now();
+    px_json_done(&call->result);
+    call->result = *json;
+    call->has_result = true;
     *json = (px_json){0};
     return CLI_DONE;
 }
@@ -109,7 +94,13 @@ int cli_print_json_text(const cli_command *self, const char *text)
 
 static void message_print(const cli_command *self, const char *message)
 {
-    fflush(stdout); /* what was printed so far comes first */
+    const cli_call *call = cli_now();
+    if (call->io) {
+        if (call->io->remark)
+            call->io->remark(call->io->context, message);
+        return;
+    }
+    fflush(call->out); /* what was printed so far comes first */
     fprintf(stderr, "plexor%s%s: ", self ? " " : "", self ? self->name : "");
     cli_safe_text(stderr, message);
     fputc('\n', stderr);
@@ -119,11 +110,20 @@ int cli_fail(const cli_command *self, const px_error *err)
 {
     const bool mendable = err->status >= PX_E_USAGE && err->status <= PX_E_MISMATCH;
     const char *message = *err->message ? err->message : px_status_text(err->status);
-    if (!said.failed)
-        px_fail(&said.error, err->status, "%s", message);
-    said.failed = true;
-    message_print(self, message);
+    cli_call *call = cli_now();
+    if (!call->io || call->failed) /* the first one is the call's error */
+        message_print(self, message);
+    if (!call->failed)
+        px_fail(&call->error, err->status, "%s", message);
+    call->failed = true;
     return mendable ? CLI_BAD_INPUT : CLI_TROUBLE;
+}
+
+int cli_no_memory(const cli_command *self)
+{
+    px_error err = {0};
+    pxi_no_memory(&err);
+    return cli_fail(self, &err);
 }
 
 int cli_usage_error(const cli_command *self, const char *format, ...)
@@ -136,20 +136,29 @@ int cli_usage_error(const cli_command *self, const char *format, ...)
     return cli_fail(self, &err);
 }
 
-/* Memory that a remark lacks is no reason to fail: stderr has it. */
-static void message_keep(char *remark)
+/* However often a command opens its data, and whether the doctor says it too. */
+static bool message_was_said(const cli_call *call, const char *remark)
 {
-    if (said.remark_count == said.remark_capacity) {
-        const size_t capacity = said.remark_capacity ? 2 * said.remark_capacity : 16;
-        char **grown = reallocarray(said.remarks, capacity, sizeof *grown);
+    for (size_t i = 0; i < call->remark_count; i++)
+        if (strcmp(call->remarks[i], remark) == 0)
+            return true;
+    return false;
+}
+
+/* Memory that a remark lacks is no reason to fail: stderr has it. */
+static void message_keep(cli_call *call, char *remark)
+{
+    if (call->remark_count == call->remark_capacity) {
+        const size_t capacity = call->remark_capacity ? 2 * call->remark_capacity : 16;
+        char **grown = reallocarray(call->remarks, capacity, sizeof *grown);
         if (!grown) {
             free(remark);
             return;
         }
-        said.remarks = grown;
-        said.remark_capacity = capacity;
+        call->remarks = grown;
+        call->remark_capacity = capacity;
     }
-    said.remarks[said.remark_count++] = remark;
+    call->remarks[call->remark_count++] = remark;
 }
 
 void cli_note(const cli_command *self, const char *format, ...)
@@ -160,9 +169,11 @@ void cli_note(const cli_command *self, const char *format, ...)
     if (vasprintf(&remark, format, args) < 0)
         remark = NULL;
     va_end(args);
-    if (!remark)
+    if (!remark || !*remark || message_was_said(cli_now(), remark)) {
+        free(remark);
         return;
-    if (!cli_quiet)
+    }
+    if (!cli_now()->quiet)
         message_print(self, remark);
-    message_keep(remark);
+    message_keep(cli_now(), remark);
 }

@@ -3,19 +3,21 @@
 
 #include "cli/cli_campaign.h"
 
+#include <internal/audio.h>
+#include <internal/data.h>
+#include <internal/field.h>
+#include <internal/preprocess.h>
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *cli_class_list;
-
 px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err)
 {
+    const char *class_list = cli_now()->class_list;
     px_model *model = NULL;
     PX_TRY(px_model_load(path, &model, err));
-    const px_status status =
-        cli_class_list ? px_model_set_classes(model, cli_class_list, err) : PX_OK;
+    const px_status status = class_list ? px_model_set_classes(model, class_list, err) : PX_OK;
     if (status != PX_OK) {
         px_model_free(model);
         return status;
@@ -30,14 +32,18 @@ px_status cli_model_load(const cli_command *self, const char *path, px_model **o
     return PX_OK;
 }
 
-/* Once each, however often a command opens its data. */
-static void inputs_note(const char *note)
+px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *spec,
+                        const px_data_options *options, bool may_be_whole, px_dataset **out,
+                        px_error *err)
 {
-    static px_text said;
-    if (!*note || strstr(px_text_get(&said), note))
-        return;
-    px_text_format(&said, "%s\n", note);
-    cli_note(cli_running(), "%s", note);
+    px_data_options shown = *options;
+    cli_progress reading = cli_progress_start("reading");
+    shown.progress = cli_progress_tick;
+    shown.context = &reading;
+    const px_status status = px_dataset_open_part(pre, input, spec, &shown, may_be_whole, out, err);
+    if (options->skip_damaged)
+        cli_progress_end(&reading);
+    return status;
 }
 
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
@@ -64,18 +70,13 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     options.offset = data->offset;
     options.shuffle = data->shuffle;
     options.seed = (uint64_t)data->seed;
-    cli_progress reading = cli_progress_start("reading");
     options.skip_damaged = data->skip_damaged;
-    options.progress = cli_progress_tick;
-    options.context = &reading;
-    const px_status status =
-        px_dataset_open_for(&inputs.pre, &value->shape, data->spec, &options, &inputs.set, err);
-    if (data->skip_damaged)
-        cli_progress_end(&reading);
-    PX_TRY(status);
-    inputs_note(inputs.pre.note);
+    options.any_classes = data->any_classes;
+    PX_TRY(cli_part_open(&inputs.pre, &value->shape, data->spec, &options,
+                         /* may_be_whole= */ false, &inputs.set, err));
+    cli_note(cli_now()->command, "%s", inputs.pre.note);
     for (size_t i = 0; i < px_dataset_remark_count(inputs.set); i++)
-        inputs_note(px_dataset_remark(inputs.set, i));
+        cli_note(cli_now()->command, "%s", px_dataset_remark(inputs.set, i));
     inputs.count = px_dataset_count(inputs.set);
     const px_shape sample = px_dataset_shape(inputs.set);
     inputs.shape.rank = sample.rank + 1;
@@ -110,40 +111,9 @@ void cli_inputs_close(cli_inputs *inputs)
     }
     char sizes[PX_SIZES_TEXT];
     if (inputs->set && px_dataset_sizes_remark(inputs->set, sizes))
-        inputs_note(sizes);
+        cli_note(cli_now()->command, "%s", sizes);
     px_dataset_close(inputs->set);
     inputs->set = NULL;
-}
-
-/* Whether data come in one piece: no train and no test part. Parts that cannot be read are parts.
- */
-static bool data_is_whole(const char *spec)
-{
-    static const char *const splits[] = {"train", "test"};
-    for (int i = 0; i < 2; i++) {
-        px_data_options options = px_data_options_default();
-        px_dataset *set = NULL;
-        options.split = splits[i];
-        const px_status status = px_dataset_open(spec, &options, &set, NULL);
-        px_dataset_close(set);
-        if (status != PX_E_USAGE)
-            return false;
-    }
-    return true;
-}
-
-px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *spec,
-                        const px_data_options *options, bool may_be_whole, px_dataset **out,
-                        px_error *err)
-{
-    const px_status status = input ? px_dataset_open_for(pre, input, spec, options, out, err)
-                                   : px_dataset_open(spec, options, out, err);
-    if (status != PX_E_USAGE || !may_be_whole || !data_is_whole(spec))
-        return status;
-    px_data_options whole = *options;
-    whole.split = NULL;
-    return input ? px_dataset_open_for(pre, input, spec, &whole, out, err)
-                 : px_dataset_open(spec, &whole, out, err);
 }
 
 static void inputs_list(char *buffer, size_t size, const float *values, int count)
@@ -169,61 +139,65 @@ void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_
         snprintf(scale, sizeof scale, "1/%d", (int)(inverse + 0.5));
     else
         snprintf(scale, sizeof scale, "%.6g", (double)pre->scale);
-    printf("data     %s\n", px_dataset_describe(inputs->set));
+    cli_print("data     %s\n", px_dataset_describe(inputs->set));
     const px_audio *audio = px_dataset_audio(inputs->set);
     if (audio)
-        printf("audio    %d Hz, frames of %d every %d samples, %d mels of %g to %g Hz (%s)\n",
-               audio->sample_rate, audio->win_length, audio->hop_length, audio->n_mels,
-               audio->f_min, audio->f_max, pre->audio_from ? pre->audio_from : "default");
-    printf("input    '%s' %s = (%s * scale - mean) / std%s\n", graph->values[graph->inputs[0]].name,
-           px_shape_text(&open, shape), audio ? "feature" : "pixel",
-           pre->bgr ? ", channels as BGR" : "");
-    printf("         scale %s (%s), mean %s (%s), std %s (%s), size (%s)\n", scale, pre->scale_from,
-           mean, pre->mean_from, std, pre->std_from, pre->size_from);
-    printf("scores   %s, %d classes: %s\n", scores->probabilities ? "probabilities" : "logits",
-           scores->classes, scores->why);
+        cli_print("audio    %d Hz, frames of %d every %d samples, %d mels of %g to %g Hz (%s)\n",
+                  audio->sample_rate, audio->win_length, audio->hop_length, audio->n_mels,
+                  audio->f_min, audio->f_max, pre->audio_from ? pre->audio_from : "default");
+    cli_print("input    '%s' %s = (%s * scale - mean) / std%s\n",
+              graph->values[graph->inputs[0]].name, px_shape_text(&open, shape),
+              audio ? "feature" : "pixel", pre->bgr ? ", channels as BGR" : "");
+    cli_print("         scale %s (%s), mean %s (%s), std %s (%s), size (%s)\n", scale,
+              pre->scale_from, mean, pre->mean_from, std, pre->std_from, pre->size_from);
+    cli_print("scores   %s, %d classes: %s\n", scores->probabilities ? "probabilities" : "logits",
+              scores->classes, scores->why);
 }
+
+static bool inputs_are_audio(const void *of)
+{
+    return px_dataset_audio(((const cli_inputs *)of)->set) != NULL;
+}
+
+static void inputs_write_audio(const void *of, px_json *json)
+{
+    px_audio_json(px_dataset_audio(((const cli_inputs *)of)->set), "audio", json);
+}
+
+static px_datum inputs_channels(const void *of, char *text)
+{
+    const cli_inputs *inputs = of;
+    (void)text;
+    return px_datum_text(inputs->pre.bgr ? "bgr" : inputs->shape.dim[1] == 1 ? "gray" : "rgb");
+}
+
+static const px_field preprocessing_fields[] = {
+    PX_FIELD(cli_inputs, pre.scale, "scale", "values are multiplied by this first"),
+    PX_FIELD(cli_inputs, pre.scale_from, "scale_from",
+             "where that comes from: option, metadata, default, ..."),
+    PX_ARRAY_USED(cli_inputs, pre.mean, pre.channels, "mean",
+                  "then subtracted, for each channel or for all"),
+    PX_FIELD(cli_inputs, pre.mean_from, "mean_from", "where that comes from"),
+    PX_ARRAY_USED(cli_inputs, pre.stddev, pre.channels, "std", "then divided by"),
+    PX_FIELD(cli_inputs, pre.std_from, "std_from", "where that comes from"),
+    PX_FIELD(cli_inputs, pre.size_from, "size_from", "where the size of pictures comes from"),
+    PX_WRITTEN(inputs_write_audio, "audio", "how recordings become features",
+               .when = inputs_are_audio),
+    PX_FIELD(cli_inputs, pre.audio_from, "audio_from", "where that comes from",
+             .when = inputs_are_audio),
+    PX_MADE(TEXT, inputs_channels, "channels", "rgb, bgr or gray"),
+    PX_FIELDS_END,
+};
+
+const px_field cli_inputs_fields[] = {
+    PX_OBJECT_OF(preprocessing_fields, "preprocessing",
+                 "what is done to inputs before the network sees them"),
+    PX_FIELDS_END,
+};
 
 void cli_inputs_json(const cli_inputs *inputs, px_json *json)
 {
-    const px_preprocess *pre = &inputs->pre;
-    px_json_object(json, "preprocessing");
-    px_json_real(json, "scale", (double)pre->scale);
-    px_json_string(json, "scale_from", pre->scale_from);
-    px_json_array(json, "mean");
-    for (int c = 0; c < pre->channels; c++)
-        px_json_real(json, NULL, (double)pre->mean[c]);
-    px_json_end(json);
-    px_json_string(json, "mean_from", pre->mean_from);
-    px_json_array(json, "std");
-    for (int c = 0; c < pre->channels; c++)
-        px_json_real(json, NULL, (double)pre->stddev[c]);
-    px_json_end(json);
-    px_json_string(json, "std_from", pre->std_from);
-    px_json_string(json, "size_from", pre->size_from);
-    if (px_dataset_audio(inputs->set)) {
-        px_audio_json(px_dataset_audio(inputs->set), "audio", json);
-        px_json_string(json, "audio_from", pre->audio_from);
-    }
-    px_json_string(json, "channels", pre->bgr ? "bgr" : inputs->shape.dim[1] == 1 ? "gray" : "rgb");
-    px_json_end(json);
-}
-
-px_status cli_plan_new(const cli_command *self, const px_model *model, const px_shape *shape,
-                       int64_t batch, int64_t count, px_plan_options options, px_plan **out,
-                       px_error *err)
-{
-    const px_graph *graph = px_model_graph(model);
-    const px_value *value = &graph->values[graph->inputs[0]];
-    bool free_axes = !value->has_shape;
-    for (int d = 1; d < value->shape.rank; d++)
-        free_axes |= value->shape.dim[d] < 0;
-    options.batch = batch <= 0 && free_axes && count < CLI_OPEN_BATCH ? count : batch;
-    PX_TRY(cli_plan_open(model, free_axes ? shape : NULL, options, out, err));
-    const int64_t baked = px_plan_batch(*out);
-    if (px_plan_batch_is_baked(*out) && baked < count)
-        cli_note_baked(self, model, baked);
-    return PX_OK;
+    px_fields_json(cli_inputs_fields, inputs, json);
 }
 
 void cli_note_baked(const cli_command *self, const px_model *model, int64_t batch)
@@ -234,16 +208,10 @@ void cli_note_baked(const cli_command *self, const px_model *model, int64_t batc
              px_model_path(model), batch, batch == 1 ? "" : "s");
 }
 
-px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_session *session,
-                          int64_t first, int64_t samples, px_error *err)
+void cli_note_run(const cli_command *self, const px_model *model, const px_run_facts *facts)
 {
-    float *to = px_session_input(session, 0);
-    for (int64_t i = 0; i < samples; i++)
-        PX_TRY(px_dataset_input(inputs->set, &inputs->pre, first + i,
-                                to + (size_t)i * inputs->floats, err));
-    memset(to + (size_t)samples * inputs->floats, 0,
-           (size_t)(px_plan_batch(plan) - samples) * inputs->floats * sizeof *to);
-    return PX_OK;
+    if (facts->batch_baked && facts->batch < facts->count)
+        cli_note_baked(self, model, facts->batch);
 }
 
 cli_classes cli_classes_of(const px_model *model, const px_dataset *set)
@@ -304,36 +272,43 @@ px_status cli_shard(const char *text, int64_t *shard, int64_t *shards, px_error 
     return PX_OK;
 }
 
-/* A member `damaged`, where something was left out. */
-static void inputs_skipped(const px_dataset *set, px_json *json)
+cli_origin cli_origin_of(const px_model *model, const px_dataset *set)
 {
-    size_t count = 0;
-    const px_damage *skipped = px_dataset_skipped(set, &count);
-    if (count == 0)
-        return;
-    px_json_array(json, "damaged");
-    for (size_t i = 0; i < count; i++) {
-        px_json_object(json, NULL);
-        px_json_int(json, "index", skipped[i].index);
-        px_json_string(json, "name", skipped[i].name);
-        px_json_string(json, "reason", skipped[i].reason);
-        px_json_end(json);
+    cli_origin origin = {0};
+    if (model) {
+        origin.model = px_model_path(model);
+        origin.model_hash = px_model_hash(model);
     }
-    px_json_end(json);
+    if (set) {
+        origin.data = px_dataset_describe(set);
+        origin.data_hash = px_dataset_hash(set);
+        origin.damaged = px_dataset_skipped(set, &origin.damaged_count);
+    }
+    return origin;
 }
+
+static const px_field damage_fields[] = {
+    PX_FIELD(px_damage, index, "index", "in the data"),
+    PX_FIELD(px_damage, name, "name", "of its file"),
+    PX_FIELD(px_damage, reason, "reason", "why it cannot be read"),
+    PX_FIELDS_END,
+};
+
+const px_field cli_origin_fields[] = {
+    PX_FIELD(cli_origin, model, "model", "path of the network", .optional = true),
+    PX_HASH(cli_origin, model_hash, "model_hash", "of its contents", PX_IF(cli_origin, model)),
+    PX_FIELD(cli_origin, data, "data", "what was read", PX_IF(cli_origin, data)),
+    PX_HASH(cli_origin, data_hash, "data_hash", "of which inputs they are",
+            PX_IF(cli_origin, data)),
+    PX_LIST(cli_origin, damaged, damaged_count, damage_fields, "damaged",
+            "inputs that --skip-damaged left out", .optional = true),
+    PX_FIELDS_END,
+};
 
 void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set, int argc,
                      char **argv)
 {
-    char hash[32];
+    const cli_origin origin = cli_origin_of(model, set);
     cli_json_command(json, argc, argv);
-    snprintf(hash, sizeof hash, "%016" PRIx64, px_model_hash(model));
-    px_json_string(json, "model", px_model_path(model));
-    px_json_string(json, "model_hash", hash);
-    if (set) {
-        snprintf(hash, sizeof hash, "%016" PRIx64, px_dataset_hash(set));
-        px_json_string(json, "data", px_dataset_describe(set));
-        px_json_string(json, "data_hash", hash);
-        inputs_skipped(set, json);
-    }
+    px_fields_json(cli_origin_fields, &origin, json);
 }

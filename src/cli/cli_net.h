@@ -4,8 +4,8 @@
 
 #include "cli/cli.h"
 
-#include <plexor/classes.h>
-#include <plexor/data.h>
+#include <internal/classes.h>
+#include <internal/data.h>
 #include <plexor/engine.h>
 #include <plexor/onnx.h>
 #include <plexor/probe.h>
@@ -19,13 +19,10 @@ typedef struct cli_workers {
         CLI_INT(0, "batch", &(w)->batch, "N", 0, 65536,                                      \
                 "inputs per worker at a time; 0: chosen to keep activations in the cache")
 
-/* --classes: of whatever network cli_model_load() loads next. */
-extern const char *cli_class_list;
-
 typedef struct cli_data {
     const char *spec, *split;
     int64_t limit, offset, seed;
-    bool shuffle, skip_damaged;
+    bool shuffle, skip_damaged, any_classes;
     px_preprocess_options pixels;
     const char *audio;
 } cli_data;
@@ -53,7 +50,7 @@ typedef struct cli_data {
         "what a scaled value may be; 0 to 255 levels for 8-bit data, else 0,1 or the data's")
 
 #define CLI_CLASSES_OPTION                                                                  \
-    CLI_STRING(0, "classes", &cli_class_list, "FILE|LIST",                                  \
+    CLI_STRING(0, "classes", &cli_now()->class_list, "FILE|LIST",                           \
                "names of the network's classes in its order, where it has none or others; " \
                "none: labels go by the order of the data's classes")
 
@@ -95,6 +92,11 @@ typedef struct cli_inputs { /* a data set in the form in which a network takes i
     size_t floats; /* per input */
 } cli_inputs;
 
+/* px_dataset_open_part(), where looking for damaged files, which is to read them all, is shown and
+ * can be stopped. */
+px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *spec,
+                        const px_data_options *options, bool may_be_whole, px_dataset **out,
+                        px_error *err);
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
                           px_error *err);
 /* Says how many of the recordings that were read are silent or clipped. */
@@ -102,12 +104,7 @@ void cli_inputs_close(cli_inputs *inputs);
 /* What is assumed about preprocessing, and where each part comes from. */
 void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_scores *scores);
 void cli_inputs_json(const cli_inputs *inputs, px_json *json);
-
-/* Opens one part of some data for a network's input (NULL: as stored, and `pre` is not used). Data
- * in one piece, without a train or test part, are their own only part where `may_be_whole`. */
-px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *spec,
-                        const px_data_options *options, bool may_be_whole, px_dataset **out,
-                        px_error *err);
+extern const px_field cli_inputs_fields[]; /* of a cli_inputs */
 
 /* The shape of one picture where the network leaves sides open and --size (or its metadata, where
  * `size` is NULL) tells them; rank 0: there is nothing to tell, or nothing tells it. */
@@ -117,18 +114,9 @@ enum { CLI_OPEN_BATCH = 8 }; /* inputs at a time where options.batch does not sa
 px_status cli_plan_open(const px_model *model, const px_shape *open, px_plan_options options,
                         px_plan **out, px_error *err);
 
-/* Compiles for the inputs at hand: `options` says what is kept and seeded, this adds the batch and,
- * where the file leaves axes free, the shape. Says so where an exporter baked in its batch. */
-px_status cli_plan_new(const cli_command *self, const px_model *model, const px_shape *shape,
-                       int64_t batch, int64_t count, px_plan_options options, px_plan **out,
-                       px_error *err);
-
+/* Says that an exporter baked in its batch; the other one only where that made a loop. */
 void cli_note_baked(const cli_command *self, const px_model *model, int64_t batch);
-
-/* Fills a session's first input with `samples` inputs from `first` on; the rest of the batch with
- * 0. */
-px_status cli_inputs_fill(const cli_inputs *inputs, const px_plan *plan, px_session *session,
-                          int64_t first, int64_t samples, px_error *err);
+void cli_note_run(const cli_command *self, const px_model *model, const px_run_facts *facts);
 
 /* Writes the inputs whose prediction is not their label into an NPZ that is a data set of its own:
  * x (pixels as stored, in the network's size), y (labels), indices (in the source) and predictions.
@@ -159,6 +147,14 @@ px_status cli_range_of(const cli_command *self, const char *text, const cli_inpu
 /* --shard I/N; NULL: 0/1. */
 px_status cli_shard(const char *text, int64_t *shard, int64_t *shards, px_error *err);
 
+typedef struct cli_origin {   /* what a result was made from */
+    const char *model, *data; /* data NULL: none */
+    uint64_t model_hash, data_hash;
+    const px_damage *damaged; /* inputs that were left out */
+    size_t damaged_count;
+} cli_origin;
+extern const px_field cli_origin_fields[];
+cli_origin cli_origin_of(const px_model *model, const px_dataset *set); /* each NULL: none */
 /* The keys that every result of a network carries: version, command line, model and data with
  * hashes. */
 void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set, int argc,

@@ -2,6 +2,7 @@
 #include "cli/cli_help.h"
 
 #include <errno.h>
+#include <internal/text.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,20 @@ static bool parse_int(const char *text, int64_t *out)
     return end != text && *end == '\0' && errno == 0;
 }
 
+static int parse_add(const cli_command *self, const cli_option *option, const char *text)
+{
+    cli_list *list = option->target;
+    if (list->count == CLI_LIST_MAX)
+        return cli_usage_error(self, "option '--%s' is given more than %d times", option->name,
+                               CLI_LIST_MAX);
+    if (!list->item) /* no word is two items */
+        list->item = cli_keep_alloc((size_t)cli_now()->argc, sizeof *list->item);
+    if (!list->item)
+        return cli_no_memory(self);
+    list->item[list->count++] = text;
+    return CLI_GO;
+}
+
 /* Stores one option's value; CLI_GO or an exit status. */
 static int parse_store(const cli_command *self, const cli_option *option, const char *text)
 {
@@ -57,14 +72,8 @@ static int parse_store(const cli_command *self, const cli_option *option, const 
     case CLI_KIND_STRING:
         *(const char **)option->target = text;
         return CLI_GO;
-    case CLI_KIND_LIST: {
-        cli_list *list = option->target;
-        if (list->count == CLI_LIST_MAX)
-            return cli_usage_error(self, "option '--%s' is given more than %d times", option->name,
-                                   CLI_LIST_MAX);
-        list->item[list->count++] = text;
-        return CLI_GO;
-    }
+    case CLI_KIND_LIST:
+        return parse_add(self, option, text);
     case CLI_KIND_REAL:
         if (!parse_real(text, &real))
             return cli_usage_error(self, "option '--%s' needs a number, not '%s'", option->name,
@@ -150,17 +159,10 @@ static int parse_letters(const cli_command *self, int argc, char **argv, int *at
     return CLI_GO;
 }
 
-static const cli_command *running;
-
-const cli_command *cli_running(void)
-{
-    return running;
-}
-
 int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *options,
               const char **words, int least, int most)
 {
-    running = self;
+    cli_now()->command = self;
     int count = 0;
     bool only_words = false;
     for (int i = 0; i < most; i++)

@@ -4,7 +4,7 @@
 
 #include "cli/cli_net.h"
 
-#include <plexor/decision_path.h>
+#include <internal/decision_path.h>
 
 typedef struct cli_paths_args {
     const char *layers, *tap, *bank, *encoder, *rule, *target, *baseline;
@@ -35,25 +35,15 @@ cli_paths_args cli_paths_default(void);
         CLI_INT(0, "top", &(p)->classes, "K", 1, PX_PATH_CLASSES_MOST,                           \
                 "how many predicted classes the text names")
 
-typedef struct cli_path_tools {
-    px_bank *bank;
-    px_paths *paths;
-    px_text_encoder *encoder; /* NULL: there are no words to compare */
-    px_path_judge *judge;
-    px_path_words words;
-    char **names; /* of classes */
-    size_t name_count;
-} cli_path_tools;
-
 /* Opens all of it for the inputs at hand, and says where units have no words, or words that were
- * not validated. cli_path_tools_close() in any case. */
+ * not validated. px_path_tools_close() in any case. */
 px_status cli_path_tools_open(const cli_command *self, const cli_paths_args *args,
                               const px_model *model, const cli_inputs *inputs, int threads,
-                              int64_t batch, cli_path_tools *out, px_error *err);
-void cli_path_tools_close(cli_path_tools *tools);
+                              int64_t batch, px_path_tools *out, px_error *err);
 
 /* How many inputs took more steps, and did not add up all the same. */
 void cli_paths_note(const cli_command *self, const px_paths *paths);
-void cli_paths_json(const cli_path_tools *tools, px_json *json);
+void cli_paths_json(const px_path_tools *tools, px_json *json);
+extern const px_field cli_paths_fields[]; /* of a px_path_tools */
 
 #endif

@@ -1,26 +1,30 @@
 /* src/cli/cli_print.c - numbers and tables for people */
 #include "cli/cli.h"
 
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/text.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+FILE *cli_out(void)
+{
+    return cli_now()->out;
+}
+
+void cli_print(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vfprintf(cli_out(), format, args);
+    va_end(args);
+}
+
 const char *cli_number(int64_t value, char buffer[CLI_NUMBER_TEXT])
 {
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRId64, value);
-    char *out = buffer;
-    for (int i = 0; i < length; i++) {
-        if (i > (value < 0) && (length - i) % 3 == 0)
-            *out++ = ',';
-        *out++ = digits[i];
-    }
-    *out = '\0';
-    return buffer;
+    return px_number_text(value, buffer);
 }
 
 const char *cli_metric(double value, char buffer[CLI_NUMBER_TEXT])
@@ -91,8 +95,8 @@ void cli_table_print_free(cli_table *table, const char *indent)
         }
         const int pad = width - table_width(table->cells[i]);
         const bool right = table->columns[column] == 'r', last = column + 1 == columns;
-        printf("%s%*s%s%*s%s", column ? "  " : indent, right ? pad : 0, "", table->cells[i],
-               right || last ? 0 : pad, "", last ? "\n" : "");
+        cli_print("%s%*s%s%*s%s", column ? "  " : indent, right ? pad : 0, "", table->cells[i],
+                  right || last ? 0 : pad, "", last ? "\n" : "");
     }
     for (size_t i = 0; i < table->count; i++)
         free(table->cells[i]);

@@ -1,5 +1,6 @@
 /* src/cli/cli_probe.c - the neuron options, and shapes where there are no inputs to tell them */
 #include "cli/cli_net.h"
+#include <internal/probe.h>
 
 px_status cli_open_shape(const px_model *model, const char *size, px_shape *out, px_error *err)
 {

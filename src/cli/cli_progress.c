@@ -12,7 +12,7 @@
 static const double BAR_EVERY_S = 0.1, LINE_EVERY_S = 5.0;
 enum { BAR_WIDTH = 30 };
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted; /* signals are the process's */
 
 static void signal_caught(int number)
 {
@@ -28,17 +28,29 @@ void cli_catch_signals(void)
     action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second one ends at once */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    px_cancel_when(cli_interrupted);
+}
+
+/* Of any thread that works for the call. */
+static bool progress_cancelled(void *context)
+{
+    const px_call_io *io = ((const cli_call *)context)->io;
+    return io ? io->cancelled && io->cancelled(io->context) : interrupted != 0;
+}
+
+px_canceller cli_canceller(cli_call *call)
+{
+    return (px_canceller){progress_cancelled, call};
 }
 
 void cli_end_in_order(void)
 {
-    px_cancel_when(NULL);
+    (void)px_cancel_here((px_canceller){0});
 }
 
 bool cli_interrupted(void)
 {
-    return interrupted != 0;
+    cli_call *call = cli_now();
+    return call->stopped || progress_cancelled(call);
 }
 
 cli_progress cli_progress_start(const char *label)
@@ -49,7 +61,7 @@ cli_progress cli_progress_start(const char *label)
         .label = label,
         .started = now,
         .shown = now,
-        .terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0,
+        .terminal = !cli_now()->io && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0,
     };
 }
 
@@ -105,14 +117,53 @@ static void progress_draw(cli_progress *p, int64_t done, int64_t total, double n
     p->drawn = true;
 }
 
+void cli_steps_end(cli_steps *bar)
+{
+    if (bar->what)
+        cli_progress_end(&bar->progress);
+    bar->what = NULL;
+}
+
+bool cli_steps_tick(void *context, const char *what, int64_t done, int64_t total)
+{
+    cli_steps *bar = context;
+    if (!bar->what || strcmp(bar->what, what) != 0) {
+        cli_steps_end(bar);
+        bar->what = what;
+        bar->progress = cli_progress_start(what);
+    }
+    return cli_progress_tick(&bar->progress, done, total);
+}
+
+void cli_steps_note(void *context, const char *sentence)
+{
+    cli_steps *bar = context;
+    cli_steps_end(bar);
+    cli_note(bar->self, "%s", sentence);
+}
+
 bool cli_progress_due(const cli_progress *p)
 {
-    return !cli_quiet && px_clock_s() - p->shown >= (p->terminal ? BAR_EVERY_S : LINE_EVERY_S);
+    const cli_call *call = cli_now();
+    const bool often = call->io ? call->io->progress != NULL : p->terminal;
+    return !call->quiet && px_clock_s() - p->shown >= (often ? BAR_EVERY_S : LINE_EVERY_S);
+}
+
+bool cli_progress_tell(const char *label, int64_t done, int64_t total, const char *text)
+{
+    cli_call *call = cli_now();
+    const px_call_progress progress = {sizeof progress, label, done, total, text};
+    if (call->io && call->io->progress && !call->io->progress(call->io->context, &progress))
+        call->stopped = true;
+    return call->io != NULL;
 }
 
 void cli_progress_show(cli_progress *p, double share, const char *text)
 {
+    enum { PARTS = 1000 };
     p->shown = px_clock_s();
+    if (cli_progress_tell(p->label, (int64_t)(share * PARTS), PARTS, text))
+        return;
     if (!p->terminal) {
         fprintf(stderr, "%s: %s\n", p->label, text);
         return;
@@ -130,12 +181,15 @@ void cli_progress_show(cli_progress *p, double share, const char *text)
 bool cli_progress_tick(void *progress, int64_t done, int64_t total)
 {
     cli_progress *p = progress;
+    const cli_call *call = cli_now();
     const double now = px_clock_s();
-    if (done < total && cli_progress_due(p)) {
+    const bool last = done >= total && call->io && !call->quiet; /* a terminal's bar goes away */
+    if (last || (done < total && cli_progress_due(p))) {
         p->shown = now;
-        progress_draw(p, done, total, now);
+        if (!cli_progress_tell(p->label, done, total, NULL))
+            progress_draw(p, done, total, now);
     }
-    return !interrupted;
+    return !cli_interrupted();
 }
 
 void cli_progress_end(cli_progress *p)

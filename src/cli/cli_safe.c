@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHARACTER_MOST = 4 }; /* bytes */
-
 /* Bytes of the character at `s`; 0: it is none; more than `left`: its end is not there yet. */
 static size_t character_length(const unsigned char *s, size_t left)
 {
@@ -81,16 +79,15 @@ void cli_safe_text(FILE *to, const char *text)
     }
 }
 
-/* --- stdout -------------------------------------------------------------------------------------
+/* --- a stream of it ------------------------------------------------------------------------------
  */
 
-typedef struct safe_stream {
-    unsigned char held[CHARACTER_MOST]; /* the beginning of a character */
-    size_t held_count;
-} safe_stream;
-
-static bool write_all(const char *bytes, size_t size)
+static bool write_all(const cli_safe *stream, const char *bytes, size_t size)
 {
+    if (stream->text) {
+        px_text_add_bytes(stream->text, bytes, size);
+        return !px_text_failed(stream->text);
+    }
     while (size > 0) {
         const ssize_t put = write(STDOUT_FILENO, bytes, size);
         if (put < 0 && errno == EINTR)
@@ -105,10 +102,10 @@ static bool write_all(const char *bytes, size_t size)
 
 static ssize_t safe_write(void *cookie, const char *bytes, size_t size)
 {
-    safe_stream *stream = cookie;
+    cli_safe *stream = cookie;
     char out[4096];
     size_t used = 0;
-    unsigned char joined[2 * CHARACTER_MOST];
+    unsigned char joined[2 * CLI_SAFE_CHARACTER];
     const unsigned char *s = (const unsigned char *)bytes;
     size_t left = size;
     while (stream->held_count > 0 && left > 0) { /* a character that came in two pieces */
@@ -133,7 +130,7 @@ static ssize_t safe_write(void *cookie, const char *bytes, size_t size)
     while (left > 0) {
         size_t put = 0;
         if (used + 16 > sizeof out) {
-            if (!write_all(out, used))
+            if (!write_all(stream, out, used))
                 return 0;
             used = 0;
         }
@@ -147,17 +144,17 @@ static ssize_t safe_write(void *cookie, const char *bytes, size_t size)
         s += taken;
         left -= taken;
     }
-    return write_all(out, used) ? (ssize_t)size : 0;
+    return write_all(stream, out, used) ? (ssize_t)size : 0;
 }
 
-void cli_safe_stdout(void)
+FILE *cli_safe_open(cli_safe *stream, px_text *text)
 {
-    static safe_stream stream;
-    static char buffer[1 << 16];
     const cookie_io_functions_t calls = {.write = safe_write};
-    FILE *safe = fopencookie(&stream, "w", calls);
-    if (!safe)
-        return;
-    setvbuf(safe, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof buffer);
-    stdout = safe;
+    stream->held_count = 0;
+    stream->text = text;
+    FILE *safe = fopencookie(stream, "w", calls);
+    if (safe)
+        setvbuf(safe, stream->buffer, !text && isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF,
+                sizeof stream->buffer);
+    return safe;
 }

@@ -80,13 +80,13 @@ void cli_explain_heads(const char *names)
         const size_t length = strcspn(p, " ");
         const cli_term *head = head_find(p, length);
         if (head) {
-            printf("%s%s: %s", between, head->name, head->meaning);
+            cli_print("%s%s: %s", between, head->name, head->meaning);
             between = "; ";
         }
         p += length;
     }
     if (*between)
-        putchar('\n');
+        fputc('\n', cli_out());
 }
 
 static void print_table(const cli_term *(*get)(size_t))
@@ -102,7 +102,7 @@ static void print_table(const cli_term *(*get)(size_t))
 void list_print_terms(void)
 {
     print_table(cli_term_get);
-    printf("\nheads of tables\n");
+    cli_print("\nheads of tables\n");
     print_table(cli_head_get);
 }
 

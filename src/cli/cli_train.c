@@ -1,8 +1,10 @@
 /* src/cli/cli_train.c - a network and its data, opened for training */
 #include "cli/cli_train.h"
 
+#include <internal/arch.h>
+#include <internal/data.h>
+#include <internal/preprocess.h>
 #include <inttypes.h>
-#include <plexor/arch.h>
 #include <string.h>
 
 static px_data_options train_data_options(const px_model *model, const cli_data *data,
@@ -79,8 +81,8 @@ static px_status train_open_named(const cli_train_request *r, px_data_options op
 {
     char **names = NULL;
     int count = 0;
-    if (cli_class_list && strcmp(cli_class_list, "none") != 0)
-        PX_TRY(px_class_names_read(cli_class_list, &names, &count, err));
+    if (cli_now()->class_list && strcmp(cli_now()->class_list, "none") != 0)
+        PX_TRY(px_class_names_read(cli_now()->class_list, &names, &count, err));
     options.class_names = (const char *const *)names;
     options.class_count = count;
     const px_status status =

@@ -4,7 +4,7 @@
 
 #include "cli/cli_net.h"
 
-#include <plexor/train.h>
+#include <internal/train.h>
 
 typedef struct cli_train_request {
     const char *arch, *path; /* one of the two */

@@ -1,6 +1,9 @@
 /* src/cli/cli_train_meta.c - what a network says about itself: its metadata */
+#include "base/memory.h"
 #include "cli/cli_train.h"
 
+#include <internal/audio.h>
+#include <internal/data.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +76,7 @@ px_status cli_properties_classes(cli_properties *out, const px_model *model, con
     px_json_end(&json);
     const bool good = meta_json(meta_add(out, "plexor.classes"), &json);
     px_json_done(&json);
-    return good ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return good ? PX_OK : pxi_no_memory(err);
 }
 
 void cli_properties_preprocess(cli_properties *out, const px_preprocess *pre, const px_dataset *set,
@@ -100,7 +103,7 @@ px_status cli_properties_end(cli_properties *out, px_error *err)
         out->item[i].value = px_text_get(&out->text[i]);
         failed = failed || px_text_failed(&out->text[i]);
     }
-    return failed ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return failed ? pxi_no_memory(err) : PX_OK;
 }
 
 px_status cli_training_describe(const cli_training *t, px_json *train, cli_properties *out,
@@ -115,7 +118,7 @@ px_status cli_training_describe(const cli_training *t, px_json *train, cli_prope
         const bool good = meta_json(meta_add(out, "plexor.audio"), &json);
         px_json_done(&json);
         if (!good)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     /* Scores inside the graph are logits whose softmax is the output. */
     bool inner = true;
@@ -125,7 +128,7 @@ px_status cli_training_describe(const cli_training *t, px_json *train, cli_prope
                 inner || t->scores.probabilities ? "probs" : "logits");
     PX_TRY(cli_properties_classes(out, t->model, t->train.set, t->scores.classes, err));
     if (!meta_json(meta_add(out, "plexor.train"), train))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     return cli_properties_end(out, err);
 }
 

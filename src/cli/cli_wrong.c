@@ -1,6 +1,8 @@
 /* src/cli/cli_wrong.c - inputs that a network gets wrong, as a data set of their own */
+#include "base/memory.h"
 #include "cli/cli_net.h"
 
+#include <internal/data.h>
 #include <stdlib.h>
 
 /* One row of x: bytes for 8-bit sources, floats as they are for others. */
@@ -52,7 +54,7 @@ px_status cli_inputs_save_wrong(const cli_inputs *inputs, const int64_t *predict
     px_status status;
     int64_t found = 0;
     if (!wrong || !pixels || (whole && !bytes)) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (int64_t i = 0; i < inputs->count; i++)

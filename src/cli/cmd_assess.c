@@ -1,5 +1,6 @@
 /* src/cli/cmd_assess.c - plexor assess MODEL --original SPEC --adversarial SPEC|CAMPAIGN */
 #include "cli/assess_partners.h"
+#include "cli/cli_fields.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,6 +23,9 @@ typedef struct assess_work {
     assess_sides sides;
     px_assess *assess;
     px_assess_summary sum;
+    cli_origin origin;
+    const char *adversarial;
+    uint64_t adversarial_hash;
 } assess_work;
 
 static px_status work_run(assess_work *w, px_error *err)
@@ -52,7 +56,7 @@ static px_status work_run(assess_work *w, px_error *err)
 static bool work_measures(const assess_work *w, const char *id)
 {
     for (size_t i = 0; i < px_assess_metric_count(w->assess); i++)
-        if (strcmp(px_assess_metric(w->assess, i).metric->id, id) == 0)
+        if (strcmp(px_assess_metric(w->assess, i).metric->entry.id, id) == 0)
             return true;
     return false;
 }
@@ -86,114 +90,115 @@ static px_status work_all(assess_work *w, const char *path, px_error *err)
     PX_TRY(assess_sides_open(w->model, &w->a->wish, &w->sides, err));
     PX_TRY(work_run(w, err));
     w->sum = px_assess_sum(w->assess);
+    w->origin = cli_origin_of(w->model, w->sides.original.set);
+    w->adversarial = px_dataset_describe(w->sides.adversarial.set);
+    w->adversarial_hash = px_dataset_hash(w->sides.adversarial.set);
     work_notes(w);
     return PX_OK;
 }
 
 static void print_explained(const px_metric *m)
 {
-    printf("\n%s: %s\n    %s\n    better %s%s; %s\n", m->id, m->title, m->definition,
-           px_better_name(m->better),
-           m->stated ? "" : " (of the network; the paper speaks of the inputs)", m->equation);
+    cli_print("\n%s: %s\n    %s\n    better %s%s; %s\n", m->entry.id, m->entry.title, m->definition,
+              px_better_name(m->better),
+              m->stated ? "" : " (of the network; the paper speaks of the inputs)", m->entry.source);
     if (m->remark)
-        printf("    %s\n", m->remark);
-    for (size_t i = 0; i < m->setting_count; i++)
-        printf("    --set %s.%s: %s\n", m->id, m->settings[i].name, m->settings[i].help);
+        cli_print("    %s\n", m->remark);
+    for (const px_param *p = m->entry.params; p && p->name; p++)
+        cli_print("    --set %s.%s: %s\n", m->entry.id, p->name, p->help);
 }
 
-static void print_table(const assess_work *w)
+typedef struct metric_row {
+    px_metric_value v;
+    const char *id, *better, *about;
+    double all;
+    bool is_asr;
+    const px_metric *explained; /* NULL: nobody asked */
+    char text[512];
+} metric_row;
+
+static const void *metric_row_get(const void *of, size_t i, void *place)
 {
-    static const char *const titles[] = {"METRIC", "VALUE", "OF", "BETTER", "WHAT IT IS"};
-    cli_table *table = cli_table_new("lrrll");
-    char number[CLI_NUMBER_TEXT];
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (size_t i = 0; i < px_assess_metric_count(w->assess); i++) {
-        const px_metric_value v = px_assess_metric(w->assess, i);
-        cli_table_cell(table, "%s", v.metric->id);
-        if (isnan(v.value))
-            cli_table_cell(table, "undefined");
-        else
-            cli_table_cell(table, "%.6g", v.value);
-        cli_table_cell(table, "%s", cli_number(v.n, number));
-        cli_table_cell(table, "%s", px_better_name(v.metric->better));
-        if (v.why)
-            cli_table_cell(table, "%s: %s", v.metric->title, v.why);
-        else
-            cli_table_cell(table, "%s%s%s%s", v.metric->title, *v.settings ? " (" : "", v.settings,
-                           *v.settings ? ")" : "");
-    }
-    cli_table_print_free(table, "");
+    const assess_work *w = of;
+    metric_row *row = place;
+    if (i >= px_assess_metric_count(w->assess))
+        return NULL;
+    const px_metric_value v = px_assess_metric(w->assess, i);
+    *row = (metric_row){.v = v,
+                        .id = v.metric->entry.id,
+                        .better = px_better_name(v.metric->better),
+                        .all = (double)w->sum.wrong / (double)w->sum.pairs,
+                        .is_asr = strcmp(v.metric->entry.id, "asr") == 0,
+                        .explained = w->a->explain ? v.metric : NULL};
+    if (v.why)
+        snprintf(row->text, sizeof row->text, "%s: %s", v.metric->entry.title, v.why);
+    else
+        snprintf(row->text, sizeof row->text, "%s%s%s%s", v.metric->entry.title, *v.settings ? " (" : "",
+                 v.settings, *v.settings ? ")" : "");
+    return row;
 }
+
+static const px_field explained_fields[] = {
+    PX_FIELD(px_metric, entry.title, "title", "in words"),
+    PX_FIELD(px_metric, definition, "definition", "formula"),
+    PX_FIELD(px_metric, entry.source, "equation", "where it is defined"),
+    PX_FIELD(px_metric, stated, "better_stated", "the paper says which way is better"),
+    PX_FIELD(px_metric, remark, "remark", "where plexor differs"),
+    PX_FIELDS_END,
+};
+
+static const px_field metric_fields[] = {
+    PX_FIELD(metric_row, id, "metric", "its id", .title = "METRIC"),
+    PX_FIELD(metric_row, v.value, "value", "null: undefined", .title = "VALUE",
+             .none = "undefined"),
+    PX_FIELD(metric_row, v.n, "n", "pairs that it is the mean of", .title = "OF", .format = ","),
+    PX_FIELD(metric_row, v.left_out, "left_out", "pairs without a value"),
+    PX_FIELD(metric_row, better, "better", "which way, for the network", .title = "BETTER"),
+    PX_FIELD(metric_row, v.settings, "settings", "as --set takes them"),
+    PX_FIELD(metric_row, v.why, "undefined", "why it is; null: it is not"),
+    PX_CHARS(metric_row, text, NULL, NULL, .title = "WHAT IT IS"),
+    PX_FIELD(metric_row, all, "all", "wrong ones of all pairs", .unit = PX_SHARE,
+             PX_IF(metric_row, is_asr)),
+    PX_OBJECT_AT(metric_row, explained, explained_fields, "", .optional = true),
+    PX_FIELDS_END,
+};
+
+static const px_field assess_fields[] = {
+    PX_OBJECT(assess_work, origin, cli_origin_fields, ""),
+    PX_FIELD(assess_work, adversarial, "adversarial", "what became of the inputs"),
+    PX_HASH(assess_work, adversarial_hash, "adversarial_hash", "of which inputs they are"),
+    PX_OBJECT(assess_work, sides.original, cli_inputs_fields, ""),
+    PX_FIELD(assess_work, sides.how, "paired_by", "campaign, name or index"),
+    PX_FIELD(assess_work, sum.pairs, "pairs", "inputs, and what became of them"),
+    PX_FIELD(assess_work, sum.right, "right", "originals that are classified correctly"),
+    PX_FIELD(assess_work, sum.wrong, "wrong", "adversarial inputs that are misclassified"),
+    PX_FIELD(assess_work, sum.fooled, "fooled", "of them, from right originals"),
+    PX_FIELD(assess_work, sum.unlabelled, "unlabelled", "the original's prediction is the label"),
+    PX_FIELD(assess_work, sum.not_finite, "not_finite", "pairs with scores that are no numbers"),
+    PX_FIELD(assess_work, sum.jpegs, "jpegs", "adversarial inputs that were JPEGs already"),
+    PX_MAP_MADE(metric_row_get, metric_fields, "", "metrics by id", .title = "metrics"),
+    PX_FIELD(assess_work, sum.seconds, "seconds", "in all", .unit = "s"),
+    PX_FIELDS_END,
+};
 
 static void work_print(const assess_work *w)
 {
     const px_assess_summary *s = &w->sum;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
-    printf("originals    %s\nadversarial  %s\n", px_dataset_describe(w->sides.original.set),
-           px_dataset_describe(w->sides.adversarial.set));
-    printf("%s pairs by %s: %s originals are right, ", cli_number(s->pairs, a), w->sides.how,
-           cli_number(s->right, b));
-    printf("%s adversarial inputs are wrong, ", cli_number(s->wrong, c));
-    printf("%s of them from right originals\n\n", cli_number(s->fooled, a));
-    print_table(w);
+    cli_print("originals    %s\nadversarial  %s\n", w->origin.data, w->adversarial);
+    cli_print("%s pairs by %s: %s originals are right, ", cli_number(s->pairs, a), w->sides.how,
+              cli_number(s->right, b));
+    cli_print("%s adversarial inputs are wrong, ", cli_number(s->wrong, c));
+    cli_print("%s of them from right originals\n\n", cli_number(s->fooled, a));
+    cli_print_list(assess_fields, "metrics", w, "", 0);
     for (size_t i = 0; i < px_assess_metric_count(w->assess); i++) {
         const px_metric_value v = px_assess_metric(w->assess, i);
         if (v.left_out)
-            printf("%s%s: %s without a value left out\n", i ? "" : "\n", v.metric->id,
-                   cli_number(v.left_out, a));
+            cli_print("%s%s: %s without a value left out\n", i ? "" : "\n", v.metric->entry.id,
+                      cli_number(v.left_out, a));
     }
     for (size_t i = 0; w->a->explain && i < px_assess_metric_count(w->assess); i++)
         print_explained(px_assess_metric(w->assess, i).metric);
-}
-
-static void json_metric(const assess_work *w, px_json *json, const px_metric_value *v)
-{
-    px_json_object(json, v->metric->id);
-    px_json_real(json, "value", v->value);
-    px_json_int(json, "n", v->n);
-    px_json_int(json, "left_out", v->left_out);
-    px_json_string(json, "better", px_better_name(v->metric->better));
-    px_json_string(json, "settings", v->settings);
-    px_json_string(json, "undefined", v->why);
-    if (strcmp(v->metric->id, "asr") == 0)
-        px_json_real(json, "all", (double)w->sum.wrong / (double)w->sum.pairs);
-    if (w->a->explain) {
-        px_json_string(json, "title", v->metric->title);
-        px_json_string(json, "definition", v->metric->definition);
-        px_json_string(json, "equation", v->metric->equation);
-        px_json_bool(json, "better_stated", v->metric->stated);
-        px_json_string(json, "remark", v->metric->remark);
-    }
-    px_json_end(json);
-}
-
-static int work_json(const assess_work *w, int argc, char **argv)
-{
-    const px_assess_summary *s = &w->sum;
-    px_json json = {0};
-    char hash[32];
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, w->model, w->sides.original.set, argc, argv);
-    snprintf(hash, sizeof hash, "%016" PRIx64, px_dataset_hash(w->sides.adversarial.set));
-    px_json_string(&json, "adversarial", px_dataset_describe(w->sides.adversarial.set));
-    px_json_string(&json, "adversarial_hash", hash);
-    cli_inputs_json(&w->sides.original, &json);
-    px_json_string(&json, "paired_by", w->sides.how);
-    px_json_int(&json, "pairs", s->pairs);
-    px_json_int(&json, "right", s->right);
-    px_json_int(&json, "wrong", s->wrong);
-    px_json_int(&json, "fooled", s->fooled);
-    px_json_int(&json, "unlabelled", s->unlabelled);
-    px_json_int(&json, "not_finite", s->not_finite);
-    px_json_int(&json, "jpegs", s->jpegs);
-    for (size_t i = 0; i < px_assess_metric_count(w->assess); i++) {
-        const px_metric_value v = px_assess_metric(w->assess, i);
-        json_metric(w, &json, &v);
-    }
-    px_json_real(&json, "seconds", s->seconds);
-    px_json_end(&json);
-    return cli_print_json(w->self, &json);
 }
 
 static int assess_run(const cli_command *self, int argc, char **argv)
@@ -244,7 +249,7 @@ static int assess_run(const cli_command *self, int argc, char **argv)
     if (work_all(&work, path, &err) != PX_OK)
         rc = cli_fail(self, &err);
     else if (a.output.json)
-        rc = work_json(&work, argc, argv);
+        rc = cli_print_result(self, assess_fields, &work);
     else
         work_print(&work);
     px_assess_free(work.assess);
@@ -271,4 +276,5 @@ const cli_command cli_command_assess = {
         "plexor assess net.onnx --original clean.npz --adversarial changed.npz --set "
         "ric.quality=50\n",
     .run = assess_run,
+    .result = assess_fields,
 };

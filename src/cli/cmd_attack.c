@@ -1,7 +1,9 @@
 /* src/cli/cmd_attack.c - plexor attack MODEL --data SPEC --method NAME */
+#include "base/memory.h"
 #include "cli/attack_files.h"
 #include "cli/attack_print.h"
 
+#include <internal/attack.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -183,8 +185,17 @@ static px_status work_all(attack_work *w, const char *path, int argc, char **arg
     PX_TRY(px_attack_settings_text(&options, &w->settings, err));
     PX_TRY(work_files(w, &options, err));
     PX_TRY(work_run(w, options, err));
-    *report = (attack_report){.inputs = &w->inputs,
-                              .attack = w->attack,
+    const px_attack_options *used = px_attack_used(w->attack);
+    const bool rounds = px_attack_rounds(w->attack);
+    *report = (attack_report){.origin = cli_origin_of(w->model, w->inputs.set),
+                              .inputs = &w->inputs,
+                              .seed = a->data.seed,
+                              .attacked = px_attack_count(w->attack),
+                              .used = *used,
+                              .norm = px_norm_name(used->norm),
+                              .rounds = rounds,
+                              .stored_as = rounds ? "8-bit" : "float",
+                              .all_steps = !used->stop_early,
                               .goal = a->target,
                               .settings = w->settings,
                               .known = w->files.known_count,
@@ -195,7 +206,7 @@ static px_status work_all(attack_work *w, const char *path, int argc, char **arg
     px_text command = {0};
     cli_command_line(&command, argc, argv);
     const px_status status = px_text_failed(&command)
-                                 ? px_fail(err, PX_E_NOMEM, "out of memory")
+                                 ? pxi_no_memory(err)
                                  : attack_files_finish(&w->files, a->sheet, px_text_get(&command),
                                                        report->sum.seconds, err);
     px_text_done(&command);
@@ -209,22 +220,6 @@ static void work_done(attack_work *w)
     px_attack_free(w->attack);
     cli_inputs_close(&w->inputs);
     px_model_free(w->model);
-}
-
-static int print_report(const attack_work *w, const attack_report *report, int argc, char **argv)
-{
-    px_json json = {0};
-    if (!w->a->output.json) {
-        attack_print(report);
-        return CLI_DONE;
-    }
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, w->model, w->inputs.set, argc, argv);
-    cli_inputs_json(&w->inputs, &json);
-    px_json_int(&json, "seed", w->a->data.seed);
-    attack_json(report, &json);
-    px_json_end(&json);
-    return cli_print_json(w->self, &json);
 }
 
 static int attack_run(const cli_command *self, int argc, char **argv)
@@ -282,9 +277,13 @@ static int attack_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     attack_report report;
     attack_work work = {.self = self, .a = &a};
-    const px_status status = work_all(&work, path, argc, argv, &report, &err);
-    const int rc =
-        status == PX_OK ? print_report(&work, &report, argc, argv) : cli_fail(self, &err);
+    int rc = CLI_DONE;
+    if (work_all(&work, path, argc, argv, &report, &err) != PX_OK)
+        rc = cli_fail(self, &err);
+    else if (a.output.json)
+        rc = cli_print_result(self, attack_fields, &report);
+    else
+        attack_print(&report);
     work_done(&work);
     return rc;
 }
@@ -315,4 +314,5 @@ const cli_command cli_command_attack = {
         "plexor attack net.onnx --data digits --method deepfool --limit 100 -o found --sheet "
         "found.png\n",
     .run = attack_run,
+    .result = attack_fields,
 };

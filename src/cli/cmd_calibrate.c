@@ -1,6 +1,10 @@
 /* src/cli/cmd_calibrate.c - plexor calibrate MODEL --data SPEC */
+#include "cli/cli_fields.h"
 #include "cli/cli_paths.h"
 
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/text_encoder.h>
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdio.h>
@@ -21,9 +25,10 @@ typedef struct calibrate_work {
     const calibrate_args *a;
     px_model *model;
     cli_inputs inputs;
-    cli_path_tools tools;
+    px_path_tools tools;
     px_threshold threshold;
     char *path; /* where it was written */
+    cli_origin origin;
     double seconds;
 } calibrate_work;
 
@@ -86,6 +91,7 @@ static px_status work_all(calibrate_work *w, const char *path, px_error *err)
     cli_progress_end(&progress);
     if (status != PX_OK)
         return status;
+    w->origin = cli_origin_of(w->model, w->inputs.set);
     cli_paths_note(w->self, w->tools.paths);
     const px_path_judge_sums sums = px_path_judge_get_sums(w->tools.judge);
     if (sums.dropped)
@@ -98,52 +104,64 @@ static px_status work_all(calibrate_work *w, const char *path, px_error *err)
     return px_threshold_save(&w->threshold, w->path, err);
 }
 
+typedef struct mode_row {
+    const char *mode, *note;
+    px_tau tau;
+} mode_row;
+
+static const void *mode_get(const void *of, size_t i, void *place)
+{
+    const px_threshold *t = &((const calibrate_work *)of)->threshold;
+    for (int m = 0; m < PX_PATH_MODE_COUNT; m++)
+        if (t->of[m].known && i-- == 0) {
+            *(mode_row *)place =
+                (mode_row){px_path_mode_name((px_path_mode)m),
+                           t->of[m].at_most ? "the least seen: at tau counts, too" : "", t->of[m]};
+            return place;
+        }
+    return NULL;
+}
+
+#define COLUMN(member, name) PX_FIELD(mode_row, member, NULL, NULL, .title = name, .format = "%.4f")
+static const px_field mode_fields[] = {
+    PX_FIELD(mode_row, mode, NULL, NULL, .title = "MODE"),
+    COLUMN(tau.tau, "TAU"),
+    COLUMN(tau.least, "LEAST"),
+    COLUMN(tau.median, "MEDIAN"),
+    COLUMN(tau.upper, "UPPER"),
+    COLUMN(tau.most, "MOST"),
+    COLUMN(tau.mean, "MEAN"),
+    PX_FIELD(mode_row, note, NULL, NULL, .title = ""),
+    PX_FIELDS_END,
+};
+#undef COLUMN
+
+static const px_field calibrate_fields[] = {
+    PX_OBJECT(calibrate_work, origin, cli_origin_fields, ""),
+    PX_OBJECT(calibrate_work, inputs, cli_inputs_fields, ""),
+    PX_OBJECT(calibrate_work, tools, cli_paths_fields, ""),
+    PX_OBJECT(calibrate_work, threshold, px_threshold_fields, "threshold",
+              "ids of what it belongs to, and tau of each mode"),
+    PX_LIST_MADE(mode_get, mode_fields, NULL, NULL, .title = "modes"),
+    PX_FIELD(calibrate_work, path, "output", "the file"),
+    PX_FIELD(calibrate_work, seconds, "seconds", "in all", .unit = "s"),
+    PX_FIELDS_END,
+};
+
 static void work_print(const calibrate_work *w)
 {
-    static const char *const titles[] = {"MODE",  "TAU",  "LEAST", "MEDIAN",
-                                         "UPPER", "MOST", "MEAN",  ""};
     const px_threshold *t = &w->threshold;
     const px_paths_sums sums = px_paths_get_sums(w->tools.paths);
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
-    printf("%s\n", px_paths_describe(w->tools.paths));
+    cli_print("%s\n", px_paths_describe(w->tools.paths));
     if (w->tools.bank)
-        printf("bank: %s; text encoder %s\n", px_bank_validation(w->tools.bank),
-               px_text_encoder_describe(w->tools.encoder));
-    printf("%s images x %s mutations = %s pairs\n", cli_number(t->images, a),
-           cli_number(t->rules, b), cli_number(t->pairs, c));
-    cli_table *table = cli_table_new("lrrrrrrl");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (int m = 0; m < PX_PATH_MODE_COUNT; m++) {
-        const px_tau *tau = &t->of[m];
-        if (!tau->known)
-            continue;
-        cli_table_cell(table, "%s", px_path_mode_name((px_path_mode)m));
-        const double values[] = {tau->tau,   tau->least, tau->median,
-                                 tau->upper, tau->most,  tau->mean};
-        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-            cli_table_cell(table, "%.4f", values[i]);
-        cli_table_cell(table, "%s", tau->at_most ? "the least seen: at tau counts, too" : "");
-    }
-    cli_table_print_free(table, "");
-    printf("%s rows in %.3g s, %s images with more steps\n%s\n", cli_number(sums.rows, a),
-           w->seconds, cli_number(sums.doubled, b), w->path);
-}
-
-static int work_json(const calibrate_work *w, int argc, char **argv)
-{
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, w->model, w->inputs.set, argc, argv);
-    cli_inputs_json(&w->inputs, &json);
-    cli_paths_json(&w->tools, &json);
-    px_json_object(&json, "threshold");
-    px_threshold_json(&w->threshold, &json);
-    px_json_end(&json);
-    px_json_string(&json, "output", w->path);
-    px_json_real(&json, "seconds", w->seconds);
-    px_json_end(&json);
-    return cli_print_json(w->self, &json);
+        cli_print("bank: %s; text encoder %s\n", px_bank_validation(w->tools.bank),
+                  px_text_encoder_describe(w->tools.encoder));
+    cli_print("%s images x %s mutations = %s pairs\n", cli_number(t->images, a),
+              cli_number(t->rules, b), cli_number(t->pairs, c));
+    cli_print_list(calibrate_fields, "modes", w, "", 0);
+    cli_print("%s rows in %.3g s, %s images with more steps\n%s\n", cli_number(sums.rows, a),
+              w->seconds, cli_number(sums.doubled, b), w->path);
 }
 
 static int calibrate_run(const cli_command *self, int argc, char **argv)
@@ -173,11 +191,11 @@ static int calibrate_run(const cli_command *self, int argc, char **argv)
     if (work_all(&work, path, &err) != PX_OK)
         rc = cli_fail(self, &err);
     else if (a.output.json)
-        rc = work_json(&work, argc, argv);
+        rc = cli_print_result(self, calibrate_fields, &work);
     else
         work_print(&work);
     free(work.path);
-    cli_path_tools_close(&work.tools);
+    px_path_tools_close(&work.tools);
     cli_inputs_close(&work.inputs);
     px_model_free(work.model);
     return rc;
@@ -195,4 +213,5 @@ const cli_command cli_command_calibrate = {
     .examples = "plexor calibrate net.onnx --data digits --images 5 -o tau.json\n"
                 "plexor calibrate net.onnx --data cifar10 --bank words/bank.jsonl --per-class 1%\n",
     .run = calibrate_run,
+    .result = calibrate_fields,
 };

@@ -1,9 +1,11 @@
 /* src/cli/cmd_check.c - plexor check [MODEL --data SPEC]: the whole examination, and a page of it
  */
+#include "base/memory.h"
 #include "cli/check_print.h"
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
-#include <plexor/check.h>
+#include <internal/check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,19 +43,23 @@ static void check_note(void *context, const char *sentence)
 static int check_finish(const cli_command *self, const px_check *check, bool as_json)
 {
     int rc = CLI_DONE;
-    if (as_json) {
-        px_json json = {0};
-        cli_json_open(&json);
-        px_check_json(check, &json);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
-    } else {
+    if (as_json)
+        rc = cli_print_result(self, px_check_fields, check);
+    else
         check_print(check);
-    }
     return rc == CLI_DONE && px_check_verdict(check) == PX_VERDICT_FAIL ? CLI_CHECK_FAILED : rc;
 }
 
-static int check_run(const cli_command *self, int argc, char **argv)
+/* "these stages, and what they need: profile, eval, ..." */
+static const char *check_stages(px_text *out)
+{
+    px_text_add(out, "these stages, and what they need: ");
+    for (size_t i = 0; i < px_check_stage_count(); i++)
+        px_text_format(out, "%s%s", i ? ", " : "", px_check_stage_get(i)->id);
+    return px_text_get(out);
+}
+
+static int check_work(const cli_command *self, int argc, char **argv, const char *only_help)
 {
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
@@ -82,9 +88,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
                  "failures less similar to their originals do not count; docs/fuzz.md"),
         CLI_REAL(0, "min-inside", &o.min_inside, "X", 0, 1,
                  "nor do those with less of the object left in the frame"),
-        CLI_STRING(0, "only", &o.only, "STAGES",
-                   "these stages, and what they need: profile, eval, cover, select, localize, "
-                   "synthesize, attack, fuzz, assess, describe, cluster"),
+        CLI_STRING(0, "only", &o.only, "STAGES", only_help),
         CLI_STRING(0, "skip", &o.skip, "STAGES", "not these"),
         CLI_STRING(0, "fail-under", &o.gates, "NAME=X,...",
                    "exit with 1 unless all hold: accuracy=0.9 (at least), faults=100 (at most); "
@@ -109,7 +113,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
     check_view view = {.self = self, .progress = cli_progress_start("check")};
     cli_command_line(&command, argc, argv);
     o.data = data.spec;
-    o.classes = cli_class_list;
+    o.classes = cli_now()->class_list;
     o.read.split = data.split;
     o.read.limit = data.limit;
     o.read.offset = data.offset;
@@ -124,9 +128,8 @@ static int check_run(const cli_command *self, int argc, char **argv)
     o.progress = check_tell;
     o.note = check_note;
     o.context = &view;
-    cli_catch_signals();
-    px_status status = px_text_failed(&command) ? px_fail(&err, PX_E_NOMEM, "out of memory")
-                                                : px_check_new(&o, &check, &err);
+    px_status status =
+        px_text_failed(&command) ? pxi_no_memory(&err) : px_check_new(&o, &check, &err);
     if (status == PX_OK)
         status = px_check_run(check, &err);
     cli_progress_end(&view.progress);
@@ -135,6 +138,14 @@ static int check_run(const cli_command *self, int argc, char **argv)
         cli_note(self, "what is done is in '%s': the same command goes on from there", o.folder);
     px_check_free(check);
     px_text_done(&command);
+    return rc;
+}
+
+static int check_run(const cli_command *self, int argc, char **argv)
+{
+    px_text stages = {0};
+    const int rc = check_work(self, argc, argv, check_stages(&stages));
+    px_text_done(&stages);
     return rc;
 }
 
@@ -159,4 +170,5 @@ const cli_command cli_command_check = {
                 "plexor check net.onnx --data digits --fail-under accuracy=0.9,faults=100 --junit "
                 "check.xml\n",
     .run = check_run,
+    .result = px_check_fields,
 };

@@ -1,9 +1,10 @@
 /* src/cli/cmd_clever.c - plexor clever MODEL --data SPEC */
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
+#include <internal/clever.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/clever.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +21,21 @@ typedef struct clever_args {
 
 typedef struct clever_work {
     const cli_command *self;
-    const clever_args *a;
+    clever_args a;
     px_model *model;
     cli_inputs inputs;
+    cli_origin origin;
     cli_classes classes;
     px_scores scores;
     px_clever *clever;
+    px_clever_options used;
+    const char *norm; /* that is used */
     px_clever_summary sum;
 } clever_work;
 
 static px_status work_target(const clever_work *w, int64_t *out, px_error *err)
 {
-    const char *text = w->a->target;
+    const char *text = w->a.target;
     char *end = NULL, buffer[CLI_NUMBER_TEXT];
     *out = strcmp(text, "second") == 0 ? PX_CLEVER_SECOND : PX_CLEVER_ALL;
     if (strcmp(text, "all") == 0 || *out == PX_CLEVER_SECOND)
@@ -53,7 +57,7 @@ static px_status work_target(const clever_work *w, int64_t *out, px_error *err)
 
 static px_status work_options(const clever_work *w, px_clever_options *out, px_error *err)
 {
-    const clever_args *a = w->a;
+    const clever_args *a = &w->a;
     px_clever_options o = px_clever_options_default();
     PX_TRY(px_ball_parse(a->norm, &o.ball, err));
     if (a->range)
@@ -103,7 +107,7 @@ static px_status work_all(clever_work *w, const char *path, px_error *err)
     px_clever_options o;
     PX_TRY(cli_model_load(w->self, path, &w->model, err));
     PX_TRY(px_model_scores(w->model, &w->scores, err));
-    PX_TRY(cli_inputs_open(w->model, &w->a->data, &w->inputs, err));
+    PX_TRY(cli_inputs_open(w->model, &w->a.data, &w->inputs, err));
     w->classes = cli_classes_of(w->model, w->inputs.set);
     PX_TRY(work_options(w, &o, err));
     const px_clever_job job = {.model = w->model, .set = w->inputs.set, .pre = &w->inputs.pre};
@@ -115,222 +119,232 @@ static px_status work_all(clever_work *w, const char *path, px_error *err)
     if (status != PX_OK)
         return status;
     PX_TRY(px_clever_sum(w->clever, &w->sum, err));
+    w->used = *px_clever_used(w->clever);
+    w->norm = px_ball_name(w->used.ball);
+    w->origin = cli_origin_of(w->model, w->inputs.set);
     work_notes(w);
     return PX_OK;
 }
 
-static const char *note_text(px_end_note note)
+/* --- what a result is made of
+ * -------------------------------------------------------------------- */
+
+typedef struct clever_input { /* one input of the result */
+    char name[256], text[2][CLI_NUMBER_TEXT];
+    const char *class_name, *nearest_name, *note;
+    int64_t index;
+    const px_clever_row *row;
+    const px_clever_target *targets, *nearest; /* nearest NULL: it has none */
+    int64_t target_count;
+} clever_input;
+
+static const void *clever_input_get(const void *of, size_t i, void *place)
 {
-    static const char *const texts[] = {[PX_END_FITTED] = "",
+    static const char *const notes[] = {[PX_END_FITTED] = "",
                                         [PX_END_CONSTANT] = "constant: largest taken",
                                         [PX_END_OPEN] = "no maximum: largest taken",
                                         [PX_END_POOR] = "poor fit: largest taken"};
-    return texts[note];
+    const clever_work *w = of;
+    clever_input *in = place;
+    if (i >= (size_t)px_clever_count(w->clever))
+        return NULL;
+    const px_clever_row *row = &px_clever_rows(w->clever)[i];
+    const px_clever_target *targets = px_clever_targets(w->clever) + row->first;
+    *in = (clever_input){.index = px_dataset_index(w->inputs.set, row->input),
+                         .row = row,
+                         .targets = targets,
+                         .target_count = row->count,
+                         .nearest = row->nearest < 0 ? NULL : targets + row->nearest,
+                         .note = row->wrong     ? "misclassified"
+                                 : row->skipped ? "of the target's class"
+                                                : "no numbers"};
+    px_dataset_name(w->inputs.set, row->input, in->name, sizeof in->name);
+    if (row->predicted >= 0)
+        in->class_name = cli_class_name(&w->classes, (int)row->predicted, in->text[0]);
+    if (in->nearest) {
+        in->nearest_name = cli_class_name(&w->classes, in->nearest->target, in->text[1]);
+        in->note = notes[in->nearest->fit.note];
+    }
+    return in;
 }
 
-static void print_row(const clever_work *w, cli_table *table, const px_clever_row *row)
-{
-    char name[256], a[CLI_NUMBER_TEXT];
-    cli_table_cell(table, "%s", px_dataset_name(w->inputs.set, row->input, name, sizeof name));
-    cli_table_cell(table, "%s",
-                   row->predicted < 0 ? "-" : cli_class_name(&w->classes, (int)row->predicted, a));
-    if (isnan(row->score))
-        cli_table_cell(table, "undefined");
-    else
-        cli_table_cell(table, "%.6g", row->score);
-    if (row->nearest < 0) {
-        for (int i = 0; i < 5; i++)
-            cli_table_cell(table, "-");
-        cli_table_cell(table, "%s",
-                       row->wrong     ? "misclassified"
-                       : row->skipped ? "of the target's class"
-                                      : "no numbers");
-        return;
-    }
-    const px_clever_target *t = px_clever_targets(w->clever) + row->first + row->nearest;
-    cli_table_cell(table, "%s", cli_class_name(&w->classes, t->target, a));
-    cli_table_cell(table, "%.4g", t->margin);
-    cli_table_cell(table, "%.4g", t->fit.location);
-    if (isnan(t->fit.shape)) {
-        cli_table_cell(table, "-");
-        cli_table_cell(table, "-");
-    } else {
-        cli_table_cell(table, "%.3g", t->fit.shape);
-        cli_table_cell(table, "%.3g", t->fit.ks_p);
-    }
-    cli_table_cell(table, "%s", note_text(t->fit.note));
-}
+static const char *const fit_notes[] = {[PX_END_FITTED] = "fitted",
+                                        [PX_END_CONSTANT] = "constant",
+                                        [PX_END_OPEN] = "no maximum",
+                                        [PX_END_POOR] = "poor",
+                                        NULL};
+static const char *const fit_names[] = {"plain", "penalised", NULL};
+
+static const px_field target_fields[] = {
+    PX_FIELD(px_clever_target, target, "target", "the other class"),
+    PX_FIELD(px_clever_target, score, "score", "margin / lipschitz, at most the radius"),
+    PX_FIELD(px_clever_target, margin, "margin", "of the class scores, at the input"),
+    PX_FIELD(px_clever_target, fit.location, "lipschitz",
+             "estimated length of the longest gradient of the margin in the ball"),
+    PX_FIELD(px_clever_target, fit.largest, "largest", "gradient that was seen"),
+    PX_CHOICE(px_clever_target, fit.note, fit_notes, "fit",
+              "how the reverse Weibull fit went; the largest gradient is taken but for fitted"),
+    PX_FIELD(px_clever_target, fit.shape, "shape", "of the fit"),
+    PX_FIELD(px_clever_target, fit.scale, "scale", "of the fit"),
+    PX_FIELD(px_clever_target, fit.ks, "ks", "Kolmogorov-Smirnov statistic of the fit"),
+    PX_FIELD(px_clever_target, fit.ks_p, "ks_p", "its p-value"),
+    PX_FIELDS_END,
+};
+
+/* The target that the score is from, in columns. */
+static const px_field nearest_fields[] = {
+    PX_FIELD(px_clever_target, margin, NULL, NULL, .title = "MARGIN", .format = "%.4g"),
+    PX_FIELD(px_clever_target, fit.location, NULL, NULL, .title = "GRADIENT", .format = "%.4g"),
+    PX_FIELD(px_clever_target, fit.shape, NULL, NULL, .title = "SHAPE", .format = "%.3g"),
+    PX_FIELD(px_clever_target, fit.ks_p, NULL, NULL, .title = "K-S P", .format = "%.3g"),
+    PX_FIELDS_END,
+};
+
+static const px_field row_fields[] = {
+    PX_FIELD(px_clever_row, label, "label", "of the data; -1: none"),
+    PX_FIELD(px_clever_row, predicted, "prediction", "of the network; -1: no numbers"),
+    PX_FIELD(px_clever_row, score, "score", "least of its targets", .title = "SCORE",
+             .none = "undefined"),
+    PX_FIELD(px_clever_row, wrong, "misclassified", "its score is 0, nothing was sampled"),
+    PX_FIELDS_END,
+};
+
+static const px_field input_fields[] = {
+    PX_FIELD(clever_input, index, "index", "in the data"),
+    PX_CHARS(clever_input, name, "name", "of the input", .title = "INPUT"),
+    PX_FIELD(clever_input, class_name, NULL, NULL, .title = "CLASS", .align = 'r'),
+    PX_OBJECT_AT(clever_input, row, row_fields, ""),
+    PX_FIELD(clever_input, nearest_name, NULL, NULL, .title = "NEAREST", .align = 'r'),
+    PX_OBJECT_AT(clever_input, nearest, nearest_fields, NULL),
+    PX_FIELD(clever_input, note, NULL, NULL, .title = ""),
+    PX_LIST(clever_input, targets, target_count, target_fields, "targets", "the other classes"),
+    PX_FIELDS_END,
+};
+
+static const px_field sum_fields[] = {
+    PX_FIELD(px_clever_summary, mean, "value", "mean score"),
+    PX_FIELD(px_clever_summary, count, "n", "inputs that it is over"),
+    PX_FIELD(px_clever_summary, median, "median", "score"),
+    PX_FIELD(px_clever_summary, least, "least", "score"),
+    PX_FIELD(px_clever_summary, mean_all, "value_all", "mean score, misclassified inputs being 0"),
+    PX_FIELD(px_clever_summary, wrong, "misclassified", "inputs"),
+    PX_FIELD(px_clever_summary, capped, "capped", "scores that are the radius itself"),
+    PX_FIELDS_END,
+};
+
+static const px_field fits_fields[] = {
+    PX_FIELD(px_clever_summary, fits, "count", "targets with maxima to fit"),
+    PX_FIELD(px_clever_summary, constant, "constant", "all maxima were the same"),
+    PX_FIELD(px_clever_summary, open, "no_maximum", "the likelihood has no maximum"),
+    PX_FIELD(px_clever_summary, poor, "poor", "fits that were thrown away"),
+    PX_FIELD(px_clever_summary, ks_median, "ks_median", "Kolmogorov-Smirnov statistic, median"),
+    PX_FIELD(px_clever_summary, ks_p_median, "ks_p_median", "its p-value, median"),
+    PX_FIELDS_END,
+};
+
+static const px_field clever_fields[] = {
+    PX_OBJECT(clever_work, origin, cli_origin_fields, ""),
+    PX_OBJECT(clever_work, inputs, cli_inputs_fields, ""),
+    PX_FIELD(clever_work, a.data.seed, "seed", "of everything random"),
+    PX_OBJECT(clever_work, sum, sum_fields, "clever", "the score over all inputs"),
+    PX_FIELD(clever_work, norm, "norm", "of the ball"),
+    PX_FIELD(clever_work, used.radius, "radius", "of the ball, and the highest score",
+             .unit = "scaled units"),
+    PX_FIELD(clever_work, used.batches, "batches", "maxima that a fit sees"),
+    PX_FIELD(clever_work, used.samples, "samples", "points that each is the maximum of"),
+    PX_FIELD(clever_work, used.pool, "pool",
+             "batches are drawn from that many times samples points; 0: all points are fresh"),
+    PX_CHOICE(clever_work, used.penalised, fit_names, "fit", "kind of likelihood"),
+    PX_FIELD(clever_work, a.target, "target", "the other classes, as asked for"),
+    PX_FIELD(clever_work, sum.skipped, "skipped", "inputs of the target's class already"),
+    PX_FIELD(clever_work, sum.unlabelled, "unlabelled", "inputs whose prediction is their label"),
+    PX_FIELD(clever_work, sum.odd, "not_finite", "inputs whose class scores are no numbers"),
+    PX_FIELD(clever_work, sum.odd_gradients, "odd_gradients", "values that were taken as 0"),
+    PX_OBJECT(clever_work, sum, fits_fields, "fits", "of the reverse Weibull distribution"),
+    PX_LIST_MADE(clever_input_get, input_fields, "inputs", "in the order of the data"),
+    PX_FIELD(clever_work, sum.points, "gradients", "that were taken"),
+    PX_FIELD(clever_work, sum.seconds, "seconds", "in all", .unit = "s"),
+    PX_FIELDS_END,
+};
 
 static void work_print(const clever_work *w)
 {
-    static const char *const titles[] = {"INPUT",    "CLASS", "SCORE", "NEAREST", "MARGIN",
-                                         "GRADIENT", "SHAPE", "K-S P", ""};
-    const px_clever_options *o = px_clever_used(w->clever);
+    const px_clever_options *o = &w->used;
     const px_clever_summary *s = &w->sum;
     const int64_t count = px_clever_count(w->clever);
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
-    printf("CLEVER by %s on %s inputs of %s\n", px_ball_name(o->ball), cli_number(count, a),
-           px_dataset_describe(w->inputs.set));
-    printf("radius %.6g in scaled units; %s batches of ", o->radius, cli_number(o->batches, a));
+    cli_print("CLEVER by %s on %s inputs of %s\n", w->norm, cli_number(count, a),
+              px_dataset_describe(w->inputs.set));
+    cli_print("radius %.6g in scaled units; %s batches of ", o->radius, cli_number(o->batches, a));
     if (o->pool)
-        printf("%s points, drawn from a pool of %s", cli_number(o->samples, a),
-               cli_number(o->pool * o->samples, b));
+        cli_print("%s points, drawn from a pool of %s", cli_number(o->samples, a),
+                  cli_number(o->pool * o->samples, b));
     else
-        printf("%s fresh points", cli_number(o->samples, a));
-    printf("; reverse Weibull fit by %s likelihood\n\n", o->penalised ? "penalised" : "maximum");
-    cli_table *table = cli_table_new("lrrrrrrrl");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (int64_t i = 0; i < count && i < SHOWN_MOST; i++)
-        print_row(w, table, &px_clever_rows(w->clever)[i]);
-    cli_table_print_free(table, "");
+        cli_print("%s fresh points", cli_number(o->samples, a));
+    cli_print("; reverse Weibull fit by %s likelihood\n\n", o->penalised ? "penalised" : "maximum");
+    cli_print_list(clever_fields, "inputs", w, "", SHOWN_MOST);
     if (count > SHOWN_MOST)
-        printf("... and %s more; --json has all\n", cli_number(count - SHOWN_MOST, a));
+        cli_print("... and %s more; --json has all\n", cli_number(count - SHOWN_MOST, a));
     if (s->count)
-        printf("\nscore  mean %.6g, median %.6g, least %.6g of %s inputs", s->mean, s->median,
-               s->least, cli_number(s->count, a));
+        cli_print("\nscore  mean %.6g, median %.6g, least %.6g of %s inputs", s->mean, s->median,
+                  s->least, cli_number(s->count, a));
     else
-        printf("\nscore  undefined: no input has one");
-    printf("; %s misclassified (score 0)", cli_number(s->wrong, a));
+        cli_print("\nscore  undefined: no input has one");
+    cli_print("; %s misclassified (score 0)", cli_number(s->wrong, a));
     if (!isnan(s->mean_all))
-        printf(", mean with them %.6g", s->mean_all);
-    printf("\nfits   %s; ", cli_number(s->fits, a));
-    printf("%" PRId64 " constant, %" PRId64 " without a maximum, %" PRId64 " poor", s->constant,
-           s->open, s->poor);
+        cli_print(", mean with them %.6g", s->mean_all);
+    cli_print("\nfits   %s; ", cli_number(s->fits, a));
+    cli_print("%" PRId64 " constant, %" PRId64 " without a maximum, %" PRId64 " poor", s->constant,
+              s->open, s->poor);
     if (!isnan(s->ks_p_median))
-        printf("; Kolmogorov-Smirnov p of the others: median %.3g", s->ks_p_median);
-    printf("\n%s gradients in %.3g s\n", cli_number((int64_t)s->points, a), s->seconds);
-}
-
-static void json_fit(px_json *json, const px_clever_target *t)
-{
-    static const char *const notes[] = {[PX_END_FITTED] = "fitted",
-                                        [PX_END_CONSTANT] = "constant",
-                                        [PX_END_OPEN] = "no maximum",
-                                        [PX_END_POOR] = "poor"};
-    px_json_object(json, NULL);
-    px_json_int(json, "target", t->target);
-    px_json_real(json, "score", t->score);
-    px_json_real(json, "margin", t->margin);
-    px_json_real(json, "lipschitz", t->fit.location);
-    px_json_real(json, "largest", t->fit.largest);
-    px_json_string(json, "fit", notes[t->fit.note]);
-    px_json_real(json, "shape", t->fit.shape);
-    px_json_real(json, "scale", t->fit.scale);
-    px_json_real(json, "ks", t->fit.ks);
-    px_json_real(json, "ks_p", t->fit.ks_p);
-    px_json_end(json);
-}
-
-static void json_inputs(const clever_work *w, px_json *json)
-{
-    char name[256];
-    px_json_array(json, "inputs");
-    for (int64_t i = 0; i < px_clever_count(w->clever); i++) {
-        const px_clever_row *row = &px_clever_rows(w->clever)[i];
-        px_json_object(json, NULL);
-        px_json_int(json, "index", px_dataset_index(w->inputs.set, row->input));
-        px_json_string(json, "name", px_dataset_name(w->inputs.set, row->input, name, sizeof name));
-        px_json_int(json, "label", row->label);
-        px_json_int(json, "prediction", row->predicted);
-        px_json_real(json, "score", row->score);
-        px_json_bool(json, "misclassified", row->wrong);
-        px_json_array(json, "targets");
-        for (int64_t k = 0; k < row->count; k++)
-            json_fit(json, px_clever_targets(w->clever) + row->first + k);
-        px_json_end(json);
-        px_json_end(json);
-    }
-    px_json_end(json);
-}
-
-static int work_json(const clever_work *w, int argc, char **argv)
-{
-    const px_clever_options *o = px_clever_used(w->clever);
-    const px_clever_summary *s = &w->sum;
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, w->model, w->inputs.set, argc, argv);
-    cli_inputs_json(&w->inputs, &json);
-    px_json_int(&json, "seed", w->a->data.seed);
-    px_json_object(&json, "clever");
-    px_json_real(&json, "value", s->mean);
-    px_json_int(&json, "n", s->count);
-    px_json_real(&json, "median", s->median);
-    px_json_real(&json, "least", s->least);
-    px_json_real(&json, "value_all", s->mean_all);
-    px_json_int(&json, "misclassified", s->wrong);
-    px_json_int(&json, "capped", s->capped);
-    px_json_end(&json);
-    px_json_string(&json, "norm", px_ball_name(o->ball));
-    px_json_real(&json, "radius", o->radius);
-    px_json_int(&json, "batches", o->batches);
-    px_json_int(&json, "samples", o->samples);
-    px_json_int(&json, "pool", o->pool);
-    px_json_string(&json, "fit", o->penalised ? "penalised" : "plain");
-    px_json_string(&json, "target", w->a->target);
-    px_json_int(&json, "skipped", s->skipped);
-    px_json_int(&json, "unlabelled", s->unlabelled);
-    px_json_int(&json, "not_finite", s->odd);
-    px_json_int(&json, "odd_gradients", s->odd_gradients);
-    px_json_object(&json, "fits");
-    px_json_int(&json, "count", s->fits);
-    px_json_int(&json, "constant", s->constant);
-    px_json_int(&json, "no_maximum", s->open);
-    px_json_int(&json, "poor", s->poor);
-    px_json_real(&json, "ks_median", s->ks_median);
-    px_json_real(&json, "ks_p_median", s->ks_p_median);
-    px_json_end(&json);
-    json_inputs(w, &json);
-    px_json_real(&json, "gradients", s->points);
-    px_json_real(&json, "seconds", s->seconds);
-    px_json_end(&json);
-    return cli_print_json(w->self, &json);
+        cli_print("; Kolmogorov-Smirnov p of the others: median %.3g", s->ks_p_median);
+    cli_print("\n%s gradients in %.3g s\n", cli_number((int64_t)s->points, a), s->seconds);
 }
 
 static int clever_run(const cli_command *self, int argc, char **argv)
 {
     const px_clever_options usual = px_clever_options_default();
-    clever_args a = {.norm = "l2",
-                     .fit = "plain",
-                     .target = "all",
-                     .batches = usual.batches,
-                     .samples = usual.samples};
+    clever_work work = {.self = self,
+                        .a = {.norm = "l2",
+                              .fit = "plain",
+                              .target = "all",
+                              .batches = usual.batches,
+                              .samples = usual.samples}};
+    clever_args *a = &work.a;
     const char *path = NULL;
     const cli_option options[] = {
-        CLI_DATA_OPTIONS(&a.data),
-        CLI_STRING(0, "norm", &a.norm, "l2|linf|l1", "of the ball that points are drawn from"),
+        CLI_DATA_OPTIONS(&a->data),
+        CLI_STRING(0, "norm", &a->norm, "l2|linf|l1", "of the ball that points are drawn from"),
         CLI_STRING(
-            0, "radius", &a.radius, "X",
+            0, "radius", &a->radius, "X",
             "of the ball, in scaled units, and the highest score; 3 for l2, 0.1 for linf, 30 "
             "for l1, times the range"),
-        CLI_INT(0, "batches", &a.batches, "N", 2, 1e6, "N_b: maxima that the fit sees"),
-        CLI_INT(0, "samples", &a.samples, "N", 1, 1e6, "N_s: points that each is the maximum of"),
-        CLI_INT(0, "pool", &a.pool, "K", 0, 1e4,
+        CLI_INT(0, "batches", &a->batches, "N", 2, 1e6, "N_b: maxima that the fit sees"),
+        CLI_INT(0, "samples", &a->samples, "N", 1, 1e6, "N_s: points that each is the maximum of"),
+        CLI_INT(0, "pool", &a->pool, "K", 0, 1e4,
                 "draw all batches from K times --samples points; 0: fresh points for each"),
-        CLI_STRING(0, "fit", &a.fit, "plain|penalised",
+        CLI_STRING(0, "fit", &a->fit, "plain|penalised",
                    "maximum likelihood, or with 0.01 shape^2 taken off"),
-        CLI_STRING(0, "target", &a.target, "all|second|CLASS",
+        CLI_STRING(0, "target", &a->target, "all|second|CLASS",
                    "the other classes: all, the runner-up, or one"),
-        CLI_RANGE_OPTION(&a.range),
-        CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_RANGE_OPTION(&a->range),
+        CLI_WORKER_OPTIONS(&a->workers),
+        CLI_OUTPUT_OPTIONS(&a->output),
         CLI_END,
     };
     const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
     if (stop != CLI_GO)
         return stop;
-    if (!cli_require(self, "data", a.data.spec))
+    if (!cli_require(self, "data", a->data.spec))
         return CLI_BAD_INPUT;
-    if (strcmp(a.fit, "plain") != 0 && strcmp(a.fit, "penalised") != 0)
-        return cli_usage_error(self, "--fit '%.60s': expected plain or penalised", a.fit);
+    if (strcmp(a->fit, "plain") != 0 && strcmp(a->fit, "penalised") != 0)
+        return cli_usage_error(self, "--fit '%.60s': expected plain or penalised", a->fit);
     px_error err = {0};
-    clever_work work = {.self = self, .a = &a};
     int rc = CLI_DONE;
     if (work_all(&work, path, &err) != PX_OK)
         rc = cli_fail(self, &err);
-    else if (a.output.json)
-        rc = work_json(&work, argc, argv);
+    else if (a->output.json)
+        rc = cli_print_result(self, clever_fields, &work);
     else
         work_print(&work);
     px_clever_free(work.clever);
@@ -353,4 +367,5 @@ const cli_command cli_command_clever = {
     .examples = "plexor clever net.onnx --data digits --limit 10 --batches 50 --samples 128\n"
                 "plexor clever net.onnx --data digits --limit 10 --norm linf --pool 10 --json\n",
     .run = clever_run,
+    .result = clever_fields,
 };

@@ -1,7 +1,12 @@
 /* src/cli/cmd_cover.c - plexor cover MODEL --data SPEC */
+#include "base/memory.h"
 #include "cli/cover_dpd.h"
 
+#include <internal/cover.h>
+#include <internal/data.h>
+#include <internal/profile.h>
 #include <inttypes.h>
+#include <math.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +32,7 @@ typedef struct cover_job {
     cli_inputs inputs;
     px_profile *profile;
     cover_report report;
+    double *baseline;
     bool *only; /* per input */
 } cover_job;
 
@@ -62,10 +68,15 @@ static px_status cover_open(const cli_command *self, const cover_args *a, const 
     }
     const px_cover_options options = cover_options(a, job->profile);
     cover_report *r = &job->report;
-    PX_TRY(px_cover_new(job->model, &job->inputs.shape, &options, &r->cover, err));
+    PX_TRY(px_cover_new(job->model, &job->inputs.shape, &options, &r->values.cover, err));
     r->model = job->model;
     r->inputs = &job->inputs;
-    r->profile = job->profile;
+    r->origin = cli_origin_of(job->model, job->inputs.set);
+    r->is_part = r->shards > 1;
+    if (job->profile) {
+        r->profile_name = px_profile_name(job->profile);
+        r->profile_count = px_profile_count(job->profile);
+    }
     px_scores scores;
     const px_status scored = px_model_scores(job->model, &scores, err);
     if (scored == PX_E_NOMEM)
@@ -92,7 +103,7 @@ static px_status cover_observe(const cover_args *a, cover_job *job, const char *
     run.curve_points = curve_points;
     run.progress = cli_progress_tick;
     run.progress_context = &progress;
-    const px_status status = px_cover_run(job->report.cover, set, pre, &run, tally, err);
+    const px_status status = px_cover_run(job->report.values.cover, set, pre, &run, tally, err);
     cli_progress_end(&progress);
     return status;
 }
@@ -105,26 +116,24 @@ static px_status cover_classes(const cover_args *a, cover_job *job, px_error *er
     if (!r->has_labels)
         return px_fail(err, PX_E_INPUT, "--per-class needs data with the network's class labels");
     PX_TRY(px_model_scores(job->model, &scores, err));
-    const size_t criteria = px_cover_count(r->cover), classes = (size_t)scores.classes;
-    job->only = calloc((size_t)job->inputs.count, sizeof *job->only);
-    r->class_values = calloc(classes * (criteria + 1), sizeof *r->class_values);
-    r->class_tally = calloc(classes, sizeof *r->class_tally);
-    if (!job->only || !r->class_values || !r->class_tally)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const size_t criteria = px_cover_count(r->values.cover), classes = (size_t)scores.classes;
+    PX_TRY(PX_NEW(job->only, (size_t)job->inputs.count, err));
+    PX_TRY(PX_NEW(r->class_values, classes * (criteria + 1), err));
+    PX_TRY(PX_NEW(r->class_tally, classes, err));
     for (int c = 0; c < scores.classes; c++) {
         int64_t count = 0;
         for (int64_t i = 0; i < job->inputs.count; i++)
             count += job->only[i] = px_dataset_label(job->inputs.set, i) == c;
         if (count == 0)
             continue;
-        PX_TRY(px_cover_reset(r->cover, err));
+        PX_TRY(px_cover_reset(r->values.cover, err));
         PX_TRY(cover_observe(a, job, "class by class", job->inputs.set, &job->inputs.pre, job->only,
                              0, &r->class_tally[c], err));
         for (size_t i = 0; i < criteria; i++)
-            r->class_values[(size_t)c * criteria + i] = px_cover_value(r->cover, i).value;
+            r->class_values[(size_t)c * criteria + i] = px_cover_value(r->values.cover, i).value;
     }
     r->classes = scores.classes;
-    return px_cover_reset(r->cover, err);
+    return px_cover_reset(r->values.cover, err);
 }
 
 /* As many inputs again, of noise. */
@@ -145,16 +154,17 @@ static px_status cover_baseline(const cover_args *a, cover_job *job, px_error *e
     px_preprocess pre = job->inputs.pre;
     px_dataset *noise = NULL;
     options.limit = job->inputs.count;
-    r->baseline = calloc(px_cover_count(r->cover) + 1, sizeof *r->baseline);
-    if (!r->baseline)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    job->baseline = calloc(px_cover_count(r->values.cover) + 1, sizeof *job->baseline);
+    r->values.baseline = job->baseline;
+    if (!job->baseline)
+        return pxi_no_memory(err);
     PX_TRY(px_dataset_open_for(&pre, input, spec, &options, &noise, err));
     px_status status = cover_observe(a, job, "random inputs", noise, &pre, NULL, 0, NULL, err);
     px_dataset_close(noise);
     PX_TRY(status);
-    for (size_t i = 0; i < px_cover_count(r->cover); i++)
-        r->baseline[i] = px_cover_value(r->cover, i).value;
-    return px_cover_reset(r->cover, err);
+    for (size_t i = 0; i < px_cover_count(r->values.cover); i++)
+        job->baseline[i] = px_cover_value(r->values.cover, i).value;
+    return px_cover_reset(r->values.cover, err);
 }
 
 /* What has to be reset is run first, so that the cover ends with the data themselves. */
@@ -169,9 +179,13 @@ static px_status cover_work(const cover_args *a, cover_job *job, px_error *err)
     PX_TRY(cover_observe(a, job, "cover", job->inputs.set, &job->inputs.pre, NULL,
                          a->curve ? CURVE_POINTS : 0, &r->tally, err));
     r->seconds = px_clock_s() - start;
+    r->accuracy =
+        r->tally.labelled ? 1.0 - (double)r->tally.wrong / (double)r->tally.labelled : (double)NAN;
+    if (r->uncovered)
+        PX_TRY(px_cover_gaps(r->values.cover, &r->gaps, &r->gap_count, err));
     if (a->state)
-        PX_TRY(px_cover_save(r->cover, a->state, err));
-    return a->curve ? px_cover_save_curve(r->cover, a->curve, err) : PX_OK;
+        PX_TRY(px_cover_save(r->values.cover, a->state, err));
+    return a->curve ? px_cover_save_curve(r->values.cover, a->curve, err) : PX_OK;
 }
 
 static int cover_gate(const cli_command *self, const cover_args *a, const px_cover *cover)
@@ -180,8 +194,8 @@ static int cover_gate(const cli_command *self, const cover_args *a, const px_cov
     for (size_t i = 0; a->fail_under > 0.0 && i < px_cover_count(cover); i++) {
         const px_coverage c = px_cover_value(cover, i);
         if (c.total > 0 && c.value < a->fail_under) {
-            cli_note(self, "%s is %.4f, below --fail-under %g", px_cover_criterion(cover, i)->id,
-                     c.value, a->fail_under);
+            cli_note(self, "%s is %.4f, below --fail-under %g",
+                     px_cover_criterion(cover, i)->entry.id, c.value, a->fail_under);
             rc = CLI_CHECK_FAILED;
         }
     }
@@ -190,8 +204,7 @@ static int cover_gate(const cli_command *self, const cover_args *a, const px_cov
 
 static int cover_run(const cli_command *self, int argc, char **argv)
 {
-    static cover_args a; /* large: lists */
-    a = (cover_args){.criteria = {.list = CLI_DEFAULT_CRITERIA}};
+    cover_args a = {.criteria = {.list = CLI_DEFAULT_CRITERIA}};
     const char *path = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a.data),
@@ -241,22 +254,19 @@ static int cover_run(const cli_command *self, int argc, char **argv)
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
     } else if (a.output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, job.model, job.inputs.set, argc, argv);
-        cover_json(&job.report, &json);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
+        cover_print_remarks(job.report.values.cover, /* json= */ true);
+        rc = cli_print_result(self, cover_fields, &job.report);
     } else {
         cover_print(&job.report);
     }
     if (status == PX_OK && rc == CLI_DONE)
-        rc = cover_gate(self, &a, job.report.cover);
+        rc = cover_gate(self, &a, job.report.values.cover);
     free(job.only);
-    free(job.report.baseline);
+    free(job.baseline);
     free(job.report.class_values);
     free(job.report.class_tally);
-    px_cover_free(job.report.cover);
+    px_cover_gaps_free(job.report.gaps, job.report.gap_count);
+    px_cover_free(job.report.values.cover);
     px_profile_free(job.profile);
     cli_inputs_close(&job.inputs);
     px_model_free(job.model);
@@ -281,4 +291,5 @@ const cli_command cli_command_cover = {
                 "plexor cover net.onnx --data photos/ --profile net.profile --set kmnc.k=100\n"
                 "plexor cover net.onnx --data digits --shard 0/4 --state 0.state\n",
     .run = cover_run,
+    .result = cover_fields,
 };

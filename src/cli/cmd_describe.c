@@ -1,9 +1,11 @@
 /* src/cli/cmd_describe.c - plexor describe MODEL --data SPEC [-o FOLDER] [--train-default] */
+#include "base/memory.h"
 #include "cli/describe_out.h"
 
+#include <internal/bank.h>
+#include <internal/folder.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/folder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,9 +154,9 @@ static px_status classes_open(describe_job *job, px_error *err)
     job->class_names = calloc((size_t)job->class_count + 1, sizeof *job->class_names);
     for (int c = 0; job->class_names && c < job->class_count; c++)
         if (!(job->class_names[c] = strdup(cli_class_name(&job->classes, c, number))))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     if (!job->class_names)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     job->options.classes = (const char *const *)job->class_names;
     job->options.class_count = job->class_count;
     return PX_OK;
@@ -264,27 +266,27 @@ static void job_done(describe_job *job)
 /* --- ratings ------------------------------------------------------------------------------------
  */
 
+static const px_field ratings_fields[] = {
+    PX_FIELD(px_ratings, own, "own", "units' own phrases that were rated"),
+    PX_FIELD(px_ratings, other, "other", "other units' phrases that were rated"),
+    PX_FIELD(px_ratings, mean_own, "mean_own", "rating, of 5"),
+    PX_FIELD(px_ratings, mean_other, "mean_other", "rating, of 5"),
+    PX_FIELD(px_ratings, p, "p", "of the Mann-Whitney test, two-sided"),
+    PX_FIELDS_END,
+};
+
 static int ratings_run(const cli_command *self, const describe_args *a)
 {
     px_error err = {0};
     px_ratings r;
     if (px_describe_ratings(a->ratings, &r, &err) != PX_OK)
         return cli_fail(self, &err);
-    if (a->output.json) {
-        px_json json = {0};
-        cli_json_open(&json);
-        px_json_int(&json, "own", r.own);
-        px_json_int(&json, "other", r.other);
-        px_json_real(&json, "mean_own", r.mean_own);
-        px_json_real(&json, "mean_other", r.mean_other);
-        px_json_real(&json, "p", r.p);
-        px_json_end(&json);
-        return cli_print_json(self, &json);
-    }
-    printf("units' own phrases     mean %.2f of 5, %" PRId64 " rated\n"
-           "other units' phrases   mean %.2f of 5, %" PRId64 " rated\n"
-           "Mann-Whitney, two-sided: p = %.3g\n",
-           r.mean_own, r.own, r.mean_other, r.other, r.p);
+    if (a->output.json)
+        return cli_print_result(self, ratings_fields, &r);
+    cli_print("units' own phrases     mean %.2f of 5, %" PRId64 " rated\n"
+              "other units' phrases   mean %.2f of 5, %" PRId64 " rated\n"
+              "Mann-Whitney, two-sided: p = %.3g\n",
+              r.mean_own, r.own, r.mean_other, r.other, r.p);
     return CLI_DONE;
 }
 
@@ -378,19 +380,20 @@ static int describe_run(const cli_command *self, int argc, char **argv)
         return CLI_BAD_INPUT;
     px_error err = {0};
     describe_job job = {.self = self, .args = &a};
-    describe_report report = {.self = self, .folder = a.folder, .shown = a.shown};
+    describe_report report = {.folder = a.folder, .shown = a.shown};
     px_status status = describe_work(&job, path, &err);
-    report.model = job.model;
     report.inputs = &job.inputs;
     report.description = job.description;
     report.describer = job.options.captioner_file;
-    if (status == PX_OK)
+    if (status == PX_OK) {
+        describe_report_fill(&report, job.model);
         status = describe_files(&job, &report, &err);
+    }
     int rc = CLI_DONE;
     if (status != PX_OK)
         rc = cli_fail(self, &err);
     else if (a.output.json)
-        rc = describe_json(&report, argc, argv);
+        rc = cli_print_result(self, describe_fields, &report);
     else
         describe_print(&report);
     job_done(&job);
@@ -417,4 +420,5 @@ const cli_command cli_command_describe = {
                 "plexor describe net.onnx --data digits --describer dissect --json\n"
                 "plexor describe --ratings words/rate\n",
     .run = describe_run,
+    .result = describe_fields,
 };

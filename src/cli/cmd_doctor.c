@@ -3,8 +3,8 @@
 #include "cli/cli_doctor.h"
 #include "cli/cli_train.h"
 
+#include <internal/store.h>
 #include <plexor/onnx.h>
-#include <plexor/store.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,14 +12,14 @@ static void doctor_print(const px_doctor *doctor)
 {
     for (size_t i = 0; i < px_doctor_count(doctor); i++) {
         const px_finding *f = px_doctor_get(doctor, i);
-        printf("%-8s %s\n", px_finding_level_name(f->level), f->sentence);
+        cli_print("%-8s %s\n", px_finding_level_name(f->level), f->sentence);
         if (f->advice)
-            printf("         %s\n", f->advice);
+            cli_print("         %s\n", f->advice);
         for (size_t k = 0; k < f->input_count; k++)
-            printf("         %s\n", f->inputs[k]);
+            cli_print("         %s\n", f->inputs[k]);
     }
     if (px_doctor_count(doctor) == 0)
-        puts("nothing found");
+        cli_print("nothing found\n");
 }
 
 static int doctor_report(const cli_command *self, const px_doctor *doctor, const px_model *model,
@@ -121,8 +121,7 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
     px_model *model = NULL;
     px_doctor *doctor = NULL;
     cli_inputs inputs = {0};
-    cli_catch_signals();
-    data.skip_damaged = true; /* they are a finding */
+    data.skip_damaged = data.any_classes = true; /* both are findings */
     px_status status = cli_model_load(self, path, &model, &err);
     if (status == PX_OK)
         status = cli_inputs_open(model, &data, &inputs, &err);
@@ -131,7 +130,7 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
         px_data_options part = px_model_data_options(model);
         px_preprocess pre = inputs.pre;
         part.split = "train";
-        part.skip_damaged = true;
+        part.skip_damaged = part.any_classes = true;
         status = cli_part_open(&pre, &graph->values[graph->inputs[0]].shape, train_spec, &part,
                                /* may_be_whole= */ true, &train, &err);
     }

@@ -1,11 +1,12 @@
 /* src/cli/cmd_embed.c - plexor embed TEXT [TEXT ...] [--encoder SPEC] */
-#include "cli/cli.h"
+#include "base/memory.h"
+#include "cli/cli_fields.h"
 
 #include <errno.h>
+#include <internal/text_encoder.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
-#include <plexor/text_encoder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,12 @@ typedef struct embed_job {
     float *vectors; /* [count][size] */
     px_text_facts facts[TEXTS_MOST];
     double open_s;
+    /* the result */
+    const char *about;
+    uint64_t id;
+    size_t size; /* of a vector */
+    double cosine[TEXTS_MOST * TEXTS_MOST];
+    px_matrix cosines;
 } embed_job;
 
 /* --- lists of texts */
@@ -43,9 +50,7 @@ static px_status lines_cut(embed_lines *lines, char sep, px_error *err)
     size_t most = 1;
     for (const char *p = lines->text; *p; p++)
         most += *p == sep;
-    lines->line = calloc(most, sizeof *lines->line);
-    if (!lines->line)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(lines->line, most, err));
     for (char *p = lines->text; p;) {
         char *stop = strchr(p, sep);
         if (stop)
@@ -73,7 +78,7 @@ static px_status lines_read(const char *path, embed_lines *out, px_error *err)
     const size_t length = text.length;
     out->text = px_text_take(&text);
     if (!out->text)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     if (broken)
         return px_fail(err, PX_E_IO, "'%s' cannot be read", path);
     if (more || strlen(out->text) != length)
@@ -89,8 +94,7 @@ static px_status embed_lists(embed_job *job, const char *captions, const char *c
     if (!classes)
         return PX_OK;
     job->classes.text = strdup(classes);
-    return job->classes.text ? lines_cut(&job->classes, ',', err)
-                             : px_fail(err, PX_E_NOMEM, "out of memory");
+    return job->classes.text ? lines_cut(&job->classes, ',', err) : pxi_no_memory(err);
 }
 
 /* --- the work */
@@ -105,9 +109,7 @@ static px_status embed_work(embed_job *job, px_text_encoder_options *options, px
     PX_TRY(px_text_encoder_open(options, &job->encoder, err));
     job->open_s = px_clock_s() - start;
     const size_t size = px_text_encoder_size(job->encoder);
-    job->vectors = calloc((size_t)job->count * size, sizeof *job->vectors);
-    if (!job->vectors)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(job->vectors, (size_t)job->count * size, err));
     for (int i = 0; i < job->count; i++)
         PX_TRY(px_text_encoder_embed(job->encoder, job->texts[i], job->vectors + (size_t)i * size,
                                      &job->facts[i], err));
@@ -138,89 +140,105 @@ static void embed_remarks(const embed_job *job)
 
 /* --- what is printed */
 
+typedef struct text_row {
+    int64_t number; /* from 1 */
+    const char *text;
+    px_text_facts facts;
+    const float *vector;
+    size_t size;
+    char shown[SHOWN + 8], head[16 * HEAD + 8]; /* the beginnings */
+} text_row;
+
+static const void *text_row_get(const void *of, size_t i, void *place)
+{
+    const embed_job *job = of;
+    text_row *row = place;
+    if (i >= (size_t)job->count)
+        return NULL;
+    *row = (text_row){.number = (int64_t)i + 1,
+                      .text = job->texts[i],
+                      .facts = job->facts[i],
+                      .vector = job->vectors + i * job->size,
+                      .size = job->size};
+    for (size_t d = 0; d < HEAD && d < job->size; d++)
+        snprintf(row->head + strlen(row->head), sizeof row->head - strlen(row->head), "%s%.4g",
+                 d ? " " : "", (double)row->vector[d]);
+    if (job->size > HEAD)
+        strcat(row->head, " ...");
+    const bool cut = strlen(row->text) > SHOWN;
+    int shown = cut ? SHOWN : (int)strlen(row->text);
+    while (cut && shown > 0 && ((unsigned char)row->text[shown] & 0xc0) == 0x80)
+        shown--; /* not in the middle of a character */
+    snprintf(row->shown, sizeof row->shown, "%.*s%s", shown, row->text, cut ? "..." : "");
+    return row;
+}
+
+static const px_field text_fields[] = {
+    PX_FIELD(text_row, number, NULL, NULL, .title = ""),
+    PX_FIELD(text_row, text, "text", "as given"),
+    PX_CHARS(text_row, shown, NULL, NULL, .title = "TEXT"),
+    PX_FIELD(text_row, facts.tokens, "tokens", "that it has", .title = "TOKENS"),
+    PX_FIELD(text_row, facts.unknown, "unknown", "tokens", .title = "UNKNOWN"),
+    PX_FIELD(text_row, facts.dropped, "dropped", "tokens, as it is too long", .title = "DROPPED"),
+    PX_VALUES(text_row, vector, size, "vector", "of the text"),
+    PX_CHARS(text_row, head, NULL, NULL, .title = "VECTOR"),
+    PX_FIELDS_END,
+};
+
+typedef struct cosine_row {
+    int64_t number;
+    const double *cosines;
+    int count;
+} cosine_row;
+
+static const void *cosine_row_get(const void *of, size_t i, void *place)
+{
+    const embed_job *job = of;
+    if (i >= (size_t)job->count)
+        return NULL;
+    *(cosine_row *)place =
+        (cosine_row){(int64_t)i + 1, job->cosine + i * (size_t)job->count, job->count};
+    return place;
+}
+
+static const px_field cosine_cell[] = {
+    {.kind = PX_FIELD_REAL, .size = sizeof(double), .key = "", .format = "%.3f"}, PX_FIELDS_END};
+static const px_field cosine_columns[] = {
+    PX_FIELD(cosine_row, number, NULL, NULL, .title = "COSINE"),
+    PX_LIST(cosine_row, cosines, count, cosine_cell, NULL, NULL, .title = "%s"),
+    PX_FIELDS_END,
+};
+
+static const px_field embed_fields[] = {
+    PX_FIELD(embed_job, about, "encoder", "what it is"),
+    PX_HASH(embed_job, id, "id", "of its contents"),
+    PX_FIELD(embed_job, size, "size", "of a vector"),
+    PX_FIELD(embed_job, open_s, "open_s", "to open or train it", .unit = "s"),
+    PX_LIST_MADE(text_row_get, text_fields, "texts", "as given"),
+    PX_FIELD(embed_job, cosines, "cosines", "of each text with each"),
+    PX_LIST_MADE(cosine_row_get, cosine_columns, NULL, NULL, .title = "cosines, a row each"),
+    PX_FIELDS_END,
+};
+
 static int embed_print(const embed_job *job)
 {
-    const size_t size = px_text_encoder_size(job->encoder);
-    printf("%s\n", px_text_encoder_describe(job->encoder));
-    cli_table *table = cli_table_new("rlrrrl");
-    static const char *const heads[] = {"", "TEXT", "TOKENS", "UNKNOWN", "DROPPED", "VECTOR"};
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        cli_table_cell(table, "%s", heads[i]);
-    for (int i = 0; i < job->count; i++) {
-        char head[16 * HEAD + 8] = "";
-        for (size_t d = 0; d < HEAD && d < size; d++)
-            snprintf(head + strlen(head), sizeof head - strlen(head), "%s%.4g", d ? " " : "",
-                     (double)job->vectors[(size_t)i * size + d]);
-        const bool cut = strlen(job->texts[i]) > SHOWN;
-        int shown = cut ? SHOWN : (int)strlen(job->texts[i]);
-        while (cut && shown > 0 && ((unsigned char)job->texts[i][shown] & 0xc0) == 0x80)
-            shown--; /* not in the middle of a character */
-        cli_table_cell(table, "%d", i + 1);
-        cli_table_cell(table, "%.*s%s", shown, job->texts[i], cut ? "..." : "");
-        cli_table_cell(table, "%" PRId64, job->facts[i].tokens);
-        cli_table_cell(table, "%" PRId64, job->facts[i].unknown);
-        cli_table_cell(table, "%" PRId64, job->facts[i].dropped);
-        cli_table_cell(table, "%s%s", head, size > HEAD ? " ..." : "");
-    }
-    cli_table_print_free(table, "");
-    if (job->count < 2)
-        return CLI_DONE;
-    char columns[TEXTS_MOST + 2];
-    memset(columns, 'r', (size_t)job->count + 1);
-    columns[job->count + 1] = '\0';
-    cli_table *cosines = cli_table_new(columns);
-    cli_table_cell(cosines, "COSINE");
-    for (int i = 0; i < job->count; i++)
-        cli_table_cell(cosines, "%d", i + 1);
-    for (int i = 0; i < job->count; i++) {
-        cli_table_cell(cosines, "%d", i + 1);
-        for (int j = 0; j < job->count; j++) {
-            const double cosine = embed_cosine(job, i, j);
-            if (isnan(cosine))
-                cli_table_cell(cosines, "-");
-            else
-                cli_table_cell(cosines, "%.3f", cosine);
-        }
-    }
-    cli_table_print_free(cosines, "");
+    cli_print("%s\n", job->about);
+    cli_print_list(embed_fields, "texts", job, "", 0);
+    if (job->count > 1)
+        cli_print_list(embed_fields, "cosines, a row each", job, "", 0);
     return CLI_DONE;
 }
 
-static int embed_json(const embed_job *job)
+/* What follows from the vectors. */
+static void embed_sum(embed_job *job)
 {
-    const size_t size = px_text_encoder_size(job->encoder);
-    char id[24];
-    px_json json = {0};
-    cli_json_open(&json);
-    px_json_string(&json, "encoder", px_text_encoder_describe(job->encoder));
-    snprintf(id, sizeof id, "%016" PRIx64, px_text_encoder_id(job->encoder));
-    px_json_string(&json, "id", id);
-    px_json_int(&json, "size", (int64_t)size);
-    px_json_real(&json, "open_s", job->open_s);
-    px_json_array(&json, "texts");
-    for (int i = 0; i < job->count; i++) {
-        px_json_object(&json, NULL);
-        px_json_string(&json, "text", job->texts[i]);
-        px_json_int(&json, "tokens", job->facts[i].tokens);
-        px_json_int(&json, "unknown", job->facts[i].unknown);
-        px_json_int(&json, "dropped", job->facts[i].dropped);
-        px_json_array(&json, "vector");
-        for (size_t d = 0; d < size; d++)
-            px_json_real(&json, NULL, (double)job->vectors[(size_t)i * size + d]);
-        px_json_end(&json);
-        px_json_end(&json);
-    }
-    px_json_end(&json);
-    px_json_array(&json, "cosines");
-    for (int i = 0; i < job->count; i++) {
-        px_json_array(&json, NULL);
-        for (int j = 0; j < job->count; j++)
-            px_json_real(&json, NULL, embed_cosine(job, i, j));
-        px_json_end(&json);
-    }
-    px_json_end(&json);
-    px_json_end(&json);
-    return cli_print_json(job->self, &json);
+    const size_t count = (size_t)job->count;
+    job->about = px_text_encoder_describe(job->encoder);
+    job->id = px_text_encoder_id(job->encoder);
+    job->size = px_text_encoder_size(job->encoder);
+    for (size_t i = 0; i < count * count; i++)
+        job->cosine[i] = embed_cosine(job, (int)(i / count), (int)(i % count));
+    job->cosines = (px_matrix){.values = job->cosine, .rows = count, .columns = count};
 }
 
 /* --- the command */
@@ -277,7 +295,8 @@ static int embed_run(const cli_command *self, int argc, char **argv)
         rc = cli_fail(self, &err);
     } else {
         embed_remarks(&job);
-        rc = output.json ? embed_json(&job) : embed_print(&job);
+        embed_sum(&job);
+        rc = output.json ? cli_print_result(self, embed_fields, &job) : embed_print(&job);
     }
     px_text_encoder_free(job.encoder);
     free(job.vectors);
@@ -301,4 +320,5 @@ const cli_command cli_command_embed = {
         "plexor embed 'a photo of a cat' 'a photo of a dog' --encoder glove:glove.6B.50d.txt\n"
         "plexor embed 'a photo of a cat' --encoder onnx:clip/text.onnx --json\n",
     .run = embed_run,
+    .result = embed_fields,
 };

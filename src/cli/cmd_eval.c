@@ -1,11 +1,14 @@
 /* src/cli/cmd_eval.c - plexor eval MODEL --data SPEC */
+#include "base/memory.h"
 #include "cli/cli_doctor.h"
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
+#include <internal/data.h>
+#include <internal/store.h>
+#include <internal/system.h>
 #include <inttypes.h>
-#include <math.h>
-#include <plexor/store.h>
-#include <plexor/system.h>
+#include <plexor/eval.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,70 +16,98 @@
 typedef struct eval {
     cli_inputs inputs;
     px_predictions said;
-    px_predictions_sum sum;
-    double accuracy, seconds;
-    int64_t *confusion; /* [label][prediction], and one more column: no prediction (NaN scores) */
+    px_eval figures;
     px_doctor *doctor;
+    cli_origin origin;
+    cli_classes names;
+    px_matrix confusion; /* rows: labels; none where it would be a million numbers */
+    double seconds, peak_rss_mib;
 } eval;
 
-static int64_t *eval_cell(const eval *e, int64_t label, int64_t prediction)
+/* --- what a result is made of -------------------------------------------------------------------
+ */
+
+typedef struct class_row {
+    const px_eval_class *of;
+    int class;
+    const char *name;
+    char number[CLI_NUMBER_TEXT];
+} class_row;
+
+static const void *class_get(const void *of, size_t i, void *place)
 {
-    const int64_t columns = e->said.scores.classes + 1;
-    return &e->confusion[label * columns + (prediction < 0 ? columns - 1 : prediction)];
+    const eval *e = of;
+    class_row *row = place;
+    if (i >= (size_t)e->figures.all.classes)
+        return NULL;
+    row->of = &e->figures.by_class[i];
+    row->class = (int)i;
+    row->name = cli_class_name(&e->names, row->class, row->number);
+    return row;
 }
 
-static int64_t eval_class_count(const eval *e, int64_t label)
+static void write_doctor(const void *of, px_json *json)
 {
-    int64_t count = 0;
-    for (int64_t p = -1; p < e->said.scores.classes; p++)
-        count += *eval_cell(e, label, p);
-    return count;
+    px_json_object(json, "doctor");
+    px_doctor_json(((const eval *)of)->doctor, json);
+    px_json_end(json);
 }
 
-static px_status eval_count(eval *e, px_error *err)
-{
-    const size_t classes = (size_t)e->said.scores.classes;
-    e->confusion = calloc(classes * (classes + 1), sizeof *e->confusion);
-    if (!e->confusion)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu classes", classes);
-    for (int64_t i = 0; i < e->said.count; i++)
-        if (e->said.label[i] >= 0)
-            ++*eval_cell(e, e->said.label[i], e->said.predicted[i]);
-    e->sum = px_predictions_add(&e->said);
-    e->accuracy = (double)e->sum.correct / (double)e->sum.labelled;
-    return PX_OK;
-}
+static const px_field of_class_fields[] = {
+    PX_FIELD(px_eval_class, labelled, "count", "inputs with that label", .title = "INPUTS"),
+    PX_FIELD(px_eval_class, correct, "correct", "of them, right", .title = "RIGHT"),
+    PX_FIELD(px_eval_class, accuracy, "accuracy", "of them; null: there are none",
+             .title = "ACCURACY", .unit = PX_SHARE, .format = "%.2f%%"),
+    PX_FIELDS_END,
+};
 
-static void eval_print_classes(const eval *e, const cli_classes *names)
-{
-    char buffer[CLI_NUMBER_TEXT];
-    cli_table *table = cli_table_new("rlrrr");
-    static const char *const titles[] = {"CLASS", "NAME", "INPUTS", "RIGHT", "ACCURACY"};
-    for (size_t i = 0; i < 5; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (int c = 0; c < e->said.scores.classes; c++) {
-        const int64_t count = eval_class_count(e, c), right = *eval_cell(e, c, c);
-        cli_table_cell(table, "%d", c);
-        cli_table_cell(table, "%s", cli_class_name(names, c, buffer));
-        cli_table_cell(table, "%" PRId64, count);
-        cli_table_cell(table, "%" PRId64, right);
-        if (count)
-            cli_table_cell(table, "%.2f%%", 100.0 * (double)right / (double)count);
-        else
-            cli_table_cell(table, "-");
-    }
-    printf("\n");
-    cli_table_print_free(table, "  ");
-}
+static const px_field class_fields[] = {
+    PX_FIELD(class_row, class, "class", "its number", .title = "CLASS"),
+    PX_FIELD(class_row, name, "name", "of the class", .title = "NAME"),
+    PX_OBJECT_AT(class_row, of, of_class_fields, ""),
+    PX_FIELDS_END,
+};
+
+static const px_field sum_fields[] = {
+    PX_FIELD(px_eval_sum, count, "count", "inputs"),
+    PX_FIELD(px_eval_sum, correct, "correct", "inputs that are predicted right"),
+    PX_FIELD(px_eval_sum, accuracy, "accuracy", "share of labelled inputs", .unit = PX_SHARE),
+    PX_FIELD(px_eval_sum, loss, "loss", "mean cross-entropy"),
+    PX_FIELD(px_eval_sum, lost, "not_numbers", "inputs whose scores are not numbers"),
+    PX_FIELD(px_eval_sum, not_finite, "not_finite_inputs",
+             "inputs with values that are not finite"),
+    PX_FIELDS_END,
+};
+
+static const char *const score_kinds[] = {"logits", "probs", NULL};
+static const px_field eval_fields[] = {
+    PX_OBJECT(eval, origin, cli_origin_fields, ""),
+    PX_OBJECT(eval, inputs, cli_inputs_fields, ""),
+    PX_CHOICE(eval, said.scores.probabilities, score_kinds, "scores", "what the network gives"),
+    PX_FIELD(eval, said.scores.why, "scores_from", "why these are taken for the class scores"),
+    PX_FIELD(eval, said.batch, "batch", "inputs at a time"),
+    PX_OBJECT(eval, figures.all, sum_fields, ""),
+    PX_WRITTEN(write_doctor, "doctor", "what speaks against preprocessing and data"),
+    PX_LIST_MADE(class_get, class_fields, "per_class", "in the order of the network"),
+    PX_FIELD(eval, confusion, "confusion", "inputs by label, then prediction; up to 100 classes",
+             PX_IF(eval, confusion.rows)),
+    PX_FIELD(eval, seconds, "seconds", "of predicting"),
+    PX_FIELD(eval, peak_rss_mib, "peak_rss_mib", "most memory that the process had"),
+    PX_FIELDS_END,
+};
+
+/* --- for people ---------------------------------------------------------------------------------
+ */
 
 /* The whole matrix for a screen, the most frequent mistakes for more classes than that. */
-static void eval_print_confusion(const eval *e, const cli_classes *names)
+static void eval_print_confusion(const eval *e)
 {
     enum { SCREEN = 20, MISTAKES = 10 };
-    const int classes = e->said.scores.classes;
+    const px_eval *figures = &e->figures;
+    const int classes = figures->all.classes;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], columns[SCREEN + 2];
     if (classes <= SCREEN) {
-        printf("\n  confusion (rows: label, columns: prediction)\n");
+        cli_print("\n  confusion (rows: label, columns: prediction)\n");
         for (int i = 0; i <= classes; i++)
             columns[i] = 'r';
         columns[classes + 1] = '\0';
@@ -85,96 +116,36 @@ static void eval_print_confusion(const eval *e, const cli_classes *names)
             cli_table_cell(table, p < 0 ? "" : "%d", p);
         for (int c = 0; c < classes; c++)
             for (int p = -1; p < classes; p++)
-                cli_table_cell(table, "%" PRId64, p < 0 ? c : *eval_cell(e, c, p));
+                cli_table_cell(table, "%" PRId64, p < 0 ? c : e->confusion.counts[c * classes + p]);
         cli_table_print_free(table, "  ");
         return;
     }
-    printf("\n  most frequent mistakes\n");
-    int64_t below = INT64_MAX, shown = 0;
-    while (shown < MISTAKES) { /* the next lower count, all cells that have it */
-        int64_t next = 0;
-        for (int64_t i = 0; i < (int64_t)classes * classes; i++) {
-            const int64_t n = *eval_cell(e, i / classes, i % classes);
-            if (i / classes != i % classes && n < below && n > next)
-                next = n;
-        }
-        if (next == 0)
-            break;
-        for (int64_t i = 0; i < (int64_t)classes * classes && shown < MISTAKES; i++) {
-            const int label = (int)(i / classes), wrong = (int)(i % classes);
-            if (label == wrong || *eval_cell(e, label, wrong) != next)
-                continue;
-            printf("  %6" PRId64 "  %s taken for %s\n", next, cli_class_name(names, label, a),
-                   cli_class_name(names, wrong, b));
-            shown++;
-        }
-        below = next;
+    cli_print("\n  most frequent mistakes\n");
+    for (size_t i = 0, shown = 0; i < figures->confusion_count && shown < MISTAKES; i++) {
+        const px_eval_cell *cell = &figures->confusion[i];
+        if (cell->label == cell->predicted)
+            continue;
+        cli_print("  %6" PRId64 "  %s taken for %s\n", cell->count,
+                  cli_class_name(&e->names, cell->label, a),
+                  cli_class_name(&e->names, cell->predicted, b));
+        shown++;
     }
 }
 
 static void eval_print(const eval *e, const px_model *model)
 {
     char count[CLI_NUMBER_TEXT];
-    cli_classes names = cli_classes_of(model, e->inputs.set);
+    const px_eval_sum *all = &e->figures.all;
     cli_inputs_print(&e->inputs, model, &e->said.scores);
-    printf("\naccuracy %.2f%% (%" PRId64 " of %s), loss %.4f, %.0f inputs per second\n",
-           100.0 * e->accuracy, e->sum.correct, cli_number(e->sum.labelled, count), e->sum.loss,
-           (double)e->said.count / e->seconds);
-    if (e->sum.lost)
-        printf("%" PRId64 " inputs have no prediction: their scores are not numbers\n",
-               e->sum.lost);
-    eval_print_classes(e, &names);
-    eval_print_confusion(e, &names);
-}
-
-static int eval_json(const cli_command *self, const eval *e, const px_model *model, int argc,
-                     char **argv)
-{
-    char buffer[CLI_NUMBER_TEXT];
-    cli_classes names = cli_classes_of(model, e->inputs.set);
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, model, e->inputs.set, argc, argv);
-    cli_inputs_json(&e->inputs, &json);
-    px_json_string(&json, "scores", e->said.scores.probabilities ? "probs" : "logits");
-    px_json_string(&json, "scores_from", e->said.scores.why);
-    px_json_int(&json, "batch", e->said.batch);
-    px_json_int(&json, "count", e->said.count);
-    px_json_int(&json, "correct", e->sum.correct);
-    px_json_real(&json, "accuracy", e->accuracy);
-    px_json_real(&json, "loss", e->sum.loss);
-    px_json_int(&json, "not_numbers", e->sum.lost);
-    px_json_int(&json, "not_finite_inputs", e->sum.not_finite);
-    px_json_object(&json, "doctor");
-    px_doctor_json(e->doctor, &json);
-    px_json_end(&json);
-    px_json_array(&json, "per_class");
-    for (int c = 0; c < e->said.scores.classes; c++) {
-        const int64_t count = eval_class_count(e, c), right = *eval_cell(e, c, c);
-        px_json_object(&json, NULL);
-        px_json_int(&json, "class", c);
-        px_json_string(&json, "name", cli_class_name(&names, c, buffer));
-        px_json_int(&json, "count", count);
-        px_json_int(&json, "correct", right);
-        px_json_real(&json, "accuracy", count ? (double)right / (double)count : (double)NAN);
-        px_json_end(&json);
-    }
-    px_json_end(&json);
-    enum { CONFUSION_MOST = 100 }; /* a thousand classes would be a million numbers */
-    if (e->said.scores.classes <= CONFUSION_MOST) {
-        px_json_array(&json, "confusion");
-        for (int c = 0; c < e->said.scores.classes; c++) {
-            px_json_array(&json, NULL);
-            for (int p = 0; p < e->said.scores.classes; p++)
-                px_json_int(&json, NULL, *eval_cell(e, c, p));
-            px_json_end(&json);
-        }
-        px_json_end(&json);
-    }
-    px_json_real(&json, "seconds", e->seconds);
-    px_json_real(&json, "peak_rss_mib", (double)px_peak_rss_bytes() / 1048576.0);
-    px_json_end(&json);
-    return cli_print_json(self, &json);
+    cli_print("\naccuracy %.2f%% (%" PRId64 " of %s), loss %.4f, %.0f inputs per second\n",
+              100.0 * all->accuracy, all->correct, cli_number(all->labelled, count), all->loss,
+              (double)all->count / e->seconds);
+    if (all->lost)
+        cli_print("%" PRId64 " inputs have no prediction: their scores are not numbers\n",
+                  all->lost);
+    cli_print("\n");
+    cli_print_list(eval_fields, "per_class", e, "  ", 0);
+    eval_print_confusion(e);
 }
 
 /* The mistakes as a data set, for `plexor repair --add` and for looking at them. */
@@ -224,7 +195,7 @@ static px_status eval_measure(const cli_command *self, eval *e, const px_model *
     PX_TRY(status);
     if (e->said.batch_baked && e->said.batch < e->said.count)
         cli_note_baked(self, model, e->said.batch);
-    PX_TRY(eval_count(e, err));
+    PX_TRY(px_eval_make(&e->said, &e->figures, err));
     px_doctor_options doctor = px_doctor_options_default();
     doctor.model = model;
     doctor.set = e->inputs.set;
@@ -241,17 +212,35 @@ static px_status eval_measure(const cli_command *self, eval *e, const px_model *
     return status;
 }
 
+static px_status eval_finish(eval *e, const px_model *model, px_error *err)
+{
+    enum { CONFUSION_MOST = 100 };
+    const int classes = e->figures.all.classes;
+    e->origin = cli_origin_of(model, e->inputs.set);
+    e->names = cli_classes_of(model, e->inputs.set);
+    e->peak_rss_mib = (double)px_peak_rss_bytes() / 1048576.0;
+    if (classes > CONFUSION_MOST)
+        return PX_OK;
+    int64_t *counts = NULL;
+    PX_TRY(PX_NEW(counts, (size_t)classes * (size_t)classes, err));
+    for (int c = 0; c < classes; c++)
+        px_eval_row(&e->figures, c, counts + c * classes);
+    e->confusion =
+        (px_matrix){.counts = counts, .rows = (size_t)classes, .columns = (size_t)classes};
+    return PX_OK;
+}
+
 /* Near the accuracy of guessing nothing else is worth reading; failures of a campaign are inputs
  * that some network got wrong, so that few right answers are no surprise. */
 static px_status eval_chance(const eval *e, const cli_data *data, px_error *err)
 {
     const px_finding *found = px_doctor_find(e->doctor, "preprocess");
-    if (px_campaign_part_fails(data->spec, data->split) || !px_predictions_guess(&e->said))
+    if (px_campaign_part_fails(data->spec, data->split) || !px_eval_is_guessing(&e->figures.all))
         return PX_OK;
     return px_fail(err, PX_E_MISMATCH,
                    "accuracy is %.2f%%, about what guessing one of %d classes gives; %s, or accept "
                    "it with --allow-chance",
-                   100.0 * e->accuracy, e->said.scores.classes,
+                   100.0 * e->figures.all.accuracy, e->figures.all.classes,
                    found ? found->sentence
                          : "none of 'plexor list preprocess' does better: check whether labels and "
                            "classes belong together");
@@ -284,7 +273,6 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     px_model *model = NULL;
     eval e = {0};
     int rc = CLI_DONE;
-    cli_catch_signals();
     px_status status = wrong ? eval_try_wrong(wrong, &err) : PX_OK;
     if (status == PX_OK)
         status = cli_model_load(self, path, &model, &err);
@@ -294,13 +282,15 @@ static int eval_run(const cli_command *self, int argc, char **argv)
         status = eval_measure(self, &e, model, &data, &workers, &err);
     if (status == PX_OK && !allow_chance)
         status = eval_chance(&e, &data, &err);
+    if (status == PX_OK)
+        status = eval_finish(&e, model, &err);
     if (status != PX_OK) {
         if (e.doctor && !output.json)
             cli_inputs_print(&e.inputs, model, &e.said.scores);
         rc = cli_fail(self, &err);
     } else {
         if (output.json)
-            rc = eval_json(self, &e, model, argc, argv);
+            rc = cli_print_result(self, eval_fields, &e);
         else
             eval_print(&e, model);
         cli_note_findings(self, e.doctor);
@@ -308,7 +298,8 @@ static int eval_run(const cli_command *self, int argc, char **argv)
             rc = eval_save_wrong(self, &e, wrong);
     }
     px_doctor_free(e.doctor);
-    free(e.confusion);
+    px_eval_done(&e.figures);
+    free((void *)(uintptr_t)e.confusion.counts);
     px_predictions_done(&e.said);
     cli_inputs_close(&e.inputs);
     px_model_free(model);
@@ -329,4 +320,5 @@ const cli_command cli_command_eval = {
                 "plexor eval net.onnx --data photos/ --preprocess imagenet\n"
                 "plexor eval net.onnx --data fashion-mnist --split train --wrong failures.npz\n",
     .run = eval_run,
+    .result = eval_fields,
 };

@@ -1,9 +1,11 @@
 /* src/cli/cmd_explain.c - plexor explain MODEL IMAGE [IMAGE2] */
+#include "base/memory.h"
 #include "cli/explain_print.h"
 
 #include <ctype.h>
+#include <internal/decision_path.h>
+#include <internal/mutate.h>
 #include <inttypes.h>
-#include <plexor/mutate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ typedef struct explain_work {
     const cli_command *self;
     const explain_args *a;
     px_model *model;
-    cli_path_tools tools;
+    px_path_tools tools;
     px_threshold threshold;
     bool has_threshold;
     explain_result result;
@@ -59,7 +61,7 @@ static px_status image_place(const explain_work *w, const char *word, cli_data *
     *index = strtoll(at + 1, NULL, 10);
     char *spec = strndup(word, (size_t)(at - word));
     if (!spec)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     data->spec = spec; /* freed by image_open() */
     return PX_OK;
 }
@@ -78,10 +80,8 @@ static px_status image_read(explain_image *image, px_error *err)
     if (image->index >= image->inputs.count)
         return px_fail(err, PX_E_USAGE, "'%.100s': the data have the inputs 0 to %" PRId64,
                        image->given, image->inputs.count - 1);
-    image->pixels = calloc(size, sizeof *image->pixels);
-    image->row = calloc(size, sizeof *image->row);
-    if (!image->pixels || !image->row)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(image->pixels, size, err));
+    PX_TRY(PX_NEW(image->row, size, err));
     PX_TRY(px_dataset_pixels(set, image->index, image->pixels, err));
     memcpy(image->row, image->pixels, size * sizeof *image->row);
     PX_TRY(px_preprocess_apply(&image->inputs.pre, &shape, image->row, err));
@@ -152,7 +152,7 @@ static px_status work_paths(explain_work *w, px_error *err)
         image->contributions =
             calloc((size_t)px_paths_unit_count(w->tools.paths), sizeof *image->contributions);
         if (!image->contributions)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the contributions of units");
+            return pxi_no_memory(err);
         PX_TRY(px_paths_run(w->tools.paths, image->row, &image->label, 1, &image->path,
                             image->contributions, err));
         PX_TRY(px_path_text(w->tools.paths, &image->path, (const char *const *)w->tools.names,
@@ -226,20 +226,9 @@ static px_status work_all(explain_work *w, const char *const *words, px_error *e
     if (r->count > 1)
         PX_TRY(work_compare(w, err));
     cli_paths_note(w->self, w->tools.paths);
+    r->origin = cli_origin_of(w->model, r->image[0].inputs.set);
+    r->picture = a->picture;
     return a->picture ? explain_sheet(r, a->picture, err) : PX_OK;
-}
-
-static int work_json(const explain_work *w, int argc, char **argv)
-{
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, w->model, w->result.image[0].inputs.set, argc, argv);
-    cli_inputs_json(&w->result.image[0].inputs, &json);
-    cli_paths_json(&w->tools, &json);
-    explain_json(&w->result, &json);
-    px_json_string(&json, "picture", w->a->picture);
-    px_json_end(&json);
-    return cli_print_json(w->self, &json);
 }
 
 static int explain_run(const cli_command *self, int argc, char **argv)
@@ -271,7 +260,7 @@ static int explain_run(const cli_command *self, int argc, char **argv)
     explain_work *work = calloc(1, sizeof *work);
     int rc = CLI_DONE;
     if (!work) {
-        px_fail(&err, PX_E_NOMEM, "out of memory");
+        pxi_no_memory(&err);
         return cli_fail(self, &err);
     }
     work->self = self;
@@ -279,11 +268,11 @@ static int explain_run(const cli_command *self, int argc, char **argv)
     if (work_all(work, words, &err) != PX_OK) {
         rc = cli_fail(self, &err);
     } else if (a.output.json) {
-        rc = work_json(work, argc, argv);
+        rc = cli_print_result(self, explain_fields, &work->result);
     } else {
         explain_print(&work->result);
         if (a.picture)
-            printf("%s\n", a.picture);
+            cli_print("%s\n", a.picture);
     }
     for (int i = 0; i < EXPLAIN_IMAGES; i++) {
         cli_inputs_close(&work->result.image[i].inputs);
@@ -292,7 +281,7 @@ static int explain_run(const cli_command *self, int argc, char **argv)
         free(work->result.image[i].contributions);
         px_text_done(&work->result.image[i].text);
     }
-    cli_path_tools_close(&work->tools);
+    px_path_tools_close(&work->tools);
     px_model_free(work->model);
     free(work);
     return rc;
@@ -313,4 +302,5 @@ const cli_command cli_command_explain = {
     .examples = "plexor explain net.onnx 0 --data digits -o path.png\n"
                 "plexor explain net.onnx 0 --data digits --mutation 'rotation angle=30' --json\n",
     .run = explain_run,
+    .result = explain_fields,
 };

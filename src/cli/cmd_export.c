@@ -1,8 +1,7 @@
 /* src/cli/cmd_export.c - plexor export CAMPAIGN -o FOLDER: inputs as PNG, NPZ, CSV, a sheet */
-#include "cli/cli.h"
+#include "cli/cli_fields.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <plexor/store.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,13 +31,26 @@ static const char *const kind_words[] = {"faults", "kept", "seeds", "generated",
 static const unsigned kind_bits[] = {PX_INPUT_FAULT, PX_INPUT_KEPT, PX_INPUT_SEED,
                                      PX_INPUT_FAULT | PX_INPUT_KEPT, PX_INPUT_ANY};
 
+typedef struct export_result {
+    const char *to;
+    px_exported done;
+} export_result;
+
+static const px_field export_fields[] = {
+    PX_FIELD(export_result, to, "output", "the folder"),
+    PX_FIELD(export_result, done.inputs, "count", "inputs that were written"),
+    PX_INDEX(export_result, done.damaged, "damaged",
+             "inputs that could not be read; null: nobody knows how many"),
+    PX_FIELDS_END,
+};
+
 static int export_report(const cli_command *self, const px_exported *done, const char *folder,
                          const char *to, bool wants_pictures, bool json)
 {
     if (!done->pictures && wants_pictures)
         cli_note(self, "'%s': no PNG files, its inputs are not 8-bit grey or RGB", folder);
     if (done->damaged)
-        cli_quiet = false; /* whoever deletes the campaign next must hear of it */
+        cli_now()->quiet = false; /* whoever deletes the campaign next must hear of it */
     if (done->damaged > 0)
         cli_note(self, "'%s': is damaged; %" PRId64 " of %" PRId64 " inputs could not be read",
                  folder, done->damaged, done->damaged + done->inputs);
@@ -47,16 +59,11 @@ static int export_report(const cli_command *self, const px_exported *done, const
                  folder);
     const int rc = done->damaged ? CLI_BAD_INPUT : CLI_DONE;
     if (json) {
-        px_json text = {0};
-        cli_json_open(&text);
-        px_json_string(&text, "output", to);
-        px_json_int(&text, "count", done->inputs);
-        px_json_real(&text, "damaged", done->damaged < 0 ? (double)NAN : (double)done->damaged);
-        px_json_end(&text);
-        const int printed = cli_print_json(self, &text);
+        const export_result result = {to, *done};
+        const int printed = cli_print_result(self, export_fields, &result);
         return printed == CLI_DONE ? rc : printed;
     }
-    printf("%" PRId64 " inputs in %s\n", done->inputs, to);
+    cli_print("%" PRId64 " inputs in %s\n", done->inputs, to);
     return rc;
 }
 
@@ -127,4 +134,5 @@ const cli_command cli_command_export = {
     .examples = "plexor export run.campaign -o failures\n"
                 "plexor export run.campaign --split all --format csv -o list\n",
     .run = export_run,
+    .result = export_fields,
 };

@@ -1,37 +1,35 @@
 /* src/cli/cmd_fuzz.c - plexor fuzz MODEL --data SPEC -o CAMPAIGN */
-#include "cli/fuzz_guide.h"
+#include "base/memory.h"
+#include "cli/cli_campaign.h"
+#include "cli/cli_cover.h"
 #include "cli/fuzz_screen.h"
 #include "cli/fuzz_summary.h"
 #include "cli/modes_print.h"
 
+#include <internal/data.h>
+#include <internal/modes.h>
+#include <internal/mutate.h>
+#include <internal/store.h>
 #include <math.h>
 #include <plexor/fuzz.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { FUZZ_RIVALS = 2, FUZZ_SHORTS = 4, FUZZ_MODES = 5 };
+enum { FUZZ_RIVALS = 2, FUZZ_MODES = 5 };
 
 typedef struct fuzz_args {
+    px_fuzz_options o; /* most options are written here as they are read */
+    px_fuzz_limits limits;
     cli_data data;
     cli_neurons neurons;
     cli_training training;
-    fuzz_guide_args words;
     cli_workers workers;
-    cli_list set;
-    const char *guide, *preset, *engine, *policy, *mutations, *styles, *store, *range;
-    const char *rivals[FUZZ_RIVALS];
-    const char *folder, *time, *energy, *alpha, *beta, *optimizer;
-    bool resume, fresh;
-    px_closeness least;
-    int64_t seeds, polluted_class;
-    px_fuzz_limits limits;
     cli_output output;
-    /* Settings apart: of the guide's criterion, and of the engine. */
-    const char *cover_texts[CLI_LIST_MAX];
-    const char *engine_texts[CLI_LIST_MAX + FUZZ_SHORTS];
-    size_t cover_count, engine_count;
-    char short_texts[FUZZ_SHORTS][64];
+    const char *styles, *store, *range, *compare, *folder, *time;
+    const char *rivals[FUZZ_RIVALS];
+    bool resume, fresh;
 } fuzz_args;
 
 typedef struct fuzz_job {
@@ -39,11 +37,9 @@ typedef struct fuzz_job {
     px_campaign *campaign;
     px_model *model, *rivals[FUZZ_RIVALS];
     cli_inputs inputs;
-    px_profile *profile;
     px_styles *styles;
-    px_cover *cover;
-    fuzz_guide words; /* of --guide nsgen */
-    bool by_paths;
+    px_preprocess training_pre;
+    cli_steps bar;
     px_fuzz *fuzz;
     px_text command;
     fuzz_screen *screen;
@@ -55,102 +51,8 @@ typedef struct fuzz_job {
     size_t mode_count;
 } fuzz_job;
 
-/* --- settings ------------------------------------------------------------------------------------
- */
-
-/* "kmnc.k=100" is the criterion's, all else the engine's. */
-static void fuzz_sort_settings(fuzz_args *a)
-{
-    const struct {
-        const char *name, *value;
-    } shorts[FUZZ_SHORTS] = {
-        {"energy", a->energy}, {"alpha", a->alpha}, {"beta", a->beta}, {"optimizer", a->optimizer}};
-    for (int i = 0; i < a->set.count; i++) {
-        const char *text = a->set.item[i];
-        char id[64];
-        const size_t length = strcspn(text, ".=");
-        snprintf(id, sizeof id, "%.*s", (int)length, text);
-        if (text[length] == '.' && px_criterion_find(id))
-            a->cover_texts[a->cover_count++] = text;
-        else
-            a->engine_texts[a->engine_count++] = text;
-    }
-    for (size_t i = 0; i < sizeof shorts / sizeof shorts[0]; i++)
-        if (shorts[i].value) {
-            snprintf(a->short_texts[i], sizeof a->short_texts[i], "%s=%s", shorts[i].name,
-                     shorts[i].value);
-            a->engine_texts[a->engine_count++] = a->short_texts[i];
-        }
-}
-
-static px_cover_options fuzz_cover_options(const fuzz_args *a, const px_profile *profile)
-{
-    px_cover_options options = px_cover_options_default();
-    options.criteria = a->guide;
-    options.preset = a->preset;
-    options.settings = a->cover_texts;
-    options.setting_count = a->cover_count;
-    options.layers = a->neurons.layers;
-    options.tap = a->neurons.tap;
-    options.neurons = a->neurons.view;
-    options.profile = profile;
-    options.seed = (uint64_t)a->data.seed;
-    options.threads = (int)a->workers.threads;
-    return options;
-}
-
 /* --- opening -------------------------------------------------------------------------------------
  */
-
-/* The campaign's own, or what --profile and --train say. */
-static px_status fuzz_profile(const cli_command *self, const fuzz_args *a, fuzz_job *job,
-                              px_error *err)
-{
-    PX_TRY(px_fuzz_profile_load(job->campaign, &job->profile, err));
-    if (job->profile)
-        return px_profile_check(job->profile, job->model, err);
-    if (a->training.profile) {
-        PX_TRY(px_profile_open(a->training.profile, &job->profile, err));
-        PX_TRY(px_profile_check(job->profile, job->model, err));
-        cli_profile_remarks(self, job->model, job->profile);
-        return PX_OK;
-    }
-    const px_cover_options learn = fuzz_cover_options(a, NULL);
-    return cli_profile_make(self, job->model, &a->data, &a->training, &a->workers,
-                            &job->inputs.shape, &learn, &job->profile, err);
-}
-
-static px_status fuzz_open_guide(const cli_command *self, fuzz_args *a, fuzz_job *job,
-                                 px_error *err)
-{
-    const px_fuzz_engine *engine = px_fuzz_engine_find(a->engine);
-    if (engine && !engine->guided) {
-        if (a->guide)
-            return px_fail(err, PX_E_USAGE, "engine '%s' has a guide of its own and takes no other",
-                           a->engine);
-        return PX_OK;
-    }
-    if (!a->guide)
-        a->guide = a->policy && strcmp(a->policy, "tensorfuzz") == 0 ? "cc" : "kmnc";
-    if (strcmp(a->guide, "random") == 0)
-        return PX_OK;
-    px_path_mode mode = PX_PATH_FULL;
-    PX_TRY(px_fuzz_paths_parse(a->guide, &job->by_paths, &mode, err));
-    if (job->by_paths && !a->policy)
-        a->policy = "nsgen";
-    if (job->by_paths)
-        return fuzz_guide_open(self, &a->words, mode, &a->data, &a->neurons, &a->training,
-                               &a->workers, job->model, &job->inputs, job->campaign, &job->words,
-                               err);
-    if (!px_criterion_find(a->guide))
-        return px_fail(
-            err, PX_E_USAGE,
-            "there is no guide '%.60s'; it is random, nsgen, or one of 'plexor list criteria'",
-            a->guide);
-    PX_TRY(fuzz_profile(self, a, job, err));
-    const px_cover_options options = fuzz_cover_options(a, job->profile);
-    return px_cover_new(job->model, &job->inputs.shape, &options, &job->cover, err);
-}
 
 static bool fuzz_tell(void *context, const px_fuzz_report *report)
 {
@@ -162,41 +64,41 @@ static bool fuzz_tell(void *context, const px_fuzz_report *report)
 static px_status fuzz_start(const fuzz_args *a, fuzz_job *job, px_error *err)
 {
     const px_model *rivals[FUZZ_RIVALS];
-    px_fuzz_options options = px_fuzz_options_default();
+    px_fuzz_options o = a->o;
+    if (a->compare && strcmp(a->compare, "parent") != 0 && strcmp(a->compare, "root") != 0)
+        return px_fail(err, PX_E_USAGE, "--compare '%.60s': expected parent or root", a->compare);
     for (size_t i = 0; i < FUZZ_RIVALS; i++)
         if (job->rivals[i])
-            rivals[options.rival_count++] = job->rivals[i];
+            rivals[o.rival_count++] = job->rivals[i];
     if (a->range || !px_dataset_audio(job->inputs.set)) /* recordings are changed as such */
-        PX_TRY(cli_range_of(job->self, a->range, &job->inputs, &options.low, &options.high, err));
-    options.campaign = job->campaign;
-    options.model = job->model;
-    options.rivals = rivals;
-    options.set = job->inputs.set;
-    options.pre = &job->inputs.pre;
-    options.cover = job->cover;
-    options.paths = job->by_paths ? &job->words.by : NULL;
-    options.profile = job->profile;
-    options.engine = a->engine;
-    options.policy = a->policy;
-    options.mutations = a->mutations;
-    options.styles = job->styles;
-    options.settings = a->engine_texts;
-    options.setting_count = a->engine_count;
-    options.seeds = a->seeds;
-    options.least = a->least;
-    options.polluted_class = a->polluted_class;
-    options.store_float = a->store && strcmp(a->store, "float") == 0;
-    options.seed = (uint64_t)a->data.seed;
-    options.batch = a->workers.batch;
-    options.threads = (int)a->workers.threads;
-    options.command = px_text_get(&job->command);
-    options.progress = fuzz_tell;
-    options.context = job;
-    return px_fuzz_new(&options, &job->fuzz, err);
+        PX_TRY(cli_range_of(job->self, a->range, &job->inputs, &o.low, &o.high, err));
+    PX_TRY(cli_training_of(job->self, job->model, &a->data, &a->training, &a->workers, &job->bar,
+                           &job->training_pre, &o.guide.training, err));
+    o.guide.profile = a->training.profile;
+    o.guide.layers = a->neurons.layers;
+    o.guide.tap = a->neurons.tap;
+    o.guide.neurons = a->neurons.view;
+    o.guide.root = a->compare && strcmp(a->compare, "root") == 0;
+    o.campaign = job->campaign;
+    o.model = job->model;
+    o.rivals = rivals;
+    o.set = job->inputs.set;
+    o.pre = &job->inputs.pre;
+    o.styles = job->styles;
+    o.store_float = a->store && strcmp(a->store, "float") == 0;
+    o.seed = (uint64_t)a->data.seed;
+    o.batch = a->workers.batch;
+    o.threads = (int)a->workers.threads;
+    o.command = px_text_get(&job->command);
+    o.progress = fuzz_tell;
+    o.context = job;
+    const px_status status = px_fuzz_new(&o, &job->fuzz, err);
+    cli_steps_end(&job->bar);
+    return status;
 }
 
-static px_status fuzz_open(const cli_command *self, fuzz_args *a, const char *path, fuzz_job *job,
-                           px_error *err)
+static px_status fuzz_open(const cli_command *self, const fuzz_args *a, const char *path,
+                           fuzz_job *job, int argc, char **argv, px_error *err)
 {
     /* The folder and its empty database come first: they show that it has begun. */
     PX_TRY(px_campaign_open(a->folder,
@@ -211,8 +113,8 @@ static px_status fuzz_open(const cli_command *self, fuzz_args *a, const char *pa
     PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
     if (a->styles)
         PX_TRY(px_styles_open(a->styles, &job->styles, err));
-    PX_TRY(fuzz_open_guide(self, a, job, err));
-    return fuzz_start(a, job, err);
+    PX_TRY(fuzz_start(a, job, err));
+    return cli_campaign_begin(job->campaign, argc, argv, err);
 }
 
 static const char *fuzz_base_name(const char *path)
@@ -248,9 +150,6 @@ static px_status fuzz_work(const cli_command *self, const fuzz_args *a, const ch
 static void fuzz_close(fuzz_job *job)
 {
     px_fuzz_free(job->fuzz);
-    px_cover_free(job->cover);
-    fuzz_guide_close(&job->words);
-    px_profile_free(job->profile);
     px_styles_free(job->styles);
     cli_inputs_close(&job->inputs);
     for (size_t i = 0; i < FUZZ_RIVALS; i++)
@@ -282,70 +181,96 @@ static int fuzz_print(const cli_command *self, const fuzz_args *a, const fuzz_jo
     return cli_print_json(self, &json);
 }
 
-/* A campaign is gone on with as it was begun: that command is what is missing. */
-static int fuzz_not_all(const cli_command *self, const fuzz_args *a, const char *path)
+/* Parses again: what the campaign was begun with, and over it what is given now. Limits, threads
+ * and places are of one run. */
+static int fuzz_as_begun(const cli_command *self, int argc, char **argv, fuzz_args *a,
+                         const cli_option *options, const char **path)
 {
+    const fuzz_args now = *a;
+    const bool quiet = cli_now()->quiet;
+    char **words = NULL;
+    int count = 0;
     px_error err = {0};
-    px_campaign *campaign = NULL;
-    char *command = NULL;
-    px_status status = px_campaign_open(a->folder, PX_CAMPAIGN_READ, &campaign, &err);
-    if (status == PX_OK)
-        status = px_campaign_get(campaign, "command", &command, &err);
-    const int rc = status != PX_OK ? cli_fail(self, &err)
-                                   : cli_usage_error(self, "%s missing; '%s' was begun with: %s",
-                                                     path           ? "--data is"
-                                                     : a->data.spec ? "MODEL is"
-                                                                    : "MODEL and --data are",
-                                                     a->folder, command ? command : "(unknown)");
-    free(command);
-    px_campaign_close(campaign);
-    return rc;
+    if (cli_campaign_begun(now.folder, &words, &count, &err) != PX_OK)
+        return cli_fail(self, &err);
+    int stop = cli_parse(self, count, words, options, path, 0, 1);
+    const char *before = *path;
+    if (stop == CLI_GO)
+        stop = cli_parse(self, argc, argv, options, path, 0, 1);
+    if (stop != CLI_GO)
+        return stop;
+    a->limits = now.limits;
+    a->time = now.time;
+    a->workers = now.workers;
+    a->output = now.output;
+    a->fresh = now.fresh;
+    cli_now()->quiet = quiet;
+    if (!*path && before && access(before, F_OK) != 0)
+        return cli_usage_error(self, "'%s' was begun with '%s', which is not there: give MODEL",
+                               now.folder, before);
+    *path = *path ? *path : before;
+    if (*path && a->data.spec)
+        cli_note(self, "'%s' goes on as it was begun: with %s and --data %s", now.folder, *path,
+                 a->data.spec);
+    return CLI_GO;
 }
 
 static int fuzz_run(const cli_command *self, int argc, char **argv)
 {
-    static fuzz_args a; /* large: lists */
-    a = (fuzz_args){.engine = "loop", .seeds = 1000, .polluted_class = -1};
-    const char *path = NULL;
+    enum { SHORTS = 4 };
+    cli_list set = {0};
+    static const char *const short_names[SHORTS] = {"energy", "alpha", "beta", "optimizer"};
+    const char *texts[CLI_LIST_MAX + SHORTS], *shorts[SHORTS] = {NULL}, *path = NULL;
+    char short_texts[SHORTS][64];
+    fuzz_args a = {.o = px_fuzz_options_default()};
     int64_t iterations = 0;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a.data),
         CLI_STRING('o', "output", &a.folder, "CAMPAIGN", "the folder to make, or to go on with"),
         CLI_FLAG(0, "resume", &a.resume, "go on with that campaign"),
         CLI_FLAG(0, "fresh", &a.fresh, "begin anew: the campaign that is there is removed first"),
-        CLI_STRING(0, "guide", &a.guide, "CRITERION",
+        CLI_STRING(0, "guide", &a.o.guide.name, "CRITERION",
                    "what must grow for a mutant to be kept: one of 'plexor list criteria' (kmnc "
                    "unless told), or random: everything is kept; nsgen: what is decided on another "
                    "path, in words"),
-        FUZZ_GUIDE_OPTIONS(&a.words),
-        CLI_STRING(0, "engine", &a.engine, "NAME", "the search; 'plexor list engines' names them"),
-        CLI_STRING(0, "policy", &a.policy, "NAME",
+        CLI_STRING(0, "bank", &a.o.guide.bank, "FILE",
+                   "of --guide nsgen: words of the units, from 'plexor describe'"),
+        CLI_STRING(0, "encoder", &a.o.guide.encoder, "SPEC",
+                   "likewise: what turns texts into vectors; see 'plexor embed'"),
+        CLI_STRING(0, "threshold", &a.o.guide.threshold, "FILE",
+                   "likewise: tau, from 'plexor calibrate'; without it tau is found first, from "
+                   "50 training inputs"),
+        CLI_STRING(0, "compare", &a.compare, "parent|root",
+                   "likewise: with the path of the input that was changed, or of its seed"),
+        CLI_STRING(0, "engine", &a.o.engine, "NAME",
+                   "the search; 'plexor list engines' names them"),
+        CLI_STRING(0, "policy", &a.o.policy, "NAME",
                    "schedule, energy and validity; 'plexor list policies' names them"),
-        CLI_STRING(0, "mutations", &a.mutations, "SET",
+        CLI_STRING(0, "mutations", &a.o.mutations, "SET",
                    "what mutants are made with; see 'plexor list mutations'"),
         CLI_STRING(0, "styles", &a.styles, "SPEC",
                    "pictures whose colours and textures --mutations nsgen+style takes, instead of "
                    "generated ones; kept with the campaign"),
-        CLI_STRINGS(0, "set", &a.set, "NAME=VALUE",
+        CLI_STRINGS(0, "set", &set, "NAME=VALUE",
                     "change one setting of the engine (twins=5), or of the guide (kmnc.k=100); may "
                     "be given again and again"),
-        CLI_STRING(0, "energy", &a.energy, "N", "mutants of a turn: --set energy=N"),
-        CLI_STRING(0, "alpha", &a.alpha, "SHARE", "of values that may change: --set alpha=SHARE"),
-        CLI_STRING(0, "beta", &a.beta, "SHARE",
+        CLI_STRING(0, "energy", &shorts[0], "N", "mutants of a turn: --set energy=N"),
+        CLI_STRING(0, "alpha", &shorts[1], "SHARE", "of values that may change: --set alpha=SHARE"),
+        CLI_STRING(0, "beta", &shorts[2], "SHARE",
                    "of the range that values may change by: --set beta=SHARE"),
-        CLI_STRING(0, "optimizer", &a.optimizer, "NAME",
+        CLI_STRING(0, "optimizer", &shorts[3], "NAME",
                    "of engine deepsensor: pso, random or ga; --set optimizer=NAME"),
-        CLI_STRING(0, "preset", &a.preset, "PAPER",
+        CLI_STRING(0, "preset", &a.o.guide.preset, "PAPER",
                    "settings of a paper for the guide; see 'plexor list presets'"),
-        CLI_REAL(0, "min-similarity", &a.least.similarity, "X", 0, 1,
+        CLI_REAL(0, "min-similarity", &a.o.least.similarity, "X", 0, 1,
                  "failing inputs less similar to their originals, what moved being undone, are "
                  "counted as rejected and dropped; 0.6 is what counts as close"),
-        CLI_REAL(0, "min-inside", &a.least.inside, "X", 0, 1,
+        CLI_REAL(0, "min-inside", &a.o.least.inside, "X", 0, 1,
                  "the same for those with less of the object left in the frame; 0.8 is close"),
-        CLI_INT(0, "seeds", &a.seeds, "N", 0, 1e9,
+        CLI_INT(0, "seeds", &a.o.seeds, "N", 0, 1e9,
                 "start from so many inputs, of every class as many, that the network gets right; "
                 "0: from all of those"),
-        CLI_INT(0, "polluted-class", &a.polluted_class, "C", 0, 1e9,
+        CLI_INT(0, "polluted-class", &a.o.polluted_class, "C", 0, 1e9,
                 "what a network trained on polluted data takes patches for, for E_pol (the "
                 "network's metadata may say it)"),
         CLI_STRING(0, "model2", &a.rivals[0], "MODEL", "another network to compare with"),
@@ -370,11 +295,15 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_OUTPUT_OPTIONS(&a.output),
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 0, 1);
+    int stop = cli_parse(self, argc, argv, options, &path, 0, 1);
+    const int64_t turns = iterations;
+    if (stop == CLI_GO && a.resume && a.folder && (!path || !a.data.spec)) {
+        set.count = 0;
+        stop = fuzz_as_begun(self, argc, argv, &a, options, &path);
+        iterations = turns;
+    }
     if (stop != CLI_GO)
         return stop;
-    if (a.resume && a.folder && (!path || !a.data.spec))
-        return fuzz_not_all(self, &a, path);
     if (!path)
         return cli_usage_error(self, "MODEL is missing; usage: plexor %s %s", self->name,
                                self->usage);
@@ -390,13 +319,22 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         return cli_usage_error(self, "--store '%s': it is byte or float", a.store);
     if (iterations)
         a.limits.turns = iterations;
-    fuzz_sort_settings(&a);
+    while (a.o.setting_count < (size_t)set.count) {
+        texts[a.o.setting_count] = set.item[a.o.setting_count];
+        a.o.setting_count++;
+    }
+    for (size_t i = 0; i < SHORTS; i++)
+        if (shorts[i]) {
+            snprintf(short_texts[i], sizeof short_texts[i], "%s=%s", short_names[i], shorts[i]);
+            texts[a.o.setting_count++] = short_texts[i];
+        }
+    a.o.settings = texts;
     px_error err = {0};
     fuzz_job job = {.self = self};
     cli_command_line(&job.command, argc, argv);
-    cli_catch_signals();
-    px_status status = px_text_failed(&job.command) ? px_fail(&err, PX_E_NOMEM, "out of memory")
-                                                    : fuzz_open(self, &a, path, &job, &err);
+    px_status status = px_text_failed(&job.command)
+                           ? pxi_no_memory(&err)
+                           : fuzz_open(self, &a, path, &job, argc, argv, &err);
     if (status == PX_OK)
         status = fuzz_work(self, &a, path, &job, &err);
     const int rc = status == PX_OK ? fuzz_print(self, &a, &job, argc, argv) : cli_fail(self, &err);
@@ -414,7 +352,9 @@ const cli_command cli_command_fuzz = {
         "what raises coverage is kept and changed further, what the network gets wrong is a "
         "failure. "
         "Everything goes into a folder with a database and is committed before it is counted: "
-        "after kill -9 or a full disk --resume goes on. The same seed and number of turns give the "
+        "after kill -9 or a full disk --resume goes on, with the network, the data and the "
+        "settings that "
+        "it was begun with where none are given. The same seed and number of turns give the "
         "same content, whatever the number of threads and however often it was interrupted.\n"
         "Ctrl-C stops after the turn at work, with exit status 0. Without a limit it runs until "
         "then. 'plexor status', "
@@ -422,7 +362,7 @@ const cli_command cli_command_fuzz = {
         "one.\n"
         "--guide random is the baseline that coverage must beat. docs/fuzz.md has the rules.",
     .examples = "plexor fuzz net.onnx --data digits --guide kmnc -o run.campaign --time 5m\n"
-                "plexor fuzz net.onnx --data digits --guide kmnc -o run.campaign --resume\n"
+                "plexor fuzz --resume -o run.campaign\n"
                 "plexor fuzz net.onnx --data digits --policy nlc --guide nlc -o nlc.campaign "
                 "--turns 10000\n",
     .run = fuzz_run,

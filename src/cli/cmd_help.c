@@ -6,15 +6,15 @@
 
 static void help_overview(void)
 {
-    printf("plexor tests neural networks from the inside\n\n"
-           "usage: plexor COMMAND [MODEL] [options]\n\ncommands:\n");
+    cli_print("plexor tests neural networks from the inside\n\n"
+              "usage: plexor COMMAND [MODEL] [options]\n\ncommands:\n");
     cli_table *table = cli_table_new("ll");
     for (size_t i = 0; cli_commands[i]; i++) {
         cli_table_cell(table, "%s", cli_commands[i]->name);
         cli_table_cell(table, "%s", cli_commands[i]->help);
     }
     cli_table_print_free(table, "  ");
-    printf("\n'plexor help COMMAND' explains one; MODEL is an ONNX file\n");
+    cli_print("\n'plexor help COMMAND' explains one; MODEL is an ONNX file\n");
 }
 
 /* The whole script of a shell: every command prints its own part. */
@@ -38,10 +38,11 @@ static int help_completion(const cli_command *self, const char *name)
 
 static int help_run(const cli_command *self, int argc, char **argv)
 {
-    bool man = false;
+    bool man = false, json = false;
     const char *name = NULL, *shell = NULL;
     const cli_option options[] = {
         CLI_FLAG(0, "man", &man, "as a manual page (roff) on stdout"),
+        CLI_FLAG(0, "json", &json, "all commands with their options and results, or one, as JSON"),
         CLI_STRING(0, "completion", &shell, "bash|zsh|fish",
                    "the script that completes plexor's words in this shell, on stdout"),
         CLI_END,
@@ -49,10 +50,14 @@ static int help_run(const cli_command *self, int argc, char **argv)
     const int stop = cli_parse(self, argc, argv, options, &name, 0, 1);
     if (stop != CLI_GO)
         return stop;
-    if (shell && (name || man))
+    if (man && json)
+        return cli_usage_error(self, "--man and --json exclude each other");
+    if (shell && (name || man || json))
         return cli_usage_error(self, "--completion is for all commands, and goes alone");
     if (shell)
         return help_completion(self, shell);
+    if (!name && json)
+        return help_json(self, NULL);
     if (!name) {
         if (man)
             cli_print_man_overview();
@@ -63,17 +68,22 @@ static int help_run(const cli_command *self, int argc, char **argv)
     const cli_command *command = cli_command_find(name);
     if (!command)
         return cli_usage_error(self, "there is no command '%s'; 'plexor help' lists them", name);
+    if (json)
+        return help_json(self, command);
     return cli_form_print(command, man ? "--help-man" : "--help");
 }
 
 const cli_command cli_command_help = {
     .name = "help",
-    .usage = "[COMMAND] [--man] [--completion SHELL]",
+    .usage = "[COMMAND] [--man | --json] [--completion SHELL]",
     .help = "explain a command",
     .details = "What is installed has manual pages (man plexor-eval) and completion for bash, zsh "
                "and fish already. For a program that is not installed, bash takes it with: "
-               "source <(plexor help --completion bash)",
+               "source <(plexor help --completion bash)\n"
+               "With --json everything that other programs need to know of commands is one object: "
+               "words, options with their kinds, defaults, bounds and choices, the fields of "
+               "results, and the ids of all lists.",
     .examples = "plexor help cover\nplexor help eval --man | man -l -\n"
-                "plexor help --completion fish >plexor.fish\n",
+                "plexor help --completion fish >plexor.fish\nplexor help eval --json\n",
     .run = help_run,
 };

@@ -2,11 +2,10 @@
 #include "cli/localize_print.h"
 #include "cli/localize_shapley.h"
 
+#include <internal/localize.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct localize_args {
@@ -77,102 +76,16 @@ static px_status localize_read(const localize_args *a, localize_job *job, px_err
 /* --- the ranking
  * --------------------------------------------------------------------------------- */
 
-static px_status localize_list(const localize_args *a, const px_spectrum *spectrum,
-                               const char *measure, px_suspicious **out, px_error *err)
+static px_status localize_list(const localize_args *a, const px_rank_options *rank,
+                               const px_spectrum *spectrum, px_suspicious **out, px_error *err)
 {
-    const px_rank_options options = {.measure = measure,
-                                     .star = a->star,
-                                     .k = a->k,
-                                     .pooled = a->pooled,
-                                     .include_uninformative = localize_all(a)};
-    return px_suspicious_rank(spectrum, &options, out, err);
-}
-
-/* Random neurons are drawn beside those of the paper's three measures. */
-static px_status localize_random(const localize_args *a, const px_spectrum *spectrum,
-                                 px_suspicious **out, px_error *err)
-{
-    static const char *const compared[] = {"tarantula", "ochiai", "dstar"};
-    px_suspicious *lists[3] = {NULL};
     const px_baseline_options options = {.k = a->k,
                                          .seed = (uint64_t)a->data.seed,
                                          .run = (uint32_t)a->run,
                                          .compat_code = localize_code(a)};
-    px_status status = PX_OK;
-    for (size_t i = 0; i < 3 && status == PX_OK; i++)
-        status = localize_list(a, spectrum, compared[i], &lists[i], err);
-    if (status == PX_OK)
-        status = px_suspicious_random(spectrum,
-                                      (const px_suspicious *const[]){lists[0], lists[1], lists[2]},
-                                      3, &options, out, err);
-    for (size_t i = 0; i < 3; i++)
-        px_suspicious_free(lists[i]);
-    if (status == PX_OK && (*out)->count == 0) {
-        px_suspicious_free(*out);
-        *out = NULL;
-        status = px_fail(err, PX_E_INPUT,
-                         "the measures choose every neuron of their layers, and none is left for "
-                         "random ones; a smaller -k leaves some");
-    }
-    return status;
-}
-
-/* Adds what list i has in common with the others, and with the list that was asked for. */
-static px_status compare_overlaps(const localize_report *r, size_t i, int c, px_error *err)
-{
-    const size_t count = px_measure_count();
-    double share = 0.0;
-    PX_TRY(px_suspicious_overlap(r->list, r->lists[i], c, &share, err));
-    r->list_overlap[i] += isnan(share) ? 0.0 : share; /* random ones may be missing in a class */
-    for (size_t j = i; j < count; j++) {
-        PX_TRY(px_suspicious_overlap(r->lists[i], r->lists[j], c, &share, err));
-        r->overlap[i * count + j] += share;
-        if (j != i)
-            r->overlap[j * count + i] += share;
-    }
-    return PX_OK;
-}
-
-/* Means over the classes that have a ranking. */
-static px_status localize_compare(const localize_args *a, localize_job *job, px_error *err)
-{
-    const size_t count = px_measure_count();
-    localize_report *r = &job->report;
-    double *one = calloc(count * count, sizeof *one);
-    int64_t *defined = calloc(count * count, sizeof *defined);
-    r->lists = calloc(count, sizeof *r->lists);
-    r->overlap = calloc(count * count, sizeof *r->overlap);
-    r->spearman = calloc(count * count, sizeof *r->spearman);
-    r->list_overlap = calloc(count, sizeof *r->list_overlap);
-    px_status status = one && defined && r->lists && r->overlap && r->spearman && r->list_overlap
-                           ? PX_OK
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < count && status == PX_OK; i++)
-        status = localize_list(a, job->spectrum, px_measure_get(i)->id, &r->lists[i], err);
-    int classes = 0;
-    const int first = a->pooled ? PX_POOLED : 0;
-    const int end = a->pooled ? PX_POOLED + 1 : px_spectrum_classes(job->spectrum);
-    for (int c = first; c < end && status == PX_OK; c++) {
-        if (!px_spectrum_ranks(job->spectrum, c))
-            continue;
-        classes++;
-        status = px_measures_spearman(job->spectrum, c, a->star, one, err);
-        for (size_t i = 0; i < count * count && status == PX_OK; i++) {
-            r->spearman[i] += isnan(one[i]) ? 0.0 : one[i];
-            defined[i] += !isnan(one[i]);
-        }
-        for (size_t i = 0; i < count && status == PX_OK; i++)
-            status = compare_overlaps(r, i, c, err);
-    }
-    for (size_t i = 0; i < count * count && status == PX_OK; i++) {
-        r->overlap[i] /= classes;
-        r->spearman[i] = defined[i] ? r->spearman[i] / (double)defined[i] : (double)NAN;
-    }
-    for (size_t i = 0; i < count && status == PX_OK; i++)
-        r->list_overlap[i] /= classes;
-    free(one);
-    free(defined);
-    return status;
+    if (strcmp(a->measure, "random") == 0)
+        return px_suspicious_random_beside(spectrum, rank, &options, out, err);
+    return px_suspicious_rank(spectrum, rank, out, err);
 }
 
 static px_status localize_work(const cli_command *self, const localize_args *a, const char *path,
@@ -181,6 +94,11 @@ static px_status localize_work(const cli_command *self, const localize_args *a, 
     const double start = px_clock_s();
     const px_measure *measure = NULL;
     localize_report *r = &job->report;
+    const px_rank_options rank = {.measure = a->measure,
+                                  .star = a->star,
+                                  .k = a->k,
+                                  .pooled = a->pooled,
+                                  .include_uninformative = localize_all(a)};
     if (strcmp(a->measure, "random") != 0) /* before anything runs */
         PX_TRY(px_measure_choose(a->measure, &measure, err));
     PX_TRY(cli_shard(a->shard, &job->shard, &job->shards, err));
@@ -188,8 +106,7 @@ static px_status localize_work(const cli_command *self, const localize_args *a, 
     PX_TRY(a->spectrum ? localize_read(a, job, err) : localize_count(a, job, err));
     if (a->state)
         PX_TRY(px_spectrum_save(job->spectrum, a->state, err));
-    r->model = job->model;
-    r->spectrum = job->spectrum;
+    localize_report_fill(r, job->model, job->spectrum);
     r->seconds = px_clock_s() - start;
     if (a->shard) /* its neurons would be those of a part: ranked when all parts are there */
         return PX_OK;
@@ -197,13 +114,13 @@ static px_status localize_work(const cli_command *self, const localize_args *a, 
     if (a->k > neurons)
         cli_note(self, "there are %" PRId64 " neurons: -k %" PRId64 " takes all of them", neurons,
                  a->k);
-    PX_TRY(measure ? localize_list(a, job->spectrum, a->measure, &job->list, err)
-                   : localize_random(a, job->spectrum, &job->list, err));
+    PX_TRY(localize_list(a, &rank, job->spectrum, &job->list, err));
     r->list = job->list;
-    r->all = localize_all(a);
+    r->all = rank.include_uninformative;
+    r->per_class = !a->pooled;
     r->k = a->k < neurons ? a->k : neurons;
     if (a->compare)
-        PX_TRY(localize_compare(a, job, err));
+        PX_TRY(px_rankings_compare(job->spectrum, &rank, job->list, &r->rankings, err));
     r->seconds = px_clock_s() - start;
     if (a->output_path)
         PX_TRY(px_suspicious_save(job->list, a->output_path, err));
@@ -212,13 +129,7 @@ static px_status localize_work(const cli_command *self, const localize_args *a, 
 
 static void localize_done(localize_job *job)
 {
-    localize_report *r = &job->report;
-    for (size_t i = 0; r->lists && i < px_measure_count(); i++)
-        px_suspicious_free(r->lists[i]);
-    free(r->lists);
-    free(r->overlap);
-    free(r->spearman);
-    free(r->list_overlap);
+    px_rankings_done(&job->report.rankings);
     px_suspicious_free(job->list);
     px_spectrum_free(job->spectrum);
     cli_inputs_close(&job->inputs);
@@ -324,25 +235,17 @@ static int localize_run(const cli_command *self, int argc, char **argv)
                                      .output_path = a.output_path,
                                      .k = a.k,
                                      .pooled = a.pooled,
-                                     .json = a.output.json,
-                                     .argc = argc,
-                                     .argv = argv};
+                                     .json = a.output.json};
         return localize_shapley(&shapley, path);
     }
     px_error err = {0};
-    localize_job job = {.report = {0}};
-    if (localize_work(self, &a, path, &job, &err) != PX_OK) {
+    localize_job job = {0};
+    if (localize_work(self, &a, path, &job, &err) != PX_OK)
         rc = cli_fail(self, &err);
-    } else if (a.output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, job.model, job.inputs.set, argc, argv);
-        localize_json(&job.report, &json);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
-    } else {
+    else if (a.output.json)
+        rc = cli_print_result(self, localize_fields, &job.report);
+    else
         localize_print(&job.report);
-    }
     localize_done(&job);
     return rc;
 }
@@ -371,4 +274,5 @@ const cli_command cli_command_localize = {
                 "fgsm:8/255 -o suspicious.csv\n"
                 "plexor localize net.onnx --data digits --shard 0/4 --state 0.state\n",
     .run = localize_run,
+    .result = localize_fields,
 };

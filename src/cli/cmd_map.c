@@ -1,9 +1,10 @@
 /* src/cli/cmd_map.c - plexor map MODEL --data SPEC [--data CAMPAIGN] -o map.svg */
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
+#include <internal/map.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/map.h>
 #include <plexor/store.h>
 #include <plexor/system.h>
 #include <stdio.h>
@@ -33,6 +34,11 @@ typedef struct map_job {
     px_map *map;
     cli_progress progress;
     cli_inputs first; /* what the result's origin is told of */
+    /* the result */
+    cli_origin origin;
+    const char *definition, *by;
+    px_map_quality quality;
+    size_t count;
     double seconds;
 } map_job;
 
@@ -228,109 +234,107 @@ static px_status map_write(map_job *job, px_error *err)
 
 /* --- what is printed */
 
-static void map_json_points(const px_map *map, px_json *json)
+static const void *point_get(const void *of, size_t i, void *place)
 {
-    static const char *const keys[] = {"origin", "index", "label", "prediction", "x", "y"};
-    px_json_object(json, "points"); /* a column each */
-    for (int k = 0; k < 6; k++) {
-        px_json_array(json, keys[k]);
-        for (size_t i = 0; i < px_map_count(map); i++) {
-            const px_map_point p = px_map_get(map, i);
-            const int64_t whole[] = {p.origin, p.index, p.label, p.prediction};
-            if (k >= 4)
-                px_json_real(json, NULL, k == 4 ? p.x : p.y);
-            else if (k >= 2 && whole[k] < 0)
-                px_json_null(json, NULL);
-            else
-                px_json_int(json, NULL, whole[k]);
-        }
-        px_json_end(json);
-    }
-    px_json_end(json);
+    const px_map *map = ((const map_job *)of)->map;
+    if (i >= px_map_count(map))
+        return NULL;
+    *(px_map_point *)place = px_map_get(map, i);
+    return place;
 }
 
-static int map_json(const map_job *job, int argc, char **argv)
+typedef struct origin_row {
+    px_map_origin of;
+    double accuracy;
+} origin_row;
+
+static const void *origin_get(const void *of, size_t i, void *place)
 {
-    const px_map *map = job->map;
-    const px_map_quality q = px_map_quality_get(map);
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, job->model, job->first.set, argc, argv);
-    px_json_string(&json, "definition", px_probe_describe(px_map_probe(map)));
-    px_json_int(&json, "count", (int64_t)px_map_count(map));
-    px_json_int(&json, "neurons", (int64_t)q.neurons);
-    px_json_int(&json, "dimensions", (int64_t)q.dimensions);
-    px_json_string(&json, "method", q.umap ? "umap" : q.exact ? "exact" : "barnes-hut");
-    px_json_real(&json, "perplexity", q.perplexity);
-    if (q.umap) {
-        px_json_int(&json, "graph_neighbours", q.graph_neighbours);
-        px_json_real(&json, "min_dist", q.min_dist);
-    }
-    px_json_int(&json, "iterations", q.iterations);
-    px_json_real(&json, "kl", q.kl);
-    px_json_real(&json, "trustworthiness", q.trustworthiness);
-    px_json_int(&json, "neighbours", q.neighbours);
-    px_json_int(&json, "vague", (int64_t)q.vague);
-    px_json_int(&json, "seed", job->args->data.seed);
-    px_json_array(&json, "output");
-    for (int i = 0; i < job->args->outputs.count; i++)
-        px_json_string(&json, NULL, job->args->outputs.item[i]);
-    px_json_end(&json);
-    px_json_array(&json, "origins");
-    for (int i = 0; i < px_map_origin_count(map); i++) {
-        const px_map_origin o = px_map_origin_get(map, i);
-        px_json_object(&json, NULL);
-        px_json_string(&json, "name", o.name);
-        px_json_int(&json, "count", o.count);
-        px_json_int(&json, "not_finite", o.not_finite);
-        px_json_real(&json, "accuracy",
-                     o.labelled ? (double)o.right / (double)o.labelled : (double)NAN);
-        px_json_end(&json);
-    }
-    px_json_end(&json);
-    map_json_points(map, &json);
-    px_json_real(&json, "seconds", job->seconds);
-    px_json_end(&json);
-    return cli_print_json(job->self, &json);
+    const px_map *map = ((const map_job *)of)->map;
+    origin_row *row = place;
+    if (i >= (size_t)px_map_origin_count(map))
+        return NULL;
+    row->of = px_map_origin_get(map, (int)i);
+    row->accuracy =
+        row->of.labelled ? (double)row->of.right / (double)row->of.labelled : (double)NAN;
+    return row;
 }
+
+#define COLUMN(kind, member) ((const px_field[]){kind(px_map_point, member, ""), PX_FIELDS_END})
+static const px_field point_fields[] = {
+    /* a column each */
+    PX_LIST_MADE(point_get, COLUMN(PX_FIELD, origin), "origin", "place among origins"),
+    PX_LIST_MADE(point_get, COLUMN(PX_FIELD, index), "index", "in its data"),
+    PX_LIST_MADE(point_get, COLUMN(PX_INDEX, label), "label", "null: none"),
+    PX_LIST_MADE(point_get, COLUMN(PX_INDEX, prediction), "prediction", "null: none"),
+    PX_LIST_MADE(point_get, COLUMN(PX_FIELD, x), "x", "on the map"),
+    PX_LIST_MADE(point_get, COLUMN(PX_FIELD, y), "y", "on the map"),
+    PX_FIELDS_END,
+};
+#undef COLUMN
+
+static const px_field origin_fields[] = {
+    PX_FIELD(origin_row, of.name, "name", "of the data", .title = "ORIGIN"),
+    PX_FIELD(origin_row, of.count, "count", "inputs on the map", .title = "INPUTS", .format = ","),
+    PX_FIELD(origin_row, of.not_finite, "not_finite", "inputs that were left out"),
+    PX_FIELD(origin_row, accuracy, "accuracy", "of inputs with a label", .title = "ACCURACY",
+             .unit = PX_SHARE, .format = "%.1f%%"),
+    PX_FIELDS_END,
+};
+
+static const px_field args_fields[] = {
+    PX_FIELD(map_args, data.seed, "seed", "of everything random"),
+    PX_VALUES(map_args, outputs.item, outputs.count, "output", "files"),
+    PX_FIELDS_END,
+};
+
+static const px_field map_fields[] = {
+    PX_OBJECT(map_job, origin, cli_origin_fields, ""),
+    PX_FIELD(map_job, definition, "definition", "which neurons"),
+    PX_FIELD(map_job, count, "count", "inputs on the map"),
+    PX_FIELD(map_job, quality.neurons, "neurons", "of the layer"),
+    PX_FIELD(map_job, quality.dimensions, "dimensions", "that distances were taken in"),
+    PX_FIELD(map_job, by, "method", "umap, or t-SNE: exact or barnes-hut"),
+    PX_FIELD(map_job, quality.perplexity, "perplexity", "of t-SNE"),
+    PX_FIELD(map_job, quality.graph_neighbours, "graph_neighbours", "that an input is tied to",
+             PX_IF(map_job, quality.umap)),
+    PX_FIELD(map_job, quality.min_dist, "min_dist", "on the map", PX_IF(map_job, quality.umap)),
+    PX_FIELD(map_job, quality.iterations, "iterations", "or epochs"),
+    PX_FIELD(map_job, quality.kl, "kl", "Kullback-Leibler divergence, of t-SNE"),
+    PX_FIELD(map_job, quality.trustworthiness, "trustworthiness",
+             "whether neighbours on the map are neighbours in the layer"),
+    PX_FIELD(map_job, quality.neighbours, "neighbours", "that this was taken over"),
+    PX_FIELD(map_job, quality.vague, "vague", "inputs with very many others as near: duplicates"),
+    PX_OBJECT_AT(map_job, args, args_fields, ""),
+    PX_LIST_MADE(origin_get, origin_fields, "origins", "data sets, or parts of a campaign"),
+    PX_OBJECT_OF(point_fields, "points", "inputs, a column of values each"),
+    PX_FIELD(map_job, seconds, "seconds", "in all", .unit = "s"),
+    PX_FIELDS_END,
+};
 
 static int map_print(const map_job *job)
 {
     char text[CLI_NUMBER_TEXT];
-    const px_map *map = job->map;
-    const px_map_quality q = px_map_quality_get(map);
-    printf("%s\n", px_probe_describe(px_map_probe(map)));
-    cli_table *table = cli_table_new("lrr");
-    cli_table_cell(table, "ORIGIN");
-    cli_table_cell(table, "INPUTS");
-    cli_table_cell(table, "ACCURACY");
-    for (int i = 0; i < px_map_origin_count(map); i++) {
-        const px_map_origin o = px_map_origin_get(map, i);
-        cli_table_cell(table, "%s", o.name);
-        cli_table_cell(table, "%s", cli_number(o.count, text));
-        if (o.labelled)
-            cli_table_cell(table, "%.1f%%", 100.0 * (double)o.right / (double)o.labelled);
-        else
-            cli_table_cell(table, "-");
-    }
-    cli_table_print_free(table, "");
+    const px_map_quality q = job->quality;
+    cli_print("%s\n", job->definition);
+    cli_print_list(map_fields, "origins", job, "", 0);
     if (q.umap)
-        printf("UMAP: %zu dimensions, %d neighbours, least distance %.4g, %d epochs\n",
-               q.dimensions, q.graph_neighbours, q.min_dist, q.iterations);
+        cli_print("UMAP: %zu dimensions, %d neighbours, least distance %.4g, %d epochs\n",
+                  q.dimensions, q.graph_neighbours, q.min_dist, q.iterations);
     else
-        printf("t-SNE: %s, %zu dimensions, perplexity %.4g, %d iterations\nKL divergence %.4f, ",
-               q.exact ? "all pairs" : "Barnes-Hut", q.dimensions, q.perplexity, q.iterations,
-               q.kl);
-    printf("trustworthiness %.4f (%d neighbours", q.trustworthiness, q.neighbours);
-    if (q.trust_sample < px_map_count(map))
-        printf(", over %s of the inputs", cli_number((int64_t)q.trust_sample, text));
-    printf(")\n");
+        cli_print("t-SNE: %s, %zu dimensions, perplexity %.4g, %d iterations\nKL divergence %.4f, ",
+                  q.exact ? "all pairs" : "Barnes-Hut", q.dimensions, q.perplexity, q.iterations,
+                  q.kl);
+    cli_print("trustworthiness %.4f (%d neighbours", q.trustworthiness, q.neighbours);
+    if (q.trust_sample < px_map_count(job->map))
+        cli_print(", over %s of the inputs", cli_number((int64_t)q.trust_sample, text));
+    cli_print(")\n");
     if (q.vague)
-        printf("%s inputs have so many others as near as the nearest that their %s is "
-               "another: duplicates\n",
-               cli_number((int64_t)q.vague, text), q.umap ? "neighbourhood" : "perplexity");
+        cli_print("%s inputs have so many others as near as the nearest that their %s is "
+                  "another: duplicates\n",
+                  cli_number((int64_t)q.vague, text), q.umap ? "neighbourhood" : "perplexity");
     for (int i = 0; i < job->args->outputs.count; i++)
-        printf("%s\n", job->args->outputs.item[i]);
+        cli_print("%s\n", job->args->outputs.item[i]);
     return CLI_DONE;
 }
 
@@ -377,18 +381,22 @@ static px_status map_work(map_job *job, const char *path, px_error *err)
     PX_TRY(map_lay(job, method, err));
     PX_TRY(map_write(job, err));
     job->seconds = px_clock_s() - start;
+    job->origin = cli_origin_of(job->model, job->first.set);
+    job->definition = px_probe_describe(px_map_probe(job->map));
+    job->quality = px_map_quality_get(job->map);
+    job->count = px_map_count(job->map);
+    job->by = job->quality.umap ? "umap" : job->quality.exact ? "exact" : "barnes-hut";
     return PX_OK;
 }
 
 static int map_run(const cli_command *self, int argc, char **argv)
 {
-    static map_args a; /* large: lists */
-    a = (map_args){.data = {.limit = -1},
-                   .components = px_tsne_options_default().components,
-                   .theta = -1.0,
-                   .min_dist = -1.0,
-                   .method = "tsne",
-                   .start = "pca"};
+    map_args a = {.data = {.limit = -1},
+                  .components = px_tsne_options_default().components,
+                  .theta = -1.0,
+                  .min_dist = -1.0,
+                  .method = "tsne",
+                  .start = "pca"};
     const char *path = NULL;
     const cli_option options[] = {
         CLI_STRINGS(0, "data", &a.specs, "SPEC",
@@ -441,7 +449,7 @@ static int map_run(const cli_command *self, int argc, char **argv)
     map_job job = {.self = self, .args = &a};
     const px_status status = map_work(&job, path, &err);
     const int rc = status != PX_OK ? cli_fail(self, &err)
-                   : a.output.json ? map_json(&job, argc, argv)
+                   : a.output.json ? cli_print_result(self, map_fields, &job)
                                    : map_print(&job);
     px_map_free(job.map);
     cli_inputs_close(&job.first);
@@ -464,4 +472,5 @@ const cli_command cli_command_map = {
                 "plexor map net.onnx --data digits --layers '#0' --perplexity 50 --json\n"
                 "plexor map net.onnx --data digits --method umap --neighbours 30 -o map.svg\n",
     .run = map_run,
+    .result = map_fields,
 };

@@ -1,8 +1,9 @@
 /* src/cli/cmd_merge.c - plexor merge A.state B.state ... -o C.state */
+#include "base/memory.h"
 #include "cli/cli_cover.h"
 
+#include <internal/localize.h>
 #include <inttypes.h>
-#include <plexor/localize.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +22,23 @@ static px_status merge_all(px_cover **covers, size_t count, const char *to, px_e
         PX_TRY(px_cover_merge(covers[0], covers[i], err));
     return px_cover_save(covers[0], to, err);
 }
+
+typedef struct merge_report {
+    const char *to, *definition; /* definition NULL: they are coverage states */
+    int64_t states, count, failed;
+    cover_values values;
+} merge_report;
+
+static const px_field merge_fields[] = {
+    PX_FIELD(merge_report, to, "output", "file of the sum"),
+    PX_FIELD(merge_report, states, "states", "that were joined"),
+    PX_FIELD(merge_report, count, "count", "inputs", PX_IF(merge_report, definition)),
+    PX_FIELD(merge_report, failed, "failed", "inputs that the network gets wrong",
+             PX_IF(merge_report, definition)),
+    PX_FIELD(merge_report, definition, "neurons", "which ones, of hit spectra", .optional = true),
+    PX_OBJECT(merge_report, values, cover_values_fields, "", PX_IF(merge_report, values.cover)),
+    PX_FIELDS_END,
+};
 
 /* Hit spectra of `plexor localize`: sums, in any order. */
 static int merge_spectra(const cli_command *self, const char *const *paths, size_t count,
@@ -42,22 +60,16 @@ static int merge_spectra(const cli_command *self, const char *const *paths, size
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
     } else {
-        const int64_t failed = px_spectrum_failed(sum, PX_POOLED);
-        const int64_t inputs = failed + px_spectrum_passed(sum, PX_POOLED);
-        if (as_json) {
-            px_json json = {0};
-            cli_json_open(&json);
-            px_json_string(&json, "output", to);
-            px_json_int(&json, "states", (int64_t)count);
-            px_json_int(&json, "count", inputs);
-            px_json_int(&json, "failed", failed);
-            px_json_string(&json, "neurons", px_spectrum_definition(sum));
-            px_json_end(&json);
-            rc = cli_print_json(self, &json);
-        } else {
-            printf("%s: hits on %" PRId64 " inputs, %" PRId64 " of them wrong; %s\n", to, inputs,
-                   failed, px_spectrum_definition(sum));
-        }
+        merge_report r = {.to = to,
+                          .states = (int64_t)count,
+                          .failed = px_spectrum_failed(sum, PX_POOLED),
+                          .definition = px_spectrum_definition(sum)};
+        r.count = r.failed + px_spectrum_passed(sum, PX_POOLED);
+        if (as_json)
+            rc = cli_print_result(self, merge_fields, &r);
+        else
+            cli_print("%s: hits on %" PRId64 " inputs, %" PRId64 " of them wrong; %s\n", to,
+                      r.count, r.failed, r.definition);
     }
     px_spectrum_free(sum);
     return rc;
@@ -67,26 +79,21 @@ static int merge_covers(const cli_command *self, const char *const *paths, size_
                         const char *to, bool as_json)
 {
     px_error err = {0};
-    px_cover **covers = calloc(count, sizeof *covers);
-    px_status status = covers ? PX_OK : px_fail(&err, PX_E_NOMEM, "out of memory");
+    px_cover **covers = NULL;
+    px_status status = PX_NEW(covers, count, &err);
     for (size_t i = 0; i < count && status == PX_OK; i++)
         status = px_cover_open(paths[i], &covers[i], &err);
     if (status == PX_OK)
         status = merge_all(covers, count, to, &err);
+    const merge_report r = {
+        .to = to, .states = (int64_t)count, .values = {.cover = covers ? covers[0] : NULL}};
     int rc = CLI_DONE;
-    if (status != PX_OK) {
+    if (status != PX_OK)
         rc = cli_fail(self, &err);
-    } else if (as_json) {
-        px_json json = {0};
-        cli_json_open(&json);
-        px_json_string(&json, "output", to);
-        px_json_int(&json, "states", (int64_t)count);
-        cover_json_criteria(covers[0], NULL, &json);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
-    } else {
-        cover_print_table(covers[0], NULL);
-    }
+    else if (as_json)
+        rc = cli_print_result(self, merge_fields, &r);
+    else
+        cover_print_table(&r.values);
     for (size_t i = 0; covers && i < count; i++)
         px_cover_free(covers[i]);
     free(covers);
@@ -104,7 +111,7 @@ static int merge_run(const cli_command *self, int argc, char **argv)
         CLI_END,
     };
     if (!paths)
-        return cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"});
+        return cli_no_memory(self);
     int rc = cli_parse(self, argc, argv, options, paths, 1, argc);
     if (rc == CLI_GO && !cli_require(self, "output", to))
         rc = CLI_BAD_INPUT;
@@ -131,4 +138,5 @@ const cli_command cli_command_merge = {
         "'plexor localize --state' saved are joined likewise.",
     .examples = "plexor merge 0.state 1.state 2.state 3.state -o all.state\n",
     .run = merge_run,
+    .result = merge_fields,
 };

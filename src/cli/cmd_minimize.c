@@ -1,10 +1,12 @@
 /* src/cli/cmd_minimize.c - plexor minimize CAMPAIGN: fewer inputs, or smaller faults */
+#include "base/memory.h"
 #include "cli/cli_cover.h"
 #include "cli/minimize_print.h"
 
 #include <errno.h>
+#include <internal/fuzz.h>
+#include <internal/store.h>
 #include <inttypes.h>
-#include <plexor/fuzz.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +70,12 @@ static const char *minimize_criteria(minimize_job *job)
         if (guide && (guide->ordered || !*guide->unit))
             guide = NULL;
         if (guide && settings && settings->kind == PX_JSON_STRING)
-            guide_settings(job, guide->id, settings->string);
+            guide_settings(job, guide->entry.id, settings->string);
         if (guide && neurons && neurons->kind == PX_JSON_STRING)
             job->guide_neurons = strdup(neurons->string);
     }
     px_json_free(document);
-    return guide ? guide->id : "nc";
+    return guide ? guide->entry.id : "nc";
 }
 
 /* "layers=conv tap=post neurons=chan: 2 layers, ..." fills what the command line leaves open. The
@@ -111,12 +113,9 @@ static px_status minimize_cover(const cli_command *self, const minimize_args *a,
     px_cover_options options = px_cover_options_default();
     options.criteria = a->criteria.list ? a->criteria.list : minimize_criteria(job);
     options.preset = a->criteria.preset;
-    cli_list settings = a->criteria.settings;
-    if (!settings.count && job->guide_count)
-        for (int i = 0; i < job->guide_count; i++)
-            settings.item[settings.count++] = job->guide[i];
-    options.settings = settings.item;
-    options.setting_count = (size_t)settings.count;
+    const bool given = a->criteria.settings.count > 0;
+    options.settings = given ? a->criteria.settings.item : (const char *const *)job->guide;
+    options.setting_count = (size_t)(given ? a->criteria.settings.count : job->guide_count);
     options.layers = a->neurons.layers;
     options.tap = a->neurons.tap;
     options.neurons = a->neurons.view;
@@ -168,9 +167,7 @@ static px_status faults_list(const minimize_args *a, minimize_job *job, px_error
     px_campaign_input in = {0};
     int64_t damaged = 0, last = 0;
     PX_TRY(px_campaign_last(job->campaign, &last, err));
-    job->ids = calloc((size_t)last + 1, sizeof *job->ids);
-    if (!job->ids)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(job->ids, (size_t)last + 1, err));
     while (a->all_faults == 0 || (int64_t)job->count < a->all_faults) {
         PX_TRY(px_campaign_next(job->campaign, in.id, PX_INPUT_FAULT, &in, NULL, &damaged, err));
         if (!in.id || (int64_t)job->count >= last)
@@ -190,8 +187,7 @@ static px_status faults_choose(const minimize_args *a, minimize_job *job, px_err
     const int64_t id = strtoll(a->fault, &end, 10);
     if (errno || *end || end == a->fault || id < 1)
         return px_fail(err, PX_E_USAGE, "--fault %s: not the id of an input", a->fault);
-    if (!(job->ids = calloc(1, sizeof *job->ids)))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(job->ids, 1, err));
     job->ids[0] = id;
     job->count = 1;
     return PX_OK;
@@ -200,9 +196,7 @@ static px_status faults_choose(const minimize_args *a, minimize_job *job, px_err
 static px_status minimize_faults(const minimize_args *a, minimize_job *job, px_error *err)
 {
     PX_TRY(faults_choose(a, job, err));
-    job->faults = calloc(job->count, sizeof *job->faults);
-    if (!job->faults)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(job->faults, job->count, err));
     cli_progress progress = cli_progress_start("failures");
     px_shrink_options options = px_shrink_options_default();
     options.same_class = a->same_class;
@@ -268,24 +262,19 @@ static void minimize_close(minimize_job *job)
     px_campaign_close(job->campaign);
 }
 
-static int minimize_report(const cli_command *self, const minimize_args *a, const minimize_job *job,
-                           int argc, char **argv)
+static int minimize_say(const cli_command *self, const minimize_args *a, const minimize_job *job)
 {
-    if (a->output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, job->model, job->inputs.set, argc, argv);
-        if (job->faults)
-            minimize_json_faults(job->faults, job->count, &json);
-        else
-            minimize_json_inputs(&job->few, job->cover, &json);
-        px_json_end(&json);
-        return cli_print_json(self, &json);
-    }
-    if (job->faults)
-        minimize_print_faults(job->faults, job->count, a->to);
-    else
-        minimize_print_inputs(&job->few, job->cover, a->to);
+    minimize_report r = {.origin = cli_origin_of(job->model, job->inputs.set),
+                         .few = job->faults ? NULL : &job->few,
+                         .cover = job->cover,
+                         .faults = job->faults,
+                         .fault_count = job->count,
+                         .to = a->to};
+    r.means = px_shrunk_sum(r.faults, r.fault_count);
+    r.left_out = (int64_t)(r.fault_count - r.means.count);
+    if (a->output.json)
+        return cli_print_result(self, minimize_fields, &r);
+    minimize_print(&r);
     return CLI_DONE;
 }
 
@@ -307,8 +296,7 @@ static int minimize_usage(const cli_command *self, const minimize_args *a)
 
 static int minimize_run(const cli_command *self, int argc, char **argv)
 {
-    static minimize_args a; /* large: lists */
-    a = (minimize_args){.all_faults = -1, .executions = px_shrink_options_default().executions};
+    minimize_args a = {.all_faults = -1, .executions = px_shrink_options_default().executions};
     const cli_option options[] = {
         CLI_STRING(0, "model", &a.model, "MODEL", "the campaign's network"),
         CLI_STRING(
@@ -350,8 +338,7 @@ static int minimize_run(const cli_command *self, int argc, char **argv)
     if (status == PX_OK)
         status = a.fault || a.all_faults >= 0 ? minimize_faults(&a, &job, &err)
                                               : minimize_inputs(self, &a, &job, &err);
-    const int rc =
-        status == PX_OK ? minimize_report(self, &a, &job, argc, argv) : cli_fail(self, &err);
+    const int rc = status == PX_OK ? minimize_say(self, &a, &job) : cli_fail(self, &err);
     minimize_close(&job);
     return rc;
 }
@@ -377,4 +364,5 @@ const cli_command cli_command_minimize = {
                 "plexor minimize run.campaign --model net.onnx --criteria nc,tknc -o few.csv\n"
                 "plexor minimize run.campaign --model net.onnx --fault 17 -o fault17\n",
     .run = minimize_run,
+    .result = minimize_fields,
 };

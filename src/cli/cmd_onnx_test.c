@@ -1,9 +1,10 @@
 /* src/cli/cmd_onnx_test.c - plexor onnx-test DIR... */
+#include "base/memory.h"
 #include "cli/cli.h"
-#include "cli/onnx_case.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <internal/onnx.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { TEST_DEPTH = 4 };
 
 typedef struct test_list { /* folders with a model.onnx, and what came of them */
     char **folders;
-    onnx_case *cases;
+    px_onnx_case *cases;
     size_t count, capacity;
 } test_list;
 
@@ -39,7 +40,7 @@ static px_status list_add(test_list *list, char *folder, px_error *err)
         char **grown = reallocarray(list->folders, capacity, sizeof *grown);
         if (!grown) {
             free(folder);
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         }
         list->folders = grown;
         list->capacity = capacity;
@@ -72,7 +73,7 @@ static px_status list_collect(test_list *list, char *folder, int depth, px_error
     char *model = folder ? join(folder, "model.onnx") : NULL;
     if (!model) {
         free(folder);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     const bool is_test = access(model, F_OK) == 0;
     free(model);
@@ -105,11 +106,10 @@ static px_status list_find(test_list *list, const char *const *words, px_error *
             return px_fail(err, PX_E_INPUT, "'%s': there is no model.onnx in it or below it",
                            words[i]);
     }
-    list->cases = calloc(list->count, sizeof *list->cases);
-    return list->cases ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return PX_NEW(list->cases, list->count, err);
 }
 
-static size_t list_count(const test_list *list, onnx_verdict verdict)
+static size_t list_count(const test_list *list, px_onnx_verdict verdict)
 {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++)
@@ -121,7 +121,7 @@ static size_t list_compiled(const test_list *list)
 {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++)
-        count += list->cases[i].verdict == ONNX_PASSED && list->cases[i].compiled;
+        count += list->cases[i].verdict == PX_ONNX_PASSED && list->cases[i].compiled;
     return count;
 }
 
@@ -129,19 +129,19 @@ static int print_json(const cli_command *self, const test_list *list)
 {
     px_json json = {0};
     cli_json_open(&json);
-    px_json_int(&json, "passed", (int64_t)list_count(list, ONNX_PASSED));
-    px_json_int(&json, "failed", (int64_t)list_count(list, ONNX_FAILED));
-    px_json_int(&json, "skipped", (int64_t)list_count(list, ONNX_SKIPPED));
+    px_json_int(&json, "passed", (int64_t)list_count(list, PX_ONNX_PASSED));
+    px_json_int(&json, "failed", (int64_t)list_count(list, PX_ONNX_FAILED));
+    px_json_int(&json, "skipped", (int64_t)list_count(list, PX_ONNX_SKIPPED));
     px_json_int(&json, "compiled", (int64_t)list_compiled(list));
     px_json_array(&json, "failures");
     for (size_t i = 0; i < list->count; i++)
-        if (list->cases[i].verdict == ONNX_FAILED)
+        if (list->cases[i].verdict == PX_ONNX_FAILED)
             px_json_string(&json, NULL, test_name(list->folders[i]));
     px_json_end(&json);
     px_json_object(&json, "skips");
     for (size_t i = 0; i < list->count; i++)
-        if (list->cases[i].verdict == ONNX_SKIPPED)
-            px_json_string(&json, test_name(list->folders[i]), list->cases[i].operator);
+        if (list->cases[i].verdict == PX_ONNX_SKIPPED)
+            px_json_string(&json, test_name(list->folders[i]), list->cases[i].lacks);
     px_json_end(&json);
     px_json_end(&json);
     return cli_print_json(self, &json);
@@ -158,17 +158,17 @@ static void print_skips(const test_list *list)
     const char **operators = calloc(list->count + 1, sizeof *operators);
     size_t count = 0;
     for (size_t i = 0; i < list->count && operators; i++)
-        if (list->cases[i].verdict == ONNX_SKIPPED)
-            operators[count++] = list->cases[i].operator;
+        if (list->cases[i].verdict == PX_ONNX_SKIPPED)
+            operators[count++] = list->cases[i].lacks;
     if (count) {
         qsort(operators, count, sizeof *operators, compare_texts);
-        printf("skipped for want of:");
+        cli_print("skipped for want of:");
         for (size_t i = 0, next; i < count; i = next) {
             for (next = i; next < count && strcmp(operators[next], operators[i]) == 0;)
                 next++;
-            printf("%s %s %zu", i ? "," : "", operators[i], next - i);
+            cli_print("%s %s %zu", i ? "," : "", operators[i], next - i);
         }
-        printf("\n");
+        cli_print("\n");
     }
     free(operators);
 }
@@ -176,17 +176,17 @@ static void print_skips(const test_list *list)
 static void print_text(const test_list *list, bool verbose)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const onnx_case *result = &list->cases[i];
-        if (result->verdict == ONNX_FAILED)
-            printf("FAILED %s: %s\n", test_name(list->folders[i]), result->message);
-        else if (result->verdict == ONNX_SKIPPED && verbose)
-            printf("skipped %s (%s): %s\n", test_name(list->folders[i]), result->operator,
-                   result->message);
+        const px_onnx_case *result = &list->cases[i];
+        if (result->verdict == PX_ONNX_FAILED)
+            cli_print("FAILED %s: %s\n", test_name(list->folders[i]), result->message);
+        else if (result->verdict == PX_ONNX_SKIPPED && verbose)
+            cli_print("skipped %s (%s): %s\n", test_name(list->folders[i]), result->lacks,
+                      result->message);
     }
     print_skips(list);
-    printf("%zu passed (%zu of them compiled, too), %zu failed, %zu skipped\n",
-           list_count(list, ONNX_PASSED), list_compiled(list), list_count(list, ONNX_FAILED),
-           list_count(list, ONNX_SKIPPED));
+    cli_print("%zu passed (%zu of them compiled, too), %zu failed, %zu skipped\n",
+              list_count(list, PX_ONNX_PASSED), list_compiled(list),
+              list_count(list, PX_ONNX_FAILED), list_count(list, PX_ONNX_SKIPPED));
 }
 
 static int onnx_test_run(const cli_command *self, int argc, char **argv)
@@ -203,7 +203,7 @@ static int onnx_test_run(const cli_command *self, int argc, char **argv)
         CLI_END,
     };
     if (!words)
-        return cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"});
+        return cli_no_memory(self);
     const int stop = cli_parse(self, argc, argv, options, words, 1, argc);
     px_error err = {0};
     test_list list = {0};
@@ -217,7 +217,7 @@ static int onnx_test_run(const cli_command *self, int argc, char **argv)
     }
     cli_progress progress = cli_progress_start("tests");
     for (size_t i = 0; i < list.count; i++) {
-        onnx_case_run(list.folders[i], rtol, atol, &list.cases[i]);
+        px_onnx_case_run(list.folders[i], rtol, atol, &list.cases[i]);
         if (!cli_progress_tick(&progress, (int64_t)i + 1, (int64_t)list.count)) {
             cli_progress_end(&progress);
             px_fail(&err, PX_E_CANCELLED, "cancelled after %zu of %zu tests", i + 1, list.count);
@@ -230,7 +230,7 @@ static int onnx_test_run(const cli_command *self, int argc, char **argv)
         rc = print_json(self, &list);
     else
         print_text(&list, verbose);
-    if (rc == CLI_DONE && list_count(&list, ONNX_FAILED))
+    if (rc == CLI_DONE && list_count(&list, PX_ONNX_FAILED))
         rc = CLI_CHECK_FAILED;
 done:
     list_done(&list);

@@ -1,6 +1,7 @@
 /* src/cli/cmd_predict.c - plexor predict MODEL SPEC...: what a network says about inputs */
 #include "cli/cli_net.h"
 
+#include <internal/text.h>
 #include <inttypes.h>
 #include <plexor/predict.h>
 #include <stdio.h>
@@ -61,15 +62,16 @@ static void predict_print(const predict_args *a, const px_model *model, const pr
     const px_dataset *set = part->inputs.set;
     for (int64_t i = 0; i<said->count && * left> 0; i++, --*left) {
         const int count = px_predictions_top(said, i, top, (int)a->top);
-        printf("%s", px_dataset_name(set, i, name, sizeof name));
+        cli_print("%s", px_dataset_name(set, i, name, sizeof name));
         if (said->label[i] >= 0)
-            printf("  (label %s)", px_predict_class_name(model, set, (int)said->label[i], number));
-        printf("%s%s\n", said->predicted[i] < 0 ? "  no answer: the scores are not numbers" : "",
-               said->not_finite[i] ? "  has values that are not finite" : "");
+            cli_print("  (label %s)",
+                      px_predict_class_name(model, set, (int)said->label[i], number));
+        cli_print("%s%s\n", said->predicted[i] < 0 ? "  no answer: the scores are not numbers" : "",
+                  said->not_finite[i] ? "  has values that are not finite" : "");
         for (int k = 0; k < count && said->predicted[i] >= 0; k++)
-            printf("  %6.2f%%  %s\n",
-                   100.0 * (double)said->probabilities[i * said->scores.classes + top[k]],
-                   px_predict_class_name(model, set, top[k], number));
+            cli_print("  %6.2f%%  %s\n",
+                      100.0 * (double)said->probabilities[i * said->scores.classes + top[k]],
+                      px_predict_class_name(model, set, top[k], number));
     }
 }
 
@@ -165,7 +167,7 @@ static int predict_run(const cli_command *self, int argc, char **argv)
         CLI_END,
     };
     if (!words)
-        return cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"});
+        return cli_no_memory(self);
     const int stop = cli_parse(self, argc, argv, options, words, 1, argc);
     px_error err = {0};
     px_model *model = NULL;
@@ -182,7 +184,7 @@ static int predict_run(const cli_command *self, int argc, char **argv)
     predict_part *parts = calloc(count + 1, sizeof *parts);
     a.npz = a.path && ends_with(a.path, ".npz");
     if (!parts)
-        rc = cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"});
+        rc = cli_no_memory(self);
     else if (count < 2)
         rc = cli_usage_error(self, "something is missing: pictures, recordings or other data to "
                                    "look at; 'plexor list data' says what there is");
@@ -191,7 +193,6 @@ static int predict_run(const cli_command *self, int argc, char **argv)
     else if (a.npz && count > 2)
         rc = cli_usage_error(self, "-o FILE.npz takes the inputs of one SPEC; .csv takes several");
     else {
-        cli_catch_signals();
         px_status status = cli_model_load(self, words[0], &model, &err);
         for (size_t i = 1; status == PX_OK && i < count; i++)
             status = predict_part_run(self, &a, model, words[i], &parts[i - 1], &err);

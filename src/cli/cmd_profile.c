@@ -1,64 +1,85 @@
 /* src/cli/cmd_profile.c - plexor profile MODEL --train SPEC -o FILE */
 #include "cli/cli_cover.h"
 
+#include <internal/profile.h>
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdio.h>
+#include <string.h>
 
-static void profile_print(const px_profile *profile, const char *to, double seconds)
+typedef struct profile_result {
+    cli_origin origin;
+    const px_profile *profile;
+    const char *train, *to;
+    int64_t count, rejected;
+    double seconds;
+} profile_result;
+
+typedef struct section_row {
+    const char *key, *definition;
+    char what[64]; /* the first word of the key */
+} section_row;
+
+static const void *section_get(const void *of, size_t i, void *place)
 {
-    char a[CLI_NUMBER_TEXT];
-    printf("%s: %s training inputs in %.1f s\n", to, cli_number(px_profile_count(profile), a),
-           seconds);
-    cli_table *table = cli_table_new("ll");
-    cli_table_cell(table, "LEARNED");
-    cli_table_cell(table, "NEURONS");
-    for (size_t i = 0; i < px_profile_section_count(profile); i++) {
-        const char *key = px_profile_section(profile, i);
-        int length = 0;
-        while (key[length] && key[length] != ' ')
-            length++;
-        cli_table_cell(table, "%.*s", length, key);
-        cli_table_cell(table, "%s", px_profile_definition(profile, i));
-    }
-    cli_table_print_free(table, "  ");
+    const px_profile *profile = ((const profile_result *)of)->profile;
+    section_row *row = place;
+    if (i >= px_profile_section_count(profile))
+        return NULL;
+    *row = (section_row){.key = px_profile_section(profile, i),
+                         .definition = px_profile_definition(profile, i)};
+    snprintf(row->what, sizeof row->what, "%.*s", (int)strcspn(row->key, " "), row->key);
+    return row;
 }
 
-static void profile_json(const px_profile *profile, const char *to, double seconds, px_json *json)
+typedef struct class_row {
+    int64_t labelled, predicted;
+} class_row;
+
+static const void *class_get(const void *of, size_t i, void *place)
 {
-    px_json_string(json, "output", to);
-    px_json_int(json, "count", px_profile_count(profile));
-    px_json_int(json, "rejected", px_profile_rejected(profile));
-    px_json_real(json, "seconds", seconds);
-    px_json_array(json, "sections");
-    for (size_t i = 0; i < px_profile_section_count(profile); i++) {
-        px_json_object(json, NULL);
-        px_json_string(json, "learned", px_profile_section(profile, i));
-        px_json_string(json, "neurons", px_profile_definition(profile, i));
-        px_json_end(json);
-    }
-    px_json_end(json);
-    px_json_array(json, "per_class");
-    for (int c = 0; c < px_profile_classes(profile); c++) {
-        px_json_object(json, NULL);
-        if (px_profile_labelled(profile, c) >= 0)
-            px_json_int(json, "labelled", px_profile_labelled(profile, c));
-        px_json_int(json, "predicted", px_profile_predicted(profile, c));
-        px_json_end(json);
-    }
-    px_json_end(json);
+    const px_profile *profile = ((const profile_result *)of)->profile;
+    if (i >= (size_t)px_profile_classes(profile))
+        return NULL;
+    *(class_row *)place =
+        (class_row){px_profile_labelled(profile, (int)i), px_profile_predicted(profile, (int)i)};
+    return place;
 }
+
+static const px_field section_fields[] = {
+    PX_CHARS(section_row, what, NULL, NULL, .title = "LEARNED"),
+    PX_FIELD(section_row, key, "learned", "what, with its settings"),
+    PX_FIELD(section_row, definition, "neurons", "of which ones", .title = "NEURONS"),
+    PX_FIELDS_END,
+};
+
+static const px_field class_fields[] = {
+    PX_INDEX(class_row, labelled, "labelled", "inputs of the class", .optional = true),
+    PX_FIELD(class_row, predicted, "predicted", "inputs that are taken for it"),
+    PX_FIELDS_END,
+};
+
+static const px_field profile_fields[] = {
+    PX_OBJECT(profile_result, origin, cli_origin_fields, ""),
+    PX_FIELD(profile_result, train, "train", "the training data, as given"),
+    PX_FIELD(profile_result, to, "output", "the file"),
+    PX_FIELD(profile_result, count, "count", "inputs"),
+    PX_FIELD(profile_result, rejected, "rejected", "inputs with values that are not finite"),
+    PX_FIELD(profile_result, seconds, "seconds", "in all", .unit = "s"),
+    PX_LIST_MADE(section_get, section_fields, "sections", "of the profile"),
+    PX_LIST_MADE(class_get, class_fields, "per_class", "in the network's order"),
+    PX_FIELDS_END,
+};
 
 static int profile_run(const cli_command *self, int argc, char **argv)
 {
-    static cli_criteria criteria; /* large: lists */
+    cli_criteria criteria = {.list = "all"};
     cli_data data = CLI_DATA_DEFAULT;
     cli_neurons neurons = {0};
     cli_training training = {0};
     cli_workers workers = {0};
     cli_output output = {0};
     const char *path = NULL, *to = NULL;
-    criteria = (cli_criteria){.list = "all"};
     const cli_option options[] = {
         CLI_TRAINING_OPTIONS(&training),
         CLI_CRITERIA_OPTIONS(&criteria),
@@ -102,16 +123,22 @@ static int profile_run(const cli_command *self, int argc, char **argv)
     int rc = CLI_DONE;
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
-    } else if (output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, model, NULL, argc, argv);
-        px_json_string(&json, "train", training.spec);
-        profile_json(profile, to, seconds, &json);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
     } else {
-        profile_print(profile, to, seconds);
+        char number[CLI_NUMBER_TEXT];
+        const profile_result r = {.origin = cli_origin_of(model, NULL),
+                                  .profile = profile,
+                                  .train = training.spec,
+                                  .to = to,
+                                  .count = px_profile_count(profile),
+                                  .rejected = px_profile_rejected(profile),
+                                  .seconds = seconds};
+        if (output.json) {
+            rc = cli_print_result(self, profile_fields, &r);
+        } else {
+            cli_print("%s: %s training inputs in %.1f s\n", to, cli_number(r.count, number),
+                      seconds);
+            cli_print_list(profile_fields, "sections", &r, "  ", 0);
+        }
     }
     px_profile_free(profile);
     px_model_free(model);
@@ -130,4 +157,5 @@ const cli_command cli_command_profile = {
                 "plexor profile net.onnx --train digits --train-limit 1000 --criteria kmnc -o "
                 "small.profile\n",
     .run = profile_run,
+    .result = profile_fields,
 };

@@ -1,5 +1,6 @@
 /* src/cli/cmd_repair.c - plexor repair MODEL --train SPEC --add SPEC|--generate ID|--adversary ID
  * -o FILE */
+#include "base/memory.h"
 #include "cli/cli_adversary.h"
 #include "cli/repair_print.h"
 #include "cli/train_print.h"
@@ -143,10 +144,8 @@ static px_status repair_recipe(const repair_args *a, px_repair_recipe *to, cli_a
                        : attacks->method ? "revisit-at"
                        : a->generate     ? "revisit"
                                          : "nss";
-    const px_repair_recipe *found = px_repair_recipe_find(name);
-    if (!found)
-        return px_fail(err, PX_E_USAGE, "there is no recipe '%s'; 'plexor list recipes' names them",
-                       name);
+    const px_repair_recipe *found = NULL;
+    PX_TRY(px_repair_recipe_choose(name, &found, err));
     *to = *found;
     if (a->mode) {
         to->mix = mix;
@@ -157,14 +156,14 @@ static px_status repair_recipe(const repair_args *a, px_repair_recipe *to, cli_a
             return px_fail(err, PX_E_USAGE,
                            "--optimizer needs --lr here: the rate of recipe '%s' is a part of the "
                            "network's own",
-                           found->name);
+                           found->entry.id);
         to->optimizer = a->optimizer;
     }
     if (a->lr > 0.0) {
         if (!to->optimizer)
             return px_fail(err, PX_E_USAGE,
                            "--lr needs --optimizer here: recipe '%s' uses the network's own",
-                           found->name);
+                           found->entry.id);
         to->lr = a->lr;
     }
     if (a->schedule)
@@ -347,7 +346,7 @@ static px_status repair_save(const repair_args *a, repair_job *job, px_error *er
     repair_json_origin(&json, r, &job->options, &job->made);
     const char *text = px_json_text(&json);
     const px_property property = {"plexor.repair", text};
-    px_status status = text ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = text ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = px_repair_freeze(job->repair, &property, r->trained, &model, err);
     if (status == PX_OK)
@@ -399,15 +398,15 @@ static int repair_all(const cli_command *self, const repair_args *a, int argc, c
     names = cli_classes_of(job.model, job.part[TEST].set);
     repair_warn(self, a, px_repair_get(job.repair), &names);
     if (!a->output.json) {
-        printf("network  %s\n", a->path);
+        cli_print("network  %s\n", a->path);
         if (job.part[TRAIN].set)
-            printf("train    %s\n", px_dataset_describe(job.part[TRAIN].set));
-        printf("test     %s\n", px_dataset_describe(job.part[TEST].set));
+            cli_print("train    %s\n", px_dataset_describe(job.part[TRAIN].set));
+        cli_print("test     %s\n", px_dataset_describe(job.part[TEST].set));
         repair_print_plan(px_repair_get(job.repair), &job.options, &job.made);
         cli_adversary_print(&px_repair_get(job.repair)->adversary,
                             job.part[job.part[TRAIN].set ? TRAIN : ADD].set,
                             &job.part[job.part[TRAIN].set ? TRAIN : ADD].pre);
-        fflush(stdout);
+        fflush(cli_out());
     }
     train_view_start(&job.view);
     status = px_repair_run(job.repair, &err);
@@ -539,8 +538,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
     else if (strcmp(a.checkpoint, "none") == 0)
         a.checkpoint = NULL;
     a.flips = repair_beside(a.flips, a.out, "-flips.csv", &flips);
-    const int rc = px_text_failed(&checkpoint) || px_text_failed(&flips)
-                       ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
+    const int rc = px_text_failed(&checkpoint) || px_text_failed(&flips) ? cli_no_memory(self)
                    : a.resume && !a.checkpoint
                        ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
                    : a.resume && a.fresh

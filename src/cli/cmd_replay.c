@@ -1,144 +1,175 @@
 /* src/cli/cmd_replay.c - plexor replay CAMPAIGN ID|--all: makes inputs again from their seeds */
-#include "cli/replay_fixed.h"
-#include "cli/replay_labels.h"
+#include "cli/cli_fields.h"
+#include "cli/cli_net.h"
 
 #include <errno.h>
+#include <internal/replay.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REPLAY_LISTED = 20 }; /* failures that are named */
+enum { KINDS_PRINTED = 20 };
 
-typedef struct replay_tally {
-    int64_t checked, stored, failed;
-    int64_t failures[REPLAY_LISTED];
-    bool judged;    /* by the campaign's network too */
-    int64_t others; /* whose prediction is not the stored one */
-    int64_t others_listed[REPLAY_LISTED];
-    bool judged_anew; /* by another network */
-    replay_fixed fixed;
-} replay_tally;
-
-/* Inputs that cannot be read count as failed: what was stored is not there. */
-static px_status replay_one(px_campaign *campaign, int64_t id, replay_tally *tally, px_error *err)
-{
-    px_replayed replayed = PX_REPLAY_DIFFERS;
-    const px_status status = px_campaign_replay(campaign, id, NULL, &replayed, err);
-    if (status != PX_OK && status != PX_E_INPUT)
-        return status;
-    tally->checked++;
-    if (status == PX_OK && replayed != PX_REPLAY_DIFFERS) {
-        tally->stored += replayed == PX_REPLAY_STORED;
-        return PX_OK;
-    }
-    if (tally->failed < REPLAY_LISTED)
-        tally->failures[tally->failed] = id;
-    tally->failed++;
-    return PX_OK;
-}
-
-static px_status replay_all(px_campaign *campaign, replay_tally *tally, px_error *err)
+static px_status replay_check(px_campaign *campaign, int64_t id, px_replay *replay, px_error *err)
 {
     cli_progress progress = cli_progress_start("replaying");
-    px_campaign_input in = {0};
-    int64_t last = 0, damaged = 0;
-    px_status status = px_campaign_last(campaign, &last, err);
-    while (status == PX_OK) {
-        const int64_t before = damaged;
-        status = px_campaign_next(campaign, in.id, PX_INPUT_ANY, &in, NULL, &damaged, err);
-        tally->checked += damaged - before;
-        tally->failed += damaged - before;
-        if (status != PX_OK || !in.id)
-            break;
-        const int64_t id = in.id;
-        status = replay_one(campaign, id, tally, err);
-        in.id = id;
-        if (status == PX_OK && !cli_progress_tick(&progress, id, last))
-            status = px_fail(err, PX_E_CANCELLED, "stopped after input %" PRId64, id);
-    }
+    const px_status status =
+        px_replay_check(campaign, id, cli_progress_tick, &progress, replay, err);
     cli_progress_end(&progress);
     return status;
 }
 
-/* The campaign's own network must say what it said; inputs without a stored prediction are left
- * out. */
-static px_status replay_same(void *context, const px_campaign_input *in, int64_t label,
-                             int64_t prediction, px_error *err)
-{
-    replay_tally *tally = context;
-    (void)label;
-    (void)err;
-    if (in->prediction < 0 || in->prediction == prediction)
-        return PX_OK;
-    if (tally->others < REPLAY_LISTED)
-        tally->others_listed[tally->others] = in->id;
-    tally->others++;
-    return PX_OK;
-}
-
-static px_status replay_other(void *context, const px_campaign_input *in, int64_t label,
-                              int64_t prediction, px_error *err)
-{
-    replay_tally *tally = context;
-    return replay_fixed_add(&tally->fixed, in, label, prediction, err);
-}
-
 static px_status replay_judge(const cli_command *self, px_campaign *campaign, const char *path,
                               const cli_data *data, const cli_workers *workers, int64_t id,
-                              replay_tally *tally, px_error *err)
+                              px_replay *replay, px_error *err)
 {
-    px_campaign_identity identity;
     px_model *model = NULL;
+    cli_inputs inputs = {0};
+    cli_data all = *data;
+    px_predict_options how = px_predict_options_default();
+    cli_progress progress = cli_progress_start("judging");
+    all.spec = px_campaign_folder(campaign);
+    all.split = "all";
+    all.offset = id ? id - 1 : 0; /* ids have no gaps, but for damaged inputs */
+    all.limit = id ? 1 : 0;
+    how.threads = (int)workers->threads;
+    how.batch = workers->batch;
+    how.progress = cli_progress_tick;
+    how.context = &progress;
     PX_TRY(cli_model_load(self, path, &model, err));
-    tally->judged_anew = px_campaign_identity_get(campaign, &identity) &&
-                         identity.model_hash != px_model_hash(model);
-    tally->judged = !tally->judged_anew;
-    const px_status status = replay_labels(self, campaign, model, data, workers, id,
-                                           tally->judged ? replay_same : replay_other, tally, err);
-    replay_fixed_sort(&tally->fixed);
+    px_status status = cli_inputs_open(model, &all, &inputs, err);
+    if (status == PX_OK)
+        status = px_replay_judge(campaign, model, inputs.set, &inputs.pre, &how, replay, err);
+    cli_progress_end(&progress);
+    if (status == PX_OK && replay->baked_batch)
+        cli_note_baked(self, model, replay->baked_batch);
+    cli_inputs_close(&inputs);
     px_model_free(model);
     return status;
 }
 
-static int replay_report(const cli_command *self, const replay_tally *tally, px_campaign *campaign,
-                         bool as_json)
+/* --- what is said -------------------------------------------------------------------------------
+ */
+
+typedef struct replay_report {
+    px_replay r;
+    px_campaign *campaign;
+    int64_t failed, fixed;
+    double fixed_share;
+} replay_report;
+
+typedef struct kind_row {
+    const char *label, *prediction;
+    int64_t count, still, fixed;
+    char numbers[2][CLI_NUMBER_TEXT];
+} kind_row;
+
+static const char *class_text(px_campaign *campaign, int64_t c, char buffer[CLI_NUMBER_TEXT])
 {
-    const int64_t listed = tally->failed < REPLAY_LISTED ? tally->failed : REPLAY_LISTED;
-    int rc = CLI_DONE;
-    if (as_json) {
-        px_json json = {0};
-        cli_json_open(&json);
-        px_json_int(&json, "checked", tally->checked);
-        px_json_int(&json, "failed", tally->failed + tally->others);
-        px_json_int(&json, "stored", tally->stored);
-        px_json_array(&json, "failures");
-        for (int64_t i = 0; i < listed; i++)
-            if (tally->failures[i])
-                px_json_int(&json, NULL, tally->failures[i]);
-        px_json_end(&json);
-        if (tally->judged)
-            px_json_int(&json, "other_predictions", tally->others);
-        if (tally->judged_anew)
-            replay_fixed_json(&tally->fixed, campaign, &json);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
-    } else {
-        char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
-        printf("%s inputs checked, %s failed (%s without a chain: as stored)\n",
-               cli_number(tally->checked, a), cli_number(tally->failed, b),
-               cli_number(tally->stored, c));
-        for (int64_t i = 0; i < listed; i++)
-            if (tally->failures[i])
-                printf("  input %" PRId64 " is not what its chain gives\n", tally->failures[i]);
-        if (tally->judged)
-            printf("%s inputs have another prediction than was stored\n",
-                   cli_number(tally->others, a));
-        for (int64_t i = 0; i < tally->others && i < REPLAY_LISTED; i++)
-            printf("  input %" PRId64 " is predicted otherwise\n", tally->others_listed[i]);
-        if (tally->judged_anew)
-            replay_fixed_print(&tally->fixed, campaign);
-    }
-    return rc == CLI_DONE && tally->failed + tally->others ? CLI_CHECK_FAILED : rc;
+    const char *name = px_campaign_class_name(campaign, c);
+    if (name)
+        return name;
+    snprintf(buffer, CLI_NUMBER_TEXT, "%" PRId64, c);
+    return buffer;
+}
+
+static const void *kind_get(const void *of, size_t i, void *place)
+{
+    const replay_report *report = of;
+    kind_row *row = place;
+    if (i >= report->r.kind_count)
+        return NULL;
+    const px_replay_kind *kind = &report->r.kinds[i];
+    row->label = class_text(report->campaign, kind->label, row->numbers[0]);
+    row->prediction = class_text(report->campaign, kind->prediction, row->numbers[1]);
+    row->count = kind->count;
+    row->still = kind->still;
+    row->fixed = kind->count - kind->still;
+    return row;
+}
+
+/* Those that are known. */
+static const void *failure_get(const void *of, size_t i, void *place)
+{
+    const px_replay_ids *ids = &((const replay_report *)of)->r.differ;
+    for (int64_t k = 0; k < ids->count && k < PX_REPLAY_LISTED; k++)
+        if (ids->first[k] && i-- == 0) {
+            *(int64_t *)place = ids->first[k];
+            return place;
+        }
+    return NULL;
+}
+
+static const px_field kind_fields[] = {
+    PX_FIELD(kind_row, label, "label", "of the failures", .title = "LABEL"),
+    PX_FIELD(kind_row, prediction, "prediction", "stored with them", .title = "TAKEN FOR"),
+    PX_FIELD(kind_row, count, "failures", "of that kind", .title = "FAILURES", .format = ","),
+    PX_FIELD(kind_row, still, "still_failing", "of them", .title = "STILL", .format = ","),
+    PX_FIELD(kind_row, fixed, NULL, NULL, .title = "FIXED", .format = ","),
+    PX_FIELDS_END,
+};
+
+static const px_field other_fields[] = {
+    PX_FIELD(replay_report, r.failures, "failures", "with a label that they are not taken for"),
+    PX_FIELD(replay_report, r.still, "still_failing", "of them"),
+    PX_FIELD(replay_report, fixed, "fixed", "of them"),
+    PX_FIELD(replay_report, fixed_share, "fixed_share", "of them; 1 without any", .unit = PX_SHARE),
+    PX_FIELD(replay_report, r.left_out, "left_out", "failures without a label or a wrong class"),
+    PX_LIST_MADE(kind_get, kind_fields, "types", "those with most left first"),
+    PX_VALUES(replay_report, r.ids, r.still, "ids", "of inputs that still fail"),
+    PX_FIELDS_END,
+};
+
+static const px_field replay_fields[] = {
+    PX_FIELD(replay_report, r.checked, "checked", "inputs that were made again"),
+    PX_FIELD(replay_report, failed, "failed", "inputs that are not what was stored"),
+    PX_FIELD(replay_report, r.stored, "stored", "inputs without a chain: taken as they are"),
+    PX_VALUES_MADE(failure_get, int64_t, "failures", "ids of the first that are another picture"),
+    PX_FIELD(replay_report, r.otherwise.count, "other_predictions",
+             "inputs that --model predicts otherwise", PX_IF(replay_report, r.judged)),
+    PX_OBJECT_OF(other_fields, "other_network", "what --model makes of the failures",
+                 PX_IF(replay_report, r.judged_anew)),
+    PX_FIELDS_END,
+};
+
+static void ids_print(const px_replay_ids *ids, const char *what)
+{
+    for (int64_t i = 0; i < ids->count && i < PX_REPLAY_LISTED; i++)
+        if (ids->first[i])
+            cli_print("  input %" PRId64 " is %s\n", ids->first[i], what);
+}
+
+static void fixed_print(const replay_report *report)
+{
+    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
+    const px_replay *r = &report->r;
+    cli_print("another network: %s still failing, %s fixed, of %s failures\n",
+              cli_number(r->still, a), cli_number(report->fixed, b), cli_number(r->failures, c));
+    if (r->left_out)
+        cli_print("%s failures have no label, or were no wrong class: left out\n",
+                  cli_number(r->left_out, a));
+    if (!r->kind_count)
+        return;
+    cli_print_list(other_fields, "types", report, "  ", KINDS_PRINTED);
+    if (r->kind_count > KINDS_PRINTED)
+        cli_print("  and %s more; --json has all of them\n",
+                  cli_number((int64_t)(r->kind_count - KINDS_PRINTED), a));
+}
+
+static void replay_print(const replay_report *report)
+{
+    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
+    const px_replay *r = &report->r;
+    cli_print("%s inputs checked, %s failed (%s without a chain: as stored)\n",
+              cli_number(r->checked, a), cli_number(r->differ.count, b), cli_number(r->stored, c));
+    ids_print(&r->differ, "not what its chain gives");
+    if (r->judged)
+        cli_print("%s inputs have another prediction than was stored\n",
+                  cli_number(r->otherwise.count, a));
+    ids_print(&r->otherwise, "predicted otherwise");
+    if (r->judged_anew)
+        fixed_print(report);
 }
 
 static int replay_run(const cli_command *self, int argc, char **argv)
@@ -178,21 +209,32 @@ static int replay_run(const cli_command *self, int argc, char **argv)
         return cli_usage_error(self, "'%s' is not the id of an input", words[1]);
     px_error err = {0};
     px_campaign *campaign = NULL;
-    replay_tally tally = {0};
-    cli_catch_signals();
+    replay_report report = {0};
+    px_replay *replay = &report.r;
+    int rc = CLI_DONE;
     px_status status = px_campaign_open(words[0], PX_CAMPAIGN_READ, &campaign, &err);
     if (status == PX_OK)
-        status = all ? replay_all(campaign, &tally, &err) : replay_one(campaign, id, &tally, &err);
+        status = replay_check(campaign, id, replay, &err);
     if (status == PX_OK && path)
-        status = replay_judge(self, campaign, path, &data, &workers, id, &tally, &err);
-    int rc =
-        status == PX_OK ? replay_report(self, &tally, campaign, output.json) : cli_fail(self, &err);
-    if (rc == CLI_DONE && tally.judged_anew && replay_fixed_share(&tally.fixed) < least) {
-        cli_note(self, "%.4f of the failures are fixed, below --fail-under %g",
-                 replay_fixed_share(&tally.fixed), least);
+        status = replay_judge(self, campaign, path, &data, &workers, id, replay, &err);
+    report.campaign = campaign;
+    report.failed = replay->differ.count + replay->otherwise.count;
+    report.fixed = replay->failures - replay->still;
+    report.fixed_share = px_replay_fixed(replay);
+    if (status != PX_OK)
+        rc = cli_fail(self, &err);
+    else if (output.json)
+        rc = cli_print_result(self, replay_fields, &report);
+    else
+        replay_print(&report);
+    if (rc == CLI_DONE && report.failed)
+        rc = CLI_CHECK_FAILED;
+    if (rc == CLI_DONE && replay->judged_anew && report.fixed_share < least) {
+        cli_note(self, "%.4f of the failures are fixed, below --fail-under %g", report.fixed_share,
+                 least);
         rc = CLI_CHECK_FAILED;
     }
-    replay_fixed_done(&tally.fixed);
+    px_replay_done(replay);
     px_campaign_close(campaign);
     return rc;
 }
@@ -211,4 +253,5 @@ const cli_command cli_command_replay = {
                 "plexor replay run.campaign --all --model net.onnx --json\n"
                 "plexor replay run.campaign --all --model retrained.onnx --fail-under 0.9\n",
     .run = replay_run,
+    .result = replay_fields,
 };

@@ -1,8 +1,9 @@
 /* src/cli/cmd_run.c - plexor run MODEL --input x.npy -o y.npy */
+#include "base/memory.h"
 #include "cli/cli_array.h"
 #include "cli/run_expect.h"
 
-#include <plexor/system.h>
+#include <internal/data.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,6 @@ typedef struct run {
     px_tensor *inputs, *outputs;
     int *wanted; /* values */
     int wanted_count;
-    cli_passage passage;
     run_expect expect;
 } run;
 
@@ -36,9 +36,7 @@ static int run_find(const px_graph *graph, const char *name)
 static px_status run_choose(run *r, const cli_list *tensors, bool npz, px_error *err)
 {
     const px_graph *graph = px_model_graph(r->model);
-    r->wanted = calloc((size_t)(graph->output_count + tensors->count), sizeof *r->wanted);
-    if (!r->wanted)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(r->wanted, (graph->output_count + tensors->count), err));
     for (int i = 0; i < tensors->count; i++) {
         const int value = run_find(graph, tensors->item[i]);
         if (value < 0)
@@ -56,44 +54,21 @@ static px_status run_choose(run *r, const cli_list *tensors, bool npz, px_error 
     return PX_OK;
 }
 
-static px_status run_batch(void *context, px_session *session, int64_t first, int64_t samples,
-                           px_error *err)
-{
-    const run *r = context;
-    PX_TRY(cli_passage_fill(&r->passage, session, r->inputs, first, samples, err));
-    PX_TRY(px_session_forward(session, err));
-    for (int i = 0; i < r->wanted_count; i++) {
-        px_tensor *out = &r->outputs[i];
-        const size_t row = r->passage.whole ? 0 : px_tensor_bytes(out) / (size_t)out->shape.dim[0];
-        PX_TRY(px_session_read(session, r->wanted[i], r->passage.whole ? -1 : samples,
-                               (char *)out->data + (size_t)first * row, err));
-    }
-    return PX_OK;
-}
-
 static px_status run_forward(const cli_command *self, run *r, const cli_workers *workers,
                              px_error *err)
 {
-    px_plan_options options = px_plan_options_default();
-    options.keep = r->wanted;
-    options.keep_count = (size_t)r->wanted_count;
-    options.no_outputs = true;
-    PX_TRY(cli_passage_new(self, r->model, r->inputs, workers->batch, options, r->wanted,
-                           (size_t)r->wanted_count, &r->passage, err));
-    r->outputs = calloc((size_t)r->wanted_count, sizeof *r->outputs);
-    if (!r->outputs)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int i = 0; i < r->wanted_count; i++) {
-        px_shape shape = px_plan_shape(r->passage.plan, r->wanted[i]);
-        if (!r->passage.whole)
-            shape.dim[0] = r->passage.count;
-        PX_TRY(px_tensor_init(&r->outputs[i], px_plan_dtype(r->passage.plan, r->wanted[i]), &shape,
-                              err));
-    }
+    px_run_facts facts;
+    PX_TRY(PX_NEW(r->outputs, r->wanted_count, err));
     cli_progress progress = cli_progress_start("run");
-    const px_status status = px_plan_run(r->passage.plan, (int)workers->threads, r->passage.count,
-                                         run_batch, r, cli_progress_tick, &progress, err);
+    const px_run_options options = {.threads = (int)workers->threads,
+                                    .batch = workers->batch,
+                                    .progress = cli_progress_tick,
+                                    .progress_context = &progress};
+    const px_status status = px_run(r->model, r->inputs, &options, r->wanted,
+                                    (size_t)r->wanted_count, r->outputs, &facts, err);
     cli_progress_end(&progress);
+    if (status == PX_OK)
+        cli_note_run(self, r->model, &facts);
     return status;
 }
 
@@ -121,8 +96,9 @@ static int run_report(const cli_command *self, const run *r, const char *path, b
     if (!json_wanted) {
         char shape[PX_SHAPE_TEXT];
         for (int i = 0; path && i < r->wanted_count; i++)
-            printf("%s: '%s' %s %s\n", path, graph->values[r->wanted[i]].name,
-                   px_shape_text(&r->outputs[i].shape, shape), px_dtype_name(r->outputs[i].dtype));
+            cli_print("%s: '%s' %s %s\n", path, graph->values[r->wanted[i]].name,
+                      px_shape_text(&r->outputs[i].shape, shape),
+                      px_dtype_name(r->outputs[i].dtype));
         if (r->expect.path)
             run_expect_print(&r->expect);
         return r->expect.beyond ? CLI_CHECK_FAILED : CLI_DONE;
@@ -200,7 +176,6 @@ static int run_run(const cli_command *self, int argc, char **argv)
         px_tensor_done(&r.outputs[i]);
     free(r.outputs);
     free(r.wanted);
-    px_plan_free(r.passage.plan);
     if (model)
         cli_arrays_free(model, r.inputs);
     px_model_free(model);

@@ -1,12 +1,17 @@
 /* src/cli/cmd_select.c - plexor select MODEL --data SPEC */
+#include "base/memory.h"
 #include "cli/cli_cover.h"
 #include "cli/select_print.h"
 
 #include <errno.h>
+#include <internal/data.h>
+#include <internal/fault_curve.h>
+#include <internal/folder.h>
+#include <internal/mutate.h>
+#include <internal/preprocess.h>
+#include <internal/select.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/folder.h>
-#include <plexor/mutate.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,10 +216,10 @@ static px_status select_write(const select_args *a, select_job *job, px_error *e
     for (size_t i = 0; i < px_select_count(job->select); i++) {
         px_text path = {0};
         px_text_format(&path, "%s/%s.csv", px_folder_path(job->folder),
-                       px_select_selector(job->select, i)->id);
+                       px_select_selector(job->select, i)->entry.id);
         const px_status status =
             px_text_failed(&path)
-                ? px_fail(err, PX_E_NOMEM, "out of memory")
+                ? pxi_no_memory(err)
                 : px_select_save(job->select, i, job->report.budget, px_text_get(&path), err);
         px_text_done(&path);
         PX_TRY(status);
@@ -233,9 +238,7 @@ static px_status select_work(const select_args *a, select_job *job, px_error *er
     PX_TRY(status);
     const size_t count = px_select_count(job->select);
     if (a->evaluate) {
-        job->report.evaluations = calloc(count, sizeof *job->report.evaluations);
-        if (!job->report.evaluations)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+        PX_TRY(PX_NEW(job->report.evaluations, count, err));
         for (size_t i = 0; i < count; i++)
             PX_TRY(px_select_evaluate(job->select, i, &job->report.evaluations[i], err));
     }
@@ -250,10 +253,8 @@ static px_status select_work(const select_args *a, select_job *job, px_error *er
 
 static int select_run(const cli_command *self, int argc, char **argv)
 {
-    static select_args a; /* large: lists */
-    static select_job job;
-    a = (select_args){.by = "gini", .budget = "5%"};
-    job = (select_job){.model = NULL};
+    select_args a = {.by = "gini", .budget = "5%"};
+    select_job job = {.model = NULL};
     const char *path = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a.data),
@@ -301,20 +302,20 @@ static int select_run(const cli_command *self, int argc, char **argv)
     if (status == PX_OK)
         status = select_work(&a, &job, &err);
     job.report.select = job.select;
-    job.report.model = job.model;
     job.report.candidates = job.candidates;
     job.report.mutate = a.mutate;
     job.report.stratify = a.stratify;
     job.report.files = a.to != NULL;
+    if (status == PX_OK) {
+        job.report.origin = cli_origin_of(job.model, job.candidates);
+        job.report.names = cli_classes_of(job.model, job.candidates);
+        job.report.count = px_dataset_count(job.candidates);
+    }
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
     } else if (a.output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, job.model, job.candidates, argc, argv);
-        select_json(&job.report, &json);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
+        select_print_remarks(&job.report, /* json= */ true);
+        rc = cli_print_result(self, select_fields, &job.report);
     } else {
         select_print(&job.report);
     }
@@ -348,4 +349,5 @@ const cli_command cli_command_select = {
                 "plexor select net.onnx --data digits --by all --mutate nss --evaluate\n"
                 "plexor select net.onnx --data digits --by gini,random --stratify -o chosen\n",
     .run = select_run,
+    .result = select_fields,
 };

@@ -1,10 +1,13 @@
 /* src/cli/cmd_status.c - plexor status CAMPAIGN: what a campaign has found, also while it runs */
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/error_lines.h"
 #include "cli/modes_print.h"
 
+#include <internal/data.h>
+#include <internal/modes.h>
+#include <internal/store.h>
 #include <math.h>
-#include <plexor/store.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -149,7 +152,7 @@ static px_status status_read(px_campaign *campaign, bool check, int64_t polluted
     PX_TRY(px_campaign_criteria(campaign, names, name_count, err));
     *curves = calloc((size_t)*name_count + 1, sizeof **curves);
     if (!*curves)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (int i = 0; i < *name_count; i++)
         PX_TRY(status_curve_read(campaign, (*names)[i], &(*curves)[i], err));
     return PX_OK;

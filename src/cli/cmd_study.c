@@ -1,8 +1,8 @@
 /* src/cli/cmd_study.c - plexor study NAME */
 #include "cli/cli.h"
 
+#include <internal/study.h>
 #include <inttypes.h>
-#include <plexor/study.h>
 #include <plexor/text.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,9 +60,9 @@ static px_status study_print(const cli_command *self, const study_args *a, const
     if (a->output.json)
         cli_print_json_text(self, text);
     else
-        fputs(text, stdout);
+        fputs(text, cli_out());
     free(text);
-    return fflush(stdout) == 0 ? PX_OK : px_fail(err, PX_E_IO, "standard output: write failed");
+    return fflush(cli_out()) == 0 ? PX_OK : px_fail(err, PX_E_IO, "standard output: write failed");
 }
 
 static int study_go(const cli_command *self, study_args *a, const char *name)
@@ -108,8 +108,7 @@ static int study_go(const cli_command *self, study_args *a, const char *name)
 
 static int study_run(const cli_command *self, int argc, char **argv)
 {
-    static study_args a; /* large: lists */
-    a = (study_args){.options = px_study_options_default()};
+    study_args a = {.options = px_study_options_default()};
     px_study_options *o = &a.options;
     const char *name = NULL;
     const cli_option options[] = {
@@ -123,6 +122,8 @@ static int study_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "std", &o->std, "LIST", "the same for the deviation"),
         CLI_STRING(0, "dataset", &o->dataset, "LIST", "only subjects with these data sets"),
         CLI_STRING(0, "arch", &o->arch, "LIST", "only subjects with these architectures"),
+        CLI_FLAG(0, "fresh", &o->fresh,
+                 "begin anew: what a study made in the folder is removed first"),
         CLI_INT(0, "runs", &o->runs, "N", 1, 1000, "repetitions"),
         CLI_INT(0, "networks", &o->networks, "N", 0, 1000,
                 "networks per subject, which the runs share; 0: one per run"),
@@ -155,9 +156,7 @@ static int study_run(const cli_command *self, int argc, char **argv)
     px_text command = {0};
     cli_command_line(&command, argc, argv);
     o->command = px_text_get(&command);
-    const int rc = px_text_failed(&command)
-                       ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
-                       : study_go(self, &a, name);
+    const int rc = px_text_failed(&command) ? cli_no_memory(self) : study_go(self, &a, name);
     px_text_done(&command);
     return rc;
 }

@@ -1,10 +1,14 @@
 /* src/cli/cmd_synthesize.c - plexor synthesize MODEL --data SPEC */
+#include "base/memory.h"
 #include "cli/synthesize_campaign.h"
 #include "cli/synthesize_print.h"
 
+#include <internal/data.h>
+#include <internal/localize.h>
+#include <internal/probe.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/train.h>
+#include <plexor/eval.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +112,7 @@ static px_status work_targets(synthesize_work *w, px_error *err)
 {
     char *layers = px_suspicious_layers(w->suspects);
     if (!layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     px_probe_options options = px_probe_options_default();
     px_feed feed = {.value = px_model_graph(w->model)->inputs[0], .shape = w->inputs.shape};
     options.tap = PX_TAP_PRE;
@@ -147,28 +151,27 @@ static px_status work_targets(synthesize_work *w, px_error *err)
 
 static px_status work_predictions(synthesize_work *w, px_error *err)
 {
-    const px_judge_set data = {w->inputs.set, &w->inputs.pre};
-    px_judge *judge = NULL;
-    px_judgement sum;
-    w->predictions = calloc((size_t)w->inputs.count, sizeof *w->predictions);
-    if (!w->predictions)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " predictions",
-                       w->inputs.count);
-    PX_TRY(px_judge_new(w->model, NULL, &data, (int)w->a->workers.threads, &judge, err));
     cli_progress progress = cli_progress_start("predict");
-    const px_status status =
-        px_judge_run(judge, w->predictions, NULL, &sum, cli_progress_tick, &progress, err);
+    px_predict_options how = px_predict_options_default();
+    px_predictions said = {0};
+    how.threads = (int)w->a->workers.threads;
+    how.progress = cli_progress_tick;
+    how.context = &progress;
+    PX_TRY(px_dataset_check_labels(w->inputs.set, w->scores.classes, err));
+    const px_status status = px_predict(w->model, w->inputs.set, &w->inputs.pre, &how, &said, err);
     cli_progress_end(&progress);
-    px_judge_free(judge);
-    w->right = status == PX_OK ? sum.correct : 0;
-    return status;
+    PX_TRY(status);
+    w->right = px_eval_slice(&said, NULL, said.count).correct;
+    w->predictions = said.predicted;
+    said.predicted = NULL;
+    px_predictions_done(&said);
+    return PX_OK;
 }
 
 static px_status work_choose(synthesize_work *w, px_error *err)
 {
-    bool *wanted = calloc((size_t)w->targets.classes, sizeof *wanted);
-    if (!wanted)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    bool *wanted = NULL;
+    PX_TRY(PX_NEW(wanted, (size_t)w->targets.classes, err));
     for (int c = 0; c < w->targets.classes; c++)
         wanted[c] = w->targets.of_class[c] >= 0;
     const px_synthesis_choice choice = {
@@ -188,9 +191,7 @@ static px_status work_choose(synthesize_work *w, px_error *err)
                        "the network gets none of the inputs right whose class has suspicious "
                        "neurons, so there is nothing to begin from; check --scale, --mean and "
                        "--std with 'plexor eval'");
-    w->list_of = calloc((size_t)w->count, sizeof *w->list_of);
-    if (!w->list_of)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(w->list_of, w->count, err));
     for (int64_t i = 0; i < w->count; i++)
         w->list_of[i] = (size_t)w->targets.of_class[px_dataset_label(w->inputs.set, w->chosen[i])];
     return PX_OK;
@@ -289,11 +290,11 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
     PX_TRY(work_choose(w, err));
     px_status status = work_make(w, options, &folder, err);
     *report = (synthesize_report){
-        .model = w->model,
+        .origin = cli_origin_of(w->model, w->inputs.set),
         .inputs = &w->inputs,
+        .seed = a->data.seed,
         .suspects = w->suspects,
-        .probe = w->probe,
-        .synthesis = w->synthesis,
+        .neurons = px_probe_describe(w->probe),
         .targets = &w->targets,
         .k = a->k,
         .right = w->right,
@@ -301,14 +302,10 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
         .to = a->place.folder,
     };
     if (status == PX_OK) {
-        px_json_object(json, NULL);
-        cli_json_origin(json, w->model, w->inputs.set, argc, argv);
-        cli_inputs_json(&w->inputs, json);
-        px_json_int(json, "seed", a->data.seed);
-        synthesize_json(report, json);
-        px_json_end(json);
+        synthesize_report_fill(report, w->synthesis);
+        cli_result_json(synthesize_fields, report, json);
         if (!px_json_text(json))
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
     }
     if (status == PX_OK && folder) {
         status = px_synthesis_folder_commit(folder, w->synthesis, px_json_text(json), err);
@@ -319,7 +316,7 @@ static px_status work_all(synthesize_work *w, const char *path, int argc, char *
         px_text command = {0};
         cli_command_line(&command, argc, argv);
         status = px_text_failed(&command)
-                     ? px_fail(err, PX_E_NOMEM, "out of memory")
+                     ? pxi_no_memory(err)
                      : px_pairs_finish(w->campaign.pairs.pairs, px_text_get(&command),
                                        px_synthesis_sum(w->synthesis).seconds, err);
         px_text_done(&command);
@@ -439,4 +436,5 @@ const cli_command cli_command_synthesize = {
         "plexor synthesize net.onnx --data digits --suspicious suspicious.csv --distance 8/255\n"
         "plexor synthesize net.onnx --data digits --measure random --seed 3 --json\n",
     .run = synthesize_run,
+    .result = synthesize_fields,
 };

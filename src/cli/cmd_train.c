@@ -1,7 +1,9 @@
 /* src/cli/cmd_train.c - plexor train --arch ARCH|MODEL --data SPEC -o FILE */
+#include "base/memory.h"
 #include "cli/cli_train.h"
 #include "cli/train_print.h"
 
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -266,7 +268,7 @@ static int train_all(const cli_command *self, train_args *a, int argc, char **ar
     int rc = CLI_DONE;
     px_status status = cli_training_open(self, &a->request, &t, &err);
     if (status == PX_OK && !train_settle(a, &t))
-        status = px_fail(&err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(&err);
     if (status == PX_OK)
         status =
             cli_adversary_read(&a->adversary, t.train.set, &t.train.pre, &a->set.adversary, &err);
@@ -407,12 +409,12 @@ static int train_run(const cli_command *self, int argc, char **argv)
         a.checkpoint = NULL;
     }
     r->threads = a.threads;
-    const int rc =
-        px_text_failed(&checkpoint) ? cli_fail(self, &(px_error){PX_E_NOMEM, "out of memory"})
-        : a.resume && !a.checkpoint
-            ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
-        : a.resume && a.fresh ? cli_usage_error(self, "--resume and --fresh exclude each other")
-                              : train_all(self, &a, argc, argv);
+    const int rc = px_text_failed(&checkpoint) ? cli_no_memory(self)
+                   : a.resume && !a.checkpoint
+                       ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
+                   : a.resume && a.fresh
+                       ? cli_usage_error(self, "--resume and --fresh exclude each other")
+                       : train_all(self, &a, argc, argv);
     px_text_done(&s->optimizer_spec);
     px_text_done(&checkpoint);
     return rc;

@@ -1,8 +1,8 @@
 /* src/cli/cmd_version.c - plexor version */
 #include "cli/cli.h"
 
+#include <internal/system.h>
 #include <plexor/json.h>
-#include <plexor/system.h>
 #include <stdio.h>
 
 static int version_run(const cli_command *self, int argc, char **argv)
@@ -13,7 +13,7 @@ static int version_run(const cli_command *self, int argc, char **argv)
     if (stop != CLI_GO)
         return stop;
     if (!output.json) {
-        printf("plexor %s\n", px_version());
+        cli_print("plexor %s\n", px_version());
         return CLI_DONE;
     }
     px_json json = {0};

@@ -1,7 +1,7 @@
 /* src/cli/complete.c - what an option's argument and help say about its values */
 #include "cli/complete.h"
 
-#include "cli/list_ids.h"
+#include "cli/list.h"
 
 #include <plexor/mutate.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ void complete_option(const cli_option *option, complete_value *out)
     if (strcmp(out->list, "mutations") == 0 && strcmp(option->argument, "SET") == 0) {
         out->list[0] = '\0'; /* that list has both, mutations and sets of them */
         for (size_t i = 0; i < px_mutation_set_count(); i++)
-            px_text_format(&out->words, " %s", px_mutation_set_get(i)->id);
+            px_text_format(&out->words, " %s", px_mutation_set_get(i)->entry.id);
     }
 }
 
@@ -130,13 +130,13 @@ void complete_quote(const char *text, const char *quote, const char *escaped)
 {
     for (const char *p = text; *p; p++) {
         if (*p == '\'') {
-            fputs(quote, stdout);
+            fputs(quote, cli_out());
         } else if (*p == '\n') {
-            putchar(' ');
+            fputc(' ', cli_out());
         } else {
             if (strchr(escaped, *p))
-                putchar('\\');
-            putchar(*p);
+                fputc('\\', cli_out());
+            fputc(*p, cli_out());
         }
     }
 }
@@ -145,12 +145,14 @@ static const cli_form forms[] = {
     {"--help", cli_print_help},         {"-h", cli_print_help},
     {"--help-man", cli_print_man},      {"--help-bash", complete_print_bash},
     {"--help-zsh", complete_print_zsh}, {"--help-fish", complete_print_fish},
+    {"--help-json", help_json_command},
 };
 
 const cli_form *cli_form_find(const char *word)
 {
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-        if (strcmp(forms[i].word, word) == 0)
+        if (strcmp(forms[i].word, word) == 0 &&
+            (forms[i].print != help_json_command || cli_now()->described))
             return &forms[i];
     return NULL;
 }

@@ -6,14 +6,14 @@
 
 static void bash_list(const char *list, const char *ids)
 {
-    printf("    %s) ids='%s' ;;\n", list, ids);
+    cli_print("    %s) ids='%s' ;;\n", list, ids);
 }
 
 static void bash_begin(void)
 {
     fputs("# bash completion for plexor, written by 'plexor help --completion bash'\n\n"
           "_plexor_ids() # LIST: sets ids\n{\n    case $1 in\n",
-          stdout);
+          cli_out());
     complete_lists(bash_list);
     fputs(
         "    *) ids= ;;\n    esac\n}\n\n"
@@ -45,17 +45,17 @@ static void bash_begin(void)
         "    elif [[ $prev == = ]]; then\n        prev=${COMP_WORDS[COMP_CWORD - 2]}\n    fi\n"
         "    if ((COMP_CWORD == 1)); then\n"
         "        _plexor_offer none no '' --help --version",
-        stdout);
+        cli_out());
     for (size_t i = 0; cli_commands[i]; i++)
-        printf(" \\\n            %s", cli_commands[i]->name);
-    fputs("\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", stdout);
+        cli_print(" \\\n            %s", cli_commands[i]->name);
+    fputs("\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", cli_out());
 }
 
 static void bash_offer(const complete_value *value)
 {
     static const char *const paths[] = {"none", "files", "folders", "models"};
-    printf("_plexor_offer %s %s '%s'%s; return ;;\n", paths[value->paths],
-           value->commas ? "yes" : "no", value->list, px_text_get(&value->words));
+    cli_print("_plexor_offer %s %s '%s'%s; return ;;\n", paths[value->paths],
+              value->commas ? "yes" : "no", value->list, px_text_get(&value->words));
 }
 
 static void bash_option(const cli_option *option)
@@ -64,27 +64,27 @@ static void bash_option(const cli_option *option)
         return;
     complete_value value;
     complete_option(option, &value);
-    fputs("        ", stdout);
+    fputs("        ", cli_out());
     if (option->letter)
-        printf("-%c | ", option->letter);
-    printf("--%s) ", option->name);
+        cli_print("-%c | ", option->letter);
+    cli_print("--%s) ", option->name);
     bash_offer(&value);
     complete_done(&value);
 }
 
 void complete_print_bash(const cli_command *command, const cli_option *options)
 {
-    printf("    %s)\n        options='--help", command->name);
+    cli_print("    %s)\n        options='--help", command->name);
     for (const cli_option *o = options; o->name; o++)
-        printf(" --%s", o->name);
-    fputs("'\n        case $prev in\n", stdout);
+        cli_print(" --%s", o->name);
+    fputs("'\n        case $prev in\n", cli_out());
     for (const cli_option *o = options; o->name; o++)
         bash_option(o);
     complete_value value;
     complete_command(command, &value);
-    fputs("        esac\n        case $cur in\n        -*) ;;\n        *) ", stdout);
+    fputs("        esac\n        case $cur in\n        -*) ;;\n        *) ", cli_out());
     bash_offer(&value);
-    fputs("        esac ;;\n", stdout);
+    fputs("        esac ;;\n", cli_out());
     complete_done(&value);
 }
 
@@ -92,7 +92,7 @@ static void bash_end(void)
 {
     fputs("    *) return ;;\n    esac\n    _plexor_offer none no '' \"$options\"\n}\n\n"
           "complete -F _plexor plexor\n",
-          stdout);
+          cli_out());
 }
 
 const cli_shell complete_shell_bash = {"bash", "--help-bash", bash_begin, bash_end};

@@ -6,14 +6,14 @@
 /* Between single quotes, fish takes a backslash before a quote and before itself. */
 static void fish_text(const char *text)
 {
-    putchar('\'');
+    fputc('\'', cli_out());
     complete_quote(text, "\\'", "\\");
-    putchar('\'');
+    fputc('\'', cli_out());
 }
 
 static void fish_list(const char *list, const char *ids)
 {
-    printf("    case %s\n        echo '%s'\n", list, ids);
+    cli_print("    case %s\n        echo '%s'\n", list, ids);
 }
 
 static void fish_begin(void)
@@ -21,7 +21,7 @@ static void fish_begin(void)
     fputs("# fish completion for plexor, written by 'plexor help --completion fish'\n\n"
           "function __plexor_ids --description 'LIST WORD...: its ids and the words'\n"
           "    switch $argv[1]\n",
-          stdout);
+          cli_out());
     complete_lists(fish_list);
     fputs(
         "    end | string split -n ' '\n"
@@ -46,56 +46,56 @@ static void fish_begin(void)
         "set -l first 'test (count (commandline -opc)) -eq 1'\n"
         "complete -c plexor -n $first -s h -l help -d 'list the commands'\n"
         "complete -c plexor -n $first -s V -l version -d 'print the version'\n",
-        stdout);
+        cli_out());
     for (size_t i = 0; cli_commands[i]; i++) {
-        printf("complete -c plexor -n $first -a %s -d ", cli_commands[i]->name);
+        cli_print("complete -c plexor -n $first -a %s -d ", cli_commands[i]->name);
         fish_text(cli_commands[i]->help);
-        putchar('\n');
+        fputc('\n', cli_out());
     }
 }
 
 static void fish_values(const complete_value *value)
 {
     if (*value->list || value->words.length)
-        printf(" -a '(__plexor_%s %s%s)'", value->commas ? "commas" : "ids",
-               *value->list ? value->list : "none", px_text_get(&value->words));
+        cli_print(" -a '(__plexor_%s %s%s)'", value->commas ? "commas" : "ids",
+                  *value->list ? value->list : "none", px_text_get(&value->words));
     else if (value->paths == COMPLETE_FOLDERS)
-        fputs(" -a '(__fish_complete_directories)'", stdout);
+        fputs(" -a '(__fish_complete_directories)'", cli_out());
     else if (value->paths == COMPLETE_MODELS)
-        fputs(" -a '(__plexor_models)'", stdout);
+        fputs(" -a '(__plexor_models)'", cli_out());
     if (value->paths == COMPLETE_FILES)
-        fputs(" -F", stdout);
+        fputs(" -F", cli_out());
 }
 
 static void fish_option(const cli_command *command, const cli_option *option)
 {
-    printf("complete -c plexor -n '__plexor_command %s'", command->name);
+    cli_print("complete -c plexor -n '__plexor_command %s'", command->name);
     if (option->letter)
-        printf(" -s %c", option->letter);
-    printf(" -l %s -d ", option->name);
+        cli_print(" -s %c", option->letter);
+    cli_print(" -l %s -d ", option->name);
     fish_text(option->help);
     if (option->kind != CLI_KIND_FLAG) {
         complete_value value;
         complete_option(option, &value);
-        fputs(value.paths == COMPLETE_FILES ? " -r" : " -x", stdout);
+        fputs(value.paths == COMPLETE_FILES ? " -r" : " -x", cli_out());
         fish_values(&value);
         complete_done(&value);
     }
-    putchar('\n');
+    fputc('\n', cli_out());
 }
 
 void complete_print_fish(const cli_command *command, const cli_option *options)
 {
-    putchar('\n');
+    fputc('\n', cli_out());
     for (const cli_option *o = options; o->name; o++)
         fish_option(command, o);
     fish_option(command, &cli_help_option);
     complete_value value;
     complete_command(command, &value);
     if (value.paths || value.words.length || *value.list) {
-        printf("complete -c plexor -n '__plexor_command %s'", command->name);
+        cli_print("complete -c plexor -n '__plexor_command %s'", command->name);
         fish_values(&value);
-        putchar('\n');
+        fputc('\n', cli_out());
     }
     complete_done(&value);
 }

@@ -11,7 +11,7 @@ static void zsh_text(const char *text)
 
 static void zsh_list(const char *list, const char *ids)
 {
-    printf("    %s '%s'\n", list, ids);
+    cli_print("    %s '%s'\n", list, ids);
 }
 
 static void zsh_begin(void)
@@ -19,7 +19,7 @@ static void zsh_begin(void)
     fputs("#compdef plexor\n"
           "# zsh completion for plexor, written by 'plexor help --completion zsh'\n\n"
           "typeset -gA _plexor_lists=(\n",
-          stdout);
+          cli_out());
     complete_lists(zsh_list);
     fputs(
         ")\n\n"
@@ -39,57 +39,58 @@ static void zsh_begin(void)
         "    esac\n"
         "    return ret\n"
         "}\n\n",
-        stdout);
+        cli_out());
 }
 
 /* The space before the action keeps _arguments from adding words of its own to it. */
 static void zsh_action(const char *message, const complete_value *value)
 {
     static const char *const paths[] = {"none", "files", "folders", "models"};
-    putchar(':');
+    fputc(':', cli_out());
     zsh_text(message);
-    printf(": _plexor_offer %s %s \"%s\"%s'", paths[value->paths], value->commas ? "yes" : "no",
-           value->list, px_text_get(&value->words));
+    cli_print(": _plexor_offer %s %s \"%s\"%s'", paths[value->paths], value->commas ? "yes" : "no",
+              value->list, px_text_get(&value->words));
 }
 
 static void zsh_option(const cli_option *option)
 {
     const bool takes = option->kind != CLI_KIND_FLAG;
-    fputs(" \\\n        ", stdout);
+    fputs(" \\\n        ", cli_out());
     if (option->kind == CLI_KIND_LIST)
-        fputs("'*'", stdout);
+        fputs("'*'", cli_out());
     else if (option->letter)
-        printf("'(-%c --%s)'", option->letter, option->name);
+        cli_print("'(-%c --%s)'", option->letter, option->name);
     if (option->letter)
-        printf("{-%c%s,--%s%s}", option->letter, takes ? "+" : "", option->name, takes ? "=" : "");
+        cli_print("{-%c%s,--%s%s}", option->letter, takes ? "+" : "", option->name,
+                  takes ? "=" : "");
     else
-        printf("--%s%s", option->name, takes ? "=" : "");
-    fputs("'[", stdout);
+        cli_print("--%s%s", option->name, takes ? "=" : "");
+    fputs("'[", cli_out());
     zsh_text(option->help);
-    putchar(']');
+    fputc(']', cli_out());
     if (takes) {
         complete_value value;
         complete_option(option, &value);
         zsh_action(option->argument, &value);
         complete_done(&value);
     } else {
-        putchar('\'');
+        fputc('\'', cli_out());
     }
 }
 
 void complete_print_zsh(const cli_command *command, const cli_option *options)
 {
-    printf("_plexor_%s()\n{\n    _arguments -s -S", command->name);
+    cli_print("_plexor_%s()\n{\n    _arguments -s -S", command->name);
     for (const cli_option *o = options; o->name; o++)
         zsh_option(o);
     zsh_option(&cli_help_option);
     complete_value value;
     complete_command(command, &value);
     if (value.paths || value.words.length || *value.list) {
-        fputs(" \\\n        '*", stdout);
+        fputs(" \\\n        '*", cli_out());
         zsh_action("argument", &value);
     }
-    fputs("\n}\n\n", stdout);
+    fputs("\n}\n\n", cli_out());
     complete_done(&value);
 }
 
@@ -98,11 +99,11 @@ static void zsh_end(void)
     fputs("_plexor()\n{\n"
           "    local context state state_descr line\n    typeset -A opt_args\n"
           "    local -a commands=(\n",
-          stdout);
+          cli_out());
     for (size_t i = 0; cli_commands[i]; i++) {
-        printf("        '%s:", cli_commands[i]->name);
+        cli_print("        '%s:", cli_commands[i]->name);
         complete_quote(cli_commands[i]->help, "'\\''", ":\\");
-        fputs("'\n", stdout);
+        fputs("'\n", cli_out());
     }
     fputs("    )\n"
           "    _arguments -C '(- *)'{-h,--help}'[list the commands]' \\\n"
@@ -113,7 +114,7 @@ static void zsh_end(void)
           "    argument) (( $+functions[_plexor_$words[1]] )) && _plexor_$words[1] ;;\n"
           "    esac\n"
           "}\n\n_plexor \"$@\"\n",
-          stdout);
+          cli_out());
 }
 
 const cli_shell complete_shell_zsh = {"zsh", "--help-zsh", zsh_begin, zsh_end};

@@ -3,11 +3,11 @@
 #define PLEXOR_COVER_DPD_H
 
 #include "cli/assess_partners.h"
-#include "cli/fuzz_guide.h"
+#include "cli/cli_cover.h"
+#include "cli/cli_paths.h"
 
 typedef struct cover_dpd_args {
-    const char *originals, *pair;
-    fuzz_guide_args words;
+    const char *originals, *pair, *bank, *encoder, *threshold;
 } cover_dpd_args;
 
 #define COVER_DPD_OPTIONS(d)                                                     \
@@ -15,11 +15,11 @@ typedef struct cover_dpd_args {
                "of dpd: what the inputs were before; a campaign knows it"),      \
         CLI_STRING(0, "pair", &(d)->pair, "auto|index|name",                     \
                    "of dpd: how to find what an input was before"),              \
-        CLI_STRING(0, "bank", &(d)->words.bank, "FILE",                          \
+        CLI_STRING(0, "bank", &(d)->bank, "FILE",                                \
                    "of dpd: words of the units, from 'plexor describe'"),        \
-        CLI_STRING(0, "encoder", &(d)->words.encoder, "SPEC",                    \
+        CLI_STRING(0, "encoder", &(d)->encoder, "SPEC",                          \
                    "of dpd: what turns texts into vectors; see 'plexor embed'"), \
-        CLI_STRING(0, "threshold", &(d)->words.threshold, "FILE",                \
+        CLI_STRING(0, "threshold", &(d)->threshold, "FILE",                      \
                    "of dpd: tau, from 'plexor calibrate'; without it tau is found first")
 
 /* Whether the list of criteria is dpd. PX_E_USAGE where it is one among others: it compares pairs,

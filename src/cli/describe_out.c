@@ -1,9 +1,11 @@
 /* src/cli/describe_out.c - what `plexor describe` prints and writes */
 #include "cli/describe_out.h"
 
+#include <internal/bank.h>
+#include <internal/field.h>
+#include <internal/folder.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/folder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,167 +67,198 @@ px_status describe_write(const describe_report *report, const char *to, px_error
     return out_sheets(report, to, err);
 }
 
+void describe_report_fill(describe_report *r, const px_model *model)
+{
+    r->origin = cli_origin_of(model, r->inputs->set);
+    r->bank = px_description_bank(r->description);
+    r->exemplars = px_description_exemplars(r->description);
+    r->describer_id = px_describer_id(px_bank_get_about(r->bank)->describer);
+    r->validation = px_bank_validation(r->bank);
+    r->bank_id = px_bank_id(r->bank);
+    r->gates = px_bank_gates(r->bank);
+    r->facts = px_exemplars_facts(r->exemplars);
+    r->training = px_description_facts_get(r->description);
+    const px_captioner_report *c = &r->training.report;
+    r->training_seconds = r->training.trained ? c->seconds + c->language_seconds : (double)NAN;
+}
+
+/* --- what a result is made of
+ * -------------------------------------------------------------------- */
+
+static const void *unit_get(const void *of, size_t i, void *place)
+{
+    const px_bank *bank = ((const describe_report *)of)->bank;
+    (void)place;
+    return i < px_bank_count(bank) ? px_bank_get(bank, i) : NULL;
+}
+
+static px_datum unit_description(const void *of, char *text)
+{
+    const px_bank_unit *unit = of;
+    (void)text;
+    return px_datum_text(px_bank_described(unit) ? unit->phrase : NULL);
+}
+
+static const px_field label_fields[] = {
+    PX_FIELD(px_bank_label, words, "words", "of the attribute"),
+    PX_FIELD(px_bank_label, iou, "iou", "how well masks overlap with it", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field unit_fields[] = {
+    PX_FIELD(px_bank_unit, layer, "layer", "its name"),
+    PX_FIELD(px_bank_unit, unit, "unit", "in the layer"),
+    PX_MADE(TEXT, unit_description, "description", "a phrase; null: nothing can be said"),
+    PX_FIELD(px_bank_unit, inactive, "inactive", "nothing raises it above its level"),
+    PX_FIELD(px_bank_unit, level, "level", "of activation that masks are cut at"),
+    PX_LIST_USED(px_bank_unit, labels, label_count, label_fields, "labels",
+                 "attributes, best first"),
+    PX_FIELD(px_bank_unit, class_name, "class", "that most exemplars have; null: no labels"),
+    PX_FIELD(px_bank_unit, class_share, "class_share", "of the exemplars", .unit = PX_SHARE),
+    PX_VALUES(px_bank_unit, exemplars, exemplar_count, "exemplars",
+              "indices of inputs, strongest first"),
+    PX_FIELDS_END,
+};
+
+static const px_field training_fields[] = {
+    PX_FIELD(describe_report, training.trained, "trained", "in this run"),
+    PX_FIELD(describe_report, training.virtual_units, "virtual_units", "that it learnt from"),
+    PX_FIELD(describe_report, training.annotated, "annotated", "captions by people"),
+    PX_FIELD(describe_report, training.features, "features", "numbers per exemplar"),
+    PX_FIELD(describe_report, training.report.words, "words", "that it knows"),
+    PX_FIELD(describe_report, training.report.epochs, "epochs", "that were run"),
+    PX_FIELD(describe_report, training.report.best_epoch, "best_epoch", "whose weights were kept"),
+    PX_FIELD(describe_report, training.report.bleu, "bleu", "of units that were held out"),
+    PX_FIELD(describe_report, training_seconds, "seconds", "of training; null: not in this run",
+             .unit = "s"),
+    PX_FIELDS_END,
+};
+
+const px_field describe_fields[] = {
+    PX_OBJECT(describe_report, origin, cli_origin_fields, ""),
+    PX_OBJECT_AT(describe_report, inputs, cli_inputs_fields, ""),
+    PX_FIELD(describe_report, describer_id, "describer", "where phrases come from"),
+    PX_FIELD(describe_report, validation, "validation", "whether they may be believed"),
+    PX_HASH(describe_report, bank_id, "bank_id", "of the descriptions"),
+    PX_FIELD(describe_report, facts.inputs, "count", "inputs"),
+    PX_FIELD(describe_report, facts.count, "exemplars", "per unit"),
+    PX_FIELD(describe_report, facts.quantile, "quantile", "of activation that masks are cut at"),
+    PX_FIELD(describe_report, facts.approximate, "approximate", "the quantile is"),
+    PX_OBJECT_AT(describe_report, gates, px_gates_fields, "gates",
+                 "how far phrases may be believed"),
+    PX_OBJECT_OF(training_fields, "describer_training", "of the describer",
+                 PX_IF(describe_report, training.virtual_units)),
+    PX_LIST_MADE(unit_get, unit_fields, "units", "layer after layer"),
+    PX_FIELD(describe_report, folder, "output", "folder; null: none"),
+    PX_FIELD(describe_report, rated, "rated", "items to rate"),
+    PX_FIELD(describe_report, training.seconds, "seconds", "in all", .unit = "s"),
+    PX_FIELDS_END,
+};
+
 /* --- for people ---------------------------------------------------------------------------------
  */
 
+typedef struct shown_layer { /* the first units of a layer */
+    const px_bank *bank;
+    const px_exemplar_layer *layer;
+    int64_t shown;
+} shown_layer;
+
+typedef struct shown_unit {
+    int64_t unit;
+    const char *phrase, *label, *class_name;
+    double iou, class_share;
+} shown_unit;
+
+static const void *shown_get(const void *of, size_t i, void *place)
+{
+    const shown_layer *l = of;
+    const px_bank_unit *unit = px_bank_find(l->bank, l->layer->name, (int64_t)i);
+    const bool labelled = unit && unit->label_count > 0;
+    if ((int64_t)i >= l->shown)
+        return NULL;
+    *(shown_unit *)place = (shown_unit){
+        .unit = (int64_t)i,
+        .phrase = px_bank_shown(unit),
+        .label = labelled ? unit->labels[0].words : NULL,
+        .iou = labelled ? unit->labels[0].iou : (double)NAN,
+        .class_name = unit ? unit->class_name : NULL,
+        .class_share = unit && unit->class_name ? unit->class_share : (double)NAN,
+    };
+    return place;
+}
+
+static const px_field shown_fields[] = {
+    PX_FIELD(shown_unit, unit, NULL, NULL, .title = "UNIT"),
+    PX_FIELD(shown_unit, phrase, NULL, NULL, .title = "DESCRIPTION"),
+    PX_FIELD(shown_unit, label, NULL, NULL, .title = "MEASURED"),
+    PX_FIELD(shown_unit, iou, NULL, NULL, .title = "IOU", .format = "%.3f"),
+    PX_FIELD(shown_unit, class_name, NULL, NULL, .title = "CLASS"),
+    PX_FIELD(shown_unit, class_share, NULL, NULL, .title = "SHARE", .format = "%.2f"),
+    PX_FIELDS_END,
+};
+static const px_field shown_table[] = {PX_LIST_MADE(shown_get, shown_fields, "units", NULL),
+                                       PX_FIELDS_END};
+
 static void print_layer(const describe_report *r, size_t layer)
 {
-    const px_bank *bank = px_description_bank(r->description);
-    const px_exemplars *e = px_description_exemplars(r->description);
-    const px_exemplar_layer *info = px_exemplars_layer(e, layer);
-    static const char *const titles[] = {"UNIT", "DESCRIPTION", "MEASURED",
-                                         "IOU",  "CLASS",       "SHARE"};
-    cli_table *table = cli_table_new("rllrlr");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        cli_table_cell(table, "%s", titles[i]);
+    const px_exemplar_layer *info = px_exemplars_layer(r->exemplars, layer);
     const int64_t shown = r->shown && r->shown < info->units ? r->shown : info->units;
-    for (int64_t u = 0; u < shown; u++) {
-        const px_bank_unit *unit = px_bank_find(bank, info->name, u);
-        const bool labelled = unit && unit->label_count > 0;
-        cli_table_cell(table, "%" PRId64, u);
-        cli_table_cell(table, "%s", px_bank_shown(unit));
-        cli_table_cell(table, "%s", labelled ? unit->labels[0].words : "-");
-        if (labelled)
-            cli_table_cell(table, "%.3f", unit->labels[0].iou);
-        else
-            cli_table_cell(table, "-");
-        cli_table_cell(table, "%s", unit && unit->class_name ? unit->class_name : "-");
-        if (unit && unit->class_name)
-            cli_table_cell(table, "%.2f", unit->class_share);
-        else
-            cli_table_cell(table, "-");
-    }
-    printf("\n%s: %" PRId64 " units, maps of %d x %d\n", info->name, info->units, info->h, info->w);
-    cli_table_print_free(table, "  ");
+    const shown_layer l = {r->bank, info, shown};
+    cli_print("\n%s: %" PRId64 " units, maps of %d x %d\n", info->name, info->units, info->h,
+              info->w);
+    cli_print_list(shown_table, "units", &l, "  ", 0);
     if (shown < info->units)
-        printf("  and %" PRId64 " more; --units 0 shows all of them\n", info->units - shown);
+        cli_print("  and %" PRId64 " more; --units 0 shows all of them\n", info->units - shown);
 }
 
 static void print_training(const describe_report *r)
 {
-    const px_description_facts f = px_description_facts_get(r->description);
+    const px_description_facts f = r->training;
     const px_captioner_report *c = &f.report;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
     if (f.virtual_units == 0)
         return;
-    printf("\ndescriber: %s virtual units, %s words, %d epochs (best %d), BLEU %.1f of units that "
-           "training stops by",
-           cli_number(f.virtual_units, a), cli_number((int64_t)c->words, b), c->epochs,
-           c->best_epoch, c->bleu);
+    cli_print(
+        "\ndescriber: %s virtual units, %s words, %d epochs (best %d), BLEU %.1f of units that "
+        "training stops by",
+        cli_number(f.virtual_units, a), cli_number((int64_t)c->words, b), c->epochs, c->best_epoch,
+        c->bleu);
     if (f.annotated)
-        printf("; %s captions by people", cli_number(f.annotated, a));
+        cli_print("; %s captions by people", cli_number(f.annotated, a));
     if (f.trained)
-        printf("; trained in %s", cli_duration(c->seconds + c->language_seconds, a));
-    printf("%s%s\n", r->describer ? "; kept in " : "", r->describer ? r->describer : "");
+        cli_print("; trained in %s", cli_duration(c->seconds + c->language_seconds, a));
+    cli_print("%s%s\n", r->describer ? "; kept in " : "", r->describer ? r->describer : "");
 }
 
 void describe_print(const describe_report *report)
 {
-    const px_bank *bank = px_description_bank(report->description);
-    const px_exemplars *e = px_description_exemplars(report->description);
-    const px_exemplar_facts f = px_exemplars_facts(e);
+    const px_bank *bank = report->bank;
+    const px_exemplar_facts f = report->facts;
     char a[CLI_NUMBER_TEXT];
     px_text text = {0};
-    printf("%s inputs, %" PRId64 " exemplars per unit, masks above the %g quantile%s%s\n",
-           cli_number(f.inputs, a), f.count, f.quantile,
-           f.approximate ? " (approximate: by histogram)" : "",
-           f.zero_padded ? " (zeros around the maps, as published code has)" : "");
-    printf("descriptions: %s, %s\n", px_describer_help(px_bank_get_about(bank)->describer),
-           px_bank_validation(bank));
-    for (size_t l = 0; l < px_exemplars_layer_count(e); l++)
+    cli_print("%s inputs, %" PRId64 " exemplars per unit, masks above the %g quantile%s%s\n",
+              cli_number(f.inputs, a), f.count, f.quantile,
+              f.approximate ? " (approximate: by histogram)" : "",
+              f.zero_padded ? " (zeros around the maps, as published code has)" : "");
+    cli_print("descriptions: %s, %s\n", px_describer_help(px_bank_get_about(bank)->describer),
+              report->validation);
+    for (size_t l = 0; l < px_exemplars_layer_count(report->exemplars); l++)
         print_layer(report, l);
     print_training(report);
     px_bank_gates_text(bank, &text);
-    printf("\n%s", px_text_get(&text));
+    cli_print("\n%s", px_text_get(&text));
     px_text_done(&text);
-    printf("\n");
+    cli_print("\n");
     for (int i = 0; i < PX_BANK_SENTENCES; i++) {
         char *sentence = px_bank_sentence(bank, i);
         if (sentence && *sentence)
-            printf("%d. %s\n", i + 1, sentence);
+            cli_print("%d. %s\n", i + 1, sentence);
         free(sentence);
     }
     if (report->folder)
-        printf("\n%s: bank.jsonl, exemplars/, sheets/\n", report->folder);
+        cli_print("\n%s: bank.jsonl, exemplars/, sheets/\n", report->folder);
     if (report->rated)
-        printf("%s items to rate in %s/rate; see HOWTO.txt there\n", cli_number(report->rated, a),
-               report->folder);
-}
-
-/* --- for programs -------------------------------------------------------------------------------
- */
-
-static void json_units(const px_bank *bank, px_json *json)
-{
-    px_json_array(json, "units");
-    for (size_t i = 0; i < px_bank_count(bank); i++) {
-        const px_bank_unit *unit = px_bank_get(bank, i);
-        px_json_object(json, NULL);
-        px_json_string(json, "layer", unit->layer);
-        px_json_int(json, "unit", unit->unit);
-        px_json_string(json, "description", px_bank_described(unit) ? unit->phrase : NULL);
-        px_json_bool(json, "inactive", unit->inactive);
-        px_json_real(json, "level", unit->level);
-        px_json_array(json, "labels");
-        for (size_t l = 0; l < unit->label_count; l++) {
-            px_json_object(json, NULL);
-            px_json_string(json, "words", unit->labels[l].words);
-            px_json_real(json, "iou", unit->labels[l].iou);
-            px_json_end(json);
-        }
-        px_json_end(json);
-        px_json_string(json, "class", unit->class_name);
-        px_json_real(json, "class_share", unit->class_share);
-        px_json_array(json, "exemplars");
-        for (size_t k = 0; k < unit->exemplar_count; k++)
-            px_json_int(json, NULL, unit->exemplars[k]);
-        px_json_end(json);
-        px_json_end(json);
-    }
-    px_json_end(json);
-}
-
-static void json_training(const px_description_facts *f, px_json *json)
-{
-    px_json_object(json, "describer_training");
-    px_json_bool(json, "trained", f->trained);
-    px_json_int(json, "virtual_units", f->virtual_units);
-    px_json_int(json, "annotated", f->annotated);
-    px_json_int(json, "features", f->features);
-    px_json_int(json, "words", (int64_t)f->report.words);
-    px_json_int(json, "epochs", f->report.epochs);
-    px_json_int(json, "best_epoch", f->report.best_epoch);
-    px_json_real(json, "bleu", f->report.bleu);
-    px_json_real(json, "seconds",
-                 f->trained ? f->report.seconds + f->report.language_seconds : NAN);
-    px_json_end(json);
-}
-
-int describe_json(const describe_report *report, int argc, char **argv)
-{
-    const px_bank *bank = px_description_bank(report->description);
-    const px_description_facts f = px_description_facts_get(report->description);
-    const px_exemplar_facts e = px_exemplars_facts(px_description_exemplars(report->description));
-    char id[24];
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, report->model, report->inputs->set, argc, argv);
-    cli_inputs_json(report->inputs, &json);
-    px_json_string(&json, "describer", px_describer_id(px_bank_get_about(bank)->describer));
-    px_json_string(&json, "validation", px_bank_validation(bank));
-    snprintf(id, sizeof id, "%016" PRIx64, px_bank_id(bank));
-    px_json_string(&json, "bank_id", id);
-    px_json_int(&json, "count", e.inputs);
-    px_json_int(&json, "exemplars", e.count);
-    px_json_real(&json, "quantile", e.quantile);
-    px_json_bool(&json, "approximate", e.approximate);
-    px_gates_json(px_bank_gates(bank), &json);
-    if (f.virtual_units)
-        json_training(&f, &json);
-    json_units(bank, &json);
-    px_json_string(&json, "output", report->folder);
-    px_json_int(&json, "rated", report->rated);
-    px_json_real(&json, "seconds", f.seconds);
-    px_json_end(&json);
-    return cli_print_json(report->self, &json);
+        cli_print("%s items to rate in %s/rate; see HOWTO.txt there\n",
+                  cli_number(report->rated, a), report->folder);
 }

@@ -2,25 +2,35 @@
 #ifndef PLEXOR_CLI_DESCRIBE_OUT_H
 #define PLEXOR_CLI_DESCRIBE_OUT_H
 
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
-#include <plexor/describe.h>
+#include <internal/describe.h>
 
 typedef struct describe_report {
-    const cli_command *self;
-    const px_model *model;
+    cli_origin origin;
     const cli_inputs *inputs;
     const px_description *description;
-    const char *folder;    /* NULL: nothing was written */
-    const char *describer; /* file of the trained one; NULL: none */
-    int64_t shown;         /* units of a layer in the table; 0: all */
-    int64_t rated;         /* items of a rating sheet */
+    const px_bank *bank;
+    const px_exemplars *exemplars;
+    const char *describer_id, *validation;
+    uint64_t bank_id;
+    const px_gates *gates;
+    px_exemplar_facts facts;
+    px_description_facts training;
+    double training_seconds; /* NaN: it was trained before */
+    const char *folder;      /* NULL: nothing was written */
+    const char *describer;   /* file of the trained one; NULL: none */
+    int64_t shown;           /* units of a layer in the table; 0: all */
+    int64_t rated;           /* items of a rating sheet */
 } describe_report;
+extern const px_field describe_fields[];
 
+/* What follows from report->description. */
+void describe_report_fill(describe_report *report, const px_model *model);
 /* Writes bank, exemplars and contact sheets into the folder `to`. */
 px_status describe_write(const describe_report *report, const char *to, px_error *err);
 
 void describe_print(const describe_report *report);
-int describe_json(const describe_report *report, int argc, char **argv);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef PLEXOR_CLI_EXPLAIN_PRINT_H
 #define PLEXOR_CLI_EXPLAIN_PRINT_H
 
+#include "cli/cli_fields.h"
 #include "cli/cli_paths.h"
 
 enum { EXPLAIN_IMAGES = 2 };
@@ -19,8 +20,10 @@ typedef struct explain_image {
 } explain_image;
 
 typedef struct explain_result {
+    cli_origin origin;
+    const char *picture; /* file of a sheet; NULL: none */
     const px_model *model;
-    const cli_path_tools *tools;
+    const px_path_tools *tools;
     explain_image image[EXPLAIN_IMAGES];
     int count;
     bool compared[PX_PATH_MODE_COUNT]; /* which modes there is a similarity of */
@@ -29,8 +32,8 @@ typedef struct explain_result {
     px_path_map map;
 } explain_result;
 
+extern const px_field explain_fields[];
 void explain_print(const explain_result *result);
-void explain_json(const explain_result *result, px_json *json);
 
 /* A sheet with a row per image: the picture itself, then the map of each layer over it. */
 px_status explain_sheet(const explain_result *result, const char *path, px_error *err);

@@ -8,9 +8,9 @@
 #include "cli/cli.h"
 #include "cli/fuzz_figures.h"
 
+#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -199,6 +199,7 @@ static void screen_draw(fuzz_screen *screen, const px_fuzz_report *report)
 fuzz_screen *fuzz_screen_open(const char *model, int threads)
 {
     static bool at_exit;
+    const cli_call *call = cli_now();
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     fuzz_screen *screen = calloc(1, sizeof *screen);
     if (!screen || !(screen->model = strdup(model))) {
@@ -207,8 +208,8 @@ fuzz_screen *fuzz_screen_open(const char *model, int threads)
     }
     screen->about =
         (fuzz_about){.model = screen->model, .threads = threads > 0 ? threads : px_cpu_count()};
-    screen->terminal =
-        !cli_quiet && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+    screen->terminal = !call->io && !call->quiet && isatty(STDERR_FILENO) && term && *term &&
+                       strcmp(term, "dumb") != 0;
     screen->colour = !no_color || !*no_color;
     screen->next.ascii = !cli_locale_is_utf8();
     screen->shown_s = px_clock_s() - (screen->terminal ? FRAME_EVERY_S : 0);
@@ -222,18 +223,20 @@ fuzz_screen *fuzz_screen_open(const char *model, int threads)
 
 void fuzz_screen_show(fuzz_screen *screen, const px_fuzz_report *report)
 {
-    if (!screen || cli_quiet)
+    if (!screen || cli_now()->quiet)
         return;
     const double now = px_clock_s();
-    if (!report->stopped &&
-        now - screen->shown_s < (screen->terminal ? FRAME_EVERY_S : LINE_EVERY_S))
+    const bool often = screen->terminal || cli_now()->io;
+    if (!report->stopped && now - screen->shown_s < (often ? FRAME_EVERY_S : LINE_EVERY_S))
         return;
     screen->shown_s = now;
     if (screen->terminal) {
         screen_draw(screen, report);
     } else {
         char line[FUZZ_LINE_TEXT];
-        fprintf(stderr, "fuzz: %s\n", fuzz_panel_line(report, line));
+        fuzz_panel_line(report, line);
+        if (!cli_progress_tell("fuzz", report->executions, 0, line))
+            fprintf(stderr, "fuzz: %s\n", line);
     }
 }
 

@@ -1,16 +1,15 @@
 /* src/cli/list_studies.c - plexor list studies */
-#include "cli/list_studies.h"
-
 #include "cli/cli.h"
+#include "cli/list.h"
 
-#include <plexor/study.h>
+#include <internal/study.h>
 #include <stdio.h>
 
 void list_print_studies(void)
 {
     for (size_t i = 0; i < px_study_count(); i++) {
         const px_study_kind *kind = px_study_get(i);
-        printf("%s%s: %s\n  %s\n", i ? "\n" : "", kind->id, kind->title, kind->source);
+        cli_print("%s%s: %s\n  %s\n", i ? "\n" : "", kind->id, kind->title, kind->source);
         cli_table *table = cli_table_new("lll");
         cli_table_cell(table, "PART");
         cli_table_cell(table, "RUN");
@@ -34,14 +33,15 @@ void list_print_studies(void)
         }
         cli_table_print_free(table, "  ");
         for (size_t m = 0; kind->models && kind->models[m]; m++)
-            printf("%s%s", m ? ", " : "  --model ", kind->models[m]);
+            cli_print("%s%s", m ? ", " : "  --model ", kind->models[m]);
         if (kind->models)
-            puts("");
+            cli_print("\n");
         if (kind->piece && kind->piece_seconds > 0.0)
-            printf("  --each: %lld %s a cell, or %.0f seconds, in the paper\n",
-                   (long long)kind->pieces, kind->piece, kind->piece_seconds);
+            cli_print("  --each: %lld %s a cell, or %.0f seconds, in the paper\n",
+                      (long long)kind->pieces, kind->piece, kind->piece_seconds);
         else if (kind->piece)
-            printf("  --each: %lld %s a cell in the paper\n", (long long)kind->pieces, kind->piece);
+            cli_print("  --each: %lld %s a cell in the paper\n", (long long)kind->pieces,
+                      kind->piece);
     }
 }
 

@@ -1,62 +1,217 @@
 /* src/cli/localize_print.c - suspicious neurons for people, for programs and as a chart */
 #include "cli/localize_print.h"
 
+#include "base/memory.h"
 #include "cli/cli_chart.h"
 #include "cli/cli_terms.h"
 
+#include <internal/field.h>
+#include <internal/localize.h>
+#include <internal/picture.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/picture.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PRINT_MOST_ROWS = 200 }; /* of the table; --json and -o have all */
 
-void list_print_measures(void)
+void localize_report_fill(localize_report *r, const px_model *model, const px_spectrum *spectrum)
 {
-    static const char *const titles[] = {"MEASURE", "FORMULA", "WHAT IT IS", "SOURCE"};
-    cli_table *table = cli_table_new("llll");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (size_t i = 0; i < px_measure_count(); i++) {
-        const px_measure *m = px_measure_get(i);
-        cli_table_cell(table, "%s", m->id);
-        cli_table_cell(table, "%s", m->formula);
-        cli_table_cell(table, "%s", m->title);
-        cli_table_cell(table, "%s", m->source);
-    }
-    cli_table_print_free(table, "");
-    printf(
-        "\naf, as: inputs on which the neuron was active while the network failed, succeeded; "
-        "nf, ns: not active\nF = af+nf, P = as+ns, N = F+P; a ratio 0/0 counts as 0\n"
-        "besides: 'random', neurons to compare with, and 'shapley', what neurons have to do with "
-        "a change of the loss\n");
+    const px_dataset *set = r->inputs ? r->inputs->set : NULL;
+    r->origin = cli_origin_of(model, set);
+    r->names = cli_classes_of(model, set);
+    r->spectrum = spectrum;
+    r->definition = px_spectrum_definition(spectrum);
+    r->theta = px_spectrum_theta(spectrum);
+    r->failed = px_spectrum_failed(spectrum, PX_POOLED);
+    r->count = r->failed + px_spectrum_passed(spectrum, PX_POOLED);
+    r->neurons = px_spectrum_neuron_count(spectrum);
+    px_spectrum_extremes(spectrum, &r->always, &r->never);
+    r->active = px_spectrum_activity(spectrum, PX_POOLED);
+    r->uninformative = r->active.always + r->active.never;
 }
 
-void list_json_measures(px_json *json)
+/* --- what a result is made of
+ * -------------------------------------------------------------------- */
+
+void localize_row_fill(localize_row *row, const px_suspect *suspect, const cli_classes *names)
 {
-    px_json_array(json, "measures");
-    for (size_t i = 0; i < px_measure_count(); i++) {
-        const px_measure *m = px_measure_get(i);
-        px_json_object(json, NULL);
-        px_json_string(json, "name", m->id);
-        px_json_string(json, "help", m->title);
-        px_json_string(json, "formula", m->formula);
-        px_json_string(json, "source", m->source);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    *row = (localize_row){.suspect = suspect, .class_index = suspect->class_index};
+    if (row->class_index >= 0)
+        row->class_name = cli_class_name(names, row->class_index, row->text);
 }
 
-void localize_layers(const px_spectrum *spectrum, const px_suspicious *list, double *counts)
+static px_datum score_infinite(const void *score, char *text)
 {
-    const size_t layers = px_spectrum_layer_count(spectrum);
-    memset(counts, 0, layers * sizeof *counts);
-    for (size_t i = 0; i < list->count; i++)
-        for (size_t l = 0; l < layers; l++)
-            counts[l] += px_spectrum_layer_get(spectrum, l)->position == list->items[i].position;
+    (void)text;
+    return px_datum_bool(isinf(*(const double *)score));
 }
+
+static const px_field suspect_fields[] = {
+    PX_INDEX(px_suspect, class_index, "class", "null: of all classes together"),
+    PX_FIELD(px_suspect, rank, "rank", "in its class, from 1", .title = "RANK"),
+    PX_FIELD(px_suspect, layer, "layer", "its name", .title = "LAYER"),
+    PX_FIELD(px_suspect, position, "position", "of the layer: #i of 'plexor info'"),
+    PX_FIELD(px_suspect, unit, "unit", "in the layer", .title = "NEURON"),
+    PX_FIELD(px_suspect, hits.as, "as", "inputs: active, and the answer is right", .title = "AS"),
+    PX_FIELD(px_suspect, hits.af, "af", "active, and the answer is wrong", .title = "AF"),
+    PX_FIELD(px_suspect, hits.ns, "ns", "not active, and the answer is right", .title = "NS"),
+    PX_FIELD(px_suspect, hits.nf, "nf", "not active, and the answer is wrong", .title = "NF"),
+    PX_FIELD(px_suspect, score, "score", "null: infinite, or a random neuron's", .title = "SCORE"),
+    PX_MADE_OF(BOOL, score_infinite, px_suspect, score, "infinite", "the score is"),
+    PX_FIELDS_END,
+};
+
+const px_field localize_row_fields[] = {
+    PX_INDEX(localize_row, class_index, NULL, NULL, .title = "CLASS", .optional = true),
+    PX_FIELD(localize_row, class_name, NULL, NULL, .title = "NAME", .optional = true),
+    PX_OBJECT_AT(localize_row, suspect, suspect_fields, ""),
+    PX_FIELDS_END,
+};
+
+typedef struct ranked_row {
+    localize_row row;
+    double interval[2];
+    bool suspect, informative;
+    char wrong[64];
+} ranked_row;
+
+static const void *ranked_row_get(const void *of, size_t i, void *place)
+{
+    const localize_report *r = of;
+    ranked_row *row = place;
+    if (i >= r->list->count)
+        return NULL;
+    const px_hits *hits = &r->list->items[i].hits;
+    const int64_t active = hits->af + hits->as;
+    *row = (ranked_row){.interval = {0.0, 1.0},
+                        .suspect = px_hits_suspect(hits),
+                        .informative = px_hits_ranked(hits),
+                        .wrong = "-"};
+    localize_row_fill(&row->row, &r->list->items[i], &r->names);
+    px_hits_interval(hits, &row->interval[0], &row->interval[1]);
+    if (active > 0)
+        snprintf(row->wrong, sizeof row->wrong, "%.1f%%, %.1f-%.1f%s",
+                 100.0 * (double)hits->af / (double)active, 100.0 * row->interval[0],
+                 100.0 * row->interval[1], row->suspect ? " *" : "");
+    return row;
+}
+
+static const px_field ranked_fields[] = {
+    PX_OBJECT(ranked_row, row, localize_row_fields, ""),
+    PX_ARRAY(ranked_row, interval, "interval", "95% interval of af / (af + as), low and high"),
+    PX_FIELD(ranked_row, suspect, "suspect", "wrong more often while it is active, beyond chance"),
+    PX_FIELD(ranked_row, informative, "informative", "it is not active almost always or never"),
+    PX_CHARS(ranked_row, wrong, NULL, NULL, .title = "WRONG IF ACTIVE"),
+    PX_FIELDS_END,
+};
+
+typedef struct class_row {
+    int class_index;
+    int64_t passed, failed;
+    bool ranks;
+} class_row;
+
+static const void *class_row_get(const void *of, size_t i, void *place)
+{
+    const px_spectrum *s = ((const localize_report *)of)->spectrum;
+    const int c = (int)i;
+    if (c >= px_spectrum_classes(s))
+        return NULL;
+    *(class_row *)place =
+        (class_row){c, px_spectrum_passed(s, c), px_spectrum_failed(s, c), px_spectrum_ranks(s, c)};
+    return place;
+}
+
+static const px_field class_fields[] = {
+    PX_FIELD(class_row, class_index, "class", "its number"),
+    PX_FIELD(class_row, passed, "passed", "inputs of it that the network gets right"),
+    PX_FIELD(class_row, failed, "failed", "inputs of it that the network gets wrong"),
+    PX_FIELD(class_row, ranks, "ranks", "both are there, so that it has a ranking"),
+    PX_FIELDS_END,
+};
+
+typedef struct layer_row {
+    const px_spectrum_layer *layer;
+    int64_t suspicious;
+} layer_row;
+
+static const void *layer_row_get(const void *of, size_t i, void *place)
+{
+    const localize_report *r = of;
+    if (i >= px_spectrum_layer_count(r->spectrum))
+        return NULL;
+    const px_spectrum_layer *layer = px_spectrum_layer_get(r->spectrum, i);
+    *(layer_row *)place = (layer_row){layer, px_suspicious_in_layer(r->list, layer)};
+    return place;
+}
+
+static const px_field spectrum_layer_fields[] = {
+    PX_FIELD(px_spectrum_layer, name, "name", "of the layer"),
+    PX_FIELD(px_spectrum_layer, position, "position", "#i of 'plexor info'"),
+    PX_FIELD(px_spectrum_layer, count, "neurons", "that it has"),
+    PX_FIELDS_END,
+};
+
+static const px_field layer_fields[] = {
+    PX_OBJECT_AT(layer_row, layer, spectrum_layer_fields, ""),
+    PX_FIELD(layer_row, suspicious, "suspicious", "of its neurons, over all classes"),
+    PX_FIELDS_END,
+};
+
+static bool is_random(const void *of)
+{
+    return !px_measure_find(((const localize_report *)of)->list->measure);
+}
+
+static const px_field list_fields[] = {
+    PX_FIELD(px_suspicious, measure, "measure", "id of the measure, or random"),
+    PX_FIELD(px_suspicious, star, "star", "the exponent of dstar"),
+    PX_FIELDS_END,
+};
+
+static const px_field random_fields[] = {
+    PX_FIELD(px_suspicious, borrowed, "borrowed", "random neurons that the measures choose too"),
+    PX_FIELD(px_suspicious, missing, "missing", "random neurons that there are none for"),
+    PX_FIELDS_END,
+};
+
+static const px_field ranking_fields[] = {
+    PX_OBJECT_AT(localize_report, list, list_fields, ""),
+    PX_FIELD(localize_report, k, "k", "neurons per class"),
+    PX_FIELD(localize_report, per_class, "per_class", "or one ranking over all classes"),
+    PX_LIST_MADE(ranked_row_get, ranked_fields, "suspicious", "neurons, class after class"),
+    PX_OBJECT_AT(localize_report, list, random_fields, "", .when = is_random),
+    PX_LIST_MADE(layer_row_get, layer_fields, "layers", "from the input"),
+    PX_FIELDS_END,
+};
+
+const px_field localize_fields[] = {
+    PX_OBJECT(localize_report, origin, cli_origin_fields, ""),
+    PX_OBJECT_AT(localize_report, inputs, cli_inputs_fields, "", .optional = true),
+    PX_FIELD(localize_report, count, "count", "inputs"),
+    PX_FIELD(localize_report, failed, "failed", "inputs that the network gets wrong"),
+    PX_FIELD(localize_report, definition, "neurons", "what is counted as one"),
+    PX_FIELD(localize_report, neurons, "neuron_count", "that there are"),
+    PX_FIELD(localize_report, theta, "theta", "a neuron is active above this"),
+    PX_FIELD(localize_report, always, "always_active", "neurons: on all inputs"),
+    PX_FIELD(localize_report, never, "never_active", "neurons: on no input"),
+    PX_FIELD(localize_report, active.always, "almost_always_active", "on more than 99% of them"),
+    PX_FIELD(localize_report, active.never, "almost_never_active", "on less than 1% of them"),
+    PX_FIELD(localize_report, uninformative, "uninformative", "neurons of these two kinds"),
+    PX_FIELD(localize_report, all, "uninformative_ranked", "they may be in the ranking"),
+    PX_LIST_MADE(class_row_get, class_fields, "classes", "of the network"),
+    PX_OBJECT_OF(ranking_fields, "", PX_IF(localize_report, list)),
+    PX_FIELD(localize_report, rankings.overlap, "overlap",
+             "neurons that the rankings of two measures have in common, share",
+             PX_IF(localize_report, rankings.lists)),
+    PX_FIELD(localize_report, rankings.spearman, "spearman",
+             "rank correlation of two measures over all neurons",
+             PX_IF(localize_report, rankings.lists)),
+    PX_FIELD(localize_report, seconds, "seconds", "in all", .unit = "s"),
+    PX_FIELDS_END,
+};
 
 /* --- for people
  * ---------------------------------------------------------------------------------- */
@@ -64,23 +219,18 @@ void localize_layers(const px_spectrum *spectrum, const px_suspicious *list, dou
 static void print_inputs(const localize_report *r)
 {
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
-    const int64_t passed = px_spectrum_passed(r->spectrum, PX_POOLED);
-    const int64_t failed = px_spectrum_failed(r->spectrum, PX_POOLED);
-    const px_activity_counts active = px_spectrum_activity(r->spectrum, PX_POOLED);
-    const int64_t neurons = px_spectrum_neuron_count(r->spectrum);
-    printf("%s inputs, %s of them wrong (%.2f%%)%s%s\n", cli_number(passed + failed, a),
-           cli_number(failed, b), 100.0 * (double)failed / (double)(passed + failed),
-           r->inputs ? ": " : "", r->inputs ? px_dataset_describe(r->inputs->set) : "");
-    printf("%s; active above %g\n", px_spectrum_definition(r->spectrum),
-           px_spectrum_theta(r->spectrum));
-    printf("%s of %s neurons are active on (almost) all inputs", cli_number(active.always, a),
-           cli_number(neurons, b));
-    if (active.never)
-        printf(", %s on (almost) none", cli_number(active.never, a));
-    printf(": they say nothing%s\n", r->all ? "" : " and are not ranked");
-    if (2 * active.always > neurons)
-        printf("most neurons are always active, which tells nothing apart: a higher --theta or "
-               "--tap pre may\n");
+    cli_print("%s inputs, %s of them wrong (%.2f%%)%s%s\n", cli_number(r->count, a),
+              cli_number(r->failed, b), 100.0 * (double)r->failed / (double)r->count,
+              r->inputs ? ": " : "", r->inputs ? r->origin.data : "");
+    cli_print("%s; active above %g\n", r->definition, r->theta);
+    cli_print("%s of %s neurons are active on (almost) all inputs", cli_number(r->active.always, a),
+              cli_number(r->neurons, b));
+    if (r->active.never)
+        cli_print(", %s on (almost) none", cli_number(r->active.never, a));
+    cli_print(": they say nothing%s\n", r->all ? "" : " and are not ranked");
+    if (2 * r->active.always > r->neurons)
+        cli_print("most neurons are always active, which tells nothing apart: a higher --theta or "
+                  "--tap pre may\n");
 }
 
 /* "no ranking for classes without a failing input: 0, 4" */
@@ -91,271 +241,106 @@ static void print_unranked(const localize_report *r, const char *what, bool fail
         if ((px_spectrum_failed(r->spectrum, c) > 0) == failing &&
             (px_spectrum_passed(r->spectrum, c) > 0) == passing) {
             if (shown++ == 0)
-                printf("no ranking for classes without %s input: %d", what, c);
+                cli_print("no ranking for classes without %s input: %d", what, c);
             else
-                printf(", %d", c);
+                cli_print(", %d", c);
         }
     if (shown)
-        printf("\n");
-}
-
-/* "24.3%, 22.8-25.9": the share of wrong answers while it is active, and its interval. */
-static void print_share(cli_table *table, const px_hits *hits)
-{
-    double low = 0.0, high = 1.0;
-    const int64_t active = hits->af + hits->as;
-    px_hits_interval(hits, &low, &high);
-    if (active > 0)
-        cli_table_cell(table, "%.1f%%, %.1f-%.1f%s", 100.0 * (double)hits->af / (double)active,
-                       100.0 * low, 100.0 * high, px_hits_suspect(hits) ? " *" : "");
-    else
-        cli_table_cell(table, "-");
-}
-
-static void print_table(const localize_report *r, const cli_classes *names)
-{
-    const px_suspicious *list = r->list;
-    static const char *const titles[] = {"CLASS", "NAME", "RANK", "LAYER", "NEURON",         "AS",
-                                         "AF",    "NS",   "NF",   "SCORE", "WRONG IF ACTIVE"};
-    const bool pooled = list->count > 0 && list->items[0].class_index == PX_POOLED;
-    cli_table *table = cli_table_new(pooled ? "rlrrrrrrl" : "rlrlrrrrrrl");
-    for (size_t i = pooled ? 2 : 0; i < sizeof titles / sizeof *titles; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (size_t i = 0; i < list->count && i < PRINT_MOST_ROWS; i++) {
-        const px_suspect *s = &list->items[i];
-        char a[CLI_NUMBER_TEXT];
-        if (!pooled) {
-            cli_table_cell(table, "%d", s->class_index);
-            cli_table_cell(table, "%s", cli_class_name(names, s->class_index, a));
-        }
-        cli_table_cell(table, "%" PRId64, s->rank);
-        cli_table_cell(table, "%s", s->layer);
-        cli_table_cell(table, "%" PRId64, s->unit);
-        cli_table_cell(table, "%" PRId64, s->hits.as);
-        cli_table_cell(table, "%" PRId64, s->hits.af);
-        cli_table_cell(table, "%" PRId64, s->hits.ns);
-        cli_table_cell(table, "%" PRId64, s->hits.nf);
-        cli_table_cell(table, isnan(s->score) ? "-" : "%.6g", s->score);
-        print_share(table, &s->hits);
-    }
-    cli_table_print_free(table, "");
-    if (list->count > PRINT_MOST_ROWS)
-        printf("and %zu more: -o and --json have them all\n", list->count - PRINT_MOST_ROWS);
-    printf("* wrong more often while it is active than %s, beyond chance (95%% interval)\n",
-           pooled ? "over all" : "over its class");
-    cli_explain_heads("AS AF NS NF");
+        cli_print("\n");
 }
 
 static void print_layers(const localize_report *r)
 {
     const size_t layers = px_spectrum_layer_count(r->spectrum);
-    double *counts = calloc(layers + 1, sizeof *counts);
     cli_bar *bars = calloc(layers + 1, sizeof *bars);
     char(*texts)[CLI_NUMBER_TEXT] = calloc(layers + 1, sizeof *texts);
-    if (counts && bars && texts) {
-        localize_layers(r->spectrum, r->list, counts);
-        for (size_t l = 0; l < layers; l++) {
-            snprintf(texts[l], sizeof texts[l], "%.0f (%.1f%%)", counts[l],
-                     100.0 * counts[l] / (double)r->list->count);
-            bars[l] = (cli_bar){px_spectrum_layer_get(r->spectrum, l)->name, counts[l], texts[l]};
-        }
-        printf("\nlayers of these %zu neurons, from the input\n", r->list->count);
+    layer_row row;
+    for (size_t l = 0; bars && texts && layer_row_get(r, l, &row); l++) {
+        const double count = (double)row.suspicious;
+        snprintf(texts[l], sizeof texts[l], "%.0f (%.1f%%)", count,
+                 100.0 * count / (double)r->list->count);
+        bars[l] = (cli_bar){row.layer->name, count, texts[l]};
+    }
+    if (bars && texts) {
+        cli_print("\nlayers of these %zu neurons, from the input\n", r->list->count);
         cli_chart_print(bars, layers, &(cli_chart_look){.indent = "  "});
     }
-    free(counts);
     free(bars);
     free(texts);
 }
 
-static void print_real(cli_table *table, double value)
+typedef struct beside_row { /* a measure beside the list */
+    const char *id;
+    double overlap, spearman;
+} beside_row;
+
+static const void *beside_row_get(const void *of, size_t i, void *place)
 {
-    cli_table_cell(table, isnan(value) ? "-" : "%.3f", value);
+    const localize_report *r = of;
+    const px_measure *m = px_measure_get(i), *own = px_measure_find(r->list->measure);
+    if (!m)
+        return NULL;
+    const size_t at = own ? (size_t)(own - px_measure_get(0)) * px_measure_count() + i : 0;
+    *(beside_row *)place =
+        (beside_row){m->entry.id, r->rankings.beside[i],
+                     own ? r->rankings.spearman.values[at] : (double)NAN}; /* NaN: random */
+    return place;
 }
 
 static void print_comparison(const localize_report *r)
 {
-    const size_t count = px_measure_count();
-    const px_measure *own = px_measure_find(r->list->measure); /* NULL: random */
-    cli_table *table = cli_table_new("lrr");
-    cli_table_cell(table, "MEASURE");
-    cli_table_cell(table, "OVERLAP@%" PRId64, r->k);
-    cli_table_cell(table, "SPEARMAN");
-    for (size_t i = 0; i < count; i++) {
-        cli_table_cell(table, "%s", px_measure_get(i)->id);
-        print_real(table, r->list_overlap[i]);
-        print_real(table,
-                   own ? r->spearman[(size_t)(own - px_measure_get(0)) * count + i] : (double)NAN);
-    }
-    printf("\n%s beside the others: neurons in common, and rank correlation over all neurons "
-           "(means over classes; --json has all pairs)\n",
-           r->list->measure);
-    cli_table_print_free(table, "  ");
+    char overlap[CLI_NUMBER_TEXT];
+    snprintf(overlap, sizeof overlap, "OVERLAP@%" PRId64, r->k);
+    const px_field columns[] = {
+        PX_FIELD(beside_row, id, NULL, NULL, .title = "MEASURE"),
+        PX_FIELD(beside_row, overlap, NULL, NULL, .title = overlap, .format = "%.3f"),
+        PX_FIELD(beside_row, spearman, NULL, NULL, .title = "SPEARMAN", .format = "%.3f"),
+        PX_FIELDS_END,
+    };
+    const px_field table[] = {PX_LIST_MADE(beside_row_get, columns, "beside", NULL), PX_FIELDS_END};
+    cli_print("\n%s beside the others: neurons in common, and rank correlation over all neurons "
+              "(means over classes; --json has all pairs)\n",
+              r->list->measure);
+    cli_print_list(table, "beside", r, "  ", 0);
 }
 
-static void print_ranking(const localize_report *r, const cli_classes *names)
+static void print_ranking(const localize_report *r)
 {
     const px_measure *measure = px_measure_find(r->list->measure);
     if (measure)
-        printf("\n%s: %s\n", measure->id, measure->formula);
+        cli_print("\n%s: %s\n", measure->entry.id, measure->formula);
     else
-        printf("\nrandom neurons, in the layers of those that tarantula, ochiai and dstar choose, "
-               "and none of them\n");
-    print_table(r, names);
-    if (r->list->items[0].class_index != PX_POOLED) {
+        cli_print(
+            "\nrandom neurons, in the layers of those that tarantula, ochiai and dstar choose, "
+            "and none of them\n");
+    if (cli_print_list(localize_fields, "suspicious", r, "", PRINT_MOST_ROWS) > PRINT_MOST_ROWS)
+        cli_print("and %zu more: -o and --json have them all\n", r->list->count - PRINT_MOST_ROWS);
+    cli_print("* wrong more often while it is active than %s, beyond chance (95%% interval)\n",
+              r->per_class ? "over its class" : "over all");
+    cli_explain_heads("AS AF NS NF");
+    if (r->per_class) {
         print_unranked(r, "a failing", false, true);
         print_unranked(r, "a passing", true, false);
         print_unranked(r, "any", false, false);
     }
     if (r->list->borrowed)
-        printf("%" PRId64 " of the random neurons are among those the measures choose: their "
-               "layers have no others\n",
-               r->list->borrowed);
+        cli_print("%" PRId64 " of the random neurons are among those the measures choose: their "
+                  "layers have no others\n",
+                  r->list->borrowed);
     if (r->list->missing)
-        printf("%" PRId64 " random neurons are missing: there are no more in those layers\n",
-               r->list->missing);
+        cli_print("%" PRId64 " random neurons are missing: there are no more in those layers\n",
+                  r->list->missing);
     print_layers(r);
 }
 
 void localize_print(const localize_report *r)
 {
-    cli_classes names = cli_classes_of(r->model, r->inputs ? r->inputs->set : NULL);
     print_inputs(r);
     if (r->list)
-        print_ranking(r, &names);
-    if (r->lists)
+        print_ranking(r);
+    if (r->rankings.lists)
         print_comparison(r);
-    printf("\n%.1f s\n", r->seconds);
-}
-
-/* --- for programs
- * -------------------------------------------------------------------------------- */
-
-static void localize_json_hits(const px_hits *hits, px_json *json)
-{
-    double low = 0.0, high = 1.0;
-    px_hits_interval(hits, &low, &high);
-    px_json_array(json, "interval"); /* of af / (af + as) */
-    px_json_real(json, NULL, low);
-    px_json_real(json, NULL, high);
-    px_json_end(json);
-    px_json_bool(json, "suspect", px_hits_suspect(hits));
-    px_json_bool(json, "informative", px_hits_ranked(hits));
-}
-
-void localize_json_suspect(const px_suspect *s, px_json *json)
-{
-    if (s->class_index == PX_POOLED)
-        px_json_null(json, "class");
-    else
-        px_json_int(json, "class", s->class_index);
-    px_json_int(json, "rank", s->rank);
-    px_json_string(json, "layer", s->layer);
-    px_json_int(json, "position", s->position);
-    px_json_int(json, "unit", s->unit);
-    px_json_int(json, "as", s->hits.as);
-    px_json_int(json, "af", s->hits.af);
-    px_json_int(json, "ns", s->hits.ns);
-    px_json_int(json, "nf", s->hits.nf);
-    px_json_real(json, "score", s->score);
-    px_json_bool(json, "infinite", isinf(s->score));
-}
-
-static void json_classes(const px_spectrum *spectrum, px_json *json)
-{
-    px_json_array(json, "classes");
-    for (int c = 0; c < px_spectrum_classes(spectrum); c++) {
-        px_json_object(json, NULL);
-        px_json_int(json, "class", c);
-        px_json_int(json, "passed", px_spectrum_passed(spectrum, c));
-        px_json_int(json, "failed", px_spectrum_failed(spectrum, c));
-        px_json_bool(json, "ranks", px_spectrum_ranks(spectrum, c));
-        px_json_end(json);
-    }
-    px_json_end(json);
-}
-
-static void json_layers(const localize_report *r, px_json *json)
-{
-    const size_t layers = px_spectrum_layer_count(r->spectrum);
-    double *counts = calloc(layers + 1, sizeof *counts);
-    px_json_array(json, "layers");
-    if (counts)
-        localize_layers(r->spectrum, r->list, counts);
-    for (size_t l = 0; l < layers && counts; l++) {
-        const px_spectrum_layer *layer = px_spectrum_layer_get(r->spectrum, l);
-        px_json_object(json, NULL);
-        px_json_string(json, "name", layer->name);
-        px_json_int(json, "position", layer->position);
-        px_json_int(json, "neurons", layer->count);
-        px_json_int(json, "suspicious", (int64_t)counts[l]);
-        px_json_end(json);
-    }
-    px_json_end(json);
-    free(counts);
-}
-
-static void json_matrix(px_json *json, const char *key, const double *matrix)
-{
-    const size_t count = px_measure_count();
-    px_json_object(json, key);
-    for (size_t i = 0; i < count; i++) {
-        px_json_object(json, px_measure_get(i)->id);
-        for (size_t j = 0; j < count; j++)
-            px_json_real(json, px_measure_get(j)->id, matrix[i * count + j]);
-        px_json_end(json);
-    }
-    px_json_end(json);
-}
-
-static void json_ranking(const localize_report *r, px_json *json)
-{
-    px_json_string(json, "measure", r->list->measure);
-    px_json_real(json, "star", r->list->star);
-    px_json_int(json, "k", r->k);
-    px_json_bool(json, "per_class", r->list->items[0].class_index != PX_POOLED);
-    px_json_array(json, "suspicious");
-    for (size_t i = 0; i < r->list->count; i++) {
-        px_json_object(json, NULL);
-        localize_json_suspect(&r->list->items[i], json);
-        localize_json_hits(&r->list->items[i].hits, json);
-        px_json_end(json);
-    }
-    px_json_end(json);
-    if (!px_measure_find(r->list->measure)) {
-        px_json_int(json, "borrowed", r->list->borrowed);
-        px_json_int(json, "missing", r->list->missing);
-    }
-    json_layers(r, json);
-}
-
-void localize_json(const localize_report *r, px_json *json)
-{
-    int64_t always = 0, never = 0;
-    px_spectrum_extremes(r->spectrum, &always, &never);
-    if (r->inputs)
-        cli_inputs_json(r->inputs, json);
-    px_json_int(json, "count",
-                px_spectrum_passed(r->spectrum, PX_POOLED) +
-                    px_spectrum_failed(r->spectrum, PX_POOLED));
-    px_json_int(json, "failed", px_spectrum_failed(r->spectrum, PX_POOLED));
-    px_json_string(json, "neurons", px_spectrum_definition(r->spectrum));
-    px_json_int(json, "neuron_count", px_spectrum_neuron_count(r->spectrum));
-    px_json_real(json, "theta", px_spectrum_theta(r->spectrum));
-    px_json_int(json, "always_active", always);
-    px_json_int(json, "never_active", never);
-    const px_activity_counts active = px_spectrum_activity(r->spectrum, PX_POOLED);
-    px_json_int(json, "almost_always_active", active.always);
-    px_json_int(json, "almost_never_active", active.never);
-    px_json_int(json, "uninformative", active.always + active.never);
-    px_json_bool(json, "uninformative_ranked", r->all);
-    json_classes(r->spectrum, json);
-    if (r->list)
-        json_ranking(r, json);
-    if (r->lists) {
-        json_matrix(json, "overlap", r->overlap);
-        json_matrix(json, "spearman", r->spearman);
-    }
-    px_json_real(json, "seconds", r->seconds);
+    cli_print("\n%.1f s\n", r->seconds);
 }
 
 /* --- as a chart (DeepFault, Fig. 3)
@@ -368,11 +353,13 @@ static px_status plot_bars(const localize_report *r, px_plot *plot, double *coun
     for (size_t l = 0; l < layers; l++)
         names[l] = px_spectrum_layer_get(r->spectrum, l)->name;
     PX_TRY(px_plot_groups(plot, names, layers, err));
-    for (size_t i = 0; i < (r->lists ? px_measure_count() : 1); i++) {
-        const px_suspicious *list = r->lists ? r->lists[i] : r->list;
-        localize_layers(r->spectrum, list, counts);
+    px_suspicious *const *lists = r->rankings.lists;
+    for (size_t i = 0; i < (lists ? px_measure_count() : 1); i++) {
+        const px_suspicious *list = lists ? lists[i] : r->list;
         for (size_t l = 0; l < layers; l++)
-            counts[l] *= 100.0 / (double)(list->count ? list->count : 1);
+            counts[l] =
+                (double)px_suspicious_in_layer(list, px_spectrum_layer_get(r->spectrum, l)) *
+                (100.0 / (double)(list->count ? list->count : 1));
         PX_TRY(px_plot_bars(plot, list->measure, counts, NULL, layers, err));
     }
     return PX_OK;
@@ -383,17 +370,16 @@ px_status localize_plot(const localize_report *r, const char *path, px_error *er
     const size_t layers = px_spectrum_layer_count(r->spectrum);
     const px_plot_options options = {
         .title = "Layers of suspicious neurons",
-        .note = px_spectrum_definition(r->spectrum),
-        .width = r->lists ? 1400 : 0,
+        .note = r->definition,
+        .width = r->rankings.lists ? 1400 : 0,
         .x = {.label = "layer"},
         .y = {.label = "share of the suspicious neurons", .unit = "%"},
-        .numbers = !r->lists,
+        .numbers = !r->rankings.lists,
     };
     double *counts = calloc(layers + 1, sizeof *counts);
     const char **names = calloc(layers + 1, sizeof *names);
     px_plot *plot = NULL;
-    px_status status = counts && names ? px_plot_new(&options, &plot, err)
-                                       : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = counts && names ? px_plot_new(&options, &plot, err) : pxi_no_memory(err);
     if (status == PX_OK)
         status = plot_bars(r, plot, counts, names, err);
     if (status == PX_OK)

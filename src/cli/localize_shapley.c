@@ -1,6 +1,7 @@
 /* src/cli/localize_shapley.c - plexor localize --measure shapley */
 #include "cli/localize_shapley.h"
 
+#include "base/memory.h"
 #include "cli/cli_terms.h"
 #include "cli/localize_print.h"
 
@@ -28,6 +29,14 @@ typedef struct shapley_work {
     float *x, *moved;
     int64_t labels[PAIRS_AT_A_TIME];
     int64_t waiting;
+    /* the result */
+    cli_origin origin;
+    cli_classes names;
+    const char *definition, *estimator, *norm;
+    char text[256]; /* what the numbers are */
+    int64_t neurons, k;
+    bool per_class;
+    px_shapley_sums sums;
     double seconds;
 } shapley_work;
 
@@ -145,7 +154,7 @@ static px_status work_perturb(shapley_work *w, px_attack_options *o, px_error *e
     if (colon && !known->bounded)
         return px_fail(err, PX_E_USAGE, "--perturb %.60s: %s takes no eps", text, method);
     *o = px_attack_options_default();
-    o->method = known->id;
+    o->method = known->entry.id;
     o->stop_early = true; /* the nearest change that turns the answer is what is explained */
     o->seed = (uint64_t)w->job->data->seed;
     o->batch = w->job->workers->batch;
@@ -156,9 +165,9 @@ static px_status work_perturb(shapley_work *w, px_attack_options *o, px_error *e
         PX_TRY(px_length_parse(colon + 1, "--perturb", ranged.low, ranged.high, &o->eps, err));
     PX_TRY(px_attack_complete(o, w->sides.original.set, &w->sides.original.pre, err));
     if (known->bounded)
-        snprintf(w->how, sizeof w->how, "%s, eps %.6g", known->id, o->eps);
+        snprintf(w->how, sizeof w->how, "%s, eps %.6g", known->entry.id, o->eps);
     else
-        snprintf(w->how, sizeof w->how, "%s", known->id);
+        snprintf(w->how, sizeof w->how, "%s", known->entry.id);
     return PX_OK;
 }
 
@@ -227,10 +236,8 @@ static px_status work_open(shapley_work *w, const char *path, px_error *err)
     if (w->sides.original.floats != (size_t)px_shapley_input_size(w->s))
         return px_fail(err, PX_E_MISMATCH, "the data do not have the size of the network's input");
     const size_t floats = PAIRS_AT_A_TIME * w->sides.original.floats;
-    w->x = calloc(floats, sizeof *w->x);
-    w->moved = calloc(floats, sizeof *w->moved);
-    if (!w->x || !w->moved)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(w->x, floats, err));
+    PX_TRY(PX_NEW(w->moved, floats, err));
     return px_shapley_tally_new(w->s, &w->options, &w->tally, err);
 }
 
@@ -251,6 +258,38 @@ static void work_note_cuts(const shapley_work *w)
                  "up to the change of the loss: %.600s",
                  others == 1 ? "one layer is" : "some layers are", text);
     free(text);
+}
+
+/* What the numbers are, never more than they are. */
+static void method_text(const px_shapley_tally_options *o, char *text, size_t size)
+{
+    if (o->method == PX_SHAPLEY_SAMPLED)
+        snprintf(text, size,
+                 "Shapley values, layer by layer: %" PRId64
+                 " permutations (each with its reverse), "
+                 "truncation %g, all coalitions where those are fewer",
+                 o->sampling.permutations, o->sampling.truncation);
+    else if (o->method == PX_SHAPLEY_CODE)
+        snprintf(text, size,
+                 "scaled differences of activations, as in DeepSensor's published code; no Shapley "
+                 "values");
+    else
+        snprintf(text, size, "Aumann-Shapley (Q=%d), %s", o->nodes,
+                 o->method == PX_SHAPLEY_AUMANN ? "all layers in one pass" : "layer by layer");
+}
+
+static void work_sum(shapley_work *w)
+{
+    w->origin = cli_origin_of(w->model, w->sides.original.set);
+    w->names = cli_classes_of(w->model, w->sides.original.set);
+    w->definition = px_probe_describe(px_shapley_probe(w->s));
+    w->estimator = px_shapley_method_name(w->options.method);
+    w->norm = px_shapley_norm_name(w->options.norm);
+    method_text(&w->options, w->text, sizeof w->text);
+    w->neurons = px_shapley_neuron_count(w->s);
+    w->k = w->job->k;
+    w->per_class = !w->job->pooled;
+    w->sums = px_shapley_tally_sums(w->tally);
 }
 
 static px_status work_all(shapley_work *w, const char *path, px_error *err)
@@ -274,30 +313,18 @@ static px_status work_all(shapley_work *w, const char *path, px_error *err)
                  neurons, job->k);
     work_note_cuts(w);
     PX_TRY(px_shapley_rank(w->tally, job->k, job->pooled, &w->list, err));
+    work_sum(w);
     w->seconds = px_clock_s() - start;
     return job->output_path ? px_suspicious_save(w->list, job->output_path, err) : PX_OK;
 }
 
-/* --- for people
- * ---------------------------------------------------------------------------------- */
+/* --- what a result is made of
+ * -------------------------------------------------------------------- */
 
-/* What the numbers are, never more than they are. */
-static void method_text(const px_shapley_tally_options *o, char *text, size_t size)
-{
-    if (o->method == PX_SHAPLEY_SAMPLED)
-        snprintf(text, size,
-                 "Shapley values, layer by layer: %" PRId64
-                 " permutations (each with its reverse), "
-                 "truncation %g, all coalitions where those are fewer",
-                 o->sampling.permutations, o->sampling.truncation);
-    else if (o->method == PX_SHAPLEY_CODE)
-        snprintf(text, size,
-                 "scaled differences of activations, as in DeepSensor's published code; no Shapley "
-                 "values");
-    else
-        snprintf(text, size, "Aumann-Shapley (Q=%d), %s", o->nodes,
-                 o->method == PX_SHAPLEY_AUMANN ? "all layers in one pass" : "layer by layer");
-}
+typedef struct shapley_row {
+    localize_row row;
+    double value, error;
+} shapley_row;
 
 static int64_t suspect_neuron(const shapley_work *w, const px_suspect *suspect)
 {
@@ -307,134 +334,124 @@ static int64_t suspect_neuron(const shapley_work *w, const px_suspect *suspect)
     return 0;
 }
 
-static void print_table(const shapley_work *w)
+static const void *shapley_row_get(const void *of, size_t i, void *place)
 {
-    static const char *const titles[] = {"CLASS", "NAME", "RANK", "LAYER", "NEURON", "AS",
-                                         "AF",    "NS",   "NF",   "SCORE", "VALUE",  "ERROR"};
-    const bool pooled = w->job->pooled;
-    cli_classes names = cli_classes_of(w->model, w->sides.original.set);
-    cli_table *table = cli_table_new(pooled ? "rlrrrrrrrr" : "rlrlrrrrrrrr");
-    for (size_t i = pooled ? 2 : 0; i < sizeof titles / sizeof *titles; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (size_t i = 0; i < w->list->count && i < SHOWN_ROWS; i++) {
-        const px_suspect *s = &w->list->items[i];
-        const px_shapley_neuron n =
-            px_shapley_tally_neuron(w->tally, s->class_index, suspect_neuron(w, s));
-        char a[CLI_NUMBER_TEXT];
-        if (!pooled) {
-            cli_table_cell(table, "%d", s->class_index);
-            cli_table_cell(table, "%s", cli_class_name(&names, s->class_index, a));
-        }
-        cli_table_cell(table, "%" PRId64, s->rank);
-        cli_table_cell(table, "%s", s->layer);
-        cli_table_cell(table, "%" PRId64, s->unit);
-        cli_table_cell(table, "%" PRId64, s->hits.as);
-        cli_table_cell(table, "%" PRId64, s->hits.af);
-        cli_table_cell(table, "%" PRId64, s->hits.ns);
-        cli_table_cell(table, "%" PRId64, s->hits.nf);
-        cli_table_cell(table, "%.6g", s->score);
-        cli_table_cell(table, "%.6g", n.value);
-        cli_table_cell(table, isnan(n.error) ? "-" : "%.2g", n.error);
-    }
-    cli_table_print_free(table, "");
-    if (w->list->count > SHOWN_ROWS)
-        printf("and %zu more: -o and --json have them all\n", w->list->count - SHOWN_ROWS);
-    cli_explain_heads("AS AF NS NF");
+    const shapley_work *w = of;
+    shapley_row *row = place;
+    if (i >= w->list->count)
+        return NULL;
+    const px_suspect *s = &w->list->items[i];
+    const px_shapley_neuron n =
+        px_shapley_tally_neuron(w->tally, s->class_index, suspect_neuron(w, s));
+    localize_row_fill(&row->row, s, &w->names);
+    row->value = n.value;
+    row->error = n.error;
+    return row;
 }
+
+static const px_field row_fields[] = {
+    PX_OBJECT(shapley_row, row, localize_row_fields, ""),
+    PX_FIELD(shapley_row, value, "value", "mean value, not scaled", .title = "VALUE"),
+    PX_FIELD(shapley_row, error, "error", "its standard error over inputs", .title = "ERROR",
+             .format = "%.2g"),
+    PX_FIELDS_END,
+};
+
+typedef struct shapley_layer {
+    const px_shapley_layer *layer;
+    const px_shapley_tally *tally;
+} shapley_layer;
+
+static const void *shapley_layer_get(const void *of, size_t i, void *place)
+{
+    const shapley_work *w = of;
+    *(shapley_layer *)place = (shapley_layer){px_shapley_layer_get(w->s, i), w->tally};
+    return i < px_shapley_layer_count(w->s) ? place : NULL;
+}
+
+static const void *layer_value_get(const void *of, size_t i, void *place)
+{
+    const shapley_layer *l = of;
+    if (i >= (size_t)l->layer->count)
+        return NULL;
+    *(double *)place =
+        px_shapley_tally_neuron(l->tally, PX_POOLED, l->layer->offset + (int64_t)i).value;
+    return place;
+}
+
+static const px_field layer_facts[] = {
+    PX_FIELD(px_shapley_layer, name, "name", "of the layer"),
+    PX_FIELD(px_shapley_layer, position, "position", "#i of 'plexor info'"),
+    PX_FIELD(px_shapley_layer, count, "neurons", "that it has"),
+    PX_FIELD(px_shapley_layer, cut, "cut", "every way to the scores leads through it"),
+    PX_FIELDS_END,
+};
+
+static const px_field layer_fields[] = {
+    PX_OBJECT_AT(shapley_layer, layer, layer_facts, ""),
+    PX_VALUES_MADE(layer_value_get, double, "values", "of its neurons, over all classes"),
+    PX_FIELDS_END,
+};
+
+static const px_field list_fields[] = {
+    PX_FIELD(px_suspicious, measure, "measure", "shapley"),
+    PX_FIELDS_END,
+};
+
+static const px_field shapley_fields[] = {
+    PX_OBJECT(shapley_work, origin, cli_origin_fields, ""),
+    PX_OBJECT(shapley_work, sides.original, cli_inputs_fields, ""),
+    PX_OBJECT_AT(shapley_work, list, list_fields, ""),
+    PX_FIELD(shapley_work, definition, "neurons", "which ones"),
+    PX_FIELD(shapley_work, neurons, "neuron_count", "that there are"),
+    PX_CHARS(shapley_work, how, "perturbation", "how the inputs were changed"),
+    PX_FIELD(shapley_work, estimator, "estimator", "id of the method"),
+    PX_CHARS(shapley_work, text, "estimator_text", "what the values are"),
+    PX_FIELD(shapley_work, norm, "norm", "scale of the scores"),
+    PX_FIELD(shapley_work, options.lambda, "lambda", "a neuron is excitable above this"),
+    PX_FIELD(shapley_work, k, "k", "neurons per class"),
+    PX_FIELD(shapley_work, per_class, "per_class", "or one ranking over all classes"),
+    PX_FIELD(shapley_work, sums.seen, "count", "pairs"),
+    PX_FIELD(shapley_work, sums.used, "used", "pairs but those of the next two"),
+    PX_FIELD(shapley_work, sums.wrong_before, "wrong_before", "the network errs before the change"),
+    PX_FIELD(shapley_work, sums.odd, "odd", "pairs with values that are no numbers"),
+    PX_FIELD(shapley_work, sums.failed, "failed", "of those used, the network errs after it"),
+    PX_FIELD(shapley_work, sums.change, "change", "of the loss, mean"),
+    PX_FIELD(shapley_work, sums.fitness, "excitable", "neurons, mean", .unit = PX_SHARE),
+    PX_FIELD(shapley_work, sums.gap, "gap", "mean distance of a layer's sum from the change"),
+    PX_FIELD(shapley_work, sums.stated, "gap_stated", "mean of the errors stated for it"),
+    PX_LIST_MADE(shapley_row_get, row_fields, "suspicious", "neurons, class after class"),
+    PX_LIST_MADE(shapley_layer_get, layer_fields, "layers", "from the input"),
+    PX_FIELD(shapley_work, seconds, "seconds", "in all", .unit = "s"),
+    PX_FIELDS_END,
+};
+
+/* --- for people
+ * ---------------------------------------------------------------------------------- */
 
 static void work_print(const shapley_work *w)
 {
-    const px_shapley_sums sums = px_shapley_tally_sums(w->tally);
-    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT], text[256];
-    method_text(&w->options, text, sizeof text);
-    printf("%s pairs: %s, changed by %s\n", cli_number(sums.seen, a),
-           px_dataset_describe(w->sides.original.set), w->how);
-    printf("%s\n", px_probe_describe(px_shapley_probe(w->s)));
-    printf("%s pairs used, the network is wrong on %s of them after the change; left out: %s that "
-           "it gets wrong before",
-           cli_number(sums.used, a), cli_number(sums.failed, b), cli_number(sums.wrong_before, c));
-    if (sums.odd)
-        printf(", %s with values that are no numbers", cli_number(sums.odd, a));
-    printf("\nthe loss changes by %.6g on average\n", sums.change);
-    if (!isnan(sums.gap))
-        printf("sums of values are off that by %.2g on average%s\n", sums.gap,
-               w->options.method == PX_SHAPLEY_AUMANN ? ", over all layers together" : "");
-    printf("\n%s: %s\nexcitable: above %g, scale %s; %.1f%% of the neurons on average; AS .. NF "
-           "count pairs by that\n",
-           px_shapley_method_name(w->options.method), text, w->options.lambda,
-           px_shapley_norm_name(w->options.norm), 100.0 * sums.fitness);
-    print_table(w);
-    printf("\n%.1f s\n", w->seconds);
-}
-
-/* --- for programs
- * -------------------------------------------------------------------------------- */
-
-static void json_suspects(const shapley_work *w, px_json *json)
-{
-    px_json_array(json, "suspicious");
-    for (size_t i = 0; i < w->list->count; i++) {
-        const px_suspect *s = &w->list->items[i];
-        const px_shapley_neuron n =
-            px_shapley_tally_neuron(w->tally, s->class_index, suspect_neuron(w, s));
-        px_json_object(json, NULL);
-        localize_json_suspect(s, json);
-        px_json_real(json, "value", n.value);
-        px_json_real(json, "error", n.error);
-        px_json_end(json);
-    }
-    px_json_end(json);
-    px_json_array(json, "layers");
-    for (size_t l = 0; l < px_shapley_layer_count(w->s); l++) {
-        const px_shapley_layer *layer = px_shapley_layer_get(w->s, l);
-        px_json_object(json, NULL);
-        px_json_string(json, "name", layer->name);
-        px_json_int(json, "position", layer->position);
-        px_json_int(json, "neurons", layer->count);
-        px_json_bool(json, "cut", layer->cut);
-        px_json_array(json, "values"); /* over all classes */
-        for (int64_t n = 0; n < layer->count; n++)
-            px_json_real(json, NULL,
-                         px_shapley_tally_neuron(w->tally, PX_POOLED, layer->offset + n).value);
-        px_json_end(json);
-        px_json_end(json);
-    }
-    px_json_end(json);
-}
-
-static int work_json(const shapley_work *w)
-{
-    const px_shapley_sums sums = px_shapley_tally_sums(w->tally);
-    const px_shapley_tally_options *o = &w->options;
-    char text[256];
-    px_json json = {0};
-    method_text(o, text, sizeof text);
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, w->model, w->sides.original.set, w->job->argc, w->job->argv);
-    cli_inputs_json(&w->sides.original, &json);
-    px_json_string(&json, "measure", w->list->measure);
-    px_json_string(&json, "neurons", px_probe_describe(px_shapley_probe(w->s)));
-    px_json_int(&json, "neuron_count", px_shapley_neuron_count(w->s));
-    px_json_string(&json, "perturbation", w->how);
-    px_json_string(&json, "estimator", px_shapley_method_name(o->method));
-    px_json_string(&json, "estimator_text", text);
-    px_json_string(&json, "norm", px_shapley_norm_name(o->norm));
-    px_json_real(&json, "lambda", o->lambda);
-    px_json_int(&json, "k", w->job->k);
-    px_json_bool(&json, "per_class", !w->job->pooled);
-    px_json_int(&json, "count", sums.seen);
-    px_json_int(&json, "used", sums.used);
-    px_json_int(&json, "wrong_before", sums.wrong_before);
-    px_json_int(&json, "odd", sums.odd);
-    px_json_int(&json, "failed", sums.failed);
-    px_json_real(&json, "change", sums.change);
-    px_json_real(&json, "excitable", sums.fitness);
-    px_json_real(&json, "gap", sums.gap);
-    px_json_real(&json, "gap_stated", sums.stated);
-    json_suspects(w, &json);
-    px_json_real(&json, "seconds", w->seconds);
-    px_json_end(&json);
-    return cli_print_json(w->job->self, &json);
+    const px_shapley_sums *sums = &w->sums;
+    char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
+    cli_print("%s pairs: %s, changed by %s\n", cli_number(sums->seen, a), w->origin.data, w->how);
+    cli_print("%s\n", w->definition);
+    cli_print(
+        "%s pairs used, the network is wrong on %s of them after the change; left out: %s that "
+        "it gets wrong before",
+        cli_number(sums->used, a), cli_number(sums->failed, b), cli_number(sums->wrong_before, c));
+    if (sums->odd)
+        cli_print(", %s with values that are no numbers", cli_number(sums->odd, a));
+    cli_print("\nthe loss changes by %.6g on average\n", sums->change);
+    if (!isnan(sums->gap))
+        cli_print("sums of values are off that by %.2g on average%s\n", sums->gap,
+                  w->options.method == PX_SHAPLEY_AUMANN ? ", over all layers together" : "");
+    cli_print("\n%s: %s\nexcitable: above %g, scale %s; %.1f%% of the neurons on average; AS .. NF "
+              "count pairs by that\n",
+              w->estimator, w->text, w->options.lambda, w->norm, 100.0 * sums->fitness);
+    if (cli_print_list(shapley_fields, "suspicious", w, "", SHOWN_ROWS) > SHOWN_ROWS)
+        cli_print("and %zu more: -o and --json have them all\n", w->list->count - SHOWN_ROWS);
+    cli_explain_heads("AS AF NS NF");
+    cli_print("\n%.1f s\n", w->seconds);
 }
 
 int localize_shapley(const shapley_job *job, const char *model_path)
@@ -445,7 +462,7 @@ int localize_shapley(const shapley_job *job, const char *model_path)
     if (work_all(&w, model_path, &err) != PX_OK)
         rc = cli_fail(job->self, &err);
     else if (job->json)
-        rc = work_json(&w);
+        rc = cli_print_result(job->self, shapley_fields, &w);
     else
         work_print(&w);
     px_suspicious_free(w.list);

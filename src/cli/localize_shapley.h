@@ -4,7 +4,7 @@
 
 #include "cli/assess_partners.h"
 
-#include <plexor/shapley.h>
+#include <internal/shapley.h>
 
 typedef struct shapley_args {
     const char *perturb;            /* "fgsm:8/255"; NULL: fgsm with its own eps */
@@ -50,8 +50,6 @@ typedef struct shapley_job { /* what the command brings */
     int64_t k;
     bool pooled;
     bool json;
-    int argc;
-    char **argv;
 } shapley_job;
 
 /* Whether any option was given that only this measure takes. */

@@ -2,15 +2,23 @@
 #ifndef PLEXOR_MINIMIZE_PRINT_H
 #define PLEXOR_MINIMIZE_PRINT_H
 
-#include "cli/cli.h"
+#include "cli/cli_fields.h"
+#include "cli/cli_net.h"
 
-#include <plexor/minimize.h>
+#include <internal/minimize.h>
 
-/* `cover` may be NULL; `to` is where they were written; NULL: nowhere. */
-void minimize_print_inputs(const px_minimized *few, const px_cover *cover, const char *to);
-void minimize_json_inputs(const px_minimized *few, const px_cover *cover, px_json *json);
+typedef struct minimize_report {
+    cli_origin origin;
+    const px_minimized *few; /* inputs; NULL: faults */
+    const px_cover *cover;   /* NULL: chosen by kinds alone */
+    const px_shrunk_fault *faults;
+    size_t fault_count;
+    px_shrunk_means means;
+    int64_t left_out;
+    const char *to; /* where they were written; NULL: nowhere */
+} minimize_report;
+extern const px_field minimize_fields[];
 
-void minimize_print_faults(const px_shrunk_fault *faults, size_t count, const char *to);
-void minimize_json_faults(const px_shrunk_fault *faults, size_t count, px_json *json);
+void minimize_print(const minimize_report *report);
 
 #endif

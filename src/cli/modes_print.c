@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
+#include <internal/modes.h>
 #include <stdio.h>
 
 void modes_print(px_mode *modes, size_t count, size_t most)
@@ -22,6 +23,6 @@ void modes_print(px_mode *modes, size_t count, size_t most)
         shown++;
     }
     if (shown)
-        printf("what breaks it most often:\n");
+        cli_print("what breaks it most often:\n");
     cli_table_print_free(table, "  ");
 }

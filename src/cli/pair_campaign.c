@@ -1,6 +1,9 @@
 /* src/cli/pair_campaign.c - the campaign that attack and synthesize write their pairs into */
 #include "cli/pair_campaign.h"
 
+#include "base/memory.h"
+
+#include <internal/store.h>
 #include <plexor/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +101,7 @@ px_status pair_campaign_identify(pair_campaign *to, const cli_inputs *inputs, bo
         .settings = settings,
     };
     if (!settings)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     PX_TRY(px_campaign_identify(to->campaign, &identity, err));
     return px_pairs_new(to->campaign, inputs->set, &inputs->pre, &to->pairs, err);
 }

@@ -4,7 +4,7 @@
 
 #include "cli/cli_net.h"
 
-#include <plexor/pairs.h>
+#include <internal/pairs.h>
 
 typedef struct pair_campaign {
     px_campaign *campaign; /* NULL: there is none */

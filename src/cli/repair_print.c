@@ -2,9 +2,9 @@
 #include "cli/repair_print.h"
 #include "cli/cli_adversary.h"
 
+#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,14 +35,15 @@ static void print_generated(const repair_generated *made)
     const px_failures_counts *n = &made->counts;
     if (!made->generator)
         return;
-    printf("mutants  %s: %s of %s are wrong", made->generator, cli_number(n->wrong, a),
-           cli_number(n->mutants, b));
+    cli_print("mutants  %s: %s of %s are wrong", made->generator, cli_number(n->wrong, a),
+              cli_number(n->mutants, b));
     if (n->improving >= 0)
-        printf(", %s of them raise neuron coverage %s", cli_number(n->improving, c),
-               made->pairwise ? "above their original's" : "of the training inputs");
+        cli_print(", %s of them raise neuron coverage %s", cli_number(n->improving, c),
+                  made->pairwise ? "above their original's" : "of the training inputs");
     if (isfinite(n->coverage_before))
-        printf(" (%.2f%% to %.2f%%)", 100.0 * n->coverage_before, 100.0 * n->coverage_after);
-    printf("\n         kept %s: %s\n", px_failures_keep_name(made->keep), cli_number(n->kept, a));
+        cli_print(" (%.2f%% to %.2f%%)", 100.0 * n->coverage_before, 100.0 * n->coverage_after);
+    cli_print("\n         kept %s: %s\n", px_failures_keep_name(made->keep),
+              cli_number(n->kept, a));
 }
 
 void repair_print_plan(const px_repair_report *r, const px_repair_options *o,
@@ -52,27 +53,27 @@ void repair_print_plan(const px_repair_report *r, const px_repair_options *o,
     const px_repair_recipe *recipe = &r->recipe;
     print_generated(made);
     if (r->added_count || r->held_out || !r->adversary.method)
-        printf("added    %s to train on, %s held back\n", cli_number(r->added_count, a),
-               cli_number(r->held_out, b));
+        cli_print("added    %s to train on, %s held back\n", cli_number(r->added_count, a),
+                  cli_number(r->held_out, b));
     if (r->added_count == 0 && !r->adversary.method)
         return;
-    printf("recipe   %s, mode %s", recipe->name, mode_name(r));
+    cli_print("recipe   %s, mode %s", recipe->entry.id, mode_name(r));
     if (recipe->mix == PX_MIX_FIXED)
-        printf(" (%g of every batch)", recipe->share);
+        cli_print(" (%g of every batch)", recipe->share);
     if (recipe->mix != PX_MIX_ONLY)
-        printf(", with %s inputs of the training set", cli_number(r->train_count, a));
-    printf("\n         %s%s, lr %g, %s\n", recipe->optimizer,
-           r->optimizer_guessed ? " (a guess: the network does not say its own)" : "", recipe->lr,
-           recipe->schedule);
-    printf("         %" PRId64 " epochs of %s steps of %" PRId64 " inputs, augment %s\n",
-           recipe->epochs, cli_number(r->steps, a), recipe->batch,
-           o->augment && *o->augment ? o->augment : "none");
+        cli_print(", with %s inputs of the training set", cli_number(r->train_count, a));
+    cli_print("\n         %s%s, lr %g, %s\n", recipe->optimizer,
+              r->optimizer_guessed ? " (a guess: the network does not say its own)" : "",
+              recipe->lr, recipe->schedule);
+    cli_print("         %" PRId64 " epochs of %s steps of %" PRId64 " inputs, augment %s\n",
+              recipe->epochs, cli_number(r->steps, a), recipe->batch,
+              o->augment && *o->augment ? o->augment : "none");
     if (*recipe->chosen)
-        printf("         not in the paper, chosen by plexor: %s\n", recipe->chosen);
-    printf("norms    %s\n", r->norms_frozen
-                                ? "frozen: batch normalisation keeps its running statistics"
-                                : "trained: batch normalisation by the statistics of the batch");
-    fflush(stdout);
+        cli_print("         not in the paper, chosen by plexor: %s\n", recipe->chosen);
+    cli_print("norms    %s\n", r->norms_frozen
+                                   ? "frozen: batch normalisation keeps its running statistics"
+                                   : "trained: batch normalisation by the statistics of the batch");
+    fflush(cli_out());
 }
 
 /* --- for people ------------------------------------------------------------------------------ */
@@ -99,19 +100,19 @@ static void row_share(cli_table *table, const char *name, double before, double 
 static void rows_of_set(cli_table *table, const char *name, const px_repair_set *set)
 {
     char text[64];
-    const px_repair_measure *m = set->measure;
+    const px_eval_sum *m[] = {&set->eval[PX_BEFORE].all, &set->eval[PX_AFTER].all};
     if (set->count == 0)
         return;
     snprintf(text, sizeof text, "%s accuracy", name);
-    row_share(table, text, m[PX_BEFORE].accuracy, m[PX_AFTER].accuracy);
+    row_share(table, text, m[PX_BEFORE]->accuracy, m[PX_AFTER]->accuracy);
     cli_table_cell(table, "  loss");
     for (int when = PX_BEFORE; when <= PX_AFTER; when++)
-        cli_table_cell(table, "%.4f", m[when].loss);
-    cli_table_cell(table, "%+.4f", m[PX_AFTER].loss - m[PX_BEFORE].loss);
-    row_share(table, "  confidence where right", m[PX_BEFORE].confidence_right,
-              m[PX_AFTER].confidence_right);
-    row_share(table, "  confidence where wrong", m[PX_BEFORE].confidence_wrong,
-              m[PX_AFTER].confidence_wrong);
+        cli_table_cell(table, "%.4f", m[when]->loss);
+    cli_table_cell(table, "%+.4f", m[PX_AFTER]->loss - m[PX_BEFORE]->loss);
+    row_share(table, "  confidence where right", m[PX_BEFORE]->confidence_right,
+              m[PX_AFTER]->confidence_right);
+    row_share(table, "  confidence where wrong", m[PX_BEFORE]->confidence_wrong,
+              m[PX_AFTER]->confidence_wrong);
 }
 
 static void print_flips(const char *name, const px_repair_set *set)
@@ -120,23 +121,17 @@ static void print_flips(const char *name, const px_repair_set *set)
     const px_mcnemar_result *m = &set->mcnemar;
     if (set->count == 0)
         return;
-    printf("%-8s %s inputs: %s regressed (%.2f%%), %s fixed (%.2f%%)\n", name,
-           cli_number(set->count, a), cli_number(set->regressions, b),
-           100.0 * (double)set->regressions / (double)set->count, cli_number(set->fixed, c),
-           100.0 * (double)set->fixed / (double)set->count);
-    printf("         McNemar: chi2 %.2f, p %.3g; exact p %.3g%s\n", m->chi2, m->chi2_p, m->exact_p,
-           m->exact ? " (few changed: this one counts)" : "");
+    cli_print("%-8s %s inputs: %s regressed (%.2f%%), %s fixed (%.2f%%)\n", name,
+              cli_number(set->count, a), cli_number(set->regressions, b),
+              100.0 * (double)set->regressions / (double)set->count, cli_number(set->fixed, c),
+              100.0 * (double)set->fixed / (double)set->count);
+    cli_print("         McNemar: chi2 %.2f, p %.3g; exact p %.3g%s\n", m->chi2, m->chi2_p,
+              m->exact_p, m->exact ? " (few changed: this one counts)" : "");
     for (int when = PX_BEFORE; when <= PX_AFTER; when++)
-        if (set->measure[when].lost)
-            printf("         %s inputs have no prediction %s: their scores are not numbers\n",
-                   cli_number(set->measure[when].lost, a),
-                   when == PX_BEFORE ? "before" : "afterwards");
-}
-
-static double class_share(const px_repair_set *set, int c, int when)
-{
-    return set->class_count[c] ? (double)set->class_correct[when][c] / (double)set->class_count[c]
-                               : (double)NAN;
+        if (set->eval[when].all.lost)
+            cli_print("         %s inputs have no prediction %s: their scores are not numbers\n",
+                      cli_number(set->eval[when].all.lost, a),
+                      when == PX_BEFORE ? "before" : "afterwards");
 }
 
 static void print_classes(const px_repair_report *r, const cli_classes *names)
@@ -147,11 +142,12 @@ static void print_classes(const px_repair_report *r, const cli_classes *names)
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         cli_table_cell(table, "%s", titles[i]);
     for (int c = 0; c < r->classes; c++) {
-        const double before = class_share(&r->clean, c, PX_BEFORE);
-        const double after = class_share(&r->clean, c, PX_AFTER);
+        const px_eval_class *was = &r->clean.eval[PX_BEFORE].by_class[c];
+        const double before = was->accuracy;
+        const double after = r->clean.eval[PX_AFTER].by_class[c].accuracy;
         cli_table_cell(table, "%d", c);
         cli_table_cell(table, "%s", cli_class_name(names, c, buffer));
-        cli_table_cell(table, "%" PRId64, r->clean.class_count[c]);
+        cli_table_cell(table, "%" PRId64, was->labelled);
         cell_share(table, before);
         cell_share(table, after);
         if (isfinite(before))
@@ -159,23 +155,18 @@ static void print_classes(const px_repair_report *r, const cli_classes *names)
         else
             cli_table_cell(table, "-");
     }
-    printf("\nclean test set by class\n");
+    cli_print("\nclean test set by class\n");
     cli_table_print_free(table, "  ");
-}
-
-static bool is_regression(const px_repair_set *set, int64_t i)
-{
-    return set->predictions[PX_BEFORE][i] == set->labels[i] &&
-           set->predictions[PX_AFTER][i] != set->labels[i];
 }
 
 static void print_regressions(const px_repair_set *set, const cli_classes *names,
                               const repair_files *files)
 {
     char name[256], buffer[CLI_NUMBER_TEXT];
+    const px_predictions *after = &set->said[PX_AFTER];
     int64_t shown = 0;
     if (set->regressions == 0) {
-        printf("\nno regressions: whatever was right still is\n");
+        cli_print("\nno regressions: whatever was right still is\n");
         return;
     }
     static const char *const titles[] = {"INPUT", "LABEL", "NOW TAKEN FOR", "CONFIDENCE"};
@@ -183,30 +174,30 @@ static void print_regressions(const px_repair_set *set, const cli_classes *names
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         cli_table_cell(table, "%s", titles[i]);
     for (int64_t i = 0; i < set->count && shown < LIST_MOST; i++) {
-        if (!is_regression(set, i))
+        if (px_repair_flip(set, i) >= 0)
             continue;
-        const int64_t now = set->predictions[PX_AFTER][i];
+        const int64_t now = after->predicted[i];
         cli_table_cell(table, "%s", px_dataset_name(set->set, set->index[i], name, sizeof name));
-        cli_table_cell(table, "%s", cli_class_name(names, (int)set->labels[i], buffer));
+        cli_table_cell(table, "%s", cli_class_name(names, (int)after->label[i], buffer));
         cli_table_cell(table, "%s", now < 0 ? "-" : cli_class_name(names, (int)now, buffer));
-        cell_share(table, (double)set->confidences[PX_AFTER][i]);
+        cell_share(table, (double)after->confidence[i]);
         shown++;
     }
-    printf("\nregressions: right before, wrong now\n");
+    cli_print("\nregressions: right before, wrong now\n");
     cli_table_print_free(table, "  ");
     if (shown < set->regressions)
-        printf("  and %" PRId64 " more%s%s%s\n", set->regressions - shown,
-               files->flips ? "; all of them are in '" : "", files->flips ? files->flips : "",
-               files->flips ? "'" : "");
+        cli_print("  and %" PRId64 " more%s%s%s\n", set->regressions - shown,
+                  files->flips ? "; all of them are in '" : "", files->flips ? files->flips : "",
+                  files->flips ? "'" : "");
 }
 
 /* One line, so that nobody takes what is not there for good news. */
 static void print_missing(void)
 {
-    printf("\nnot measured:");
+    cli_print("\nnot measured:");
     for (int i = 0; i < MISSING_COUNT; i++)
-        printf("%s %s (needs '%s')", i ? ";" : "", missing[i].what, missing[i].needs);
-    printf("\n");
+        cli_print("%s %s (needs '%s')", i ? ";" : "", missing[i].what, missing[i].needs);
+    cli_print("\n");
 }
 
 static void print_training(const px_repair_report *r)
@@ -214,19 +205,21 @@ static void print_training(const px_repair_report *r)
     char steps[CLI_NUMBER_TEXT], time[CLI_NUMBER_TEXT], rate[CLI_NUMBER_TEXT];
     const px_train_result *t = &r->training;
     if (!r->trained) {
-        printf("\nnothing was added, so nothing was trained: the network is as it was\n");
+        cli_print("\nnothing was added, so nothing was trained: the network is as it was\n");
         return;
     }
-    printf("\ntrained %" PRId64 " epochs, %s steps in %s, %s inputs per second; last loss %.4f\n",
-           t->epochs, cli_number(t->steps, steps), cli_duration(t->seconds, time),
-           cli_metric(t->images_per_s, rate), t->loss);
+    cli_print("\ntrained %" PRId64
+              " epochs, %s steps in %s, %s inputs per second; last loss %.4f\n",
+              t->epochs, cli_number(t->steps, steps), cli_duration(t->seconds, time),
+              cli_metric(t->images_per_s, rate), t->loss);
     if (t->halvings)
-        printf("the loss was not a number %" PRId64 " time%s: back to the start of the epoch with "
-               "half the learning rate\n",
-               t->halvings, t->halvings == 1 ? "" : "s");
+        cli_print("the loss was not a number %" PRId64
+                  " time%s: back to the start of the epoch with "
+                  "half the learning rate\n",
+                  t->halvings, t->halvings == 1 ? "" : "s");
     if (t->best_epoch)
-        printf("kept epoch %" PRId64 ", best on the validation inputs: %.2f%%\n", t->best_epoch,
-               100.0 * t->best_accuracy);
+        cli_print("kept epoch %" PRId64 ", best on the validation inputs: %.2f%%\n", t->best_epoch,
+                  100.0 * t->best_accuracy);
 }
 
 void repair_print_report(const px_repair_report *r, const cli_classes *names,
@@ -240,25 +233,25 @@ void repair_print_report(const px_repair_report *r, const cli_classes *names,
     rows_of_set(table, "clean", &r->clean);
     rows_of_set(table, "failing", &r->failing);
     rows_of_set(table, "robust", &r->robust);
-    printf("\n");
+    cli_print("\n");
     cli_table_print_free(table, "");
-    printf("\n");
+    cli_print("\n");
     print_flips("clean", &r->clean);
     print_flips("failing", &r->failing);
     print_flips("robust", &r->robust);
     if (r->failing.count == 0 && r->robust.count == 0)
-        printf("failing  no inputs to judge on; see --hold-out and --failing\n");
+        cli_print("failing  no inputs to judge on; see --hold-out and --failing\n");
     print_classes(r, names);
     print_regressions(&r->clean, names, files);
     print_missing();
-    printf("\nverdict  %s%s\n", px_repair_verdict_name(r->verdict),
-           r->verdict == PX_REPAIR_REGRESSED
-               ? ": more than one point of accuracy on the clean test set was lost"
-               : "");
-    printf("wrote    '%s'", files->out);
+    cli_print("\nverdict  %s%s\n", px_repair_verdict_name(r->verdict),
+              r->verdict == PX_REPAIR_REGRESSED
+                  ? ": more than one point of accuracy on the clean test set was lost"
+                  : "");
+    cli_print("wrote    '%s'", files->out);
     if (files->flips)
-        printf(" and '%s'", files->flips);
-    printf("\n");
+        cli_print(" and '%s'", files->flips);
+    cli_print("\n");
 }
 
 /* --- as JSON --------------------------------------------------------------------------------- */
@@ -286,7 +279,7 @@ static void json_recipe(px_json *json, const px_repair_report *r, const px_repai
                         const repair_generated *made)
 {
     const px_repair_recipe *recipe = &r->recipe;
-    px_json_string(json, "recipe", recipe->name);
+    px_json_string(json, "recipe", recipe->entry.id);
     px_json_string(json, "mode", mode_name(r));
     if (recipe->mix == PX_MIX_FIXED)
         px_json_real(json, "share", recipe->share);
@@ -328,9 +321,9 @@ static void json_when(px_json *json, const char *key, const px_repair_report *r,
     px_json_object(json, key);
     for (int i = 0; i < count; i++)
         px_json_real(json, names[i],
-                     sets[i]->count ? sets[i]->measure[when].accuracy : (double)NAN);
+                     sets[i]->count ? sets[i]->eval[when].all.accuracy : (double)NAN);
     for (int i = 0; i < count; i++) {
-        const px_repair_measure *m = &sets[i]->measure[when];
+        const px_eval_sum *m = &sets[i]->eval[when].all;
         char text[32];
         if (sets[i]->count == 0)
             continue;
@@ -366,16 +359,17 @@ static void json_test(px_json *json, const char *key, const px_repair_set *set)
 static void json_regressions(px_json *json, const px_repair_set *set)
 {
     char name[4096];
+    const px_predictions *after = &set->said[PX_AFTER];
     px_json_array(json, "regressed_inputs");
     for (int64_t i = 0; i < set->count; i++) {
-        if (!is_regression(set, i))
+        if (px_repair_flip(set, i) >= 0)
             continue;
         px_json_object(json, NULL);
         px_json_int(json, "index", px_dataset_index(set->set, set->index[i]));
         px_json_string(json, "name", px_dataset_name(set->set, set->index[i], name, sizeof name));
-        px_json_int(json, "label", set->labels[i]);
-        px_json_int(json, "prediction", set->predictions[PX_AFTER][i]);
-        px_json_real(json, "confidence", (double)set->confidences[PX_AFTER][i]);
+        px_json_int(json, "label", after->label[i]);
+        px_json_int(json, "prediction", after->predicted[i]);
+        px_json_real(json, "confidence", (double)after->confidence[i]);
         px_json_end(json);
     }
     px_json_end(json);
@@ -384,14 +378,15 @@ static void json_regressions(px_json *json, const px_repair_set *set)
 static void json_classes(px_json *json, const px_repair_report *r, const cli_classes *names)
 {
     char buffer[CLI_NUMBER_TEXT];
+    const px_eval *before = &r->clean.eval[PX_BEFORE], *after = &r->clean.eval[PX_AFTER];
     px_json_array(json, "per_class");
     for (int c = 0; c < r->classes; c++) {
         px_json_object(json, NULL);
         px_json_int(json, "class", c);
         px_json_string(json, "name", cli_class_name(names, c, buffer));
-        px_json_int(json, "count", r->clean.class_count[c]);
-        px_json_real(json, "before", class_share(&r->clean, c, PX_BEFORE));
-        px_json_real(json, "after", class_share(&r->clean, c, PX_AFTER));
+        px_json_int(json, "count", before->by_class[c].labelled);
+        px_json_real(json, "before", before->by_class[c].accuracy);
+        px_json_real(json, "after", after->by_class[c].accuracy);
         px_json_end(json);
     }
     px_json_end(json);

@@ -4,8 +4,8 @@
 
 #include "cli/cli_net.h"
 
-#include <plexor/failures.h>
-#include <plexor/repair.h>
+#include <internal/failures.h>
+#include <internal/repair.h>
 
 typedef struct repair_files { /* what was written; NULL: not */
     const char *out, *flips;

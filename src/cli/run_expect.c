@@ -79,16 +79,16 @@ px_status run_expect_compare(run_expect *e, const px_tensor *got, px_error *err)
 void run_expect_print(const run_expect *e)
 {
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
-    printf("%s: largest difference %.3g (element %" PRId64 ": %.9g, expected %.9g)", e->path,
-           e->largest, e->where, e->got, e->expected);
+    cli_print("%s: largest difference %.3g (element %" PRId64 ": %.9g, expected %.9g)", e->path,
+              e->largest, e->where, e->got, e->expected);
     if (e->rows)
-        printf("; the same class on %s of %s rows", cli_number(e->same_top, a),
-               cli_number(e->rows, b));
+        cli_print("; the same class on %s of %s rows", cli_number(e->same_top, a),
+                  cli_number(e->rows, b));
     if (e->beyond)
-        printf("; DIFFERS: %s of %s elements are beyond rtol %g, atol %g\n",
-               cli_number(e->beyond, a), cli_number(e->count, b), e->rtol, e->atol);
+        cli_print("; DIFFERS: %s of %s elements are beyond rtol %g, atol %g\n",
+                  cli_number(e->beyond, a), cli_number(e->count, b), e->rtol, e->atol);
     else
-        printf("; agrees within rtol %g, atol %g\n", e->rtol, e->atol);
+        cli_print("; agrees within rtol %g, atol %g\n", e->rtol, e->atol);
 }
 
 void run_expect_json(const run_expect *e, px_json *json)

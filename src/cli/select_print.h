@@ -7,20 +7,21 @@
 #include <plexor/select.h>
 
 typedef struct select_report {
+    cli_origin origin;
+    cli_classes names;
     const px_select *select;
-    const px_model *model;
     const px_dataset *candidates;
     const char *mutate;         /* as asked for; NULL: the candidates are the data themselves */
-    int64_t budget;             /* of the candidates */
+    int64_t count, budget;      /* candidates, and those that are taken */
     bool stratify, files;       /* files: the rankings are written there, and not printed */
     px_evaluation *evaluations; /* per selector; NULL: not asked for */
     double seconds;             /* of everything */
 } select_report;
 
-void select_print(const select_report *report);
-void select_json(const select_report *report, px_json *json);
+extern const px_field select_fields[];
 
-/* Without the check of stability, which is no part of selecting. */
-double select_seconds(const px_select_times *times);
+void select_print(const select_report *report);
+/* What selectors have to say: below the result, or, with `json`, among the remarks. */
+void select_print_remarks(const select_report *report, bool json);
 
 #endif

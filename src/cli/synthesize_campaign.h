@@ -4,7 +4,7 @@
 
 #include "cli/pair_campaign.h"
 
-#include <plexor/synthesize.h>
+#include <internal/synthesize.h>
 
 typedef struct synthesize_campaign {
     pair_campaign pairs; /* opened by pair_campaign_open() */

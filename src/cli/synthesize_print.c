@@ -3,155 +3,147 @@
 
 #include "cli/synthesize_campaign.h"
 
+#include <internal/preprocess.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-static bool report_pooled(const synthesize_report *r)
+void synthesize_report_fill(synthesize_report *r, const px_synthesis *synthesis)
 {
-    return r->suspects->count > 0 && r->suspects->items[0].class_index == PX_POOLED;
+    const double none = (double)NAN;
+    const px_synthesis_summary s = px_synthesis_sum(synthesis);
+    r->used = *px_synthesis_used(synthesis);
+    r->sum = s;
+    r->exact = (synthesize_side){s.exact, s.unchanged};
+    r->stored = (synthesize_side){s.stored, s.unchanged_stored};
+    r->originals = (synthesize_side){{1.0 - (double)s.wrong_before / (double)s.count, s.loss_before,
+                                      none, none, none, none, none},
+                                     -1};
+    r->pooled = r->suspects->count > 0 && r->suspects->items[0].class_index == PX_POOLED;
+    r->rounds = px_synthesis_rounds(synthesis);
+    r->stored_as = r->rounds ? "8-bit" : "float";
 }
+
+static const px_field original_fields[] = {
+    PX_FIELD(synthesize_side, mean.accuracy, "accuracy", "of the network", .title = "accuracy",
+             .unit = PX_SHARE, .format = "%.2f%%"),
+    PX_FIELD(synthesize_side, mean.loss, "loss", "mean", .title = "loss", .format = "%.4f"),
+    PX_FIELDS_END,
+};
+
+static const px_field side_fields[] = {
+    PX_OBJECT_OF(original_fields, ""),
+    PX_FIELD(synthesize_side, mean.l1, "l1", "distance, mean", .title = "L1", .format = "%.4f"),
+    PX_FIELD(synthesize_side, mean.l2, "l2", "distance, mean", .title = "L2", .format = "%.4f"),
+    PX_FIELD(synthesize_side, mean.linf, "linf", "distance, mean", .title = "Linf",
+             .format = "%.4f"),
+    PX_FIELD(synthesize_side, mean.linf_most, "linf_most", "distance, the largest",
+             .title = "Linf, largest", .format = "%.4f"),
+    PX_FIELD(synthesize_side, mean.raised, "raised", "neurons whose value rose",
+             .title = "neurons that rose", .unit = PX_SHARE, .format = "%.2f%%"),
+    PX_INDEX(synthesize_side, unchanged, "unchanged", "inputs", .title = "unchanged inputs"),
+    PX_FIELDS_END,
+};
+
+static const void *idle_class_get(const void *of, size_t i, void *place)
+{
+    const px_synthesis_targets *targets = ((const synthesize_report *)of)->targets;
+    for (int c = 0; c < targets->classes; c++)
+        if (targets->of_class[c] < 0 && i-- == 0) {
+            *(int *)place = c;
+            return place;
+        }
+    return NULL;
+}
+
+static const px_field suspects_fields[] = {
+    PX_FIELD(px_suspicious, measure, "measure", "that chose the neurons"),
+    PX_FIELDS_END,
+};
+
+static const px_field time_fields[] = {
+    PX_FIELD(px_synthesis_summary, forward_seconds, "forward", "passes", .unit = "s"),
+    PX_FIELD(px_synthesis_summary, backward_seconds, "backward", "passes", .unit = "s"),
+    PX_FIELD(px_synthesis_summary, judge_seconds, "judge", "what came of them", .unit = "s"),
+    PX_FIELD(px_synthesis_summary, other_seconds, "other", "the rest", .unit = "s"),
+    PX_FIELDS_END,
+};
+
+const px_field synthesize_fields[] = {
+    PX_OBJECT(synthesize_report, origin, cli_origin_fields, ""),
+    PX_OBJECT_AT(synthesize_report, inputs, cli_inputs_fields, ""),
+    PX_FIELD(synthesize_report, seed, "seed", "of everything random"),
+    PX_OBJECT_AT(synthesize_report, suspects, suspects_fields, ""),
+    PX_FIELD(synthesize_report, k, "k", "neurons, of each class or of all"),
+    PX_FIELD(synthesize_report, pooled, "pooled", "they are for all classes together"),
+    PX_FIELD(synthesize_report, neurons, "neurons", "among which they were chosen"),
+    PX_FIELD(synthesize_report, used.step, "step", "along the gradient"),
+    PX_FIELD(synthesize_report, used.distance, "distance", "from the original, at most",
+             .unit = "scaled units"),
+    PX_SPAN(synthesize_report, used.low, 2, "range", "what a scaled value may be"),
+    PX_FIELD(synthesize_report, used.iterations, "iterations", "steps"),
+    PX_FIELD(synthesize_report, right, "right", "inputs of the data that are classified correctly"),
+    PX_FIELD(synthesize_report, sum.count, "count", "inputs that were made"),
+    PX_FIELD(synthesize_report, stored_as, "stored_as", "8-bit or float, which is what counts"),
+    PX_OBJECT(synthesize_report, stored, side_fields, ""),
+    PX_OBJECT(synthesize_report, exact, side_fields, "float", "before rounding"),
+    PX_OBJECT(synthesize_report, originals, original_fields, "originals", "before the change"),
+    PX_VALUES_MADE(idle_class_get, int, "classes_without_neurons", "no inputs were made of them"),
+    PX_FIELD(synthesize_report, sum.seconds, "seconds", "of making them", .unit = "s"),
+    PX_FIELD(synthesize_report, sum.emit_seconds, "files_seconds", "of writing", .unit = "s"),
+    PX_OBJECT(synthesize_report, sum, time_fields, "worker_seconds", "of all workers together"),
+    PX_FIELDS_END,
+};
 
 static void print_settings(const synthesize_report *r)
 {
-    const px_synthesis_options *o = px_synthesis_used(r->synthesis);
-    const px_preprocess *pre = &r->inputs->pre;
-    const px_synthesis_summary sum = px_synthesis_sum(r->synthesis);
+    const px_synthesis_options *o = &r->used;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
-    printf("%s inputs of %" PRId64 " classes, made from %s of %s\n", cli_number(sum.count, a),
-           sum.classes, cli_number(r->right, b), px_dataset_describe(r->inputs->set));
-    printf("raised: %s, %" PRId64 " neurons %s; %s\n", r->suspects->measure, r->k,
-           report_pooled(r) ? "for all classes together" : "of each class",
-           px_probe_describe(r->probe));
-    printf("step %g, distance %g", o->step, o->distance);
+    cli_print("%s inputs of %" PRId64 " classes, made from %s of %s\n", cli_number(r->sum.count, a),
+              r->sum.classes, cli_number(r->right, b), r->origin.data);
+    cli_print("raised: %s, %" PRId64 " neurons %s; %s\n", r->suspects->measure, r->k,
+              r->pooled ? "for all classes together" : "of each class", r->neurons);
+    cli_print("step %g, distance %g", o->step, o->distance);
     if (px_dataset_is_8bit(r->inputs->set))
-        printf(" (%.4g of 255 levels)", px_length_levels(pre, o->distance));
-    printf(", values %g to %g, %" PRId64 " iteration%s; %s\n\n", o->low, o->high, o->iterations,
-           o->iterations == 1 ? "" : "s",
-           px_synthesis_rounds(r->synthesis)
-               ? "8-bit: rounded to whole levels towards the original, as stored"
-               : "stored as floats");
-}
-
-static void row(cli_table *table, const char *name, const char *format, double before, double exact,
-                double stored, bool rounds)
-{
-    const double values[] = {before, exact, stored};
-    cli_table_cell(table, "%s", name);
-    for (int i = 0; i < (rounds ? 3 : 2); i++) {
-        char text[CLI_NUMBER_TEXT];
-        snprintf(text, sizeof text, isnan(values[i]) ? "-" : format, values[i]);
-        cli_table_cell(table, "%s", text);
-    }
-}
-
-static void print_table(const synthesize_report *r)
-{
-    const px_synthesis_summary s = px_synthesis_sum(r->synthesis);
-    const bool rounds = px_synthesis_rounds(r->synthesis);
-    const double before = 1.0 - (double)s.wrong_before / (double)s.count;
-    const px_synthesis_mean *e = &s.exact, *t = &s.stored;
-    cli_table *table = cli_table_new(rounds ? "lrrr" : "lrr");
-    static const char *const titles[] = {"", "ORIGINALS", "FLOAT", "8-BIT"};
-    for (int i = 0; i < (rounds ? 4 : 3); i++)
-        cli_table_cell(table, "%s", titles[i]);
-    row(table, "accuracy", "%.2f%%", 100 * before, 100 * e->accuracy, 100 * t->accuracy, rounds);
-    row(table, "loss", "%.4f", s.loss_before, e->loss, t->loss, rounds);
-    row(table, "L1", "%.4f", (double)NAN, e->l1, t->l1, rounds);
-    row(table, "L2", "%.4f", (double)NAN, e->l2, t->l2, rounds);
-    row(table, "Linf", "%.4f", (double)NAN, e->linf, t->linf, rounds);
-    row(table, "Linf, largest", "%.4f", (double)NAN, e->linf_most, t->linf_most, rounds);
-    row(table, "neurons that rose", "%.2f%%", (double)NAN, 100 * e->raised, 100 * t->raised,
-        rounds);
-    row(table, "unchanged inputs", "%.0f", (double)NAN, (double)s.unchanged,
-        (double)s.unchanged_stored, rounds);
-    cli_table_print_free(table, "");
+        cli_print(" (%.4g of 255 levels)", px_length_levels(&r->inputs->pre, o->distance));
+    cli_print(", values %g to %g, %" PRId64 " iteration%s; %s\n\n", o->low, o->high, o->iterations,
+              o->iterations == 1 ? "" : "s",
+              r->rounds ? "8-bit: rounded to whole levels towards the original, as stored"
+                        : "stored as floats");
 }
 
 static void print_time(const synthesize_report *r)
 {
-    const px_synthesis_summary s = px_synthesis_sum(r->synthesis);
+    const px_synthesis_summary s = r->sum;
     char known[CLI_NUMBER_TEXT], count[CLI_NUMBER_TEXT];
     const double ms = 1000.0 / (double)(s.count - r->known);
     if (s.count == r->known) {
-        printf("\nall %s inputs were there from an earlier run\n", cli_number(s.count, count));
+        cli_print("\nall %s inputs were there from an earlier run\n", cli_number(s.count, count));
         return;
     }
-    printf("\n%.3g ms per input on one worker: forward %.3g, backward %.3g, judging %.3g, the rest "
-           "%.3g; %.3g s in all",
-           ms * (s.forward_seconds + s.backward_seconds + s.judge_seconds + s.other_seconds),
-           ms * s.forward_seconds, ms * s.backward_seconds, ms * s.judge_seconds,
-           ms * s.other_seconds, s.seconds);
+    cli_print(
+        "\n%.3g ms per input on one worker: forward %.3g, backward %.3g, judging %.3g, the rest "
+        "%.3g; %.3g s in all",
+        ms * (s.forward_seconds + s.backward_seconds + s.judge_seconds + s.other_seconds),
+        ms * s.forward_seconds, ms * s.backward_seconds, ms * s.judge_seconds, ms * s.other_seconds,
+        s.seconds);
     if (r->to)
-        printf(", and %.3g s for files", s.emit_seconds);
-    printf("\n");
+        cli_print(", and %.3g s for files", s.emit_seconds);
+    cli_print("\n");
     if (r->known)
-        printf("%s of %s inputs were there from an earlier run\n", cli_number(r->known, known),
-               cli_number(s.count, count));
+        cli_print("%s of %s inputs were there from an earlier run\n", cli_number(r->known, known),
+                  cli_number(s.count, count));
 }
 
 void synthesize_print(const synthesize_report *r)
 {
     print_settings(r);
-    print_table(r);
+    static const char *const heads[] = {"ORIGINALS", "FLOAT", "8-BIT"};
+    const void *const sides[] = {&r->originals, &r->exact, &r->stored};
+    cli_print_beside(side_fields, heads, sides, r->rounds ? 3 : 2);
     print_time(r);
     if (r->to && synthesize_is_campaign(r->to))
-        printf("%s: a campaign of originals and inputs\n", r->to);
+        cli_print("%s: a campaign of originals and inputs\n", r->to);
     else if (r->to)
-        printf("%s: inputs.npz, originals.npz, index.csv, report.json, and pictures\n", r->to);
-}
-
-static void json_mean(px_json *json, const char *key, const px_synthesis_mean *m, int64_t unchanged)
-{
-    if (key)
-        px_json_object(json, key);
-    px_json_real(json, "accuracy", m->accuracy);
-    px_json_real(json, "loss", m->loss);
-    px_json_real(json, "l1", m->l1);
-    px_json_real(json, "l2", m->l2);
-    px_json_real(json, "linf", m->linf);
-    px_json_real(json, "linf_most", m->linf_most);
-    px_json_real(json, "raised", m->raised);
-    px_json_int(json, "unchanged", unchanged);
-    if (key)
-        px_json_end(json);
-}
-
-void synthesize_json(const synthesize_report *r, px_json *json)
-{
-    const px_synthesis_summary s = px_synthesis_sum(r->synthesis);
-    const px_synthesis_options *o = px_synthesis_used(r->synthesis);
-    px_json_string(json, "measure", r->suspects->measure);
-    px_json_int(json, "k", r->k);
-    px_json_bool(json, "pooled", report_pooled(r));
-    px_json_string(json, "neurons", px_probe_describe(r->probe));
-    px_json_real(json, "step", o->step);
-    px_json_real(json, "distance", o->distance);
-    px_json_array(json, "range");
-    px_json_real(json, NULL, o->low);
-    px_json_real(json, NULL, o->high);
-    px_json_end(json);
-    px_json_int(json, "iterations", o->iterations);
-    px_json_int(json, "right", r->right);
-    px_json_int(json, "count", s.count);
-    px_json_string(json, "stored_as", px_synthesis_rounds(r->synthesis) ? "8-bit" : "float");
-    json_mean(json, NULL, &s.stored, s.unchanged_stored); /* what is stored is what counts */
-    json_mean(json, "float", &s.exact, s.unchanged);
-    px_json_object(json, "originals");
-    px_json_real(json, "accuracy", 1.0 - (double)s.wrong_before / (double)s.count);
-    px_json_real(json, "loss", s.loss_before);
-    px_json_end(json);
-    px_json_array(json, "classes_without_neurons");
-    for (int c = 0; c < r->targets->classes; c++)
-        if (r->targets->of_class[c] < 0)
-            px_json_int(json, NULL, c);
-    px_json_end(json);
-    px_json_real(json, "seconds", s.seconds);
-    px_json_real(json, "files_seconds", s.emit_seconds);
-    px_json_object(json, "worker_seconds");
-    px_json_real(json, "forward", s.forward_seconds);
-    px_json_real(json, "backward", s.backward_seconds);
-    px_json_real(json, "judge", s.judge_seconds);
-    px_json_real(json, "other", s.other_seconds);
-    px_json_end(json);
+        cli_print("%s: inputs.npz, originals.npz, index.csv, report.json, and pictures\n", r->to);
 }

@@ -1,9 +1,9 @@
 /* src/cli/train_print.c - what `train` shows while it runs and at its end */
 #include "cli/train_print.h"
 
+#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,19 +53,20 @@ static void view_cell(double value, double factor, const char *format, int width
         if (strcmp(format, "g") == 0)
             snprintf(cell, sizeof cell, "%.3g", factor * value);
     }
-    printf("%*s", width, cell);
+    cli_print("%*s", width, cell);
 }
 
 static void view_row(const px_train_epoch *e)
 {
     char rate[CLI_NUMBER_TEXT];
-    printf("%5" PRId64, e->epoch);
+    cli_print("%5" PRId64, e->epoch);
     view_cell(e->lr, 1.0, "g", 10);
     view_cell(e->loss, 1.0, "f", 9);
     view_cell(e->accuracy, 100.0, "%", 10);
     view_cell(e->test_loss, 1.0, "f", 11);
     view_cell(e->test_accuracy, 100.0, "%", 9);
-    printf("%12s\n", isfinite(e->images_per_s) ? cli_number((int64_t)e->images_per_s, rate) : "-");
+    cli_print("%12s\n",
+              isfinite(e->images_per_s) ? cli_number((int64_t)e->images_per_s, rate) : "-");
 }
 
 px_status train_view_epoch(void *context, const px_train_epoch *history, size_t count,
@@ -75,12 +76,12 @@ px_status train_view_epoch(void *context, const px_train_epoch *history, size_t 
     if (!view->quiet) {
         cli_progress_end(&view->progress);
         if (!view->titled)
-            printf("\nEPOCH        LR     LOSS  %s  TEST LOSS     TEST    IMAGES/S\n",
-                   view->attacked ? "ATTACKED" : "ACCURACY");
+            cli_print("\nEPOCH        LR     LOSS  %s  TEST LOSS     TEST    IMAGES/S\n",
+                      view->attacked ? "ATTACKED" : "ACCURACY");
         for (size_t i = view->titled ? count - 1 : 0; i < count; i++)
             view_row(&history[i]);
         view->titled = true;
-        fflush(stdout);
+        fflush(cli_out());
     }
     return view->log ? px_train_log_save(view->log, history, count, err) : PX_OK;
 }
@@ -92,39 +93,39 @@ void train_print_start(const cli_training *t, const train_settings *s, const px_
     const px_feeder_counts counts = px_feeder_count(feeder);
     cli_inputs_print(&t->train, t->model, &t->scores);
     if (t->test.set)
-        printf("test     %s\n", px_dataset_describe(t->test.set));
-    printf("network  %s, %s weights", arch ? arch : px_model_path(t->model),
-           cli_number(r.parameters + r.frozen, a));
+        cli_print("test     %s\n", px_dataset_describe(t->test.set));
+    cli_print("network  %s, %s weights", arch ? arch : px_model_path(t->model),
+              cli_number(r.parameters + r.frozen, a));
     if (r.frozen)
-        printf(", %s of them frozen", cli_number(r.frozen, a));
-    printf("\ntrain    %s, lr %g, %s%s\n", px_text_get(&s->optimizer_spec), s->lr, s->schedule,
-           s->recipe ? " (recipe)" : "");
-    printf("         %" PRId64 " epochs of %s steps of %" PRId64 " inputs (%" PRId64
-           " at a time), augment %s\n",
-           s->epochs, cli_number(px_feeder_steps(feeder), b), s->batch, r.micro_batch,
-           *s->augment ? s->augment : "none");
+        cli_print(", %s of them frozen", cli_number(r.frozen, a));
+    cli_print("\ntrain    %s, lr %g, %s%s\n", px_text_get(&s->optimizer_spec), s->lr, s->schedule,
+              s->recipe ? " (recipe)" : "");
+    cli_print("         %" PRId64 " epochs of %s steps of %" PRId64 " inputs (%" PRId64
+              " at a time), augment %s\n",
+              s->epochs, cli_number(px_feeder_steps(feeder), b), s->batch, r.micro_batch,
+              *s->augment ? s->augment : "none");
     cli_adversary_print(&s->adversary, t->train.set, &t->train.pre);
     if (counts.polluted || counts.mislabelled)
-        printf("faults   %s inputs polluted, %s labels made wrong\n",
-               cli_number(counts.polluted, a), cli_number(counts.mislabelled, b));
-    fflush(stdout);
+        cli_print("faults   %s inputs polluted, %s labels made wrong\n",
+                  cli_number(counts.polluted, a), cli_number(counts.mislabelled, b));
+    fflush(cli_out());
 }
 
 void train_print_result(const train_settings *s, const px_train_result *r, const char *out)
 {
     char rate[CLI_NUMBER_TEXT], time[CLI_NUMBER_TEXT];
-    printf("\n");
+    cli_print("\n");
     if (isfinite(r->test_accuracy))
-        printf("test accuracy %.2f%%, loss %.4f", 100.0 * r->test_accuracy, r->test_loss);
+        cli_print("test accuracy %.2f%%, loss %.4f", 100.0 * r->test_accuracy, r->test_loss);
     else
-        printf("training accuracy %.2f%%, loss %.4f", 100.0 * r->accuracy, r->loss);
+        cli_print("training accuracy %.2f%%, loss %.4f", 100.0 * r->accuracy, r->loss);
     if (s->keep_best && r->best_epoch)
-        printf(" (epoch %" PRId64 ")", r->best_epoch);
-    printf(", %s steps in %s, %s inputs per second", cli_number(r->steps, time),
-           cli_duration(r->seconds, rate), cli_number((int64_t)r->images_per_s, (char[32]){0}));
+        cli_print(" (epoch %" PRId64 ")", r->best_epoch);
+    cli_print(", %s steps in %s, %s inputs per second", cli_number(r->steps, time),
+              cli_duration(r->seconds, rate), cli_number((int64_t)r->images_per_s, (char[32]){0}));
     if (r->halvings)
-        printf(", learning rate halved %" PRId64 " times", r->halvings);
-    printf("\nwrote '%s'\n", out);
+        cli_print(", learning rate halved %" PRId64 " times", r->halvings);
+    cli_print("\nwrote '%s'\n", out);
 }
 
 static void json_settings(px_json *json, const train_settings *s)

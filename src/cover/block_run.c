@@ -1,8 +1,8 @@
 /* src/cover/block_run.c - a data set through a network in blocks, on all workers */
-#include "cover/block_run.h"
+#include <internal/block_run.h>
 
 #include "base/memory.h"
-#include "engine/pass.h"
+#include <internal/pass.h>
 
 #include <inttypes.h>
 #include <plexor/system.h>

@@ -2,7 +2,7 @@
 #include "cover/cac.h"
 
 #include "base/memory.h"
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 
 #include <math.h>
 

@@ -4,6 +4,7 @@
 #include "cover/moments.h"
 #include "cover/slots.h"
 
+#include <internal/profile.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static px_status warm_open(const px_learner_request *request, void **state, px_e
         return px_fail(err, PX_E_INTERNAL, "cac learns from its own rows only");
     warm *w = pxi_calloc(1, sizeof *w);
     int64_t *widths = pxi_calloc(net->count, sizeof *widths);
-    px_status status = w && widths ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = w && widths ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK) {
         w->net = net;
         for (size_t l = 0; l < net->count; l++)
@@ -59,7 +60,7 @@ static px_status warm_open(const px_learner_request *request, void **state, px_e
         w->u = pxi_calloc((size_t)net->widest, sizeof *w->u);
         w->sum = pxi_calloc((size_t)net->outputs, sizeof *w->sum);
         if (!w->v || !w->y || !w->u || !w->sum)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
     }
     free(widths);
     if (status != PX_OK) {
@@ -144,7 +145,7 @@ static px_status layer_keep(const warm *w, size_t l, float **to, px_error *err)
     const bool done = cov && alpha;
     free(cov);
     free(alpha);
-    return done ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return done ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status warm_finish(void *state, px_profile *to, const char *section, px_error *err)

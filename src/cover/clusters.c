@@ -2,7 +2,7 @@
 #include "cover/clusters.h"
 
 #include "base/memory.h"
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 
 #include <stdlib.h>
 
@@ -72,8 +72,7 @@ px_status pxi_clusters_add(pxi_clusters *clusters, const float *x, px_error *err
     if (lane == 0) {
         if (pxi_grow(&clusters->groups, &clusters->capacity, (at + 1) * group,
                      sizeof *clusters->groups) != 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory for %lld centres",
-                           (long long)clusters->count + 1);
+            return pxi_no_memory_for(err, "%lld centres", (long long)clusters->count + 1);
         memset(clusters->groups + at * group, 0, group * sizeof *clusters->groups);
     }
     for (int64_t d = 0; d < clusters->dim; d++)

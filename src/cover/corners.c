@@ -10,17 +10,14 @@ enum { CORNER_BUCKETS = 11 };
 
 static const char *const corner_variants[] = {"canonical", "ge", "buckets", NULL};
 
-const px_param pxi_corner_settings[PXI_CORNER_SETTINGS] = {
-    [PXI_CORNER_S] = {.name = "s",
-                      .fallback = 0,
-                      .least = 0,
-                      .most = 1e6,
-                      .help = "how many standard deviations beyond the range a corner starts"},
-    [PXI_CORNER_VARIANT] = {.name = "variant",
-                            .choices = corner_variants,
-                            .help = "ge: the end of the range is in the corner already (dnn-tip); "
-                                    "buckets: 11 steps of a thousandth of the range outwards, "
-                                    "which both corners share (DeepHunter)"},
+const px_param pxi_corner_params[] = {
+    PX_PARAM_REAL(pxi_corner_config, s, 0, 0, 1e6,
+                  "how many standard deviations beyond the range a corner starts"),
+    PX_PARAM_CHOICE(pxi_corner_config, variant, 0, corner_variants,
+                    "ge: the end of the range is in the corner already (dnn-tip); "
+                    "buckets: 11 steps of a thousandth of the range outwards, "
+                    "which both corners share (DeepHunter)"),
+    PX_PARAM_END,
 };
 
 const px_learner *const pxi_corner_learners[] = {&px_learner_ranges, NULL};
@@ -37,29 +34,27 @@ void pxi_corners_free(void *corners)
 }
 
 px_status pxi_corners_new(const char *id, const px_extractor *extractor, const px_ranges *ranges,
-                          const double *settings, bool lower, pxi_corners **out, px_error *err)
+                          const pxi_corner_config *config, bool lower, pxi_corners **out,
+                          px_error *err)
 {
     const int64_t width = extractor->width;
-    const pxi_corner_rule rule = (pxi_corner_rule)settings[PXI_CORNER_VARIANT];
-    const bool buckets = rule == PXI_CORNER_BUCKETS;
+    const bool buckets = config->variant == PXI_CORNER_BUCKETS;
     const int64_t slots = buckets ? CORNER_BUCKETS : lower ? 2 : 1;
     PX_TRY(pxi_slots_check(id, width, slots, err));
-    pxi_corners *c = pxi_calloc(1, sizeof *c);
-    if (!c)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_corners *c = NULL;
+    PX_TRY(PX_NEW(c, 1, err));
     c->low = pxi_calloc((size_t)width, sizeof *c->low);
     c->high = pxi_calloc((size_t)width, sizeof *c->high);
     c->width = buckets ? pxi_calloc((size_t)width, sizeof *c->width) : NULL;
     if (!c->low || !c->high || (buckets && !c->width)) {
         pxi_corners_free(c);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
-    c->rule = rule;
+    c->rule = config->variant;
     c->lower = lower;
     for (int64_t n = 0; n < width; n++) {
         const double low = (double)ranges->low[n], high = (double)ranges->high[n];
-        const double beyond =
-            settings[PXI_CORNER_S] > 0.0 ? settings[PXI_CORNER_S] * ranges->deviation[n] : 0.0;
+        const double beyond = config->s > 0.0 ? config->s * ranges->deviation[n] : 0.0;
         c->low[n] = low - beyond;
         c->high[n] = high + beyond;
         if (buckets)
@@ -78,7 +73,7 @@ px_status pxi_corners_prepare(const char *id, const px_criterion_request *reques
         px_profile_ranges(request->profile, request->learned[0], request->extractor, &ranges, err));
     pxi_corners *corners = NULL;
     const px_status status =
-        pxi_corners_new(id, request->extractor, &ranges, request->settings, lower, &corners, err);
+        pxi_corners_new(id, request->extractor, &ranges, request->config, lower, &corners, err);
     px_ranges_done(&ranges);
     if (status == PX_OK)
         *out = corners;

@@ -22,9 +22,15 @@ typedef struct pxi_corners {
     double *width;      /* per neuron: of a bucket; NULL: there are none */
 } pxi_corners;
 
-/* settings: s, then the rule. Slots of a neuron: upper corner, lower corner; or the buckets. */
+typedef struct pxi_corner_config { /* settings of nbc and snac */
+    double s;
+    pxi_corner_rule variant;
+} pxi_corner_config;
+
+/* Slots of a neuron: upper corner, lower corner; or the buckets. */
 px_status pxi_corners_new(const char *id, const px_extractor *extractor, const px_ranges *ranges,
-                          const double *settings, bool lower, pxi_corners **out, px_error *err);
+                          const pxi_corner_config *config, bool lower, pxi_corners **out,
+                          px_error *err);
 void pxi_corners_free(void *corners); /* NULL is fine */
 
 /* The slots that value v of neuron n is in, as a mask. */
@@ -32,8 +38,7 @@ unsigned pxi_corner_hits(const pxi_corners *corners, int64_t n, double v);
 
 /* --- for the descriptors of nbc and snac ---------------------------------------------------------
  */
-enum { PXI_CORNER_S, PXI_CORNER_VARIANT, PXI_CORNER_SETTINGS };
-extern const px_param pxi_corner_settings[PXI_CORNER_SETTINGS];
+extern const px_param pxi_corner_params[];
 extern const px_learner *const pxi_corner_learners[];
 px_status pxi_corners_prepare(const char *id, const px_criterion_request *request, bool lower,
                               void **out, px_error *err);

@@ -4,8 +4,8 @@
  * hold 106 bits, and the difference is formed from exact products, so what comes out is as good as
  * the sums are.
  */
+#include "base/vector_math.h"
 #include "cover/moments.h"
-#include "ops/vector_math.h"
 
 #include <math.h>
 

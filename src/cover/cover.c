@@ -5,6 +5,8 @@
 #include "cover/lessons.h"
 
 #include <ctype.h>
+#include <internal/cover.h>
+#include <internal/profile.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,7 @@ static void cover_done(px_cover *cover)
             slot->criterion->close(slot->state);
         if (slot->prepared)
             slot->criterion->release(slot->prepared);
-        free(slot->settings);
+        free(slot->config);
         free(slot->settings_text);
         free(slot->definition);
     }
@@ -51,7 +53,7 @@ static px_status slot_extractor(px_cover *cover, pxi_cover_slot *slot, const px_
     const px_criterion *c = slot->criterion;
     const px_graph *graph = px_model_graph(cover->model);
     const pxi_reading reading = {c->layers, c->tap,     c->neurons,
-                                 c->choose, c->extract, slot->settings};
+                                 c->choose, c->extract, slot->config};
     pxi_reader_wish wish = {options->layers, options->tap, options->neurons, NULL};
     px_feed feed;
     if (input_shape && graph->input_count == 1) {
@@ -63,8 +65,7 @@ static px_status slot_extractor(px_cover *cover, pxi_cover_slot *slot, const px_
                               err));
     const px_extractor *x = cover->extractors.item[slot->extractor];
     slot->rows_hash = XXH3_64bits(x->key, strlen(x->key)) ^ (uint64_t)x->width;
-    slot->definition = pxi_strdup(x->definition);
-    return slot->definition ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return PX_DUP(slot->definition, x->definition, err);
 }
 
 static px_status cover_add(px_cover *cover, const px_criterion *criterion,
@@ -75,33 +76,18 @@ static px_status cover_add(px_cover *cover, const px_criterion *criterion,
     if (criterion->classes) {
         const px_status found = px_model_scores(cover->model, &scores, err);
         if (found != PX_OK)
-            return px_fail_in(err, found, "criterion '%s' needs a classifier", criterion->id);
+            return px_fail_in(err, found, "criterion '%s' needs a classifier", criterion->entry.id);
     }
-    if (pxi_grow(&cover->slots, &cover->capacity, cover->count + 1, sizeof *cover->slots) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_GROW(cover->slots, cover->capacity, cover->count + 1, err));
     pxi_cover_slot *slot = &cover->slots[cover->count++];
     *slot = (pxi_cover_slot){.criterion = criterion};
-    slot->settings = pxi_calloc(PX_MAX(criterion->setting_count, 1), sizeof *slot->settings);
-    if (!slot->settings)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    PX_TRY(px_settings_read(criterion, options->preset, options->settings, options->setting_count,
-                            slot->settings, err));
-    slot->settings_text = px_settings_text(criterion, slot->settings);
+    PX_TRY(px_criterion_configure(criterion, options->preset, options->settings,
+                                  options->setting_count, &slot->config, err));
+    slot->settings_text = px_params_text(criterion->entry.params, slot->config);
     if (!slot->settings_text)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const px_status status = slot_extractor(cover, slot, input_shape, options, err);
-    return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", criterion->id);
-}
-
-static px_status cover_unknown(const char *id, px_error *err)
-{
-    px_text names = {0};
-    for (size_t i = 0; i < px_criterion_count(); i++)
-        px_text_format(&names, "%s%s", i ? ", " : "", px_criterion_get(i)->id);
-    const px_status status = px_fail(err, PX_E_USAGE, "there is no criterion '%.60s'; there are %s",
-                                     id, px_text_get(&names));
-    px_text_done(&names);
-    return status;
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", criterion->entry.id);
 }
 
 px_status pxi_cover_choose(px_cover *cover, const px_shape *input_shape,
@@ -113,7 +99,7 @@ px_status pxi_cover_choose(px_cover *cover, const px_shape *input_shape,
         return PX_OK;
     }
     char *copy = pxi_strdup(options->criteria), *rest = copy;
-    px_status status = copy ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = copy ? PX_OK : pxi_no_memory(err);
     for (char *id; status == PX_OK && (id = strsep(&rest, ","));) {
         while (isspace((unsigned char)*id))
             id++;
@@ -124,7 +110,7 @@ px_status pxi_cover_choose(px_cover *cover, const px_shape *input_shape,
         for (size_t i = 0; i < cover->count; i++)
             twice |= cover->slots[i].criterion == criterion;
         if (!criterion)
-            status = cover_unknown(id, err);
+            status = px_registry_unknown(&px_criteria, id, strlen(id), err);
         else if (!twice)
             status = cover_add(cover, criterion, input_shape, options, err);
     }
@@ -140,12 +126,12 @@ px_status px_cover_lessons(const px_model *model, const px_shape *input_shape,
     px_status status = pxi_cover_choose(&cover, input_shape, options, err);
     bool *given = pxi_calloc(PX_MAX(cover.extractors.count, 1), sizeof *given);
     if (status == PX_OK && !given)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     for (size_t i = 0; i < cover.count && status == PX_OK; i++) {
         const pxi_cover_slot *slot = &cover.slots[i];
         status = pxi_lessons_of(&lessons, slot->criterion->learners,
-                                cover.extractors.item[slot->extractor], slot->settings,
-                                slot->criterion->setting_count, &given[slot->extractor], err);
+                                cover.extractors.item[slot->extractor], slot->config,
+                                slot->criterion->entry.config_size, &given[slot->extractor], err);
     }
     for (size_t e = 0; e < cover.extractors.count; e++)
         if (given && given[e])
@@ -169,12 +155,12 @@ static px_status slot_prepare(px_cover *cover, pxi_cover_slot *slot, const px_pr
     const px_extractor *extractor = cover->extractors.item[slot->extractor];
     const char **learned = NULL;
     px_status status =
-        pxi_learned_find(profile, c->learners, extractor, slot->settings, &learned, err);
+        pxi_learned_find(profile, c->learners, extractor, slot->config, &learned, err);
     if (status == PX_OK) {
         const px_criterion_request request = {
             .model = cover->model,
             .extractor = extractor,
-            .settings = slot->settings,
+            .config = slot->config,
             .profile = profile,
             .learned = learned,
             .classes = cover->rows.has_scores ? cover->rows.scores.classes : 0,
@@ -188,7 +174,7 @@ static px_status slot_prepare(px_cover *cover, pxi_cover_slot *slot, const px_pr
     free(learned);
     if (status == PX_OK)
         status = pxi_cover_slot_open(slot, err);
-    return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", c->id);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", c->entry.id);
 }
 
 px_status pxi_cover_slot_open(pxi_cover_slot *slot, px_error *err)
@@ -199,9 +185,8 @@ px_status pxi_cover_slot_open(pxi_cover_slot *slot, px_error *err)
 px_status px_cover_new(const px_model *model, const px_shape *input_shape,
                        const px_cover_options *options, px_cover **out, px_error *err)
 {
-    px_cover *cover = pxi_calloc(1, sizeof *cover);
-    if (!cover)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_cover *cover = NULL;
+    PX_TRY(PX_NEW(cover, 1, err));
     cover->model = model;
     cover->model_hash = px_model_hash(model);
     cover->seed = options->seed;
@@ -263,11 +248,6 @@ size_t px_cover_count(const px_cover *cover)
 const px_criterion *px_cover_criterion(const px_cover *cover, size_t i)
 {
     return cover->slots[i].criterion;
-}
-
-const double *px_cover_settings(const px_cover *cover, size_t i)
-{
-    return cover->slots[i].settings;
 }
 
 const char *px_cover_settings_text(const px_cover *cover, size_t i)

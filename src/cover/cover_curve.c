@@ -1,11 +1,12 @@
 /* src/cover/cover_curve.c - how coverage grew over the inputs */
-#include <plexor/cover.h>
+#include <internal/cover.h>
+#include <internal/text.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/picture.h>
 #include <inttypes.h>
-#include <plexor/picture.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static px_status curve_csv(const px_cover *cover, const char *path, px_error *er
     px_text text = {0};
     px_text_add(&text, "inputs");
     for (size_t i = 0; i < px_cover_count(cover); i++)
-        px_text_format(&text, ",%s", px_cover_criterion(cover, i)->id);
+        px_text_format(&text, ",%s", px_cover_criterion(cover, i)->entry.id);
     px_text_add(&text, "\n");
     for (size_t p = 0; p < count; p++) {
         px_text_format(&text, "%" PRId64, points[p].inputs);
@@ -33,7 +34,7 @@ static px_status curve_csv(const px_cover *cover, const char *path, px_error *er
         px_text_add(&text, "\n");
     }
     const px_status status = px_text_failed(&text)
-                                 ? px_fail(err, PX_E_NOMEM, "out of memory for the growth curve")
+                                 ? pxi_no_memory(err)
                                  : pxi_file_write(path, text.data, text.length, err);
     px_text_done(&text);
     return status;
@@ -46,7 +47,7 @@ static px_status curve_lines(const px_cover *cover, px_plot *plot, px_error *err
     size_t count = 0;
     const px_cover_point *points = px_cover_curve(cover, &count);
     double *x = pxi_calloc(count + 1, sizeof *x), *y = pxi_calloc(count + 1, sizeof *y);
-    px_status status = x && y ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = x && y ? PX_OK : pxi_no_memory(err);
     for (size_t p = 0; p < count && status == PX_OK; p++)
         x[p] = (double)points[p].inputs;
     for (size_t i = 0; i < px_cover_count(cover) && status == PX_OK; i++) {
@@ -57,7 +58,7 @@ static px_status curve_lines(const px_cover *cover, px_plot *plot, px_error *err
             y[p] =
                 100.0 * (share || last == 0.0 ? points[p].values[i] : points[p].values[i] / last);
         snprintf(name, sizeof name, share ? "%s" : "%s, of its end",
-                 px_cover_criterion(cover, i)->id);
+                 px_cover_criterion(cover, i)->entry.id);
         status = px_plot_line(plot, name, x, y, count, share ? 0 : PX_PLOT_DASHED, err);
     }
     free(x);

@@ -3,12 +3,12 @@
 #define PXI_COVER_COVER_INSIDE_H
 
 #include "cover/reading.h"
-#include "cover/row_reader.h"
 #include "cover/seen.h"
+#include <internal/row_reader.h>
 
 typedef struct pxi_cover_slot { /* one criterion of a cover */
     const px_criterion *criterion;
-    double *settings;
+    void *config;
     char *settings_text, *definition;
     uint64_t rows_hash; /* of the extractor's key and width */
     size_t extractor;   /* of a cover with a network */

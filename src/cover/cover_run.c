@@ -1,6 +1,6 @@
 /* src/cover/cover_run.c - a data set for a cover, whole or a shard of it, with a growth curve */
-#include "cover/block_run.h"
 #include "cover/cover_inside.h"
+#include <internal/block_run.h>
 
 #include "base/memory.h"
 
@@ -29,14 +29,16 @@ static px_status slot_observe(void *context, void *state, const px_rows *rows, p
 {
     const pxi_cover_slot *slot = context;
     const px_status status = slot->criterion->observe(state, rows, err);
-    return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", slot->criterion->id);
+    return status == PX_OK ? PX_OK
+                           : px_fail_in(err, status, "criterion '%s'", slot->criterion->entry.id);
 }
 
 static px_status slot_merge(void *context, void *state, void *other, px_error *err)
 {
     const pxi_cover_slot *slot = context;
     const px_status status = slot->criterion->merge(state, other, err);
-    return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", slot->criterion->id);
+    return status == PX_OK ? PX_OK
+                           : px_fail_in(err, status, "criterion '%s'", slot->criterion->entry.id);
 }
 
 static const pxi_consumer_kind slot_kind = {slot_open, slot_close, slot_observe, slot_merge};
@@ -60,7 +62,7 @@ static px_status curve_add(px_cover *cover, int64_t inputs, const pxi_consumer *
     if (!values || pxi_grow(&cover->points, &cover->point_capacity, cover->point_count + 1,
                             sizeof *cover->points) != 0) {
         free(values);
-        return px_fail(err, PX_E_NOMEM, "out of memory for the growth curve");
+        return pxi_no_memory(err);
     }
     for (size_t i = 0; i < cover->count; i++)
         values[i] = cover->slots[i].criterion->value(consumers[i].state).value;
@@ -79,9 +81,8 @@ static px_status curve_stop(void *context, size_t i, px_error *err)
  * of its own. All of them together run as many inputs as a block has. */
 static px_status curve_begin(px_cover *cover, const pxi_block_job *job, px_error *err)
 {
-    pxi_consumer *consumers = pxi_calloc(PX_MAX(cover->count, 1), sizeof *consumers);
-    if (!consumers)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the growth curve");
+    pxi_consumer *consumers = NULL;
+    PX_TRY(PX_NEW(consumers, PX_MAX(cover->count, 1), err));
     px_status status = PX_OK;
     for (int64_t n = 1; n < PX_COVER_BLOCK && n < job->end - job->first && status == PX_OK;
          n *= 2) {
@@ -116,9 +117,7 @@ static px_status curve_plan(curve *c, size_t wanted, px_error *err)
     const int64_t inputs = c->job->end - c->job->first;
     const int64_t blocks = (inputs + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
     c->count = (size_t)PX_MIN((int64_t)wanted, blocks);
-    c->stops = pxi_calloc(PX_MAX(c->count, 1), sizeof *c->stops);
-    if (!c->stops)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the growth curve");
+    PX_TRY(PX_NEW(c->stops, PX_MAX(c->count, 1), err));
     for (size_t i = 0; i < c->count; i++) /* evenly, the last one at the end */
         c->stops[i] = (int64_t)((i + 1) * (size_t)blocks / c->count);
     return PX_OK;
@@ -200,7 +199,7 @@ px_status px_cover_run(px_cover *cover, const px_dataset *set, const px_preproce
     int64_t done = 0;
     px_status status = consumers && counts.extract_seconds
                            ? run_range(cover, set, options, &job, err)
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+                           : pxi_no_memory(err);
     if (status != PX_OK)
         goto done;
     pxi_cover_forget_curve(cover);

@@ -7,7 +7,7 @@
 #include "cover/cover_inside.h"
 
 #include "base/memory.h"
-#include "data/npz_meta.h"
+#include <internal/npz_meta.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static px_status state_meta(const px_cover *cover, px_npz_writer *to, px_error *
     for (size_t i = 0; i < cover->count; i++) {
         const pxi_cover_slot *slot = &cover->slots[i];
         px_json_object(&json, NULL);
-        px_json_string(&json, "id", slot->criterion->id);
+        px_json_string(&json, "id", slot->criterion->entry.id);
         px_json_string(&json, "settings", slot->settings_text);
         px_json_string(&json, "neurons", slot->definition);
         pxi_meta_put_hash(&json, "rows", slot->rows_hash);
@@ -53,7 +53,7 @@ px_status px_cover_save(const px_cover *cover, const char *path, px_error *err)
     px_status status = state_meta(cover, to, err);
     for (size_t i = 0; i < cover->count && status == PX_OK; i++) {
         const pxi_cover_slot *slot = &cover->slots[i];
-        status = slot->criterion->save(slot->state, to, slot->criterion->id, err);
+        status = slot->criterion->save(slot->state, to, slot->criterion->entry.id, err);
     }
     if (status == PX_OK)
         return px_npz_commit(to, err);
@@ -76,14 +76,11 @@ static px_status state_slot(px_cover *cover, const px_json_value *entry, px_erro
     for (size_t i = 0; i < cover->count; i++)
         if (cover->slots[i].criterion == criterion)
             return px_fail(err, PX_E_INPUT, "criterion '%s' is there twice", id);
-    if (pxi_grow(&cover->slots, &cover->capacity, cover->count + 1, sizeof *cover->slots) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_GROW(cover->slots, cover->capacity, cover->count + 1, err));
     pxi_cover_slot *slot = &cover->slots[cover->count++];
     *slot = (pxi_cover_slot){.criterion = criterion};
-    slot->settings_text = pxi_strdup(settings);
-    slot->definition = pxi_strdup(definition);
-    if (!slot->settings_text || !slot->definition)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_DUP(slot->settings_text, settings, err));
+    PX_TRY(PX_DUP(slot->definition, definition, err));
     PX_TRY(pxi_meta_hash(entry, "rows", &slot->rows_hash, err));
     PX_TRY(pxi_meta_int(entry, "observed", PXI_SEEN_MOST, &slot->observed, err));
     return pxi_meta_int(entry, "rejected", PXI_SEEN_MOST, &slot->rejected, err);
@@ -116,9 +113,9 @@ static px_status state_read(px_cover *cover, const px_npz *npz, px_error *err)
         pxi_cover_slot *slot = &cover->slots[i];
         status = pxi_cover_slot_open(slot, err);
         if (status == PX_OK)
-            status = slot->criterion->load(slot->state, npz, slot->criterion->id, err);
+            status = slot->criterion->load(slot->state, npz, slot->criterion->entry.id, err);
         if (status != PX_OK)
-            status = px_fail_in(err, status, "criterion '%s'", slot->criterion->id);
+            status = px_fail_in(err, status, "criterion '%s'", slot->criterion->entry.id);
     }
     px_json_free(document);
     return status;
@@ -127,8 +124,7 @@ static px_status state_read(px_cover *cover, const px_npz *npz, px_error *err)
 px_status pxi_cover_read(const px_npz *npz, px_cover **out, px_error *err)
 {
     px_cover *cover = pxi_calloc(1, sizeof *cover);
-    const px_status status =
-        cover ? state_read(cover, npz, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status = cover ? state_read(cover, npz, err) : pxi_no_memory(err);
     if (status == PX_OK)
         *out = cover;
     else
@@ -163,12 +159,12 @@ static px_status merge_check(const px_cover *a, const px_cover *b, px_error *err
             return px_fail(err, PX_E_MISMATCH,
                            "criterion '%s' has other settings in one state (%.100s) than in the "
                            "other (%.100s)",
-                           x->criterion->id, x->settings_text, y->settings_text);
+                           x->criterion->entry.id, x->settings_text, y->settings_text);
         if (x->rows_hash != y->rows_hash)
             return px_fail(err, PX_E_MISMATCH,
                            "criterion '%s' looked at other neurons in one state (%.120s) than in "
                            "the other (%.120s)",
-                           x->criterion->id, x->definition, y->definition);
+                           x->criterion->entry.id, x->definition, y->definition);
     }
     return pxi_seen_apart(&a->seen, &b->seen, err);
 }
@@ -180,7 +176,7 @@ px_status px_cover_merge(px_cover *cover, const px_cover *other, px_error *err)
         pxi_cover_slot *slot = &cover->slots[i];
         const px_status status = slot->criterion->merge(slot->state, other->slots[i].state, err);
         if (status != PX_OK)
-            return px_fail_in(err, status, "criterion '%s'", slot->criterion->id);
+            return px_fail_in(err, status, "criterion '%s'", slot->criterion->entry.id);
         slot->observed += other->slots[i].observed;
         slot->rejected += other->slots[i].rejected;
         slot->seconds += other->slots[i].seconds;

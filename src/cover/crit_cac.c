@@ -23,42 +23,36 @@
 #include "cover/cac.h"
 #include "cover/slots.h"
 
+#include <internal/cover.h>
+#include <internal/profile.h>
+#include <internal/stats.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/stats.h>
 #include <plexor/text.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAC_BINS, CAC_P, CAC_FLOOR, CAC_MEM, CAC_COMPAT, CAC_SETTINGS };
 enum { CAC_MOST_BINS = 64 };
 
 static const char *const cac_compats[] = {"none", "dl-cc", NULL};
 
-static const px_param cac_settings[CAC_SETTINGS] = {
-    {.name = "bins",
-     .fallback = 8,
-     .least = 2,
-     .most = CAC_MOST_BINS,
-     .integer = true,
-     .help = "bins of a neuron's range"},
-    {.name = "p", .fallback = 0.05, .least = 1e-12, .most = 0.5, .help = "level of significance"},
-    {.name = "floor",
-     .fallback = 5,
-     .least = 0,
-     .most = 1e6,
-     .help = "least expected count of any pair of bins"},
-    {.name = "mem",
-     .fallback = 1024,
-     .least = 1,
-     .most = 1e6,
-     .help = "MiB of tables at most, for each worker"},
-    {.name = "compat",
-     .fallback = 0,
-     .least = 0,
-     .most = 1,
-     .choices = cac_compats,
-     .help = "dl-cc: expected counts as in the authors' program (row mean times column mean)"},
+typedef struct cac_config {
+    int64_t bins;
+    double p;
+    double floor;
+    double mem;
+    int compat;
+} cac_config;
+
+static const px_param cac_params[] = {
+    PX_PARAM_INT(cac_config, bins, 8, 2, CAC_MOST_BINS, "bins of a neuron's range"),
+    PX_PARAM_REAL(cac_config, p, 0.05, 1e-12, 0.5, "level of significance"),
+    PX_PARAM_REAL(cac_config, floor, 5, 0, 1e6, "least expected count of any pair of bins"),
+    PX_PARAM_REAL(cac_config, mem, 1024, 1, 1e6, "MiB of tables at most, for each worker"),
+    PX_PARAM_CHOICE(
+        cac_config, compat, 0, cac_compats,
+        "dl-cc: expected counts as in the authors' program (row mean times column mean)"),
+    PX_PARAM_END,
 };
 
 typedef struct cac {
@@ -90,9 +84,9 @@ static void cac_release(void *prepared)
 }
 
 static px_status cac_extract(const px_model *model, const px_probe_options *options,
-                             const double *settings, px_extractor **out, px_error *err)
+                             const void *config, px_extractor **out, px_error *err)
 {
-    return pxi_extractor_cac(model, options, (int)settings[CAC_BINS], out, err);
+    return pxi_extractor_cac(model, options, (int)((const cac_config *)config)->bins, out, err);
 }
 
 /* --- what was learned ----------------------------------------------------------------------------
@@ -107,7 +101,7 @@ static px_status cac_read(const px_criterion_request *request, const char *name,
     const size_t count = (size_t)px_shape_count(&tensor->shape);
     *out = pxi_calloc(count, sizeof **out);
     if (!*out)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     memcpy(*out, tensor->data, count * sizeof **out);
     bool fits = true;
     for (size_t i = 0; i < count; i++)
@@ -117,35 +111,35 @@ static px_status cac_read(const px_criterion_request *request, const char *name,
                           px_profile_name(request->profile), name);
 }
 
-static px_status cac_check_memory(const pxi_cac_net *net, const double *settings, px_error *err)
+static px_status cac_check_memory(const pxi_cac_net *net, const cac_config *config, px_error *err)
 {
-    const double bins = settings[CAC_BINS];
+    const double bins = (double)config->bins;
     const double mib = (double)net->edges * bins * bins * sizeof(uint32_t) / 1048576.0;
-    if (mib <= settings[CAC_MEM])
+    if (mib <= config->mem)
         return PX_OK;
     return px_fail(err, PX_E_USAGE,
                    "cac: tables of %" PRId64 " edges with %g x %g bins take %.0f MiB per worker, "
                    "more than %g; choose fewer layers with --layers (front, middle, back), or "
                    "allow it with --set cac.mem=%.0f",
-                   net->edges, bins, bins, mib, settings[CAC_MEM], ceil(mib));
+                   net->edges, bins, bins, mib, config->mem, ceil(mib));
 }
 
 static px_status cac_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
+    const cac_config *config = request->config;
     const pxi_cac_net *net = pxi_cac_net_of(request->extractor);
     if (!net)
         return px_fail(err, PX_E_INTERNAL, "cac reads its own rows only");
-    PX_TRY(cac_check_memory(net, request->settings, err));
-    cac *c = pxi_calloc(1, sizeof *c);
-    if (!c)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    const double bins = request->settings[CAC_BINS];
+    PX_TRY(cac_check_memory(net, config, err));
+    cac *c = NULL;
+    PX_TRY(PX_NEW(c, 1, err));
+    const double bins = (double)config->bins;
     c->net = net;
-    c->p = request->settings[CAC_P];
+    c->p = config->p;
     c->rule = (pxi_cac_rule){.bins = (int)bins,
                              .critical = px_chi2_critical(c->p, (bins - 1.0) * (bins - 1.0)),
-                             .floor = request->settings[CAC_FLOOR],
-                             .code = request->settings[CAC_COMPAT] != 0.0};
+                             .floor = config->floor,
+                             .code = config->compat != 0};
     int64_t kept = 0;
     for (size_t l = 0; l < net->count; l++)
         kept += net->layers[l].inputs * (net->layers[l].inputs / net->layers[l].group);
@@ -191,23 +185,21 @@ static px_status state_size(cac_state *s, int64_t edges, px_error *err)
     s->is_covered = pxi_calloc((size_t)edges, sizeof *s->is_covered);
     return s->tables && s->is_covered
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for the tables of %" PRId64 " edges",
-                         edges);
+               : pxi_no_memory_for(err, "the tables of %" PRId64 " edges", edges);
 }
 
 static px_status cac_open(const void *prepared, void **state, px_error *err)
 {
     const cac *c = prepared;
-    cac_state *s = pxi_calloc(1, sizeof *s);
-    px_status status = s ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    cac_state *s = NULL;
+    px_status status = PX_NEW(s, 1, err);
     if (status == PX_OK && c) {
         s->cac = c;
         s->rule = c->rule;
         s->p = c->p;
         s->u = pxi_calloc((size_t)c->net->widest, sizeof *s->u);
         s->changed = pxi_calloc((size_t)c->net->widest, sizeof *s->changed);
-        status = s->u && s->changed ? state_size(s, c->net->edges, err)
-                                    : px_fail(err, PX_E_NOMEM, "out of memory");
+        status = s->u && s->changed ? state_size(s, c->net->edges, err) : pxi_no_memory(err);
     }
     if (status == PX_OK)
         *state = s;
@@ -419,12 +411,12 @@ static px_status cac_load(void *state, const px_npz *from, const char *prefix, p
 static const px_learner *const cac_learners[] = {&pxi_learner_cac, NULL};
 
 const px_criterion px_criterion_cac = {
-    .id = "cac",
-    .title = "causality-aware coverage",
-    .source = "Ji et al., CC, ICSE 2023",
+    .entry = {.id = "cac",
+              .title = "causality-aware coverage",
+              .source = "Ji et al., CC, ICSE 2023",
+              .params = cac_params,
+              .config_size = sizeof(cac_config)},
     .unit = "edges",
-    .settings = cac_settings,
-    .setting_count = CAC_SETTINGS,
     .learners = cac_learners,
     .tap = PX_TAP_PRE,
     .neurons = PX_VIEW_CHAN,

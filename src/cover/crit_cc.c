@@ -10,19 +10,20 @@
 #include "cover/clusters.h"
 #include "cover/slots.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { CC_T };
+typedef struct cc_config {
+    double t;
+} cc_config;
 
-static const px_param cc_settings[] = {
-    [CC_T] = {.name = "t",
-              .fallback = 10,
-              .least = 0,
-              .most = 1e30,
-              .help = "squared distance to all centres beyond which an input is a new one; papers "
-                      "take about the number of classes"},
+static const px_param cc_params[] = {
+    PX_PARAM_REAL(cc_config, t, 10, 0, 1e30,
+                  "squared distance to all centres beyond which an input is a new one; papers "
+                  "take about the number of classes"),
+    PX_PARAM_END,
 };
 
 typedef struct cc_prepared {
@@ -39,10 +40,10 @@ typedef struct cc_state {
 
 static px_status cc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
-    cc_prepared *prepared = pxi_calloc(1, sizeof *prepared);
-    if (!prepared)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    *prepared = (cc_prepared){.extractor = request->extractor, .t = request->settings[CC_T]};
+    const cc_config *config = request->config;
+    cc_prepared *prepared = NULL;
+    PX_TRY(PX_NEW(prepared, 1, err));
+    *prepared = (cc_prepared){.extractor = request->extractor, .t = config->t};
     *out = prepared;
     return PX_OK;
 }
@@ -77,7 +78,7 @@ static px_status cc_open(const void *prepared, void **state, px_error *err)
     }
     if (!cc || (prepared && !cc->layers)) {
         free(cc);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     *state = cc;
     return PX_OK;
@@ -110,8 +111,8 @@ static px_status cc_insert(pxi_clusters *into, const pxi_clusters *from, double 
 {
     if (from->count == 0)
         return PX_OK;
-    float *x = pxi_calloc((size_t)from->dim, sizeof *x);
-    px_status status = x ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    float *x = NULL;
+    px_status status = PX_NEW(x, from->dim, err);
     for (int64_t i = 0; status == PX_OK && i < from->count; i++) {
         pxi_clusters_get(from, i, x);
         if (!pxi_clusters_near(into, x, t))
@@ -160,7 +161,7 @@ static px_status cc_save(const void *state, px_npz_writer *to, const char *prefi
     float *all = pxi_calloc((size_t)PX_MAX(total, 1), sizeof *all), *next = all;
     px_status status = PX_OK;
     if (!sizes || !all) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (size_t l = 0; l < cc->count; l++) {
@@ -222,9 +223,7 @@ static px_status cc_load(void *state, const px_npz *from, const char *prefix, px
         return px_fail(err, PX_E_MISMATCH, "'%.100s' is of other layers or another threshold",
                        prefix);
     cc_clear(cc);
-    cc->layers = pxi_calloc((size_t)layers.dim[0], sizeof *cc->layers);
-    if (!cc->layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(cc->layers, (size_t)layers.dim[0], err));
     cc->count = (size_t)layers.dim[0];
     cc->t = threshold;
     for (size_t l = 0; l < cc->count; l++) {
@@ -236,12 +235,12 @@ static px_status cc_load(void *state, const px_npz *from, const char *prefix, px
 }
 
 const px_criterion px_criterion_cc = {
-    .id = "cc",
-    .title = "cluster coverage",
-    .source = "Odena et al., TensorFuzz, ICML 2019",
+    .entry = {.id = "cc",
+              .title = "cluster coverage",
+              .source = "Odena et al., TensorFuzz, ICML 2019",
+              .params = cc_params,
+              .config_size = sizeof(cc_config)},
     .unit = "centres",
-    .settings = cc_settings,
-    .setting_count = PX_LEN(cc_settings),
     .layers = "logits",
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,

@@ -10,43 +10,41 @@
 
 #include <inttypes.h>
 
-enum { KMNC_K, KMNC_VARIANT, KMNC_DEAD };
 enum { KMNC_CHUNK = 512 }; /* neurons whose sections lie on the stack at a time */
 
 static const char *const kmnc_variants[] = {"canonical",  "ceil",     "half-open",
                                             "upper-open", "digitize", NULL};
 static const char *const kmnc_dead[] = {"count", "exclude", NULL};
 
-static const px_param kmnc_settings[] = {
-    [KMNC_K] = {.name = "k",
-                .fallback = 1000,
-                .least = 1,
-                .most = 65534,
-                .integer = true,
-                .help = "sections per neuron"},
-    [KMNC_VARIANT] = {.name = "variant",
-                      .choices = kmnc_variants,
-                      .help =
-                          "where sections end: ceil leaves out the lower end of the range (code "
-                          "of NLC, NSGen and CAC), half-open and upper-open the upper end "
-                          "(dnn-tip; the package of Revisiting), digitize has k edges and "
-                          "counts both outsides (DeepGini, ATS)"},
-    [KMNC_DEAD] = {.name = "dead",
-                   .choices = kmnc_dead,
-                   .help = "neurons that never change in the training data: count them among all, "
-                           "or exclude them"},
+typedef struct kmnc_config {
+    int64_t k;
+    int variant;
+    int dead;
+} kmnc_config;
+
+static const px_param kmnc_params[] = {
+    PX_PARAM_INT(kmnc_config, k, 1000, 1, 65534, "sections per neuron"),
+    PX_PARAM_CHOICE(kmnc_config, variant, 0, kmnc_variants,
+                    "where sections end: ceil leaves out the lower end of the range (code "
+                    "of NLC, NSGen and CAC), half-open and upper-open the upper end "
+                    "(dnn-tip; the package of Revisiting), digitize has k edges and "
+                    "counts both outsides (DeepGini, ATS)"),
+    PX_PARAM_CHOICE(kmnc_config, dead, 0, kmnc_dead,
+                    "neurons that never change in the training data: count them among all, "
+                    "or exclude them"),
+    PX_PARAM_END,
 };
 
 static px_status kmnc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
+    const kmnc_config *config = request->config;
     px_ranges ranges = {0};
     PX_TRY(
         px_profile_ranges(request->profile, request->learned[0], request->extractor, &ranges, err));
     pxi_sections *sections = NULL;
     const px_status status =
-        pxi_sections_new(request->extractor, &ranges, (int32_t)request->settings[KMNC_K],
-                         (pxi_section_rule)request->settings[KMNC_VARIANT],
-                         request->settings[KMNC_DEAD] != 0.0, &sections, err);
+        pxi_sections_new(request->extractor, &ranges, (int32_t)config->k,
+                         (pxi_section_rule)config->variant, config->dead != 0, &sections, err);
     px_ranges_done(&ranges);
     if (status == PX_OK)
         *out = sections;
@@ -104,12 +102,12 @@ static void kmnc_remark(const void *state, px_text *text)
 static const px_learner *const kmnc_learners[] = {&px_learner_ranges, NULL};
 
 const px_criterion px_criterion_kmnc = {
-    .id = "kmnc",
-    .title = "k-multisection neuron coverage",
-    .source = "Ma et al., DeepGauge, ASE 2018",
+    .entry = {.id = "kmnc",
+              .title = "k-multisection neuron coverage",
+              .source = "Ma et al., DeepGauge, ASE 2018",
+              .params = kmnc_params,
+              .config_size = sizeof(kmnc_config)},
     .unit = "sections",
-    .settings = kmnc_settings,
-    .setting_count = PX_LEN(kmnc_settings),
     .learners = kmnc_learners,
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,

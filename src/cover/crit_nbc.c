@@ -11,12 +11,12 @@ static px_status nbc_prepare(const px_criterion_request *request, void **out, px
 }
 
 const px_criterion px_criterion_nbc = {
-    .id = "nbc",
-    .title = "neuron boundary coverage",
-    .source = "Ma et al., DeepGauge, ASE 2018",
+    .entry = {.id = "nbc",
+              .title = "neuron boundary coverage",
+              .source = "Ma et al., DeepGauge, ASE 2018",
+              .params = pxi_corner_params,
+              .config_size = sizeof(pxi_corner_config)},
     .unit = "corners",
-    .settings = pxi_corner_settings,
-    .setting_count = PXI_CORNER_SETTINGS,
     .learners = pxi_corner_learners,
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,

@@ -14,26 +14,27 @@
 #include "cover/nc_suite.h"
 #include "cover/slots.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { NC_T, NC_VARIANT };
 enum { NC_RAW, NC_SCALED, NC_RESCALED, NC_SUITE, NC_SIGMOID };
 
 static const char *const nc_variants[] = {"raw", "scaled", "rescaled", "suite", "sigmoid", NULL};
 
-static const px_param nc_settings[] = {
-    [NC_T] = {.name = "t",
-              .fallback = 0.5,
-              .least = -1e30,
-              .most = 1e30,
-              .help = "a neuron counts once it was above this"},
-    [NC_VARIANT] = {.name = "variant",
-                    .choices = nc_variants,
-                    .help = "what is compared with t: the value itself (raw); scaled to 0..1 "
-                            "within its layer per input (scaled, as DeepXplore does; rescaled: "
-                            "after channel means) or over the whole suite; or its sigmoid"},
+typedef struct nc_config {
+    double t;
+    int variant;
+} nc_config;
+
+static const px_param nc_params[] = {
+    PX_PARAM_REAL(nc_config, t, 0.5, -1e30, 1e30, "a neuron counts once it was above this"),
+    PX_PARAM_CHOICE(nc_config, variant, 0, nc_variants,
+                    "what is compared with t: the value itself (raw); scaled to 0..1 "
+                    "within its layer per input (scaled, as DeepXplore does; rescaled: "
+                    "after channel means) or over the whole suite; or its sigmoid"),
+    PX_PARAM_END,
 };
 
 typedef struct nc_prepared {
@@ -49,9 +50,9 @@ typedef struct nc_state {
     pxi_nc_suite *suite;
 } nc_state;
 
-static void nc_choose(const double *settings, px_probe_options *options)
+static void nc_choose(const void *config, px_probe_options *options)
 {
-    const int variant = (int)settings[NC_VARIANT];
+    const int variant = ((const nc_config *)config)->variant;
     options->neurons = variant == NC_SCALED     ? PX_VIEW_CHAN_SCALED
                        : variant == NC_RESCALED ? PX_VIEW_CHAN_RESCALED
                        : variant == NC_SUITE    ? PX_VIEW_UNIT
@@ -68,14 +69,13 @@ double pxi_nc_cut(double t, bool sigmoid)
 static px_status nc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
     PX_TRY(pxi_slots_check("nc", request->extractor->width, 1, err));
-    nc_prepared *prepared = pxi_calloc(1, sizeof *prepared);
-    if (!prepared)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    const int variant = (int)request->settings[NC_VARIANT];
+    const nc_config *config = request->config;
+    nc_prepared *prepared = NULL;
+    PX_TRY(PX_NEW(prepared, 1, err));
     prepared->plan = (pxi_slots_plan){.extractor = request->extractor, .per_neuron = 1, .share = 1};
-    prepared->t = request->settings[NC_T];
-    prepared->cut = pxi_nc_cut(prepared->t, variant == NC_SIGMOID);
-    prepared->suite = variant == NC_SUITE;
+    prepared->t = config->t;
+    prepared->cut = pxi_nc_cut(config->t, config->variant == NC_SIGMOID);
+    prepared->suite = config->variant == NC_SUITE;
     *out = prepared;
     return PX_OK;
 }
@@ -101,9 +101,7 @@ static px_status nc_fill(nc_state *nc, bool suite, px_error *err)
         nc->slots = slots;
         return PX_OK;
     }
-    nc->suite = pxi_calloc(1, sizeof *nc->suite);
-    if (!nc->suite)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(nc->suite, 1, err));
     if (!nc->prepared)
         return PX_OK;
     return pxi_nc_suite_init(nc->suite, nc->prepared->plan.extractor, nc->prepared->t, err);
@@ -111,9 +109,8 @@ static px_status nc_fill(nc_state *nc, bool suite, px_error *err)
 
 static px_status nc_open(const void *prepared, void **state, px_error *err)
 {
-    nc_state *nc = pxi_calloc(1, sizeof *nc);
-    if (!nc)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    nc_state *nc = NULL;
+    PX_TRY(PX_NEW(nc, 1, err));
     nc->prepared = prepared;
     const px_status status = prepared ? nc_fill(nc, nc->prepared->suite, err) : PX_OK;
     if (status != PX_OK) {
@@ -224,12 +221,12 @@ static px_status nc_load(void *state, const px_npz *from, const char *prefix, px
 }
 
 const px_criterion px_criterion_nc = {
-    .id = "nc",
-    .title = "neuron coverage",
-    .source = "Pei et al., DeepXplore, SOSP 2017",
+    .entry = {.id = "nc",
+              .title = "neuron coverage",
+              .source = "Pei et al., DeepXplore, SOSP 2017",
+              .params = nc_params,
+              .config_size = sizeof(nc_config)},
     .unit = "neurons",
-    .settings = nc_settings,
-    .setting_count = PX_LEN(nc_settings),
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,
     .choose = nc_choose,

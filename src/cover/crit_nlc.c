@@ -13,6 +13,7 @@
 #include "cover/moments.h"
 #include "cover/slots.h"
 
+#include <internal/cover.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,35 +21,29 @@
 
 static const char *const nlc_norms[] = {"mean", "sum", NULL};
 
-const px_param pxi_nlc_settings[PXI_NLC_SETTINGS] = {
-    [PXI_NLC_NORM] = {.name = "norm",
-                      .choices = nlc_norms,
-                      .help = "of a layer's covariance: mean of the absolute values, or their sum "
-                              "(code of NSGen)"},
-    [PXI_NLC_START] = {.name = "start",
-                       .fallback = 0,
-                       .least = 0,
-                       .most = 1,
-                       .integer = true,
-                       .help = "inputs at zero that count before the first"},
+const px_param pxi_nlc_params[] = {
+    PX_PARAM_CHOICE(pxi_nlc_config, norm, 0, nlc_norms,
+                    "of a layer's covariance: mean of the absolute values, or their sum "
+                    "(code of NSGen)"),
+    PX_PARAM_INT(pxi_nlc_config, start, 0, 0, 1, "inputs at zero that count before the first"),
+    PX_PARAM_END,
 };
 
 px_status pxi_nlc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
-    pxi_nlc_prepared *prepared = pxi_calloc(1, sizeof *prepared);
-    if (!prepared)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    *prepared = (pxi_nlc_prepared){.extractor = request->extractor,
-                                   .sum = request->settings[PXI_NLC_NORM] != 0.0,
-                                   .start = (int64_t)request->settings[PXI_NLC_START]};
+    const pxi_nlc_config *config = request->config;
+    pxi_nlc_prepared *prepared = NULL;
+    PX_TRY(PX_NEW(prepared, 1, err));
+    *prepared = (pxi_nlc_prepared){
+        .extractor = request->extractor, .sum = config->norm != 0, .start = config->start};
     *out = prepared;
     return PX_OK;
 }
 
 px_status pxi_nlc_extract(const px_model *model, const px_probe_options *options,
-                          const double *settings, px_extractor **out, px_error *err)
+                          const void *config, px_extractor **out, px_error *err)
 {
-    (void)settings;
+    (void)config;
     return pxi_extractor_windows(model, options, out, err);
 }
 
@@ -79,9 +74,8 @@ static void nlc_close(void *state)
 
 static px_status nlc_open(const void *prepared, void **state, px_error *err)
 {
-    nlc_state *nlc = pxi_calloc(1, sizeof *nlc);
-    if (!nlc)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    nlc_state *nlc = NULL;
+    PX_TRY(PX_NEW(nlc, 1, err));
     pthread_mutex_init(&nlc->lock, NULL);
     px_status status = PX_OK;
     if (prepared) {
@@ -93,7 +87,7 @@ static px_status nlc_open(const void *prepared, void **state, px_error *err)
         for (size_t l = 0; widths && l < extractor->layer_count; l++)
             widths[l] = extractor->layers[l].count;
         status = widths ? pxi_moments_init(&nlc->moments, widths, extractor->layer_count, true, err)
-                        : px_fail(err, PX_E_NOMEM, "out of memory");
+                        : pxi_no_memory(err);
         free(widths);
     }
     if (status != PX_OK)
@@ -237,12 +231,12 @@ static px_status nlc_load(void *state, const px_npz *from, const char *prefix, p
 }
 
 const px_criterion px_criterion_nlc = {
-    .id = "nlc",
-    .title = "layer-wise distribution coverage",
-    .source = "Yuan et al., NeuraL-Coverage, ICSE 2023",
+    .entry = {.id = "nlc",
+              .title = "layer-wise distribution coverage",
+              .source = "Yuan et al., NeuraL-Coverage, ICSE 2023",
+              .params = pxi_nlc_params,
+              .config_size = sizeof(pxi_nlc_config)},
     .unit = "",
-    .settings = pxi_nlc_settings,
-    .setting_count = PXI_NLC_SETTINGS,
     .tap = PX_TAP_PRE,
     .neurons = PX_VIEW_CHAN,
     .extract = pxi_nlc_extract,

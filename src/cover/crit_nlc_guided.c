@@ -12,6 +12,7 @@
 #include "cover/moments.h"
 #include "cover/slots.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -57,9 +58,7 @@ static void guided_close(void *state)
 static px_status guided_make(guided_state *guided, const int64_t *widths, size_t layers,
                              px_error *err)
 {
-    guided->layers = pxi_calloc(layers, sizeof *guided->layers);
-    if (!guided->layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(guided->layers, layers, err));
     guided->layer_count = layers;
     guided->neurons = guided->products = guided->widest = 0;
     for (size_t l = 0; l < layers; l++) {
@@ -77,20 +76,16 @@ static px_status guided_make(guided_state *guided, const int64_t *widths, size_t
         guided->products += m * (m + 1) / 2;
         guided->widest = PX_MAX(guided->widest, m);
     }
-    guided->mean = pxi_calloc((size_t)guided->neurons, sizeof *guided->mean);
-    guided->cov = pxi_calloc((size_t)guided->products, sizeof *guided->cov);
-    guided->scratch = pxi_calloc((size_t)guided->widest, sizeof *guided->scratch);
-    if (!guided->mean || !guided->cov || !guided->scratch)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " products of neurons",
-                       guided->products);
+    PX_TRY(PX_NEW(guided->mean, guided->neurons, err));
+    PX_TRY(PX_NEW(guided->cov, guided->products, err));
+    PX_TRY(PX_NEW(guided->scratch, guided->widest, err));
     return PX_OK;
 }
 
 static px_status guided_open(const void *prepared, void **state, px_error *err)
 {
-    guided_state *guided = pxi_calloc(1, sizeof *guided);
-    if (!guided)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    guided_state *guided = NULL;
+    PX_TRY(PX_NEW(guided, 1, err));
     px_status status = PX_OK;
     if (prepared) {
         guided->prepared = prepared;
@@ -100,8 +95,8 @@ static px_status guided_open(const void *prepared, void **state, px_error *err)
         int64_t *widths = pxi_calloc(extractor->layer_count, sizeof *widths);
         for (size_t l = 0; widths && l < extractor->layer_count; l++)
             widths[l] = extractor->layers[l].count;
-        status = widths ? guided_make(guided, widths, extractor->layer_count, err)
-                        : px_fail(err, PX_E_NOMEM, "out of memory");
+        status =
+            widths ? guided_make(guided, widths, extractor->layer_count, err) : pxi_no_memory(err);
         free(widths);
     }
     if (status != PX_OK)
@@ -207,7 +202,7 @@ static px_status guided_merge(void *state, const void *other, px_error *err)
     if (!mean || !cov) {
         free(mean);
         free(cov);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     for (size_t l = 0; l < guided->layer_count; l++) {
         guided_layer *layer = &guided->layers[l];
@@ -264,7 +259,7 @@ static px_status guided_save(const void *state, px_npz_writer *to, const char *p
     double *norms = pxi_calloc(guided->layer_count, sizeof *norms);
     px_status status = PX_OK;
     if (!sizes || !norms) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (size_t l = 0; l < guided->layer_count; l++) {
@@ -342,8 +337,8 @@ static px_status guided_load(void *state, const px_npz *from, const char *prefix
         int64_t *widths = pxi_calloc((size_t)layers.dim[0], sizeof *widths);
         for (int64_t l = 0; widths && l < layers.dim[0]; l++)
             widths[l] = size[2 * l];
-        const px_status status = widths ? guided_make(guided, widths, (size_t)layers.dim[0], err)
-                                        : px_fail(err, PX_E_NOMEM, "out of memory");
+        const px_status status =
+            widths ? guided_make(guided, widths, (size_t)layers.dim[0], err) : pxi_no_memory(err);
         free(widths);
         PX_TRY(status);
     }
@@ -357,12 +352,12 @@ static px_status guided_load(void *state, const px_npz *from, const char *prefix
 }
 
 const px_criterion px_criterion_nlc_guided = {
-    .id = "nlc-guided",
-    .title = "layer-wise distribution coverage, guided",
-    .source = "Yuan et al., NeuraL-Coverage, ICSE 2023",
+    .entry = {.id = "nlc-guided",
+              .title = "layer-wise distribution coverage, guided",
+              .source = "Yuan et al., NeuraL-Coverage, ICSE 2023",
+              .params = pxi_nlc_params,
+              .config_size = sizeof(pxi_nlc_config)},
     .unit = "",
-    .settings = pxi_nlc_settings,
-    .setting_count = PXI_NLC_SETTINGS,
     .tap = PX_TAP_PRE,
     .neurons = PX_VIEW_CHAN,
     .ordered = true,

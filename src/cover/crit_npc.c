@@ -18,6 +18,7 @@
 #include "cover/npc.h"
 #include "cover/slots.h"
 
+#include <internal/profile.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/text.h>
@@ -43,9 +44,9 @@ struct pxi_npc {
 typedef pxi_npc npc;
 
 static px_status npc_extract(const px_model *model, const px_probe_options *options,
-                             const double *settings, px_extractor **out, px_error *err)
+                             const void *config, px_extractor **out, px_error *err)
 {
-    return pxi_extractor_relevance(model, options, settings[PXI_NPC_LRP], out, err);
+    return pxi_extractor_relevance(model, options, ((const pxi_npc_config *)config)->lrp, out, err);
 }
 
 void pxi_npc_free(void *prepared)
@@ -75,10 +76,8 @@ static px_status npc_read_paths(npc *p, const px_criterion_request *request, px_
     PX_TRY(px_profile_get(request->profile, request->learned[0], "sizes", PX_INT64, &of_sizes,
                           &sizes, err));
     const size_t slots = (size_t)(p->classes * p->k), bits = slots * (size_t)p->neurons;
-    p->paths = pxi_calloc(bits, sizeof *p->paths);
-    p->sizes = pxi_calloc(slots, sizeof *p->sizes);
-    if (!p->paths || !p->sizes)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(p->paths, bits, err));
+    PX_TRY(PX_NEW(p->sizes, slots, err));
     bool any = false, fits = true;
     memcpy(p->paths, paths->data, bits * sizeof *p->paths);
     memcpy(p->sizes, sizes->data, slots * sizeof *p->sizes);
@@ -109,11 +108,9 @@ static px_status npc_read_members(npc *p, const px_criterion_request *request, p
     PX_TRY(px_profile_get(request->profile, request->learned[0], "limits", PX_FLOAT64, &of_limits,
                           &limits, err));
     const size_t slots = (size_t)(p->classes * p->k), layers = p->extractor->layer_count;
-    p->members = pxi_calloc(slots, sizeof *p->members);
-    p->widths = pxi_calloc(slots, sizeof *p->widths);
-    p->limits = pxi_calloc(layers, sizeof *p->limits);
-    if (!p->members || !p->widths || !p->limits)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(p->members, slots, err));
+    PX_TRY(PX_NEW(p->widths, slots, err));
+    PX_TRY(PX_NEW(p->limits, layers, err));
     memcpy(p->limits, limits->data, layers * sizeof *p->limits);
     const float *at = members->data;
     int64_t left = members->shape.dim[0];
@@ -141,9 +138,7 @@ static px_status npc_elements(npc *p, const char *id, px_error *err)
 {
     const size_t layers = p->extractor->layer_count;
     const int64_t each = (int64_t)p->classes * p->k;
-    p->of_layers = pxi_calloc(layers, sizeof *p->of_layers);
-    if (!p->of_layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(p->of_layers, layers, err));
     for (size_t l = 0; l < layers; l++) {
         const bool counts = p->whole ? l == 0 : !(p->compat && p->members) || l + 1 == layers;
         p->of_layers[l] = (px_row_layer){.name = p->extractor->layers[l].name,
@@ -162,20 +157,20 @@ static px_status npc_elements(npc *p, const char *id, px_error *err)
 static px_status npc_prepare(const px_criterion_request *request, bool activations, void **out,
                              px_error *err)
 {
-    npc *p = pxi_calloc(1, sizeof *p);
-    px_status status = p ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    npc *p = NULL;
+    px_status status = PX_NEW(p, 1, err);
     if (status != PX_OK)
         return status;
-    const double *settings = request->settings;
+    const pxi_npc_config *config = request->config;
     p->extractor = request->extractor;
     p->neurons = request->extractor->width / 2;
     p->classes = request->classes;
-    p->k = (int)settings[PXI_NPC_K];
-    p->m = (int64_t)settings[PXI_NPC_M];
-    p->alpha = settings[PXI_NPC_ALPHA];
-    p->compat = settings[PXI_NPC_COMPAT] != 0.0;
-    p->whole = !activations && settings[PXI_NPC_OWN] != 0.0;
-    p->upper = activations ? settings[PXI_NPC_OWN] : 0.0;
+    p->k = (int)config->k;
+    p->m = config->m;
+    p->alpha = config->alpha;
+    p->compat = config->compat != 0;
+    p->whole = !activations && config->over != 0;
+    p->upper = activations ? config->u : 0.0;
     status = npc_read_paths(p, request, err);
     if (status == PX_OK && activations)
         status = npc_read_members(p, request, err);
@@ -373,7 +368,7 @@ static px_status npc_observe(void *state, const px_rows *rows, px_error *err)
     for (int64_t i = 0; ready && i < rows->count; i++)
         npc_hits(p, &scratch, rows, i, &slots->bits, /* commit= */ true);
     pxi_npc_scratch_done(&scratch);
-    return ready ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return ready ? PX_OK : pxi_no_memory(err);
 }
 
 static double npc_gain(const void *state, const px_rows *rows, int64_t i)
@@ -413,75 +408,43 @@ static void npc_remark(const void *state, px_text *text)
 static const char *const npc_compats[] = {"none", "npc-code", NULL};
 static const char *const snpc_overs[] = {"layers", "path", NULL};
 
-#define NPC_SHARED                                                              \
-    {.name = "alpha",                                                           \
-     .fallback = 0.7,                                                           \
-     .least = 0,                                                                \
-     .most = 1,                                                                 \
-     .help = "share of a layer's positive relevance that a path has to carry"}, \
-        {.name = "beta",                                                        \
-         .fallback = 0.6,                                                       \
-         .least = 0,                                                            \
-         .most = 1,                                                             \
-         .help = "share of training paths that a neuron has to be in"},         \
-        {.name = "k",                                                           \
-         .fallback = 1,                                                         \
-         .least = 1,                                                            \
-         .most = 256,                                                           \
-         .integer = true,                                                       \
-         .help = "abstract paths per class"},                                   \
-        {.name = "compat",                                                      \
-         .fallback = 0,                                                         \
-         .least = 0,                                                            \
-         .most = 1,                                                             \
-         .choices = npc_compats,                                                \
-         .help = "npc-code: count as the authors' program does"},               \
-    {                                                                           \
-        .name = "lrp", .fallback = 0.5, .least = 0, .most = 10,                 \
-        .help = "beta of the relevance rule: weight of negative contributions"  \
-    }
+#define NPC_PARAMS                                                                   \
+    PX_PARAM_REAL(pxi_npc_config, alpha, 0.7, 0, 1,                                  \
+                  "share of a layer's positive relevance that a path has to carry"), \
+        PX_PARAM_REAL(pxi_npc_config, beta, 0.6, 0, 1,                               \
+                      "share of training paths that a neuron has to be in"),         \
+        PX_PARAM_INT(pxi_npc_config, k, 1, 1, 256, "abstract paths per class"),      \
+        PX_PARAM_CHOICE(pxi_npc_config, compat, 0, npc_compats,                      \
+                        "npc-code: count as the authors' program does"),             \
+        PX_PARAM_REAL(pxi_npc_config, lrp, 0.5, 0, 10,                               \
+                      "beta of the relevance rule: weight of negative contributions")
 
-static const px_param snpc_settings[PXI_NPC_SETTINGS] = {
-    NPC_SHARED,
-    {.name = "m",
-     .fallback = 100,
-     .least = 1,
-     .most = 1e6,
-     .integer = true,
-     .help = "buckets of similarity"},
-    {.name = "over",
-     .fallback = 0,
-     .least = 0,
-     .most = 1,
-     .choices = snpc_overs,
-     .help = "compare layer by layer, or the path as a whole"},
+static const px_param snpc_params[] = {
+    NPC_PARAMS,
+    PX_PARAM_INT(pxi_npc_config, m, 100, 1, 1e6, "buckets of similarity"),
+    PX_PARAM_CHOICE(pxi_npc_config, over, 0, snpc_overs,
+                    "compare layer by layer, or the path as a whole"),
+    PX_PARAM_END,
 };
 
-static const px_param anpc_settings[PXI_NPC_SETTINGS] = {
-    NPC_SHARED,
-    {.name = "m",
-     .fallback = 200,
-     .least = 1,
-     .most = 1e6,
-     .integer = true,
-     .help = "buckets of distance"},
-    {.name = "u",
-     .fallback = 0,
-     .least = 0,
-     .most = 1e30,
-     .help = "upper end of the distances; 0: the largest among training inputs, per layer"},
+static const px_param anpc_params[] = {
+    NPC_PARAMS,
+    PX_PARAM_INT(pxi_npc_config, m, 200, 1, 1e6, "buckets of distance"),
+    PX_PARAM_REAL(pxi_npc_config, u, 0, 0, 1e30,
+                  "upper end of the distances; 0: the largest among training inputs, per layer"),
+    PX_PARAM_END,
 };
 
 static const px_learner *const snpc_learners[] = {&pxi_learner_paths, NULL};
 static const px_learner *const anpc_learners[] = {&pxi_learner_members, NULL};
 
 const px_criterion px_criterion_snpc = {
-    .id = "snpc",
-    .title = "structural neuron path coverage",
-    .source = "Xie et al., NPC, TOSEM 2022",
+    .entry = {.id = "snpc",
+              .title = "structural neuron path coverage",
+              .source = "Xie et al., NPC, TOSEM 2022",
+              .params = snpc_params,
+              .config_size = sizeof(pxi_npc_config)},
     .unit = "similarities of paths",
-    .settings = snpc_settings,
-    .setting_count = PXI_NPC_SETTINGS,
     .learners = snpc_learners,
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,
@@ -502,12 +465,12 @@ const px_criterion px_criterion_snpc = {
 };
 
 const px_criterion px_criterion_anpc = {
-    .id = "anpc",
-    .title = "activation-based neuron path coverage",
-    .source = "Xie et al., NPC, TOSEM 2022",
+    .entry = {.id = "anpc",
+              .title = "activation-based neuron path coverage",
+              .source = "Xie et al., NPC, TOSEM 2022",
+              .params = anpc_params,
+              .config_size = sizeof(pxi_npc_config)},
     .unit = "distances from paths",
-    .settings = anpc_settings,
-    .setting_count = PXI_NPC_SETTINGS,
     .learners = anpc_learners,
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,

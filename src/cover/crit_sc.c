@@ -16,65 +16,54 @@
 #include "cover/sc.h"
 #include "cover/slots.h"
 
+#include <internal/cover.h>
+#include <internal/profile.h>
+#include <internal/surprise.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/surprise.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SC_M, SC_U, SC_FORM, SC_T, SC_OVERFLOW, SC_BY, SC_FILTER, SC_VARIANCE, SC_SAMPLE, SC_OWN };
 enum { FORM_BUCKETS, FORM_SIZE, FORM_SADL, FORM_DNN_TIP };
 enum { SC_BUCKETS_MOST = PXI_SC_BUCKETS_MOST + 1, SC_ROWS = 256 };
 
 static const char *const sc_forms[] = {"buckets", "size", "sadl", "dnn-tip", NULL};
-static const char *const sc_no_yes[] = {"no", "yes", NULL};
 static const char *const sc_by[] = {"predicted", "label", NULL};
 static const char *const sc_filters[] = {"none", "class", "global", "top", NULL};
 
-/* In the order of SC_M ... SC_SAMPLE; a criterion's own settings follow. */
-#define SC_SETTINGS(U, T, FILTER)                                                                  \
-    [SC_M] = {.name = "m",                                                                         \
-              .fallback = 1000,                                                                    \
-              .least = 1,                                                                          \
-              .most = SC_BUCKETS_MOST - 1,                                                         \
-              .integer = true,                                                                     \
-              .help = "buckets"},                                                                  \
-    [SC_U] = {.name = "u",                                                                         \
-              .fallback = (U),                                                                     \
-              .least = 1e-30,                                                                      \
-              .most = 1e30,                                                                        \
-              .help = "upper bound of the buckets"},                                               \
-    [SC_FORM] = {.name = "form",                                                                   \
-                 .choices = sc_forms,                                                              \
-                 .help = "size: count the buckets of width t, without a bound (NSGen, NLC, CAC); " \
-                         "sadl, dnn-tip: bounds from the suite itself, as in their code"},         \
-    [SC_T] = {.name = "t",                                                                         \
-              .fallback = (T),                                                                     \
-              .least = 1e-30,                                                                      \
-              .most = 1e30,                                                                        \
-              .help = "width of a bucket with form=size"},                                         \
-    [SC_OVERFLOW] = {.name = "overflow",                                                           \
-                     .choices = sc_no_yes,                                                         \
-                     .help = "yes: one more bucket for what is at or above u"},                    \
-    [SC_BY] = {.name = "by",                                                                       \
-               .choices = sc_by,                                                                   \
-               .help = "label: compare within the true class (code of NLC and NSGen)"},            \
-    [SC_FILTER] = {.name = "filter",                                                               \
-                   .fallback = (FILTER),                                                           \
-                   .choices = sc_filters,                                                          \
-                   .help = "leave out neurons whose variance is below `variance`: in any class "   \
-                           "(SADL), over all (global, NLC); top: keep the 300 that vary most in "  \
-                           "the class (dnn-tip)"},                                                 \
-    [SC_VARIANCE] = {.name = "variance",                                                           \
-                     .fallback = 1e-5,                                                             \
-                     .least = 0,                                                                   \
-                     .most = 1e30,                                                                 \
-                     .help = "see filter"},                                                        \
-    [SC_SAMPLE] = {.name = "sample",                                                               \
-                   .fallback = 1,                                                                  \
-                   .least = 1e-6,                                                                  \
-                   .most = 1,                                                                      \
-                   .help = "share of the training traces to compare with, drawn once"}
+typedef struct sc_config { /* of all three; each has a table of its own */
+    int64_t m;
+    double u;
+    int form;
+    double t;
+    bool overflow;
+    int by, filter;
+    double variance, sample;
+    int low; /* lsc */
+    double bandwidth;
+    int from; /* dsc */
+    bool squared;
+    double least;
+    int inverse; /* mdsc */
+} sc_config;
+
+#define SC_PARAMS(U, T, FILTER)                                                                   \
+    PX_PARAM_INT(sc_config, m, 1000, 1, SC_BUCKETS_MOST - 1, "buckets"),                          \
+        PX_PARAM_REAL(sc_config, u, (U), 1e-30, 1e30, "upper bound of the buckets"),              \
+        PX_PARAM_CHOICE(sc_config, form, FORM_BUCKETS, sc_forms,                                  \
+                        "size: count the buckets of width t, without a bound (NSGen, NLC, CAC); " \
+                        "sadl, dnn-tip: bounds from the suite itself, as in their code"),         \
+        PX_PARAM_REAL(sc_config, t, (T), 1e-30, 1e30, "width of a bucket with form=size"),        \
+        PX_PARAM_FLAG(sc_config, overflow, "yes: one more bucket for what is at or above u"),     \
+        PX_PARAM_CHOICE(sc_config, by, 0, sc_by,                                                  \
+                        "label: compare within the true class (code of NLC and NSGen)"),          \
+        PX_PARAM_CHOICE(sc_config, filter, (FILTER), sc_filters,                                  \
+                        "leave out neurons whose variance is below `variance`: in any class "     \
+                        "(SADL), over all (global, NLC); top: keep the 300 that vary most in "    \
+                        "the class (dnn-tip)"),                                                   \
+        PX_PARAM_REAL(sc_config, variance, 1e-5, 0, 1e30, "see filter"),                          \
+        PX_PARAM_REAL(sc_config, sample, 1, 1e-6, 1,                                              \
+                      "share of the training traces to compare with, drawn once")
 
 /* --- what does not change
  * --------------------------------------------------------------------------- */
@@ -102,25 +91,24 @@ static void sc_release(void *prepared)
 static px_status sc_prepare(const px_criterion_request *request, px_surprise_options options,
                             bool low_of_profile, void **out, px_error *err)
 {
-    const double *set = request->settings;
+    const sc_config *config = request->config;
     const char *id = px_surprise_id(options.method);
-    options.by = set[SC_BY] != 0.0 ? PX_SURPRISE_LABEL : PX_SURPRISE_PREDICTED;
-    options.filter = (px_surprise_filter)set[SC_FILTER];
-    options.variance = set[SC_VARIANCE];
-    options.sample = set[SC_SAMPLE];
+    options.by = config->by != 0 ? PX_SURPRISE_LABEL : PX_SURPRISE_PREDICTED;
+    options.filter = (px_surprise_filter)config->filter;
+    options.variance = config->variance;
+    options.sample = config->sample;
     options.seed = request->seed;
     options.threads = request->threads;
     px_traces traces;
     PX_TRY(
         px_profile_traces(request->profile, request->learned[0], request->extractor, &traces, err));
-    sc_prepared *p = pxi_calloc(1, sizeof *p);
-    if (!p)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    p->axis = (sc_axis){.form = (int64_t)set[SC_FORM],
-                        .m = (int64_t)set[SC_M],
-                        .overflow = set[SC_OVERFLOW] != 0.0,
-                        .u = set[SC_U],
-                        .t = set[SC_T]};
+    sc_prepared *p = NULL;
+    PX_TRY(PX_NEW(p, 1, err));
+    p->axis = (sc_axis){.form = config->form,
+                        .m = config->m,
+                        .overflow = config->overflow,
+                        .u = config->u,
+                        .t = config->t};
     px_status status = px_surprise_new(&traces, request->classes, &options, &p->surprise, err);
     if (status == PX_OK && low_of_profile && p->axis.form == FORM_BUCKETS) {
         status = px_surprise_lowest(p->surprise, request->threads, &p->axis.low, err);
@@ -167,7 +155,7 @@ static px_status sc_open(const void *prepared, void **state, px_error *err)
         s = NULL;
     }
     if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     s->set_count = 1;
     s->prepared = prepared;
     if (s->prepared)
@@ -466,109 +454,95 @@ static void sc_remark(const void *state, px_text *text)
 
 static const px_learner *const sc_learners[] = {&px_learner_traces, NULL};
 
-#define SC_CRITERION(ID, TITLE, SOURCE, SETTINGS, PREPARE) \
-    const px_criterion px_criterion_##ID = {               \
-        .id = #ID,                                         \
-        .title = TITLE,                                    \
-        .source = SOURCE,                                  \
-        .unit = "buckets",                                 \
-        .settings = SETTINGS,                              \
-        .setting_count = PX_LEN(SETTINGS),                 \
-        .learners = sc_learners,                           \
-        .layers = "last-hidden",                           \
-        .tap = PX_TAP_POST,                                \
-        .neurons = PX_VIEW_CHAN,                           \
-        .classes = true,                                   \
-        .prepare = PREPARE,                                \
-        .release = sc_release,                             \
-        .open = sc_open,                                   \
-        .close = sc_close,                                 \
-        .observe = sc_observe,                             \
-        .gain = sc_gain,                                   \
-        .merge = sc_merge,                                 \
-        .value = sc_value,                                 \
-        .remark = sc_remark,                               \
-        .save = sc_save,                                   \
-        .load = sc_load,                                   \
+#define SC_CRITERION(ID, TITLE, SOURCE)              \
+    const px_criterion px_criterion_##ID = {         \
+        .entry = {.id = #ID,                         \
+                  .title = TITLE,                    \
+                  .source = SOURCE,                  \
+                  .params = ID##_params,             \
+                  .config_size = sizeof(sc_config)}, \
+        .unit = "buckets",                           \
+        .learners = sc_learners,                     \
+        .layers = "last-hidden",                     \
+        .tap = PX_TAP_POST,                          \
+        .neurons = PX_VIEW_CHAN,                     \
+        .classes = true,                             \
+        .prepare = ID##_prepare,                     \
+        .release = sc_release,                       \
+        .open = sc_open,                             \
+        .close = sc_close,                           \
+        .observe = sc_observe,                       \
+        .gain = sc_gain,                             \
+        .merge = sc_merge,                           \
+        .value = sc_value,                           \
+        .remark = sc_remark,                         \
+        .save = sc_save,                             \
+        .load = sc_load,                             \
     };
 
 static const char *const lsc_low[] = {"profile", "zero", NULL};
-enum { LSC_LOW = SC_OWN, LSC_BANDWIDTH };
-static const px_param lsc_settings[] = {
-    SC_SETTINGS(2000, 10, PX_FILTER_CLASS),
-    [LSC_LOW] = {.name = "low",
-                 .choices = lsc_low,
-                 .help =
-                     "where buckets begin: at the lowest score of the training traces, or at 0"},
-    [LSC_BANDWIDTH] = {.name = "bandwidth",
-                       .fallback = 0,
-                       .least = 0,
-                       .most = 1e30,
-                       .help = "of an isotropic kernel (NLC: 0.2); 0: the class's covariance, by "
-                               "Scott's rule"},
+static const px_param lsc_params[] = {
+    SC_PARAMS(2000, 10, PX_FILTER_CLASS),
+    PX_PARAM_CHOICE(sc_config, low, 0, lsc_low,
+                    "where buckets begin: at the lowest score of the training traces, or at 0"),
+    PX_PARAM_REAL(sc_config, bandwidth, 0, 0, 1e30,
+                  "of an isotropic kernel (NLC: 0.2); 0: the class's covariance, by "
+                  "Scott's rule"),
+    PX_PARAM_END,
 };
 
 static px_status lsc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
+    const sc_config *config = request->config;
     px_surprise_options options = px_surprise_options_default(PX_LSA);
-    options.bandwidth = request->settings[LSC_BANDWIDTH];
-    return sc_prepare(request, options, request->settings[LSC_LOW] == 0.0, out, err);
+    options.bandwidth = config->bandwidth;
+    return sc_prepare(request, options, /* low_of_profile= */ config->low == 0, out, err);
 }
 
-SC_CRITERION(lsc, "likelihood surprise coverage", "Kim et al., SADL, ICSE 2019", lsc_settings,
-             lsc_prepare)
+SC_CRITERION(lsc, "likelihood surprise coverage", "Kim et al., SADL, ICSE 2019")
 
 static const char *const dsc_from[] = {"trace", "input", NULL};
-enum { DSC_FROM = SC_OWN, DSC_SQUARED, DSC_LEAST };
-static const px_param dsc_settings[] = {
-    SC_SETTINGS(2, 0.1, PX_FILTER_NONE),
-    [DSC_FROM] = {.name = "from",
-                  .choices = dsc_from,
-                  .help = "input: the distance to other classes starts at the input itself (code "
-                          "of NLC, NSGen and DeepGini)"},
-    [DSC_SQUARED] = {.name = "squared",
-                     .choices = sc_no_yes,
-                     .help = "of squared distances (code of DeepGini)"},
-    [DSC_LEAST] = {.name = "least",
-                   .fallback = 0,
-                   .least = 0,
-                   .most = 1e30,
-                   .help = "stands in for a distance of 0 to other classes (NLC: 1e-6)"},
+static const px_param dsc_params[] = {
+    SC_PARAMS(2, 0.1, PX_FILTER_NONE),
+    PX_PARAM_CHOICE(sc_config, from, 0, dsc_from,
+                    "input: the distance to other classes starts at the input itself (code "
+                    "of NLC, NSGen and DeepGini)"),
+    PX_PARAM_FLAG(sc_config, squared, "of squared distances (code of DeepGini)"),
+    PX_PARAM_REAL(sc_config, least, 0, 0, 1e30,
+                  "stands in for a distance of 0 to other classes (NLC: 1e-6)"),
+    PX_PARAM_END,
 };
 
 static px_status dsc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
+    const sc_config *config = request->config;
     px_surprise_options options = px_surprise_options_default(PX_DSA);
-    options.from_input = request->settings[DSC_FROM] != 0.0;
-    options.squared = request->settings[DSC_SQUARED] != 0.0;
-    options.least_dist = request->settings[DSC_LEAST];
+    options.from_input = config->from != 0;
+    options.squared = config->squared;
+    options.least_dist = config->least;
     return sc_prepare(request, options, /* low_of_profile= */ false, out, err);
 }
 
-SC_CRITERION(dsc, "distance surprise coverage", "Kim et al., SADL, ICSE 2019", dsc_settings,
-             dsc_prepare)
+SC_CRITERION(dsc, "distance surprise coverage", "Kim et al., SADL, ICSE 2019")
 
 static const char *const mdsc_inverse[] = {"ridge", "pseudo", NULL};
-enum { MDSC_SQUARED = SC_OWN, MDSC_INVERSE };
-static const px_param mdsc_settings[] = {
-    SC_SETTINGS(100, 10, PX_FILTER_NONE), /* the papers give no bound: 100 is ours */
-    [MDSC_SQUARED] = {.name = "squared",
-                      .choices = sc_no_yes,
-                      .help = "without the root (code of dnn-tip)"},
-    [MDSC_INVERSE] = {.name = "inverse",
-                      .choices = mdsc_inverse,
-                      .help = "of covariances that have none: add a ridge, or take the "
-                              "pseudo-inverse (code of dnn-tip)"},
+static const px_param mdsc_params[] = {
+    SC_PARAMS(100, 10, PX_FILTER_NONE), /* the papers give no bound: 100 is ours */
+    PX_PARAM_FLAG(sc_config, squared, "without the root (code of dnn-tip)"),
+    PX_PARAM_CHOICE(sc_config, inverse, 0, mdsc_inverse,
+                    "of covariances that have none: add a ridge, or take the "
+                    "pseudo-inverse (code of dnn-tip)"),
+    PX_PARAM_END,
 };
 
 static px_status mdsc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
+    const sc_config *config = request->config;
     px_surprise_options options = px_surprise_options_default(PX_MDSA);
-    options.squared = request->settings[MDSC_SQUARED] != 0.0;
-    options.pseudo = request->settings[MDSC_INVERSE] != 0.0;
+    options.squared = config->squared;
+    options.pseudo = config->inverse != 0;
     return sc_prepare(request, options, /* low_of_profile= */ false, out, err);
 }
 
 SC_CRITERION(mdsc, "Mahalanobis surprise coverage",
-             "Kim et al., Reducing DNN Labelling Cost using Surprise Adequacy, FSE 2020",
-             mdsc_settings, mdsc_prepare)
+             "Kim et al., Reducing DNN Labelling Cost using Surprise Adequacy, FSE 2020")

@@ -11,12 +11,12 @@ static px_status snac_prepare(const px_criterion_request *request, void **out, p
 }
 
 const px_criterion px_criterion_snac = {
-    .id = "snac",
-    .title = "strong neuron activation coverage",
-    .source = "Ma et al., DeepGauge, ASE 2018",
+    .entry = {.id = "snac",
+              .title = "strong neuron activation coverage",
+              .source = "Ma et al., DeepGauge, ASE 2018",
+              .params = pxi_corner_params,
+              .config_size = sizeof(pxi_corner_config)},
     .unit = "neurons",
-    .settings = pxi_corner_settings,
-    .setting_count = PXI_CORNER_SETTINGS,
     .learners = pxi_corner_learners,
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,

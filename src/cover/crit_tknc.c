@@ -11,34 +11,34 @@
 #include "cover/slots.h"
 #include "cover/top_neurons.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-enum { TKNC_K, TKNC_VARIANT, TKNC_CONSTANT };
 enum { TKNC_NEURONS, TKNC_TAIL_INDEX, TKNC_PATTERN_COUNT };
 enum { TKNC_MOST = 4096 }; /* k: a layer's indices lie on the stack */
 
 static const char *const tknc_variants[] = {"canonical", "tail-index", "pattern-count", NULL};
 static const char *const tknc_constant[] = {"count", "skip", NULL};
 
-static const px_param tknc_settings[] = {
-    [TKNC_K] = {.name = "k",
-                .fallback = 10,
-                .least = 1,
-                .most = TKNC_MOST,
-                .integer = true,
-                .help = "how many of each layer's most active neurons an input covers"},
-    [TKNC_VARIANT] = {.name = "variant",
-                      .choices = tknc_variants,
-                      .help = "tail-index: among equals the higher index wins (dnn-tip, DeepGini); "
-                              "pattern-count: different top-k sets per layer, over the number of "
-                              "neurons (packages of Yan and of Revisiting)"},
-    [TKNC_CONSTANT] = {.name = "constant",
-                       .choices = tknc_constant,
-                       .help =
-                           "a layer whose neurons are all equal: count its first k, or skip it"},
+typedef struct tknc_config {
+    int64_t k;
+    int variant;
+    int constant;
+} tknc_config;
+
+static const px_param tknc_params[] = {
+    PX_PARAM_INT(tknc_config, k, 10, 1, TKNC_MOST,
+                 "how many of each layer's most active neurons an input covers"),
+    PX_PARAM_CHOICE(tknc_config, variant, 0, tknc_variants,
+                    "tail-index: among equals the higher index wins (dnn-tip, DeepGini); "
+                    "pattern-count: different top-k sets per layer, over the number of "
+                    "neurons (packages of Yan and of Revisiting)"),
+    PX_PARAM_CHOICE(tknc_config, constant, 0, tknc_constant,
+                    "a layer whose neurons are all equal: count its first k, or skip it"),
+    PX_PARAM_END,
 };
 
 typedef struct tknc_prepared {
@@ -58,16 +58,15 @@ typedef struct tknc_state {
 static px_status tknc_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
     PX_TRY(pxi_slots_check("tknc", request->extractor->width, 1, err));
-    tknc_prepared *prepared = pxi_calloc(1, sizeof *prepared);
-    if (!prepared)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    const int variant = (int)request->settings[TKNC_VARIANT];
+    const tknc_config *config = request->config;
+    tknc_prepared *prepared = NULL;
+    PX_TRY(PX_NEW(prepared, 1, err));
     *prepared = (tknc_prepared){
         .plan = {.extractor = request->extractor, .per_neuron = 1, .share = 1},
-        .k = (int64_t)request->settings[TKNC_K],
-        .tail = variant == TKNC_TAIL_INDEX,
-        .patterns = variant == TKNC_PATTERN_COUNT,
-        .skip_constant = request->settings[TKNC_CONSTANT] != 0.0,
+        .k = config->k,
+        .tail = config->variant == TKNC_TAIL_INDEX,
+        .patterns = config->variant == TKNC_PATTERN_COUNT,
+        .skip_constant = config->constant != 0,
     };
     *out = prepared;
     return PX_OK;
@@ -85,8 +84,8 @@ static void tknc_close(void *state)
 
 static px_status tknc_open(const void *prepared, void **state, px_error *err)
 {
-    tknc_state *tknc = pxi_calloc(1, sizeof *tknc);
-    px_status status = tknc ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    tknc_state *tknc = NULL;
+    px_status status = PX_NEW(tknc, 1, err);
     if (tknc && prepared) {
         tknc->prepared = prepared;
         const px_extractor *extractor = tknc->prepared->plan.extractor;
@@ -95,7 +94,7 @@ static px_status tknc_open(const void *prepared, void **state, px_error *err)
             tknc->sets = pxi_calloc(extractor->layer_count, sizeof *tknc->sets);
             tknc->layers = extractor->layer_count;
             if (!tknc->sets)
-                status = px_fail(err, PX_E_NOMEM, "out of memory");
+                status = pxi_no_memory(err);
         } else {
             void *slots = NULL;
             status = pxi_slots_open(prepared, &slots, err);
@@ -262,12 +261,12 @@ static px_status tknc_load(void *state, const px_npz *from, const char *prefix, 
 }
 
 const px_criterion px_criterion_tknc = {
-    .id = "tknc",
-    .title = "top-k neuron coverage",
-    .source = "Ma et al., DeepGauge, ASE 2018",
+    .entry = {.id = "tknc",
+              .title = "top-k neuron coverage",
+              .source = "Ma et al., DeepGauge, ASE 2018",
+              .params = tknc_params,
+              .config_size = sizeof(tknc_config)},
     .unit = "neurons",
-    .settings = tknc_settings,
-    .setting_count = PX_LEN(tknc_settings),
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,
     .prepare = tknc_prepare,

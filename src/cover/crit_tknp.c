@@ -14,21 +14,21 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { TKNP_K, TKNP_VARIANT };
 enum { TKNP_MOST = 4096 }; /* k: a layer's indices lie on the stack */
 
 static const char *const tknp_variants[] = {"set", "ordered", NULL};
 
-static const px_param tknp_settings[] = {
-    [TKNP_K] = {.name = "k",
-                .fallback = 50,
-                .least = 1,
-                .most = TKNP_MOST,
-                .integer = true,
-                .help = "how many neurons of each layer make its pattern"},
-    [TKNP_VARIANT] = {.name = "variant",
-                      .choices = tknp_variants,
-                      .help = "ordered: the rank among the k matters too (code of NLC)"},
+typedef struct tknp_config {
+    int64_t k;
+    int variant;
+} tknp_config;
+
+static const px_param tknp_params[] = {
+    PX_PARAM_INT(tknp_config, k, 50, 1, TKNP_MOST,
+                 "how many neurons of each layer make its pattern"),
+    PX_PARAM_CHOICE(tknp_config, variant, 0, tknp_variants,
+                    "ordered: the rank among the k matters too (code of NLC)"),
+    PX_PARAM_END,
 };
 
 typedef struct tknp_prepared {
@@ -45,12 +45,11 @@ typedef struct tknp_state {
 
 static px_status tknp_prepare(const px_criterion_request *request, void **out, px_error *err)
 {
-    tknp_prepared *prepared = pxi_calloc(1, sizeof *prepared);
-    if (!prepared)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    *prepared = (tknp_prepared){.extractor = request->extractor,
-                                .k = (int64_t)request->settings[TKNP_K],
-                                .ordered = request->settings[TKNP_VARIANT] != 0.0};
+    const tknp_config *config = request->config;
+    tknp_prepared *prepared = NULL;
+    PX_TRY(PX_NEW(prepared, 1, err));
+    *prepared = (tknp_prepared){
+        .extractor = request->extractor, .k = config->k, .ordered = config->variant != 0};
     *out = prepared;
     return PX_OK;
 }
@@ -72,7 +71,7 @@ static px_status tknp_open(const void *prepared, void **state, px_error *err)
         tknp = NULL;
     }
     if (!tknp)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     tknp->prepared = prepared;
     tknp->count = 1;
     *state = tknp;
@@ -161,12 +160,12 @@ static px_status tknp_load(void *state, const px_npz *from, const char *prefix, 
 }
 
 const px_criterion px_criterion_tknp = {
-    .id = "tknp",
-    .title = "top-k neuron patterns",
-    .source = "Ma et al., DeepGauge, ASE 2018",
+    .entry = {.id = "tknp",
+              .title = "top-k neuron patterns",
+              .source = "Ma et al., DeepGauge, ASE 2018",
+              .params = tknp_params,
+              .config_size = sizeof(tknp_config)},
     .unit = "patterns",
-    .settings = tknp_settings,
-    .setting_count = PX_LEN(tknp_settings),
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,
     .prepare = tknp_prepare,

@@ -1,29 +1,48 @@
-/* src/cover/criteria.c - the table of criteria */
+/* src/cover/criteria.c - the table of criteria, and their settings with presets */
 #include "cover/criteria.h"
 
-#include "base/memory.h"
-
+#include <internal/cover.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const px_criterion *const criteria[] = {
-#define CRITERION_ROW(id) &px_criterion_##id,
-    PXI_CRITERIA(CRITERION_ROW) NULL,
-};
+static const px_entry *const criteria[] = {
+#define CRITERION_ROW(id) &px_criterion_##id.entry,
+    PXI_CRITERIA(CRITERION_ROW)};
 
-size_t px_criterion_count(void)
+const px_registry px_criteria = {.kind = "criterion",
+                                 .plural = "criteria",
+                                 .help =
+                                     "what 'cover' measures, with settings and where it comes from",
+                                 .example = "kmnc.k=1000",
+                                 PX_REGISTRY_POINTERS(criteria)};
+
+/* What the preset says of the criterion: "kmnc.k=100", but not "nc.t=0.75". */
+static px_status preset_apply(const px_entry *entry, const px_preset *preset, void *config,
+                              px_error *err)
 {
-    return PX_LEN(criteria) - 1;
+    const size_t length = strlen(entry->id);
+    for (size_t i = 0; preset->texts[i]; i++)
+        if (strncmp(preset->texts[i], entry->id, length) == 0 && preset->texts[i][length] == '.')
+            PX_TRY(px_entry_set(&px_criteria, entry, preset->texts[i], config, err));
+    return PX_OK;
 }
 
-const px_criterion *px_criterion_get(size_t i)
+px_status px_criterion_configure(const px_criterion *criterion, const char *preset,
+                                 const char *const *texts, size_t text_count, void **out,
+                                 px_error *err)
 {
-    return i < PX_LEN(criteria) ? criteria[i] : NULL;
-}
-
-const px_criterion *px_criterion_find(const char *id)
-{
-    for (size_t i = 0; criteria[i]; i++)
-        if (strcmp(criteria[i]->id, id) == 0)
-            return criteria[i];
-    return NULL;
+    const px_entry *entry = &criterion->entry;
+    const px_preset *found = NULL;
+    void *config = NULL;
+    if (preset)
+        PX_TRY(px_preset_choose(preset, &found, err));
+    PX_TRY(px_entry_configure(&px_criteria, entry, NULL, 0, &config, err));
+    px_status status = found ? preset_apply(entry, found, config, err) : PX_OK;
+    for (size_t i = 0; i < text_count && status == PX_OK; i++)
+        status = px_entry_set(&px_criteria, entry, texts[i], config, err);
+    if (status == PX_OK)
+        *out = config;
+    else
+        free(config);
+    return status;
 }

@@ -6,8 +6,8 @@
  */
 #include "base/memory.h"
 #include "cover/cac.h"
-#include "ops/gemm.h"
-#include "ops/program.h"
+#include <internal/gemm.h>
+#include <internal/program.h>
 
 #include <inttypes.h>
 #include <plexor/text.h>
@@ -22,11 +22,6 @@ typedef struct cac_extractor {
     int *observe;
     char *key, *definition;
 } cac_extractor;
-
-static px_status no_memory(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 static void cac_free(px_extractor *base)
 {
@@ -60,7 +55,7 @@ static px_status cac_scratch_new(const px_extractor *base, int64_t batch, void *
         if (e->net.layers[l].conv)
             bytes = PX_MAX(bytes, pxi_window_sums_scratch(&e->net.layers[l].sums, 1));
     *scratch = pxi_alloc_aligned(bytes);
-    return *scratch ? PX_OK : no_memory(err);
+    return *scratch ? PX_OK : pxi_no_memory(err);
 }
 
 /* Means of the channels of [N, C, ...], in double and in logical order. */
@@ -158,7 +153,7 @@ static px_status layer_conv(pxi_cac_layer *layer, const px_op_ctx *ctx, bool *ta
     layer->weights = pxi_calloc((size_t)(layer->inputs * layer->terms * qg), sizeof(float));
     layer->bias = pxi_calloc((size_t)layer->outputs, sizeof(float));
     if (!layer->weights || !layer->bias)
-        return no_memory(err);
+        return pxi_no_memory(err);
     const double places = (double)pxi_window_out_count(&p->window);
     for (int64_t i = 0; i < layer->inputs; i++)
         for (int64_t t = 0; t < layer->terms; t++)
@@ -235,7 +230,7 @@ static px_status layer_dense(pxi_cac_layer *layer, const pxi_program *program, c
     layer->weights = pxi_calloc((size_t)(columns * outputs), sizeof(float));
     layer->bias = pxi_calloc((size_t)outputs, sizeof(float));
     if (!layer->weights || !layer->bias)
-        return no_memory(err);
+        return pxi_no_memory(err);
     const float *w = ctx->in[1].data;
     const double alpha = gemm ? g->alpha : 1.0;
     for (int64_t i = 0; i < columns; i++) {
@@ -317,9 +312,8 @@ static px_status cac_program(const px_model *model, const px_probe_options *opti
                              pxi_program **out, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
-    pxi_feed *feeds = pxi_calloc((size_t)graph->input_count, sizeof *feeds);
-    if (!feeds)
-        return no_memory(err);
+    pxi_feed *feeds = NULL;
+    PX_TRY(PX_NEW(feeds, graph->input_count, err));
     for (int i = 0; i < graph->input_count; i++) {
         const px_value *input = &graph->values[graph->inputs[i]];
         feeds[i] =
@@ -349,7 +343,7 @@ static px_status cac_fill(cac_extractor *e, const px_model *model, const px_prob
     e->observe = pxi_calloc(most, sizeof *e->observe);
     px_status status = deep && e->net.layers && e->layers && e->observe
                            ? cac_program(model, options, &program, err)
-                           : no_memory(err);
+                           : pxi_no_memory(err);
     if (status == PX_OK)
         find_deep(program, deep);
     for (size_t l = 0; status == PX_OK && l < most; l++)
@@ -379,9 +373,8 @@ static px_status cac_fill(cac_extractor *e, const px_model *model, const px_prob
 px_status pxi_extractor_cac(const px_model *model, const px_probe_options *options, int bins,
                             px_extractor **out, px_error *err)
 {
-    cac_extractor *e = pxi_calloc(1, sizeof *e);
-    if (!e)
-        return no_memory(err);
+    cac_extractor *e = NULL;
+    PX_TRY(PX_NEW(e, 1, err));
     e->base.kind = &cac_kind;
     px_status status = px_probe_new(model, options, &e->probe, err);
     if (status == PX_OK)
@@ -395,7 +388,7 @@ px_status pxi_extractor_cac(const px_model *model, const px_probe_options *optio
                        (double)e->net.edges * bins * bins * 4.0 / 1048576.0);
         e->definition = px_text_take(&text);
         if (!e->key || !e->definition)
-            status = no_memory(err);
+            status = pxi_no_memory(err);
     }
     if (status != PX_OK) {
         cac_free(&e->base);

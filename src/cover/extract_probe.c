@@ -1,5 +1,5 @@
 /* src/cover/extract_probe.c - rows that are the neuron values of a probe */
-#include <plexor/profile.h>
+#include <internal/profile.h>
 
 #include "base/memory.h"
 
@@ -46,9 +46,8 @@ static char *probe_key(const px_probe *probe, const px_probe_options *options)
 px_status px_extractor_probe(const px_model *model, const px_probe_options *options,
                              px_extractor **out, px_error *err)
 {
-    probe_extractor *e = pxi_calloc(1, sizeof *e);
-    if (!e)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    probe_extractor *e = NULL;
+    PX_TRY(PX_NEW(e, 1, err));
     e->base.kind = &probe_kind;
     px_status status = px_probe_new(model, options, &e->probe, err);
     if (status == PX_OK) {
@@ -56,7 +55,7 @@ px_status px_extractor_probe(const px_model *model, const px_probe_options *opti
         e->layers = pxi_calloc(count, sizeof *e->layers);
         e->key = probe_key(e->probe, options);
         if (!e->layers || !e->key)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
         for (size_t i = 0; i < count && status == PX_OK; i++) {
             const px_layer *layer = px_probe_layer(e->probe, i);
             e->layers[i] = (px_row_layer){

@@ -5,8 +5,9 @@
 #include "cover/lrp.h"
 #include "probe/probe_inside.h"
 
+#include <internal/probe.h>
+#include <internal/text.h>
 #include <math.h>
-#include <plexor/text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,14 +137,14 @@ static px_status relevance_words(relevance *self, double beta, px_error *err)
     px_text_format(&text, "relevance (LRP, beta %s) of %s", number,
                    px_probe_describe(self->own_probe));
     self->definition = px_text_take(&text);
-    return self->key && self->definition ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return self->key && self->definition ? PX_OK : pxi_no_memory(err);
 }
 
 px_status pxi_extractor_relevance(const px_model *model, const px_probe_options *options,
                                   double beta, px_extractor **out, px_error *err)
 {
-    relevance *self = pxi_calloc(1, sizeof *self);
-    px_status status = self ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    relevance *self = NULL;
+    px_status status = PX_NEW(self, 1, err);
     if (status != PX_OK)
         return status;
     self->base.kind = &relevance_kind;
@@ -156,8 +157,8 @@ px_status pxi_extractor_relevance(const px_model *model, const px_probe_options 
     if (status == PX_OK)
         status = pxi_lrp_new(model, options->feeds, options->feed_count, probe->values,
                              probe->value_count, beta, &self->lrp, err);
-    if (status == PX_OK && !(self->layers = pxi_calloc(probe->layer_count, sizeof *self->layers)))
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    if (status == PX_OK)
+        status = PX_NEW(self->layers, probe->layer_count, err);
     if (status != PX_OK)
         goto done;
     for (size_t i = 0; i < probe->layer_count; i++)

@@ -7,8 +7,10 @@
 
 #include "base/memory.h"
 #include "cover/window_sums.h"
-#include "ops/program.h"
+#include <internal/program.h>
 
+#include <internal/probe.h>
+#include <internal/profile.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +38,7 @@ static px_status windows_scratch_new(const px_extractor *self, int64_t batch, vo
         if (!e->layers[l].direct)
             bytes = PX_MAX(bytes, pxi_window_sums_scratch(&e->layers[l].sums, batch));
     *scratch = pxi_alloc_aligned(bytes);
-    return *scratch ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return *scratch ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status windows_look(const px_extractor *self, void *scratch, int value,
@@ -77,9 +79,8 @@ static px_status windows_program(const px_model *model, const px_probe_options *
                                  pxi_program **out, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
-    pxi_feed *feeds = pxi_calloc((size_t)graph->input_count + 1, sizeof *feeds);
-    if (!feeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_feed *feeds = NULL;
+    PX_TRY(PX_NEW(feeds, (size_t)graph->input_count + 1, err));
     for (int i = 0; i < graph->input_count; i++) {
         const px_value *input = &graph->values[graph->inputs[i]];
         feeds[i].value = graph->inputs[i];
@@ -148,7 +149,7 @@ px_status pxi_extractor_windows(const px_model *model, const px_probe_options *o
     windows_extractor *e = pxi_calloc(1, sizeof *e);
     if (!e) {
         px_extractor_free(probe);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     e->base = *probe;
     e->base.kind = &windows_kind;
@@ -157,14 +158,13 @@ px_status pxi_extractor_windows(const px_model *model, const px_probe_options *o
     e->layers = pxi_calloc(e->count, sizeof *e->layers);
     e->observe = pxi_calloc(e->count, sizeof *e->observe);
     e->key = windows_key(probe);
-    px_status status =
-        e->layers && e->observe && e->key ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = e->layers && e->observe && e->key ? PX_OK : pxi_no_memory(err);
     pxi_program *program = NULL;
     px_error ignored = {0};
     if (status == PX_OK && windows_program(model, options, &program, &ignored) != PX_OK) {
         program = NULL; /* works with a batch of its own only: all layers are taken as they are */
         if (ignored.status == PX_E_NOMEM)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
     }
     size_t values = 0;
     for (size_t l = 0; status == PX_OK && l < e->count; l++) {

@@ -2,7 +2,7 @@
 #ifndef PXI_COVER_EXTRACT_WINDOWS_H
 #define PXI_COVER_EXTRACT_WINDOWS_H
 
-#include <plexor/profile.h>
+#include <internal/profile.h>
 
 /* The neurons of px_extractor_probe() with the same options, to within rounding. With any other tap
  * or view it is that extractor itself. */

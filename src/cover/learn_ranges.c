@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cover/profile_inside.h"
 
+#include <internal/profile.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ static px_status ranges_open(const px_learner_request *request, void **state, px
     }
     if (!s || !s->low || !s->high || !s->sum || !s->squares || !s->piece) {
         ranges_close(s);
-        return px_fail(err, PX_E_NOMEM, "out of memory for the ranges of %zu neurons", width);
+        return pxi_no_memory_for(err, "the ranges of %zu neurons", width);
     }
     for (size_t i = 0; i < width; i++) {
         s->low[i] = INFINITY;
@@ -137,8 +138,7 @@ static px_status ranges_put(px_profile *to, const char *section, const px_extrac
     const size_t item = px_dtype_size(dtype);
     px_tensor tensor = {0};
     char *name = ranges_array(extractor, layer, what);
-    px_status status = name ? px_tensor_init(&tensor, dtype, &shape, err)
-                            : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = name ? px_tensor_init(&tensor, dtype, &shape, err) : pxi_no_memory(err);
     if (status == PX_OK) {
         memcpy(tensor.data, (const char *)values + (size_t)l->offset * item,
                (size_t)l->count * item);
@@ -205,7 +205,7 @@ static px_status ranges_get(const px_profile *profile, const char *section,
     const px_tensor *found = NULL;
     char *name = ranges_array(extractor, layer, what);
     if (!name)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const px_status status = px_profile_get(profile, section, name, dtype, &shape, &found, err);
     free(name);
     PX_TRY(status);
@@ -253,7 +253,7 @@ px_status px_profile_ranges(const px_profile *profile, const char *section,
     };
     px_status status = r.low && r.high && r.mean && r.deviation
                            ? ranges_fill(profile, section, extractor, &r, err)
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+                           : pxi_no_memory(err);
     if (status == PX_OK)
         *out = r;
     else

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "cover/profile_inside.h"
 
+#include <internal/profile.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +49,8 @@ static int64_t traces_bytes(const px_learner_request *request)
 
 static px_status traces_open(const px_learner_request *request, void **state, px_error *err)
 {
-    traces_state *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    traces_state *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     s->width = request->extractor->width;
     *state = s;
     return PX_OK;
@@ -60,7 +60,7 @@ static px_status traces_room(traces_state *s, px_error *err)
 {
     return pxi_grow(&s->pieces, &s->piece_capacity, s->piece_count + 1, sizeof *s->pieces) == 0
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for traces");
+               : pxi_no_memory(err);
 }
 
 static px_status traces_observe(void *state, const px_rows *rows, px_error *err)
@@ -79,10 +79,8 @@ static px_status traces_observe(void *state, const px_rows *rows, px_error *err)
     if (!piece.facts || !piece.rows) {
         free(piece.facts);
         free(piece.rows);
-        return px_fail(err, PX_E_NOMEM,
-                       "out of memory for traces after %" PRId64
-                       " inputs; take fewer of them or fewer layers",
-                       s->count);
+        return pxi_no_memory_for(
+            err, "traces after %" PRId64 " inputs; take fewer of them or fewer layers", s->count);
     }
     for (int64_t r = 0; r < rows->count; r++) {
         if (rows->rejected[r])

@@ -3,17 +3,17 @@
 
 #include "base/memory.h"
 
+#include <internal/profile.h>
 #include <stdlib.h>
 #include <string.h>
 
-char *pxi_lesson_key(const px_learner *learner, const px_extractor *extractor,
-                     const double *settings)
+char *pxi_lesson_key(const px_learner *learner, const px_extractor *extractor, const void *config)
 {
     px_text text = {0};
     px_text_format(&text, "%s", learner->id);
     if (learner->key) {
         px_text more = {0};
-        learner->key(settings, &more);
+        learner->key(config, &more);
         if (px_text_failed(&more))
             text.failed = true;
         if (more.length > 0)
@@ -41,20 +41,20 @@ static px_extractor *lessons_share(px_lessons *lessons, px_extractor *extractor)
 }
 
 px_status px_lessons_add(px_lessons *lessons, const px_learner *learner, px_extractor *extractor,
-                         const double *settings, size_t setting_count, px_error *err)
+                         const void *config, size_t config_size, px_error *err)
 {
     extractor = lessons_share(lessons, extractor);
-    char *key = extractor ? pxi_lesson_key(learner, extractor, settings) : NULL;
-    double *copy = pxi_calloc(PX_MAX(setting_count, 1), sizeof *copy);
+    char *key = extractor ? pxi_lesson_key(learner, extractor, config) : NULL;
+    void *copy = pxi_calloc(PX_MAX(config_size, 1), 1);
     if (!extractor || !key || !copy ||
         pxi_grow(&lessons->lesson, &lessons->capacity, lessons->count + 1,
                  sizeof *lessons->lesson) != 0) {
         free(key);
         free(copy);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
-    if (setting_count > 0)
-        memcpy(copy, settings, setting_count * sizeof *copy);
+    if (config_size > 0)
+        memcpy(copy, config, config_size);
     for (size_t i = 0; i < lessons->count; i++)
         if (strcmp(lessons->lesson[i].key, key) == 0) {
             free(key);
@@ -62,7 +62,7 @@ px_status px_lessons_add(px_lessons *lessons, const px_learner *learner, px_extr
             return PX_OK;
         }
     lessons->lesson[lessons->count++] =
-        (px_lesson){.learner = learner, .extractor = extractor, .key = key, .settings = copy};
+        (px_lesson){.learner = learner, .extractor = extractor, .key = key, .config = copy};
     return PX_OK;
 }
 
@@ -70,7 +70,7 @@ void px_lessons_free(px_lessons *lessons)
 {
     for (size_t i = 0; i < lessons->count; i++) {
         free(lessons->lesson[i].key);
-        free(lessons->lesson[i].settings);
+        free(lessons->lesson[i].config);
     }
     for (size_t i = 0; i < lessons->extractor_count; i++)
         px_extractor_free(lessons->extractors[i]);

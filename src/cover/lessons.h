@@ -5,7 +5,6 @@
 #include <plexor/profile.h>
 
 /* "ranges of tap=post neurons=chan layers=..."; the caller frees it. NULL: out of memory. */
-char *pxi_lesson_key(const px_learner *learner, const px_extractor *extractor,
-                     const double *settings);
+char *pxi_lesson_key(const px_learner *learner, const px_extractor *extractor, const void *config);
 
 #endif

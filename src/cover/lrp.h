@@ -33,6 +33,7 @@
 #include <plexor/profile.h>
 
 #include "base/arena.h"
+#include "engine/segments.h"
 
 typedef enum pxi_lrp_kind {
     PXI_LRP_NONE = 0,
@@ -67,7 +68,7 @@ typedef struct pxi_lrp {
     bool *wanted; /* per value */
     int *keep;
     size_t keep_count;
-    void *shelves; /* plans by batch size (lrp_run.c) */
+    pxi_segments *segments; /* of the steps, two of each (lrp_run.c) */
 } pxi_lrp;
 
 /* `feeds` (NULL: as declared) gives the shape of inputs that the file leaves open. */

@@ -1,11 +1,12 @@
 /* src/cover/lrp_back.c - the rules, step by step, on one worker's sessions */
 #include "cover/lrp_inside.h"
 
+#include <internal/engine.h>
 #include <string.h>
 
 static px_place back_value(const pxi_lrp_run *run, int value)
 {
-    return pxi_lrp_place(run->memory[run->block[value]], &run->shelf->shapes[value]);
+    return pxi_lrp_place(run->memory[run->block[value]], &run->segments.shapes[value]);
 }
 
 static px_view back_view(const pxi_lrp_run *run, int value)
@@ -65,7 +66,7 @@ static px_status back_linear(pxi_lrp_run *run, size_t s, const px_view *a, const
                              px_error *err)
 {
     const pxi_lrp_step *step = &run->lrp->steps[s];
-    px_session *first = run->first[s], *second = run->second[s];
+    px_session *first = pxi_lrp_first(run, s), *second = pxi_lrp_second(run, s);
     px_view p, n;
     px_place plus, minus = {0};
     PX_TRY(back_product(first, step, a, 0, &p, err));
@@ -87,11 +88,11 @@ static px_status back_mixed(pxi_lrp_run *run, size_t s, const px_view *a, const 
                             px_error *err)
 {
     const pxi_lrp_step *step = &run->lrp->steps[s];
-    px_session *first = run->first[s], *second = run->second[s];
+    px_session *first = pxi_lrp_first(run, s), *second = pxi_lrp_second(run, s);
     px_place place[PXI_LRP_SPARES];
     px_view view[PXI_LRP_SPARES], made;
     for (int i = 0; i < PXI_LRP_SPARES; i++) {
-        place[i] = pxi_lrp_place(run->spare[i], &run->shelf->shapes[step->out[0]]);
+        place[i] = pxi_lrp_place(run->spare[i], &run->segments.shapes[step->out[0]]);
         view[i] = pxi_lrp_view(&place[i]);
     }
     const px_place *p = &place[0], *n = &place[1], *plus = &place[2], *minus = &place[3];
@@ -142,7 +143,7 @@ static px_status back_join(pxi_lrp_run *run, const pxi_lrp_step *step, const px_
 static px_status back_gradient(pxi_lrp_run *run, size_t s, const px_session *session, px_error *err)
 {
     const pxi_lrp_step *step = &run->lrp->steps[s];
-    px_session *own = run->first[s];
+    px_session *own = pxi_lrp_first(run, s);
     if (step->kind == PXI_LRP_CHOOSE) {
         px_view a;
         PX_TRY(back_activation(session, step->in[0], &a, err));

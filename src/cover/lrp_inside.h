@@ -7,21 +7,8 @@
 /* Makes lrp->positive and lrp->negative from the weights of its linear steps (lrp_weights.c). */
 px_status pxi_lrp_split_weights(pxi_lrp *lrp, px_error *err);
 
-/* Plans of the steps by batch size, made when first wanted. */
-px_status pxi_lrp_shelves_new(pxi_lrp *lrp, px_error *err);
-void pxi_lrp_shelves_free(void *shelves);
-
-typedef struct pxi_lrp_plans {
-    px_plan *first, *second; /* positive and negative weights; second NULL: there are none */
-} pxi_lrp_plans;
-
-typedef struct pxi_lrp_shelf {
-    int64_t batch;
-    pxi_lrp_plans *plans; /* per step */
-    size_t step_count;
-    px_shape *shapes; /* per value, with the batch */
-    struct pxi_lrp_shelf *next;
-} pxi_lrp_shelf;
+/* Makes lrp->segments from its steps (lrp_run.c). */
+px_status pxi_lrp_segments(pxi_lrp *lrp, px_error *err);
 
 enum { PXI_LRP_SPARES = 4 }; /* P, N, S+, S- of values that may be negative */
 
@@ -32,17 +19,20 @@ typedef struct pxi_lrp_block {
 
 struct pxi_lrp_run {
     const pxi_lrp *lrp;
-    const pxi_lrp_shelf *shelf;
-    px_session **first, **second; /* per step */
-    int *block;                   /* per value; -1: carries nothing */
-    int *complete;                /* per value: the last step that adds to it; -1: none */
-    int *born;                    /* per value: the first one */
-    bool *begun;                  /* per value: something was added to it */
+    pxi_segment_run segments;
+    int *block;    /* per value; -1: carries nothing */
+    int *complete; /* per value: the last step that adds to it; -1: none */
+    int *born;     /* per value: the first one */
+    bool *begun;   /* per value: something was added to it */
     pxi_lrp_block *blocks;
     float **memory; /* per block */
     int block_count;
     float *spare[PXI_LRP_SPARES]; /* NULL: nothing may be negative */
 };
+
+/* Step s with positive weights, and with negative ones (NULL: there are none). */
+px_session *pxi_lrp_first(const pxi_lrp_run *run, size_t s);
+px_session *pxi_lrp_second(const pxi_lrp_run *run, size_t s);
 
 /* Where the engine puts such a shape: pictures and sequences channels-last. */
 px_place pxi_lrp_place(float *data, const px_shape *shape);

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "cover/lrp_inside.h"
-#include "ops/program.h"
+#include <internal/program.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,11 +95,6 @@ typedef struct recipe {
     bool *natural; /* per value: never negative */
     bool *kept;
 } recipe;
-
-static px_status no_memory(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 static bool is_constant(const recipe *r, int value)
 {
@@ -212,11 +207,9 @@ static px_status recipe_step(recipe *r, const px_node *node, px_error *err)
     pxi_lrp *lrp = r->lrp;
     pxi_lrp_step *step = &lrp->steps[lrp->step_count];
     *step = (pxi_lrp_step){.kind = rule_of(node), .node = node};
-    step->in = pxi_arena_alloc(lrp->arena, (size_t)node->input_count, sizeof *step->in);
-    step->carries = pxi_arena_alloc(lrp->arena, (size_t)node->input_count, sizeof *step->carries);
-    step->out = pxi_arena_alloc(lrp->arena, (size_t)node->output_count, sizeof *step->out);
-    if (!step->in || !step->carries || !step->out)
-        return no_memory(err);
+    PX_TRY(PX_ARENA_NEW(step->in, lrp->arena, node->input_count, err));
+    PX_TRY(PX_ARENA_NEW(step->carries, lrp->arena, node->input_count, err));
+    PX_TRY(PX_ARENA_NEW(step->out, lrp->arena, node->output_count, err));
     for (int i = 0; i < node->input_count; i++) {
         const int v = node->inputs[i];
         if (v < 0 || is_constant(r, v))
@@ -264,9 +257,8 @@ static px_status recipe_steps(recipe *r, px_error *err)
 px_status pxi_lrp_program(const pxi_lrp *lrp, int64_t batch, pxi_program **out, px_error *err)
 {
     const px_graph *graph = px_model_graph(lrp->model);
-    pxi_feed *feeds = pxi_calloc(lrp->feed_count, sizeof *feeds);
-    if (!feeds)
-        return no_memory(err);
+    pxi_feed *feeds = NULL;
+    PX_TRY(PX_NEW(feeds, lrp->feed_count, err));
     for (size_t i = 0; i < lrp->feed_count; i++) {
         const px_dtype dtype = graph->values[lrp->feeds[i].value].dtype;
         feeds[i] = (pxi_feed){.value = lrp->feeds[i].value,
@@ -285,9 +277,7 @@ static px_status lrp_feeds(pxi_lrp *lrp, const px_feed *given, size_t given_coun
 {
     const px_graph *graph = px_model_graph(lrp->model);
     lrp->feed_count = (size_t)graph->input_count;
-    lrp->feeds = pxi_arena_alloc(lrp->arena, lrp->feed_count, sizeof *lrp->feeds);
-    if (!lrp->feeds)
-        return no_memory(err);
+    PX_TRY(PX_ARENA_NEW(lrp->feeds, lrp->arena, lrp->feed_count, err));
     for (int i = 0; i < graph->input_count; i++) {
         const int v = graph->inputs[i];
         lrp->feeds[i] = (px_feed){.value = v, .shape = graph->values[v].shape};
@@ -327,7 +317,7 @@ static px_status lrp_fill(pxi_lrp *lrp, const int *wanted, size_t wanted_count, 
     recipe r = {.lrp = lrp, .graph = graph};
     pxi_program *program = NULL;
     px_arena *scratch = pxi_arena_new();
-    px_status status = scratch ? PX_OK : no_memory(err);
+    px_status status = scratch ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = lrp_any_program(lrp, &program, err);
     if (status != PX_OK)
@@ -342,7 +332,7 @@ static px_status lrp_fill(pxi_lrp *lrp, const int *wanted, size_t wanted_count, 
     lrp->steps = pxi_arena_alloc(lrp->arena, (size_t)program->step_count, sizeof *lrp->steps);
     if (!r.carries || !r.leads || !r.natural || !r.kept || !lrp->wanted || !lrp->keep ||
         !lrp->steps) {
-        status = no_memory(err);
+        status = pxi_no_memory(err);
         goto done;
     }
     for (size_t i = 0; i < wanted_count; i++)
@@ -354,7 +344,7 @@ static px_status lrp_fill(pxi_lrp *lrp, const int *wanted, size_t wanted_count, 
     if (status == PX_OK)
         status = pxi_lrp_split_weights(lrp, err);
     if (status == PX_OK)
-        status = pxi_lrp_shelves_new(lrp, err);
+        status = pxi_lrp_segments(lrp, err);
 done:
     pxi_program_free(program);
     pxi_arena_free(scratch);
@@ -368,7 +358,7 @@ px_status pxi_lrp_new(const px_model *model, const px_feed *feeds, size_t feed_c
     pxi_lrp *lrp = pxi_calloc(1, sizeof *lrp);
     px_status status = PX_OK;
     if (!lrp || !(lrp->arena = pxi_arena_new()))
-        status = no_memory(err);
+        status = pxi_no_memory(err);
     if (status == PX_OK) {
         lrp->model = model;
         lrp->beta = beta;
@@ -389,7 +379,7 @@ void pxi_lrp_free(pxi_lrp *lrp)
 {
     if (!lrp)
         return;
-    pxi_lrp_shelves_free(lrp->shelves);
+    pxi_segments_free(lrp->segments);
     px_model_free(lrp->positive);
     px_model_free(lrp->negative);
     pxi_arena_free(lrp->arena);

@@ -6,9 +6,9 @@
 #include "cover/lrp_inside.h"
 
 #include "base/memory.h"
-#include "ops/op.h"
+#include <internal/op.h>
 
-#include <plexor/build.h>
+#include <internal/build.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ static px_status weights_copy(const pxi_lrp *lrp, const unsigned char *roles, bo
     const px_graph *graph = px_model_graph(lrp->model);
     px_builder *builder = NULL;
     px_arena *arena = pxi_arena_new();
-    px_status status = arena ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = arena ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = px_builder_from_model(lrp->model, &builder, err);
     for (int v = 0; status == PX_OK && v < graph->value_count; v++) {
@@ -103,7 +103,7 @@ static px_status weights_copy(const pxi_lrp *lrp, const unsigned char *roles, bo
         const size_t count = (size_t)px_shape_count(&tensor->shape);
         float *part = pxi_arena_alloc(arena, count, sizeof *part); /* zeros */
         if (!part) {
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
             break;
         }
         const bool keep_positive = positive == (roles[v] == ROLE_WEIGHT);
@@ -126,8 +126,7 @@ px_status pxi_lrp_split_weights(pxi_lrp *lrp, px_error *err)
     bool any = false;
     unsigned char *roles =
         pxi_calloc((size_t)px_model_graph(lrp->model)->value_count, sizeof *roles);
-    px_status status =
-        roles ? weights_find(lrp, roles, &any, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = roles ? weights_find(lrp, roles, &any, err) : pxi_no_memory(err);
     if (status == PX_OK && any)
         status = weights_copy(lrp, roles, /* positive= */ true, &lrp->positive, err);
     if (status == PX_OK && any)

@@ -2,9 +2,10 @@
 #include "cover/moments.h"
 
 #include "base/memory.h"
+#include "base/vector_math.h"
 #include "cover/slots.h"
-#include "ops/vector_math.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -28,9 +29,7 @@ px_status pxi_moments_init(pxi_moments *moments, const int64_t *widths, size_t l
                            bool scratch, px_error *err)
 {
     *moments = (pxi_moments){.layer_count = layer_count};
-    moments->layers = pxi_calloc(layer_count, sizeof *moments->layers);
-    if (!moments->layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(moments->layers, layer_count, err));
     for (size_t l = 0; l < layer_count; l++) {
         const int64_t m = widths[l];
         if (m < 1 || m > PXI_MOMENTS_WIDEST) {
@@ -54,8 +53,7 @@ px_status pxi_moments_init(pxi_moments *moments, const int64_t *widths, size_t l
     if (!moments->sum || !moments->product || (scratch && !moments->panel)) {
         const int64_t products = moments->products;
         pxi_moments_done(moments);
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " products of neurons",
-                       products);
+        return pxi_no_memory_for(err, "%" PRId64 " products of neurons", products);
     }
     return PX_OK;
 }
@@ -169,9 +167,8 @@ px_status pxi_moments_save(const pxi_moments *moments, px_npz_writer *to, const 
     const px_shape sums = {.rank = 2, .dim = {moments->neurons, PXI_EXACT_LIMBS}};
     const px_shape products = {.rank = 2, .dim = {moments->products, PXI_EXACT_LIMBS}};
     const int64_t lost = moments->lost;
-    int64_t *widths = pxi_calloc(moments->layer_count, sizeof *widths);
-    if (!widths)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int64_t *widths = NULL;
+    PX_TRY(PX_NEW(widths, moments->layer_count, err));
     for (size_t l = 0; l < moments->layer_count; l++)
         widths[l] = moments->layers[l].width;
     px_status status = px_npz_put(to, prefix, "widths", PX_INT64, &layers, widths, err);

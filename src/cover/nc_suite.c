@@ -2,9 +2,10 @@
 #include "cover/nc_suite.h"
 
 #include "base/memory.h"
+#include "base/vector_math.h"
 #include "cover/slots.h"
-#include "ops/vector_math.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ static px_status suite_make(pxi_nc_suite *suite, int64_t neurons, int64_t layers
     suite->top = pxi_calloc((size_t)neurons, sizeof *suite->top);
     if (!suite->counts || !suite->low || !suite->high || !suite->top) {
         pxi_nc_suite_done(suite);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     return PX_OK;
 }

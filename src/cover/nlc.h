@@ -4,8 +4,11 @@
 
 #include <plexor/cover.h>
 
-enum { PXI_NLC_NORM, PXI_NLC_START, PXI_NLC_SETTINGS };
-extern const px_param pxi_nlc_settings[PXI_NLC_SETTINGS];
+typedef struct pxi_nlc_config {
+    int norm;
+    int64_t start;
+} pxi_nlc_config;
+extern const px_param pxi_nlc_params[];
 
 /* What both prepare; it is freed with free(). */
 typedef struct pxi_nlc_prepared {
@@ -16,7 +19,7 @@ typedef struct pxi_nlc_prepared {
 px_status pxi_nlc_prepare(const px_criterion_request *request, void **out, px_error *err);
 /* The extractor: `pre` channel means without taking fused layers apart (extract_windows.h). */
 px_status pxi_nlc_extract(const px_model *model, const px_probe_options *options,
-                          const double *settings, px_extractor **out, px_error *err);
+                          const void *config, px_extractor **out, px_error *err);
 
 /* What a layer's sum of absolute covariances adds to NLC. */
 static inline double pxi_nlc_part(double norm, int64_t m, bool sum)

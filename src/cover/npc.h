@@ -9,17 +9,15 @@
 
 #include <plexor/cover.h>
 
-/* Settings that SNPC and ANPC share, in this order; what they learn depends on the first four. */
-enum {
-    PXI_NPC_ALPHA,
-    PXI_NPC_BETA,
-    PXI_NPC_K,
-    PXI_NPC_COMPAT, /* 1: as the public code counts */
-    PXI_NPC_LRP,
-    PXI_NPC_M,
-    PXI_NPC_OWN, /* SNPC: over layers or the path; ANPC: the upper end */
-    PXI_NPC_SETTINGS,
-};
+typedef struct pxi_npc_config { /* what is learned depends on the first four */
+    double alpha, beta;
+    int64_t k;
+    int compat; /* 1: as the public code counts */
+    double lrp;
+    int64_t m;
+    int over; /* SNPC: layers or the path */
+    double u; /* ANPC: the upper end */
+} pxi_npc_config;
 
 /* The critical decision path of one input, per layer: the shortest prefix of positive relevances,
  * largest first (ties: lower index), whose sum reaches alpha times the sum of all positive ones, up

@@ -5,11 +5,12 @@
  */
 #include "base/memory.h"
 #include "cover/npc.h"
-#include "stats/kmeans.h"
+#include <internal/kmeans.h>
 
+#include <internal/profile.h>
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +41,7 @@ typedef struct learn {
 
 static px_status no_memory(px_error *err)
 {
-    return px_fail(err, PX_E_NOMEM,
-                   "out of memory for decision paths; take fewer training inputs or fewer layers");
+    return pxi_no_memory_for(err, "decision paths; take fewer training inputs or fewer layers");
 }
 
 static void learn_close(void *state)
@@ -59,6 +59,7 @@ static void learn_close(void *state)
 static px_status learn_open(const px_learner_request *request, bool activations, void **state,
                             px_error *err)
 {
+    const pxi_npc_config *config = request->config;
     learn *s = pxi_calloc(1, sizeof *s);
     if (!s)
         return no_memory(err);
@@ -66,10 +67,10 @@ static px_status learn_open(const px_learner_request *request, bool activations,
     s->layer_count = request->extractor->layer_count;
     s->neurons = request->extractor->width / 2;
     s->classes = request->classes;
-    s->k = (int)request->settings[PXI_NPC_K];
-    s->alpha = request->settings[PXI_NPC_ALPHA];
-    s->beta = request->settings[PXI_NPC_BETA];
-    s->compat = request->settings[PXI_NPC_COMPAT] != 0.0;
+    s->k = (int)config->k;
+    s->alpha = config->alpha;
+    s->beta = config->beta;
+    s->compat = config->compat != 0;
     s->activations = activations;
     s->seed = request->seed;
     s->heap = pxi_calloc((size_t)s->neurons, sizeof *s->heap);
@@ -107,12 +108,13 @@ static int64_t members_bytes(const px_learner_request *request)
     return learn_bytes(request, 1 + 2 * (int64_t)sizeof(float)); /* once more where it is put */
 }
 
-static void learn_key(const double *settings, px_text *text)
+static void learn_key(const void *settings, px_text *text)
 {
+    const pxi_npc_config *config = settings;
     char alpha[PX_REAL_TEXT], beta[PX_REAL_TEXT];
-    px_text_format(text, "alpha=%s beta=%s k=%d%s", px_real_text(settings[PXI_NPC_ALPHA], alpha),
-                   px_real_text(settings[PXI_NPC_BETA], beta), (int)settings[PXI_NPC_K],
-                   settings[PXI_NPC_COMPAT] != 0.0 ? " compat=npc-code" : "");
+    px_text_format(text, "alpha=%s beta=%s k=%d%s", px_real_text(config->alpha, alpha),
+                   px_real_text(config->beta, beta), (int)config->k,
+                   config->compat ? " compat=npc-code" : "");
 }
 
 static px_status learn_room(learn *s, size_t more, px_error *err)

@@ -1,7 +1,8 @@
 /* src/cover/npz_arrays.c - arrays of the files of this room */
 #include "base/memory.h"
 
-#include <plexor/cover.h>
+#include <internal/cover.h>
+#include <internal/data.h>
 #include <stdlib.h>
 
 static char *array_name(const char *prefix, const char *name)
@@ -16,7 +17,7 @@ px_status px_npz_put(px_npz_writer *to, const char *prefix, const char *name, px
 {
     char *full = array_name(prefix, name);
     if (!full)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const px_tensor tensor = {.dtype = dtype, .shape = *shape, .data = (void *)values};
     const px_status status = px_npz_add(to, full, &tensor, err); /* reads only */
     free(full);
@@ -38,7 +39,7 @@ px_status px_npz_take(const px_npz *from, const char *prefix, const char *name, 
 {
     char *full = array_name(prefix, name);
     if (!full)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     char is[PX_SHAPE_TEXT], wanted[PX_SHAPE_TEXT];
     const px_tensor *tensor = px_npz_get(from, full);
     px_status status = PX_OK;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static px_status set_reserve(pxi_pattern_set *set, int64_t count, px_error *err)
         return PX_OK;
     pxi_pattern *table = capacity < SET_MOST ? pxi_calloc((size_t)capacity, sizeof *table) : NULL;
     if (!table)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " patterns", count);
+        return pxi_no_memory_for(err, "%" PRId64 " patterns", count);
     for (int64_t i = 0; i < set->capacity; i++)
         if (!pattern_is_zero(set->table[i]))
             table[set_place(table, capacity, set->table[i])] = set->table[i];
@@ -109,7 +110,7 @@ px_status pxi_pattern_sets_save(const pxi_pattern_set *sets, size_t count, px_np
     pxi_pattern *all = pxi_calloc((size_t)PX_MAX(total, 1), sizeof *all);
     px_status status = PX_OK;
     if (!counts || !all) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     pxi_pattern *next = all;
@@ -161,8 +162,8 @@ px_status pxi_pattern_sets_load(pxi_pattern_set **sets, size_t *count, const px_
     if (left != 0 || found == 0)
         return px_fail(err, PX_E_INPUT, "'%.100s' is damaged: counts and patterns do not fit",
                        prefix);
-    pxi_pattern_set *read = pxi_calloc(found, sizeof *read);
-    px_status status = read ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_pattern_set *read = NULL;
+    px_status status = PX_NEW(read, found, err);
     for (size_t s = 0; status == PX_OK && s < found; s++) {
         status = set_reserve(&read[s], counts[s], err);
         for (int64_t i = 0; status == PX_OK && i < counts[s]; i++, all++) {

@@ -3,9 +3,7 @@
  * Only what a paper states, and what its criterion means by another name. Where a paper's text and
  * its public code differ, the text is followed; the code's variants are settings of the criteria.
  */
-#include "cover/presets.h"
-
-#include "base/memory.h"
+#include <plexor/cover.h>
 
 /* Table 5. NAC is the raw variant; the bounds of DSA and LSA are those of the table (a sentence
  * below it swaps them). */
@@ -35,9 +33,17 @@ static const char *const rev[] = {
     "tknc.k=2",       "tknp.k=2",  NULL,
 };
 
-const px_preset pxi_presets[] = {
-    {"nss", "Neuron Sensitivity Guided Test Case Selection, Table 5", nss},
-    {"nsgen", "Neuron Semantic-Guided Test Generation, section 5.3", nsgen},
-    {"rev", "Revisiting Neuron Coverage Metrics and Quality of DNNs, section III", rev},
+static const px_preset presets[] = {
+    {.entry = {.id = "nss", .source = "Neuron Sensitivity Guided Test Case Selection, Table 5"},
+     .texts = nss},
+    {.entry = {.id = "nsgen", .source = "Neuron Semantic-Guided Test Generation, section 5.3"},
+     .texts = nsgen},
+    {.entry = {.id = "rev",
+               .source = "Revisiting Neuron Coverage Metrics and Quality of DNNs, section III"},
+     .texts = rev},
 };
-const size_t pxi_preset_count = PX_LEN(pxi_presets);
+
+const px_registry px_presets = {.kind = "preset",
+                                .plural = "presets",
+                                .help = "the papers' own settings of criteria",
+                                PX_REGISTRY_ARRAY(presets)};

@@ -7,8 +7,10 @@
 #include "cover/profile_inside.h"
 
 #include "base/memory.h"
-#include "data/npz_meta.h"
+#include <internal/npz_meta.h>
 
+#include <internal/data.h>
+#include <internal/profile.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +49,7 @@ px_status pxi_profile_set_classes(px_profile *profile, int classes, px_error *er
     profile->by_prediction = pxi_calloc((size_t)classes + 1, sizeof *profile->by_prediction);
     return profile->by_label && profile->by_prediction
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for %d classes", classes);
+               : pxi_no_memory_for(err, "%d classes", classes);
 }
 
 static px_status profile_section_put(px_profile *profile, const char *key, const char *definition,
@@ -61,7 +63,7 @@ static px_status profile_section_put(px_profile *profile, const char *key, const
         free(section.key);
         free(section.definition);
         free(section.prefix);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     profile->sections[profile->section_count++] = section;
     return PX_OK;
@@ -100,7 +102,7 @@ static px_status profile_array_put(px_profile *profile, char *name, px_tensor *t
                           sizeof *profile->arrays) != 0) {
         free(name);
         px_tensor_done(tensor);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     profile->arrays[profile->array_count++] = (pxi_profile_array){.name = name, .tensor = *tensor};
     *tensor = (px_tensor){0};
@@ -134,7 +136,7 @@ px_status px_profile_get(const px_profile *profile, const char *section, const c
 {
     char *full = profile_array_name(section, name);
     if (!full)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const px_tensor *found = NULL;
     for (size_t i = 0; i < profile->array_count && !found; i++)
         if (strcmp(profile->arrays[i].name, full) == 0)
@@ -202,7 +204,7 @@ px_status pxi_profile_seal(px_profile *profile, px_error *err)
     const bool failed = !text;
     px_json_done(&json);
     if (failed)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     hash += array_hash("class_labels", PX_INT64, &classes, profile->by_label);
     hash += array_hash("class_predictions", PX_INT64, &classes, profile->by_prediction);
     for (size_t i = 0; i < profile->array_count; i++) {
@@ -308,7 +310,7 @@ px_status pxi_profile_read(px_npz *npz, const char *path, px_profile **out, px_e
     px_profile *profile = pxi_calloc(1, sizeof *profile);
     px_status status = PX_OK;
     if (!profile || !(profile->path = pxi_strdup(path)))
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         status = profile_read(profile, npz, err);
     if (status == PX_OK)

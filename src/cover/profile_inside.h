@@ -2,7 +2,7 @@
 #ifndef PXI_COVER_PROFILE_INSIDE_H
 #define PXI_COVER_PROFILE_INSIDE_H
 
-#include <plexor/profile.h>
+#include <internal/profile.h>
 
 typedef struct pxi_profile_section {
     char *key;        /* learner, its settings, extractor */

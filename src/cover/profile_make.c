@@ -1,7 +1,7 @@
 /* src/cover/profile_make.c - training data through the network, and what is learned of them */
 #include "base/memory.h"
-#include "cover/block_run.h"
 #include "cover/profile_inside.h"
+#include <internal/block_run.h>
 
 #include <inttypes.h>
 #include <plexor/system.h>
@@ -87,7 +87,7 @@ px_status px_profile_make(const px_model *model, const px_lessons *lessons, cons
     double *seconds = pxi_calloc(PX_MAX(lessons->extractor_count, 1), sizeof *seconds);
     px_status status = PX_OK;
     if (!profile || !consumers || !runs || !seconds) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     status = pxi_row_set_init(&rows, model, lessons->extractors, lessons->extractor_count, err);
@@ -106,7 +106,7 @@ px_status px_profile_make(const px_model *model, const px_lessons *lessons, cons
         runs[i].request = (px_learner_request){
             .model = model,
             .extractor = lesson->extractor,
-            .settings = lesson->settings,
+            .config = lesson->config,
             .classes = profile->classes,
             .count = profile->count,
             .seed = options->seed,

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "cover/lessons.h"
 
+#include <internal/probe.h>
+#include <internal/profile.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ px_status pxi_extractors_add(pxi_extractors *list, const px_model *model,
     neurons.tap = reading->tap;
     neurons.neurons = reading->neurons;
     if (reading->choose)
-        reading->choose(reading->settings, &neurons);
+        reading->choose(reading->config, &neurons);
     const px_neurons chosen = neurons.neurons;
     if (wish->neurons && strcmp(wish->neurons, "deepxplore") == 0 && !wish->layers)
         neurons.layers = NULL; /* that convention has layers of its own */
@@ -33,7 +35,7 @@ px_status pxi_extractors_add(pxi_extractors *list, const px_model *model,
         neurons.feeds = wish->feed;
         neurons.feed_count = 1;
     }
-    PX_TRY(reading->extract ? reading->extract(model, &neurons, reading->settings, &extractor, err)
+    PX_TRY(reading->extract ? reading->extract(model, &neurons, reading->config, &extractor, err)
                             : px_extractor_probe(model, &neurons, &extractor, err));
     size_t e = 0;
     while (e < list->count && strcmp(list->item[e]->key, extractor->key) != 0)
@@ -42,7 +44,7 @@ px_status pxi_extractors_add(pxi_extractors *list, const px_model *model,
         px_extractor_free(extractor);
     } else if (pxi_grow(&list->item, &list->capacity, e + 1, sizeof *list->item) != 0) {
         px_extractor_free(extractor);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     } else {
         list->item[list->count++] = extractor;
     }
@@ -59,8 +61,8 @@ void pxi_extractors_done(pxi_extractors *list)
 }
 
 px_status pxi_learned_find(const px_profile *profile, const px_learner *const *learners,
-                           const px_extractor *extractor, const double *settings,
-                           const char ***learned, px_error *err)
+                           const px_extractor *extractor, const void *config, const char ***learned,
+                           px_error *err)
 {
     size_t count = 0;
     while (learners && learners[count])
@@ -68,12 +70,11 @@ px_status pxi_learned_find(const px_profile *profile, const px_learner *const *l
     if (count > 0 && !profile)
         return px_fail(err, PX_E_USAGE,
                        "needs a profile of training data; give one, or the training data");
-    const char **found = pxi_calloc(count + 1, sizeof *found);
-    px_status status = found ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    const char **found = NULL;
+    px_status status = PX_NEW(found, count + 1, err);
     for (size_t i = 0; i < count && status == PX_OK; i++) {
-        char *key = pxi_lesson_key(learners[i], extractor, settings);
-        status = key ? px_profile_find(profile, key, &found[i], err)
-                     : px_fail(err, PX_E_NOMEM, "out of memory");
+        char *key = pxi_lesson_key(learners[i], extractor, config);
+        status = key ? px_profile_find(profile, key, &found[i], err) : pxi_no_memory(err);
         free(key);
     }
     if (status == PX_OK)
@@ -84,12 +85,12 @@ px_status pxi_learned_find(const px_profile *profile, const px_learner *const *l
 }
 
 px_status pxi_lessons_of(px_lessons *lessons, const px_learner *const *learners,
-                         px_extractor *extractor, const double *settings, size_t setting_count,
+                         px_extractor *extractor, const void *config, size_t config_size,
                          bool *given, px_error *err)
 {
     for (; learners && *learners; learners++) {
         *given = true;
-        PX_TRY(px_lessons_add(lessons, *learners, extractor, settings, setting_count, err));
+        PX_TRY(px_lessons_add(lessons, *learners, extractor, config, config_size, err));
     }
     return PX_OK;
 }

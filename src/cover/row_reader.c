@@ -1,8 +1,9 @@
 /* src/cover/row_reader.c - rows of all extractors from one forward pass */
-#include "cover/row_reader.h"
+#include <internal/row_reader.h>
 
 #include "base/memory.h"
 
+#include <internal/engine.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static px_status values_add(int **values, size_t *count, size_t *capacity, int v
         if ((*values)[i] == value)
             return PX_OK;
     if (pxi_grow(values, capacity, *count + 1, sizeof **values) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     (*values)[(*count)++] = value;
     return PX_OK;
 }
@@ -52,8 +53,7 @@ px_status pxi_row_set_init(pxi_row_set *set, const px_model *model, px_extractor
     set->has_scores = scores == PX_OK; /* without them it is no classifier */
     set->value_count = (size_t)px_model_graph(model)->value_count;
     set->looks = pxi_calloc(PX_MAX(count, 1) * set->value_count, sizeof *set->looks);
-    const px_status status =
-        set->looks ? row_set_fill(set, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status = set->looks ? row_set_fill(set, err) : pxi_no_memory(err);
     if (status != PX_OK)
         pxi_row_set_done(set);
     return status;
@@ -81,9 +81,8 @@ int64_t pxi_row_piece(int64_t width)
 px_status pxi_reader_new(const pxi_row_set *set, int64_t batch, bool block, px_reader **out,
                          px_error *err)
 {
-    px_reader *r = pxi_calloc(1, sizeof *r);
-    if (!r)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_reader *r = NULL;
+    PX_TRY(PX_NEW(r, 1, err));
     const size_t count = PX_MAX(set->count, 1);
     r->set = set;
     r->batch = batch;
@@ -111,7 +110,7 @@ px_status pxi_reader_new(const pxi_row_set *set, int64_t batch, bool block, px_r
             status = x->kind->scratch_new(x, batch, &r->scratch[e], err);
     }
     if (!room)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for the rows of a block of inputs");
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         *out = r;
     else

@@ -9,7 +9,7 @@
 #include "base/worker_pool.h"
 #include "stats/cholesky.h"
 
-#include <plexor/surprise.h>
+#include <internal/surprise.h>
 
 #define PXI_SA_ROWS 128           /* of a block */
 #define PXI_SA_COLUMNS_MOST 16384 /* of a covariance: 2 GiB each */

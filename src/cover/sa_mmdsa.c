@@ -6,10 +6,10 @@
  */
 #include "cover/sa.h"
 #include "base/memory.h"
-#include "stats/kmeans.h"
+#include <internal/kmeans.h>
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 
 enum { MMDSA_ITERATIONS = 300, MMDSA_SAMPLE_LEAST = 100, MMDSA_CLUSTERS = 64 };

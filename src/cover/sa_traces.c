@@ -2,16 +2,15 @@
 #include "base/memory.h"
 #include "cover/sa.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
 px_status pxi_sa_no_memory(px_error *err)
 {
-    return px_fail(err, PX_E_NOMEM,
-                   "out of memory for surprise adequacy; fewer traces "
-                   "(--train-limit) or fewer neurons (--layers) need less");
+    return pxi_no_memory_for(err, "surprise adequacy; fewer traces "
+                                  "(--train-limit) or fewer neurons (--layers) need less");
 }
 
 void pxi_sa_read(const float *values, const pxi_sa_columns *columns, const double *centre,

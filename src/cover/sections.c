@@ -6,7 +6,7 @@
 #include "cover/sections.h"
 
 #include "base/memory.h"
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 
 #include <stdlib.h>
 
@@ -29,16 +29,15 @@ px_status pxi_sections_new(const px_extractor *extractor, const px_ranges *range
     const int64_t width = extractor->width;
     const bool digitize = rule == PXI_SECTION_DIGITIZE;
     PX_TRY(pxi_slots_check("kmnc", width, (int64_t)k + digitize, err));
-    pxi_sections *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_sections *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     s->low = pxi_calloc((size_t)width, sizeof *s->low);
     s->high = pxi_calloc((size_t)width, sizeof *s->high);
     s->inverse = pxi_calloc((size_t)width, sizeof *s->inverse);
     s->is_dead = pxi_calloc((size_t)width, sizeof *s->is_dead);
     if (!s->low || !s->high || !s->inverse || !s->is_dead) {
         pxi_sections_free(s);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     s->rule = rule;
     s->k = k;

@@ -2,7 +2,7 @@
 #include "cover/seen.h"
 
 #include "base/memory.h"
-#include "data/npz_meta.h"
+#include <internal/npz_meta.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,8 +32,7 @@ px_status pxi_seen_add(pxi_seen *seen, pxi_seen_range inputs, px_error *err)
     if (inputs.first >= inputs.end)
         return PX_OK;
     PX_TRY(pxi_seen_may_add(seen, inputs, err));
-    if (pxi_grow(&seen->range, &seen->capacity, seen->count + 1, sizeof *seen->range) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_GROW(seen->range, seen->capacity, seen->count + 1, err));
     size_t at = seen->count;
     while (at > 0 &&
            (seen->range[at - 1].data > inputs.data ||

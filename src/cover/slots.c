@@ -2,8 +2,9 @@
 #include "cover/slots.h"
 
 #include "base/memory.h"
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 
+#include <internal/cover.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ px_status pxi_slots_open(const void *prepared, void **state, px_error *err)
         }
     }
     if (!slots)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     *state = slots;
     return PX_OK;
 }
@@ -131,7 +132,7 @@ px_status pxi_slots_load(void *state, const px_npz *from, const char *prefix, px
     if (!slots->plan) {
         pxi_bitset_done(&slots->bits);
         if (!pxi_bitset_init(&slots->bits, sizes[0]))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         slots->total = sizes[1];
     }
     if (found.dim[0])

@@ -2,7 +2,7 @@
 #include "cover/top_neurons.h"
 
 #include "base/memory.h"
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 
 /* A number that sorts as the float does, and that -0 and 0 share. */
 static inline int32_t order_key(float x)

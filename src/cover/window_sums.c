@@ -2,7 +2,7 @@
 #include "cover/window_sums.h"
 
 #include "base/memory.h"
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 
 #include <stdlib.h>
 
@@ -111,7 +111,7 @@ px_status pxi_window_sums_init(pxi_window_sums *sums, const pxi_conv_params *con
     if (!sums->weights || !sums->bias || !axis_init(&sums->y, &window, 1) ||
         !axis_init(&sums->x, &window, 2)) {
         pxi_window_sums_done(sums);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     for (int64_t m = 0; m < conv->out_channels; m++) {
         sums->bias[m] = bias ? (double)bias[m] : 0.0;

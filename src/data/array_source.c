@@ -8,15 +8,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One row, wherever its elements lie. */
+static void array_strided(const pxi_array_source *array, int64_t index, float *out)
+{
+    int64_t extent[3] = {1, 1, 1}, step[3] = {0}, axis[3] = {1, 2, 3};
+    const int rank = array->npy.shape.rank - 1;
+    const uint8_t *at = array->bytes.data + index * array->stride[0];
+    if (array->channels_last) { /* C, H, W of N, H, W, C */
+        axis[0] = 3;
+        axis[1] = 1;
+        axis[2] = 2;
+    }
+    for (int d = 0; d < rank; d++) {
+        extent[d] = array->npy.shape.dim[axis[d]];
+        step[d] = array->stride[axis[d]];
+    }
+    for (int64_t i = 0; i < extent[0]; i++)
+        for (int64_t j = 0; j < extent[1]; j++) {
+            const uint8_t *from = at + i * step[0] + j * step[1];
+            for (int64_t k = 0; k < extent[2]; k++, from += step[2])
+                if (array->base.is_8bit)
+                    *out++ = (float)*from;
+                else
+                    memcpy(out++, from, sizeof *out);
+        }
+}
+
 static px_status array_values(const pxi_source *source, int64_t index, float *out, px_error *err)
 {
     const pxi_array_source *array = (const pxi_array_source *)source;
+    if (array->strided) {
+        array_strided(array, index, out);
+        return PX_OK;
+    }
     if (!array->channels_last)
         return pxi_npy_floats(&array->bytes, &array->npy, array->name, index * array->row,
                               array->row, out, err);
-    float *rows = pxi_calloc((size_t)array->row, sizeof *rows);
-    if (!rows)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    float *rows = NULL;
+    PX_TRY(PX_NEW(rows, array->row, err));
     const px_status status = pxi_npy_floats(&array->bytes, &array->npy, array->name,
                                             index * array->row, array->row, rows, err);
     const size_t channels = (size_t)source->shape.dim[0], count = (size_t)array->row / channels;
@@ -40,6 +69,23 @@ static px_status array_target(const pxi_source *source, int64_t index, float *ou
                           index * source->target_count, source->target_count, out, err);
 }
 
+static const char *array_name(const pxi_source *source, int64_t index, char *buffer, size_t size)
+{
+    const pxi_array_source *array = (const pxi_array_source *)source;
+    if (array->input_names)
+        snprintf(buffer, size, "%s", array->input_names[index]);
+    else
+        snprintf(buffer, size, "%lld", (long long)index);
+    return buffer;
+}
+
+static void array_texts_free(char **texts, int64_t count)
+{
+    for (int64_t i = 0; texts && i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
 static void array_free(pxi_source *source)
 {
     pxi_array_source *array = (pxi_array_source *)source;
@@ -49,10 +95,8 @@ static void array_free(pxi_source *source)
     free(array->labels);
     free(array->targets_name);
     free(array->name);
-    if (array->names)
-        for (int i = 0; i < source->class_count; i++)
-            free(array->names[i]);
-    free(array->names);
+    array_texts_free(array->names, source->class_count);
+    array_texts_free(array->input_names, source->count);
     free(array);
 }
 
@@ -60,6 +104,7 @@ static const pxi_source_type array_type = {
     .values = array_values,
     .label = array_label,
     .target = array_target,
+    .name = array_name,
     .free = array_free,
 };
 
@@ -106,7 +151,7 @@ px_status pxi_array_source_new(const char *kind, const char *name, pxi_tree *tre
     if (!array) {
         pxi_bytes_done(bytes);
         pxi_tree_free(tree);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     array->base.type = &array_type;
     array->base.is_8bit = npy->dtype == PX_UINT8;
@@ -116,7 +161,7 @@ px_status pxi_array_source_new(const char *kind, const char *name, pxi_tree *tre
     array->npy = *npy;
     *bytes = (pxi_bytes){0};
     if (!(array->name = pxi_strdup(name))) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     if (npy->shape.rank < 1 || npy->shape.dim[0] == 0) {
@@ -177,7 +222,7 @@ static px_status array_one_hot(pxi_array_source *source, const pxi_bytes *bytes,
     row = pxi_calloc((size_t)classes, sizeof *row);
     labels = pxi_calloc((size_t)count, sizeof *labels);
     if (!row || !labels)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     for (int64_t i = 0; i < count && status == PX_OK; i++) {
         status = pxi_npy_floats(&view, &rows, name, i * classes, classes, row, err);
         if (status == PX_OK && (labels[i] = one_hot_class(row, classes)) < 0)
@@ -211,9 +256,8 @@ px_status pxi_array_source_set_labels(pxi_array_source *source, const pxi_bytes 
         return px_fail(err, PX_E_MISMATCH,
                        "'%s': labels of shape %s do not fit the %lld samples of '%s'", name,
                        px_shape_text(&npy->shape, shape), (long long)count, source->name);
-    int32_t *labels = pxi_calloc((size_t)count, sizeof *labels);
-    if (!labels)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int32_t *labels = NULL;
+    PX_TRY(PX_NEW(labels, count, err));
     int64_t most = -1;
     px_status status = PX_OK;
     for (int64_t done = 0; done < count && status == PX_OK;) {
@@ -275,7 +319,7 @@ static px_status targets_check(pxi_array_source *source, px_error *err)
     if (!labelled)
         source->labels = pxi_calloc((size_t)count, sizeof *source->labels);
     if (!row || !source->labels)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     for (int64_t i = 0; i < count && status == PX_OK; i++) {
         int likeliest = 0;
         status = array_target(&source->base, i, row, err);
@@ -306,8 +350,7 @@ px_status pxi_array_source_set_targets(pxi_array_source *source, pxi_bytes *byte
         return px_fail(err, PX_E_MISMATCH, "'%s': has targets for %lld classes, a label is %d",
                        name, (long long)npy->shape.dim[1], source->base.class_count - 1);
     source->base.class_count = source->base.target_count = (int)npy->shape.dim[1];
-    if (!(source->targets_name = pxi_strdup(name)))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_DUP(source->targets_name, name, err));
     PX_TRY(array_row_major(&source->targets, &source->targets_npy, name, err));
     return targets_check(source, err);
 }

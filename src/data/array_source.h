@@ -3,7 +3,7 @@
 #define PXI_DATA_ARRAY_SOURCE_H
 
 #include "data/npy.h"
-#include "data/source.h"
+#include <internal/source.h>
 
 typedef struct pxi_array_source {
     pxi_source base;
@@ -17,7 +17,10 @@ typedef struct pxi_array_source {
     pxi_bytes targets;  /* base.target_count numbers per sample; empty: none */
     pxi_npy targets_npy;
     char *targets_name;
-    char **names; /* of the classes; NULL: unknown */
+    char **names;                /* of the classes; NULL: unknown */
+    char **input_names;          /* NULL: numbers */
+    bool strided;                /* a view of memory with gaps or another order: */
+    int64_t stride[PX_MAX_RANK]; /* bytes from one element to the next, per axis of npy.shape */
 } pxi_array_source;
 
 /* Takes over `bytes` and `tree` in any case. `npy` says what the bytes are; its first axis counts

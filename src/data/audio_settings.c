@@ -1,5 +1,5 @@
 /* src/data/audio_settings.c - the settings of the front end: their table, texts and JSON */
-#include <plexor/audio.h>
+#include <internal/audio.h>
 
 #include "base/memory.h"
 
@@ -13,87 +13,46 @@ static const char *const mel_norms[] = {"none", "slaney", NULL};
 static const char *const normalizations[] = {"utterance", "bin", "frame", "none", NULL};
 static const char *const fits[] = {"repeat", "pad", NULL};
 
-typedef struct audio_setting {
-    px_param param;
-    size_t place; /* in px_audio: an int, or a double unless param.integer or .choices */
-} audio_setting;
-
-#define SETTING(field, standard, from, to, whole, words, text) \
-    {                                                          \
-        {.name = #field,                                       \
-         .fallback = standard,                                 \
-         .least = from,                                        \
-         .most = to,                                           \
-         .integer = whole,                                     \
-         .choices = words,                                     \
-         .help = text},                                        \
-            offsetof(px_audio, field)                          \
-    }
-#define WHOLE(field, standard, from, to, text) SETTING(field, standard, from, to, true, NULL, text)
-#define REAL(field, standard, from, to, text) SETTING(field, standard, from, to, false, NULL, text)
-#define WORD(field, words, text) SETTING(field, 0, 0, PX_LEN(words) - 2, true, words, text)
-
-static const audio_setting settings[] = {
-    WHOLE(sample_rate, 0, 0, 768000, "Hz; 0: what the data have"),
-    WHOLE(resample, 0, 0, 1, "1: convert data of another rate, else they are refused"),
-    REAL(preemphasis, 0.97, 0, 1, "x[t] - this * x[t-1] first"),
-    WHOLE(win_length, 0, 0, 65536, "samples of a frame; 0: 25 ms"),
-    WHOLE(hop_length, 0, 0, 65536, "samples from frame to frame; 0: 10 ms"),
-    WORD(window, windows, "that a frame is seen through, symmetric"),
-    WHOLE(n_fft, 0, 0, 65536, "points of the Fourier transform, a power of 2; 0: 512 or more"),
-    WHOLE(n_mels, 64, 1, 1024, "triangular filters"),
-    WORD(mel_scale, mel_scales, "where they lie"),
-    WORD(mel_norm, mel_norms, "height of the filters: 1, or such that areas are equal"),
-    REAL(f_min, 0, 0, 384000, "Hz, where the first filter begins"),
-    REAL(f_max, 0, 0, 384000, "Hz, where the last one ends; 0: half the sample rate"),
-    REAL(log_floor, 1e-10, 1e-300, 1e30, "the logarithm is that of at least this"),
-    WORD(normalize, normalizations, "to mean 0 and deviation 1: over what"),
-    WHOLE(frames, 160, 1, 16384, "that the network sees: of longer clips the middle"),
-    WORD(fit, fits, "of shorter clips: begin again, or zeros at the end"),
+const px_param px_audio_params[] = {
+    PX_PARAM_INT(px_audio, sample_rate, 0, 0, 768000, "Hz; 0: what the data have"),
+    PX_PARAM_INT(px_audio, resample, 0, 0, 1,
+                 "1: convert data of another rate, else they are refused"),
+    PX_PARAM_REAL(px_audio, preemphasis, 0.97, 0, 1, "x[t] - this * x[t-1] first"),
+    PX_PARAM_INT(px_audio, win_length, 0, 0, 65536, "samples of a frame; 0: 25 ms"),
+    PX_PARAM_INT(px_audio, hop_length, 0, 0, 65536, "samples from frame to frame; 0: 10 ms"),
+    PX_PARAM_CHOICE(px_audio, window, 0, windows, "that a frame is seen through, symmetric"),
+    PX_PARAM_INT(px_audio, n_fft, 0, 0, 65536,
+                 "points of the Fourier transform, a power of 2; 0: 512 or more"),
+    PX_PARAM_INT(px_audio, n_mels, 64, 1, 1024, "triangular filters"),
+    PX_PARAM_CHOICE(px_audio, mel_scale, 0, mel_scales, "where they lie"),
+    PX_PARAM_CHOICE(px_audio, mel_norm, 0, mel_norms,
+                    "height of the filters: 1, or such that areas are equal"),
+    PX_PARAM_REAL(px_audio, f_min, 0, 0, 384000, "Hz, where the first filter begins"),
+    PX_PARAM_REAL(px_audio, f_max, 0, 0, 384000,
+                  "Hz, where the last one ends; 0: half the sample rate"),
+    PX_PARAM_REAL(px_audio, log_floor, 1e-10, 1e-300, 1e30,
+                  "the logarithm is that of at least this"),
+    PX_PARAM_CHOICE(px_audio, normalize, 0, normalizations, "to mean 0 and deviation 1: over what"),
+    PX_PARAM_INT(px_audio, frames, 160, 1, 16384,
+                 "that the network sees: of longer clips the middle"),
+    PX_PARAM_CHOICE(px_audio, fit, 0, fits, "of shorter clips: begin again, or zeros at the end"),
+    PX_PARAM_END,
 };
-
-static double setting_get(const audio_setting *setting, const px_audio *audio)
-{
-    const char *place = (const char *)audio + setting->place;
-    return setting->param.integer ? (double)*(const int *)place : *(const double *)place;
-}
-
-static void setting_set(const audio_setting *setting, px_audio *audio, double value)
-{
-    char *place = (char *)audio + setting->place;
-    if (setting->param.integer)
-        *(int *)place = (int)value;
-    else
-        *(double *)place = value;
-}
-
-size_t px_audio_param_count(void)
-{
-    return PX_LEN(settings);
-}
-
-const px_param *px_audio_param(size_t i)
-{
-    return i < PX_LEN(settings) ? &settings[i].param : NULL;
-}
 
 px_audio px_audio_default(void)
 {
     px_audio audio = {0};
-    for (size_t i = 0; i < PX_LEN(settings); i++)
-        setting_set(&settings[i], &audio, settings[i].param.fallback);
+    px_params_default(px_audio_params, &audio);
     return audio;
 }
 
 /* --- texts ----------------------------------------------------------------------------------- */
 
-static px_status setting_find(const char *name, size_t length, const audio_setting **out,
-                              px_error *err)
+static px_status setting_find(const char *name, size_t length, const px_param **out, px_error *err)
 {
-    for (size_t i = 0; i < PX_LEN(settings); i++)
-        if (strlen(settings[i].param.name) == length &&
-            strncmp(settings[i].param.name, name, length) == 0) {
-            *out = &settings[i];
+    for (const px_param *p = px_audio_params; p->name; p++)
+        if (strlen(p->name) == length && strncmp(p->name, name, length) == 0) {
+            *out = p;
             return PX_OK;
         }
     return px_fail(err, PX_E_USAGE,
@@ -101,30 +60,28 @@ static px_status setting_find(const char *name, size_t length, const audio_setti
                    (int)PX_MIN(length, 60), name);
 }
 
-static px_status setting_word(const audio_setting *setting, const char *word, size_t length,
+static px_status setting_word(const px_param *setting, const char *word, size_t length,
                               px_audio *audio, px_error *err)
 {
     char list[120] = "";
-    for (size_t i = 0; setting->param.choices[i]; i++) {
-        const char *choice = setting->param.choices[i];
+    for (size_t i = 0; setting->choices[i]; i++) {
+        const char *choice = setting->choices[i];
         if (strlen(choice) == length && strncmp(choice, word, length) == 0) {
-            setting_set(setting, audio, (double)i);
+            px_param_set(setting, audio, (double)i);
             return PX_OK;
         }
         strcat(strcat(list, i ? ", " : ""), choice);
     }
-    return px_fail(err, PX_E_USAGE, "%s '%.*s': expected one of %s", setting->param.name,
+    return px_fail(err, PX_E_USAGE, "%s '%.*s': expected one of %s", setting->name,
                    (int)PX_MIN(length, 60), word, list);
 }
 
-static px_status setting_number(const audio_setting *setting, double value, px_audio *audio,
-                                px_error *err)
+static px_status setting_number(const px_param *p, double value, px_audio *audio, px_error *err)
 {
-    const px_param *p = &setting->param;
-    if (!(value >= p->least && value <= p->most) || (p->integer && value != floor(value)))
+    if (!(value >= p->min && value <= p->max) || (p->type == PX_TYPE_INT && value != floor(value)))
         return px_fail(err, PX_E_USAGE, "%s %g: expected a %snumber from %g to %g", p->name, value,
-                       p->integer ? "whole " : "", p->least, p->most);
-    setting_set(setting, audio, value);
+                       p->type == PX_TYPE_INT ? "whole " : "", p->min, p->max);
+    px_param_set(p, audio, value);
     return PX_OK;
 }
 
@@ -132,7 +89,7 @@ px_status px_audio_parse(const char *text, px_audio *audio, px_error *err)
 {
     px_audio changed = *audio;
     for (const char *at = text;; at++) {
-        const audio_setting *setting = NULL;
+        const px_param *setting = NULL;
         const size_t length = strcspn(at, ","), name = strcspn(at, ",=");
         if (name >= length)
             return px_fail(err, PX_E_USAGE,
@@ -141,13 +98,13 @@ px_status px_audio_parse(const char *text, px_audio *audio, px_error *err)
         PX_TRY(setting_find(at, name, &setting, err));
         const char *value = at + name + 1;
         const size_t size = length - name - 1;
-        if (setting->param.choices) {
+        if (setting->choices) {
             PX_TRY(setting_word(setting, value, size, &changed, err));
         } else {
             char *end;
             const double number = strtod(value, &end);
             if (size == 0 || end != value + size)
-                return px_fail(err, PX_E_USAGE, "%s '%.*s': expected a number", setting->param.name,
+                return px_fail(err, PX_E_USAGE, "%s '%.*s': expected a number", setting->name,
                                (int)PX_MIN(size, 60), value);
             PX_TRY(setting_number(setting, number, &changed, err));
         }
@@ -164,14 +121,13 @@ px_status px_audio_parse(const char *text, px_audio *audio, px_error *err)
 static px_status setting_from_json(const char *key, const px_json_value *value, px_audio *audio,
                                    px_error *err)
 {
-    const audio_setting *setting = NULL;
+    const px_param *setting = NULL;
     PX_TRY(setting_find(key, strlen(key), &setting, err));
-    if (setting->param.choices && value->kind == PX_JSON_STRING)
+    if (setting->choices && value->kind == PX_JSON_STRING)
         return setting_word(setting, value->string, strlen(value->string), audio, err);
-    if (!setting->param.choices && value->kind == PX_JSON_NUMBER)
+    if (!setting->choices && value->kind == PX_JSON_NUMBER)
         return setting_number(setting, value->number, audio, err);
-    return px_fail(err, PX_E_INPUT, "%s: expected a %s", key,
-                   setting->param.choices ? "word" : "number");
+    return px_fail(err, PX_E_INPUT, "%s: expected a %s", key, setting->choices ? "word" : "number");
 }
 
 px_status px_audio_from_json(const char *json, px_audio *audio, px_error *err)
@@ -194,12 +150,11 @@ px_status px_audio_from_json(const char *json, px_audio *audio, px_error *err)
 void px_audio_json(const px_audio *audio, const char *key, px_json *json)
 {
     px_json_object(json, key);
-    for (size_t i = 0; i < PX_LEN(settings); i++) {
-        const px_param *p = &settings[i].param;
-        const double value = setting_get(&settings[i], audio);
+    for (const px_param *p = px_audio_params; p->name; p++) {
+        const double value = px_param_get(p, audio);
         if (p->choices)
             px_json_string(json, p->name, p->choices[(int)value]);
-        else if (p->integer)
+        else if (p->type == PX_TYPE_INT)
             px_json_int(json, p->name, (int64_t)value);
         else
             px_json_real(json, p->name, value);

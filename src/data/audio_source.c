@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 
+#include <internal/audio.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +212,7 @@ px_status pxi_picture_source_record(pxi_picture_source *source, px_error *err)
         part->flaws = pxi_calloc((size_t)source->base.count, sizeof *part->flaws);
     if (!part || !part->flaws) {
         pxi_audio_part_free(part);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     source->recordings = part;
     source->base.type = &recording_type;

@@ -1,5 +1,5 @@
 /* src/data/bytes.c - random access to the bytes of a file, wherever they are */
-#include "data/bytes.h"
+#include <internal/bytes.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -102,8 +102,7 @@ px_status pxi_bytes_load(pxi_bytes *bytes, uint64_t cap, const char *name, px_er
         return PX_OK;
     uint8_t *memory = pxi_calloc((size_t)bytes->size, 1);
     if (!memory)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory for %llu bytes", name,
-                       (unsigned long long)bytes->size);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", name);
     const px_status status = pxi_bytes_read(bytes, 0, memory, (size_t)bytes->size, name, err);
     if (status != PX_OK) {
         free(memory);
@@ -130,8 +129,7 @@ px_status pxi_bytes_detach(pxi_bytes *bytes, const char *name, px_error *err)
     } else if (!bytes->in_file && !bytes->owned) {
         uint8_t *copy = pxi_calloc((size_t)bytes->size, 1);
         if (!copy)
-            return px_fail(err, PX_E_NOMEM, "'%s': out of memory for %llu bytes", name,
-                           (unsigned long long)bytes->size);
+            return px_fail_in(err, pxi_no_memory(err), "'%s'", name);
         if (bytes->size)
             memcpy(copy, pxi_bytes_data(bytes), (size_t)bytes->size);
         bytes_replace(bytes, copy, bytes->size);
@@ -162,7 +160,7 @@ static px_status feed_more(bytes_feed *feed, z_stream *stream, px_error *err)
 static px_status inflate_fail(const bytes_feed *feed, int code, px_error *err)
 {
     if (code == Z_MEM_ERROR)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory while unpacking", feed->name);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", feed->name);
     return px_fail(err, PX_E_INPUT, "'%s': the compressed data is damaged", feed->name);
 }
 
@@ -192,8 +190,7 @@ static px_status bytes_unpack(bytes_feed *feed, int window_bits, uint64_t guess,
         if (used == room) {
             uint8_t *grown = pxi_realloc(out, (size_t)want, 1);
             if (!grown) {
-                status = px_fail(err, PX_E_NOMEM, "'%s': out of memory for %llu bytes", feed->name,
-                                 (unsigned long long)want);
+                status = px_fail_in(err, pxi_no_memory(err), "'%s'", feed->name);
                 goto done;
             }
             out = grown;
@@ -251,9 +248,8 @@ static px_status bytes_peek_packed(const pxi_bytes *bytes, int window_bits, uint
                                    size_t size, size_t *got, const char *name, px_error *err)
 {
     z_stream stream = {.next_out = to, .avail_out = (uInt)size};
-    bytes_feed *feed = pxi_calloc(1, sizeof *feed);
-    if (!feed)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    bytes_feed *feed = NULL;
+    PX_TRY(PX_NEW(feed, 1, err));
     feed->bytes = bytes;
     feed->name = name;
     int code = inflateInit2(&stream, window_bits);
@@ -304,9 +300,8 @@ px_status pxi_bytes_gunzip(pxi_bytes *bytes, uint64_t cap, const char *name, px_
         tail[0] | (uint64_t)tail[1] << 8 | (uint64_t)tail[2] << 16 | (uint64_t)tail[3] << 24;
     if (guess > bytes->size * 1032 || guess > cap)
         guess = PX_MIN(bytes->size * 2, cap);
-    bytes_feed *feed = pxi_calloc(1, sizeof *feed);
-    if (!feed)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    bytes_feed *feed = NULL;
+    PX_TRY(PX_NEW(feed, 1, err));
     feed->bytes = bytes;
     feed->name = name;
     uint8_t *memory = NULL;
@@ -324,9 +319,8 @@ px_status pxi_bytes_inflate(const pxi_bytes *bytes, uint64_t size, pxi_bytes *ou
     if (size / 1032 > bytes->size || size > PXI_UNPACK_MAX)
         return px_fail(err, PX_E_INPUT, "'%s': %llu compressed bytes cannot hold %llu", name,
                        (unsigned long long)bytes->size, (unsigned long long)size);
-    bytes_feed *feed = pxi_calloc(1, sizeof *feed);
-    if (!feed)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    bytes_feed *feed = NULL;
+    PX_TRY(PX_NEW(feed, 1, err));
     feed->bytes = bytes;
     feed->name = name;
     uint8_t *memory = NULL;

@@ -4,7 +4,7 @@
  * bytes in planes. train is data_batch_1.bin ... (train.bin), test is test_batch.bin (test.bin).
  */
 #include "data/npy.h"
-#include "data/source.h"
+#include <internal/source.h>
 
 #include "base/memory.h"
 
@@ -103,8 +103,7 @@ static px_status cifar_add(cifar_source *cifar, const pxi_entry *entry, size_t h
     PX_TRY(pxi_tree_bytes(cifar->tree, entry, bytes, err));
     const int64_t first = cifar->base.count, count = (int64_t)(bytes->size / record);
     cifar->files[cifar->file_count].first = first;
-    if (!(cifar->files[cifar->file_count++].name = pxi_strdup(name)))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_DUP(cifar->files[cifar->file_count++].name, name, err));
     if (bytes->size == 0 || bytes->size % record != 0)
         return px_fail(err, PX_E_INPUT,
                        "'%s': truncated: %llu bytes are not a multiple of a CIFAR-%s record (%zu)",
@@ -113,7 +112,7 @@ static px_status cifar_add(cifar_source *cifar, const pxi_entry *entry, size_t h
         return px_fail(err, PX_E_INPUT, "'%s': too many samples", name);
     uint8_t *labels = pxi_realloc(cifar->labels, (size_t)(first + count), 1);
     if (!labels)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     cifar->labels = labels;
     cifar->head = head;
     const int classes = head == 1 ? 10 : 100;
@@ -146,7 +145,7 @@ static px_status cifar_names(cifar_source *cifar, const char *root, px_error *er
     if (status != PX_OK)
         goto done;
     if (!(cifar->names = pxi_calloc(100, sizeof *cifar->names))) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     const char *text = (const char *)pxi_bytes_data(&bytes), *end = text + bytes.size;
@@ -155,7 +154,7 @@ static px_status cifar_names(cifar_source *cifar, const char *root, px_error *er
         while (text < end && *text != '\n')
             text++;
         if (!(cifar->names[i] = strndup(line, (size_t)(text - line)))) {
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
             goto done;
         }
         text += text < end;
@@ -176,7 +175,7 @@ px_status pxi_cifar_open(pxi_tree *tree, const char *root, const char *split, px
     cifar_source *cifar = pxi_calloc(1, sizeof *cifar);
     if (!cifar) {
         pxi_tree_free(tree);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     cifar->base.type = &cifar_type;
     cifar->base.is_8bit = true;

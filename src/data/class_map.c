@@ -10,7 +10,8 @@
 
 #include "base/memory.h"
 
-#include <plexor/text.h>
+#include <internal/data.h>
+#include <internal/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static px_status keys_make(char *const *names, int count, class_key **out, char 
         free(keys);
         free(at);
         *memory = NULL;
-        return px_fail(err, PX_E_NOMEM, "out of memory for %d class names", count);
+        return pxi_no_memory_for(err, "%d class names", count);
     }
     for (int i = 0; i < count; i++) {
         keys[i] = (class_key){.folded = at, .name = names[i], .index = i};
@@ -141,10 +142,8 @@ typedef struct class_uses {
 static px_status uses_make(const pxi_source *source, class_uses *uses, px_error *err)
 {
     const int classes = source->class_count;
-    uses->first = pxi_calloc((size_t)classes, sizeof *uses->first);
-    uses->names = pxi_calloc((size_t)classes, sizeof *uses->names);
-    if (!uses->first || !uses->names)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %d classes", classes);
+    PX_TRY(PX_NEW(uses->first, classes, err));
+    PX_TRY(PX_NEW(uses->names, classes, err));
     for (int c = 0; c < classes; c++)
         uses->first[c] = -1;
     for (int64_t i = 0; i < source->count && source->type->label; i++) {
@@ -202,42 +201,56 @@ static bool all_numbers(const char *const *names, size_t count)
     return count > 0;
 }
 
+/* Classes of the data that are numbers, not names. */
+static px_status map_by_number(pxi_class_map *map, const pxi_source *source, const char *spec,
+                               const class_uses *uses, px_error *err)
+{
+    int beyond = -1;
+    map->unknown_count = 0;
+    for (int c = 0; c < source->class_count; c++) {
+        const char *name = source->class_names[c];
+        const long number = name_is_number(name) ? strtol(name, NULL, 10) : -1;
+        map->to[c] = number < map->count ? (int32_t)number : -1;
+        if (uses->first[c] >= 0 && number >= map->count) {
+            beyond = beyond < 0 ? c : beyond;
+            map->unknown_count++;
+        }
+    }
+    return beyond < 0 ? PX_OK : map_fail(map, source, spec, uses, beyond, 1, err);
+}
+
+/* All of map->to is filled in, also where it fails: -1 is a class that the network lacks. */
 static px_status map_by_name(pxi_class_map *map, const pxi_source *source, const char *spec,
                              const class_uses *uses, const class_key *keys, char *scratch,
                              px_error *err)
 {
-    int unknown = -1, other[2] = {0, 0};
-    size_t unknown_count = 0;
+    int unknown = -1, ambiguous = -1, other[2] = {0, 0}, could[2] = {0, 0};
     for (int c = 0; c < source->class_count; c++) {
-        const char *name = source->class_names[c];
-        map->to[c] = keys_lookup(keys, map->count, name, scratch, other);
-        if (uses->first[c] < 0)
+        const int found = keys_lookup(keys, map->count, source->class_names[c], scratch, other);
+        map->to[c] = PX_MAX(found, -1);
+        if (uses->first[c] < 0 || found >= 0)
             continue;
-        if (map->to[c] == CLASS_AMBIGUOUS)
-            return px_fail(err, PX_E_MISMATCH,
-                           "'%.100s': class '%.60s' could be class %d of the network ('%.60s') or "
-                           "class %d ('%.60s'); --classes FILE gives names that differ, "
-                           "--classes none goes by the order of the data's classes",
-                           spec, name, other[0], map->names[other[0]], other[1],
-                           map->names[other[1]]);
-        if (map->to[c] == CLASS_UNKNOWN) {
+        map->unknown_count++;
+        if (found == CLASS_UNKNOWN) {
             unknown = unknown < 0 ? c : unknown;
-            unknown_count++;
+        } else if (ambiguous < 0) {
+            ambiguous = c;
+            memcpy(could, other, sizeof could);
         }
     }
-    if (unknown_count == 0)
+    if (ambiguous >= 0)
+        return px_fail(err, PX_E_MISMATCH,
+                       "'%.100s': class '%.60s' could be class %d of the network ('%.60s') or "
+                       "class %d ('%.60s'); --classes FILE gives names that differ, "
+                       "--classes none goes by the order of the data's classes",
+                       spec, source->class_names[ambiguous], could[0], map->names[could[0]],
+                       could[1], map->names[could[1]]);
+    if (unknown < 0)
         return PX_OK;
-    if (!all_numbers(uses->names, uses->count) ||
-        all_numbers((const char *const *)map->names, (size_t)map->count))
-        return map_fail(map, source, spec, uses, unknown, unknown_count, err);
-    for (int c = 0; c < source->class_count; c++) {
-        const char *name = source->class_names[c];
-        const long number = name_is_number(name) ? strtol(name, NULL, 10) : -1;
-        if (uses->first[c] >= 0 && number >= map->count)
-            return map_fail(map, source, spec, uses, c, 1, err);
-        map->to[c] = number < map->count ? (int32_t)number : -1;
-    }
-    return PX_OK;
+    if (all_numbers(uses->names, uses->count) &&
+        !all_numbers((const char *const *)map->names, (size_t)map->count))
+        return map_by_number(map, source, spec, uses, err);
+    return map_fail(map, source, spec, uses, unknown, (size_t)map->unknown_count, err);
 }
 
 static px_status map_copy_names(pxi_class_map *map, const px_data_options *options, px_error *err)
@@ -248,29 +261,29 @@ static px_status map_copy_names(pxi_class_map *map, const px_data_options *optio
             break;
     return map->count == options->class_count
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for %d class names", options->class_count);
+               : pxi_no_memory_for(err, "%d class names", options->class_count);
 }
 
 /* Fewer classes than the network has are fine, and said. */
-static px_status map_remark(pxi_class_map *map, const pxi_source *source, const class_uses *uses,
+static px_status map_absent(pxi_class_map *map, const pxi_source *source, const class_uses *uses,
                             px_error *err)
 {
     char list[128];
     size_t count = 0;
-    const char **absent = pxi_calloc((size_t)map->count, sizeof *absent);
-    if (!absent)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %d classes", map->count);
+    const char **absent = NULL;
+    PX_TRY(PX_NEW(absent, map->count, err));
     for (int i = 0; i < map->count; i++)
         absent[i] = map->names[i];
     for (int c = 0; c < source->class_count; c++)
-        if (uses->first[c] >= 0)
+        if (uses->first[c] >= 0 && map->to[c] >= 0)
             absent[map->to[c]] = NULL;
     for (int i = 0; i < map->count; i++)
         if (absent[i])
             absent[count++] = absent[i];
     pxi_class_list(absent, count, list, sizeof list);
-    if (count)
-        snprintf(map->remark, sizeof map->remark,
+    map->absent_count = (int)count;
+    if (count > 0 && (int)count < map->count) /* none at all is another sentence */
+        snprintf(map->absent, sizeof map->absent,
                  "the data have %d of the network's %d classes; %s%s%s never come%s",
                  map->count - (int)count, map->count, count == 1 ? "'" : "", list,
                  count == 1 ? "'" : "", count == 1 ? "s" : "");
@@ -302,13 +315,16 @@ px_status pxi_class_map_make(const pxi_source *source, const char *spec,
     map.to = pxi_calloc((size_t)source->class_count, sizeof *map.to);
     scratch = pxi_calloc(longest + 1, 1);
     if (!map.to || !scratch) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %d classes", source->class_count);
+        status = pxi_no_memory_for(err, "%d classes", source->class_count);
         goto done;
     }
     if ((status = uses_make(source, &uses, err)) != PX_OK ||
-        (status = keys_make(map.names, map.count, &keys, &memory, err)) != PX_OK ||
-        (status = map_by_name(&map, source, spec, &uses, keys, scratch, err)) != PX_OK ||
-        (status = map_remark(&map, source, &uses, err)) != PX_OK)
+        (status = keys_make(map.names, map.count, &keys, &memory, err)) != PX_OK)
+        goto done;
+    status = map_by_name(&map, source, spec, &uses, keys, scratch,
+                         options->any_classes ? &map.unknown : err);
+    if ((status != PX_OK && !options->any_classes) ||
+        (status = map_absent(&map, source, &uses, err)) != PX_OK)
         goto done;
     *out = map;
     map = (pxi_class_map){0};

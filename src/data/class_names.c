@@ -1,5 +1,5 @@
 /* src/data/class_names.c - lists of class names, as metadata and users give them */
-#include <plexor/data.h>
+#include <internal/data.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -41,10 +41,10 @@ px_status px_class_names_parse(const char *json, char ***out, int *count, px_err
         else if ((names[used] = pxi_strdup(item->string)) != NULL)
             used++;
         else
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
     }
     if (!names)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     if (status == PX_OK) {
         *out = names;
         *count = used;
@@ -75,7 +75,7 @@ static px_status names_split(const char *text, char separator, bool blank_lines,
         } else if (last > at) {
             if (pxi_grow(&names, &capacity, used + 1, sizeof *names) != 0 ||
                 !(names[used] = strndup(at, (size_t)(last - at))))
-                status = px_fail(err, PX_E_NOMEM, "out of memory");
+                status = pxi_no_memory(err);
             else
                 used++;
         }

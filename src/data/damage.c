@@ -10,7 +10,8 @@
 #include "base/worker_pool.h"
 #include "data/dataset_inside.h"
 
-#include <plexor/system.h>
+#include <internal/data.h>
+#include <internal/system.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static px_status damage_add(damage_search *search, int64_t index, const char *re
     pthread_mutex_lock(&search->lock);
     if (!one.name || !one.reason ||
         pxi_grow(&search->found, &search->capacity, search->count + 1, sizeof one) != 0)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     else
         search->found[search->count++] = one;
     pthread_mutex_unlock(&search->lock);
@@ -138,13 +139,23 @@ static px_status skip_remarks(px_dataset *set, int64_t all, px_error *err)
     return pxi_dataset_say(set, sentence, err);
 }
 
+/* Where nobody is shown how far it is, it can be stopped all the same. */
+static bool skip_tick(void *context, int64_t done, int64_t total)
+{
+    (void)context;
+    (void)done;
+    (void)total;
+    return !px_cancelled();
+}
+
 px_status pxi_dataset_skip_damaged(px_dataset *set, const px_data_options *options, px_error *err)
 {
     const int64_t all = set->count;
     int64_t kept = 0;
     if (!options->skip_damaged)
         return PX_OK;
-    PX_TRY(px_dataset_damaged(set, /* threads= */ 0, options->progress, options->context,
+    PX_TRY(px_dataset_damaged(set, /* threads= */ 0,
+                              options->progress ? options->progress : skip_tick, options->context,
                               &set->skipped, &set->skipped_count, err));
     if (set->skipped_count == 0)
         return PX_OK;
@@ -155,7 +166,7 @@ px_status pxi_dataset_skip_damaged(px_dataset *set, const px_data_options *optio
                        set->spec, (long long)all, set->skipped[0].reason);
     int64_t *order = pxi_calloc((size_t)all, sizeof *order);
     if (!order)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory", set->spec);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", set->spec);
     for (int64_t i = 0, next = 0; i < all; i++) {
         if ((size_t)next < set->skipped_count && set->skipped[next].index == i)
             set->skipped[next++].index = px_dataset_index(set, i); /* where it came from */
@@ -181,9 +192,8 @@ struct pxi_damage_told {
 
 px_status pxi_damage_told_new(pxi_damage_told **out, px_error *err)
 {
-    pxi_damage_told *told = pxi_calloc(1, sizeof *told);
-    if (!told)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_damage_told *told = NULL;
+    PX_TRY(PX_NEW(told, 1, err));
     pthread_mutex_init(&told->lock, NULL);
     *out = told;
     return PX_OK;

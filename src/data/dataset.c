@@ -1,9 +1,9 @@
 /* src/data/dataset.c - the samples that were asked for, in the shape that was asked for */
-#include <plexor/data.h>
+#include <internal/data.h>
 
 #include "base/memory.h"
 #include "data/dataset_inside.h"
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
 #include <assert.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ px_status pxi_dataset_say(px_dataset *set, const char *sentence, px_error *err)
     if (!copy || pxi_grow(&set->remarks, &set->remark_capacity, set->remark_count + 1,
                           sizeof *set->remarks) != 0) {
         free(copy);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     set->remarks[set->remark_count++] = copy;
     return PX_OK;
@@ -34,7 +34,7 @@ static px_status dataset_classes(px_dataset *set, const px_data_options *options
     if (set->source->remark[0])
         PX_TRY(pxi_dataset_say(set, set->source->remark, err));
     PX_TRY(pxi_class_map_make(set->source, set->spec, options, &set->classes, err));
-    return set->classes.remark[0] ? pxi_dataset_say(set, set->classes.remark, err) : PX_OK;
+    return set->classes.absent[0] ? pxi_dataset_say(set, set->classes.absent, err) : PX_OK;
 }
 
 static px_status dataset_pick(px_dataset *set, const px_data_options *options, px_error *err)
@@ -55,7 +55,7 @@ static px_status dataset_pick(px_dataset *set, const px_data_options *options, p
         return px_fail(err, PX_E_UNSUPPORTED, "'%s': too many samples to shuffle", set->spec);
     set->order = pxi_calloc((size_t)all, sizeof *set->order);
     if (!set->order)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory", set->spec);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", set->spec);
     px_random random = px_rng(options->seed, PX_RNG_SHUFFLE, 0, 0);
     px_rng_permutation(&random, set->order, (uint32_t)all);
     return PX_OK;
@@ -132,19 +132,21 @@ static px_status dataset_ready(px_dataset *set, const px_data_options *options, 
                : status;
 }
 
-/* Takes over the source in any case. */
-static px_status dataset_make(pxi_source *source, const char *spec, const px_data_options *options,
-                              px_dataset **out, px_error *err)
+px_status pxi_dataset_make(pxi_source *source, const char *spec, const px_data_options *options,
+                           px_dataset **out, px_error *err)
 {
+    const px_data_options defaults = px_data_options_default();
     px_status status;
+    if (!options)
+        options = &defaults;
     px_dataset *set = pxi_calloc(1, sizeof *set);
     if (!set) {
         pxi_source_free(source);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     set->source = source;
     if (!(set->spec = pxi_strdup(spec))) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     if ((status = pxi_damage_told_new(&set->told, err)) != PX_OK ||
@@ -171,18 +173,9 @@ done:
 px_status px_dataset_open(const char *spec, const px_data_options *options, px_dataset **out,
                           px_error *err)
 {
-    const px_data_options defaults = px_data_options_default();
     pxi_source *source = NULL;
-    if (!options)
-        options = &defaults;
-    PX_TRY(pxi_source_open(spec, options->split, &source, err));
-    return dataset_make(source, spec, options, out, err);
-}
-
-px_status pxi_dataset_wrap(pxi_source *source, const char *spec, px_dataset **out, px_error *err)
-{
-    const px_data_options options = px_data_options_default();
-    return dataset_make(source, spec, &options, out, err);
+    PX_TRY(pxi_source_open(spec, options ? options->split : NULL, &source, err));
+    return pxi_dataset_make(source, spec, options, out, err);
 }
 
 void px_dataset_close(px_dataset *set)
@@ -217,6 +210,11 @@ size_t px_dataset_remark_count(const px_dataset *set)
 const char *px_dataset_remark(const px_dataset *set, size_t i)
 {
     return set->remarks[i];
+}
+
+const char *px_dataset_spec(const px_dataset *set)
+{
+    return set->spec;
 }
 
 const char *px_dataset_describe(const px_dataset *set)
@@ -301,9 +299,8 @@ static px_status dataset_image(const px_dataset *set, int64_t at, pxi_image *ima
     if (source->type->image)
         return source->type->image(source, at, image, err);
     const px_shape *shape = &source->shape;
-    float *planes = pxi_calloc((size_t)px_shape_count(shape), sizeof *planes);
-    if (!planes)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    float *planes = NULL;
+    PX_TRY(PX_NEW(planes, (size_t)px_shape_count(shape), err));
     px_status status = source->type->values(source, at, planes, err);
     if (status == PX_OK)
         status =

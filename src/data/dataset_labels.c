@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,15 @@ const char *px_dataset_class_name(const px_dataset *set, int c)
 const char *const *px_dataset_class_names(const px_dataset *set)
 {
     return set->classes.count ? (const char *const *)set->classes.names : set->source->class_names;
+}
+
+px_class_match px_dataset_class_match(const px_dataset *set)
+{
+    const pxi_class_map *map = &set->classes;
+    return (px_class_match){.unknown = map->unknown.status != PX_OK ? map->unknown.message : NULL,
+                            .absent = map->absent[0] ? map->absent : NULL,
+                            .unknown_count = map->unknown_count,
+                            .absent_count = map->absent_count};
 }
 
 int64_t px_dataset_label(const px_dataset *set, int64_t index)

@@ -5,10 +5,10 @@
  * then inked with a round pen. All of it follows from (seed, split, index), so any sample can be
  * drawn at any time on any thread. Sample i shows the digit i mod 10: prefixes are balanced.
  */
-#include "data/source.h"
+#include <internal/source.h>
 
 #include "base/memory.h"
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -303,9 +303,8 @@ px_status pxi_digits_open(const char *text, const char *split, pxi_source **out,
     const int chosen = pxi_split_find(splits, PX_LEN(splits), split);
     if (chosen < 0)
         return pxi_split_fail(text, splits, PX_LEN(splits), split, err);
-    digits_source *digits = pxi_calloc(1, sizeof *digits);
-    if (!digits)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    digits_source *digits = NULL;
+    PX_TRY(PX_NEW(digits, 1, err));
     digits->base = (pxi_source){.type = &digits_type,
                                 .count = counts[chosen],
                                 .is_8bit = true,

@@ -1,5 +1,5 @@
 /* src/data/flac.c - FLAC files to samples (libFLAC) */
-#include "data/recording.h"
+#include <internal/recording.h>
 
 #include "base/memory.h"
 
@@ -81,7 +81,7 @@ static FLAC__StreamDecoderWriteStatus flac_on_write(const FLAC__StreamDecoder *d
         return FLAC__STREAM_DECODER_WRITE_STATUS_ABORT;
     }
     if (pxi_grow(&job->samples, &job->capacity, job->count + more, sizeof *job->samples) != 0) {
-        job->status = px_fail(job->err, PX_E_NOMEM, "'%s': out of memory", job->name);
+        job->status = px_fail_in(job->err, pxi_no_memory(job->err), "'%s'", job->name);
         return FLAC__STREAM_DECODER_WRITE_STATUS_ABORT;
     }
     const double full = (double)((int64_t)1 << (bits - 1)) * channels;
@@ -132,7 +132,7 @@ px_status pxi_flac_decode(const uint8_t *bytes, size_t size, const char *name, p
     PX_TRY(pxi_flac_head(&view, name, &job.info, err));
     FLAC__StreamDecoder *decoder = FLAC__stream_decoder_new();
     if (!decoder)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory", name);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", name);
     const px_status status = flac_run(decoder, &job, err);
     FLAC__stream_decoder_delete(decoder);
     if (status != PX_OK) {

@@ -31,7 +31,7 @@ static px_status folder_list(const pxi_tree *tree, const char *root, bool nested
     size_t first, end, last = 0;
     const size_t length = strlen(root);
     if (!out->arena && !(out->arena = pxi_arena_new()))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     pxi_tree_range(tree, root, &first, &end);
     for (size_t i = first; i < end; i++) {
         const char *path = pxi_tree_entry(tree, i)->path + length;
@@ -43,7 +43,7 @@ static px_status folder_list(const pxi_tree *tree, const char *root, bool nested
             continue; /* entries of one folder follow each other */
         const char *name = pxi_arena_strndup(out->arena, path, size);
         if (!name || pxi_grow(&out->names, &out->capacity, out->count + 1, sizeof *out->names))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         out->names[out->count++] = name;
         last = size;
     }
@@ -97,9 +97,8 @@ static px_status folder_round_robin(pxi_picture_source *source, const char *root
     char folder[2048];
     const pxi_tree *tree = source->tree;
     px_status status = PX_OK;
-    run *runs = pxi_calloc(classes->count, sizeof *runs);
-    if (!runs)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    run *runs = NULL;
+    PX_TRY(PX_NEW(runs, classes->count, err));
     for (size_t c = 0; c < classes->count; c++) {
         if (strlen(root) + strlen(classes->names[c]) + 2 > sizeof folder) {
             status = px_fail(err, PX_E_INPUT, "'%s': its path is too long", pxi_tree_name(tree));

@@ -3,7 +3,7 @@
  * They are passed over like any other file, but not without a word: a user who sees them in the
  * folder takes them for inputs.
  */
-#include "data/tree.h"
+#include <internal/tree.h>
 
 #include "base/memory.h"
 

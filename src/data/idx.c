@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <internal/tensor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

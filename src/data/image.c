@@ -1,5 +1,5 @@
 /* src/data/image.c - 8-bit pictures: memory, grey and colour, planes, resizing */
-#include "data/image.h"
+#include <internal/image.h>
 
 #include "base/memory.h"
 
@@ -16,8 +16,7 @@ px_status pxi_image_init(pxi_image *image, int width, int height, int channels, 
                        height);
     uint8_t *data = pxi_calloc((size_t)width * (size_t)height, (size_t)channels);
     if (!data)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d pixels", width,
-                       height);
+        return pxi_no_memory_for(err, "a picture of %d x %d pixels", width, height);
     *image = (pxi_image){width, height, channels, data};
     return PX_OK;
 }
@@ -136,7 +135,7 @@ static px_status axis_init(resize_axis *axis, int in, int out, px_error *err)
     double *row = pxi_calloc((size_t)taps, sizeof *row);
     if (!axis->first || !axis->count || !axis->weight || !row) {
         free(row);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     for (int o = 0; o < out; o++) {
         const double centre = (o + 0.5) * scale;

@@ -6,7 +6,7 @@
  * libjpeg carries on after damage and calls it a warning. What means lost pixels is an error here;
  * harmless oddities that real cameras write (extra bytes between markers) are not.
  */
-#include "data/image.h"
+#include <internal/image.h>
 
 #include "base/memory.h"
 
@@ -103,7 +103,7 @@ static px_status jpeg_read(struct jpeg_decompress_struct *info, jpeg_job *job, c
     const size_t width = info->image_width;
     PX_TRY(pxi_image_init(&job->image, (int)width, (int)info->image_height, channels, err));
     if (info->num_components == 4 && !(job->cmyk = pxi_calloc(width, 4)))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     jpeg_start_decompress(info);
     while (info->output_scanline < info->output_height) {
         uint8_t *row = job->image.data + info->output_scanline * width * (size_t)channels;

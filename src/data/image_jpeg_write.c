@@ -2,7 +2,7 @@
  *
  * libjpeg's defaults: baseline, the accurate integer DCT, standard tables, 4:2:0 for colour.
  */
-#include "data/image.h"
+#include <internal/image.h>
 
 #include <setjmp.h>
 #include <stdio.h>

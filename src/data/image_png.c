@@ -3,7 +3,7 @@
  * What PIL's convert("L") or convert("RGB") would give: palettes become RGB, transparency is
  * dropped, gamma is ignored. 16-bit samples are scaled to 8 bits.
  */
-#include "data/image.h"
+#include <internal/image.h>
 
 #include "base/memory.h"
 
@@ -72,8 +72,7 @@ static px_status png_read(png_structp png, png_infop info, png_job *job, const c
     if (png_get_rowbytes(png, info) != stride)
         return px_fail(err, PX_E_UNSUPPORTED, "'%s': this kind of PNG is not supported", name);
     PX_TRY(pxi_image_init(&job->image, (int)width, (int)height, channels, err));
-    if (!(job->rows = pxi_calloc(height, sizeof *job->rows)))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(job->rows, height, err));
     for (size_t y = 0; y < height; y++)
         job->rows[y] = job->image.data + y * stride;
     png_read_image(png, job->rows);
@@ -91,7 +90,7 @@ px_status pxi_png_decode(const uint8_t *bytes, size_t size, const char *name, px
         png_create_read_struct(PNG_LIBPNG_VER_STRING, &job, png_on_error, png_on_warning);
     if (!png || !(info = png_create_info_struct(png))) {
         png_destroy_read_struct(&png, NULL, NULL);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     if (setjmp(png_jmpbuf(png))) {
         status = px_fail(err, PX_E_INPUT, "'%s': damaged PNG: %s", name, job.why);

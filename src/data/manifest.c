@@ -87,7 +87,7 @@ px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_mani
             break;
         }
         if (pxi_grow(&made, &capacity, used + 1, sizeof *made) != 0) {
-            status = px_fail(err, PX_E_NOMEM, "'%s': out of memory", name);
+            status = px_fail_in(err, pxi_no_memory(err), "'%s'", name);
             break;
         }
         made[used++] = row;
@@ -115,9 +115,8 @@ static int text_compare(const void *a, const void *b)
 static px_status manifest_unique(const pxi_manifest_row *rows, size_t count, bool split,
                                  const char ***out, size_t *out_count, px_error *err)
 {
-    const char **texts = pxi_calloc(count, sizeof *texts);
-    if (!texts)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const char **texts = NULL;
+    PX_TRY(PX_NEW(texts, count, err));
     for (size_t i = 0; i < count; i++)
         texts[i] = split ? rows[i].split : rows[i].label;
     qsort(texts, count, sizeof *texts, text_compare);
@@ -248,8 +247,7 @@ px_status pxi_manifest_fill(pxi_picture_source *source, const char *manifest,
             continue;
         const char *path = manifest_path(source, manifest, folder, rows[i].path);
         const pxi_picture_item item = {.path = path, .label = label, .line = rows[i].line};
-        status = path ? pxi_picture_source_add(source, item, err)
-                      : px_fail(err, PX_E_NOMEM, "out of memory");
+        status = path ? pxi_picture_source_add(source, item, err) : pxi_no_memory(err);
     }
     source->base.class_count = (int)(most + 1);
     if (status == PX_OK && !numbers && most >= 0)
@@ -281,11 +279,11 @@ px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *s
         goto done;
     char *text = pxi_arena_alloc(source->arena, (size_t)bytes.size + 1, 1);
     if (!text) {
-        status = px_fail(err, PX_E_NOMEM, "'%s': out of memory", name);
+        status = px_fail_in(err, pxi_no_memory(err), "'%s'", name);
         goto done;
     }
     if (!(source->manifest = pxi_arena_strdup(source->arena, name))) {
-        status = px_fail(err, PX_E_NOMEM, "'%s': out of memory", name);
+        status = px_fail_in(err, pxi_no_memory(err), "'%s'", name);
         goto done;
     }
     if (bytes.size)

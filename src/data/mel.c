@@ -6,7 +6,7 @@
  * Normalisation sees all frames of the clip, before some are left out or repeated. Everything is
  * computed in double; the same clip gives the same floats whatever the thread.
  */
-#include <plexor/audio.h>
+#include <internal/audio.h>
 
 #include "base/memory.h"
 #include "data/real_fft.h"
@@ -71,7 +71,7 @@ static px_status mel_filter_make(px_frontend *f, int index, const double edge[3]
         if (!(weight > 0.0))
             continue;
         if (pxi_grow(&f->weights, &f->weight_capacity, f->weight_count + 1, sizeof *f->weights))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         if (!filter->count++)
             filter->first = bin;
         f->weights[f->weight_count++] = weight * height;
@@ -112,13 +112,12 @@ static void window_fill(double *window, int length, int kind)
 
 px_status px_frontend_new(const px_audio *audio, px_frontend **out, px_error *err)
 {
-    px_frontend *f = pxi_calloc(1, sizeof *f);
-    if (!f)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_frontend *f = NULL;
+    PX_TRY(PX_NEW(f, 1, err));
     f->audio = *audio;
     f->window = pxi_calloc((size_t)audio->win_length, sizeof *f->window);
     f->filters = pxi_calloc((size_t)audio->n_mels, sizeof *f->filters);
-    px_status status = f->window && f->filters ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = f->window && f->filters ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_real_fft_new(audio->n_fft, &f->fft, err);
     if (status == PX_OK)
@@ -222,7 +221,7 @@ px_status px_frontend_run(const px_frontend *f, const float *samples, size_t cou
     double *scratch = pxi_calloc(2 * points + 2, sizeof *scratch);
     px_status status = PX_OK;
     if (!work || !scratch) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %zu frames", have);
+        status = pxi_no_memory_for(err, "%zu frames", have);
         goto done;
     }
     for (size_t t = 0; t < have; t++)

@@ -193,7 +193,7 @@ static px_status named_row(px_arena *arena, const char *tree, const char *path, 
     } else if (split.at) {
         row->split = pxi_arena_strndup(arena, split.at, split.length);
     }
-    return row->label && row->split ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return row->label && row->split ? PX_OK : pxi_no_memory(err);
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
@@ -240,7 +240,7 @@ static px_status named_fill(pxi_picture_source *source, const char *pattern, con
     named_key *keys = pxi_calloc(files ? files : 1, sizeof *keys);
     pxi_manifest_row *rows = pxi_calloc(files ? files : 1, sizeof *rows);
     if (!keys || !rows)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     for (size_t i = 0; i < files && status == PX_OK; i++) {
         const char *path = pxi_tree_entry(tree, i)->path;
         if (pxi_sample_is_name(path))

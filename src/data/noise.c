@@ -2,11 +2,11 @@
  *
  * "noise:CxHxW" or "noise:CxHxW:SEED". What coverage such inputs reach is what there is to beat.
  */
-#include "data/source.h"
+#include <internal/source.h>
 
 #include "base/memory.h"
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,9 +67,8 @@ px_status pxi_noise_open(const char *text, const char *split, pxi_source **out, 
                        text);
     if (split)
         return pxi_split_fail(text, NULL, 0, split, err);
-    noise_source *noise = pxi_calloc(1, sizeof *noise);
-    if (!noise)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    noise_source *noise = NULL;
+    PX_TRY(PX_NEW(noise, 1, err));
     noise->base = (pxi_source){.type = &noise_type,
                                .count = NOISE_COUNT,
                                .is_8bit = true,

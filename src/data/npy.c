@@ -7,7 +7,9 @@
 #include "data/npy.h"
 
 #include "base/file.h"
+#include "base/mem_names.h"
 #include "base/memory.h"
+#include <internal/tensor.h>
 #include <plexor/data.h>
 
 #include <stdio.h>
@@ -174,7 +176,7 @@ static px_status npy_header(const pxi_bytes *bytes, uint64_t size, const char *n
                        length);
     char *text = pxi_calloc(length, 1);
     if (!text)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     pxi_npy npy = {.offset = prefix + length};
     npy_cursor cursor = {text, text + length};
     px_status status = pxi_bytes_read(bytes, prefix, text, length, name, err);
@@ -208,7 +210,7 @@ px_status pxi_npy_check_deflated(const pxi_bytes *packed, uint64_t size, const c
     pxi_npy npy;
     uint8_t *head = pxi_calloc(BEGINNING, 1);
     if (!head)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     px_status status = pxi_bytes_peek_deflated(packed, head, BEGINNING, &got, name, err);
     const pxi_bytes beginning = pxi_bytes_view(head, got);
     if (status == PX_OK)
@@ -396,6 +398,12 @@ px_status px_npy_save(const char *path, const px_tensor *tensor, px_error *err)
     uint8_t header[PXI_NPY_HEADER_MAX];
     px_file_writer writer = {0};
     const size_t size = pxi_npy_format(tensor->dtype, &tensor->shape, header);
+    if (pxi_mem_is_name(path)) {
+        px_tensor copy = {0};
+        PX_TRY(px_tensor_init(&copy, tensor->dtype, &tensor->shape, err));
+        memcpy(copy.data, tensor->data, px_tensor_bytes(tensor));
+        return pxi_mem_give(path, "", &copy, err);
+    }
     PX_TRY(pxi_file_create(path, &writer, err));
     fwrite(header, 1, size, writer.stream);
     fwrite(tensor->data, 1, px_tensor_bytes(tensor), writer.stream);

@@ -2,7 +2,7 @@
 #ifndef PXI_DATA_NPY_H
 #define PXI_DATA_NPY_H
 
-#include "data/bytes.h"
+#include <internal/bytes.h>
 #include <plexor/tensor.h>
 
 typedef struct pxi_npy { /* what a header says, checked against the size of the file */

@@ -1,5 +1,5 @@
 /* src/data/npz.c - .npz files: a .zip of .npy members */
-#include <plexor/data.h>
+#include <internal/data.h>
 
 #include "base/memory.h"
 #include "data/npy.h"
@@ -29,7 +29,7 @@ static px_status npz_add(px_npz *npz, const pxi_tree *tree, const pxi_entry *ent
     pxi_tree_text(tree, entry->path, text);
     array->name = strndup(entry->path, length - 4);
     if (!array->name)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     npz->count++; /* from here on px_npz_close() frees it */
     pxi_bytes bytes = {0};
     PX_TRY(pxi_tree_bytes(tree, entry, &bytes, err));
@@ -50,7 +50,7 @@ px_status pxi_npz_read(const char *name, pxi_bytes *bytes, px_npz **out, px_erro
     const size_t count = pxi_tree_count(tree);
     if (!(npz = pxi_calloc(1, sizeof *npz)) ||
         !(npz->arrays = pxi_calloc(count, sizeof *npz->arrays))) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (size_t i = 0; i < count && status == PX_OK; i++) {

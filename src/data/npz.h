@@ -2,7 +2,7 @@
 #ifndef PXI_DATA_NPZ_H
 #define PXI_DATA_NPZ_H
 
-#include "data/bytes.h"
+#include <internal/bytes.h>
 #include <plexor/data.h>
 
 /* All arrays of a file that is read at once; a data set is read sample by sample instead. */

@@ -1,6 +1,9 @@
 /* src/data/npz_meta.c - the `meta` of profiles, states, captioners: JSON in an NPZ */
-#include "data/npz_meta.h"
+#include <internal/npz_meta.h>
 
+#include "base/memory.h"
+
+#include <internal/data.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +15,7 @@ px_status pxi_meta_put(px_npz_writer *to, px_json *json, px_error *err)
     const char *text = px_json_text(json);
     px_status status = PX_OK;
     if (!text) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     } else {
         const px_tensor bytes = {.dtype = PX_UINT8,
                                  .shape = {.rank = 1, .dim = {(int64_t)strlen(text)}},

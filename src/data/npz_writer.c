@@ -4,9 +4,11 @@
  * where none are needed. The checksum of a member is known at its end only and is then written into
  * the header before it, so the target must be a file. Sizes beyond 32 bits use zip64.
  */
-#include <plexor/data.h>
+#include <internal/data.h>
+#include <internal/tensor.h>
 
 #include "base/file.h"
+#include "base/mem_names.h"
 #include "base/memory.h"
 #include "data/npy.h"
 
@@ -22,10 +24,12 @@ typedef struct npz_member {
     char *name; /* with ".npy" */
     uint64_t place, size;
     uint32_t crc;
+    px_tensor tensor; /* in memory only */
 } npz_member;
 
 struct px_npz_writer {
-    px_file_writer file;
+    px_file_writer file; /* of "mem:NAME" its path alone: arrays are given away, not written */
+    bool in_memory;
     npz_member *members;
     size_t count, capacity;
     uint64_t at;   /* end of the file so far */
@@ -52,9 +56,9 @@ static void npz_emit(px_npz_writer *writer, const void *bytes, size_t size)
 
 px_status px_npz_create(const char *path, px_npz_writer **out, px_error *err)
 {
-    px_npz_writer *writer = pxi_calloc(1, sizeof *writer);
-    if (!writer)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_npz_writer *writer = NULL;
+    PX_TRY(PX_NEW(writer, 1, err));
+    writer->in_memory = pxi_mem_is_name(path);
     const px_status status = pxi_file_create(path, &writer->file, err);
     if (status != PX_OK) {
         free(writer);
@@ -67,8 +71,10 @@ px_status px_npz_create(const char *path, px_npz_writer **out, px_error *err)
 static void npz_free(px_npz_writer *writer)
 {
     pxi_file_abandon(&writer->file);
-    for (size_t i = 0; i < writer->count; i++)
+    for (size_t i = 0; i < writer->count; i++) {
+        px_tensor_done(&writer->members[i].tensor);
         free(writer->members[i].name);
+    }
     free(writer->members);
     free(writer);
 }
@@ -125,7 +131,7 @@ px_status px_npz_begin(px_npz_writer *writer, const char *name, px_dtype dtype,
     if (!copy || pxi_grow(&writer->members, &writer->capacity, writer->count + 1,
                           sizeof *writer->members) != 0) {
         free(copy);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     snprintf(copy, room, "%s.npy", name);
     const size_t header_size = pxi_npy_format(dtype, shape, header);
@@ -133,6 +139,8 @@ px_status px_npz_begin(px_npz_writer *writer, const char *name, px_dtype dtype,
     *member = (npz_member){.name = copy, .place = writer->at};
     writer->left = (uint64_t)px_shape_count(shape) * px_dtype_size(dtype);
     member->size = header_size + writer->left;
+    if (writer->in_memory)
+        return px_tensor_init(&member->tensor, dtype, shape, err);
     const zip_record local = local_header(member), extra = local_extra(member);
     npz_emit(writer, local.bytes, local.size);
     npz_emit(writer, copy, room - 1);
@@ -149,7 +157,13 @@ px_status px_npz_write(px_npz_writer *writer, const void *bytes, size_t size, px
     if (!member || size > writer->left)
         return px_fail(err, PX_E_INTERNAL, "'%s': %zu bytes more than the array has",
                        writer->file.path, size);
+    if (writer->in_memory && size) {
+        const size_t whole = px_tensor_bytes(&member->tensor);
+        memcpy((uint8_t *)member->tensor.data + (whole - writer->left), bytes, size);
+    }
     writer->left -= size;
+    if (writer->in_memory)
+        return PX_OK;
     npz_emit(writer, bytes, size);
     for (size_t left = size; left > 0;) {
         const uInt n = (uInt)PX_MIN(left, (size_t)1 << 30);
@@ -238,12 +252,25 @@ static void npz_end(px_npz_writer *writer)
     npz_emit(writer, record.bytes, record.size);
 }
 
+static px_status npz_give(px_npz_writer *writer, px_error *err)
+{
+    px_status status = PX_OK;
+    for (size_t i = 0; i < writer->count && status == PX_OK; i++) {
+        npz_member *member = &writer->members[i];
+        member->name[strlen(member->name) - strlen(".npy")] = '\0';
+        status = pxi_mem_give(writer->file.path, member->name, &member->tensor, err);
+    }
+    return status;
+}
+
 px_status px_npz_commit(px_npz_writer *writer, px_error *err)
 {
     px_status status;
     if (writer->left) {
         status = px_fail(err, PX_E_INTERNAL, "'%s': array '%s' lacks %llu bytes", writer->file.path,
                          writer->members[writer->count - 1].name, (unsigned long long)writer->left);
+    } else if (writer->in_memory) {
+        status = npz_give(writer, err);
     } else {
         npz_end(writer);
         status = pxi_file_commit(&writer->file, err);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "data/dataset_inside.h"
 
+#include <internal/data.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ px_status pxi_picture_sizes_new(int64_t pictures, int width, int height, pxi_pic
     if (!sizes || !other) {
         free(sizes);
         free(other);
-        return px_fail(err, PX_E_NOMEM, "out of memory for %lld pictures", (long long)pictures);
+        return pxi_no_memory_for(err, "%lld pictures", (long long)pictures);
     }
     *sizes = (pxi_picture_sizes){.width = width, .height = height, .other = other, .first = -1};
     pthread_mutex_init(&sizes->lock, NULL);

@@ -84,7 +84,7 @@ px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_s
     if (!source || !(source->arena = pxi_arena_new())) {
         free(source);
         pxi_tree_free(tree);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     source->base.type = &picture_type;
     source->base.is_8bit = true;
@@ -97,8 +97,7 @@ px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_s
 px_status pxi_picture_source_add(pxi_picture_source *source, pxi_picture_item item, px_error *err)
 {
     const size_t count = (size_t)source->base.count;
-    if (pxi_grow(&source->items, &source->capacity, count + 1, sizeof *source->items) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu files", count);
+    PX_TRY(PX_GROW(source->items, source->capacity, count + 1, err));
     source->items[count] = item;
     source->base.count++;
     return PX_OK;
@@ -107,12 +106,11 @@ px_status pxi_picture_source_add(pxi_picture_source *source, pxi_picture_item it
 px_status pxi_picture_source_set_classes(pxi_picture_source *source, const char *const *names,
                                          size_t count, px_error *err)
 {
-    const char **copies = pxi_arena_alloc(source->arena, count, sizeof *copies);
-    if (!copies)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const char **copies = NULL;
+    PX_TRY(PX_ARENA_NEW(copies, source->arena, count, err));
     for (size_t i = 0; i < count; i++)
         if (!(copies[i] = pxi_arena_strdup(source->arena, names[i])))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     source->base.class_names = copies;
     source->base.class_count = (int)count;
     return PX_OK;

@@ -4,7 +4,7 @@
 #define PXI_DATA_PICTURE_SOURCE_H
 
 #include "base/arena.h"
-#include "data/source.h"
+#include <internal/source.h>
 
 typedef struct pxi_picture_item {
     const char *path; /* in the tree */

@@ -1,8 +1,9 @@
 /* src/data/pixel_rule.c - bounds, rounding and distances of changed pixels */
-#include "data/pixel_rule.h"
+#include <internal/pixel_rule.h>
 
 #include "base/memory.h"
 
+#include <internal/preprocess.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -57,8 +58,8 @@ px_status px_dataset_range(const px_dataset *set, const px_preprocess *pre, doub
     *high = px_dataset_is_8bit(set) ? 255.0 / px_length_levels(pre, 1.0) : 1.0;
     if (px_dataset_is_8bit(set))
         return PX_OK;
-    float *values = pxi_calloc(PX_MAX(count, 1), sizeof *values);
-    px_status status = values ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for an input");
+    float *values = NULL;
+    px_status status = PX_NEW(values, PX_MAX(count, 1), err);
     for (int64_t i = 0; i < px_dataset_count(set) && status == PX_OK; i++) {
         status = px_dataset_pixels(set, i, values, err);
         for (size_t k = 0; k < count && status == PX_OK; k++) {

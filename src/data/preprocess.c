@@ -1,5 +1,8 @@
 /* src/data/preprocess.c - from stored pixels to a network's input: (pixel * scale - mean) / std */
-#include <plexor/data.h>
+#include <internal/audio.h>
+#include <internal/data.h>
+#include <internal/preprocess.h>
+#include <internal/property.h>
 
 #include "base/memory.h"
 #include "data/preprocess_source.h"
@@ -405,6 +408,38 @@ px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_shape, c
     return PX_OK;
 }
 
+/* Whether data come in one piece: no train and no test part. Parts that cannot be read are parts.
+ */
+static bool data_is_whole(const char *spec)
+{
+    static const char *const splits[] = {"train", "test"};
+    for (int i = 0; i < 2; i++) {
+        px_data_options options = px_data_options_default();
+        px_dataset *set = NULL;
+        options.split = splits[i];
+        const px_status status = px_dataset_open(spec, &options, &set, NULL);
+        px_dataset_close(set);
+        if (status != PX_E_USAGE)
+            return false;
+    }
+    return true;
+}
+
+px_status px_dataset_open_part(px_preprocess *pre, const px_shape *input_shape, const char *spec,
+                               const px_data_options *options, bool may_be_whole, px_dataset **out,
+                               px_error *err)
+{
+    px_data_options local = *options;
+    for (;;) {
+        const px_status status = input_shape
+                                     ? px_dataset_open_for(pre, input_shape, spec, &local, out, err)
+                                     : px_dataset_open(spec, &local, out, err);
+        if (status != PX_E_USAGE || !may_be_whole || !local.split || !data_is_whole(spec))
+            return status;
+        local.split = NULL;
+    }
+}
+
 static void swap_planes(float *a, float *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -437,9 +472,8 @@ px_status px_preprocess_apply(const px_preprocess *pre, const px_shape *shape, f
     }
     if (!pre->channels_last || channels == 1)
         return PX_OK;
-    float *planes = pxi_calloc(channels * count, sizeof *planes);
-    if (!planes)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    float *planes = NULL;
+    PX_TRY(PX_NEW(planes, channels * count, err));
     memcpy(planes, input, channels * count * sizeof *planes);
     for (size_t c = 0; c < channels; c++)
         for (size_t i = 0; i < count; i++)

@@ -2,7 +2,7 @@
  *
  * Whatever lists, completes, tries or explains them reads this table.
  */
-#include <plexor/preprocess.h>
+#include <internal/preprocess.h>
 
 #include <string.h>
 

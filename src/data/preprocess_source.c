@@ -8,6 +8,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include <internal/preprocess.h>
+#include <internal/text.h>
 #include <plexor/json.h>
 
 #include <math.h>

@@ -31,7 +31,7 @@ px_status pxi_real_fft_new(int points, pxi_real_fft **out, px_error *err)
     }
     if (!fft || !fft->place || !fft->turn) {
         pxi_real_fft_free(fft);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     for (size_t i = 1; i < half; i++)
         fft->place[i] = fft->place[i / 2] / 2 + (i % 2 ? half / 2 : 0);

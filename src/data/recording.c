@@ -1,7 +1,7 @@
 /* src/data/recording.c - recordings, whatever the format */
-#include "data/recording.h"
+#include <internal/recording.h>
 
-#include "data/tree.h"
+#include <internal/tree.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * each from every up-th coefficient. Both ends are as if silence surrounded the clip; outputs are
  * aligned with inputs (no delay), ceil(count * up / down) of them: scipy.signal.resample_poly().
  */
-#include "data/recording.h"
+#include <internal/recording.h>
 
 #include "base/memory.h"
 
@@ -58,14 +58,13 @@ px_status pxi_resampler_new(int from, int to, pxi_resampler **out, px_error *err
                        "%d Hz cannot be made %d Hz: their ratio has no small terms; choose another "
                        "sample_rate",
                        from, to);
-    pxi_resampler *r = pxi_calloc(1, sizeof *r);
-    if (!r)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_resampler *r = NULL;
+    PX_TRY(PX_NEW(r, 1, err));
     *r = (pxi_resampler){.up = up, .down = down, .half = ZERO_CROSSINGS * larger};
     r->filter = pxi_calloc(2 * (size_t)r->half + 1, sizeof *r->filter);
     if (!r->filter) {
         free(r);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     double sum = 0.0;
     for (int64_t n = -r->half; n <= r->half; n++) {
@@ -94,9 +93,8 @@ px_status pxi_resampler_run(const pxi_resampler *r, pxi_clip *clip, px_error *er
     if (count > PXI_AUDIO_SAMPLES_MAX)
         return px_fail(err, PX_E_INPUT, "%lld samples are too many; at most %lld are made",
                        (long long)count, (long long)PXI_AUDIO_SAMPLES_MAX);
-    float *made = pxi_calloc((size_t)count, sizeof *made);
-    if (!made)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %lld samples", (long long)count);
+    float *made = NULL;
+    PX_TRY(PX_NEW(made, count, err));
     for (int64_t m = 0; m < count; m++) {
         const int64_t middle = m * r->down; /* in the fast rate; input i lies at i * up */
         const int64_t reach = middle - r->half;

@@ -1,8 +1,9 @@
 /* src/data/spec.c - from what the user calls a data set to a reader of it */
-#include "data/source.h"
+#include <internal/source.h>
 
 #include "base/file.h"
 #include "base/foreign.h"
+#include "base/mem_names.h"
 #include "base/memory.h"
 #include "data/array_source.h"
 #include "data/picture_source.h"
@@ -18,8 +19,18 @@
 
 void pxi_source_free(pxi_source *source)
 {
-    if (source)
-        source->type->free(source);
+    if (!source || atomic_fetch_sub(&source->more_owners, 1) > 0)
+        return;
+    void (*const released)(void *owner) = source->released;
+    void *const owner = source->owner;
+    source->type->free(source);
+    if (released)
+        released(owner);
+}
+
+void pxi_source_retain(pxi_source *source)
+{
+    atomic_fetch_add(&source->more_owners, 1);
 }
 
 /* In the order in which they are asked. */
@@ -54,7 +65,7 @@ static px_status spec_is_marked(const char *folder, bool *out, px_error *err)
     const bool made = !px_text_failed(&path);
     *out = made && stat(px_text_get(&path), &info) == 0 && S_ISREG(info.st_mode);
     px_text_done(&path);
-    return made ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return made ? PX_OK : pxi_no_memory(err);
 }
 
 /* --- trees ----------------------------------------------------------------------------------- */
@@ -142,7 +153,7 @@ static px_status spec_beside(const char *path, pxi_tree **tree, const char **nam
     *name = slash ? slash + 1 : path;
     char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
     if (!folder)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const px_status status = pxi_tree_open_unlisted(folder, tree, err);
     free(folder);
     return status;
@@ -159,7 +170,7 @@ static px_status spec_sample(const char *path, pxi_source **out, px_error *err)
     const char *own = pxi_arena_strdup(source->arena, name);
     px_status status =
         own ? pxi_picture_source_add(source, (pxi_picture_item){.path = own, .label = -1}, err)
-            : px_fail(err, PX_E_NOMEM, "out of memory");
+            : pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_picture_source_finish(source, err);
     if (status == PX_OK)
@@ -219,7 +230,7 @@ static px_status spec_named(const char *spec, const char *mark, const char *spli
     char *path = strndup(spec, (size_t)(mark - spec));
     px_status status = PX_OK;
     if (!path)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     if (stat(path, &info) != 0)
         status = px_fail(err, pxi_errno_status(errno), "'%s': cannot be opened: %s", path,
                          strerror(errno));
@@ -241,6 +252,8 @@ px_status pxi_source_open(const char *spec, const char *split, pxi_source **out,
     if (spec_has_pattern(spec, &mark))
         return spec_named(spec, mark, split, out, err);
     struct stat info;
+    if (pxi_mem_is_name(spec))
+        return pxi_mem_open(spec, split, out, err);
     if (pxi_digits_is_name(spec))
         return pxi_digits_open(spec, split, out, err);
     if (pxi_noise_is_name(spec))

@@ -1,5 +1,5 @@
 /* src/data/split.c - names of splits */
-#include "data/tree.h"
+#include <internal/tree.h>
 
 #include "base/memory.h"
 

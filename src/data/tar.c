@@ -3,7 +3,7 @@
  * Only the tar format and the filters named below are switched on. Nothing is ever written to disk,
  * so links, devices and paths with ".." are harmless: only regular files are kept, by name.
  */
-#include "data/tree.h"
+#include <internal/tree.h>
 
 #include "base/memory.h"
 #include "data/picture_source.h"
@@ -53,8 +53,7 @@ static px_status tar_member(pxi_tree *tree, struct archive *a, const char *path,
                                tree->name, (unsigned long long)PXI_UNPACK_MAX);
             if (pxi_grow(&tree->memory, &tree->memory_capacity,
                          PX_MAX(tree->memory_capacity * 2, (size_t)1 << 20), 1) != 0)
-                return px_fail(err, PX_E_NOMEM, "'%s': out of memory after %zu unpacked bytes",
-                               tree->name, *used);
+                return px_fail_in(err, pxi_no_memory(err), "'%s'", tree->name);
             continue;
         }
         const la_ssize_t got = archive_read_data(a, tree->memory + *used, room);
@@ -83,7 +82,7 @@ px_status pxi_tree_read_tar(pxi_tree *tree, const char *path, px_error *err)
 
     struct archive *a = archive_read_new();
     if (!a)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     archive_read_support_format_tar(a);
     archive_read_support_filter_gzip(a);
     archive_read_support_filter_bzip2(a);

@@ -1,5 +1,5 @@
 /* src/data/tree.c - named files, in a folder or in an archive */
-#include "data/tree.h"
+#include <internal/tree.h>
 
 #include "base/arena.h"
 #include "base/file.h"
@@ -28,7 +28,7 @@ static px_status tree_new(const char *name, pxi_tree **out, px_error *err)
     }
     if (!tree || !tree->name || !tree->arena) {
         pxi_tree_free(tree);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     *out = tree;
     return PX_OK;
@@ -56,8 +56,7 @@ px_status pxi_tree_add(pxi_tree *tree, const char *path, uint64_t size, pxi_entr
                        PXI_TREE_ENTRIES_MAX);
     char *copy = pxi_arena_strdup(tree->arena, path);
     if (!copy || pxi_grow(&tree->entries, &tree->capacity, tree->count + 1, sizeof(pxi_entry)) != 0)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory for %zu file names", tree->name,
-                       tree->count);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", tree->name);
     tree->entries[tree->count] = (pxi_entry){.path = copy, .size = size};
     *out = &tree->entries[tree->count++];
     return PX_OK;
@@ -113,7 +112,7 @@ static px_status walk_names(const tree_walk *walk, int fd, char ***out, size_t *
         char *copy = pxi_strdup(item->d_name);
         if (!copy || pxi_grow(&names, &capacity, used + 1, sizeof *names) != 0) {
             free(copy);
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
             break;
         }
         names[used++] = copy;
@@ -241,7 +240,7 @@ px_status pxi_tree_open_folder(const char *path, const char *split, pxi_tree **o
     const int fd = dup(tree->folder);
     px_status status = PX_OK;
     if (!walk || fd < 0) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         if (fd >= 0)
             close(fd);
     } else {

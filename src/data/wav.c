@@ -5,7 +5,7 @@
  * at 0. A `data` chunk that goes beyond the end of the file is an error, unless its size is the one
  * that programs write into a pipe, where they cannot come back to it.
  */
-#include "data/recording.h"
+#include <internal/recording.h>
 
 #include "base/memory.h"
 
@@ -179,8 +179,7 @@ px_status pxi_wav_decode(const uint8_t *bytes, size_t size, const char *name, px
     const uint8_t *at = bytes + head.start;
     float *samples = pxi_calloc((size_t)head.info.count, sizeof *samples);
     if (!samples)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory for %lld samples", name,
-                       (long long)head.info.count);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", name);
     for (int64_t i = 0; i < head.info.count; i++) {
         double sum = 0.0;
         for (int c = 0; c < channels; c++, at += head.sample_bytes)

@@ -1,5 +1,5 @@
 /* src/data/wav_write.c - recordings to WAV files: mono, PCM of 16 bits */
-#include <plexor/audio.h>
+#include <internal/audio.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -39,7 +39,7 @@ px_status px_wav_save(const char *path, int sample_rate, const float *samples, s
     const uint32_t size = (uint32_t)(2 * count);
     uint8_t *bytes = pxi_calloc(WAV_HEAD + (size_t)size, 1);
     if (!bytes)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu samples", count);
+        return pxi_no_memory_for(err, "%zu samples", count);
     memcpy(bytes, "RIFF....WAVEfmt ....", 20);
     put_u32(bytes + 4, size + WAV_HEAD - 8);
     put_u32(bytes + 16, 16);

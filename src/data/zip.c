@@ -59,7 +59,7 @@ static px_status zip_find_directory(const pxi_bytes *zip, const char *name, zip_
         return zip_damaged(name, "it is too short", err);
     uint8_t *tail = pxi_calloc(size, 1);
     if (!tail)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     px_status status = pxi_bytes_read(zip, zip->size - size, tail, size, name, err);
     if (status != PX_OK)
         goto done;
@@ -138,7 +138,7 @@ px_status pxi_zip_list(pxi_tree *tree, px_error *err)
     const size_t size = (size_t)directory.size;
     uint8_t *bytes = pxi_calloc(size, 1);
     if (!bytes)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     px_status status = pxi_bytes_read(&tree->zip, directory.offset, bytes, size, tree->name, err);
     uint64_t room = tree->zip.size;
     size_t at = 0;

@@ -2,7 +2,7 @@
 #ifndef PXI_DATA_ZIP_H
 #define PXI_DATA_ZIP_H
 
-#include "data/tree.h"
+#include <internal/tree.h>
 
 /* Adds the members of tree->zip to the tree. */
 px_status pxi_zip_list(pxi_tree *tree, px_error *err);

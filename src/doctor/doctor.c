@@ -1,8 +1,11 @@
 /* src/doctor/doctor.c - an examination: its parts in order, and the list of findings */
+#include "base/memory.h"
 #include "doctor/doctor_inside.h"
 
+#include <internal/data.h>
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
+#include <plexor/field.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +18,11 @@ px_doctor_options px_doctor_options_default(void)
     return (px_doctor_options){.threads = 0};
 }
 
+static const char *const level_names[] = {"info", "warning", "error", NULL};
+
 const char *px_finding_level_name(px_finding_level level)
 {
-    static const char *const names[] = {"info", "warning", "error"};
-    return names[level];
+    return level_names[level];
 }
 
 /* --- findings ----------------------------------------------------------------------------------
@@ -32,15 +36,13 @@ px_status pxi_doctor_add(px_doctor *d, const char *id, px_finding_level level, i
     va_start(args, sentence);
     vsnprintf(words, sizeof words, sentence, args);
     va_end(args);
-    if (pxi_grow(&d->findings, &d->capacity, d->count + 1, sizeof *d->findings) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_GROW(d->findings, d->capacity, d->count + 1, err));
     px_finding *f = &d->findings[d->count];
     *f = (px_finding){.id = id, .level = level, .count = count};
     f->sentence = pxi_strdup(words);
     f->advice = advice ? pxi_strdup(advice) : NULL;
     d->count++;
-    return f->sentence && (!advice || f->advice) ? PX_OK
-                                                 : px_fail(err, PX_E_NOMEM, "out of memory");
+    return f->sentence && (!advice || f->advice) ? PX_OK : pxi_no_memory(err);
 }
 
 px_status pxi_doctor_name(px_doctor *d, const char *name, px_error *err)
@@ -49,11 +51,9 @@ px_status pxi_doctor_name(px_doctor *d, const char *name, px_error *err)
     const size_t room = (f->input_count + 1) * sizeof *f->inputs;
     const char **inputs = realloc((void *)(uintptr_t)f->inputs, room);
     if (!inputs)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     f->inputs = inputs;
-    inputs[f->input_count] = pxi_strdup(name);
-    if (!inputs[f->input_count])
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_DUP(inputs[f->input_count], name, err));
     f->input_count++;
     return PX_OK;
 }
@@ -107,8 +107,9 @@ static px_status doctor_predict(px_doctor *d, px_error *err)
     px_predict_options how = px_predict_options_default();
     d->sample = pxi_doctor_spread(px_dataset_count(d->o.set), SAMPLE, &how.index_count);
     if (!d->sample)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     how.indices = d->sampled = d->sample;
+    how.any_labels = true; /* that they are no classes is a finding */
     how.threads = d->o.threads;
     how.progress = d->o.progress;
     how.context = d->o.context;
@@ -120,7 +121,8 @@ static px_status doctor_predict(px_doctor *d, px_error *err)
 static px_status doctor_run(px_doctor *d, px_error *err)
 {
     PX_TRY(doctor_predict(d, err));
-    d->sum = px_predictions_add(d->said);
+    PX_TRY(px_eval_make(d->said, &d->eval, err));
+    PX_TRY(pxi_doctor_classes(d, err));
     PX_TRY(pxi_doctor_values(d, err));
     PX_TRY(pxi_doctor_preprocess(d, err));
     PX_TRY(pxi_doctor_answers(d, err));
@@ -129,9 +131,8 @@ static px_status doctor_run(px_doctor *d, px_error *err)
 
 px_status px_doctor_new(const px_doctor_options *options, px_doctor **out, px_error *err)
 {
-    px_doctor *d = pxi_calloc(1, sizeof *d);
-    if (!d)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_doctor *d = NULL;
+    PX_TRY(PX_NEW(d, 1, err));
     d->o = *options;
     const px_status status = doctor_run(d, err);
     if (status != PX_OK) {
@@ -158,6 +159,7 @@ void px_doctor_free(px_doctor *d)
     free(d->findings);
     free(d->sample);
     px_predictions_done(&d->own);
+    px_eval_done(&d->eval);
     free(d);
 }
 
@@ -187,22 +189,22 @@ const px_preprocess *px_doctor_preprocess(const px_doctor *doctor)
     return doctor->advised ? &doctor->advice : NULL;
 }
 
+static const px_field finding_fields[] = {
+    PX_FIELD(px_finding, id, "id", "which finding it is"),
+    PX_CHOICE(px_finding, level, level_names, "level", "how bad it is"),
+    PX_FIELD(px_finding, sentence, "sentence", "what was found"),
+    PX_FIELD(px_finding, advice, "advice", "what to do about it"),
+    PX_FIELD(px_finding, count, "count", "inputs or classes that it is about"),
+    PX_VALUES(px_finding, inputs, input_count, "inputs", "names of the first of them"),
+    PX_FIELDS_END,
+};
+
+static const px_field doctor_fields[] = {
+    PX_LIST(px_doctor, findings, count, finding_fields, "findings", "the worst first"),
+    PX_FIELDS_END,
+};
+
 void px_doctor_json(const px_doctor *doctor, px_json *json)
 {
-    px_json_array(json, "findings");
-    for (size_t i = 0; i < doctor->count; i++) {
-        const px_finding *f = &doctor->findings[i];
-        px_json_object(json, NULL);
-        px_json_string(json, "id", f->id);
-        px_json_string(json, "level", px_finding_level_name(f->level));
-        px_json_string(json, "sentence", f->sentence);
-        px_json_string(json, "advice", f->advice);
-        px_json_int(json, "count", f->count);
-        px_json_array(json, "inputs");
-        for (size_t k = 0; k < f->input_count; k++)
-            px_json_string(json, NULL, f->inputs[k]);
-        px_json_end(json);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    px_fields_json(doctor_fields, doctor, json);
 }

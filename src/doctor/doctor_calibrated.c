@@ -5,6 +5,7 @@
  * (Guo et al., On Calibration of Modern Neural Networks, ICML 2017, section 4.2): the loss is
  * convex in 1/T, and its derivative is bisected.
  */
+#include "base/memory.h"
 #include "doctor/doctor_inside.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ px_status pxi_calibrated_loss(const px_predictions *said, double *loss, px_error
     double *q = n <= SIZE_MAX / sizeof *q / width ? pxi_calloc(n * width, sizeof *q) : NULL;
     double low = -9.0, high = 4.0, slope = 0.0; /* of log(1/T): from useless to certain */
     if (!q)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < n; i++)
         log_probabilities(said->probabilities + i * width, classes, q + i * width);
     for (int k = 0; k < BISECTIONS; k++) {

@@ -9,8 +9,8 @@
  *   unsure, as those of a network that is given a fraction of the contrast it was trained with;
  * - chance does not explain it: Student's paired test, one-sided, times the number of ways that
  *   were tried, is below ADVISED_P; and answers are not significantly less often right;
- * - its answers have to do with the labels: the calibrated loss is below that of guessing, ln of the
- *   number of classes, by KNOWS. Labels of other classes make all ways equally wrong.
+ * - its answers have to do with the labels: the calibrated loss is below that of guessing, ln of
+ * the number of classes, by KNOWS. Labels of other classes make all ways equally wrong.
  *
  * Why this finds the right way and no other: scale and mean of the inputs could be taken up by the
  * first layer's weights, so that training leaves the loss at its lowest along both. A network that
@@ -19,8 +19,8 @@
  */
 #include "doctor/doctor_ways.h"
 
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/stats.h>
 
 #define ADVISED_P 1e-3
 #define LOSS_FALLS 0.05

@@ -8,6 +8,7 @@
  * Sums of four neighbouring pieces halved are a projection of the sketch, never farther apart than
  * sketches are: most pairs end there.
  */
+#include "base/memory.h"
 #include "base/worker_pool.h"
 #include "doctor/doctor_inside.h"
 
@@ -75,9 +76,8 @@ static px_status sketch_job(void *context, int worker, int64_t index, px_error *
     (void)worker;
     sketches *s = context;
     const px_shape shape = px_dataset_shape(s->set);
-    float *pixels = pxi_calloc((size_t)px_shape_count(&shape), sizeof *pixels);
-    if (!pixels)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    float *pixels = NULL;
+    PX_TRY(PX_NEW(pixels, (size_t)px_shape_count(&shape), err));
     const px_status status = px_dataset_pixels(s->set, index, pixels, err);
     if (status == PX_OK)
         sketch_make(pixels, &shape, s->fine[index], s->coarse[index]);
@@ -88,11 +88,8 @@ static px_status sketch_job(void *context, int worker, int64_t index, px_error *
 static px_status sketches_make(sketches *s, const px_doctor *d, px_pool *pool, px_error *err)
 {
     s->count = px_dataset_count(s->set);
-    s->fine = pxi_calloc((size_t)s->count, sizeof *s->fine);
-    s->coarse = pxi_calloc((size_t)s->count, sizeof *s->coarse);
-    if (!s->fine || !s->coarse)
-        return px_fail(err, PX_E_NOMEM, "out of memory for sketches of %" PRId64 " pictures",
-                       s->count);
+    PX_TRY(PX_NEW(s->fine, s->count, err));
+    PX_TRY(PX_NEW(s->coarse, s->count, err));
     return pxi_pool_run(pool, s->count, sketch_job, s, d->o.progress, d->o.context, err);
 }
 
@@ -138,8 +135,8 @@ static px_status twin_verify(const twin_search *t, int64_t index, int64_t at, px
 {
     const px_shape shape = px_dataset_shape(t->inputs->set);
     const size_t floats = (size_t)px_shape_count(&shape);
-    float *pixels = pxi_calloc(2 * floats, sizeof *pixels);
-    px_status status = pixels ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    float *pixels = NULL;
+    px_status status = PX_NEW(pixels, 2 * floats, err);
     if (status == PX_OK)
         status = px_dataset_pixels(t->inputs->set, index, pixels, err);
     if (status == PX_OK)
@@ -190,8 +187,8 @@ static int place_compare(const void *a, const void *b)
 static px_status twins_own(const twin_search *t, px_error *err)
 {
     const int64_t n = t->inputs->count;
-    place *places = pxi_calloc((size_t)n, sizeof *places);
-    px_status status = places ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    place *places = NULL;
+    px_status status = PX_NEW(places, n, err);
     for (int64_t i = 0; status == PX_OK && i < n; i++) {
         places[i] = (place){t->inputs->fine[i], i};
         t->twins[i] = (twin){.index = -1};
@@ -289,8 +286,7 @@ px_status pxi_doctor_duplicates(px_doctor *d, px_error *err)
             err, PX_E_MISMATCH,
             "training data and inputs are not of the same size; --size HxW resizes both");
     twin_search search = {.inputs = &own, .among = &own};
-    search.twins = pxi_calloc((size_t)px_dataset_count(d->o.set), sizeof *search.twins);
-    px_status status = search.twins ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = PX_NEW(search.twins, (size_t)px_dataset_count(d->o.set), err);
     if (status == PX_OK)
         status = pxi_pool_new(d->o.threads, &pool, err);
     if (status == PX_OK)

@@ -4,7 +4,8 @@
 
 #include "base/memory.h"
 
-#include <plexor/doctor.h>
+#include <internal/doctor.h>
+#include <plexor/eval.h>
 #include <plexor/text.h>
 
 enum { PXI_DOCTOR_NAMES = 10 }; /* inputs that most findings name */
@@ -17,7 +18,7 @@ struct px_doctor {
     const px_predictions *said; /* of inputs `sampled` */
     const int64_t *sampled;     /* indices in the set; NULL: all of it */
     int64_t *sample;            /* owner of `sampled` */
-    px_predictions_sum sum;
+    px_eval eval;
     double low, high; /* of finite raw values of the inputs that were looked at */
     bool advised;
     px_preprocess advice;
@@ -39,6 +40,7 @@ int64_t *pxi_doctor_spread(int64_t count, int64_t most, int64_t *made);
  * their sum the lowest. */
 px_status pxi_calibrated_loss(const px_predictions *said, double *loss, px_error *err);
 
+px_status pxi_doctor_classes(px_doctor *d, px_error *err);    /* do names and counts meet */
 px_status pxi_doctor_values(px_doctor *d, px_error *err);     /* what the inputs hold */
 px_status pxi_doctor_preprocess(px_doctor *d, px_error *err); /* would another way do better */
 px_status pxi_doctor_answers(px_doctor *d, px_error *err);    /* what the network says */

@@ -4,11 +4,13 @@
  * and compared (doctor_compare.c). First all ways on few inputs, with their channels in either
  * order, then the three best on more.
  */
+#include "base/memory.h"
 #include "doctor/doctor_ways.h"
 
+#include <internal/preprocess.h>
+#include <internal/stats.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/stats.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,9 +123,8 @@ static px_status way_run(const pxi_trials *t, pxi_way *w, int64_t count, px_erro
     w->raw.each = pxi_calloc((size_t)count, sizeof(double));
     w->calibrated.each = pxi_calloc((size_t)count, sizeof(double));
     w->right = pxi_calloc((size_t)count, 1);
-    px_status status = w->raw.each && w->calibrated.each && w->right && indices
-                           ? PX_OK
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status =
+        w->raw.each && w->calibrated.each && w->right && indices ? PX_OK : pxi_no_memory(err);
     for (int64_t i = 0; status == PX_OK && i < count; i++) /* the first round is spread as well */
         indices[i] = t->indices[i * t->input_count / count];
     how.indices = indices;
@@ -175,9 +176,9 @@ static bool is_default(const char *from)
 
 static bool answers_look_wrong(const px_doctor *d)
 {
-    const double accuracy = (double)d->sum.correct / (double)d->sum.labelled;
-    return accuracy < PLAUSIBLE || d->sum.loss > log((double)d->said->scores.classes) ||
-           !isfinite(d->sum.loss);
+    const px_eval_sum *sum = &d->eval.all;
+    return sum->accuracy < PLAUSIBLE || sum->loss > log((double)sum->classes) ||
+           !isfinite(sum->loss);
 }
 
 static bool worth_trying(const pxi_trials *t)
@@ -187,7 +188,7 @@ static bool worth_trying(const pxi_trials *t)
     const double cost =
         (double)d->said->flops * (FIRST_INPUTS * (double)t->count + FINALISTS * INPUTS);
     const bool identity = pre->mean[0] == 0.0f && pre->stddev[0] == 1.0f;
-    if (px_predictions_guess(d->said))
+    if (px_eval_is_guessing(&d->eval.all))
         return true;
     if (floats_are_normalised(d) && !identity)
         return true;
@@ -205,10 +206,12 @@ static px_status trials_sample(pxi_trials *t, px_error *err)
     int64_t count = 0;
     t->indices = pxi_doctor_spread(px_dataset_count(d->o.set), most, &count);
     if (!t->indices)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int64_t i = 0; i < count; i++)
-        if (px_dataset_label(d->o.set, t->indices[i]) >= 0)
+        return pxi_no_memory(err);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t label = px_dataset_label(d->o.set, t->indices[i]);
+        if (label >= 0 && label < d->said->scores.classes)
             t->indices[t->input_count++] = t->indices[i];
+    }
     return PX_OK;
 }
 
@@ -281,7 +284,7 @@ static px_status unmeasured(px_doctor *d, px_error *err)
     const px_preprocess *pre = d->o.pre;
     const bool identity = pre->mean[0] == 0.0f && pre->stddev[0] == 1.0f;
     if (d->advised || px_dataset_is_8bit(d->o.set) ||
-        (d->sum.labelled && !(d->sum.loss > log((double)d->said->scores.classes))))
+        (d->eval.all.labelled && !(d->eval.all.loss > log((double)d->said->scores.classes))))
         return PX_OK;
     if (floats_are_normalised(d) && !identity)
         return pxi_doctor_add(d, "values", PX_FINDING_WARNING, 0,
@@ -300,7 +303,7 @@ px_status pxi_doctor_preprocess(px_doctor *d, px_error *err)
     pxi_trials t = {.d = d, .at_hand = {.pre = *d->o.pre}};
     if (!pxi_doctor_pictures(d) || d->o.failures)
         return PX_OK;
-    if (!d->sum.labelled)
+    if (!d->eval.all.labelled)
         return unmeasured(d, err);
     ways_list(&t);
     if (!worth_trying(&t))

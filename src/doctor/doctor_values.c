@@ -1,7 +1,9 @@
 /* src/doctor/doctor_values.c - what the inputs hold: damage, values that are not finite, their
  * range */
+#include "base/memory.h"
 #include "doctor/doctor_inside.h"
 
+#include <internal/data.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,17 +14,17 @@ static px_status values_not_finite(px_doctor *d, px_error *err)
 {
     char name[200];
     int64_t first = 0;
-    if (!d->sum.not_finite)
+    if (!d->eval.all.not_finite)
         return PX_OK;
     while (!d->said->not_finite[first])
         first++;
     px_dataset_name(d->o.set, pxi_doctor_index(d, first), name, sizeof name);
-    PX_TRY(
-        pxi_doctor_add(d, "not-finite", PX_FINDING_ERROR, d->sum.not_finite,
-                       "leave them out or mend them: a network's answer to them means nothing", err,
-                       "%" PRId64 " of %" PRId64 " inputs %s values that are not finite, '%s'%s",
-                       d->sum.not_finite, d->said->count, d->sum.not_finite == 1 ? "has" : "have",
-                       name, d->sum.not_finite == 1 ? "" : " is the first"));
+    PX_TRY(pxi_doctor_add(
+        d, "not-finite", PX_FINDING_ERROR, d->eval.all.not_finite,
+        "leave them out or mend them: a network's answer to them means nothing", err,
+        "%" PRId64 " of %" PRId64 " inputs %s values that are not finite, '%s'%s",
+        d->eval.all.not_finite, d->said->count, d->eval.all.not_finite == 1 ? "has" : "have", name,
+        d->eval.all.not_finite == 1 ? "" : " is the first"));
     for (int64_t i = 0, named = 0; i < d->said->count && named < PXI_DOCTOR_NAMES; i++)
         if (d->said->not_finite[i]) {
             px_dataset_name(d->o.set, pxi_doctor_index(d, i), name, sizeof name);
@@ -56,7 +58,7 @@ static px_status values_range(px_doctor *d, px_error *err)
     int64_t n = 0;
     int64_t *indices = pxi_doctor_spread(px_dataset_count(d->o.set), RANGE_SAMPLE, &n);
     float *pixels = pxi_calloc(floats, sizeof *pixels);
-    px_status status = indices && pixels ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = indices && pixels ? PX_OK : pxi_no_memory(err);
     double low = (double)INFINITY, high = -(double)INFINITY;
     for (int64_t i = 0; status == PX_OK && i < n; i++) {
         status = px_dataset_pixels(d->o.set, indices[i], pixels, err);

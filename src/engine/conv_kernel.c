@@ -16,15 +16,15 @@ px_status pxi_conv_kernel_init(pxi_conv_kernel *kernel, px_arena *arena,
     kernel->destination_size = shape->out_channels * shape->out[0] * shape->out[1];
     if (pxi_narrow_takes(&one, act, adds)) {
         kernel->narrow = pxi_narrow_new(arena, &one, weights, bias, act);
-        return kernel->narrow ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+        return kernel->narrow ? PX_OK : pxi_no_memory(err);
     }
     if (pxi_pointwise_takes(&one, act)) {
         kernel->pointwise = pxi_pointwise_new(arena, &one, weights, bias, act);
-        return kernel->pointwise ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+        return kernel->pointwise ? PX_OK : pxi_no_memory(err);
     }
     if (pxi_winograd_takes(&one, act)) {
         kernel->winograd = pxi_winograd_new(arena, &one, weights, bias, act);
-        return kernel->winograd ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+        return kernel->winograd ? PX_OK : pxi_no_memory(err);
     }
     return pxi_prim_conv(&one, weights, bias, act, adds, &kernel->prim, err);
 }
@@ -102,9 +102,7 @@ px_status pxi_conv_bound_init(pxi_conv_bound *bound, const pxi_conv_kernel *kern
         .kernel = kernel, .source = source, .destination = destination, .scratch = scratch};
     if (!kernel->prim)
         return PX_OK;
-    bound->each = pxi_calloc((size_t)kernel->batch, sizeof *bound->each);
-    if (!bound->each)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(bound->each, kernel->batch, err));
     for (int64_t n = 0; n < kernel->batch; n++) {
         void *slots[] = {source + n * kernel->source_size,
                          destination + n * kernel->destination_size};

@@ -19,9 +19,8 @@ px_status pxi_feeds_default(const px_model *model, int64_t batch, int64_t side, 
                             size_t *count, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
-    pxi_feed *feeds = pxi_calloc((size_t)graph->input_count, sizeof *feeds);
-    if (!feeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_feed *feeds = NULL;
+    PX_TRY(PX_NEW(feeds, graph->input_count, err));
     for (int i = 0; i < graph->input_count; i++) {
         const px_value *input = &graph->values[graph->inputs[i]];
         px_shape shape = input->shape;

@@ -2,7 +2,7 @@
 #ifndef PXI_ENGINE_FEEDS_H
 #define PXI_ENGINE_FEEDS_H
 
-#include "ops/program.h"
+#include <internal/program.h>
 
 /* One feed per graph input, declared shapes with the leading axis replaced by `batch`. Other free
  * axes become `side`; 0: it fails with advice. The caller frees *out. */

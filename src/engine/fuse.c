@@ -7,7 +7,7 @@
 #include "engine/plan.h"
 
 #include "base/memory.h"
-#include "ops/norm.h"
+#include <internal/norm.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ px_status pxi_fuse(const px_plan *plan, pxi_group *groups, int *group_of, px_err
                     .consumer = pxi_calloc(values, sizeof *f.consumer)};
     px_status status = PX_OK;
     if (!f.uses || !f.consumer) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (int s = 0; s < program->step_count; s++) {

@@ -1,8 +1,8 @@
 /* src/engine/gradient_reach.c - which values a gradient can come to */
-#include "engine/gradient_reach.h"
+#include <internal/gradient_reach.h>
 
 #include "base/memory.h"
-#include "ops/op.h"
+#include <internal/op.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ px_status pxi_reach_init(pxi_reach *reach, const px_model *model, int from, px_e
         .stack = pxi_calloc(values, sizeof *reach->stack),
     };
     if (!reach->passes || !reach->reached || !reach->behind || !reach->stack)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (int n = 0; n < graph->node_count; n++)
         reach->passes[n] = node_has_gradient(&graph->nodes[n]);
     reach_from(graph, from, reach->passes, reach->reached, reach->stack);

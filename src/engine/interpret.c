@@ -13,7 +13,7 @@ px_status px_model_interpret(const px_model *model, const px_tensor *inputs, px_
     pxi_feed *feeds = pxi_calloc((size_t)graph->input_count, sizeof *feeds);
     pxi_program *program = NULL;
     if (!feeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (int i = 0; i < graph->input_count; i++)
         feeds[i] = (pxi_feed){.value = graph->inputs[i], .tensor = inputs[i]};
     const pxi_program_request request = {

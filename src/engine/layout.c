@@ -176,7 +176,7 @@ static px_status memory_place(pxi_span **spans, size_t count, size_t *total, px_
 {
     memory_block *blocks = pxi_calloc(count, sizeof *blocks); /* by offset */
     if (!blocks)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     qsort(spans, count, sizeof *spans, memory_by_size);
     for (size_t i = 0; i < count; i++) {
         pxi_span *span = spans[i];
@@ -202,9 +202,8 @@ px_status pxi_plan_memory(px_plan *plan, px_error *err)
     memory_find_spans(plan);
     memory_join_donors(plan);
     const size_t most = 2 * (size_t)plan->cell_count + (size_t)plan->unit_count;
-    pxi_span **spans = pxi_calloc(most, sizeof *spans);
-    if (!spans)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_span **spans = NULL;
+    PX_TRY(PX_NEW(spans, most, err));
     size_t count = 0, scratch = 0, sum = 0;
     for (int c = 0; c < plan->cell_count; c++) {
         pxi_cell *cell = &plan->cells[c];

@@ -4,7 +4,9 @@
  * j != y, and dloss/dz_y = -sum_{j != y} p_j. NaN and infinite logits give NaN, so that they are
  * seen.
  */
-#include <plexor/engine.h>
+#include <internal/engine.h>
+
+#include "base/memory.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -63,6 +65,21 @@ double px_probability_loss(const float *probabilities, int classes, int64_t labe
     for (int c = 0; gradient && c < classes; c++)
         gradient[c] = 0.0f;
     return loss_probability(probabilities, 1, label, gradient, 1);
+}
+
+void px_scores_probabilities(const px_scores *scores, const float *row, double *p)
+{
+    double most = -INFINITY, sum = 0.0;
+    for (int c = 0; c < scores->classes; c++) {
+        p[c] = (double)row[c];
+        most = PX_MAX(p[c], most); /* as fmax(), which gcc 12 cannot compile here for arm64 */
+    }
+    if (scores->probabilities)
+        return;
+    for (int c = 0; c < scores->classes; c++)
+        sum += p[c] = exp(p[c] - most); /* at least one is exp(0): the sum is not 0 */
+    for (int c = 0; c < scores->classes; c++)
+        p[c] /= sum;
 }
 
 static px_status loss_check_label(int64_t label, const px_scores *scores, px_error *err)

@@ -116,7 +116,7 @@ static px_status lower_alias(px_plan *plan, int step, int cell, pxi_layout layou
     if (plan->cells[out].pinned || plan->cells[out].observed) {
         pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_view, step, 1, 1);
         if (!unit)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         unit->in[0] = cell;
         unit->out[0] = out;
     }
@@ -138,7 +138,7 @@ static px_status lower_view(px_plan *plan, int step, px_error *err)
     if (!lower_keeps_channels(&s->ctx.in[0].shape, &s->ctx.out[0].shape)) {
         cell = pxi_plan_as(plan, cell, PXI_PLAIN);
         if (cell < 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     return lower_alias(plan, step, cell, plan->cells[cell].layout, err);
 }
@@ -229,8 +229,8 @@ px_status pxi_lower(px_plan *plan, px_error *err)
     const size_t steps = (size_t)plan->program->step_count;
     pxi_group *groups = pxi_calloc(steps, sizeof *groups);
     int *group_of = pxi_calloc(steps, sizeof *group_of);
-    px_status status = groups && group_of ? pxi_fuse(plan, groups, group_of, err)
-                                          : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status =
+        groups && group_of ? pxi_fuse(plan, groups, group_of, err) : pxi_no_memory(err);
     for (int s = 0; s < plan->program->step_count && status == PX_OK; s++) {
         const pxi_group *group = group_of[s] < 0 ? NULL : &groups[group_of[s]];
         if (!group)

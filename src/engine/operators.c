@@ -1,7 +1,7 @@
 /* src/engine/operators.c - the operator table, for those outside */
-#include <plexor/engine.h>
+#include <internal/engine.h>
 
-#include "ops/op.h"
+#include <internal/op.h>
 
 #include <string.h>
 

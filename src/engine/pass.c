@@ -2,9 +2,10 @@
 #include "engine/pass_inside.h"
 
 #include "base/memory.h"
-#include "engine/gradient_reach.h"
-#include "engine/sample_plan.h"
+#include <internal/gradient_reach.h>
+#include <internal/sample_plan.h>
 
+#include <internal/engine.h>
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdlib.h>
@@ -13,28 +14,50 @@
 /* --- opening ------------------------------------------------------------------------------------
  */
 
-static px_status task_plan(const pxi_task *task, const px_plan_options *wants, int64_t batch,
-                           int64_t max_batch, px_plan **out, px_error *err)
+static px_status task_plan(const pxi_task *task, px_plan_options wants, int64_t most, px_plan **out,
+                           px_error *err)
 {
-    px_plan_options options = *wants;
     px_feed feed;
+    wants.batch = task->batch;
+    if (task->feeds || task->sample.rank == 0) {
+        wants.feeds = task->feeds;
+        wants.feed_count = task->feed_count;
+        return px_plan_new(task->model, &wants, out, err);
+    }
     PX_TRY(pxi_sample_feed(task->model, &task->sample, task->pre && task->pre->channels_last, &feed,
                            err));
-    options.batch = batch;
-    return pxi_sample_plan(task->model, &feed, options, max_batch, out, err);
+    PX_TRY(pxi_sample_plan(task->model, &feed, wants, most, out, err));
+    const int64_t chosen = px_plan_batch(*out);
+    if (!task->even || task->batch > 0 || px_plan_batch_is_baked(*out))
+        return PX_OK;
+    const int64_t batches = (most + chosen - 1) / chosen;
+    wants.batch = (most + batches - 1) / batches;
+    if (wants.batch == chosen)
+        return PX_OK;
+    px_plan_free(*out);
+    *out = NULL;
+    return pxi_sample_plan(task->model, &feed, wants, most, out, err);
 }
 
 static px_status pass_plan(pxi_pass *pass, const px_plan_options *wants, px_error *err)
 {
     const pxi_task *task = &pass->task;
-    const int64_t inputs = PX_MAX(task->count, 1) * pass->views;
-    PX_TRY(task_plan(task, wants, task->batch, task->max_batch > 0 ? task->max_batch : inputs,
-                     &pass->plan, err));
+    const int64_t inputs = PX_MIN(PX_MAX(task->count, 1), INT64_MAX / pass->views) * pass->views;
+    PX_TRY(
+        task_plan(task, *wants, task->max_batch > 0 ? task->max_batch : inputs, &pass->plan, err));
+    const px_shape fed = px_plan_feed_shape(pass->plan, 0);
     pass->batch = px_plan_batch(pass->plan);
-    pass->floats = (size_t)px_shape_count(&task->sample);
+    pass->floats = task->feeds || task->sample.rank == 0
+                       ? (size_t)(px_shape_count(&fed) / pass->batch)
+                       : (size_t)px_shape_count(&task->sample);
     /* Views of an item stay together, and fill whole batches. */
     pass->piece = pass->batch % pass->views == 0 ? pass->batch / pass->views : pass->batch;
     return PX_OK;
+}
+
+static int64_t run_pieces(const pxi_pass *pass)
+{
+    return pass->task.count / pass->piece + (pass->task.count % pass->piece != 0);
 }
 
 static px_status lane_open(pxi_pass *pass, int number, px_error *err)
@@ -44,28 +67,37 @@ static px_status lane_open(pxi_pass *pass, int number, px_error *err)
     *lane = (pxi_lane){.pass = pass, .number = number, .context = pass->visitor.context};
     memory->arena = pxi_arena_new();
     if (!memory->arena)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     if (pass->visitor.state_size > 0)
         lane->state = pxi_lane_array(lane, 1, pass->visitor.state_size);
-    PX_TRY(px_session_new(pass->plan, &lane->session, err));
+    PX_TRY(
+        pass->workers->executor->session(pass->workers, number, pass->plan, &lane->session, err));
     if (pass->visitor.open && !memory->short_of)
         PX_TRY(pass->visitor.open(lane, err));
     if (memory->short_of)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs at a time",
-                       pass->batch);
+        return pxi_no_memory_for(err, "%" PRId64 " inputs at a time", pass->batch);
+    return PX_OK;
+}
+
+/* `jobs` 0: not known. */
+static px_status pass_workers(pxi_pass *pass, int64_t jobs, px_error *err)
+{
+    const pxi_task *task = &pass->task;
+    pass->workers = task->workers;
+    if (pass->workers)
+        return PX_OK;
+    const int threads = task->threads > 0 ? task->threads : px_cpu_count();
+    PX_TRY(pxi_workers_open(jobs > 0 ? (int)PX_MIN((int64_t)threads, jobs) : threads,
+                            &pass->own_workers, err));
+    pass->workers = pass->own_workers;
     return PX_OK;
 }
 
 static px_status pass_lanes(pxi_pass *pass, px_error *err)
 {
-    const int threads = pass->task.threads > 0 ? pass->task.threads : px_cpu_count();
-    PX_TRY(
-        pxi_pool_new((int)PX_MIN((int64_t)threads, PX_MAX(pass->task.count, 1)), &pass->pool, err));
-    const int count = pxi_pool_threads(pass->pool);
-    pass->lanes = pxi_calloc((size_t)count, sizeof *pass->lanes);
-    pass->memory = pxi_calloc((size_t)count, sizeof *pass->memory);
-    if (!pass->lanes || !pass->memory)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const int count = pass->workers->lanes;
+    PX_TRY(PX_NEW(pass->lanes, count, err));
+    PX_TRY(PX_NEW(pass->memory, count, err));
     for (; pass->lane_count < count; pass->lane_count++) {
         const px_status status = lane_open(pass, pass->lane_count, err);
         if (status != PX_OK) {
@@ -100,15 +132,14 @@ px_status pxi_wants_gradient(const px_model *model, const px_scores *scores, int
     return PX_OK;
 }
 
-px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,
-                        const pxi_visitor *visitor, pxi_pass **out, px_error *err)
+static px_status pass_open(const pxi_task *task, const px_plan_options *wants,
+                           const pxi_visitor *visitor, bool once, pxi_pass **out, px_error *err)
 {
     if (task->count < 0)
         return px_fail(err, PX_E_USAGE, "a run over %" PRId64 " samples is not possible",
                        task->count);
-    pxi_pass *pass = pxi_calloc(1, sizeof *pass);
-    if (!pass)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_pass *pass = NULL;
+    PX_TRY(PX_NEW(pass, 1, err));
     pass->task = *task;
     pass->visitor = *visitor;
     pass->views = PX_MAX(visitor->views, 1);
@@ -118,6 +149,8 @@ px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,
         pass->task.sample = px_dataset_shape(task->set);
     px_status status = pass_plan(pass, wants, err);
     if (status == PX_OK)
+        status = pass_workers(pass, once ? run_pieces(pass) : task->count, err);
+    if (status == PX_OK)
         status = pass_lanes(pass, err);
     if (status == PX_OK)
         *out = pass;
@@ -126,18 +159,10 @@ px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,
     return status;
 }
 
-px_status pxi_pass_second(pxi_pass *pass, px_plan *plan, px_error *err)
+px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,
+                        const pxi_visitor *visitor, pxi_pass **out, px_error *err)
 {
-    pass->second = plan;
-    for (int i = 0; i < pass->lane_count; i++)
-        PX_TRY(px_session_new(plan, &pass->lanes[i].second, err));
-    return PX_OK;
-}
-
-px_status pxi_pass_twin(pxi_pass *pass, const px_plan_options *wants, px_plan **plan, px_error *err)
-{
-    PX_TRY(task_plan(&pass->task, wants, pass->batch, pass->batch, plan, err));
-    return pxi_pass_second(pass, *plan, err);
+    return pass_open(task, wants, visitor, /* once= */ false, out, err);
 }
 
 void pxi_pass_close(pxi_pass *pass)
@@ -148,18 +173,20 @@ void pxi_pass_close(pxi_pass *pass)
         if (pass->visitor.close && pass->lanes[i].state)
             pass->visitor.close(&pass->lanes[i]);
         px_session_free(pass->lanes[i].session);
-        px_session_free(pass->lanes[i].second);
         pxi_arena_free(pass->memory[i].arena);
     }
     free(pass->lanes);
     free(pass->memory);
-    if (!pass->task.beside)
-        pxi_pool_free(pass->pool);
+    pxi_workers_close(pass->own_workers);
     px_plan_free(pass->plan);
-    px_plan_free(pass->second);
     pthread_cond_destroy(&pass->moved);
     pthread_mutex_destroy(&pass->lock);
     free(pass);
+}
+
+pxi_workers *pxi_pass_workers(const pxi_pass *pass)
+{
+    return pass->workers;
 }
 
 int pxi_pass_lanes(const pxi_pass *pass)
@@ -167,7 +194,7 @@ int pxi_pass_lanes(const pxi_pass *pass)
     return pass->lane_count;
 }
 
-pxi_lane *pxi_pass_lane(pxi_pass *pass, int number)
+pxi_lane *pxi_pass_lane(const pxi_pass *pass, int number)
 {
     return &pass->lanes[number];
 }
@@ -307,8 +334,8 @@ px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, p
     pass->share = share;
     pass->turn = 0;
     pass->broken = INT64_MAX;
-    const px_status status =
-        pxi_pool_run(pass->pool, count, pass_job, pass, share ? pass_tick : NULL, pass, err);
+    const px_status status = pass->workers->executor->run(pass->workers, count, pass_job, pass,
+                                                          share ? pass_tick : NULL, pass, err);
     if (status == PX_E_CANCELLED && share)
         px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs", pass->done,
                 share->total);
@@ -356,11 +383,6 @@ static px_status run_piece(void *context, pxi_lane *lane, int64_t job, px_error 
     return PX_OK;
 }
 
-static int64_t run_pieces(const pxi_pass *pass)
-{
-    return (pass->task.count + pass->piece - 1) / pass->piece;
-}
-
 px_status pxi_pass_run(pxi_pass *pass, px_error *err)
 {
     const pxi_share share = {.each = pass->piece, .total = pass->task.count};
@@ -376,7 +398,7 @@ px_status pxi_pass_once(const pxi_task *task, const px_plan_options *wants,
                         const pxi_visitor *visitor, px_error *err)
 {
     pxi_pass *pass = NULL;
-    PX_TRY(pxi_pass_open(task, wants, visitor, &pass, err));
+    PX_TRY(pass_open(task, wants, visitor, /* once= */ true, &pass, err));
     const px_status status = pxi_pass_run(pass, err);
     pxi_pass_close(pass);
     return status;

@@ -3,8 +3,7 @@
 #define PXI_ENGINE_PASS_INSIDE_H
 
 #include "base/arena.h"
-#include "base/worker_pool.h"
-#include "engine/pass.h"
+#include <internal/pass.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,8 +16,8 @@ typedef struct pxi_lane_memory {
 struct pxi_pass {
     pxi_task task;
     pxi_visitor visitor;
-    px_plan *plan, *second;
-    px_pool *pool;
+    px_plan *plan;
+    pxi_workers *workers, *own_workers; /* NULL: the task's */
     pxi_lane *lanes;
     pxi_lane_memory *memory;
     int lane_count;

@@ -46,7 +46,7 @@ static px_status stream_work(void *context, pxi_lane *lane, int64_t job, px_erro
     pxi_pass *pass = context;
     const pxi_stream *stream = pass->stream;
     bool *taken = pxi_calloc(stream->slots, sizeof *taken), some = false;
-    px_status status = taken ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = taken ? PX_OK : pxi_no_memory(err);
     (void)job;
     while (status == PX_OK && !atomic_load(&pass->stop)) {
         status = stream_fill(pass, lane, taken, &some, err);

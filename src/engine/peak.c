@@ -3,13 +3,13 @@
  * Throughput of a network is printed as a share of this, so that a number means the same on a
  * laptop and on a server.
  */
-#include <plexor/engine.h>
+#include <internal/engine.h>
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
 
 #include <dnnl.h>
-#include <plexor/system.h>
+#include <internal/system.h>
 #include <stdlib.h>
 
 enum { PEAK_SIZE = 512, PEAK_REPEATS = 8, PEAK_ROUNDS = 5 };
@@ -40,7 +40,7 @@ px_status px_peak_gflops(int threads, double *out, px_error *err)
     px_status status = PX_OK;
     matrices = pxi_alloc_aligned(count * sizeof *matrices);
     if (!matrices) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for the peak measurement");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (size_t i = 0; i < count; i++)

@@ -65,7 +65,7 @@ px_status pxi_plain_conv(const pxi_conv_shape *s, const float *weights, const fl
     const bool done = packed && sum;
     free(packed);
     free(sum);
-    return done ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return done ? PX_OK : pxi_no_memory(err);
 }
 
 void pxi_plain_product(int64_t k, int64_t n, const float *b, bool transposed, const float *bias,

@@ -5,7 +5,9 @@
 #include "base/one_thread.h"
 #include "engine/feeds.h"
 
-#include <plexor/system.h>
+#include <internal/engine.h>
+#include <internal/system.h>
+#include <internal/weights.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,9 +71,7 @@ static px_status plan_make_feeds(const px_model *model, int64_t batch, plan_requ
         return pxi_feeds_default(model, batch, 0, &request->feeds, &request->feed_count, err);
     const px_graph *graph = px_model_graph(model);
     request->feed_count = options->feed_count;
-    request->feeds = pxi_calloc(options->feed_count, sizeof *request->feeds);
-    if (!request->feeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(request->feeds, options->feed_count, err));
     for (size_t i = 0; i < options->feed_count; i++) {
         const px_value *value = &graph->values[options->feeds[i].value];
         request->feeds[i] =
@@ -116,9 +116,8 @@ static px_status plan_make_program(px_plan *plan, const plan_request *request, p
     const px_graph *graph = px_model_graph(plan->model);
     const size_t most = (size_t)graph->output_count + options->keep_count + options->observe_count +
                         options->seed_count + options->wrt_count + options->gate_count + 1;
-    int *wanted = pxi_calloc(most, sizeof *wanted);
-    if (!wanted)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int *wanted = NULL;
+    PX_TRY(PX_NEW(wanted, most, err));
     size_t count = 0;
     for (int i = 0; !options->no_outputs && i < graph->output_count; i++)
         wanted[count++] = graph->outputs[i];
@@ -175,10 +174,8 @@ static px_status plan_make_gates(px_plan *plan, const px_plan_options *options, 
     if (options->gate_count == 0)
         return PX_OK;
     plan->gate_count = options->gate_count;
-    plan->gates = pxi_arena_alloc(plan->arena, options->gate_count, sizeof *plan->gates);
-    plan->factors = pxi_arena_alloc(plan->arena, options->gate_count, sizeof *plan->factors);
-    if (!plan->gates || !plan->factors)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_ARENA_NEW(plan->gates, plan->arena, options->gate_count, err));
+    PX_TRY(PX_ARENA_NEW(plan->factors, plan->arena, options->gate_count, err));
     for (size_t i = 0; i < options->gate_count; i++) {
         const px_gate gate = options->gates[i];
         pxi_cell *cell = &plan->cells[gate.value];
@@ -205,7 +202,7 @@ static px_status plan_make_gates(px_plan *plan, const px_plan_options *options, 
                              .pinned = true,
                              .is_wrt = plan->wants_gradients});
         if (plan->factors[i] < 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -216,10 +213,8 @@ static px_status plan_make_cells(px_plan *plan, const plan_request *request, px_
     const px_plan_options *options = request->options;
     const px_graph *graph = px_model_graph(plan->model);
     plan->cell_cap = (size_t)graph->value_count + 64;
-    plan->cells = pxi_calloc(plan->cell_cap, sizeof *plan->cells);
-    plan->feeds = pxi_calloc(request->feed_count, sizeof *plan->feeds);
-    if (!plan->cells || !plan->feeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(plan->cells, plan->cell_cap, err));
+    PX_TRY(PX_NEW(plan->feeds, request->feed_count, err));
     plan->cell_count = graph->value_count;
     for (int v = 0; v < graph->value_count; v++)
         plan->cells[v] =
@@ -267,7 +262,7 @@ static px_status plan_find_given(px_plan *plan, px_error *err)
     plan->given = pxi_arena_alloc(plan->arena, (size_t)plan->cell_count, sizeof *plan->given);
     if (!made || !plan->given) {
         free(made);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     for (int u = 0; u < plan->unit_count; u++)
         for (int i = 0; i < plan->units[u].out_count; i++)
@@ -395,7 +390,7 @@ static px_status plan_compile(px_plan *plan, const plan_request *request, px_err
 {
     plan->arena = pxi_arena_new();
     if (!plan->arena)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     PX_TRY(plan_make_cells(plan, request, err));
     PX_TRY(pxi_lower(plan, err));
     PX_TRY(plan_find_given(plan, err));
@@ -441,9 +436,8 @@ px_status px_plan_new(const px_model *model, const px_plan_options *options, px_
 {
     const px_plan_options defaults = px_plan_options_default();
     plan_request request = {.options = options ? options : &defaults};
-    px_plan *plan = pxi_calloc(1, sizeof *plan);
-    if (!plan)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_plan *plan = NULL;
+    PX_TRY(PX_NEW(plan, 1, err));
     plan->model = model;
     plan->reference = request.options->reference;
     plan->direct = request.options->direct;

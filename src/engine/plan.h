@@ -14,7 +14,7 @@
 #include <plexor/engine.h>
 
 #include "base/arena.h"
-#include "ops/program.h"
+#include <internal/program.h>
 
 typedef enum pxi_layout { PXI_PLAIN, PXI_NHWC } pxi_layout;
 

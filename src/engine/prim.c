@@ -33,7 +33,7 @@ px_status pxi_prim_check(dnnl_status_t status, const char *what, px_error *err)
     case dnnl_success:
         return PX_OK;
     case dnnl_out_of_memory:
-        return px_fail(err, PX_E_NOMEM, "out of memory in oneDNN (%s)", what);
+        return pxi_no_memory_for(err, "oneDNN (%s)", what);
     case dnnl_unimplemented:
     case dnnl_invalid_arguments:
         return px_fail(err, PX_E_UNSUPPORTED, "oneDNN has no kernel for %s", what);
@@ -245,8 +245,7 @@ px_status pxi_prim_build(pxi_prim_maker make, const pxi_prim_request *request, c
     PX_TRY(prim_start(err));
     dnnl_primitive_attr_t attr = NULL;
     pxi_prim *prim = pxi_calloc(1, sizeof *prim);
-    px_status status =
-        prim ? prim_attr(act, adds, &attr, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = prim ? prim_attr(act, adds, &attr, err) : pxi_no_memory(err);
     if (status == PX_OK)
         status = make(prim, request, attr, err);
     if (attr)
@@ -291,9 +290,8 @@ const char *pxi_prim_name(const pxi_prim *prim)
 px_status pxi_bound_new(const pxi_prim *prim, void *stream, void *const *slots, void *scratch,
                         pxi_bound **out, px_error *err)
 {
-    pxi_bound *bound = pxi_calloc(1, sizeof *bound);
-    if (!bound)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_bound *bound = NULL;
+    PX_TRY(PX_NEW(bound, 1, err));
     bound->prim = prim;
     bound->stream = stream;
     dnnl_status_t status = dnnl_success;

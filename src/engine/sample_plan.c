@@ -1,5 +1,6 @@
 /* src/engine/sample_plan.c - compiling a network for the samples at hand */
-#include "engine/sample_plan.h"
+#include <internal/engine.h>
+#include <internal/sample_plan.h>
 
 px_status pxi_sample_one_input(const px_model *model, px_error *err)
 {
@@ -40,8 +41,7 @@ px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool ch
     return PX_OK;
 }
 
-/* Whether the file says how large a sample is, so that the engine can choose the batch. */
-static bool plan_is_open(const px_model *model)
+bool pxi_sample_is_open(const px_model *model)
 {
     const px_graph *graph = px_model_graph(model);
     const px_value *value = &graph->values[graph->inputs[0]];
@@ -56,9 +56,8 @@ px_status pxi_sample_plan(const px_model *model, const px_feed *feed, px_plan_op
 {
     px_feed fed = *feed;
     const int64_t wanted = options.batch;
-    if (plan_is_open(model)) {
-        enum { OPEN_BATCH = 8 };
-        const int64_t batch = wanted > 0 ? wanted : most < OPEN_BATCH ? most : OPEN_BATCH;
+    if (pxi_sample_is_open(model)) {
+        const int64_t batch = wanted > 0 ? wanted : most < PXI_OPEN_BATCH ? most : PXI_OPEN_BATCH;
         fed.shape.dim[0] = batch;
         options.batch = batch;
         options.feeds = &fed;

@@ -5,7 +5,8 @@
 #include "base/one_thread.h"
 #include "engine/prim.h"
 
-#include <plexor/system.h>
+#include <internal/engine.h>
+#include <internal/system.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ px_status px_session_new(const px_plan *plan, px_session **out, px_error *err)
     px_session *session = pxi_calloc(1, sizeof *session);
     px_status status = PX_OK;
     if (!session)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     if (px_cancelled()) { /* of a large network they take their time */
         free(session);
         return px_fail(err, PX_E_CANCELLED, "cancelled");
@@ -26,8 +27,7 @@ px_status px_session_new(const px_plan *plan, px_session **out, px_error *err)
     session->states = pxi_calloc((size_t)plan->unit_count, sizeof *session->states);
     session->grad_set = pxi_calloc((size_t)plan->cell_count, sizeof *session->grad_set);
     if (!session->memory || !session->states || !session->grad_set) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a session of %zu MiB",
-                         plan->arena_bytes >> 20);
+        status = pxi_no_memory_for(err, "a session of %zu MiB", plan->arena_bytes >> 20);
         goto done;
     }
     status = pxi_stream_new(&session->stream, err);

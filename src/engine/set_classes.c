@@ -1,7 +1,9 @@
 /* src/engine/set_classes.c - class names that a user gives to a network */
-#include "graph/model.h"
+#include "base/memory.h"
+#include <internal/model.h>
 
-#include <plexor/classes.h>
+#include <internal/classes.h>
+#include <internal/data.h>
 #include <plexor/engine.h>
 #include <string.h>
 
@@ -30,8 +32,7 @@ px_status px_model_set_classes(px_model *model, const char *text, px_error *err)
     px_json_end(&json);
     const char *list = px_json_text(&json);
     if (status == PX_OK)
-        status = list ? pxi_model_write_classes(model, list, err)
-                      : px_fail(err, PX_E_NOMEM, "out of memory");
+        status = list ? pxi_model_write_classes(model, list, err) : pxi_no_memory(err);
     px_json_done(&json);
     px_class_names_free(names, count);
     return status;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/worker_pool.h"
 
+#include <internal/engine.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,10 +40,8 @@ static px_status team_make_gradients(px_team *team, px_error *err)
 {
     const px_plan *plan = team->plan;
     const int values = px_model_graph(plan->model)->value_count;
-    team->gradients = pxi_calloc((size_t)values, sizeof *team->gradients);
-    team->chunks = pxi_calloc((size_t)values + 1, sizeof *team->chunks);
-    if (!team->gradients || !team->chunks)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(team->gradients, values, err));
+    PX_TRY(PX_NEW(team->chunks, (size_t)values + 1, err));
     for (int v = 0; v < values; v++) {
         const pxi_cell *cell = &plan->cells[v];
         if (!cell->is_wrt || !cell->tensor.data)
@@ -54,7 +53,7 @@ static px_status team_make_gradients(px_team *team, px_error *err)
         made->sum = pxi_alloc_aligned(made->count * sizeof *made->sum);
         team->chunks[i + 1] = team->chunks[i] + (made->count + TEAM_CHUNK - 1) / TEAM_CHUNK;
         if (!made->sum)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -73,14 +72,13 @@ px_status px_team_new(px_plan *plan, int threads, int64_t most_samples, px_team 
     if (most_samples < 1 || count > INT32_MAX)
         return px_fail(err, PX_E_USAGE, "a batch of %lld samples is not possible",
                        (long long)most_samples);
-    px_team *team = pxi_calloc(1, sizeof *team);
-    if (!team)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_team *team = NULL;
+    PX_TRY(PX_NEW(team, 1, err));
     team->plan = plan;
     team->sessions = pxi_calloc((size_t)count, sizeof *team->sessions);
     team->states = pxi_calloc((size_t)count, sizeof *team->states);
     px_status status = team->sessions && team->states ? pxi_pool_new(threads, &team->pool, err)
-                                                      : px_fail(err, PX_E_NOMEM, "out of memory");
+                                                      : pxi_no_memory(err);
     if (status == PX_OK) {
         team->session_count = (int)count;
         status = pxi_pool_run(team->pool, count, team_attach, team, NULL, NULL, err);

@@ -20,7 +20,7 @@
 #include "engine/depthwise.h"
 #include "engine/plain_loops.h"
 #include "ops/conv.h"
-#include "ops/norm.h"
+#include <internal/norm.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,7 +161,7 @@ static px_status conv_copy_weights(px_plan *plan, const pxi_group *group, conv_i
         impl->bias =
             pxi_arena_alloc(plan->arena, (size_t)impl->shape.out_channels, sizeof *impl->bias);
     if (!impl->weights || (!impl->bias && (pxi_op_has_in(ctx, 2) || group->norm >= 0)))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     conv_fill_weights(plan, impl);
     return PX_OK;
 }
@@ -175,7 +175,7 @@ px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err)
     pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_conv, group->last, 4, 1);
     conv_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (x < 0 || (group->residual >= 0 && residual < 0) || !unit || !impl)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     impl->shape = conv_shape(ctx->params);
     impl->shape.direct = plan->direct;
     if (group->act >= 0)
@@ -269,7 +269,7 @@ static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl 
     if (pxi_depthwise_takes(&impl->shape)) {
         impl->depthwise = pxi_depthwise_new(plan->arena, &impl->shape, impl->weights);
         impl->masks_of = conv_find_masked(plan, unit);
-        return impl->depthwise ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+        return impl->depthwise ? PX_OK : pxi_no_memory(err);
     }
     pxi_conv_shape rotated;
     if (!conv_rotated_shape(&impl->shape, &rotated)) {
@@ -277,10 +277,7 @@ static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl 
         return pxi_conv_kernel_init_data(&impl->data, &impl->shape, impl->weights, err);
     }
     const px_tensor *weights = &plan->program->steps[impl->head].ctx.in[1];
-    impl->rotated = pxi_arena_alloc(plan->arena, (size_t)px_shape_count(&weights->shape),
-                                    sizeof *impl->rotated);
-    if (!impl->rotated)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_ARENA_NEW(impl->rotated, plan->arena, (size_t)px_shape_count(&weights->shape), err));
     conv_rotate_weights(impl);
     PX_TRY(pxi_conv_kernel_init(&impl->data, plan->arena, &rotated, impl->rotated, NULL, NULL,
                                 false, err));
@@ -369,9 +366,8 @@ static float *conv_gradient(const pxi_unit *unit, const px_session *session)
 static px_status conv_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
 {
     const conv_impl *impl = unit->impl;
-    conv_state *state = pxi_calloc(1, sizeof *state);
-    if (!state)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    conv_state *state = NULL;
+    PX_TRY(PX_NEW(state, 1, err));
     *out = state;
     void *scratch = pxi_session_scratch(session);
     float *x = pxi_cell_data(session, unit->in[0]), *y = pxi_cell_data(session, unit->out[0]);

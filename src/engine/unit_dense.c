@@ -5,9 +5,9 @@
 #include "engine/plain_loops.h"
 
 #include "base/memory.h"
-#include "ops/gemm.h"
-#include "ops/nn_check.h"
-#include "ops/norm.h"
+#include <internal/gemm.h>
+#include <internal/nn_check.h>
+#include <internal/norm.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static px_status dense_fill(px_plan *plan, const pxi_group *group, dense_impl *i
     if (biased)
         impl->bias = pxi_arena_alloc(plan->arena, (size_t)impl->n, sizeof *impl->bias);
     if (!impl->weights || (biased && !impl->bias))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     dense_fill_weights(plan, impl);
     return PX_OK;
 }
@@ -124,7 +124,7 @@ px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err)
     pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_dense, group->last, 3, 1);
     dense_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (x < 0 || !unit || !impl)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     if (group->act >= 0)
         pxi_act_from_step(&plan->program->steps[group->act], plan->wants_gradients, &impl->act);
     PX_TRY(dense_fill(plan, group, impl, err));
@@ -244,9 +244,8 @@ static px_status dense_run_padded(const dense_impl *impl, px_session *session,
 static px_status dense_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
 {
     const dense_impl *impl = unit->impl;
-    dense_state *state = pxi_calloc(1, sizeof *state);
-    if (!state)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    dense_state *state = NULL;
+    PX_TRY(PX_NEW(state, 1, err));
     *out = state;
     const bool padded = impl->run_rows != impl->rows;
     float *pad = dense_padding(impl, session), *pad_result = pad + dense_pad_size(impl);

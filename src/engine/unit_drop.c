@@ -12,8 +12,8 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <string.h>
 
 typedef struct drop_impl {
@@ -86,7 +86,7 @@ px_status pxi_emit_drop(px_plan *plan, int step, px_error *err)
     pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_drop, step, 1, 1);
     drop_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (!unit || !impl)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     impl->each = (size_t)(px_shape_count(&ctx->in[0].shape) / PX_MAX(plan->batch, (int64_t)1));
     impl->drop = pxi_drop_of(ratio);
     impl->drop.block = plan->drop_blocks;

@@ -3,6 +3,7 @@
  * y = x * m, m being [samples][channels]; dx = dy * m and dm = the sum of dy * x over the places of
  * a channel, in double. Cells: in[0] x, in[1] m; out[0] y.
  */
+#include "base/memory.h"
 #include "engine/plan.h"
 
 #include "base/wide.h"
@@ -60,7 +61,7 @@ px_status pxi_emit_gate(px_plan *plan, int step, int value, px_error *err)
     pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_gate, step, 2, 1);
     gate_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (raw < 0 || !unit || !impl)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     *impl = gate_extents(&plan->cells[value], plan->gates[gate].axis);
     unit->in[0] = raw;
     unit->in[1] = plan->factors[gate];

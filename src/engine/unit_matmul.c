@@ -10,8 +10,8 @@
 #include "engine/prim.h"
 
 #include "base/memory.h"
-#include "ops/gemm.h"
-#include "ops/nn_check.h"
+#include <internal/gemm.h>
+#include <internal/nn_check.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,11 +73,11 @@ px_status pxi_emit_matmul(px_plan *plan, int step, px_error *err)
     const int a = matmul_operand(plan, ctx->node->inputs[0], &ta);
     const int b = a < 0 ? -1 : matmul_operand(plan, ctx->node->inputs[1], &tb);
     if (b < 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_matmul, step, 2, 1);
     matmul_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (!unit || !impl)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const int64_t m = p->m, k = p->k, n = p->n;
     impl->count = p->batch_count;
     impl->each = matmul_per_call(plan, p);
@@ -153,9 +153,8 @@ static void matmul_places(const pxi_unit *unit, const px_session *session, int w
 static px_status matmul_attach(const pxi_unit *unit, px_session *session, void **out, px_error *err)
 {
     const matmul_impl *impl = unit->impl;
-    matmul_state *state = pxi_calloc(1, sizeof *state);
-    if (!state)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    matmul_state *state = NULL;
+    PX_TRY(PX_NEW(state, 1, err));
     *out = state;
     state->calls = impl->count / impl->each;
     for (int i = 0; i < PRODUCTS; i++) {
@@ -164,9 +163,7 @@ static px_status matmul_attach(const pxi_unit *unit, px_session *session, void *
             continue;
         float *place[3];
         matmul_places(unit, session, i, place);
-        state->bound[i] = pxi_calloc((size_t)state->calls, sizeof *state->bound[i]);
-        if (!state->bound[i])
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+        PX_TRY(PX_NEW(state->bound[i], state->calls, err));
         for (int64_t c = 0; c < state->calls; c++) {
             const int64_t first = c * impl->each;
             void *slots[] = {place[0] + first * p->m * p->k, place[1] + first * p->k * p->n,

@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "base/wide.h"
-#include "ops/norm.h"
+#include <internal/norm.h>
 
 #include <float.h>
 #include <math.h>
@@ -80,7 +80,7 @@ px_status pxi_emit_norm(px_plan *plan, const pxi_group *group, px_error *err)
     pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_norm, group->last, 4, 1);
     norm_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (x < 0 || (group->residual >= 0 && residual < 0) || !unit || !impl)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     *impl = (norm_impl){.channels = (size_t)params->channels,
                         .area = (size_t)params->area,
                         .epsilon = params->epsilon,
@@ -139,7 +139,7 @@ static px_status norm_attach(const pxi_unit *unit, px_session *session, void **o
         free(state);
         free(doubles);
         free(floats);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     *state = (norm_state){.mean = doubles,
                           .m2 = doubles + c,

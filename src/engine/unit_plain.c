@@ -77,9 +77,8 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
         else if (status != PX_OK)
             return status;
     }
-    int *in = pxi_arena_alloc(plan->arena, (size_t)node->input_count, sizeof *in);
-    if (!in)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int *in = NULL;
+    PX_TRY(PX_ARENA_NEW(in, plan->arena, node->input_count, err));
     for (int i = 0; i < node->input_count; i++) { /* copies first: they are units of their own */
         in[i] = node->inputs[i];
         if (in[i] < 0)
@@ -90,7 +89,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
         else if (layout == PXI_PLAIN || t->shape.rank == rank)
             in[i] = pxi_plan_as(plan, in[i], layout);
         if (in[i] < 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     pxi_unit *unit =
         pxi_plan_add_unit(plan, &pxi_unit_plain, step_index, node->input_count, node->output_count);
@@ -98,7 +97,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
     px_tensor *tensors = pxi_arena_alloc(
         plan->arena, (size_t)node->input_count + (size_t)node->output_count, sizeof *tensors);
     if (!unit || !impl || !tensors)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     impl->op = step->op;
     impl->ctx = ctx;
     impl->ctx.in = tensors;
@@ -123,7 +122,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
                                                               .root = plan->cell_count,
                                                               .twin = -1});
             if (unit->out[i] < 0)
-                return px_fail(err, PX_E_NOMEM, "out of memory");
+                return pxi_no_memory(err);
         }
         pxi_cell *cell = &plan->cells[unit->out[i]];
         if (layout == PXI_NHWC && cell->tensor.shape.rank == rank) {
@@ -203,7 +202,7 @@ static px_status plain_attach(const pxi_unit *unit, px_session *session, void **
     const size_t ins = (size_t)unit->in_count, outs = (size_t)unit->out_count;
     plain_state *state = pxi_calloc(1, sizeof *state + 2 * (ins + outs) * sizeof(px_tensor));
     if (!state)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     *out = state;
     px_op_ctx *ctx = &state->ctx;
     *ctx = impl->ctx;

@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/wide.h"
-#include "ops/nn_check.h"
 #include "ops/pool.h"
+#include <internal/nn_check.h>
 
 #include <math.h>
 #include <string.h>
@@ -57,7 +57,7 @@ px_status pxi_emit_pool(px_plan *plan, int step_index, px_error *err)
     pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_pool, step_index, 1, 1);
     pool_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (x < 0 || !unit || !impl)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const px_shape *in = &step->ctx.in[0].shape, *out = &step->ctx.out[0].shape;
     const bool global = pool_is(step, "GlobalAveragePool") || pool_is(step, "GlobalMaxPool");
     impl->maximum = pool_is(step, "MaxPool") || pool_is(step, "GlobalMaxPool");

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/wide.h"
-#include "ops/norm.h"
+#include <internal/norm.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,15 +59,13 @@ px_status pxi_emit_scale(px_plan *plan, int step, px_error *err)
     pxi_unit *unit = pxi_plan_add_unit(plan, &pxi_unit_scale, step, 3, 1);
     scale_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (x < 0 || !unit || !impl)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     impl->channels = (size_t)params->channels;
     impl->pixels = (size_t)(params->batch * params->area);
-    impl->scale = pxi_arena_alloc(plan->arena, impl->channels, sizeof *impl->scale);
-    impl->shift = pxi_arena_alloc(plan->arena, impl->channels, sizeof *impl->shift);
-    impl->mean = pxi_arena_alloc(plan->arena, impl->channels, sizeof *impl->mean);
-    impl->inverse = pxi_arena_alloc(plan->arena, impl->channels, sizeof *impl->inverse);
-    if (!impl->scale || !impl->shift || !impl->mean || !impl->inverse)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_ARENA_NEW(impl->scale, plan->arena, impl->channels, err));
+    PX_TRY(PX_ARENA_NEW(impl->shift, plan->arena, impl->channels, err));
+    PX_TRY(PX_ARENA_NEW(impl->mean, plan->arena, impl->channels, err));
+    PX_TRY(PX_ARENA_NEW(impl->inverse, plan->arena, impl->channels, err));
     scale_fill(ctx, impl);
     for (int i = 0; i < 3; i++)
         unit->in[i] = i ? ctx->node->inputs[i] : x;

@@ -1,5 +1,5 @@
 /* src/engine/view_row.c - one sample of a view, in logical order */
-#include "engine/view_row.h"
+#include <internal/view_row.h>
 
 #include <string.h>
 

@@ -20,82 +20,49 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ADAPT_K,
-    ADAPT_WN,
-    ADAPT_WC,
-    ADAPT_LR,
-    ADAPT_TRAILS,
-    ADAPT_DISTANCE,
-    ADAPT_T,
-    ADAPT_SIZE,
-    ADAPT_HISTORY,
-    ADAPT_SIGMA,
-    ADAPT_COMPAT,
-    ADAPT_GROUP,
-    ADAPT_SETTINGS
-};
-
 static const char *const compats[] = {"none", "code", NULL};
 
-static const px_param adapt_settings[ADAPT_SETTINGS] = {
-    [ADAPT_K] = {.name = "k",
-                 .fallback = 10,
-                 .least = 1,
-                 .most = 10000,
-                 .integer = true,
-                 .help = "neurons that are raised at a time"},
-    [ADAPT_WN] = {.name = "w_n", .fallback = 0.5, .most = 1e6, .help = "weight of the neurons"},
-    [ADAPT_WC] = {.name = "w_c", .fallback = 0.5, .most = 1e6, .help = "weight of the class left"},
-    [ADAPT_LR] = {.name = "lr",
-                  .fallback = 0.1,
-                  .least = 1e-9,
-                  .most = 1e6,
-                  .help = "length of a step, in scaled pixel units per unit of the gradient"},
-    [ADAPT_TRAILS] = {.name = "trails",
-                      .fallback = 3,
-                      .least = 1,
-                      .most = 1e6,
-                      .integer = true,
-                      .help = "steps with the same neurons"},
-    [ADAPT_DISTANCE] = {.name = "distance",
-                        .fallback = 0.5,
-                        .most = 1e6,
-                        .help = "relative L2 distance from the seed that entries stay below"},
-    [ADAPT_T] = {.name = "t",
-                 .fallback = 0.5,
-                 .least = -1,
-                 .most = 1,
-                 .help = "a neuron fires when its scaled value is above this"},
-    [ADAPT_SIZE] = {.name = "size",
-                    .fallback = 100,
-                    .least = 2,
-                    .most = 10000,
-                    .integer = true,
-                    .help = "vectors of a generation; half as many records are parents"},
-    [ADAPT_HISTORY] = {.name = "history",
-                       .fallback = 300,
-                       .least = 1,
-                       .most = 10000,
-                       .integer = true,
-                       .help = "latest records that parents are chosen from"},
-    [ADAPT_SIGMA] = {.name = "sigma",
-                     .fallback = 1,
-                     .most = 100,
-                     .help = "deviation of the noise that children get"},
-    [ADAPT_COMPAT] = {.name = "compat",
-                      .choices = compats,
-                      .help = "code: no feature for weights from 30 to 40 %, as published"},
-    [ADAPT_GROUP] = {.name = "group",
-                     .fallback = 64,
-                     .least = 1,
-                     .most = PXI_CLIMB_GROUP_MOST,
-                     .integer = true,
-                     .help = "vectors whose worklists grow side by side in a turn"},
+typedef struct adapt_config {
+    int64_t k;
+    double w_n;
+    double w_c;
+    double lr;
+    int64_t trails;
+    double distance;
+    double t;
+    int64_t size;
+    int64_t history;
+    double sigma;
+    int compat;
+    int64_t group;
+} adapt_config;
+
+static const px_param adapt_params[] = {
+    PX_PARAM_INT(adapt_config, k, 10, 1, 10000, "neurons that are raised at a time"),
+    PX_PARAM_REAL(adapt_config, w_n, 0.5, 0, 1e6, "weight of the neurons"),
+    PX_PARAM_REAL(adapt_config, w_c, 0.5, 0, 1e6, "weight of the class left"),
+    PX_PARAM_REAL(adapt_config, lr, 0.1, 1e-9, 1e6,
+                  "length of a step, in scaled pixel units per unit of the gradient"),
+    PX_PARAM_INT(adapt_config, trails, 3, 1, 1e6, "steps with the same neurons"),
+    PX_PARAM_REAL(adapt_config, distance, 0.5, 0, 1e6,
+                  "relative L2 distance from the seed that entries stay below"),
+    PX_PARAM_REAL(adapt_config, t, 0.5, -1, 1,
+                  "a neuron fires when its scaled value is above this"),
+    PX_PARAM_INT(adapt_config, size, 100, 2, 10000,
+                 "vectors of a generation; half as many records are parents"),
+    PX_PARAM_INT(adapt_config, history, 300, 1, 10000,
+                 "latest records that parents are chosen from"),
+    PX_PARAM_REAL(adapt_config, sigma, 1, 0, 100, "deviation of the noise that children get"),
+    PX_PARAM_CHOICE(adapt_config, compat, 0, compats,
+                    "code: no feature for weights from 30 to 40 %, as published"),
+    PX_PARAM_INT(adapt_config, group, 64, 1, PXI_CLIMB_GROUP_MOST,
+                 "vectors whose worklists grow side by side in a turn"),
+    PX_PARAM_END,
 };
 
 typedef struct adapt_row {
@@ -148,6 +115,7 @@ static void adapt_close(void *state)
 
 static px_status adapt_room(adapt *a, px_error *err)
 {
+    const adapt_config *config = a->fuzz->config;
     const size_t group = (size_t)a->climb.group, units = (size_t)a->climb.tallies[0].count;
     a->words = (units + 63) / 64;
     a->rows = pxi_calloc(group, sizeof *a->rows);
@@ -158,11 +126,11 @@ static px_status adapt_room(adapt *a, px_error *err)
     a->faulty = pxi_calloc(units, sizeof *a->faulty);
     a->fixed = pxi_calloc(units, sizeof *a->fixed);
     a->features = pxi_calloc(units, sizeof *a->features);
-    a->best = pxi_calloc((size_t)a->fuzz->settings[ADAPT_K], sizeof *a->best);
+    a->best = pxi_calloc((size_t)config->k, sizeof *a->best);
     a->levels = pxi_calloc(a->fuzz->size, sizeof *a->levels);
     if (!a->rows || !a->fired || !a->vectors || !a->record_vectors || !a->record_fired ||
         !a->faulty || !a->fixed || !a->features || !a->best || !a->levels)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu vectors and their records", a->size);
+        return pxi_no_memory_for(err, "%zu vectors and their records", a->size);
     for (size_t i = 0; i < group; i++)
         a->rows[i].fired = a->fired + i * a->words;
     return PX_OK;
@@ -170,32 +138,31 @@ static px_status adapt_room(adapt *a, px_error *err)
 
 static px_status adapt_init(adapt *a, px_fuzz *fuzz, px_error *err)
 {
-    const double *s = fuzz->settings;
-    a->size = (size_t)s[ADAPT_SIZE];
-    a->history = (size_t)s[ADAPT_HISTORY];
+    const adapt_config *config = fuzz->config;
+    a->size = (size_t)config->size;
+    a->history = (size_t)config->history;
     if (a->history < (a->size + 1) / 2)
         return px_fail(err, PX_E_USAGE,
                        "history=%zu: %zu vectors have %zu parents, and as many records are needed",
                        a->history, a->size, (a->size + 1) / 2);
-    const pxi_climb_options options = {.group = (int64_t)s[ADAPT_GROUP],
+    const pxi_climb_options options = {.group = config->group,
                                        .class_terms = 1,
-                                       .unit_terms = (size_t)s[ADAPT_K],
+                                       .unit_terms = (size_t)config->k,
                                        .what = "best neurons",
                                        .pres = &fuzz->pre};
     PX_TRY(pxi_climb_open(&a->climb, fuzz, &options, err));
     PX_TRY(adapt_room(a, err));
     pxi_unit_facts facts;
     PX_TRY(pxi_ascent_facts(a->climb.nets[0], &facts, err));
-    const bool made = pxi_adapt_fixed(&facts, s[ADAPT_COMPAT] != 0.0, a->fixed);
+    const bool made = pxi_adapt_fixed(&facts, config->compat != 0, a->fixed);
     pxi_unit_facts_done(&facts);
-    return made ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return made ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status adapt_open(px_fuzz *fuzz, void **state, px_error *err)
 {
-    adapt *a = pxi_calloc(1, sizeof *a);
-    if (!a)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    adapt *a = NULL;
+    PX_TRY(PX_NEW(a, 1, err));
     a->fuzz = fuzz;
     const px_status status = adapt_init(a, fuzz, err);
     if (status == PX_OK)
@@ -305,6 +272,7 @@ static void adapt_record(adapt *a, const adapt_row *row)
 /* The next generation. The ring is turned so that the oldest record is its first: ties go to it. */
 static px_status adapt_evolve(adapt *a, px_error *err)
 {
+    const adapt_config *config = a->fuzz->config;
     const size_t count = a->record_count, parents = PX_MIN((a->size + 1) / 2, count);
     const size_t oldest = count < a->history ? 0 : a->record_next;
     uint64_t *sets = pxi_calloc(count, a->words * sizeof *sets);
@@ -322,12 +290,11 @@ static px_status adapt_evolve(adapt *a, px_error *err)
         pxi_adapt_greedy(sets, count, a->words, parents, seen, taken, chosen);
         for (size_t i = 0; i < parents; i++)
             from[i] = a->record_vectors[(oldest + chosen[i]) % a->history];
-        pxi_adapt_children(from, parents, a->fuzz->settings[ADAPT_SIGMA], &random, order,
-                           a->vectors, a->size);
+        pxi_adapt_children(from, parents, config->sigma, &random, order, a->vectors, a->size);
         a->generation++;
         a->used = 0;
     } else {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for the next vectors");
+        status = pxi_no_memory(err);
     }
     free(sets);
     free(seen);
@@ -351,10 +318,10 @@ static void adapt_next(adapt *a, int64_t at)
 
 static void adapt_start(adapt *a, int64_t at)
 {
+    const adapt_config *config = a->fuzz->config;
     pxi_climb_row *row = &a->climb.rows[at];
     row->fresh = false;
-    pxi_unit_tally_add(&a->climb.tallies[0], pxi_climb_values(&a->climb, 0, row),
-                       a->fuzz->settings[ADAPT_T]);
+    pxi_unit_tally_add(&a->climb.tallies[0], pxi_climb_values(&a->climb, 0, row), config->t);
     a->rows[at].select = true;
 }
 
@@ -362,8 +329,8 @@ static void adapt_start(adapt *a, int64_t at)
 static px_status adapt_select(adapt *a, px_error *err)
 {
     const pxi_unit_tally *tally = &a->climb.tallies[0];
-    const double *s = a->fuzz->settings;
-    const int64_t k = PX_MIN((int64_t)s[ADAPT_K], tally->count);
+    const adapt_config *config = a->fuzz->config;
+    const int64_t k = PX_MIN(config->k, tally->count);
     bool known = false;
     for (int64_t i = 0; i < a->climb.rows_used; i++) {
         pxi_climb_row *row = &a->climb.rows[i];
@@ -371,13 +338,13 @@ static px_status adapt_select(adapt *a, px_error *err)
             continue;
         if (!known &&
             !pxi_adapt_features(a->fixed, tally->times, a->faulty, tally->count, a->features))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         known = true;
         pxi_adapt_best(a->features, tally->count, a->vectors[a->rows[i].vector].w, k, a->best);
         for (int64_t n = 0; n < k; n++)
-            row->units[0][n] = (pxi_term){a->best[n], (float)s[ADAPT_WN]};
+            row->units[0][n] = (pxi_term){a->best[n], (float)config->w_n};
         row->unit_count[0] = (size_t)k;
-        row->classes[0][0] = (pxi_term){row->label, -(float)s[ADAPT_WC]};
+        row->classes[0][0] = (pxi_term){row->label, -(float)config->w_c};
         row->class_count[0] = 1;
         a->rows[i].select = false;
     }
@@ -386,20 +353,23 @@ static px_status adapt_select(adapt *a, px_error *err)
 
 static void adapt_move(adapt *a, pxi_climb_row *row)
 {
+    const adapt_config *config = a->fuzz->config;
     double sum = 0.0;
     for (size_t i = 0; i < a->fuzz->size; i++)
         sum += fabs((double)row->gradient[i]);
     row->stuck = !isfinite(sum);
     if (!row->stuck)
-        pxi_climb_move(&a->climb, row, a->fuzz->settings[ADAPT_LR], /* free= */ false);
+        pxi_climb_move(&a->climb, row, config->lr,
+                       /* free= */ false);
 }
 
 /* Counts the neurons that fired; true: some did for the first time. */
 static bool adapt_fire(adapt *a, int64_t at, bool fault)
 {
+    const adapt_config *config = a->fuzz->config;
     pxi_unit_tally *tally = &a->climb.tallies[0];
     const float *values = pxi_climb_values(&a->climb, 0, &a->climb.rows[at]);
-    const double t = a->fuzz->settings[ADAPT_T];
+    const double t = config->t;
     for (int64_t i = 0; i < tally->count; i++)
         if ((double)values[i] > t) {
             a->rows[at].fired[i / 64] |= UINT64_C(1) << (i % 64);
@@ -426,7 +396,7 @@ static px_status adapt_output(adapt *a, int64_t at, bool entry, px_error *err)
 static px_status adapt_walk(adapt *a, int64_t at, px_error *err)
 {
     pxi_climb_row *row = &a->climb.rows[at];
-    const double *s = a->fuzz->settings;
+    const adapt_config *config = a->fuzz->config;
     if (!pxi_climb_count(&a->climb, row)) {
         adapt_next(a, at);
         return PX_OK;
@@ -435,10 +405,10 @@ static px_status adapt_walk(adapt *a, int64_t at, px_error *err)
     const bool fault = changed && pxi_climb_prediction(&a->climb, 0, row) != row->label;
     const bool raised = adapt_fire(a, at, fault);
     const bool entry =
-        changed && raised && pxi_climb_distance(&a->climb, row, a->levels) < s[ADAPT_DISTANCE];
+        changed && raised && pxi_climb_distance(&a->climb, row, a->levels) < config->distance;
     if (entry || fault)
         PX_TRY(adapt_output(a, at, entry, err));
-    if ((double)row->steps >= s[ADAPT_TRAILS])
+    if ((double)row->steps >= (double)config->trails)
         adapt_next(a, at);
     return PX_OK;
 }
@@ -497,11 +467,11 @@ static px_coverage adapt_coverage(const void *state)
 }
 
 const pxi_fuzz_engine pxi_fuzz_engine_adapt = {
-    .shown = {.id = "adapt",
-              .title = "gradients towards neurons, chosen by strategies that evolve",
-              .source = "ADAPT (ISSTA 2020)",
-              .settings = adapt_settings,
-              .setting_count = PX_LEN(adapt_settings),
+    .shown = {.entry = {.id = "adapt",
+                        .title = "gradients towards neurons, chosen by strategies that evolve",
+                        .source = "ADAPT (ISSTA 2020)",
+                        .params = adapt_params,
+                        .config_size = sizeof(adapt_config)},
               .least_models = 1,
               .most_models = 1},
     .open = adapt_open,

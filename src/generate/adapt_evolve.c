@@ -1,6 +1,7 @@
 /* src/generate/adapt_evolve.c - choosing parents, crossing and disturbing them */
 #include "generate/adapt_evolve.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,10 +2,11 @@
 #include "generate/ascent.h"
 
 #include "base/memory.h"
-#include "data/pixel_rule.h"
-#include "engine/gradient_reach.h"
-#include "engine/sample_plan.h"
-#include "engine/view_row.h"
+#include <internal/gradient_reach.h>
+#include <internal/lane_watch.h>
+#include <internal/pixel_rule.h>
+#include <internal/sample_plan.h>
+#include <internal/view_row.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -148,8 +149,8 @@ px_status pxi_ascent_gradients(pxi_ascent *ascent, const pxi_climber *climbers, 
  */
 
 typedef struct look_lane {
-    float *scores; /* [classes] */
-    px_probe_watch watch;
+    px_probe_watch watch; /* first */
+    float *scores;        /* [classes] */
 } look_lane;
 
 static px_status look_open(pxi_lane *lane, px_error *err)
@@ -185,13 +186,6 @@ static px_status look_begin(pxi_lane *lane, const pxi_batch *batch, px_error *er
                          .samples = batch->count,
                          .trace = values ? values + batch->first * pxi_ascent_units(ascent) : NULL};
     return PX_OK;
-}
-
-static px_status look_observe(void *context, int value, const px_view *view, px_error *err)
-{
-    const pxi_lane *lane = context;
-    px_probe_watch *watch = &((look_lane *)lane->state)->watch;
-    return watch->trace ? px_probe_observer(watch, value, view, err) : PX_OK;
 }
 
 static px_status look_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
@@ -270,7 +264,7 @@ static px_status ascent_passes(pxi_ascent *ascent, const pxi_ascent_options *fro
                            .sample = from->shape,
                            .count = from->most,
                            .threads = from->threads,
-                           .beside = from->beside,
+                           .workers = from->workers,
                            .batch = from->batch,
                            .max_batch = from->most};
     const pxi_visitor look = {.context = ascent,
@@ -278,7 +272,7 @@ static px_status ascent_passes(pxi_ascent *ascent, const pxi_ascent_options *fro
                               .open = look_open,
                               .fill = look_fill,
                               .begin = look_begin,
-                              .observe = look_observe,
+                              .observe = pxi_lane_observe,
                               .visit = look_visit};
     const pxi_visitor climb = {.context = ascent,
                                .state_size = sizeof(float *),
@@ -289,7 +283,7 @@ static px_status ascent_passes(pxi_ascent *ascent, const pxi_ascent_options *fro
     const int *values = px_probe_values(ascent->probe, &count);
     int *seeds = pxi_calloc(count + 1, sizeof *seeds); /* with the class scores, each once */
     if (!seeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     size_t seed_count = count;
     memcpy(seeds, values, count * sizeof *seeds);
     seeds[seed_count++] = ascent->scores.value;
@@ -333,9 +327,8 @@ static px_status ascent_init(pxi_ascent *ascent, const pxi_ascent_options *optio
 
 px_status pxi_ascent_new(const pxi_ascent_options *options, pxi_ascent **out, px_error *err)
 {
-    pxi_ascent *ascent = pxi_calloc(1, sizeof *ascent);
-    if (!ascent)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_ascent *ascent = NULL;
+    PX_TRY(PX_NEW(ascent, 1, err));
     ascent->model = options->model;
     ascent->pre = *options->pre;
     pxi_pixel_rule_of(&ascent->rule, &options->shape, options->pre, &(pxi_pixel_bounds){0});

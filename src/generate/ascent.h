@@ -19,8 +19,8 @@
 #ifndef PXI_GENERATE_ASCENT_H
 #define PXI_GENERATE_ASCENT_H
 
-#include "engine/pass.h"
 #include "generate/unit_facts.h"
+#include <internal/pass.h>
 
 #include <plexor/data.h>
 
@@ -50,7 +50,7 @@ typedef struct pxi_ascent_options {
     const px_preprocess *pre; /* copied */
     px_shape shape;           /* of an input without the batch */
     bool bytes;               /* stored pixels are bytes; else float */
-    pxi_pass *beside;         /* whose workers are used; NULL: own ones, */
+    pxi_workers *workers;     /* NULL: own ones, */
     int threads;              /* so many */
     int64_t batch;            /* 0: chosen */
     int64_t most;             /* rows that will come at a time: no micro-batch is larger */

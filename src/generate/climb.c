@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/preprocess.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static px_status climb_net(pxi_climb *climb, size_t net, const px_preprocess *pr
         .pre = pre,
         .shape = fuzz->shape,
         .bytes = fuzz->rounds,
-        .beside = fuzz->pass,
+        .workers = pxi_pass_workers(fuzz->pass),
         .batch = fuzz->options.batch,
         .most = climb->group,
     };
@@ -41,7 +42,7 @@ static px_status climb_net(pxi_climb *climb, size_t net, const px_preprocess *pr
     const pxi_seen *seen = &climb->seen[net];
     return seen->predictions && seen->confidences && seen->scores && seen->values
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for a group of %zu inputs", group);
+               : pxi_no_memory_for(err, "a group of %zu inputs", group);
 }
 
 static px_status climb_rows(pxi_climb *climb, const pxi_climb_options *options, px_error *err)
@@ -54,7 +55,7 @@ static px_status climb_rows(pxi_climb *climb, const pxi_climb_options *options, 
     climb->bytes = pxi_calloc(group, climb->fuzz->pixel_bytes);
     climb->terms = pxi_calloc(group, climb->fuzz->model_count * terms * sizeof *climb->terms);
     if (!climb->rows || !climb->climbers || !climb->reals || !climb->bytes || !climb->terms)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a group of %zu inputs", group);
+        return pxi_no_memory_for(err, "a group of %zu inputs", group);
     for (size_t i = 0; i < group; i++) {
         pxi_climb_row *row = &climb->rows[i];
         row->start = climb->reals + 3 * i * size;
@@ -142,7 +143,7 @@ px_status pxi_climb_push(const pxi_climb *climb, pxi_climb_row *row, int64_t id,
     if (!pixels ||
         pxi_grow(&row->list, &row->list_room, row->list_count + 1, sizeof *row->list) != 0) {
         free(pixels);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     memcpy(pixels, row->pixels, climb->fuzz->pixel_bytes);
     row->list[row->list_count++] = (pxi_climb_entry){id, row->depth + 1, pixels};
@@ -272,7 +273,7 @@ bool pxi_climb_blank(const pxi_climb *climb, const pxi_climb_row *row)
 void pxi_climb_chain(const pxi_climb *climb, const pxi_climb_row *row, px_json *chain)
 {
     px_json_object(chain, NULL);
-    px_json_string(chain, "engine", climb->fuzz->engine->shown.id);
+    px_json_string(chain, "engine", climb->fuzz->engine->shown.entry.id);
     px_json_int(chain, "visit", row->visit);
 }
 
@@ -321,8 +322,8 @@ px_status pxi_climb_put(pxi_climb *climb, const pxi_climb_row *row, px_json *cha
         .pixels = row->pixels,
         .needed = needed,
     };
-    const px_status status = find.chain ? pxi_fuzz_put(climb->fuzz, &find, id, err)
-                                        : px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status =
+        find.chain ? pxi_fuzz_put(climb->fuzz, &find, id, err) : pxi_no_memory(err);
     px_json_done(chain);
     free(packed);
     climb->kept += find.kind == PX_INPUT_KEPT;

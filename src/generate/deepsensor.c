@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -81,9 +82,10 @@ static px_status ds_rooms(ds *d, px_error *err)
 {
     enum { GROUP_MOST = 4, ARRAYS = 3 };
     const px_fuzz *fuzz = d->fuzz;
+    const pxi_deepsensor_config *config = fuzz->config;
     const size_t particles = d->rule.particles;
     const size_t fit = ((size_t)64 << 20) / (ARRAYS * particles * fuzz->size * sizeof(float) + 1);
-    d->group = (size_t)fuzz->settings[DS_GROUP];
+    d->group = (size_t)config->group;
     if (d->group == 0)
         d->group = PX_MAX(PX_MIN(fit, (size_t)GROUP_MOST), (size_t)1);
     d->rows = pxi_calloc(d->group, sizeof *d->rows);
@@ -96,12 +98,10 @@ static px_status ds_rooms(ds *d, px_error *err)
     d->verdicts = pxi_calloc(d->group, sizeof *d->verdicts);
     if (!d->rows || !d->low || !d->high || !d->places || !d->worth || !d->fits || !d->pixels ||
         !d->verdicts)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu swarms", d->group);
+        return pxi_no_memory_for(err, "%zu swarms", d->group);
     for (size_t i = 0; i < d->group; i++) {
         PX_TRY(pxi_swarm_room(&d->rows[i].swarm, &d->rule, fuzz->size, err));
-        d->rows[i].levels = pxi_calloc(fuzz->size, sizeof *d->rows[i].levels);
-        if (!d->rows[i].levels)
-            return px_fail(err, PX_E_NOMEM, "out of memory for %zu swarms", d->group);
+        PX_TRY(PX_NEW(d->rows[i].levels, fuzz->size, err));
     }
     return PX_OK;
 }
@@ -109,13 +109,13 @@ static px_status ds_rooms(ds *d, px_error *err)
 static px_status ds_open(px_fuzz *fuzz, void **state, px_error *err)
 {
     pxi_excite_rule excite;
-    ds *d = pxi_calloc(1, sizeof *d);
-    if (!d)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const pxi_deepsensor_config *config = fuzz->config;
+    ds *d = NULL;
+    PX_TRY(PX_NEW(d, 1, err));
     d->fuzz = fuzz;
-    d->yield.name = pxi_deepsensor_optimizer(fuzz->settings);
-    pxi_deepsensor_rules(fuzz->settings, fuzz->seed, &d->rule, &excite);
-    d->epsilon = excite.code ? INFINITY : fuzz->settings[DS_EPSILON]; /* the code has none */
+    d->yield.name = pxi_deepsensor_optimizer(config);
+    pxi_deepsensor_rules(config, fuzz->seed, &d->rule, &excite);
+    d->epsilon = excite.code ? INFINITY : config->epsilon; /* the code has none */
     px_status status = pxi_excite_open(fuzz, &excite, &d->excite, err);
     if (status == PX_OK)
         status = ds_rooms(d, err);
@@ -177,7 +177,7 @@ static px_status ds_particles(ds *d, int64_t g, px_error *err)
 /* How many visits are left; there may be no end to them. */
 static int64_t ds_left(const ds *d)
 {
-    const int64_t passes = (int64_t)d->fuzz->settings[DS_PASSES];
+    const int64_t passes = ((const pxi_deepsensor_config *)d->fuzz->config)->passes;
     const int64_t most = passes ? passes * (int64_t)d->fuzz->seed_count : UINT32_MAX;
     return PX_MIN(most, UINT32_MAX) - d->visits;
 }
@@ -259,8 +259,8 @@ static px_status ds_put(ds *d, size_t at, const void *pixels, const pxi_fuzz_ver
     pxi_fuzz_count(d->fuzz, (int64_t)d->rule.particles);
     if (verdict->prediction < 0)
         pxi_fuzz_count_not_finite(d->fuzz);
-    const px_status status = px_text_failed(&chain) ? px_fail(err, PX_E_NOMEM, "out of memory")
-                                                    : pxi_fuzz_put(d->fuzz, &find, &id, err);
+    const px_status status =
+        px_text_failed(&chain) ? pxi_no_memory(err) : pxi_fuzz_put(d->fuzz, &find, &id, err);
     px_text_done(&chain);
     d->tried += (int64_t)d->rule.particles;
     d->changed += memcmp(pixels, seed->pixels, d->fuzz->pixel_bytes) != 0;
@@ -466,11 +466,11 @@ static void ds_report(const void *state, px_fuzz_report *report)
 }
 
 const pxi_fuzz_engine pxi_fuzz_engine_deepsensor = {
-    .shown = {.id = "deepsensor",
-              .title = "particle swarms around seeds that seek excitable neurons",
-              .source = "DeepSensor (paper 003)",
-              .settings = pxi_deepsensor_settings,
-              .setting_count = DS_SETTINGS,
+    .shown = {.entry = {.id = "deepsensor",
+                        .title = "particle swarms around seeds that seek excitable neurons",
+                        .source = "DeepSensor (paper 003)",
+                        .params = pxi_deepsensor_params,
+                        .config_size = sizeof(pxi_deepsensor_config)},
               .least_models = 1,
               .most_models = 1},
     .open = ds_open,

@@ -5,37 +5,36 @@
 #include "generate/swarm.h"
 #include "generate/swarm_fitness.h"
 
-enum {
-    DS_OPTIMIZER,
-    DS_PARTICLES,
-    DS_ITERS,
-    DS_PASSES,
-    DS_EPSILON,
-    DS_BOUND,
-    DS_INIT,
-    DS_RADIUS,
-    DS_VMAX,
-    DS_C1,
-    DS_C2,
-    DS_W_INIT,
-    DS_W_END,
-    DS_INERTIA,
-    DS_RAND,
-    DS_MUTATE,
-    DS_OBJECTIVE,
-    DS_NORM,
-    DS_LAMBDA,
-    DS_DIAGONAL,
-    DS_NODES,
-    DS_SENSE,
-    DS_GROUP,
-    DS_SETTINGS
-};
+typedef struct pxi_deepsensor_config {
+    int optimizer;
+    int64_t particles;
+    int64_t iters;
+    int64_t passes;
+    double epsilon;
+    double bound;
+    int init;
+    double radius;
+    double vmax;
+    double c1;
+    double c2;
+    double w_init;
+    double w_end;
+    int inertia;
+    int rand;
+    double mutate;
+    int objective;
+    int norm;
+    double lambda;
+    int diagonal;
+    int64_t nodes;
+    double sense;
+    int64_t group;
+} pxi_deepsensor_config;
 
-extern const px_param pxi_deepsensor_settings[DS_SETTINGS];
+extern const px_param pxi_deepsensor_params[];
 
-const char *pxi_deepsensor_optimizer(const double *settings); /* "pso" */
-void pxi_deepsensor_rules(const double *settings, uint64_t seed, pxi_swarm_rule *swarm,
+const char *pxi_deepsensor_optimizer(const pxi_deepsensor_config *config); /* "pso" */
+void pxi_deepsensor_rules(const pxi_deepsensor_config *config, uint64_t seed, pxi_swarm_rule *swarm,
                           pxi_excite_rule *excite);
 
 #endif

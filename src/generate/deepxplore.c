@@ -19,91 +19,62 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    XPLORE_CONSTRAINT,
-    XPLORE_DIFF,
-    XPLORE_NC,
-    XPLORE_STEP,
-    XPLORE_ITERS,
-    XPLORE_T,
-    XPLORE_TARGET,
-    XPLORE_LIGHT,
-    XPLORE_TOP,
-    XPLORE_LEFT,
-    XPLORE_HEIGHT,
-    XPLORE_WIDTH,
-    XPLORE_CLIP,
-    XPLORE_GROUP,
-    XPLORE_SETTINGS
-};
 
 static const char *const constraints[] = {"light", "occl", "blackout", "none", NULL};
 static const char *const targets[] = {"first", "second", "third", "random", NULL};
 static const char *const yes_no[] = {"yes", "no", NULL};
 
-static const px_param xplore_settings[XPLORE_SETTINGS] = {
-    [XPLORE_CONSTRAINT] = {.name = "constraint",
-                           .choices = constraints,
-                           .help = "what may change: all values by the same amount (light), those "
-                                   "in one rectangle (occl), small rectangles that turn dark "
-                                   "(blackout), anything (none)"},
-    [XPLORE_DIFF] = {.name = "w_diff",
-                     .fallback = 1,
-                     .most = 1e6,
-                     .help = "weight of the network that is to deviate"},
-    [XPLORE_NC] = {.name = "w_nc",
-                   .fallback = 0.1,
-                   .most = 1e6,
-                   .help = "weight of the neurons that have not fired yet"},
-    [XPLORE_STEP] = {.name = "step",
-                     .most = 1e6,
-                     .help =
-                         "length of a step, in scaled pixel units per unit of the normalised "
-                         "gradient; 0: 1 for light, 0.02 for none, and 10 for the others, as in "
-                         "the published program"},
-    [XPLORE_ITERS] = {.name = "iters",
-                      .fallback = 50,
-                      .least = 1,
-                      .most = 1e6,
-                      .integer = true,
-                      .help = "steps of a visit at most"},
-    [XPLORE_T] = {.name = "t",
-                  .fallback = 0,
-                  .least = -1,
-                  .most = 1,
-                  .help = "a neuron has fired once its scaled value was above this"},
-    [XPLORE_TARGET] = {.name = "target",
-                       .choices = targets,
-                       .help = "the network that is to deviate; random: drawn for every visit"},
-    [XPLORE_LIGHT] = {.name = "light",
-                      .fallback = 1,
-                      .least = 1e-6,
-                      .most = 1e6,
-                      .help = "factor of the mean gradient under constraint=light; the paper has "
-                              "1e4 for ImageNet"},
-    [XPLORE_TOP] = {.name = "top",
-                    .most = 1e5,
-                    .integer = true,
-                    .help = "first row of the rectangle of constraint=occl"},
-    [XPLORE_LEFT] = {.name = "left", .most = 1e5, .integer = true, .help = "its first column"},
-    [XPLORE_HEIGHT] = {.name = "height",
-                       .most = 1e5,
-                       .integer = true,
-                       .help = "rows of rectangles; 0: as in the paper, 10 for occl and 6 for "
-                               "blackout (50 and 10 for pictures of 100 pixels and more)"},
-    [XPLORE_WIDTH] = {.name = "width", .most = 1e5, .integer = true, .help = "columns; 0: as well"},
-    [XPLORE_CLIP] = {.name = "clip",
-                     .choices = yes_no,
-                     .help = "whether pixels stay in their range while they climb"},
-    [XPLORE_GROUP] = {.name = "group",
-                      .fallback = 64,
-                      .least = 1,
-                      .most = PXI_CLIMB_GROUP_MOST,
-                      .integer = true,
-                      .help = "seeds that climb side by side in a turn"},
+typedef struct xplore_config {
+    int constraint;
+    double w_diff;
+    double w_nc;
+    double step;
+    int64_t iters;
+    double t;
+    int target;
+    double light;
+    int64_t top;
+    int64_t left;
+    int64_t height;
+    int64_t width;
+    int clip;
+    int64_t group;
+} xplore_config;
+
+static const px_param xplore_params[] = {
+    PX_PARAM_CHOICE(xplore_config, constraint, 0, constraints,
+                    "what may change: all values by the same amount (light), those "
+                    "in one rectangle (occl), small rectangles that turn dark "
+                    "(blackout), anything (none)"),
+    PX_PARAM_REAL(xplore_config, w_diff, 1, 0, 1e6, "weight of the network that is to deviate"),
+    PX_PARAM_REAL(xplore_config, w_nc, 0.1, 0, 1e6,
+                  "weight of the neurons that have not fired yet"),
+    PX_PARAM_REAL(xplore_config, step, 0, 0, 1e6,
+                  "length of a step, in scaled pixel units per unit of the normalised "
+                  "gradient; 0: 1 for light, 0.02 for none, and 10 for the others, as in "
+                  "the published program"),
+    PX_PARAM_INT(xplore_config, iters, 50, 1, 1e6, "steps of a visit at most"),
+    PX_PARAM_REAL(xplore_config, t, 0, -1, 1,
+                  "a neuron has fired once its scaled value was above this"),
+    PX_PARAM_CHOICE(xplore_config, target, 0, targets,
+                    "the network that is to deviate; random: drawn for every visit"),
+    PX_PARAM_REAL(xplore_config, light, 1, 1e-6, 1e6,
+                  "factor of the mean gradient under constraint=light; the paper has "
+                  "1e4 for ImageNet"),
+    PX_PARAM_INT(xplore_config, top, 0, 0, 1e5, "first row of the rectangle of constraint=occl"),
+    PX_PARAM_INT(xplore_config, left, 0, 0, 1e5, "its first column"),
+    PX_PARAM_INT(xplore_config, height, 0, 0, 1e5,
+                 "rows of rectangles; 0: as in the paper, 10 for occl and 6 for "
+                 "blackout (50 and 10 for pictures of 100 pixels and more)"),
+    PX_PARAM_INT(xplore_config, width, 0, 0, 1e5, "columns; 0: as well"),
+    PX_PARAM_CHOICE(xplore_config, clip, 0, yes_no,
+                    "whether pixels stay in their range while they climb"),
+    PX_PARAM_INT(xplore_config, group, 64, 1, PXI_CLIMB_GROUP_MOST,
+                 "seeds that climb side by side in a turn"),
+    PX_PARAM_END,
 };
 
 typedef struct xplore_row {
@@ -154,8 +125,9 @@ static px_status xplore_preprocess(const px_fuzz *fuzz, const px_model *rival, p
 
 static px_status xplore_check(const px_fuzz *fuzz, px_error *err)
 {
-    const int constraint = (int)fuzz->settings[XPLORE_CONSTRAINT];
-    const int target = (int)fuzz->settings[XPLORE_TARGET];
+    const xplore_config *config = fuzz->config;
+    const int constraint = config->constraint;
+    const int target = config->target;
     char text[PX_SHAPE_TEXT];
     if (fuzz->model_count > PXI_CLIMB_NETS)
         return px_fail(err, PX_E_USAGE, "engine 'deepxplore' compares at most %d networks",
@@ -170,10 +142,9 @@ static px_status xplore_check(const px_fuzz *fuzz, px_error *err)
                        "use light or none",
                        constraints[constraint], px_shape_text(&fuzz->shape, text));
     if (constraint == PXI_XPLORE_OCCL &&
-        (fuzz->settings[XPLORE_TOP] >= (double)fuzz->shape.dim[1] ||
-         fuzz->settings[XPLORE_LEFT] >= (double)fuzz->shape.dim[2]))
+        (config->top >= fuzz->shape.dim[1] || config->left >= fuzz->shape.dim[2]))
         return px_fail(err, PX_E_USAGE, "a rectangle at row %.0f, column %.0f is outside of %s",
-                       fuzz->settings[XPLORE_TOP], fuzz->settings[XPLORE_LEFT],
+                       (double)config->top, (double)config->left,
                        px_shape_text(&fuzz->shape, text));
     return PX_OK;
 }
@@ -191,14 +162,15 @@ static void xplore_close(void *state)
 
 static px_status xplore_init(xplore *x, px_fuzz *fuzz, px_error *err)
 {
+    const xplore_config *config = fuzz->config;
     px_preprocess pres[PXI_CLIMB_NETS];
     pres[0] = fuzz->pre;
     for (size_t net = 1; net < fuzz->model_count; net++)
         PX_TRY(xplore_preprocess(fuzz, fuzz->models[net], &pres[net], err));
-    const pxi_climb_options options = {.group = (int64_t)fuzz->settings[XPLORE_GROUP],
+    const pxi_climb_options options = {.group = config->group,
                                        .class_terms = 1,
                                        .unit_terms = 1,
-                                       .what = constraints[(int)fuzz->settings[XPLORE_CONSTRAINT]],
+                                       .what = constraints[config->constraint],
                                        .pres = pres};
     PX_TRY(pxi_climb_open(&x->climb, fuzz, &options, err));
     int64_t units = 0;
@@ -206,15 +178,14 @@ static px_status xplore_init(xplore *x, px_fuzz *fuzz, px_error *err)
         units = PX_MAX(units, x->climb.tallies[net].count);
     x->rows = pxi_calloc((size_t)options.group, sizeof *x->rows);
     x->fresh = pxi_calloc((size_t)units, sizeof *x->fresh);
-    return x->rows && x->fresh ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return x->rows && x->fresh ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status xplore_open(px_fuzz *fuzz, void **state, px_error *err)
 {
     PX_TRY(xplore_check(fuzz, err));
-    xplore *x = pxi_calloc(1, sizeof *x);
-    if (!x)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    xplore *x = NULL;
+    PX_TRY(PX_NEW(x, 1, err));
     x->fuzz = fuzz;
     const px_status status = xplore_init(x, fuzz, err);
     if (status == PX_OK)
@@ -266,36 +237,36 @@ static int64_t xplore_neuron(const xplore *x, size_t net, px_random *random)
 static void xplore_objective(xplore *x, int64_t at)
 {
     pxi_climb_row *row = &x->climb.rows[at];
-    const double *s = x->fuzz->settings;
+    const xplore_config *config = x->fuzz->config;
     px_random random = px_rng(x->fuzz->seed, PX_RNG_DEEPXPLORE, (uint32_t)row->visit, 0);
     const uint32_t drawn = px_rng_below(&random, (uint32_t)x->climb.net_count);
-    const int target = (int)s[XPLORE_TARGET];
+    const int target = config->target;
     xplore_row *own = &x->rows[at];
     *own = (xplore_row){.cls = pxi_climb_prediction(&x->climb, 0, row),
                         .target = target < 3 ? (size_t)target : drawn};
     for (size_t net = 0; net < x->climb.net_count; net++) {
         row->classes[net][0] =
-            (pxi_term){own->cls, net == own->target ? -(float)s[XPLORE_DIFF] : 1.0f};
-        row->units[net][0] = (pxi_term){xplore_neuron(x, net, &random), (float)s[XPLORE_NC]};
+            (pxi_term){own->cls, net == own->target ? -(float)config->w_diff : 1.0f};
+        row->units[net][0] = (pxi_term){xplore_neuron(x, net, &random), (float)config->w_nc};
         row->class_count[net] = 1;
-        row->unit_count[net] = s[XPLORE_NC] > 0.0;
+        row->unit_count[net] = config->w_nc > 0.0;
     }
 }
 
 static pxi_box xplore_box(const xplore *x, const pxi_climb_row *row)
 {
-    const double *s = x->fuzz->settings;
+    const xplore_config *config = x->fuzz->config;
     const int64_t height = x->fuzz->shape.dim[1], width = x->fuzz->shape.dim[2];
-    const bool occl = (int)s[XPLORE_CONSTRAINT] == PXI_XPLORE_OCCL;
+    const bool occl = config->constraint == PXI_XPLORE_OCCL;
     const bool large = PX_MIN(height, width) >= 100;
     const int64_t side = occl ? (large ? 50 : 10) : (large ? 10 : 6);
-    pxi_box box = {.height = s[XPLORE_HEIGHT] > 0.0 ? (int64_t)s[XPLORE_HEIGHT] : side,
-                   .width = s[XPLORE_WIDTH] > 0.0 ? (int64_t)s[XPLORE_WIDTH] : side};
+    pxi_box box = {.height = config->height > 0 ? config->height : side,
+                   .width = config->width > 0 ? config->width : side};
     box.height = PX_MIN(box.height, height);
     box.width = PX_MIN(box.width, width);
     if (occl) {
-        box.top = (int64_t)s[XPLORE_TOP];
-        box.left = (int64_t)s[XPLORE_LEFT];
+        box.top = config->top;
+        box.left = config->left;
     } else {
         px_random random = px_rng(x->fuzz->seed, PX_RNG_DEEPXPLORE, (uint32_t)row->visit,
                                   (uint32_t)row->steps + 1);
@@ -306,22 +277,21 @@ static pxi_box xplore_box(const xplore *x, const pxi_climb_row *row)
 }
 
 /* 10 for all of them, as published, makes light pictures all black or all white. */
-static double xplore_length(const double *settings)
+static double xplore_length(const xplore_config *config)
 {
     static const double own[] = {[PXI_XPLORE_LIGHT] = 1.0,
                                  [PXI_XPLORE_OCCL] = 10.0,
                                  [PXI_XPLORE_BLACKOUT] = 10.0,
                                  [PXI_XPLORE_NONE] = 0.02};
-    return settings[XPLORE_STEP] > 0.0 ? settings[XPLORE_STEP]
-                                       : own[(int)settings[XPLORE_CONSTRAINT]];
+    return config->step > 0.0 ? config->step : own[config->constraint];
 }
 
 static void xplore_step(xplore *x, int64_t at)
 {
     pxi_climb_row *row = &x->climb.rows[at];
     const px_fuzz *fuzz = x->fuzz;
-    const double *s = fuzz->settings;
-    const pxi_xplore_rule rule = (pxi_xplore_rule)s[XPLORE_CONSTRAINT];
+    const xplore_config *config = fuzz->config;
+    const pxi_xplore_rule rule = (pxi_xplore_rule)config->constraint;
     const bool picture = fuzz->shape.rank == 3;
     if (!pxi_ascent_normalise(row->gradient, fuzz->size)) {
         row->stuck = true;
@@ -332,8 +302,8 @@ static void xplore_step(xplore *x, int64_t at)
     const int64_t width = (int64_t)fuzz->size / (channels * height);
     const pxi_box box = picture ? xplore_box(x, row) : (pxi_box){0};
     pxi_xplore_constrain(rule, &box, channels, height, width, row->gradient);
-    const double factor = rule == PXI_XPLORE_LIGHT ? s[XPLORE_LIGHT] : 1.0;
-    pxi_climb_move(&x->climb, row, xplore_length(s) * factor, s[XPLORE_CLIP] != 0.0);
+    const double factor = rule == PXI_XPLORE_LIGHT ? config->light : 1.0;
+    pxi_climb_move(&x->climb, row, xplore_length(config) * factor, config->clip);
 }
 
 typedef enum xplore_state { XPLORE_AGREE, XPLORE_DIFFER, XPLORE_NO_NUMBER } xplore_state;
@@ -353,12 +323,13 @@ static xplore_state xplore_judge(const xplore *x, const pxi_climb_row *row)
 
 static void xplore_chain(const xplore *x, int64_t at, px_json *chain)
 {
+    const xplore_config *config = x->fuzz->config;
     const pxi_climb_row *row = &x->climb.rows[at];
     const xplore_row *own = &x->rows[at];
     pxi_climb_chain(&x->climb, row, chain);
     px_json_int(chain, "steps", row->steps);
     if (row->steps > 0) {
-        px_json_string(chain, "constraint", constraints[(int)x->fuzz->settings[XPLORE_CONSTRAINT]]);
+        px_json_string(chain, "constraint", constraints[config->constraint]);
         px_json_int(chain, "class", own->cls);
         px_json_int(chain, "target", (int64_t)own->target);
         px_json_array(chain, "neurons");
@@ -374,6 +345,7 @@ static void xplore_chain(const xplore *x, int64_t at, px_json *chain)
 
 static px_status xplore_output(xplore *x, int64_t at, px_error *err)
 {
+    const xplore_config *config = x->fuzz->config;
     const pxi_climb_row *row = &x->climb.rows[at];
     px_json chain = {0};
     int64_t id;
@@ -381,7 +353,7 @@ static px_status xplore_output(xplore *x, int64_t at, px_error *err)
     PX_TRY(pxi_climb_put(&x->climb, row, &chain, /* needed= */ false, &id, err));
     for (size_t net = 0; net < x->climb.net_count; net++)
         pxi_unit_tally_add(&x->climb.tallies[net], pxi_climb_values(&x->climb, net, row),
-                           x->fuzz->settings[XPLORE_T]);
+                           config->t);
     return PX_OK;
 }
 
@@ -410,6 +382,7 @@ static px_status xplore_start(xplore *x, int64_t at, px_error *err)
 
 static px_status xplore_walk(xplore *x, int64_t at, px_error *err)
 {
+    const xplore_config *config = x->fuzz->config;
     pxi_climb_row *row = &x->climb.rows[at];
     xplore_state state = XPLORE_NO_NUMBER;
     if (pxi_climb_count(&x->climb, row))
@@ -419,7 +392,7 @@ static px_status xplore_walk(xplore *x, int64_t at, px_error *err)
         row->active = false;
         return PX_OK;
     }
-    row->active = state == XPLORE_AGREE && (double)row->steps < x->fuzz->settings[XPLORE_ITERS];
+    row->active = state == XPLORE_AGREE && row->steps < config->iters;
     return state == XPLORE_DIFFER ? xplore_output(x, at, err) : PX_OK;
 }
 
@@ -462,11 +435,12 @@ static px_coverage xplore_coverage(const void *state)
 }
 
 const pxi_fuzz_engine pxi_fuzz_engine_deepxplore = {
-    .shown = {.id = "deepxplore",
-              .title = "joint optimisation: inputs on which two or three networks disagree",
-              .source = "DeepXplore (SOSP 2017)",
-              .settings = xplore_settings,
-              .setting_count = PX_LEN(xplore_settings),
+    .shown = {.entry = {.id = "deepxplore",
+                        .title =
+                            "joint optimisation: inputs on which two or three networks disagree",
+                        .source = "DeepXplore (SOSP 2017)",
+                        .params = xplore_params,
+                        .config_size = sizeof(xplore_config)},
               .least_models = 2,
               .most_models = PXI_CLIMB_NETS},
     .open = xplore_open,

@@ -18,80 +18,53 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    DL_STRATEGY,
-    DL_NEURONS,
-    DL_K,
-    DL_WP,
-    DL_WN,
-    DL_LR,
-    DL_ITERS,
-    DL_T,
-    DL_GAIN,
-    DL_DISTANCE,
-    DL_GROUP,
-    DL_SETTINGS
-};
 
 /* Digits as in the paper's program: 0 often, 1 rarely, 2 large weights, 3 near the threshold. */
 static const char *const strategies[] = {"2",   "0",   "1",    "3",    "01",  "02",
                                          "03",  "12",  "13",   "23",   "012", "013",
                                          "023", "123", "0123", "none", NULL};
 
-static const px_param dl_settings[DL_SETTINGS] = {
-    [DL_STRATEGY] = {.name = "strategy",
-                     .choices = strategies,
-                     .help = "which neurons to raise: that fired often (0), rarely (1), with large "
-                             "incoming weights (2), near the threshold (3), several of these, or "
-                             "any that never fired (none)"},
-    [DL_NEURONS] = {.name = "neurons",
-                    .fallback = 10,
-                    .most = 10000,
-                    .integer = true,
-                    .help = "how many of them, split evenly among the strategies"},
-    [DL_K] = {.name = "k",
-              .fallback = 4,
-              .least = 1,
-              .most = 1000,
-              .integer = true,
-              .help = "runner-up classes that are raised; fewer where there are fewer"},
-    [DL_WP] = {.name = "w_p", .fallback = 0.5, .most = 1e6, .help = "weight of the runners-up"},
-    [DL_WN] = {.name = "w_n", .fallback = 0.5, .most = 1e6, .help = "weight of the neurons"},
-    [DL_LR] = {.name = "lr",
-               .fallback = 0.02,
-               .least = 1e-6,
-               .most = 1e6,
-               .help = "length of a step, in scaled pixel units per unit of the normalised "
-                       "gradient"},
-    [DL_ITERS] = {.name = "iters",
-                  .fallback = 5,
-                  .least = 1,
-                  .most = 1e6,
-                  .integer = true,
-                  .help = "steps of an element"},
-    [DL_T] = {.name = "t",
-              .fallback = 0.5,
-              .least = -1,
-              .most = 1,
-              .help = "a neuron fires when its scaled value is above this"},
-    [DL_GAIN] = {.name = "gain",
-                 .fallback = 0.01,
-                 .most = 1,
-                 .help = "coverage that a new element must gain, divided by the number of the "
-                         "visit"},
-    [DL_DISTANCE] = {.name = "distance",
-                     .fallback = 0.02,
-                     .most = 1e6,
-                     .help = "relative L2 distance from the seed that a new element stays below"},
-    [DL_GROUP] = {.name = "group",
-                  .fallback = 64,
-                  .least = 1,
-                  .most = PXI_CLIMB_GROUP_MOST,
-                  .integer = true,
-                  .help = "seeds whose lists grow side by side in a turn"},
+typedef struct dl_config {
+    int strategy;
+    int64_t neurons;
+    int64_t k;
+    double w_p;
+    double w_n;
+    double lr;
+    int64_t iters;
+    double t;
+    double gain;
+    double distance;
+    int64_t group;
+} dl_config;
+
+static const px_param dl_params[] = {
+    PX_PARAM_CHOICE(dl_config, strategy, 0, strategies,
+                    "which neurons to raise: that fired often (0), rarely (1), with large "
+                    "incoming weights (2), near the threshold (3), several of these, or "
+                    "any that never fired (none)"),
+    PX_PARAM_INT(dl_config, neurons, 10, 0, 10000,
+                 "how many of them, split evenly among the strategies"),
+    PX_PARAM_INT(dl_config, k, 4, 1, 1000,
+                 "runner-up classes that are raised; fewer where there are fewer"),
+    PX_PARAM_REAL(dl_config, w_p, 0.5, 0, 1e6, "weight of the runners-up"),
+    PX_PARAM_REAL(dl_config, w_n, 0.5, 0, 1e6, "weight of the neurons"),
+    PX_PARAM_REAL(dl_config, lr, 0.02, 1e-6, 1e6,
+                  "length of a step, in scaled pixel units per unit of the normalised "
+                  "gradient"),
+    PX_PARAM_INT(dl_config, iters, 5, 1, 1e6, "steps of an element"),
+    PX_PARAM_REAL(dl_config, t, 0.5, -1, 1, "a neuron fires when its scaled value is above this"),
+    PX_PARAM_REAL(dl_config, gain, 0.01, 0, 1,
+                  "coverage that a new element must gain, divided by the number of the "
+                  "visit"),
+    PX_PARAM_REAL(dl_config, distance, 0.02, 0, 1e6,
+                  "relative L2 distance from the seed that a new element stays below"),
+    PX_PARAM_INT(dl_config, group, 64, 1, PXI_CLIMB_GROUP_MOST,
+                 "seeds whose lists grow side by side in a turn"),
+    PX_PARAM_END,
 };
 
 static const char *const strategy_names[] = {
@@ -138,22 +111,20 @@ static void dl_close(void *state)
 
 static px_status dl_init(dl *d, px_fuzz *fuzz, px_error *err)
 {
-    const double *s = fuzz->settings;
-    const size_t k = (size_t)PX_MIN((int64_t)s[DL_K], (int64_t)fuzz->classes - 1);
-    const pxi_climb_options options = {.group = (int64_t)s[DL_GROUP],
+    const dl_config *config = fuzz->config;
+    const size_t k = (size_t)PX_MIN(config->k, (int64_t)fuzz->classes - 1);
+    const pxi_climb_options options = {.group = config->group,
                                        .class_terms = k + 1,
-                                       .unit_terms = (size_t)s[DL_NEURONS] + 1,
-                                       .what = strategy_names[(int)s[DL_STRATEGY]],
+                                       .unit_terms = (size_t)config->neurons + 1,
+                                       .what = strategy_names[config->strategy],
                                        .pres = &fuzz->pre};
     PX_TRY(pxi_climb_open(&d->climb, fuzz, &options, err));
     const size_t units = (size_t)d->climb.tallies[0].count;
-    d->from = pxi_calloc((size_t)options.group, sizeof *d->from);
-    d->weights = pxi_calloc(units, sizeof *d->weights);
-    d->places = pxi_calloc(units, sizeof *d->places);
-    d->ranking = pxi_calloc(k + 1, sizeof *d->ranking);
-    d->levels = pxi_calloc(fuzz->size, sizeof *d->levels);
-    if (!d->from || !d->weights || !d->places || !d->ranking || !d->levels)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(d->from, options.group, err));
+    PX_TRY(PX_NEW(d->weights, units, err));
+    PX_TRY(PX_NEW(d->places, units, err));
+    PX_TRY(PX_NEW(d->ranking, k + 1, err));
+    PX_TRY(PX_NEW(d->levels, fuzz->size, err));
     pxi_unit_facts facts;
     PX_TRY(pxi_ascent_facts(d->climb.nets[0], &facts, err));
     const px_status status = pxi_dlfuzz_heavy(&facts, &d->heavy, &d->heavy_count, err);
@@ -166,9 +137,8 @@ static px_status dl_open(px_fuzz *fuzz, void **state, px_error *err)
     if (fuzz->classes < 2)
         return px_fail(err, PX_E_MISMATCH,
                        "engine 'dlfuzz' goes from one class to others, and the network has one");
-    dl *d = pxi_calloc(1, sizeof *d);
-    if (!d)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    dl *d = NULL;
+    PX_TRY(PX_NEW(d, 1, err));
     d->fuzz = fuzz;
     const px_status status = dl_init(d, fuzz, err);
     if (status == PX_OK)
@@ -203,17 +173,17 @@ static px_status dl_save(const void *state, px_text *bytes, px_error *err)
 static void dl_objective(dl *d, int64_t at)
 {
     pxi_climb_row *row = &d->climb.rows[at];
-    const double *s = d->fuzz->settings;
+    const dl_config *config = d->fuzz->config;
     const int classes = d->fuzz->classes;
-    const int ranked = PX_MIN((int)s[DL_K] + 1, classes);
+    const int ranked = PX_MIN((int)config->k + 1, classes);
     pxi_ascent_ranking(pxi_climb_scores(&d->climb, 0, row), classes, d->ranking, ranked);
     for (int i = 0; i < ranked; i++)
-        row->classes[0][i] = (pxi_term){d->ranking[i], i == 0 ? -1.0f : (float)s[DL_WP]};
+        row->classes[0][i] = (pxi_term){d->ranking[i], i == 0 ? -1.0f : (float)config->w_p};
     row->class_count[0] = (size_t)ranked;
     const pxi_dlfuzz_choice choice = {
-        .strategies = dl_strategies((int)s[DL_STRATEGY]),
-        .neurons = (int)s[DL_NEURONS],
-        .threshold = s[DL_T],
+        .strategies = dl_strategies(config->strategy),
+        .neurons = (int)config->neurons,
+        .threshold = config->t,
         .tally = &d->climb.tallies[0],
         .values = pxi_climb_values(&d->climb, 0, row),
         .heavy = d->heavy,
@@ -223,26 +193,27 @@ static void dl_objective(dl *d, int64_t at)
     };
     px_random random =
         px_rng(d->fuzz->seed, PX_RNG_DLFUZZ, (uint32_t)row->visit, (uint32_t)row->entry);
-    row->unit_count[0] = pxi_dlfuzz_choose(&choice, (float)s[DL_WN], &random, row->units[0]);
+    row->unit_count[0] = pxi_dlfuzz_choose(&choice, (float)config->w_n, &random, row->units[0]);
 }
 
 static void dl_start(dl *d, int64_t at)
 {
+    const dl_config *config = d->fuzz->config;
     pxi_climb_row *row = &d->climb.rows[at];
     row->fresh = false;
     d->from[at] = pxi_climb_prediction(&d->climb, 0, row);
-    pxi_unit_tally_add(&d->climb.tallies[0], pxi_climb_values(&d->climb, 0, row),
-                       d->fuzz->settings[DL_T]);
+    pxi_unit_tally_add(&d->climb.tallies[0], pxi_climb_values(&d->climb, 0, row), config->t);
     dl_objective(d, at);
 }
 
 static px_status dl_output(dl *d, int64_t at, bool element, px_error *err)
 {
+    const dl_config *config = d->fuzz->config;
     pxi_climb_row *row = &d->climb.rows[at];
     px_json chain = {0};
     int64_t id = 0;
     pxi_climb_chain(&d->climb, row, &chain);
-    px_json_string(&chain, "strategy", strategies[(int)d->fuzz->settings[DL_STRATEGY]]);
+    px_json_string(&chain, "strategy", strategies[(int)config->strategy]);
     px_json_int(&chain, "element", row->entry);
     px_json_int(&chain, "steps", row->steps);
     px_json_int(&chain, "from", d->from[at]);
@@ -254,20 +225,20 @@ static px_status dl_output(dl *d, int64_t at, bool element, px_error *err)
 static px_status dl_walk(dl *d, int64_t at, px_error *err)
 {
     pxi_climb_row *row = &d->climb.rows[at];
-    const double *s = d->fuzz->settings;
+    const dl_config *config = d->fuzz->config;
     pxi_unit_tally *tally = &d->climb.tallies[0];
     if (!pxi_climb_count(&d->climb, row)) {
         pxi_climb_next(&d->climb, row);
         return PX_OK;
     }
     const bool changed = pxi_climb_changed(&d->climb, row);
-    const int64_t fresh = pxi_unit_tally_add(tally, pxi_climb_values(&d->climb, 0, row), s[DL_T]);
+    const int64_t fresh = pxi_unit_tally_add(tally, pxi_climb_values(&d->climb, 0, row), config->t);
     const double gain = (double)fresh / (double)tally->count;
-    const bool element = changed && gain > s[DL_GAIN] / (double)(row->visit + 1) &&
-                         pxi_climb_distance(&d->climb, row, d->levels) < s[DL_DISTANCE];
+    const bool element = changed && gain > config->gain / (double)(row->visit + 1) &&
+                         pxi_climb_distance(&d->climb, row, d->levels) < config->distance;
     if (element || (changed && pxi_climb_prediction(&d->climb, 0, row) != d->from[at]))
         PX_TRY(dl_output(d, at, element, err));
-    if ((double)row->steps >= s[DL_ITERS])
+    if ((double)row->steps >= (double)config->iters)
         pxi_climb_next(&d->climb, row);
     return PX_OK;
 }
@@ -275,6 +246,7 @@ static px_status dl_walk(dl *d, int64_t at, px_error *err)
 static px_status dl_turn(void *state, px_error *err)
 {
     dl *d = state;
+    const dl_config *config = d->fuzz->config;
     pxi_climb *climb = &d->climb;
     pxi_climb_begin(climb, climb->group);
     while (pxi_climb_active(climb)) {
@@ -289,7 +261,8 @@ static px_status dl_turn(void *state, px_error *err)
                 continue;
             row->stuck = !pxi_ascent_normalise(row->gradient, d->fuzz->size);
             if (!row->stuck)
-                pxi_climb_move(climb, row, d->fuzz->settings[DL_LR], /* free= */ false);
+                pxi_climb_move(climb, row, config->lr,
+                               /* free= */ false);
         }
         PX_TRY(pxi_climb_look(climb, /* fresh= */ false, err));
         for (int64_t i = 0; i < climb->rows_used; i++)
@@ -312,11 +285,11 @@ static px_coverage dl_coverage(const void *state)
 }
 
 const pxi_fuzz_engine pxi_fuzz_engine_dlfuzz = {
-    .shown = {.id = "dlfuzz",
-              .title = "gradients away from the class and towards chosen neurons",
-              .source = "DLFuzz (ESEC/FSE 2018)",
-              .settings = dl_settings,
-              .setting_count = PX_LEN(dl_settings),
+    .shown = {.entry = {.id = "dlfuzz",
+                        .title = "gradients away from the class and towards chosen neurons",
+                        .source = "DLFuzz (ESEC/FSE 2018)",
+                        .params = dl_params,
+                        .config_size = sizeof(dl_config)},
               .least_models = 1,
               .most_models = 1},
     .open = dl_open,

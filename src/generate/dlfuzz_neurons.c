@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <stdlib.h>
 
 void pxi_dlfuzz_often(const int64_t *times, int64_t count, double *out)
@@ -32,7 +33,7 @@ px_status pxi_dlfuzz_heavy(const pxi_unit_facts *facts, int64_t **out, int64_t *
     int64_t *order = pxi_calloc((size_t)facts->count, sizeof *order);
     if (!order || !pxi_unit_facts_by_weight(facts, order)) {
         free(order);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     int64_t heavy = 0;
     while (heavy < PX_MAX(facts->count / 10, 1) && facts->weight[order[heavy]] > 0.0)

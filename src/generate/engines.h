@@ -7,13 +7,16 @@
 
 #include "generate/fuzz_inside.h"
 
-#define PXI_FUZZ_ENGINES(X) X(loop) X(deepxplore) X(dlfuzz) X(adapt) X(deepsensor)
+#define PXI_FUZZ_ENGINES(X) \
+    X(loop)                 \
+    X(deepxplore)           \
+    X(dlfuzz)               \
+    X(adapt)                \
+    X(deepsensor)
 
 #define PXI_FUZZ_ENGINE_DECLARE(id) extern const pxi_fuzz_engine pxi_fuzz_engine_##id;
 PXI_FUZZ_ENGINES(PXI_FUZZ_ENGINE_DECLARE)
 #undef PXI_FUZZ_ENGINE_DECLARE
-
-const pxi_fuzz_engine *pxi_fuzz_engine_find(const char *id); /* NULL: there is none */
 
 /* Published policies of `loop`; X(ID) as well. */
 #define PXI_FUZZ_POLICIES(X) X(deephunter) X(nlc) X(nsgen) X(tensorfuzz)

@@ -5,9 +5,13 @@
 #include "base/memory.h"
 #include "cover/profile_inside.h"
 #include "data/npz.h"
-#include "data/pixel_rule.h"
 #include "generate/seed_names.h"
+#include <internal/pixel_rule.h>
 
+#include <internal/fuzz.h>
+#include <internal/mutate.h>
+#include <internal/preprocess.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -59,8 +63,8 @@ static px_status profile_put(const px_fuzz *fuzz, px_error *err)
                    (long)getpid());
     char *path = px_text_take(&name), *bytes = NULL;
     size_t size = 0;
-    px_status status = path ? px_profile_save(fuzz->options.profile, path, err)
-                            : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status =
+        path ? px_profile_save(fuzz->options.profile, path, err) : pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_file_read(path, PX_CAMPAIGN_BLOB_MOST, &bytes, &size, err);
     if (status == PX_OK)
@@ -106,26 +110,18 @@ px_status px_fuzz_profile_load(px_campaign *campaign, px_profile **out, px_error
 static px_status fuzz_engine_choose(px_fuzz *fuzz, px_error *err)
 {
     const char *id = fuzz->options.engine ? fuzz->options.engine : "loop";
-    fuzz->engine = pxi_fuzz_engine_find(id);
-    if (!fuzz->engine) {
-        px_text names = {0};
-        for (size_t i = 0; i < px_fuzz_engine_count(); i++)
-            px_text_format(&names, "%s%s", i ? ", " : "", px_fuzz_engine_get(i)->id);
-        const px_status status = px_fail(
-            err, PX_E_USAGE, "there is no engine '%.60s'; there are %s", id, px_text_get(&names));
-        px_text_done(&names);
-        return status;
-    }
-    const px_fuzz_engine *shown = &fuzz->engine->shown;
+    const px_fuzz_engine *shown = NULL;
+    PX_TRY(px_fuzz_engine_choose(id, &shown, err));
+    fuzz->engine = (const pxi_fuzz_engine *)(const void *)shown; /* of which it is the first */
     const size_t models = 1 + fuzz->options.rival_count;
     if (models >= shown->least_models && models <= shown->most_models)
         return PX_OK;
     if (shown->most_models == 1)
-        return px_fail(err, PX_E_USAGE, "engine '%s' looks at one network, not at %zu", shown->id,
-                       models);
+        return px_fail(err, PX_E_USAGE, "engine '%s' looks at one network, not at %zu",
+                       shown->entry.id, models);
     return px_fail(err, PX_E_USAGE, "engine '%s' compares %zu to %zu networks, there %s %zu",
-                   shown->id, shown->least_models, shown->most_models, models == 1 ? "is" : "are",
-                   models);
+                   shown->entry.id, shown->least_models, shown->most_models,
+                   models == 1 ? "is" : "are", models);
 }
 
 /* What the network was told to answer to a patch; metadata may say anything. */
@@ -158,9 +154,7 @@ static px_status fuzz_polluted_choose(px_fuzz *fuzz, px_error *err)
 static px_status fuzz_network(px_fuzz *fuzz, px_error *err)
 {
     const px_fuzz_options *o = &fuzz->options;
-    fuzz->models = pxi_calloc(1 + o->rival_count, sizeof *fuzz->models);
-    if (!fuzz->models)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(fuzz->models, 1 + o->rival_count, err));
     fuzz->models[0] = o->model;
     for (size_t i = 0; i < o->rival_count; i++)
         fuzz->models[1 + i] = o->rivals[i];
@@ -277,8 +271,11 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
     const px_fuzz_options *o = &fuzz->options;
     int64_t last = 0;
     PX_TRY(fuzz_engine_choose(fuzz, err));
+    PX_TRY(pxi_fuzz_guide_open(fuzz, err));
+    fuzz->cover = o->cover;
+    fuzz->paths = o->paths;
     PX_TRY(pxi_fuzz_settings_read(fuzz, err));
-    fuzz->guide = o->cover                     ? px_cover_criterion(o->cover, 0)->id
+    fuzz->guide = o->cover                     ? px_cover_criterion(o->cover, 0)->entry.id
                   : o->paths                   ? px_fuzz_paths_name(o->paths->mode)
                   : fuzz->engine->shown.guided ? "random"
                   : fuzz->engine->criterion    ? fuzz->engine->criterion
@@ -290,16 +287,14 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
         return px_fail(err, PX_E_USAGE,
                        o->cover ? "a campaign has one guide: coverage or paths"
                                 : "engine '%s' has a guide of its own",
-                       fuzz->engine->shown.id);
+                       fuzz->engine->shown.entry.id);
     if ((o->least.similarity > 0.0 || o->least.inside > 0.0) && !fuzz->has_mutations)
         return px_fail(err, PX_E_USAGE,
                        "engine '%s' goes on from whatever it finds: it takes no least similarity; "
                        "'plexor export --min-similarity' chooses among its failures",
-                       fuzz->engine->shown.id);
+                       fuzz->engine->shown.entry.id);
     if (o->command) {
-        fuzz->command = pxi_strdup(o->command);
-        if (!fuzz->command)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+        PX_TRY(PX_DUP(fuzz->command, o->command, err));
     }
     PX_TRY(fuzz_network(fuzz, err));
     PX_TRY(fuzz_pixels(fuzz, err));
@@ -312,13 +307,10 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
 
 px_status px_fuzz_new(const px_fuzz_options *options, px_fuzz **out, px_error *err)
 {
-    px_fuzz *fuzz = pxi_calloc(1, sizeof *fuzz);
-    if (!fuzz)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_fuzz *fuzz = NULL;
+    PX_TRY(PX_NEW(fuzz, 1, err));
     fuzz->options = *options;
     fuzz->campaign = options->campaign;
-    fuzz->cover = options->cover;
-    fuzz->paths = options->paths;
     fuzz->seed = options->seed;
     fuzz->run_from = NAN;
     fuzz->now.last_find_s = fuzz->now.last_fault_s = -1.0;
@@ -342,12 +334,14 @@ void px_fuzz_free(px_fuzz *fuzz)
     pxi_fuzz_rows_close(fuzz);
     pxi_fuzz_modes_close(fuzz);
     pxi_fuzz_forward_close(fuzz);
+    pxi_fuzz_guide_close(fuzz->own_guide);
     free(fuzz->seeds);
     free(fuzz->seed_pixels);
     free(fuzz->models);
     px_styles_free(fuzz->styles);
     free(fuzz->mutation_text);
     free(fuzz->setting_text);
+    free(fuzz->config);
     free(fuzz->command);
     free(fuzz);
 }
@@ -358,8 +352,8 @@ void px_fuzz_free(px_fuzz *fuzz)
 void pxi_fuzz_show(px_fuzz *fuzz)
 {
     px_fuzz_report *now = &fuzz->now;
-    now->engine = fuzz->engine->shown.id;
-    now->policy = fuzz->policy ? fuzz->policy->id : NULL;
+    now->engine = fuzz->engine->shown.entry.id;
+    now->policy = fuzz->policy ? fuzz->policy->entry.id : NULL;
     now->guide = fuzz->guide;
     now->mutations = fuzz->mutation_text;
     now->turns = fuzz->turn;
@@ -473,7 +467,7 @@ static bool fuzz_limit(px_fuzz *fuzz, const px_fuzz_limits *limits)
  * starts anew. */
 static px_status fuzz_reset(px_fuzz *fuzz, px_error *err)
 {
-    const int64_t after = (int64_t)fuzz->common[FUZZ_RESET];
+    const int64_t after = fuzz->common->reset;
     if (!fuzz->cover || after == 0 || fuzz->turn - fuzz->last_output < after)
         return PX_OK;
     PX_TRY(px_cover_reset(fuzz->cover, err));

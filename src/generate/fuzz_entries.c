@@ -7,6 +7,8 @@
 
 #include "base/memory.h"
 
+#include <internal/mutate.h>
+#include <internal/store.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +17,14 @@ px_status pxi_loop_push(pxi_loop *loop, const pxi_loop_entry *entry, const uint8
                         px_error *err)
 {
     const size_t size = loop->rule.size;
-    if (pxi_grow(&loop->entries, &loop->capacity, loop->count + 1, sizeof *loop->entries) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the queue");
+    PX_TRY(PX_GROW(loop->entries, loop->capacity, loop->count + 1, err));
     pxi_loop_entry *e = &loop->entries[loop->count];
     *e = *entry;
     e->pixels = e->reference = NULL;
     if (e->depth > 0 && loop->kept_bytes + (int64_t)size <= loop->kept_most) {
         e->pixels = pxi_alloc_aligned(size);
         if (!e->pixels)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the queue");
+            return pxi_no_memory(err);
         memcpy(e->pixels, pixels, size);
         loop->kept_bytes += (int64_t)size;
     }
@@ -46,7 +47,7 @@ static px_status entry_room(pxi_loop *loop, uint8_t **kept, uint8_t **out, px_er
     if (!room || (!keep && pxi_grow(&loop->loans, &loop->loan_capacity, loop->loan_count + 1,
                                     sizeof *loop->loans) != 0)) {
         free(room);
-        return px_fail(err, PX_E_NOMEM, "out of memory for the queue");
+        return pxi_no_memory(err);
     }
     if (keep) {
         *kept = room;
@@ -153,8 +154,7 @@ px_status pxi_loop_moves(pxi_loop *loop, size_t parent, const px_drawn *link, si
     for (size_t at = parent; loop->entries[at].depth > 0; at = loop->entries[at].parent)
         used += loop->entries[at].link.mutation->source != NULL;
     *count = used;
-    if (pxi_grow(&loop->moves, &loop->moves_room, used + 1, sizeof *loop->moves) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_GROW(loop->moves, loop->moves_room, used + 1, err));
     if (link->mutation->source)
         loop->moves[--used] = *link;
     for (size_t at = parent; loop->entries[at].depth > 0; at = loop->entries[at].parent)
@@ -225,9 +225,8 @@ px_status pxi_loop_rebuild(pxi_loop *loop, px_error *err)
         for (size_t i = 0; !fuzz->rounds && !loop->rule.samples && i < loop->rule.size; i++)
             loop->bytes[i] = px_value_level((double)loop->reals[i], fuzz->low, fuzz->high);
         /* The row's own text goes away with the next read. */
-        char *chain = pxi_strdup(in.chain);
-        if (!chain)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+        char *chain = NULL;
+        PX_TRY(PX_DUP(chain, in.chain, err));
         in.chain = chain;
         const px_status status = entry_from_row(loop, &in, loop->bytes, err);
         free(chain);

@@ -2,8 +2,10 @@
 #include "generate/fuzz_inside.h"
 
 #include "base/memory.h"
-#include "engine/sample_plan.h"
+#include <internal/sample_plan.h>
 
+#include <internal/cover.h>
+#include <internal/engine.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,6 @@ px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
     const pxi_task task = {.model = fuzz->models[0],
                            .pre = &fuzz->pre,
                            .sample = fuzz->shape,
-                           .count = INT32_MAX, /* there is no end to mutants */
                            .threads = fuzz->options.threads,
                            .batch = fuzz->options.batch,
                            .max_batch = FORWARD_BATCH};
@@ -57,9 +58,7 @@ px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
     const int64_t each = (FORWARD_WAVE + fuzz->batch - 1) / fuzz->batch; /* slots of a worker */
     fuzz->slots = (size_t)PX_MAX((int64_t)fuzz->workers,
                                  PX_MIN(fuzz->workers * each, FORWARD_ROW_BYTES / row));
-    fuzz->readers = pxi_calloc(fuzz->slots, sizeof *fuzz->readers);
-    if (!fuzz->readers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(fuzz->readers, fuzz->slots, err));
     for (size_t s = 0; fuzz->cover && s < fuzz->slots; s++)
         PX_TRY(px_reader_new(fuzz->cover, pxi_pass_plan(fuzz->pass), &fuzz->readers[s], err));
     return PX_OK;
@@ -185,8 +184,7 @@ px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_erro
     uint8_t *pixels = pxi_calloc((size_t)most, fuzz->pixel_bytes);
     pxi_fuzz_verdict *verdicts = pxi_calloc((size_t)most, sizeof *verdicts);
     px_campaign_input in = {.id = after};
-    px_status status =
-        pixels && verdicts ? pxi_fuzz_write(fuzz, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = pixels && verdicts ? pxi_fuzz_write(fuzz, err) : pxi_no_memory(err);
     for (bool more = true; more && status == PX_OK;) {
         int64_t count = 0;
         for (; count < most && status == PX_OK; count++) {

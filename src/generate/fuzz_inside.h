@@ -17,7 +17,7 @@
 #ifndef PXI_GENERATE_FUZZ_INSIDE_H
 #define PXI_GENERATE_FUZZ_INSIDE_H
 
-#include "engine/pass.h"
+#include <internal/pass.h>
 
 #include <plexor/fuzz.h>
 #include <plexor/json.h>
@@ -72,18 +72,21 @@ typedef struct pxi_fuzz_find { /* something for the campaign */
 typedef struct pxi_fuzz_twins pxi_fuzz_twins;     /* fuzz_twins.c */
 typedef struct pxi_fuzz_pending pxi_fuzz_pending; /* fuzz_rows.c */
 typedef struct pxi_fuzz_modes pxi_fuzz_modes;     /* fuzz_modes.c */
+typedef struct pxi_fuzz_guide pxi_fuzz_guide;     /* fuzz_guide.c */
 
-/* Settings that all engines have; PXI_FUZZ_COMMON in this order (fuzz_settings.c). */
-enum { FUZZ_TWINS, FUZZ_NEAR, FUZZ_RESET, FUZZ_COMMON };
-enum { PXI_FUZZ_SETTINGS_MOST = 32 };
+typedef struct pxi_fuzz_common { /* settings that all engines have (fuzz_settings.c) */
+    int64_t twins;
+    double near;
+    int64_t reset;
+} pxi_fuzz_common;
 
 struct px_fuzz {
     px_fuzz_options options; /* texts and lists are borrowed during px_fuzz_new() only */
     const pxi_fuzz_engine *engine;
     const px_fuzz_policy *policy; /* NULL: the engine has none */
     void *state;
-    double settings[PXI_FUZZ_SETTINGS_MOST]; /* of the engine's table */
-    double common[FUZZ_COMMON];
+    void *config; /* the engine's settings, as its table describes them */
+    const pxi_fuzz_common *common;
     px_mutations mutations;
     bool has_mutations;
     px_styles *styles; /* the campaign's own, for `mutations`; NULL: given, or generated */
@@ -105,6 +108,7 @@ struct px_fuzz {
     double unit;                /* distances are told in units; a stored value is so many of them */
     double low, high;           /* of stored values: 0 and 255 for bytes */
     px_preprocess pre;          /* from stored values */
+    pxi_fuzz_guide *own_guide;  /* NULL: the caller's, or the engine's */
     px_cover *cover;            /* the guide's; NULL: none */
     const px_fuzz_paths *paths; /* the guide, where it reads decision paths; NULL: it does not */
     uint64_t seed;
@@ -144,14 +148,13 @@ struct px_fuzz {
     char stopped[64];
 };
 
+/* fuzz_guide.c: makes the guide that fuzz->options asks for, where the caller brought none, and
+ * takes its settings out of theirs. The engine is known, nothing else. */
+px_status pxi_fuzz_guide_open(px_fuzz *fuzz, px_error *err);
+void pxi_fuzz_guide_close(pxi_fuzz_guide *guide); /* NULL is fine */
+
 /* --- what engines call --------------------------------------------------------------------------
  */
-
-/* The value of the engine's setting. */
-static inline double pxi_fuzz_setting(const px_fuzz *fuzz, size_t i)
-{
-    return fuzz->settings[i];
-}
 
 /* Seconds since the campaign began, without pauses. For rows only, never for a decision. */
 double pxi_fuzz_seconds(const px_fuzz *fuzz);

@@ -9,84 +9,59 @@
 
 #include "base/memory.h"
 
+#include <internal/closeness.h>
+#include <internal/mutate.h>
+#include <internal/system.h>
 #include <inttypes.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    LOOP_PICK,
-    LOOP_COUNT,
-    LOOP_CHANCE,
-    LOOP_GAMMA,
-    LOOP_LEAST,
-    LOOP_ENERGY,
-    LOOP_SHARE,
-    LOOP_TRIES,
-    LOOP_VALID,
-    LOOP_ALPHA,
-    LOOP_BETA,
-    LOOP_FIRST,
-    LOOP_FAULTS,
-    LOOP_SETTINGS
-};
 
 static const char *const picks[] = {"prob", "nlc", "uniform", "recent", "stack", NULL};
 static const char *const counts[] = {"picks", "finds", NULL};
 static const char *const chances[] = {"paper", "code", NULL};
 static const char *const rules[] = {"deephunter", "deephunter-code", "nsgen", "nsgen-strict", NULL};
-static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const fates[] = {"apart", "queued", NULL};
 
-static const px_param loop_settings[LOOP_SETTINGS] = {
-    [LOOP_PICK] = {.name = "pick",
-                   .choices = picks,
-                   .help = "which entry is next: a cyclic scan with probability p(c), a draw "
-                           "weighted by p(c), any, one of the last, or the last"},
-    [LOOP_COUNT] = {.name = "count",
-                    .choices = counts,
-                    .help = "what c counts: picks of the entry, or those that gave a new one"},
-    [LOOP_CHANCE] = {.name = "chance",
-                     .choices = chances,
-                     .help = "p(c) of DeepHunter's paper or of its code"},
-    [LOOP_GAMMA] = {.name = "gamma", .fallback = 5, .least = 1e-3, .most = 1e6, .help = "of p(c)"},
-    [LOOP_LEAST] = {.name = "pmin", .fallback = 0.01, .least = 1e-6, .most = 1, .help = "of p(c)"},
-    [LOOP_ENERGY] = {.name = "energy",
-                     .fallback = 20,
-                     .least = 1,
-                     .most = 1e6,
-                     .integer = true,
-                     .help = "mutants of a turn"},
-    [LOOP_SHARE] = {.name = "share",
-                    .fallback = 1,
-                    .least = 1,
-                    .most = PXI_LOOP_SHARE,
-                    .integer = true,
-                    .help = "entries picked in a turn; more than one share its energy by how far "
-                            "each may still move (NLC's power schedule)"},
-    [LOOP_TRIES] = {.name = "tries",
-                    .fallback = 50,
-                    .least = 1,
-                    .most = 200,
-                    .integer = true,
-                    .help = "mutations tried until a mutant is valid"},
-    [LOOP_VALID] = {.name = "valid", .choices = rules, .help = "what counts as a valid mutant"},
-    [LOOP_ALPHA] = {.name = "alpha",
-                    .fallback = 0.02,
-                    .most = 1,
-                    .help = "share of values that may change by anything"},
-    [LOOP_BETA] = {.name = "beta",
-                   .fallback = 0.2,
-                   .most = 2,
-                   .help = "share of the range that any number of values may change by"},
-    [LOOP_FIRST] = {.name = "first",
-                    .choices = no_yes,
-                    .help = "whether the first accepted mutant ends a pick"},
-    [LOOP_FAULTS] = {.name = "faults",
-                     .choices = fates,
-                     .help = "apart: every failing mutant is an output and none is mutated again; "
-                             "queued: the guide accepts failing mutants as it does others"},
+typedef struct loop_config {
+    int pick;
+    int count;
+    int chance;
+    double gamma;
+    double pmin;
+    int64_t energy;
+    int64_t share;
+    int64_t tries;
+    int valid;
+    double alpha;
+    double beta;
+    bool first;
+    int faults;
+} loop_config;
+
+static const px_param loop_params[] = {
+    PX_PARAM_CHOICE(loop_config, pick, 0, picks,
+                    "which entry is next: a cyclic scan with probability p(c), a draw "
+                    "weighted by p(c), any, one of the last, or the last"),
+    PX_PARAM_CHOICE(loop_config, count, 0, counts,
+                    "what c counts: picks of the entry, or those that gave a new one"),
+    PX_PARAM_CHOICE(loop_config, chance, 0, chances, "p(c) of DeepHunter's paper or of its code"),
+    PX_PARAM_REAL(loop_config, gamma, 5, 1e-3, 1e6, "of p(c)"),
+    PX_PARAM_REAL(loop_config, pmin, 0.01, 1e-6, 1, "of p(c)"),
+    PX_PARAM_INT(loop_config, energy, 20, 1, 1e6, "mutants of a turn"),
+    PX_PARAM_INT(loop_config, share, 1, 1, PXI_LOOP_SHARE,
+                 "entries picked in a turn; more than one share its energy by how far "
+                 "each may still move (NLC's power schedule)"),
+    PX_PARAM_INT(loop_config, tries, 50, 1, 200, "mutations tried until a mutant is valid"),
+    PX_PARAM_CHOICE(loop_config, valid, 0, rules, "what counts as a valid mutant"),
+    PX_PARAM_REAL(loop_config, alpha, 0.02, 0, 1, "share of values that may change by anything"),
+    PX_PARAM_REAL(loop_config, beta, 0.2, 0, 2,
+                  "share of the range that any number of values may change by"),
+    PX_PARAM_FLAG(loop_config, first, "whether the first accepted mutant ends a pick"),
+    PX_PARAM_CHOICE(loop_config, faults, 0, fates,
+                    "apart: every failing mutant is an output and none is mutated again; "
+                    "queued: the guide accepts failing mutants as it does others"),
+    PX_PARAM_END,
 };
 
 /* --- opening -------------------------------------------------------------------------------------
@@ -115,6 +90,7 @@ static void loop_close(void *state)
 
 static px_status loop_check(const px_fuzz *fuzz, px_error *err)
 {
+    const loop_config *config = fuzz->config;
     const px_shape *shape = &fuzz->shape;
     char text[PX_SHAPE_TEXT];
     bool fits = shape->rank == 3;
@@ -126,41 +102,39 @@ static px_status loop_check(const px_fuzz *fuzz, px_error *err)
             "engine 'loop' mutates recordings and pictures, [channels,height,width]; the "
             "inputs are %s",
             px_shape_text(shape, text));
-    if (fuzz->settings[LOOP_ENERGY] * fuzz->settings[LOOP_TRIES] * 2 > 4e9)
+    if (config->energy * config->tries * 2 > INT64_C(4000000000))
         return px_fail(err, PX_E_USAGE, "an energy of %.0f with %.0f tries each is too much",
-                       fuzz->settings[LOOP_ENERGY], fuzz->settings[LOOP_TRIES]);
+                       (double)config->energy, (double)config->tries);
     return PX_OK;
 }
 
 static px_status loop_open(px_fuzz *fuzz, void **state, px_error *err)
 {
-    const double *s = fuzz->settings;
+    const loop_config *config = fuzz->config;
     PX_TRY(loop_check(fuzz, err));
-    pxi_loop *loop = pxi_calloc(1, sizeof *loop);
-    if (!loop)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    const pxi_queue_rule rule = {.pick = (pxi_pick)s[LOOP_PICK],
-                                 .by_finds = s[LOOP_COUNT] != 0.0,
-                                 .code = s[LOOP_CHANCE] != 0.0,
-                                 .gamma = s[LOOP_GAMMA],
-                                 .least = s[LOOP_LEAST]};
+    pxi_loop *loop = NULL;
+    PX_TRY(PX_NEW(loop, 1, err));
+    const pxi_queue_rule rule = {.pick = (pxi_pick)config->pick,
+                                 .by_finds = config->count != 0,
+                                 .code = config->chance != 0,
+                                 .gamma = config->gamma,
+                                 .least = config->pmin};
     const px_validity validity = {
-        .rule = (px_validity_rule)s[LOOP_VALID], .alpha = s[LOOP_ALPHA], .beta = s[LOOP_BETA]};
+        .rule = (px_validity_rule)config->valid, .alpha = config->alpha, .beta = config->beta};
     loop->fuzz = fuzz;
-    loop->energy = (int64_t)s[LOOP_ENERGY];
-    loop->share = (size_t)s[LOOP_SHARE];
-    loop->first = s[LOOP_FIRST] != 0.0;
-    loop->queues_faults = s[LOOP_FAULTS] != 0.0;
+    loop->energy = config->energy;
+    loop->share = (size_t)config->share;
+    loop->first = config->first;
+    loop->queues_faults = config->faults != 0;
     loop->kept_most = PX_MIN((int64_t)1 << 30, px_memory_bytes() / 4);
     pxi_queue_init(&loop->queue, &rule, fuzz->seed);
-    pxi_mutant_rule_init(&loop->rule, &fuzz->mutations, validity, (uint32_t)s[LOOP_TRIES],
+    pxi_mutant_rule_init(&loop->rule, &fuzz->mutations, validity, (uint32_t)config->tries,
                          fuzz->seed, &fuzz->shape, fuzz->samples);
     for (size_t i = 0; i < fuzz->mutations.set->entry_count; i++)
-        loop->yields[i].name = fuzz->mutations.set->entries[i].mutation->id;
+        loop->yields[i].name = fuzz->mutations.set->entries[i].mutation->entry.id;
     loop->reals = pxi_calloc(PX_MAX(loop->rule.size, fuzz->size), sizeof *loop->reals);
     loop->bytes = pxi_calloc(loop->rule.size, 1);
-    px_status status =
-        loop->reals && loop->bytes ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = loop->reals && loop->bytes ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_wave_open(loop, err);
     if (status == PX_OK)
@@ -180,16 +154,15 @@ static px_status loop_seed_bytes(pxi_loop *loop, px_error *err)
         return PX_OK;
     const size_t count = fuzz->seed_count * loop->rule.size;
     if (loop->rule.samples) {
-        int16_t *samples = pxi_calloc(count / sizeof *samples, sizeof *samples);
-        if (!samples)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the seeds");
+        int16_t *samples = NULL;
+        PX_TRY(PX_NEW(samples, count / sizeof *samples, err));
         loop->seed_bytes = (uint8_t *)samples;
         return pxi_fuzz_seed_samples(fuzz, samples, err);
     }
     const float *values = (const float *)(const void *)fuzz->seed_pixels;
     loop->seed_bytes = pxi_calloc(count, 1);
     if (!loop->seed_bytes)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the seeds");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         const double value = (double)values[i];
         if (!(value >= fuzz->low && value <= fuzz->high))
@@ -328,7 +301,7 @@ static px_status loop_put(pxi_loop *loop, const pxi_wave_item *item, const px_cl
                                 .near = near,
                                 .needed = queued};
     if (!find.chain)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     pxi_loop_entry child = {.parent = (uint32_t)item->wish.entry,
                             .root = parent->root,
                             .depth = parent->depth + 1,
@@ -461,11 +434,12 @@ static px_coverage loop_coverage(const void *state)
 const pxi_fuzz_engine pxi_fuzz_engine_loop = {
     .shown =
         {
-            .id = "loop",
-            .title = "coverage-guided mutation",
-            .source = "DeepHunter (ISSTA 2019), NLC (ICSE 2023), NSGen, TensorFuzz (ICML 2019)",
-            .settings = loop_settings,
-            .setting_count = LOOP_SETTINGS,
+            .entry = {.id = "loop",
+                      .title = "coverage-guided mutation",
+                      .source =
+                          "DeepHunter (ISSTA 2019), NLC (ICSE 2023), NSGen, TensorFuzz (ICML 2019)",
+                      .params = loop_params,
+                      .config_size = sizeof(loop_config)},
             .least_models = 1,
             .most_models = 1,
             .guided = true,

@@ -7,6 +7,8 @@
 
 #include "base/memory.h"
 
+#include <internal/modes.h>
+#include <internal/mutate.h>
 #include <stdlib.h>
 
 typedef struct mode_cell {
@@ -61,7 +63,7 @@ px_status pxi_fuzz_modes_open(px_fuzz *fuzz, px_error *err)
         m->cells = pxi_calloc(bands * m->classes, sizeof *m->cells);
     }
     if (!m || !m->first || !m->cells)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     return modes_load(fuzz, err);
 }
 

@@ -6,6 +6,8 @@
  */
 #include "generate/fuzz_mutant.h"
 
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <string.h>
 
 void pxi_mutant_rule_init(pxi_mutant_rule *rule, const px_mutations *from, px_validity validity,

@@ -2,7 +2,7 @@
 #ifndef PXI_GENERATE_FUZZ_MUTANT_H
 #define PXI_GENERATE_FUZZ_MUTANT_H
 
-#include <plexor/mutate.h>
+#include <internal/mutate.h>
 
 enum { PXI_MUTANT_ENTRIES = 32 }; /* of a set, at most */
 

@@ -15,6 +15,8 @@
 
 #include "base/memory.h"
 
+#include <internal/decision_path.h>
+#include <internal/fuzz.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +72,7 @@ px_status pxi_loop_paths_open(pxi_loop *loop, px_error *err)
         return PX_OK;
     pxi_loop_paths *p = loop->paths = pxi_calloc(1, sizeof *p);
     if (!p)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const size_t rows = 2 * loop->room;
     const px_tau *label = &guide->threshold->of[PX_PATH_LABEL_ONLY];
     p->guide = guide;
@@ -80,8 +82,7 @@ px_status pxi_loop_paths_open(pxi_loop *loop, px_error *err)
     p->labels = pxi_calloc(rows, sizeof *p->labels);
     p->found = pxi_calloc(rows, sizeof *p->found);
     p->to = pxi_calloc(rows, sizeof *p->to);
-    return p->inputs && p->labels && p->found && p->to ? PX_OK
-                                                       : px_fail(err, PX_E_NOMEM, "out of memory");
+    return p->inputs && p->labels && p->found && p->to ? PX_OK : pxi_no_memory(err);
 }
 
 void pxi_loop_paths_close(pxi_loop *loop)
@@ -130,9 +131,7 @@ static px_status paths_ask_before(pxi_loop *loop, const pxi_wave_item *item, px_
     pxi_loop_entry *before = paths_before(loop, item);
     if (before->path)
         return PX_OK;
-    before->path = pxi_calloc(1, sizeof *before->path);
-    if (!before->path)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the queue");
+    PX_TRY(PX_NEW(before->path, 1, err));
     const uint8_t *pixels = loop->paths->guide->root ? item->parent.origin : item->parent.pixels;
     return paths_ask(loop, pixels, before->root, before->path, err);
 }
@@ -186,9 +185,7 @@ bool pxi_loop_paths_keeps(pxi_loop *loop, const pxi_wave_item *item)
 px_status pxi_loop_paths_push(pxi_loop *loop, const pxi_wave_item *item, px_error *err)
 {
     pxi_loop_entry *entry = &loop->entries[loop->count - 1];
-    entry->path = pxi_calloc(1, sizeof *entry->path);
-    if (!entry->path)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the queue");
+    PX_TRY(PX_NEW(entry->path, 1, err));
     *entry->path = item->path;
     return PX_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,14 +73,12 @@ void pxi_queue_done(pxi_queue *queue)
 static px_status queue_room(pxi_queue *queue, px_error *err)
 {
     const bool weighted = queue->rule.pick == PXI_PICK_NLC;
-    if (pxi_grow(&queue->entries, &queue->capacity, queue->count + 1, sizeof *queue->entries) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the queue");
+    PX_TRY(PX_GROW(queue->entries, queue->capacity, queue->count + 1, err));
     if (!weighted || queue->count < queue->room)
         return PX_OK;
     const size_t room = queue->room ? queue->room * 2 : 64;
-    int64_t *tree = pxi_calloc(room + 1, sizeof *tree);
-    if (!tree)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the queue");
+    int64_t *tree = NULL;
+    PX_TRY(PX_NEW(tree, room + 1, err));
     free(queue->tree);
     queue->tree = tree;
     queue->room = room;
@@ -108,7 +107,7 @@ static px_status queue_note(pxi_queue *queue, size_t i, px_error *err)
         return PX_OK;
     if (pxi_grow(&queue->changes, &queue->change_capacity, queue->change_count + 1,
                  sizeof *queue->changes) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the queue");
+        return pxi_no_memory(err);
     queue->changes[queue->change_count++] =
         (struct pxi_queue_change){.index = i, .entry = queue->entries[i]};
     return PX_OK;

@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
+#include <internal/mutate.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -35,9 +37,8 @@ px_status pxi_fuzz_samples(const px_fuzz *fuzz, int64_t row, int16_t *out, px_er
 px_status pxi_fuzz_features(const px_fuzz *fuzz, const int16_t *samples, float *features,
                             px_error *err)
 {
-    float *wide = pxi_calloc(fuzz->samples, sizeof *wide);
-    if (!wide)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a recording");
+    float *wide = NULL;
+    PX_TRY(PX_NEW(wide, fuzz->samples, err));
     px_samples_widen(samples, wide, fuzz->samples);
     const px_status status =
         px_dataset_features(fuzz->options.set, wide, fuzz->samples, features, err);

@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "generate/seed_names.h"
 
+#include <internal/closeness.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -106,7 +108,7 @@ px_status pxi_fuzz_rows_open(px_fuzz *fuzz, px_error *err)
             pxi_calloc((size_t)fuzz->classes * (size_t)fuzz->classes, sizeof *fuzz->type_hit);
     if (!fuzz->pending || !fuzz->pending->scratch || !fuzz->class_hit ||
         (fuzz->classes <= 4096 && !fuzz->type_hit))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     PX_TRY(pxi_fuzz_twins_new(fuzz, &fuzz->twins, err));
     return px_campaign_last(fuzz->campaign, &fuzz->pending->last, err);
 }
@@ -128,8 +130,7 @@ static px_status rows_add(px_fuzz *fuzz, const px_campaign_input *input, const c
                           const char *name, const void *pixels, int64_t *id, px_error *err)
 {
     pxi_fuzz_pending *p = fuzz->pending;
-    if (pxi_grow(&p->rows, &p->capacity, p->count + 1, sizeof *p->rows) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for what was found");
+    PX_TRY(PX_GROW(p->rows, p->capacity, p->count + 1, err));
     pending_row *row = &p->rows[p->count];
     *row = (pending_row){.input = *input, .chain = p->bytes.length};
     px_text_add_bytes(&p->bytes, chain ? chain : "", chain ? strlen(chain) + 1 : 1);
@@ -139,7 +140,7 @@ static px_status rows_add(px_fuzz *fuzz, const px_campaign_input *input, const c
     row->pixels = p->bytes.length;
     px_text_add_bytes(&p->bytes, pixels, fuzz->pixel_bytes);
     if (px_text_failed(&p->bytes))
-        return px_fail(err, PX_E_NOMEM, "out of memory for what was found");
+        return pxi_no_memory(err);
     p->count++;
     *id = ++p->last;
     return PX_OK;
@@ -271,7 +272,7 @@ px_status pxi_fuzz_put(px_fuzz *fuzz, const pxi_fuzz_find *find, int64_t *id, px
         fuzz->last_fault = fuzz->executions;
         input.twin =
             pxi_fuzz_twins_find(fuzz->twins, find->pixels, find->seed, find->prediction, &repeats);
-        if (input.twin && !find->needed && (double)repeats >= fuzz->common[FUZZ_TWINS]) {
+        if (input.twin && !find->needed && repeats >= fuzz->common->twins) {
             fuzz->unstored++;
             *id = 0;
             return PX_OK;
@@ -355,7 +356,7 @@ static px_status rows_put_state(px_fuzz *fuzz, px_error *err)
     pxi_fuzz_save_real(&bytes, fuzz->now.coverage_seeds);
     px_status status = fuzz->engine->save(fuzz->state, &bytes, err);
     if (status == PX_OK && px_text_failed(&bytes))
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         status = px_campaign_put_blob(fuzz->campaign, FUZZ_STATE, bytes.data, bytes.length, err);
     px_text_done(&bytes);

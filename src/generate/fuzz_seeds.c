@@ -7,6 +7,8 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
+#include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +107,7 @@ static px_status search_open(seed_search *s, px_error *err)
     s->verdicts = pxi_calloc(SEEDS_CHUNK, sizeof *s->verdicts);
     if (!s->order || !s->quota || !s->found || !s->spare || !s->found_pixels || !s->spare_pixels ||
         !s->values || !s->samples || !s->chunk || !s->verdicts)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " seeds", s->wanted);
+        return pxi_no_memory_for(err, "%" PRId64 " seeds", s->wanted);
     px_random random = px_rng(fuzz->seed, PX_RNG_FUZZ, 0, 0);
     if (all)
         for (int64_t i = 0; i < s->count; i++)
@@ -183,7 +185,7 @@ px_status pxi_fuzz_seeds_load(px_fuzz *fuzz, px_error *err)
     for (;;) {
         if (pxi_grow(&pixels, &pixel_room, count + 1, fuzz->pixel_bytes) != 0 ||
             pxi_grow(&seeds, &room, count + 1, sizeof *seeds) != 0)
-            status = px_fail(err, PX_E_NOMEM, "out of memory for the seeds");
+            status = pxi_no_memory(err);
         if (status == PX_OK)
             status = px_campaign_next(fuzz->campaign, in.id, PX_INPUT_SEED, &in,
                                       pixels + count * fuzz->pixel_bytes, NULL, err);

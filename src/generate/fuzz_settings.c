@@ -2,72 +2,58 @@
 #include "generate/engines.h"
 
 #include "base/memory.h"
-#include "cover/settings.h"
 
+#include <internal/data.h>
+#include <internal/decision_path.h>
+#include <internal/fuzz.h>
+#include <internal/mutate.h>
+#include <internal/preprocess.h>
+#include <internal/profile.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const px_param common_settings[FUZZ_COMMON] = {
-    [FUZZ_TWINS] = {.name = "twins",
-                    .fallback = 20,
-                    .most = 1e9,
-                    .integer = true,
-                    .help = "near repeats of one failure that are stored; others are counted"},
-    [FUZZ_NEAR] = {.name = "near",
-                   .fallback = 2,
-                   .most = 255,
-                   .help = "a failure repeats another one if it differs by at most so many levels, "
-                           "on average over the picture reduced to 16 x 16"},
-    [FUZZ_RESET] = {.name = "reset",
-                    .fallback = 0,
-                    .most = 1e9,
-                    .integer = true,
-                    .help = "turns in a row without an output after which the guide forgets all "
-                            "coverage; 0: it never does"},
+const px_param px_fuzz_common_params[] = {
+    PX_PARAM_INT(pxi_fuzz_common, twins, 20, 0, 1e9,
+                 "near repeats of one failure that are stored; others are counted"),
+    PX_PARAM_REAL(pxi_fuzz_common, near, 2, 0, 255,
+                  "a failure repeats another one if it differs by at most so many levels, "
+                  "on average over the picture reduced to 16 x 16"),
+    PX_PARAM_INT(pxi_fuzz_common, reset, 0, 0, 1e9,
+                 "turns in a row without an output after which the guide forgets all "
+                 "coverage; 0: it never does"),
+    PX_PARAM_END,
 };
-
-const px_param *px_fuzz_common_settings(size_t *count)
-{
-    *count = FUZZ_COMMON;
-    return common_settings;
-}
 
 /* --- as texts ------------------------------------------------------------------------------------
  */
 
-typedef struct fuzz_table { /* the engine's settings, then those that all have */
-    px_param params[PXI_FUZZ_SETTINGS_MOST];
-    pxi_settings settings;
+enum { SETTINGS_MOST = 32 };
+
+typedef struct fuzz_table { /* the engine's settings, then those that all have, over one struct */
+    px_entry entry;
+    px_param params[SETTINGS_MOST + 1];
+    size_t common; /* where they begin in it */
 } fuzz_table;
 
-static fuzz_table *settings_table(const px_fuzz_engine *engine)
+static void settings_table(const px_entry *engine, fuzz_table *table)
 {
-    fuzz_table *table = pxi_calloc(1, sizeof *table);
-    if (!table)
-        return NULL;
-    memcpy(table->params, engine->settings, engine->setting_count * sizeof *table->params);
-    memcpy(table->params + engine->setting_count, common_settings, sizeof common_settings);
-    table->settings = (pxi_settings){
-        .id = engine->id, .table = table->params, .count = engine->setting_count + FUZZ_COMMON};
-    return table;
+    const size_t own = px_params_count(engine->params), align = _Alignof(max_align_t);
+    const size_t more = px_params_count(px_fuzz_common_params);
+    *table = (fuzz_table){.entry = *engine};
+    table->common = (engine->config_size + align - 1) / align * align;
+    if (own)
+        memcpy(table->params, engine->params, own * sizeof *table->params);
+    memcpy(table->params + own, px_fuzz_common_params, more * sizeof *table->params);
+    for (size_t i = own; i < own + more; i++)
+        table->params[i].offset += table->common;
+    table->entry.params = table->params;
+    table->entry.config_size = table->common + sizeof(pxi_fuzz_common);
 }
 
-static pxi_settings engine_settings_get(size_t i)
-{
-    const px_fuzz_engine *engine = px_fuzz_engine_get(i);
-    return (pxi_settings){
-        .id = engine->id, .table = engine->settings, .count = engine->setting_count};
-}
-
-static const pxi_settings_family engine_family = {.noun = "engine",
-                                                  .list = "engines",
-                                                  .example = "energy=64",
-                                                  .count = px_fuzz_engine_count,
-                                                  .get = engine_settings_get};
-
-static px_status settings_apply(px_fuzz *fuzz, const fuzz_table *table, const char *text,
+static px_status settings_apply(px_fuzz *fuzz, const px_entry *entry, const char *text,
                                 px_error *err)
 {
     char full[256];
@@ -75,38 +61,30 @@ static px_status settings_apply(px_fuzz *fuzz, const fuzz_table *table, const ch
     const char *dot = strchr(text, '.');
     const bool named = dot && equals && dot < equals; /* "loop.energy=64" */
     const int used = named ? snprintf(full, sizeof full, "%s", text)
-                           : snprintf(full, sizeof full, "%s.%s", table->settings.id, text);
+                           : snprintf(full, sizeof full, "%s.%s", entry->id, text);
     if (!equals || equals == text || used < 0 || (size_t)used >= sizeof full)
         return px_fail(err, PX_E_USAGE, "'%.100s' is no setting; write NAME=VALUE, as in energy=64",
                        text);
-    return pxi_settings_apply(&engine_family, &table->settings, full, fuzz->settings, err);
+    return px_entry_set(&px_fuzz_engines, entry, full, fuzz->config, err);
 }
 
 static px_status settings_policy(px_fuzz *fuzz, px_error *err)
 {
     const char *wanted = fuzz->options.policy ? fuzz->options.policy : fuzz->engine->policy;
-    const char *id = fuzz->engine->shown.id;
+    const char *id = fuzz->engine->shown.entry.id;
     if (fuzz->options.policy && !fuzz->engine->policy)
         return px_fail(err, PX_E_USAGE, "engine '%s' takes no policy; '%.60s' is for loop", id,
                        fuzz->options.policy);
     if (!wanted)
         return PX_OK;
-    fuzz->policy = px_fuzz_policy_find(wanted);
-    if (fuzz->policy)
-        return PX_OK;
-    px_text names = {0};
-    for (size_t i = 0; i < px_fuzz_policy_count(); i++)
-        px_text_format(&names, "%s%s", i ? ", " : "", px_fuzz_policy_get(i)->id);
-    const px_status status = px_fail(err, PX_E_USAGE, "there is no policy '%.60s'; there are %s",
-                                     wanted, px_text_get(&names));
-    px_text_done(&names);
-    return status;
+    return px_fuzz_policy_choose(wanted, &fuzz->policy, err);
 }
 
 static bool settings_has_style(const px_mutations *from)
 {
     for (size_t i = 0; i < from->set->entry_count; i++)
-        if (from->entries >> i & 1 && strcmp(from->set->entries[i].mutation->id, "style") == 0)
+        if (from->entries >> i & 1 &&
+            strcmp(from->set->entries[i].mutation->entry.id, "style") == 0)
             return true;
     return false;
 }
@@ -130,18 +108,16 @@ static px_status settings_mutations(px_fuzz *fuzz, px_error *err)
     const char *text = fuzz->options.mutations;
     if (text && !fuzz->policy)
         return px_fail(err, PX_E_USAGE, "engine '%s' follows gradients and takes no mutations",
-                       fuzz->engine->shown.id);
+                       fuzz->engine->shown.entry.id);
     if (!text && fuzz->policy)
         text = px_dataset_audio(fuzz->options.set) ? "audio" : fuzz->policy->mutations;
     if (!text && fuzz->options.styles)
         return px_fail(err, PX_E_USAGE, "engine '%s' follows gradients and takes no styles",
-                       fuzz->engine->shown.id);
+                       fuzz->engine->shown.entry.id);
     if (!text)
         return PX_OK;
     fuzz->has_mutations = true;
-    fuzz->mutation_text = pxi_strdup(text);
-    if (!fuzz->mutation_text)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_DUP(fuzz->mutation_text, text, err));
     PX_TRY(px_mutations_parse(text, &fuzz->mutations, err));
     PX_TRY(px_mutations_check(&fuzz->mutations, fuzz->options.set, err));
     return settings_styles(fuzz, err);
@@ -149,26 +125,18 @@ static px_status settings_mutations(px_fuzz *fuzz, px_error *err)
 
 px_status pxi_fuzz_settings_read(px_fuzz *fuzz, px_error *err)
 {
-    const px_fuzz_engine *engine = &fuzz->engine->shown;
+    fuzz_table table;
     PX_TRY(settings_policy(fuzz, err));
     PX_TRY(settings_mutations(fuzz, err));
-    fuzz_table *table = settings_table(engine);
-    if (!table)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    px_status status = PX_OK;
-    pxi_settings_fallback(&table->settings, fuzz->settings);
-    for (size_t i = 0; fuzz->policy && fuzz->policy->texts[i] && status == PX_OK; i++)
-        status = settings_apply(fuzz, table, fuzz->policy->texts[i], err);
-    for (size_t i = 0; i < fuzz->options.setting_count && status == PX_OK; i++)
-        status = settings_apply(fuzz, table, fuzz->options.settings[i], err);
-    if (status == PX_OK) {
-        memcpy(fuzz->common, fuzz->settings + engine->setting_count, sizeof fuzz->common);
-        fuzz->setting_text = pxi_settings_text(&table->settings, fuzz->settings);
-        if (!fuzz->setting_text)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    free(table);
-    return status;
+    settings_table(&fuzz->engine->shown.entry, &table);
+    PX_TRY(px_entry_configure(&px_fuzz_engines, &table.entry, NULL, 0, &fuzz->config, err));
+    fuzz->common = (const void *)((const char *)fuzz->config + table.common);
+    for (size_t i = 0; fuzz->policy && fuzz->policy->texts[i]; i++)
+        PX_TRY(settings_apply(fuzz, &table.entry, fuzz->policy->texts[i], err));
+    for (size_t i = 0; i < fuzz->options.setting_count; i++)
+        PX_TRY(settings_apply(fuzz, &table.entry, fuzz->options.settings[i], err));
+    fuzz->setting_text = px_params_text(table.params, fuzz->config);
+    return fuzz->setting_text ? PX_OK : pxi_no_memory(err);
 }
 
 /* --- all that decides the content ----------------------------------------------------------------
@@ -185,8 +153,8 @@ px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
 {
     px_json json = {0};
     px_json_object(&json, NULL);
-    px_json_string(&json, "engine", fuzz->engine->shown.id);
-    px_json_string(&json, "policy", fuzz->policy ? fuzz->policy->id : NULL);
+    px_json_string(&json, "engine", fuzz->engine->shown.entry.id);
+    px_json_string(&json, "policy", fuzz->policy ? fuzz->policy->entry.id : NULL);
     px_json_string(&json, "mutations", fuzz->mutation_text);
     if (fuzz->mutations.styles)
         json_hash(&json, "styles", px_styles_hash(fuzz->mutations.styles));
@@ -225,5 +193,5 @@ px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
     const char *text = px_json_text(&json);
     *out = text ? pxi_strdup(text) : NULL;
     px_json_done(&json);
-    return *out ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return *out ? PX_OK : pxi_no_memory(err);
 }

@@ -42,13 +42,12 @@ struct pxi_fuzz_twins {
 
 px_status pxi_fuzz_twins_new(const px_fuzz *fuzz, pxi_fuzz_twins **out, px_error *err)
 {
-    pxi_fuzz_twins *t = pxi_calloc(1, sizeof *t);
-    if (!t)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_fuzz_twins *t = NULL;
+    PX_TRY(PX_NEW(t, 1, err));
     t->shape = fuzz->shape;
     t->bytes = fuzz->rounds;
     t->size = fuzz->size;
-    t->near = fuzz->common[FUZZ_NEAR];
+    t->near = fuzz->common->near;
     t->scale = fuzz->high > fuzz->low ? 255.0 / (fuzz->high - fuzz->low) : 1.0;
     const bool picture = t->shape.rank == 3 && t->shape.dim[0] * TWINS_SIDE <= TWINS_VALUES;
     t->channels = picture ? t->shape.dim[0] : 1;
@@ -61,7 +60,7 @@ px_status pxi_fuzz_twins_new(const px_fuzz *fuzz, pxi_fuzz_twins **out, px_error
     t->scratch = pxi_calloc((size_t)t->small, sizeof *t->scratch);
     if (!t->groups || !t->scratch) {
         pxi_fuzz_twins_free(t);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     *out = t;
     return PX_OK;
@@ -140,9 +139,8 @@ static px_status twin_grow(pxi_fuzz_twins *t, px_error *err)
 {
     if (t->count < t->room / 2)
         return PX_OK;
-    twin_group *groups = pxi_calloc(t->room * 2, sizeof *groups);
-    if (!groups)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the failures' pictures");
+    twin_group *groups = NULL;
+    PX_TRY(PX_NEW(groups, t->room * 2, err));
     for (size_t i = 0; i < t->room; i++)
         if (t->groups[i].key)
             *twin_group_at(groups, t->room * 2, t->groups[i].key) = t->groups[i];
@@ -178,9 +176,8 @@ px_status pxi_fuzz_twins_add(pxi_fuzz_twins *t, int64_t id, int64_t twin, const 
         group->fault[i].count += group->fault[i].id == twin;
     if (twin || group->used == TWINS_LOOK)
         return PX_OK;
-    float *small = pxi_calloc((size_t)t->small, sizeof *small);
-    if (!small)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the failures' pictures");
+    float *small = NULL;
+    PX_TRY(PX_NEW(small, t->small, err));
     twin_reduce(t, pixels, small);
     t->count += group->key == 0;
     group->key = key;

@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 
+#include <internal/mutate.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ px_status pxi_wave_open(pxi_loop *loop, px_error *err)
     return loop->items && loop->wishes && loop->order && loop->fresh && loop->pixels &&
                    loop->verdicts && loop->slots && loop->live
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory");
+               : pxi_no_memory(err);
 }
 
 void pxi_wave_unlend(pxi_loop *loop)

@@ -1,13 +1,15 @@
 /* src/generate/minimize_faults.c - faults of a campaign brought back towards their seeds, a fault
  * to a worker */
 #include "base/memory.h"
-#include "engine/pass.h"
 #include "generate/minimize_shrink.h"
+#include <internal/pass.h>
 
+#include <internal/engine.h>
+#include <internal/minimize.h>
+#include <internal/mutate.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/engine.h>
-#include <plexor/minimize.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,16 +107,15 @@ static px_distance distance_between(const shrink_job *job, const uint8_t *root,
 static px_status fault_chain(const fault_work *work, const bool *kept, px_shrunk_fault *fault,
                              px_error *err)
 {
-    px_drawn *left = pxi_calloc(work->link_count + 1, sizeof *left);
-    if (!left)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_drawn *left = NULL;
+    PX_TRY(PX_NEW(left, work->link_count + 1, err));
     fault->links = 0;
     for (size_t i = 0; i < work->link_count; i++)
         if (kept[i])
             left[fault->links++] = work->links[i];
     fault->chain = px_chain_text(left, fault->links);
     free(left);
-    return fault->chain ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return fault->chain ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status fault_shrink(oracle *o, const fault_work *work, px_shrunk_fault *fault, bool *kept,
@@ -157,9 +158,8 @@ static px_status shrink_one(void *context, pxi_lane *lane, int64_t i, px_error *
                 .label = job->faults[i].label,
                 .only = job->options->same_class ? job->faults[i].prediction_before : -1,
                 .logits = lane->state};
-    bool *kept = pxi_calloc(work->link_count + 1, sizeof *kept);
-    if (!kept)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    bool *kept = NULL;
+    PX_TRY(PX_NEW(kept, work->link_count + 1, err));
     for (size_t k = 0; k < work->link_count; k++)
         kept[k] = true;
     pxi_lane_pad(lane, 0); /* a network may insist on more inputs than the one that is asked */
@@ -179,7 +179,7 @@ static px_status shrink_read(px_campaign *campaign, int64_t id, const shrink_job
     fault->pixels = pxi_calloc(job->size, 1);
     work->root = pxi_calloc(job->size, 1);
     if (!fault->pixels || !work->root)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     PX_TRY(px_campaign_read(campaign, id, &in, fault->pixels, err));
     if (in.kind != PX_INPUT_FAULT)
         return px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is no failure, it is %s",
@@ -253,9 +253,7 @@ static px_status shrink_work(px_campaign *campaign, const px_model *model, const
     PX_TRY(shrink_check(campaign, model, job, err));
     PX_TRY(shrink_open(campaign, model, job, err));
     PX_TRY(px_campaign_get_styles(campaign, &job->styles, err));
-    job->work = pxi_calloc(job->count + 1, sizeof *job->work);
-    if (!job->work)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(job->work, job->count + 1, err));
     for (size_t i = 0; i < job->count; i++)
         PX_TRY(shrink_read(campaign, ids[i], job, &job->work[i], &job->faults[i], err));
     return pxi_pass_each(job->pass, share.total, &share, shrink_one, job, err);
@@ -278,4 +276,31 @@ px_status px_shrink_faults(px_campaign *campaign, const px_model *model, const p
     for (size_t i = 0; status != PX_OK && i < count; i++)
         px_shrunk_done(&faults[i]);
     return status;
+}
+
+px_shrunk_means px_shrunk_sum(const px_shrunk_fault *faults, size_t count)
+{
+    px_shrunk_means m = {0};
+    for (size_t i = 0; i < count; i++) {
+        const px_shrunk_fault *fault = &faults[i];
+        m.executions += fault->executions;
+        if (!fault->errs)
+            continue;
+        m.count++;
+        m.links[0] += (double)fault->links_before;
+        m.links[1] += (double)fault->links;
+        for (int k = 0; k < 2; k++) {
+            const px_distance *d = k ? &fault->after : &fault->before;
+            m.l0[k] += (double)d->l0;
+            m.l2[k] += d->l2;
+            m.linf[k] += d->linf;
+        }
+    }
+    for (int k = 0; k < 2 && m.count; k++) {
+        m.links[k] /= (double)m.count;
+        m.l0[k] /= (double)m.count;
+        m.l2[k] /= (double)m.count;
+        m.linf[k] /= (double)m.count;
+    }
+    return m;
 }

@@ -7,13 +7,14 @@
  * every input covers something that no other does.
  */
 #include "base/memory.h"
-#include "cover/block_run.h"
 #include "cover/cover_inside.h"
 #include "select/lazy_greedy.h"
+#include <internal/block_run.h>
 
+#include <internal/minimize.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/minimize.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,11 +48,6 @@ px_minimize_options px_minimize_options_default(void)
     return (px_minimize_options){.fault_types = true};
 }
 
-static px_status minimize_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
-
 /* --- what inputs are -----------------------------------------------------------------------------
  */
 
@@ -72,9 +68,8 @@ static int type_compare(const void *left, const void *right)
 /* Numbers the pairs (label, prediction) of faults. */
 static px_status minimize_types(minimize *m, px_campaign *campaign, int64_t *faults, px_error *err)
 {
-    fault_type *list = pxi_calloc((size_t)m->count + 1, sizeof *list);
-    if (!list)
-        return minimize_nomem(err);
+    fault_type *list = NULL;
+    PX_TRY(PX_NEW(list, (size_t)m->count + 1, err));
     px_status status = PX_OK;
     int64_t count = 0;
     for (int64_t i = 0; i < m->count && status == PX_OK; i++) {
@@ -100,12 +95,10 @@ static px_status minimize_ids(minimize *m, const px_campaign *campaign, const px
                               px_error *err)
 {
     m->count = px_dataset_count(set);
-    m->ids = pxi_calloc((size_t)m->count + 1, sizeof *m->ids);
-    m->types = pxi_calloc((size_t)m->count + 1, sizeof *m->types);
-    m->order = pxi_calloc((size_t)m->count + 1, sizeof *m->order);
-    m->gains = pxi_calloc((size_t)m->count + 1, sizeof *m->gains);
-    if (!m->ids || !m->types || !m->order || !m->gains)
-        return minimize_nomem(err);
+    PX_TRY(PX_NEW(m->ids, (size_t)m->count + 1, err));
+    PX_TRY(PX_NEW(m->types, (size_t)m->count + 1, err));
+    PX_TRY(PX_NEW(m->order, (size_t)m->count + 1, err));
+    PX_TRY(PX_NEW(m->gains, (size_t)m->count + 1, err));
     for (int64_t i = 0; i < m->count; i++) {
         char name[32], *end = NULL;
         m->ids[i] = strtoll(px_dataset_name(set, i, name, sizeof name), &end, 10);
@@ -167,9 +160,7 @@ static px_status rows_room(minimize *m, int64_t memory_bytes, px_error *err)
                        " inputs needs %.0f MiB; choose fewer neurons (--layers, --neurons chan) or "
                        "criteria, or allow it with --mem",
                        m->count, bytes / 1048576);
-    m->rows = pxi_calloc(extractors->count + 1, sizeof *m->rows);
-    if (!m->rows)
-        return minimize_nomem(err);
+    PX_TRY(PX_NEW(m->rows, extractors->count + 1, err));
     for (size_t e = 0; e < extractors->count; e++) {
         kept_rows *kept = &m->rows[e];
         kept->width = extractors->item[e]->width;
@@ -177,7 +168,7 @@ static px_status rows_room(minimize *m, int64_t memory_bytes, px_error *err)
         kept->rejected = pxi_calloc((size_t)m->count, sizeof *kept->rejected);
         kept->facts = pxi_calloc((size_t)m->count, sizeof *kept->facts);
         if (!kept->values || !kept->rejected || !kept->facts)
-            return minimize_nomem(err);
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -205,7 +196,7 @@ static px_status rows_read(minimize *m, const px_dataset *set, const px_preproce
                                .progress_context = options->progress_context,
                                .tally = &tally};
     const px_status status =
-        consumers && tally.extract_seconds ? pxi_block_run(&job, NULL, err) : minimize_nomem(err);
+        consumers && tally.extract_seconds ? pxi_block_run(&job, NULL, err) : pxi_no_memory(err);
     free(consumers);
     free(tally.extract_seconds);
     return status;
@@ -265,7 +256,7 @@ static px_status covered_open(const minimize *m, const covered *like, covered *o
     const size_t criteria = m->cover ? m->cover->count : 0;
     covered made = {.states = pxi_calloc(criteria + 1, sizeof *made.states),
                     .types = pxi_calloc((size_t)m->type_count + 1, sizeof *made.types)};
-    px_status status = made.states && made.types ? PX_OK : minimize_nomem(err);
+    px_status status = made.states && made.types ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK && like)
         memcpy(made.types, like->types, (size_t)m->type_count * sizeof *made.types);
     for (size_t c = 0; c < criteria && status == PX_OK; c++) {
@@ -309,7 +300,7 @@ static px_status minimize_measure(minimize *m, px_coverage *before, px_error *er
             return px_fail(err, PX_E_UNSUPPORTED,
                            "%s does not count elements, so no smaller set has the same; choose "
                            "criteria that do: nc, kmnc, nbc, snac, tknc, tknp",
-                           slot->criterion->id);
+                           slot->criterion->entry.id);
         m->elements[c] = before[c].value > 0 ? (double)before[c].covered / before[c].value : 0;
     }
     return PX_OK;
@@ -322,7 +313,7 @@ static px_status minimize_check_order(const px_cover *cover, px_error *err)
             return px_fail(err, PX_E_UNSUPPORTED,
                            "%s depends on the order of inputs, so no smaller set has the same; "
                            "choose criteria that do not: nc, kmnc, nbc, snac, tknc, tknp",
-                           cover->slots[c].criterion->id);
+                           cover->slots[c].criterion->entry.id);
     return PX_OK;
 }
 
@@ -385,9 +376,8 @@ static px_status minimize_verify(const minimize *m, const px_dataset *set, const
                                  const px_minimize_options *options, px_minimized *out,
                                  px_error *err)
 {
-    bool *only = pxi_calloc((size_t)m->count, sizeof *only);
-    if (!only)
-        return minimize_nomem(err);
+    bool *only = NULL;
+    PX_TRY(PX_NEW(only, m->count, err));
     for (int64_t k = 0; k < m->chosen; k++)
         only[m->order[k]] = true;
     px_cover_run_options run = px_cover_run_options_default();
@@ -405,7 +395,7 @@ static px_status minimize_verify(const minimize *m, const px_dataset *set, const
                 err, PX_E_UNSUPPORTED,
                 "%s (%s) of a part of the inputs does not add up to that of all "
                 "(%" PRId64 " instead of %" PRId64 " covered); choose another variant or criterion",
-                px_cover_criterion(m->cover, c)->id, px_cover_settings_text(m->cover, c),
+                px_cover_criterion(m->cover, c)->entry.id, px_cover_settings_text(m->cover, c),
                 out->after[c].covered, out->before[c].covered);
     }
     return status;
@@ -437,7 +427,7 @@ static px_status minimize_result(const minimize *m, px_minimized *out, px_error 
     out->gains = pxi_calloc((size_t)m->chosen, sizeof *out->gains);
     if (!seen || !out->ids || !out->gains) {
         free(seen);
-        return minimize_nomem(err);
+        return pxi_no_memory(err);
     }
     for (int64_t k = 0; k < m->chosen; k++) {
         out->ids[k] = m->ids[m->order[k]];
@@ -465,11 +455,9 @@ static px_status minimize_work(minimize *m, px_campaign *campaign, const px_data
     PX_TRY(minimize_types(m, campaign, &out->from_faults, err));
     out->fault_types = m->type_count;
     out->criteria = m->cover ? m->cover->count : 0;
-    m->elements = pxi_calloc(out->criteria + 1, sizeof *m->elements);
-    out->before = pxi_calloc(out->criteria + 1, sizeof *out->before);
-    out->after = pxi_calloc(out->criteria + 1, sizeof *out->after);
-    if (!m->elements || !out->before || !out->after)
-        return minimize_nomem(err);
+    PX_TRY(PX_NEW(m->elements, out->criteria + 1, err));
+    PX_TRY(PX_NEW(out->before, out->criteria + 1, err));
+    PX_TRY(PX_NEW(out->after, out->criteria + 1, err));
     if (m->cover) {
         PX_TRY(rows_read(m, set, pre, options, err));
         PX_TRY(minimize_measure(m, out->before, err));

@@ -2,10 +2,13 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/data.h>
+#include <internal/folder.h>
+#include <internal/minimize.h>
+#include <internal/picture.h>
+#include <internal/store.h>
+#include <internal/text.h>
 #include <inttypes.h>
-#include <plexor/folder.h>
-#include <plexor/minimize.h>
-#include <plexor/picture.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +24,6 @@ typedef struct shrunk_folder {
     size_t count;
     uint8_t *root, *planes, *together; /* together: PICTURES of them, channels last */
 } shrunk_folder;
-
-static px_status folder_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 static char *folder_path(const shrunk_folder *f, const char *name)
 {
@@ -94,7 +92,7 @@ static px_status folder_picture(const shrunk_folder *f, const px_shrunk_fault *f
     px_sheet *sheet = NULL;
     snprintf(name, sizeof name, "%" PRId64 ".png", fault->id);
     char *path = folder_path(f, name);
-    px_status status = path ? PX_OK : folder_nomem(err);
+    px_status status = path ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = px_sheet_new(&(px_sheet_options){.columns = PICTURES}, &sheet, err);
     if (status == PX_OK)
@@ -137,7 +135,7 @@ static px_status folder_csv(const shrunk_folder *f, px_error *err)
     }
     char *path = folder_path(f, "index.csv");
     const px_status status = px_text_failed(&text) || !path
-                                 ? folder_nomem(err)
+                                 ? pxi_no_memory(err)
                                  : pxi_file_write(path, px_text_get(&text), text.length, err);
     free(path);
     px_text_done(&text);
@@ -147,9 +145,8 @@ static px_status folder_csv(const shrunk_folder *f, px_error *err)
 static px_status npz_column(const shrunk_folder *f, px_npz_writer *npz, const char *name,
                             size_t offset, px_error *err)
 {
-    int64_t *values = pxi_calloc(f->count, sizeof *values);
-    if (!values)
-        return folder_nomem(err);
+    int64_t *values = NULL;
+    PX_TRY(PX_NEW(values, f->count, err));
     for (size_t i = 0; i < f->count; i++)
         memcpy(&values[i], (const char *)f->faults[i] + offset, sizeof *values);
     const px_tensor column = {
@@ -176,7 +173,7 @@ static px_status folder_npz(const shrunk_folder *f, px_error *err)
 {
     px_npz_writer *npz = NULL;
     char *path = folder_path(f, "inputs.npz");
-    px_status status = path ? px_npz_create(path, &npz, err) : folder_nomem(err);
+    px_status status = path ? px_npz_create(path, &npz, err) : pxi_no_memory(err);
     if (status == PX_OK) {
         status = npz_fill(f, npz, err);
         if (status == PX_OK)
@@ -199,7 +196,7 @@ static px_status folder_work(shrunk_folder *f, const px_shrunk_fault *faults, si
     f->planes = pxi_calloc(f->size, 1);
     f->together = pxi_calloc(PICTURES, f->size);
     if (!f->faults || !f->root || !f->planes || !f->together)
-        return folder_nomem(err);
+        return pxi_no_memory(err);
     for (size_t i = 0; i < count; i++)
         if (faults[i].errs)
             f->faults[f->count++] = &faults[i];

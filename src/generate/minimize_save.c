@@ -3,8 +3,10 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/minimize.h>
+#include <internal/store.h>
 #include <inttypes.h>
-#include <plexor/minimize.h>
+#include <plexor/field.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,9 +44,7 @@ static int64_t new_id_of(const save_job *job, int64_t old_id)
 /* The chosen inputs and their roots, each once, ascending. */
 static px_status save_list(save_job *job, const px_minimized *minimized, px_error *err)
 {
-    job->list = pxi_calloc(2 * minimized->count + 1, sizeof *job->list);
-    if (!job->list)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(job->list, 2 * minimized->count + 1, err));
     size_t count = 0;
     for (size_t i = 0; i < minimized->count; i++) {
         px_campaign_input in;
@@ -106,9 +106,8 @@ static px_status save_blobs(save_job *job, px_error *err)
 
 static px_status save_classes(save_job *job, int count, px_error *err)
 {
-    const char **names = pxi_calloc((size_t)count + 1, sizeof *names);
-    if (!names)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const char **names = NULL;
+    PX_TRY(PX_NEW(names, (size_t)count + 1, err));
     for (int c = 0; c < count; c++)
         names[c] = px_campaign_class_name(job->from, c);
     const px_status status = px_campaign_put_classes(job->to, names, count, err);
@@ -128,7 +127,7 @@ static px_status save_identity(save_job *job, const px_minimized *minimized, px_
                    minimized->from, minimized->count, *rest == '}' ? "" : ",", rest);
     identity.settings = px_text_get(&settings);
     const px_status status = px_text_failed(&settings)
-                                 ? px_fail(err, PX_E_NOMEM, "out of memory")
+                                 ? pxi_no_memory(err)
                                  : px_campaign_identify(job->to, &identity, err);
     px_text_done(&settings);
     return status;
@@ -141,7 +140,7 @@ static px_status save_work(save_job *job, const px_minimized *minimized, px_erro
         return px_fail(err, PX_E_INPUT, "'%s': holds nothing yet", px_campaign_folder(job->from));
     job->pixels = pxi_calloc(px_campaign_size(job->from), px_dtype_size(identity.dtype));
     if (!job->pixels)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     PX_TRY(save_list(job, minimized, err));
     PX_TRY(save_identity(job, minimized, err));
     for (size_t i = 0; i < job->count; i++) {
@@ -172,23 +171,38 @@ px_status px_minimized_campaign(px_campaign *from, const px_minimized *minimized
     return status;
 }
 
+typedef struct csv_line {
+    px_campaign_input in;
+    const char *kind;
+    int64_t root, gain;
+} csv_line;
+
+static const px_field csv_columns[] = {
+    PX_FIELD(csv_line, in.id, "id", "in the campaign"),
+    PX_FIELD(csv_line, kind, "kind", "of input"),
+    PX_FIELD(csv_line, in.label, "label", "its class"),
+    PX_FIELD(csv_line, in.prediction, "prediction", "of the network"),
+    PX_FIELD(csv_line, root, "root", "id of its seed, or its own"),
+    PX_FIELD(csv_line, gain, "gain", "elements that it added"),
+    PX_FIELDS_END,
+};
+
 px_status px_minimized_csv(px_campaign *from, const px_minimized *minimized, const char *path,
                            px_error *err)
 {
     px_text text = {0};
     px_status status = PX_OK;
-    px_text_add(&text, "id,kind,label,prediction,root,gain\n");
+    px_fields_csv(csv_columns, NULL, &text);
     for (size_t i = 0; i < minimized->count && status == PX_OK; i++) {
-        px_campaign_input in;
-        status = px_campaign_read(from, minimized->ids[i], &in, NULL, err);
+        csv_line line = {.gain = minimized->gains[i]};
+        status = px_campaign_read(from, minimized->ids[i], &line.in, NULL, err);
+        line.kind = px_input_kind_name(line.in.kind);
+        line.root = line.in.root ? line.in.root : line.in.id;
         if (status == PX_OK)
-            px_text_format(&text,
-                           "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
-                           in.id, px_input_kind_name(in.kind), in.label, in.prediction,
-                           in.root ? in.root : in.id, minimized->gains[i]);
+            px_fields_csv(csv_columns, &line, &text);
     }
     if (status == PX_OK)
-        status = px_text_failed(&text) ? px_fail(err, PX_E_NOMEM, "out of memory")
+        status = px_text_failed(&text) ? pxi_no_memory(err)
                                        : pxi_file_write(path, px_text_get(&text), text.length, err);
     px_text_done(&text);
     return status;

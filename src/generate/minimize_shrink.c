@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/mutate.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,7 +120,7 @@ static px_status shrink_links(pxi_shrink *s, const px_drawn *links, size_t count
     link_sweep chain = {
         .links = links, .count = count, .kept = kept, .trial = pxi_calloc(count + 1, sizeof *kept)};
     int64_t *units = pxi_calloc(count + 1, sizeof *units);
-    px_status status = chain.trial && units ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = chain.trial && units ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = links_apply(s, &chain, kept, err);
     sweep w = {.shrink = s, .context = &chain, .move = links_move};
@@ -282,7 +283,7 @@ static px_status shrink_blocks(pxi_shrink *s, int side, int (*closer)(int), int 
     const size_t size = shrink_size(s);
     weighed *list = pxi_calloc(size, sizeof *list);
     int64_t *units = pxi_calloc(size, sizeof *units);
-    px_status status = list && units ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = list && units ? PX_OK : pxi_no_memory(err);
     const block_sweep blocks = {.side = side, .closer = closer};
     sweep w = {.shrink = s, .context = &blocks, .move = blocks_move, .changed = true};
     for (int i = 0; i < sweeps && w.changed && status == PX_OK; i++) {
@@ -314,7 +315,7 @@ px_status pxi_shrink_run(pxi_shrink *s, const px_drawn *links, size_t link_count
 {
     s->trial = pxi_alloc_aligned(shrink_size(s));
     s->spare = pxi_alloc_aligned(shrink_size(s));
-    px_status status = s->trial && s->spare ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = s->trial && s->spare ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK && link_count)
         status = shrink_links(s, links, link_count, kept, err);
     if (status == PX_OK)

@@ -2,8 +2,8 @@
 #ifndef PXI_GENERATE_PAIR_ROWS_H
 #define PXI_GENERATE_PAIR_ROWS_H
 
+#include <internal/synthesize.h>
 #include <plexor/attack.h>
-#include <plexor/synthesize.h>
 
 /* Eight bytes for every number of a row, lowest first, so that all of it comes back to the bit. */
 size_t pxi_attack_row_bytes(void);

@@ -9,11 +9,14 @@
 #include "generate/pair_rows.h"
 #include "generate/seed_names.h"
 
+#include <internal/closeness.h>
+#include <internal/pairs.h>
+#include <internal/preprocess.h>
+#include <internal/store.h>
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/pairs.h>
 #include <plexor/system.h>
-#include <plexor/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +49,8 @@ px_status px_pairs_new(px_campaign *campaign, const px_dataset *set, const px_pr
         return px_fail(err, PX_E_USAGE, "the campaign has no identity yet");
     if (size == 0 || (int64_t)size != px_shape_count(&shape))
         return px_fail(err, PX_E_USAGE, "the campaign's inputs have another size than the data");
-    px_pairs *p = pxi_calloc(1, sizeof *p);
-    if (!p)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_pairs *p = NULL;
+    PX_TRY(PX_NEW(p, 1, err));
     p->campaign = campaign;
     p->set = set;
     p->size = size;
@@ -58,7 +60,7 @@ px_status px_pairs_new(px_campaign *campaign, const px_dataset *set, const px_pr
     p->seed_pixels = pxi_calloc(size, sizeof(float));
     if (!p->pixels || !p->seed_pixels) {
         px_pairs_free(p);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     const px_status status = pxi_put_classes(campaign, NULL, set, err);
     if (status == PX_OK)
@@ -101,7 +103,7 @@ px_status px_pairs_plan(px_pairs *p, int64_t planned, px_error *err)
                        px_campaign_folder(p->campaign), before, planned);
     p->rows = pxi_calloc(PX_PAIRS_BATCH, widest);
     if (!p->rows)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     p->planned = planned;
     p->done = (int64_t)px_campaign_get_real(p->campaign, PX_CAMPAIGN_INPUTS_DONE, 0.0);
     p->executions = (int64_t)px_campaign_get_real(p->campaign, "executions", 0.0);
@@ -149,7 +151,7 @@ static px_status plan_step(px_pairs *p, px_error *err)
 static px_status plan_read(const px_pairs *p, size_t row_bytes, uint8_t **out, px_error *err)
 {
     uint8_t *all = pxi_calloc((size_t)PX_MAX(p->done, 1), row_bytes);
-    px_status status = all ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = all ? PX_OK : pxi_no_memory(err);
     for (int64_t first = 0; first < p->done && status == PX_OK; first += PX_PAIRS_BATCH) {
         const size_t want = (size_t)PX_MIN(p->done - first, PX_PAIRS_BATCH) * row_bytes;
         void *bytes = NULL;
@@ -181,7 +183,7 @@ px_status px_pairs_attack_rows(const px_pairs *p, px_attack_row **rows, int64_t 
         pxi_attack_row_unpack(bytes + (size_t)i * each, &out[i]);
     free(bytes);
     if (!out)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     *rows = out;
     *count = p->done;
     return PX_OK;
@@ -198,7 +200,7 @@ px_status px_pairs_synthesis_rows(const px_pairs *p, px_synthesis_row **rows, in
         pxi_synthesis_row_unpack(bytes + (size_t)i * each, &out[i]);
     free(bytes);
     if (!out)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     *rows = out;
     *count = p->done;
     return PX_OK;
@@ -258,8 +260,8 @@ px_status px_pairs_put(px_pairs *p, const px_pair *pair, px_error *err)
 static px_status put_chained(px_pairs *p, px_pair *pair, px_text *chain, px_error *err)
 {
     pair->chain = px_text_get(chain);
-    const px_status status = px_text_failed(chain) ? px_fail(err, PX_E_NOMEM, "out of memory")
-                                                   : px_pairs_put(p, pair, err);
+    const px_status status =
+        px_text_failed(chain) ? pxi_no_memory(err) : px_pairs_put(p, pair, err);
     px_text_done(chain);
     return status;
 }

@@ -3,6 +3,9 @@
 
 #include "base/memory.h"
 
+#include <internal/classes.h>
+#include <internal/data.h>
+#include <internal/store.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,21 +19,18 @@ px_status pxi_put_classes(px_campaign *campaign, const px_model *model, const px
                           px_error *err)
 {
     px_campaign_identity identity = {0};
-    char **own = NULL;
-    int own_count = 0, known = 0;
+    int known = 0;
     px_campaign_identity_get(campaign, &identity);
-    const char *text = model ? px_model_property(model, "plexor.classes") : NULL;
-    if (text && px_class_names_parse(text, &own, &own_count, NULL) != PX_OK)
-        own_count = 0; /* names are a courtesy: numbers do as well */
-    const char **names = pxi_calloc((size_t)identity.classes + 1, sizeof *names);
-    for (int c = 0; names && c < identity.classes; c++) {
-        names[c] = c < own_count ? own[c] : px_dataset_class_name(set, c);
+    const char **names = NULL;
+    PX_TRY(PX_NEW(names, identity.classes + 1, err));
+    for (int c = 0; c < identity.classes; c++) {
+        names[c] = model ? px_model_class_name(model, c) : NULL;
+        if (!names[c])
+            names[c] = px_dataset_class_name(set, c);
         known += names[c] != NULL;
     }
-    px_status status = names ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    if (status == PX_OK && known)
-        status = px_campaign_put_classes(campaign, names, identity.classes, err);
+    const px_status status =
+        known ? px_campaign_put_classes(campaign, names, identity.classes, err) : PX_OK;
     free(names);
-    px_class_names_free(own, own_count);
     return status;
 }

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +21,7 @@ px_status pxi_swarm_room(pxi_swarm *swarm, const pxi_swarm_rule *rule, size_t si
     swarm->best_fits = pxi_calloc(rule->particles, sizeof *swarm->best_fits);
     return swarm->places && swarm->speeds && swarm->bests && swarm->fits && swarm->best_fits
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for a swarm of %zu particles",
-                         rule->particles);
+               : pxi_no_memory_for(err, "a swarm of %zu particles", rule->particles);
 }
 
 void pxi_swarm_free(pxi_swarm *swarm)

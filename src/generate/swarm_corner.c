@@ -2,6 +2,7 @@
 #include "generate/swarm_corner.h"
 
 #include "base/memory.h"
+#include <internal/lane_watch.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,9 +20,9 @@ struct pxi_corner {
 };
 
 typedef struct corner_lane {
-    float *trace;        /* [batch][neurons] */
-    float *lows, *highs; /* per neuron, of what this lane has learned */
-    px_probe_watch watch;
+    px_probe_watch watch; /* first */
+    float *trace;         /* [batch][neurons] */
+    float *lows, *highs;  /* per neuron, of what this lane has learned */
 } corner_lane;
 
 static px_status lane_open(pxi_lane *lane, px_error *err)
@@ -54,12 +55,6 @@ static px_status lane_begin(pxi_lane *lane, const pxi_batch *batch, px_error *er
     return PX_OK;
 }
 
-static px_status lane_observe(void *context, int value, const px_view *view, px_error *err)
-{
-    const pxi_lane *lane = context;
-    return px_probe_observer(&((corner_lane *)lane->state)->watch, value, view, err);
-}
-
 static double corner_row(const pxi_corner *c, const float *values)
 {
     size_t beyond = 0;
@@ -90,8 +85,7 @@ static px_status corner_init(pxi_corner *c, px_fuzz *fuzz, px_error *err)
     const pxi_task task = {.model = fuzz->models[0],
                            .pre = &fuzz->pre,
                            .sample = fuzz->shape,
-                           .count = 1,
-                           .beside = fuzz->pass,
+                           .workers = pxi_pass_workers(fuzz->pass),
                            .batch = fuzz->options.batch,
                            .max_batch = CORNER_BATCH};
     const pxi_visitor visitor = {.context = c,
@@ -99,14 +93,12 @@ static px_status corner_init(pxi_corner *c, px_fuzz *fuzz, px_error *err)
                                  .open = lane_open,
                                  .fill = lane_fill,
                                  .begin = lane_begin,
-                                 .observe = lane_observe,
+                                 .observe = pxi_lane_observe,
                                  .visit = lane_visit};
     px_plan_options wants = pxi_wants_scores(&fuzz->scores); /* so that all of the network is run */
     wants.observe = px_probe_values(c->probe, &wants.observe_count);
-    c->lows = pxi_calloc(c->neurons, sizeof *c->lows);
-    c->highs = pxi_calloc(c->neurons, sizeof *c->highs);
-    if (!c->lows || !c->highs)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(c->lows, c->neurons, err));
+    PX_TRY(PX_NEW(c->highs, c->neurons, err));
     for (size_t n = 0; n < c->neurons; n++) {
         c->lows[n] = INFINITY;
         c->highs[n] = -INFINITY;
@@ -116,9 +108,8 @@ static px_status corner_init(pxi_corner *c, px_fuzz *fuzz, px_error *err)
 
 px_status pxi_corner_open(px_fuzz *fuzz, const px_probe *probe, pxi_corner **out, px_error *err)
 {
-    pxi_corner *c = pxi_calloc(1, sizeof *c);
-    if (!c)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_corner *c = NULL;
+    PX_TRY(PX_NEW(c, 1, err));
     c->probe = probe;
     c->neurons = (size_t)px_probe_neuron_count(probe);
     const px_status status = corner_init(c, fuzz, err);

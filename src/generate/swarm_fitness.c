@@ -60,15 +60,14 @@ static px_status excite_init(pxi_excite *e, px_error *err)
     e->corners = pxi_calloc(chunk, sizeof *e->corners);
     return e->inputs && e->values && e->labels && e->corners
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for %zu neurons", e->neurons);
+               : pxi_no_memory_for(err, "%zu neurons", e->neurons);
 }
 
 px_status pxi_excite_open(px_fuzz *fuzz, const pxi_excite_rule *rule, pxi_excite **out,
                           px_error *err)
 {
-    pxi_excite *e = pxi_calloc(1, sizeof *e);
-    if (!e)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_excite *e = NULL;
+    PX_TRY(PX_NEW(e, 1, err));
     e->fuzz = fuzz;
     e->rule = *rule;
     const px_status status = excite_init(e, err);
@@ -141,7 +140,7 @@ px_status pxi_excite_seeds(pxi_excite *e, const pxi_excite_row *seeds, size_t co
         e->starts = pxi_calloc(count, e->size * sizeof *e->starts);
         e->befores = pxi_calloc(count, e->neurons * sizeof *e->befores);
         if (!e->starts || !e->befores)
-            return px_fail(err, PX_E_NOMEM, "out of memory for %zu seeds", count);
+            return pxi_no_memory_for(err, "%zu seeds", count);
         e->seed_room = count;
     }
     PX_TRY(excite_load(e, seeds, (int64_t)count, e->starts, err));

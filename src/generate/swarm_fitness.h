@@ -7,7 +7,7 @@
  *
  * Paper 003, Def 3 and Eq 6: a hidden channel is excitable where its part in the change of the loss
  * from the seed to the place, normalised, is above lambda; that part is its Aumann-Shapley value
- * along the diagonal (<plexor/shapley.h>, spec LGR B.2 and B.4). The objective of the published
+ * along the diagonal (<internal/shapley.h>, spec LGR B.2 and B.4). The objective of the published
  * code is another one: the share of channels beyond the boundaries that the seeds have (NBC), and
  * the share whose value differs from the seed's by more than `sense`, scaled within the layer
  * (B.3).
@@ -17,7 +17,7 @@
 
 #include "generate/fuzz_inside.h"
 
-#include <plexor/shapley.h>
+#include <internal/shapley.h>
 
 typedef struct pxi_excite_rule {
     bool code; /* the published code's objective */

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -95,10 +96,8 @@ static px_status synthesis_take_known(px_synthesis *s, const px_synthesis_job *j
 static px_status synthesis_init(px_synthesis *s, const px_synthesis_job *job, px_error *err)
 {
     s->count = job->count;
-    s->rows = pxi_calloc((size_t)PX_MAX(s->count, 1), sizeof *s->rows);
-    s->rose_at = pxi_calloc((size_t)s->count + 1, sizeof *s->rose_at);
-    if (!s->rows || !s->rose_at)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", s->count);
+    PX_TRY(PX_NEW(s->rows, (size_t)PX_MAX(s->count, 1), err));
+    PX_TRY(PX_NEW(s->rose_at, (size_t)s->count + 1, err));
     for (int64_t i = 0; i < s->count; i++) {
         const size_t list = job->list_of ? job->list_of[i] : 0;
         const int64_t input = job->inputs[i];
@@ -116,9 +115,7 @@ static px_status synthesis_init(px_synthesis *s, const px_synthesis_job *job, px
         s->rose_at[i + 1] = s->rose_at[i] + neurons->count;
     }
     PX_TRY(synthesis_take_known(s, job, err));
-    s->rose = pxi_calloc(PX_MAX(s->rose_at[s->count], 1), sizeof *s->rose);
-    return s->rose ? PX_OK
-                   : px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", s->count);
+    return PX_NEW(s->rose, PX_MAX(s->rose_at[s->count], 1), err);
 }
 
 /* The tensors that the lists have neurons in, and the class scores behind them. */
@@ -126,10 +123,8 @@ static px_status run_values(pxi_synthesis_run *run, px_error *err)
 {
     const px_synthesis_job *job = run->job;
     const size_t layers = px_probe_layer_count(job->probe);
-    run->used = pxi_calloc(layers, sizeof *run->used);
-    run->values = pxi_calloc(layers + 1, sizeof *run->values);
-    if (!run->used || !run->values)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(run->used, layers, err));
+    PX_TRY(PX_NEW(run->values, layers + 1, err));
     for (size_t l = 0; l < job->list_count; l++)
         for (size_t n = 0; n < job->lists[l].count; n++)
             run->used[job->lists[l].neurons[n].layer] = true;
@@ -163,8 +158,7 @@ static px_status run_room(pxi_synthesis_run *run, px_error *err)
     if (run->out->rounds)
         run->bytes = pxi_calloc((size_t)run->room, count);
     if (!run->original || !run->exact || !run->spent || (run->out->rounds && !run->bytes))
-        return px_fail(err, PX_E_NOMEM, "out of memory for the pixels of %" PRId64 " inputs",
-                       run->room);
+        return pxi_no_memory_for(err, "the pixels of %" PRId64 " inputs", run->room);
     return PX_OK;
 }
 
@@ -237,9 +231,8 @@ px_status px_synthesize(const px_synthesis_job *job, const px_synthesis_options 
                         px_synthesis **out, px_error *err)
 {
     const double start = px_clock_s();
-    px_synthesis *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_synthesis *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     pxi_synthesis_run run = {.job = job, .out = s};
     const px_status status = run_all(&run, options, err);
     pxi_pass_close(run.pass);

@@ -7,18 +7,19 @@
 #include "generate/synthesis_inside.h"
 
 #include "base/memory.h"
-#include "engine/view_row.h"
 #include "probe/neuron_values.h"
+#include <internal/lane_watch.h>
+#include <internal/view_row.h>
 
 #include <math.h>
 #include <plexor/system.h>
 #include <string.h>
 
-typedef struct batch { /* a lane's */
+typedef struct batch {    /* a lane's */
+    px_probe_watch watch; /* first */
     pxi_synthesis_run *run;
     pxi_lane *lane;
     px_session *session;
-    px_probe_watch watch;
     px_synthesis_row *rows; /* of this micro-batch */
     int64_t samples;
     float *original, *exact; /* [samples][count] */
@@ -232,12 +233,6 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
     return PX_OK;
 }
 
-static px_status lane_observe(void *context, int value, const px_view *view, px_error *err)
-{
-    const pxi_lane *lane = context;
-    return px_probe_observer(&((batch *)lane->state)->watch, value, view, err);
-}
-
 px_status pxi_synthesis_open(pxi_synthesis_run *run, px_error *err)
 {
     const px_synthesis_job *job = run->job;
@@ -250,8 +245,10 @@ px_status pxi_synthesis_open(pxi_synthesis_run *run, px_error *err)
                            .batch = o->batch,
                            .progress = o->progress,
                            .progress_context = o->progress_context};
-    const pxi_visitor visitor = {
-        .context = run, .state_size = sizeof(batch), .open = lane_open, .observe = lane_observe};
+    const pxi_visitor visitor = {.context = run,
+                                 .state_size = sizeof(batch),
+                                 .open = lane_open,
+                                 .observe = pxi_lane_observe};
     px_plan_options wants = px_plan_options_default();
     run->input = px_model_graph(job->model)->inputs[0];
     wants.observe = wants.seeds = run->values;

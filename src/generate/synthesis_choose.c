@@ -1,6 +1,6 @@
 /* src/generate/synthesis_choose.c - which inputs to synthesise from */
-#include <plexor/rng.h>
-#include <plexor/synthesize.h>
+#include <internal/rng.h>
+#include <internal/synthesize.h>
 
 #include "base/memory.h"
 
@@ -22,7 +22,7 @@ static px_status choose_class(const px_dataset *set, const px_synthesis_choice *
     if (!order || !drawn) {
         free(order);
         free(drawn);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     px_random random = px_rng(choice->seed, PX_RNG_SAMPLE, (uint32_t)c, choice->run);
     px_rng_permutation(&random, order, (uint32_t)right);
@@ -43,9 +43,8 @@ px_status px_synthesis_choose(const px_dataset *set, const px_synthesis_choice *
     int64_t used = 0;
     if (all >= UINT32_MAX)
         return px_fail(err, PX_E_UNSUPPORTED, "%" PRId64 " inputs are too many to draw from", all);
-    int64_t *chosen = pxi_calloc((size_t)all, sizeof *chosen);
-    if (!chosen)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", all);
+    int64_t *chosen = NULL;
+    PX_TRY(PX_NEW(chosen, all, err));
     px_status status = PX_OK;
     for (int c = 0; choice->per_class > 0 && c < choice->classes && status == PX_OK; c++)
         if (!choice->wanted || choice->wanted[c])

@@ -7,9 +7,10 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <internal/data.h>
+#include <internal/folder.h>
+#include <internal/text.h>
 #include <inttypes.h>
-#include <plexor/folder.h>
-#include <plexor/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +36,6 @@ static const char *const picture_folders[TRIPLE] = {
     [TRIPLE_PERTURBATION] = "perturbations",
 };
 
-static px_status folder_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
-
 /* --- making it ----------------------------------------------------------------------------------
  */
 
@@ -49,7 +45,7 @@ static px_status folder_path(const px_synthesis_folder *folder, const char *name
     px_text text = {0};
     px_text_format(&text, "%s/%s", px_folder_path(folder->folder), name);
     *out = px_text_take(&text);
-    return *out ? PX_OK : folder_nomem(err);
+    return *out ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status folder_npz(const px_synthesis_folder *folder, const char *name, bool bytes,
@@ -72,9 +68,7 @@ static px_status folder_open(px_synthesis_folder *folder, const char *path, bool
                              px_error *err)
 {
     PX_TRY(px_folder_begin(path, "synthesize", fresh, &folder->folder, err));
-    folder->floats = pxi_calloc(folder->rule.count, sizeof *folder->floats);
-    if (!folder->floats)
-        return folder_nomem(err);
+    PX_TRY(PX_NEW(folder->floats, folder->rule.count, err));
     PX_TRY(folder_npz(folder, "inputs.npz", folder->rounds, &folder->inputs, err));
     PX_TRY(folder_npz(folder, "originals.npz", px_dataset_is_8bit(folder->set), &folder->originals,
                       err));
@@ -82,7 +76,7 @@ static px_status folder_open(px_synthesis_folder *folder, const char *path, bool
         return PX_OK;
     folder->triple = pxi_calloc(TRIPLE, folder->rule.count);
     if (!folder->triple)
-        return folder_nomem(err);
+        return pxi_no_memory(err);
     for (int i = 0; i < TRIPLE && folder->pictures > 0; i++) {
         char *name = NULL;
         PX_TRY(folder_path(folder, picture_folders[i], &name, err));
@@ -100,9 +94,8 @@ px_status px_synthesis_folder_new(const char *path, const px_dataset *set, const
 {
     px_synthesis_options complete = *options;
     PX_TRY(px_synthesis_complete(&complete, set, pre, err));
-    px_synthesis_folder *folder = pxi_calloc(1, sizeof *folder);
-    if (!folder)
-        return folder_nomem(err);
+    px_synthesis_folder *folder = NULL;
+    PX_TRY(PX_NEW(folder, 1, err));
     folder->set = set;
     folder->rounds = px_dataset_is_8bit(set) && !options->keep_float;
     folder->levels = !px_dataset_is_8bit(set);
@@ -117,7 +110,7 @@ px_status px_synthesis_folder_new(const char *path, const px_dataset *set, const
     };
     px_status status = PX_OK;
     if (how->title && !(folder->title = pxi_strdup(how->title)))
-        status = folder_nomem(err);
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         status = folder_open(folder, path, how->fresh, err);
     if (status == PX_OK)
@@ -263,7 +256,7 @@ static px_status folder_csv(const px_synthesis_folder *folder, const px_synthesi
     if (!failed)
         return pxi_file_commit(&writer, err);
     pxi_file_abandon(&writer);
-    return folder_nomem(err);
+    return pxi_no_memory(err);
 }
 
 static px_status folder_finish(px_synthesis_folder *folder, const px_synthesis *synthesis,

@@ -2,10 +2,10 @@
 #ifndef PXI_GENERATE_SYNTHESIS_INSIDE_H
 #define PXI_GENERATE_SYNTHESIS_INSIDE_H
 
-#include "data/pixel_rule.h"
-#include "engine/pass.h"
+#include <internal/pass.h>
+#include <internal/pixel_rule.h>
 
-#include <plexor/synthesize.h>
+#include <internal/synthesize.h>
 
 /* One step of Algorithm 2: `pixels` moves along `gradient` (of the network's input, in its own
  * order) and stays within the distance of `original` (synthesis_pixels.c). */

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/preprocess.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ px_status pxi_picture_triple(const pxi_picture_form *form, const px_synthesis_ma
     if (!planes || !changed) {
         free(planes);
         free(changed);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture");
+        return pxi_no_memory(err);
     }
     for (size_t i = 0; i < count; i++) /* what is stored */
         changed[i] = made->bytes ? (float)made->bytes[i] : made->exact[i];
@@ -91,15 +92,13 @@ px_status pxi_triples_add(pxi_triples *triples, const px_synthesis_row *row, con
     if (triples->count[which] >= triples->most)
         return PX_OK;
     if (!triples->kept[which]) {
-        triples->kept[which] = pxi_calloc((size_t)triples->most, sizeof *triples->kept[which]);
-        if (!triples->kept[which])
-            return px_fail(err, PX_E_NOMEM, "out of memory for the contact sheet");
+        PX_TRY(PX_NEW(triples->kept[which], triples->most, err));
     }
     triple *kept = &triples->kept[which][triples->count[which]];
     kept->row = *row;
     kept->pixels = pxi_calloc(size, 1);
     if (!kept->pixels)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the contact sheet");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < size; i++)
         kept->pixels[i] = pixels[i];
     triples->count[which]++;

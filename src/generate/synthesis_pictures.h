@@ -2,8 +2,8 @@
 #ifndef PXI_GENERATE_SYNTHESIS_PICTURES_H
 #define PXI_GENERATE_SYNTHESIS_PICTURES_H
 
-#include <plexor/picture.h>
-#include <plexor/synthesize.h>
+#include <internal/picture.h>
+#include <internal/synthesize.h>
 
 enum { TRIPLE_ORIGINAL, TRIPLE_INPUT, TRIPLE_PERTURBATION, TRIPLE };
 

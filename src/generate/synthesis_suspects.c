@@ -1,5 +1,6 @@
 /* src/generate/synthesis_suspects.c - a ranking of neurons as lists to raise */
-#include <plexor/synthesize.h>
+#include <internal/localize.h>
+#include <internal/synthesize.h>
 
 #include "base/memory.h"
 
@@ -8,9 +9,8 @@
 static px_status targets_list(px_synthesis_list *list, const px_suspect *suspects, size_t count,
                               const px_probe *probe, px_error *err)
 {
-    px_synthesis_neuron *neurons = pxi_calloc(count, sizeof *neurons);
-    if (!neurons)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_synthesis_neuron *neurons = NULL;
+    PX_TRY(PX_NEW(neurons, count, err));
     list->neurons = neurons; /* freed with the targets from here on */
     list->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -23,10 +23,8 @@ static px_status targets_list(px_synthesis_list *list, const px_suspect *suspect
 static px_status targets_fill(px_synthesis_targets *t, const px_suspicious *suspects,
                               const px_probe *probe, int64_t k, int64_t watched, px_error *err)
 {
-    t->lists = pxi_calloc((size_t)PX_MAX(t->classes, 1), sizeof *t->lists);
-    t->of_class = pxi_calloc((size_t)PX_MAX(t->classes, 1), sizeof *t->of_class);
-    if (!t->lists || !t->of_class)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(t->lists, (size_t)PX_MAX(t->classes, 1), err));
+    PX_TRY(PX_NEW(t->of_class, (size_t)PX_MAX(t->classes, 1), err));
     const px_suspect *last = NULL; /* a list over all classes is the same for each */
     for (int c = 0; c < t->classes; c++) {
         size_t count = 0;

@@ -2,8 +2,8 @@
 #include "generate/unit_facts.h"
 
 #include "base/memory.h"
-#include "ops/gemm.h"
-#include "ops/program.h"
+#include <internal/gemm.h>
+#include <internal/program.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +109,7 @@ px_status pxi_unit_facts_init(pxi_unit_facts *facts, const px_model *model, cons
     };
     px_status status = facts->layer && facts->kind && facts->weight
                            ? PX_OK
-                           : px_fail(err, PX_E_NOMEM, "out of memory for %zu neurons", count);
+                           : pxi_no_memory_for(err, "%zu neurons", count);
     pxi_program *program = NULL;
     const pxi_feed feed = {.value = sample->value,
                            .tensor = {.dtype = PX_FLOAT32, .shape = sample->shape}};
@@ -164,7 +164,7 @@ px_status pxi_unit_tally_init(pxi_unit_tally *tally, int64_t count, px_error *er
 {
     *tally =
         (pxi_unit_tally){.count = count, .times = pxi_calloc((size_t)count, sizeof *tally->times)};
-    return tally->times ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for the neurons");
+    return tally->times ? PX_OK : pxi_no_memory(err);
 }
 
 void pxi_unit_tally_done(pxi_unit_tally *tally)

@@ -4,11 +4,12 @@
  * they move there at the end. The numbers of a copied model are only viewed until then, so that
  * replacing them costs one copy, not two.
  */
-#include <plexor/build.h>
+#include <internal/build.h>
+#include <internal/tensor.h>
 
 #include "base/memory.h"
 #include "graph/builder.h"
-#include "graph/model.h"
+#include <internal/model.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,7 +59,9 @@ static bool builder_failed(const px_builder *builder)
 
 static void builder_nomem(px_builder *builder)
 {
-    px_builder_fail(builder, PX_E_NOMEM, "out of memory for the graph '%s'", builder->graph_name);
+    px_error why = {0};
+    pxi_no_memory(&why);
+    px_builder_fail(builder, PX_E_NOMEM, "the graph '%s': %s", builder->graph_name, why.message);
 }
 
 /* NULL, remembered as a failure, when out of memory. */
@@ -91,7 +94,7 @@ px_status px_builder_new(const char *name, px_builder **out, px_error *err)
     if (!builder || !builder->arena ||
         !(builder->graph_name = pxi_arena_strdup(builder->arena, name))) {
         px_builder_free(builder);
-        return px_fail(err, PX_E_NOMEM, "out of memory for the graph '%s'", name);
+        return pxi_no_memory_for(err, "the graph '%s'", name);
     }
     builder->opset = PX_BUILD_OPSET;
     builder->ir_version = PX_BUILD_IR_VERSION;

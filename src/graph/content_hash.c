@@ -5,7 +5,7 @@
  */
 #include "graph/builder.h"
 
-#include "graph/model.h"
+#include <internal/model.h>
 
 #define XXH_INLINE_ALL
 #include <string.h>

@@ -1,8 +1,10 @@
 /* src/graph/model.c - what a model holds, and how values are found by name */
-#include "graph/model.h"
+#include <internal/model.h>
 
 #include "base/memory.h"
 
+#include <internal/graph.h>
+#include <internal/property.h>
 #include <stdlib.h>
 
 px_status pxi_graph_finish(px_model *model, px_error *err)
@@ -11,8 +13,7 @@ px_status pxi_graph_finish(px_model *model, px_error *err)
         const char *name = model->graph.values[i].name;
         const int held = pxi_names_add(&model->names, name, i);
         if (held < 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory for %d value names",
-                           model->graph.value_count);
+            return pxi_no_memory_for(err, "%d value names", model->graph.value_count);
         if (held != i)
             return px_fail(err, PX_E_INPUT, "the name '%s' is given to two values", name);
     }

@@ -1,9 +1,10 @@
 /* src/graph/model_classes.c - the names of a network's classes */
-#include "graph/model.h"
+#include <internal/model.h>
 
 #include "base/memory.h"
 
-#include <plexor/classes.h>
+#include <internal/classes.h>
+#include <internal/data.h>
 #include <string.h>
 
 static const char classes_key[] = "plexor.classes";
@@ -15,7 +16,7 @@ px_status pxi_model_take_classes(px_model *model, char *const *names, int count,
     for (int i = 0; !failed && i < count; i++)
         failed = !(copies[i] = pxi_arena_strdup(model->arena, names[i]));
     if (failed)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %d class names", count);
+        return pxi_no_memory_for(err, "%d class names", count);
     model->class_names = copies;
     model->class_count = count;
     return PX_OK;
@@ -47,7 +48,7 @@ px_status pxi_model_write_classes(px_model *model, const char *text, px_error *e
         pxi_arena_alloc(model->arena, model->property_count + 1, sizeof *properties);
     const char *copy = text ? pxi_arena_strdup(model->arena, text) : NULL;
     if (!properties || (text && !copy))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < model->property_count; i++)
         if (strcmp(model->properties[i].key, classes_key) != 0)
             properties[used++] = model->properties[i];

@@ -1,5 +1,5 @@
 /* src/graph/names.c - from names to indices */
-#include "graph/names.h"
+#include <internal/names.h>
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* src/graph/reach.c - questions about which values depend on which */
-#include "graph/reach.h"
+#include <internal/reach.h>
 
 #include "base/memory.h"
 
@@ -23,9 +23,8 @@ static void reach_sweep(const px_graph *graph, bool *marked, int wall)
 
 px_status pxi_graph_cuts(const px_graph *graph, int value, int to, bool *out, px_error *err)
 {
-    bool *reached = pxi_calloc((size_t)graph->value_count, sizeof *reached);
-    if (!reached)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    bool *reached = NULL;
+    PX_TRY(PX_NEW(reached, graph->value_count, err));
     for (int i = 0; i < graph->input_count; i++)
         reached[graph->inputs[i]] = graph->inputs[i] != value;
     reach_sweep(graph, reached, value);

@@ -3,9 +3,9 @@
  * Which constants are weights is found by one walk from the outputs back: a node says which of its
  * inputs are weights, and nodes that only rearrange numbers pass it on.
  */
-#include <plexor/weights.h>
+#include <internal/weights.h>
 
-#include <plexor/build.h>
+#include <internal/build.h>
 
 #include "base/memory.h"
 
@@ -163,7 +163,7 @@ px_status px_weights_new(const px_model *model, px_weights **out, px_error *err)
         weights->of_value = pxi_calloc(count, sizeof *weights->of_value);
     }
     if (!use || !weights || !weights->list || !weights->of_value) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for the weights");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (int i = 0; i < graph->output_count; i++)

@@ -8,7 +8,8 @@
 #include "base/memory.h"
 #include "localize/spectrum.h"
 
-#include <plexor/stats.h>
+#include <internal/localize.h>
+#include <internal/stats.h>
 
 static int64_t hits_inputs(const px_hits *h)
 {

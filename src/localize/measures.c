@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "localize/spectrum.h"
 
+#include <internal/localize.h>
 #include <math.h>
-#include <string.h>
 
 /* Counts as reals, under the names of the formulas. */
 #define COUNTS(h)                                                                  \
@@ -37,7 +37,7 @@ static double wong3_value(double as, double af)
     return (1000.0 * af - 2790.0 - as) / 1000.0; /* h = 2.8 + 0.001 (as - 10) */
 }
 
-/* X(name, id, title, formula, value, source): the formula for people, the value for the compiler */
+/* X(name, key, what, rule, value, paper): the formula for people, the value for the compiler */
 #define MEASURES(X)                                                                                \
     X(tarantula, "tarantula", "Tarantula", "(af/F) / (af/F + as/P)", ratio(af *P, af *P + as * F), \
       "Jones, Harrold, Stasko, ICSE 2002")                                                         \
@@ -77,49 +77,27 @@ static double wong3_value(double as, double af)
     X(m2, "m2", "M2", "af / (af+ns+2(nf+as))", ratio(af, af + ns + 2.0 * (nf + as)),               \
       "Everitt, 1978")
 
-#define MEASURE_SCORE(name, id, title, formula, value, source) \
-    static double name##_score(const px_hits *h, double star)  \
-    {                                                          \
-        COUNTS(h);                                             \
-        return value;                                          \
+#define MEASURE_SCORE(name, key, what, rule, value, paper)    \
+    static double name##_score(const px_hits *h, double star) \
+    {                                                         \
+        COUNTS(h);                                            \
+        return value;                                         \
     }
 MEASURES(MEASURE_SCORE)
 #undef MEASURE_SCORE
 
 static const px_measure measures[] = {
-#define MEASURE_ROW(name, id, title, formula, value, source) \
-    {id, title, formula, source, name##_score},
+#define MEASURE_ROW(name, key, what, rule, value, paper) \
+    {.entry = {.id = key, .title = what, .source = paper}, .formula = rule, .score = name##_score},
     MEASURES(MEASURE_ROW)
 #undef MEASURE_ROW
 };
 
-size_t px_measure_count(void)
-{
-    return PX_LEN(measures);
-}
-
-const px_measure *px_measure_get(size_t i)
-{
-    return i < PX_LEN(measures) ? &measures[i] : NULL;
-}
-
-const px_measure *px_measure_find(const char *id)
-{
-    for (size_t i = 0; i < PX_LEN(measures); i++)
-        if (strcmp(measures[i].id, id) == 0)
-            return &measures[i];
-    return NULL;
-}
-
-px_status px_measure_choose(const char *id, const px_measure **out, px_error *err)
-{
-    const px_measure *found = px_measure_find(id);
-    if (!found)
-        return px_fail(err, PX_E_USAGE,
-                       "there is no measure '%.60s'; 'plexor list measures' names them", id);
-    *out = found;
-    return PX_OK;
-}
+const px_registry px_measures = {.kind = "measure",
+                                 .plural = "measures",
+                                 .help = "how suspicious neurons are, for localize",
+                                 .many = true,
+                                 PX_REGISTRY_ARRAY(measures)};
 
 void px_measure_scores(const px_measure *measure, double star, const px_spectrum *spectrum, int c,
                        double *scores)

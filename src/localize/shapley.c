@@ -2,8 +2,10 @@
 #include "localize/shapley_inside.h"
 
 #include "base/memory.h"
-#include "engine/gradient_reach.h"
+#include <internal/gradient_reach.h>
 
+#include <internal/engine.h>
+#include <internal/probe.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,17 +19,27 @@ px_shapley_options px_shapley_options_default(void)
 /* --- plans
  * --------------------------------------------------------------------------------------- */
 
-px_status pxi_feeds_for(const pxi_feed_list *list, int64_t batch, px_feed **out, px_error *err)
+px_status pxi_shapley_start(px_shapley *s, const px_feed *from, size_t count, int64_t batch,
+                            const px_plan_options *wants, const pxi_visitor *visitor,
+                            pxi_workers *workers, pxi_pass **pass, px_error *err)
 {
-    px_feed *feeds = pxi_calloc(list->count, sizeof *feeds);
-    if (!feeds)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < list->count; i++) {
-        feeds[i] = list->feeds[i];
+    if (*pass)
+        return PX_OK;
+    px_feed *feeds = NULL;
+    PX_TRY(PX_NEW(feeds, count, err));
+    for (size_t i = 0; i < count; i++) {
+        feeds[i] = from[i];
         feeds[i].shape.dim[0] = batch;
     }
-    *out = feeds;
-    return PX_OK;
+    const pxi_task task = {.model = s->model,
+                           .feeds = feeds,
+                           .feed_count = count,
+                           .threads = 1,
+                           .workers = workers,
+                           .batch = batch};
+    const px_status status = pxi_pass_open(&task, wants, visitor, pass, err);
+    free(feeds);
+    return status;
 }
 
 int64_t pxi_rows_at_a_time(size_t floats)
@@ -71,7 +83,7 @@ static px_status shapley_input(px_shapley *s, const px_shape *shape, px_error *e
     return PX_OK;
 }
 
-static px_status shapley_lanes(px_shapley *s, const px_shapley_options *options, px_error *err)
+static px_status shapley_games(px_shapley *s, const px_shapley_options *options, px_error *err)
 {
     px_probe_options probe = px_probe_options_default();
     PX_TRY(px_probe_options_parse(&probe, options->layers, options->tap, NULL, err));
@@ -80,9 +92,7 @@ static px_status shapley_lanes(px_shapley *s, const px_shapley_options *options,
     probe.feed_count = 1;
     PX_TRY(px_probe_new(s->model, &probe, &s->probe, err));
     const size_t count = px_probe_layer_count(s->probe);
-    s->lanes = pxi_calloc(count, sizeof *s->lanes);
-    if (!s->lanes)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(s->games, count, err));
     pxi_reach reach = {0};
     px_status status = pxi_reach_init(&reach, s->model, s->scores.value, err);
     for (size_t i = 0; i < count && status == PX_OK; i++) {
@@ -99,8 +109,8 @@ static px_status shapley_lanes(px_shapley *s, const px_shapley_options *options,
                              "that has a gradient",
                              layer->name, gap ? ", because of " : "", gap ? gap->type : "");
         } else {
-            status = pxi_lane_init(s, &s->lanes[i], layer, err);
-            s->lane_count = i + 1; /* what is half made is freed too */
+            status = pxi_game_init(s, &s->games[i], layer, err);
+            s->game_count = i + 1; /* what is half made is freed too */
         }
     }
     pxi_reach_done(&reach);
@@ -120,18 +130,16 @@ static void kept_add(px_shapley *s, int value)
 static px_status shapley_kept(px_shapley *s, px_error *err)
 {
     size_t most = 1;
-    for (size_t i = 0; i < s->lane_count; i++)
-        most += s->lanes[i].start.count + s->lanes[i].slope.count;
-    s->kept = pxi_calloc(most, sizeof *s->kept);
-    if (!s->kept)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < s->game_count; i++)
+        most += s->games[i].start.count + s->games[i].slope.count;
+    PX_TRY(PX_NEW(s->kept, most, err));
     kept_add(s, s->scores.value);
-    for (size_t i = 0; i < s->lane_count; i++) {
-        const pxi_lane *lane = &s->lanes[i];
-        for (size_t f = 0; f < lane->start.count; f++)
-            kept_add(s, lane->start.feeds[f].value);
-        for (size_t f = 0; f < lane->slope.count; f++)
-            kept_add(s, lane->slope.feeds[f].value);
+    for (size_t i = 0; i < s->game_count; i++) {
+        const pxi_game *game = &s->games[i];
+        for (size_t f = 0; f < game->start.count; f++)
+            kept_add(s, game->start.feeds[f].value);
+        for (size_t f = 0; f < game->slope.count; f++)
+            kept_add(s, game->slope.feeds[f].value);
     }
     return PX_OK;
 }
@@ -141,12 +149,12 @@ static px_status feed_list_shapes(const px_shapley *s, pxi_feed_list *list, px_e
     for (size_t i = 0; i < list->count; i++) {
         px_feed *feed = &list->feeds[i];
         const char *name = px_model_graph(s->model)->values[feed->value].name;
-        feed->shape = px_plan_shape(s->whole.plan, feed->value);
-        if (px_plan_dtype(s->whole.plan, feed->value) != PX_FLOAT32)
+        feed->shape = px_plan_shape(pxi_pass_plan(s->whole), feed->value);
+        if (px_plan_dtype(pxi_pass_plan(s->whole), feed->value) != PX_FLOAT32)
             return px_fail(err, PX_E_UNSUPPORTED,
                            "the network cannot be started behind '%.100s': it is not float32",
                            name);
-        if (feed->shape.rank < 1 || feed->shape.dim[0] != s->whole.batch)
+        if (feed->shape.rank < 1 || feed->shape.dim[0] != pxi_pass_batch(s->whole))
             return px_fail(err, PX_E_UNSUPPORTED,
                            "the network cannot be started behind '%.100s': its first axis is not "
                            "the batch",
@@ -157,64 +165,38 @@ static px_status feed_list_shapes(const px_shapley *s, pxi_feed_list *list, px_e
     return PX_OK;
 }
 
-static px_status shapley_seats(px_shapley *s, px_error *err)
-{
-    size_t most = 1;
-    for (size_t i = 0; i < s->lane_count; i++)
-        most = PX_MAX(most, PX_MAX(s->lanes[i].start.sizes[0], s->lanes[i].slope.sizes[0]));
-    s->seats = pxi_calloc((size_t)s->workers, sizeof *s->seats);
-    for (int w = 0; s->seats && w < s->workers; w++) {
-        pxi_mask_seat *seat = &s->seats[w];
-        seat->now[0] = pxi_calloc(most, sizeof *seat->now[0]);
-        seat->now[1] = pxi_calloc(most, sizeof *seat->now[1]);
-        seat->labels = pxi_calloc(ROWS_MOST, sizeof *seat->labels);
-        seat->predictions = pxi_calloc(ROWS_MOST, sizeof *seat->predictions);
-        seat->losses = pxi_calloc(ROWS_MOST, sizeof *seat->losses);
-        if (!seat->now[0] || !seat->now[1] || !seat->labels || !seat->predictions || !seat->losses)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    return s->seats ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-}
-
 static px_status shapley_make(px_shapley *s, const px_shape *shape,
                               const px_shapley_options *options, px_error *err)
 {
     PX_TRY(px_model_scores(s->model, &s->scores, err));
     PX_TRY(shapley_input(s, shape, err));
-    PX_TRY(shapley_lanes(s, options, err));
+    PX_TRY(shapley_games(s, options, err));
     PX_TRY(shapley_kept(s, err));
-    PX_TRY(pxi_pool_new(options->threads, &s->pool, err));
-    s->workers = pxi_pool_threads(s->pool);
-    PX_TRY(pxi_shapley_keep_all(s, &s->whole, /* batch= */ 2, /* workers= */ 1, err));
-    for (size_t i = 0; i < s->lane_count; i++) {
-        PX_TRY(feed_list_shapes(s, &s->lanes[i].start, err));
-        PX_TRY(feed_list_shapes(s, &s->lanes[i].slope, err));
+    PX_TRY(pxi_workers_open(options->threads, &s->workers, err));
+    PX_TRY(pxi_shapley_keep_all(s, /* batch= */ 2, &(pxi_visitor){0}, NULL, &s->whole, err));
+    for (size_t i = 0; i < s->game_count; i++) {
+        PX_TRY(feed_list_shapes(s, &s->games[i].start, err));
+        PX_TRY(feed_list_shapes(s, &s->games[i].slope, err));
     }
-    return shapley_seats(s, err);
+    return PX_OK;
 }
 
-px_status pxi_shapley_keep_all(px_shapley *s, pxi_crew *crew, int64_t batch, int workers,
-                               px_error *err)
+px_status pxi_shapley_keep_all(px_shapley *s, int64_t batch, const pxi_visitor *visitor,
+                               pxi_workers *workers, pxi_pass **pass, px_error *err)
 {
-    px_feed feed = s->input;
-    feed.shape.dim[0] = batch;
-    px_plan_options options = px_plan_options_default();
-    options.batch = batch;
-    options.feeds = &feed;
-    options.feed_count = 1;
-    options.keep = s->kept;
-    options.keep_count = s->kept_count;
-    options.no_outputs = true;
-    return pxi_crew_open(crew, s->model, &options, workers, err);
+    px_plan_options wants = px_plan_options_default();
+    wants.keep = s->kept;
+    wants.keep_count = s->kept_count;
+    wants.no_outputs = true;
+    return pxi_shapley_start(s, &s->input, 1, batch, &wants, visitor, workers, pass, err);
 }
 
 px_status px_shapley_new(const px_model *model, const px_shape *input_shape,
                          const px_shapley_options *options, px_shapley **out, px_error *err)
 {
     const px_shapley_options defaults = px_shapley_options_default();
-    px_shapley *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_shapley *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     s->model = model;
     const px_status status = shapley_make(s, input_shape, options ? options : &defaults, err);
     if (status == PX_OK)
@@ -228,26 +210,17 @@ void px_shapley_free(px_shapley *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->lane_count; i++)
-        pxi_lane_done(&s->lanes[i]);
-    for (int w = 0; s->seats && w < s->workers; w++) {
-        free(s->seats[w].now[0]);
-        free(s->seats[w].now[1]);
-        free(s->seats[w].labels);
-        free(s->seats[w].predictions);
-        free(s->seats[w].losses);
-    }
-    pxi_diagonal_close(s);
-    pxi_crew_close(&s->whole);
-    pxi_crew_close(&s->judged);
-    pxi_crew_close(&s->taps);
-    pxi_crew_close(&s->trunk);
-    pxi_crew_close(&s->crown);
-    pxi_pool_free(s->pool);
+    for (size_t i = 0; i < s->game_count; i++)
+        pxi_game_done(&s->games[i]);
+    pxi_pass_close(s->whole);
+    pxi_pass_close(s->judged);
+    pxi_pass_close(s->taps);
+    pxi_pass_close(s->trunk);
+    pxi_pass_close(s->crown);
+    pxi_workers_close(s->workers);
     px_probe_free(s->probe);
-    free(s->seats);
     free(s->kept);
-    free(s->lanes);
+    free(s->games);
     free(s);
 }
 
@@ -256,12 +229,12 @@ void px_shapley_free(px_shapley *s)
 
 size_t px_shapley_layer_count(const px_shapley *s)
 {
-    return s->lane_count;
+    return s->game_count;
 }
 
 const px_shapley_layer *px_shapley_layer_get(const px_shapley *s, size_t i)
 {
-    return i < s->lane_count ? &s->lanes[i].layer : NULL;
+    return i < s->game_count ? &s->games[i].layer : NULL;
 }
 
 int64_t px_shapley_neuron_count(const px_shapley *s)
@@ -296,19 +269,26 @@ typedef struct judge_run {
     double *losses;
 } judge_run;
 
-static px_status judge_job(void *context, int worker, int64_t index, px_error *err)
+static px_status judge_open(pxi_lane *lane, px_error *err)
+{
+    int64_t **predictions = lane->state; /* where nobody wants them */
+    (void)err;
+    *predictions = pxi_lane_array(lane, (size_t)pxi_pass_batch(lane->pass), sizeof **predictions);
+    return PX_OK;
+}
+
+static px_status judge_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
 {
     const judge_run *run = context;
     const px_shapley *s = run->s;
-    px_session *session = s->judged.sessions[worker];
-    const int64_t first = index * s->judged.batch;
-    const int64_t samples = PX_MIN(s->judged.batch, run->count - first);
-    memcpy(px_session_input(session, 0), run->inputs + (size_t)first * s->input_size,
+    const int64_t batch = pxi_pass_batch(lane->pass), first = job * batch;
+    const int64_t samples = PX_MIN(batch, run->count - first);
+    memcpy(pxi_lane_input(lane, 0), run->inputs + (size_t)first * s->input_size,
            (size_t)samples * s->input_size * sizeof *run->inputs);
-    PX_TRY(px_session_forward(session, err));
-    return px_session_judge(session, &s->scores, run->losses ? run->labels + first : NULL, samples,
-                            run->predictions ? run->predictions + first
-                                             : s->seats[worker].predictions,
+    PX_TRY(px_session_forward(lane->session, err));
+    return px_session_judge(lane->session, &s->scores, run->losses ? run->labels + first : NULL,
+                            samples,
+                            run->predictions ? run->predictions + first : *(int64_t **)lane->state,
                             run->losses ? run->losses + first : NULL, err);
 }
 
@@ -317,22 +297,17 @@ px_status px_shapley_judge(px_shapley *s, const float *inputs, const int64_t *la
 {
     if (count < 0 || (losses && !labels))
         return px_fail(err, PX_E_USAGE, "losses need labels, and a count of at least 0");
-    px_feed feed = s->input;
-    feed.shape.dim[0] = PX_MIN(pxi_rows_at_a_time(s->input_size), (int64_t)16);
-    px_plan_options options = px_plan_options_default();
-    options.batch = feed.shape.dim[0];
-    options.feeds = &feed;
-    options.feed_count = 1;
-    options.keep = &s->scores.value;
-    options.keep_count = 1;
-    options.no_outputs = true;
-    PX_TRY(pxi_crew_open(&s->judged, s->model, &options, s->workers, err));
+    const int64_t batch = PX_MIN(pxi_rows_at_a_time(s->input_size), (int64_t)16);
+    const px_plan_options wants = pxi_wants_scores(&s->scores);
+    const pxi_visitor visitor = {.state_size = sizeof(int64_t *), .open = judge_open};
+    PX_TRY(
+        pxi_shapley_start(s, &s->input, 1, batch, &wants, &visitor, s->workers, &s->judged, err));
     judge_run run = {.s = s,
                      .inputs = inputs,
                      .labels = labels,
                      .count = count,
                      .predictions = predictions,
                      .losses = losses};
-    const int64_t jobs = count / s->judged.batch + (count % s->judged.batch != 0);
-    return pxi_pool_run(s->pool, jobs, judge_job, &run, NULL, NULL, err);
+    const int64_t jobs = count / batch + (count % batch != 0);
+    return pxi_pass_each(s->judged, jobs, NULL, judge_job, &run, err);
 }

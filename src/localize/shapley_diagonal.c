@@ -12,8 +12,9 @@
 #include "localize/shapley_inside.h"
 
 #include "base/memory.h"
-#include "stats/gauss_nodes.h"
+#include <internal/gauss_nodes.h>
 
+#include <internal/engine.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,11 @@ enum {
     DIAGONAL_ROWS = 64
 }; /* at a time: of the trunk, of the crown at most */
 
-typedef struct pxi_diagonal_seat { /* per worker */
-    float *tap;                    /* [DIAGONAL_INPUTS][most floats of a tap, z or input] */
-    float *sum;                    /* of gradients at z */
+typedef struct diagonal_lane { /* of the pass whose jobs they are: the crown's, or the taps' */
+    float *tap;                /* [DIAGONAL_INPUTS][most floats of a tap, z or input] */
+    float *sum;                /* of gradients at z */
     int64_t labels[DIAGONAL_ROWS];
-} diagonal_seat;
+} diagonal_lane;
 
 typedef struct diagonal_run {
     px_shapley *s;
@@ -51,111 +52,96 @@ px_diagonal px_diagonal_default(void)
  * layer is before it. */
 static bool diagonal_has_trunk(const px_shapley *s)
 {
-    const pxi_lane *first = &s->lanes[0];
+    const pxi_game *first = &s->games[0];
     const px_graph *graph = px_model_graph(s->model);
     bool can = first->additive && first->layer.cut;
-    for (size_t i = 1; i < s->lane_count && can; i++)
-        can = !pxi_segment_has(graph, first->tap, first->start.feeds[0].value, s->lanes[i].tap);
+    for (size_t i = 1; i < s->game_count && can; i++)
+        can = !pxi_segment_has(graph, first->tap, first->start.feeds[0].value, s->games[i].tap);
     return can;
+}
+
+/* All factors of the trunk are 1: what is wanted is the gradient by them. */
+static px_status trunk_lane_open(pxi_lane *lane, px_error *err)
+{
+    const pxi_game *game = lane->context;
+    float *factors = px_session_gate(lane->session, 0);
+    (void)err;
+    for (size_t i = 0; i < DIAGONAL_INPUTS * game->channels; i++)
+        factors[i] = 1.0f;
+    return PX_OK;
 }
 
 static px_status diagonal_open_trunk(px_shapley *s, px_error *err)
 {
-    const pxi_lane *lane = &s->lanes[0];
-    const int kept[] = {lane->start.feeds[0].value};
-    const px_gate gate = {.value = lane->tap, .axis = lane->axis};
-    px_feed feed = s->input;
-    feed.shape.dim[0] = DIAGONAL_INPUTS;
-    px_plan_options options = px_plan_options_default();
-    options.batch = DIAGONAL_INPUTS;
-    options.feeds = &feed;
-    options.feed_count = 1;
-    options.keep = options.seeds = kept;
-    options.keep_count = options.seed_count = 1;
-    options.gates = &gate;
-    options.gate_count = 1;
-    options.no_outputs = true;
-    PX_TRY(pxi_crew_open(&s->trunk, s->model, &options, s->workers, err));
-    for (int w = 0; w < s->workers; w++) {
-        float *factors = px_session_gate(s->trunk.sessions[w], 0);
-        for (size_t i = 0; i < DIAGONAL_INPUTS * lane->channels; i++)
-            factors[i] = 1.0f;
+    pxi_game *game = &s->games[0];
+    const px_gate gate = {.value = game->tap, .axis = game->axis};
+    const pxi_visitor visitor = {.context = game, .open = trunk_lane_open};
+    px_plan_options wants = px_plan_options_default();
+    wants.keep = wants.seeds = &game->start.feeds[0].value;
+    wants.keep_count = wants.seed_count = 1;
+    wants.gates = &gate;
+    wants.gate_count = 1;
+    wants.no_outputs = true;
+    return pxi_shapley_start(s, &s->input, 1, DIAGONAL_INPUTS, &wants, &visitor, s->workers,
+                             &s->trunk, err);
+}
+
+static px_status diagonal_lane_open(pxi_lane *lane, px_error *err)
+{
+    const px_shapley *s = lane->context;
+    diagonal_lane *own = lane->state;
+    size_t most = s->input_size;
+    (void)err;
+    for (size_t i = 0; i < s->game_count; i++) {
+        most = PX_MAX(most, s->games[i].start.sizes[0]);
+        for (size_t f = 0; f < s->games[i].slope.count; f++)
+            most = PX_MAX(most, s->games[i].slope.sizes[f]);
     }
+    own->tap = pxi_lane_array(lane, DIAGONAL_INPUTS, most * sizeof *own->tap);
+    own->sum = pxi_lane_array(lane, DIAGONAL_INPUTS, most * sizeof *own->sum);
     return PX_OK;
+}
+
+static pxi_visitor diagonal_visitor(px_shapley *s)
+{
+    return (pxi_visitor){
+        .context = s, .state_size = sizeof(diagonal_lane), .open = diagonal_lane_open};
 }
 
 static px_status diagonal_open_crown(px_shapley *s, px_error *err)
 {
     const size_t first = s->has_trunk ? 1 : 0;
-    px_feed feed = s->has_trunk ? s->lanes[0].start.feeds[0] : s->input;
-    const size_t size = s->has_trunk ? s->lanes[0].start.sizes[0] : s->input_size;
-    px_gate *gates = pxi_calloc(s->lane_count, sizeof *gates);
-    if (!gates)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (size_t i = first; i < s->lane_count; i++)
-        gates[i - first] = (px_gate){.value = s->lanes[i].tap, .axis = s->lanes[i].axis};
-    px_plan_options options = px_plan_options_default();
-    options.batch = PX_MIN(pxi_rows_at_a_time(size), (int64_t)DIAGONAL_ROWS);
-    feed.shape.dim[0] = options.batch;
-    options.feeds = &feed;
-    options.feed_count = 1;
-    options.keep = options.seeds = &s->scores.value;
-    options.keep_count = options.seed_count = 1;
-    options.wrt = &feed.value;
-    options.wrt_count = s->has_trunk ? 1 : 0;
-    options.gates = gates;
-    options.gate_count = s->lane_count - first;
-    options.no_outputs = true;
-    const px_status status = pxi_crew_open(&s->crown, s->model, &options, s->workers, err);
+    const px_feed *feed = s->has_trunk ? &s->games[0].start.feeds[0] : &s->input;
+    const size_t size = s->has_trunk ? s->games[0].start.sizes[0] : s->input_size;
+    const pxi_visitor visitor = diagonal_visitor(s);
+    px_gate *gates = NULL;
+    PX_TRY(PX_NEW(gates, s->game_count, err));
+    for (size_t i = first; i < s->game_count; i++)
+        gates[i - first] = (px_gate){.value = s->games[i].tap, .axis = s->games[i].axis};
+    px_plan_options wants = pxi_wants_scores(&s->scores);
+    wants.seeds = &s->scores.value;
+    wants.seed_count = 1;
+    wants.wrt = &feed->value;
+    wants.wrt_count = s->has_trunk ? 1 : 0;
+    wants.gates = gates;
+    wants.gate_count = s->game_count - first;
+    const px_status status =
+        pxi_shapley_start(s, feed, 1, PX_MIN(pxi_rows_at_a_time(size), (int64_t)DIAGONAL_ROWS),
+                          &wants, &visitor, s->workers, &s->crown, err);
     free(gates);
     return status;
 }
 
-static px_status diagonal_open_slope(px_shapley *s, pxi_lane *lane, px_error *err)
+static px_status diagonal_open_slope(px_shapley *s, pxi_game *game, px_error *err)
 {
-    px_feed *feeds = NULL;
-    px_plan_options options = px_plan_options_default();
-    options.batch = PX_MIN(pxi_rows_at_a_time(lane->size), (int64_t)DIAGONAL_ROWS);
-    PX_TRY(pxi_feeds_for(&lane->slope, options.batch, &feeds, err));
-    options.feeds = feeds;
-    options.feed_count = lane->slope.count;
-    options.keep = options.seeds = &s->scores.value;
-    options.keep_count = options.seed_count = 1;
-    options.wrt = &lane->tap;
-    options.wrt_count = 1;
-    options.no_outputs = true;
-    const px_status status = pxi_crew_open(&lane->slope_crew, s->model, &options, s->workers, err);
-    free(feeds);
-    return status;
-}
-
-static px_status diagonal_seats(px_shapley *s, px_error *err)
-{
-    if (s->diagonal)
-        return PX_OK;
-    size_t most = s->input_size;
-    for (size_t i = 0; i < s->lane_count; i++) {
-        most = PX_MAX(most, s->lanes[i].start.sizes[0]);
-        for (size_t f = 0; f < s->lanes[i].slope.count; f++)
-            most = PX_MAX(most, s->lanes[i].slope.sizes[f]);
-    }
-    s->diagonal = pxi_calloc((size_t)s->workers, sizeof *s->diagonal);
-    for (int w = 0; s->diagonal && w < s->workers; w++) {
-        s->diagonal[w].tap = pxi_calloc(DIAGONAL_INPUTS, most * sizeof(float));
-        s->diagonal[w].sum = pxi_calloc(DIAGONAL_INPUTS, most * sizeof(float));
-        if (!s->diagonal[w].tap || !s->diagonal[w].sum)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    return s->diagonal ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-}
-
-void pxi_diagonal_close(px_shapley *s)
-{
-    for (int w = 0; s->diagonal && w < s->workers; w++) {
-        free(s->diagonal[w].tap);
-        free(s->diagonal[w].sum);
-    }
-    free(s->diagonal);
+    px_plan_options wants = pxi_wants_scores(&s->scores);
+    wants.seeds = &s->scores.value;
+    wants.seed_count = 1;
+    wants.wrt = &game->tap;
+    wants.wrt_count = 1;
+    return pxi_shapley_start(s, game->slope.feeds, game->slope.count,
+                             PX_MIN(pxi_rows_at_a_time(game->size), (int64_t)DIAGONAL_ROWS), &wants,
+                             &(pxi_visitor){0}, s->workers, &game->slopes, err);
 }
 
 /* --- runs
@@ -172,51 +158,51 @@ static px_status diagonal_pass(const px_shapley *s, px_session *session, const i
 }
 
 /* Row `row` of the crown is node row % nodes of input row / nodes. */
-static px_status crown_rows(const diagonal_run *run, int worker, int64_t first, int64_t row,
+static px_status crown_rows(const diagonal_run *run, pxi_lane *lane, int64_t first, int64_t row,
                             int64_t rows, px_error *err)
 {
     px_shapley *s = run->s;
-    px_session *session = s->crown.sessions[worker];
-    diagonal_seat *seat = &s->diagonal[worker];
-    const size_t gates = s->has_trunk ? 1 : 0; /* the lane of the first gate */
-    const size_t size = s->has_trunk ? s->lanes[0].start.sizes[0] : s->input_size;
-    const float *base = s->lanes[0].base;
+    px_session *session = lane->session;
+    diagonal_lane *own = lane->state;
+    const size_t gates = s->has_trunk ? 1 : 0; /* the game of the first gate */
+    const size_t size = s->has_trunk ? s->games[0].start.sizes[0] : s->input_size;
+    const float *base = s->games[0].base;
     float *fed = px_session_input(session, 0);
     for (int64_t r = 0; r < rows; r++) {
         const int64_t t = (row + r) / run->nodes;
         const float q = (float)run->at[(row + r) % run->nodes];
         const float *from =
-            s->has_trunk ? seat->tap + (size_t)t * size : run->inputs + (size_t)(first + t) * size;
+            s->has_trunk ? own->tap + (size_t)t * size : run->inputs + (size_t)(first + t) * size;
         float *to = fed + (size_t)r * size;
-        seat->labels[r] = run->labels[first + t];
+        own->labels[r] = run->labels[first + t];
         if (s->has_trunk)
             for (size_t i = 0; i < size; i++)
                 to[i] = base[i] + q * (from[i] - base[i]);
         else
             memcpy(to, from, size * sizeof *to);
-        for (size_t l = gates; l < s->lane_count; l++) {
-            const size_t channels = s->lanes[l].channels;
+        for (size_t l = gates; l < s->game_count; l++) {
+            const size_t channels = s->games[l].channels;
             float *factors = px_session_gate(session, l - gates) + (size_t)r * channels;
             for (size_t c = 0; c < channels; c++)
                 factors[c] = q;
         }
     }
-    PX_TRY(diagonal_pass(s, session, seat->labels, rows, err));
+    PX_TRY(diagonal_pass(s, session, own->labels, rows, err));
     const px_view grad =
-        s->has_trunk ? px_session_grad(session, s->lanes[0].start.feeds[0].value) : (px_view){0};
+        s->has_trunk ? px_session_grad(session, s->games[0].start.feeds[0].value) : (px_view){0};
     for (int64_t r = 0; r < rows; r++) {
         const int64_t t = (row + r) / run->nodes;
         const double weight = run->weight[(row + r) % run->nodes];
         const float share = (float)weight;
-        float *sum = seat->sum + (size_t)t * size;
+        float *sum = own->sum + (size_t)t * size;
         for (size_t i = 0; s->has_trunk && i < size; i++)
             sum[i] += share * grad.data[(size_t)r * size + i];
         double *values = run->values + (first + t) * s->neuron_count;
-        for (size_t l = gates; l < s->lane_count; l++) {
-            const size_t channels = s->lanes[l].channels;
+        for (size_t l = gates; l < s->game_count; l++) {
+            const size_t channels = s->games[l].channels;
             const float *slopes = px_session_gate_grad(session, l - gates) + (size_t)r * channels;
             for (size_t c = 0; c < channels; c++)
-                values[(size_t)s->lanes[l].layer.offset + c] += weight * (double)slopes[c];
+                values[(size_t)s->games[l].layer.offset + c] += weight * (double)slopes[c];
         }
     }
     return PX_OK;
@@ -240,39 +226,40 @@ static void place_fill(const px_place *place, const float *from, int64_t samples
     }
 }
 
-static px_status trunk_forward(const diagonal_run *run, int worker, int64_t first, int64_t samples,
-                               px_error *err)
+static px_status trunk_forward(const diagonal_run *run, pxi_lane *lane, int64_t first,
+                               int64_t samples, px_error *err)
 {
     px_shapley *s = run->s;
-    px_session *session = s->trunk.sessions[worker];
-    diagonal_seat *seat = &s->diagonal[worker];
-    const size_t size = s->lanes[0].start.sizes[0];
+    px_session *session = pxi_pass_lane(s->trunk, lane->number)->session;
+    const diagonal_lane *own = lane->state;
+    const size_t size = s->games[0].start.sizes[0];
     memcpy(px_session_input(session, 0), run->inputs + (size_t)first * s->input_size,
            (size_t)samples * s->input_size * sizeof(float));
     PX_TRY(px_session_forward(session, err));
-    memset(seat->sum, 0, (size_t)samples * size * sizeof *seat->sum);
-    return px_session_read(session, s->lanes[0].start.feeds[0].value, samples, seat->tap, err);
+    memset(own->sum, 0, (size_t)samples * size * sizeof *own->sum);
+    return px_session_read(session, s->games[0].start.feeds[0].value, samples, own->tap, err);
 }
 
-static px_status trunk_backward(const diagonal_run *run, int worker, int64_t first, int64_t samples,
-                                px_error *err)
+static px_status trunk_backward(const diagonal_run *run, pxi_lane *lane, int64_t first,
+                                int64_t samples, px_error *err)
 {
     px_shapley *s = run->s;
-    const pxi_lane *lane = &s->lanes[0];
-    px_session *session = s->trunk.sessions[worker];
+    const pxi_game *game = &s->games[0];
+    px_session *session = pxi_pass_lane(s->trunk, lane->number)->session;
+    const diagonal_lane *own = lane->state;
     PX_TRY(px_session_seed_clear(session, err));
-    const px_place place = px_session_seed(session, lane->start.feeds[0].value);
-    place_fill(&place, s->diagonal[worker].sum, samples);
+    const px_place place = px_session_seed(session, game->start.feeds[0].value);
+    place_fill(&place, own->sum, samples);
     PX_TRY(px_session_backward(session, err));
     const float *slopes = px_session_gate_grad(session, 0);
     for (int64_t t = 0; t < samples; t++)
-        for (size_t c = 0; c < lane->channels; c++)
-            run->values[(first + t) * s->neuron_count + lane->layer.offset + (int64_t)c] =
-                (double)slopes[(size_t)t * lane->channels + c];
+        for (size_t c = 0; c < game->channels; c++)
+            run->values[(first + t) * s->neuron_count + game->layer.offset + (int64_t)c] =
+                (double)slopes[(size_t)t * game->channels + c];
     return PX_OK;
 }
 
-static px_status joint_job(void *context, int worker, int64_t index, px_error *err)
+static px_status joint_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     const diagonal_run *run = context;
     const px_shapley *s = run->s;
@@ -281,79 +268,78 @@ static px_status joint_job(void *context, int worker, int64_t index, px_error *e
     memset(run->values + first * s->neuron_count, 0,
            (size_t)(samples * s->neuron_count) * sizeof *run->values);
     if (s->has_trunk)
-        PX_TRY(trunk_forward(run, worker, first, samples, err));
-    const int64_t all = samples * run->nodes;
-    for (int64_t row = 0; row < all; row += s->crown.batch)
-        PX_TRY(crown_rows(run, worker, first, row, PX_MIN(s->crown.batch, all - row), err));
-    return s->has_trunk ? trunk_backward(run, worker, first, samples, err) : PX_OK;
+        PX_TRY(trunk_forward(run, lane, first, samples, err));
+    const int64_t all = samples * run->nodes, batch = pxi_pass_batch(lane->pass);
+    for (int64_t row = 0; row < all; row += batch)
+        PX_TRY(crown_rows(run, lane, first, row, PX_MIN(batch, all - row), err));
+    return s->has_trunk ? trunk_backward(run, lane, first, samples, err) : PX_OK;
 }
 
 /* --- one layer at a time
  * ------------------------------------------------------------------------- */
 
 /* values[c] += weight * sum over the places of channel c of slope * a. */
-static void lane_slopes(const pxi_lane *lane, const float *slope, const float *a, double weight,
+static void game_slopes(const pxi_game *game, const float *slope, const float *a, double weight,
                         double *values)
 {
-    for (size_t c = 0; c < lane->channels; c++) {
+    for (size_t c = 0; c < game->channels; c++) {
         double sum = 0.0;
-        for (size_t o = 0; o < lane->outer; o++) {
-            const size_t at = (o * lane->channels + c) * lane->inner;
-            for (size_t i = 0; i < lane->inner; i++)
+        for (size_t o = 0; o < game->outer; o++) {
+            const size_t at = (o * game->channels + c) * game->inner;
+            for (size_t i = 0; i < game->inner; i++)
                 sum += (double)slope[at + i] * (double)a[at + i];
         }
         values[c] += weight * sum;
     }
 }
 
-static px_status slope_rows(const diagonal_run *run, const pxi_lane *lane, int worker,
+static px_status slope_rows(const diagonal_run *run, const pxi_game *game, pxi_lane *lane,
                             int64_t first, int64_t row, int64_t rows, px_error *err)
 {
     px_shapley *s = run->s;
-    px_session *session = lane->slope_crew.sessions[worker];
-    diagonal_seat *seat = &s->diagonal[worker];
-    const px_session *taps = s->taps.sessions[worker];
-    for (size_t f = lane->slope.count; f-- > 0;) { /* the tap comes last, and stays in seat->tap */
-        const size_t size = lane->slope.sizes[f];
-        PX_TRY(px_session_read(taps, lane->slope.feeds[f].value, DIAGONAL_INPUTS, seat->tap, err));
+    px_session *session = pxi_pass_lane(game->slopes, lane->number)->session;
+    diagonal_lane *own = lane->state;
+    for (size_t f = game->slope.count; f-- > 0;) { /* the tap comes last, and stays in own->tap */
+        const size_t size = game->slope.sizes[f];
+        PX_TRY(px_session_read(lane->session, game->slope.feeds[f].value, DIAGONAL_INPUTS, own->tap,
+                               err));
         float *fed = px_session_input(session, f);
         for (int64_t r = 0; r < rows; r++) {
-            const float *from = seat->tap + (size_t)((row + r) / run->nodes) * size;
+            const float *from = own->tap + (size_t)((row + r) / run->nodes) * size;
             const float q = f == 0 ? (float)run->at[(row + r) % run->nodes] : 1.0f;
             for (size_t i = 0; i < size; i++)
                 fed[(size_t)r * size + i] = q * from[i];
         }
     }
     for (int64_t r = 0; r < rows; r++)
-        seat->labels[r] = run->labels[first + (row + r) / run->nodes];
-    PX_TRY(diagonal_pass(s, session, seat->labels, rows, err));
-    const px_view grad = px_session_grad(session, lane->tap);
+        own->labels[r] = run->labels[first + (row + r) / run->nodes];
+    PX_TRY(diagonal_pass(s, session, own->labels, rows, err));
+    const px_view grad = px_session_grad(session, game->tap);
     for (int64_t r = 0; r < rows; r++) {
         const int64_t t = (row + r) / run->nodes;
-        lane_slopes(lane, grad.data + (size_t)r * lane->size, seat->tap + (size_t)t * lane->size,
+        game_slopes(game, grad.data + (size_t)r * game->size, own->tap + (size_t)t * game->size,
                     run->weight[(row + r) % run->nodes],
-                    run->values + (first + t) * s->neuron_count + lane->layer.offset);
+                    run->values + (first + t) * s->neuron_count + game->layer.offset);
     }
     return PX_OK;
 }
 
-static px_status layers_job(void *context, int worker, int64_t index, px_error *err)
+static px_status layers_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     const diagonal_run *run = context;
     px_shapley *s = run->s;
     const int64_t first = index * DIAGONAL_INPUTS;
     const int64_t samples = PX_MIN((int64_t)DIAGONAL_INPUTS, run->count - first);
-    px_session *taps = s->taps.sessions[worker];
     memset(run->values + first * s->neuron_count, 0,
            (size_t)(samples * s->neuron_count) * sizeof *run->values);
-    memcpy(px_session_input(taps, 0), run->inputs + (size_t)first * s->input_size,
+    memcpy(pxi_lane_input(lane, 0), run->inputs + (size_t)first * s->input_size,
            (size_t)samples * s->input_size * sizeof(float));
-    PX_TRY(px_session_forward(taps, err));
-    for (size_t l = 0; l < s->lane_count; l++) {
-        const pxi_lane *lane = &s->lanes[l];
-        const int64_t all = samples * run->nodes, batch = lane->slope_crew.batch;
+    PX_TRY(px_session_forward(lane->session, err));
+    for (size_t l = 0; l < s->game_count; l++) {
+        const pxi_game *game = &s->games[l];
+        const int64_t all = samples * run->nodes, batch = pxi_pass_batch(game->slopes);
         for (int64_t row = 0; row < all; row += batch)
-            PX_TRY(slope_rows(run, lane, worker, first, row, PX_MIN(batch, all - row), err));
+            PX_TRY(slope_rows(run, game, lane, first, row, PX_MIN(batch, all - row), err));
     }
     return PX_OK;
 }
@@ -363,18 +349,18 @@ static px_status layers_job(void *context, int worker, int64_t index, px_error *
 
 static px_status diagonal_open(px_shapley *s, bool per_layer, px_error *err)
 {
-    PX_TRY(diagonal_seats(s, err));
     if (per_layer) {
-        PX_TRY(pxi_shapley_keep_all(s, &s->taps, DIAGONAL_INPUTS, s->workers, err));
-        for (size_t i = 0; i < s->lane_count; i++)
-            PX_TRY(diagonal_open_slope(s, &s->lanes[i], err));
+        const pxi_visitor visitor = diagonal_visitor(s);
+        PX_TRY(pxi_shapley_keep_all(s, DIAGONAL_INPUTS, &visitor, s->workers, &s->taps, err));
+        for (size_t i = 0; i < s->game_count; i++)
+            PX_TRY(diagonal_open_slope(s, &s->games[i], err));
         return PX_OK;
     }
-    if (s->crown.plan)
+    if (s->crown)
         return PX_OK;
     s->has_trunk = diagonal_has_trunk(s);
     if (s->has_trunk) {
-        PX_TRY(pxi_lane_base(s, &s->lanes[0], err));
+        PX_TRY(pxi_game_base(s, &s->games[0], err));
         PX_TRY(diagonal_open_trunk(s, err));
     }
     return diagonal_open_crown(s, err);
@@ -402,6 +388,6 @@ px_status px_shapley_integrate(px_shapley *s, const px_diagonal *diagonal, const
                         .nodes = diagonal->nodes};
     pxi_gauss_nodes(run.nodes, run.at, run.weight);
     const int64_t jobs = count / DIAGONAL_INPUTS + (count % DIAGONAL_INPUTS != 0);
-    return pxi_pool_run(s->pool, jobs, diagonal->per_layer ? layers_job : joint_job, &run, NULL,
-                        NULL, err);
+    return diagonal->per_layer ? pxi_pass_each(s->taps, jobs, NULL, layers_job, &run, err)
+                               : pxi_pass_each(s->crown, jobs, NULL, joint_job, &run, err);
 }

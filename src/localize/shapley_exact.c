@@ -12,30 +12,30 @@
 
 typedef struct exact_run {
     px_shapley *s;
-    const pxi_lane *lane;
+    const pxi_game *game;
     int64_t label, coalitions;
     double *utilities;
 } exact_run;
 
-static px_status exact_job(void *context, int worker, int64_t index, px_error *err)
+static px_status exact_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     const exact_run *run = context;
-    const pxi_lane *lane = run->lane;
-    const int64_t rows = pxi_lane_rows(lane), first = index * rows;
+    const pxi_game *game = run->game;
+    const int64_t rows = pxi_game_rows(game), first = index * rows;
     const int64_t count = PX_MIN(rows, run->coalitions - first);
-    PX_TRY(pxi_mask_open(run->s, lane, worker, run->label, err));
+    PX_TRY(pxi_mask_open(run->s, game, lane, run->label, err));
     for (int64_t r = 0; r < count; r++) {
         if (first + r == run->coalitions - 1) { /* as the network itself computes it */
-            pxi_mask_all(run->s, lane, worker);
+            pxi_mask_all(game, lane);
         } else {
-            pxi_mask_none(run->s, lane, worker);
-            for (int64_t i = 0; i < lane->layer.count; i++)
+            pxi_mask_none(game, lane);
+            for (int64_t i = 0; i < game->layer.count; i++)
                 if ((first + r) >> i & 1)
-                    pxi_mask_add(run->s, lane, worker, i);
+                    pxi_mask_add(game, lane, i);
         }
-        pxi_mask_write(run->s, lane, worker, r);
+        pxi_mask_write(game, lane, r);
     }
-    return pxi_mask_run(run->s, lane, worker, count, run->utilities + first, err);
+    return pxi_mask_run(run->s, game, lane, count, run->utilities + first, err);
 }
 
 static void exact_sum(int n, const double *u, double *values)
@@ -65,28 +65,28 @@ px_status px_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *p
 px_status pxi_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *pair,
                             double *values, double *utilities, px_error *err)
 {
-    if (layer >= s->lane_count)
+    if (layer >= s->game_count)
         return px_fail(err, PX_E_USAGE, "there is no layer %zu", layer);
-    pxi_lane *lane = &s->lanes[layer];
-    if (lane->layer.count > PX_SHAPLEY_MOST_EXACT)
+    pxi_game *game = &s->games[layer];
+    if (game->layer.count > PX_SHAPLEY_MOST_EXACT)
         return px_fail(err, PX_E_USAGE,
                        "layer '%.100s' has %zu neurons; all coalitions are tried of at most %d",
-                       lane->layer.name, lane->channels, PX_SHAPLEY_MOST_EXACT);
-    PX_TRY(pxi_lane_load(s, lane, err));
+                       game->layer.name, game->channels, PX_SHAPLEY_MOST_EXACT);
+    PX_TRY(pxi_game_load(s, game, err));
     exact_run run = {.s = s,
-                     .lane = lane,
+                     .game = game,
                      .label = pair->label,
-                     .coalitions = (int64_t)1 << lane->layer.count,
+                     .coalitions = (int64_t)1 << game->layer.count,
                      .utilities = utilities};
     double *own = utilities ? NULL : pxi_calloc((size_t)run.coalitions, sizeof *own);
     if (!utilities && !own)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     run.utilities = utilities ? utilities : own;
-    const int64_t rows = pxi_lane_rows(lane);
+    const int64_t rows = pxi_game_rows(game);
     const px_status status =
-        pxi_pool_run(s->pool, (run.coalitions + rows - 1) / rows, exact_job, &run, NULL, NULL, err);
+        pxi_pass_each(game->masked, (run.coalitions + rows - 1) / rows, NULL, exact_job, &run, err);
     if (status == PX_OK)
-        exact_sum((int)lane->layer.count, run.utilities, values);
+        exact_sum((int)game->layer.count, run.utilities, values);
     free(own);
     return status;
 }

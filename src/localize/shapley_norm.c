@@ -76,8 +76,8 @@ void px_shapley_normalise(const px_shapley *s, px_shapley_norm norm, const doubl
         pxi_shapley_scale(norm, values, s->neuron_count, out);
         return;
     }
-    for (size_t l = 0; l < s->lane_count; l++) {
-        const px_shapley_layer *layer = &s->lanes[l].layer;
+    for (size_t l = 0; l < s->game_count; l++) {
+        const px_shapley_layer *layer = &s->games[l].layer;
         pxi_shapley_scale(norm, values + layer->offset, layer->count, out + layer->offset);
     }
 }
@@ -111,9 +111,9 @@ double px_shapley_fitness(const px_shapley *s, px_shapley_norm norm, double lamb
     int64_t above = 0;
     if (norm == PX_SHAPLEY_GLOBAL_MINMAX)
         above = scaled_above(norm, values, s->neuron_count, lambda);
-    for (size_t l = 0; norm != PX_SHAPLEY_GLOBAL_MINMAX && l < s->lane_count; l++)
+    for (size_t l = 0; norm != PX_SHAPLEY_GLOBAL_MINMAX && l < s->game_count; l++)
         above +=
-            scaled_above(norm, values + s->lanes[l].layer.offset, s->lanes[l].layer.count, lambda);
+            scaled_above(norm, values + s->games[l].layer.offset, s->games[l].layer.count, lambda);
     return (double)above / (double)PX_MAX(s->neuron_count, (int64_t)1);
 }
 
@@ -121,51 +121,63 @@ double px_shapley_fitness(const px_shapley *s, px_shapley_norm norm, double lamb
  * --------------------------------------------------------------- */
 
 /* (d - min) / (max - min) over the layer, then means over the places of each channel. */
-static void lane_differences(const pxi_lane *lane, const float *before, const float *after,
+static void game_differences(const pxi_game *game, const float *before, const float *after,
                              double *out)
 {
     double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < lane->size; i++) {
+    for (size_t i = 0; i < game->size; i++) {
         const double d = (double)after[i] - (double)before[i];
         low = PX_MIN(low, d);
         high = PX_MAX(high, d);
     }
-    const double places = (double)(lane->outer * lane->inner);
-    for (size_t c = 0; c < lane->channels; c++) {
+    const double places = (double)(game->outer * game->inner);
+    for (size_t c = 0; c < game->channels; c++) {
         double sum = 0.0;
-        for (size_t o = 0; o < lane->outer; o++)
-            for (size_t i = 0; i < lane->inner; i++) {
-                const size_t at = (o * lane->channels + c) * lane->inner + i;
+        for (size_t o = 0; o < game->outer; o++)
+            for (size_t i = 0; i < game->inner; i++) {
+                const size_t at = (o * game->channels + c) * game->inner + i;
                 sum += (double)after[at] - (double)before[at];
             }
         out[c] = high > low ? (sum / places - low) / (high - low) : 0.0;
     }
 }
 
+typedef struct difference_run {
+    px_shapley *s;
+    const float *x, *moved;
+    double *values;
+    float *both; /* a tap of both inputs */
+} difference_run;
+
+static px_status difference_job(void *context, pxi_lane *lane, int64_t pair, px_error *err)
+{
+    const difference_run *run = context;
+    const px_shapley *s = run->s;
+    const size_t size = s->input_size;
+    memcpy(pxi_lane_input(lane, 0), run->x, size * sizeof(float));
+    memcpy(pxi_lane_input(lane, 1), run->moved + (size_t)pair * size, size * sizeof(float));
+    PX_TRY(px_session_forward(lane->session, err));
+    for (size_t l = 0; l < s->game_count; l++) {
+        const pxi_game *game = &s->games[l];
+        PX_TRY(px_session_read(lane->session, game->tap, 2, run->both, err));
+        game_differences(game, run->both, run->both + game->size,
+                         run->values + pair * s->neuron_count + game->layer.offset);
+    }
+    return PX_OK;
+}
+
 px_status px_shapley_differences(px_shapley *s, const float *x, const float *moved, int64_t count,
                                  double *values, px_error *err)
 {
+    difference_run run = {.s = s, .x = x, .moved = moved, .values = values};
     size_t most = 1;
-    for (size_t l = 0; l < s->lane_count; l++)
-        most = PX_MAX(most, s->lanes[l].size);
-    float *both = pxi_calloc(most, 2 * sizeof *both);
-    px_session *whole = s->whole.sessions[0];
-    float *input = px_session_input(whole, 0);
-    px_status status = both ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    for (int64_t i = 0; i < count && status == PX_OK; i++) {
-        memcpy(input, x, s->input_size * sizeof *input);
-        memcpy(input + s->input_size, moved + (size_t)i * s->input_size,
-               s->input_size * sizeof *input);
-        status = px_session_forward(whole, err);
-        for (size_t l = 0; l < s->lane_count && status == PX_OK; l++) {
-            const pxi_lane *lane = &s->lanes[l];
-            status = px_session_read(whole, lane->tap, 2, both, err);
-            if (status == PX_OK)
-                lane_differences(lane, both, both + lane->size,
-                                 values + i * s->neuron_count + lane->layer.offset);
-        }
-    }
+    for (size_t l = 0; l < s->game_count; l++)
+        most = PX_MAX(most, s->games[l].size);
+    run.both = pxi_calloc(most, 2 * sizeof *run.both);
+    const px_status status = run.both
+                                 ? pxi_pass_each(s->whole, count, NULL, difference_job, &run, err)
+                                 : pxi_no_memory(err);
     s->pair++; /* what was loaded is gone */
-    free(both);
+    free(run.both);
     return status;
 }

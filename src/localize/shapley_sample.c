@@ -13,9 +13,9 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ typedef struct sample_scratch { /* of one worker: the orders of one job */
 
 typedef struct sample_run {
     px_shapley *s;
-    pxi_lane *lane;
+    pxi_game *game;
     const px_shapley_sampling *options;
     const px_shapley_pair *pair;
     sample_unit *units;
@@ -82,15 +82,15 @@ typedef struct sample_run {
 
 static void sample_draw(const sample_run *run, sample_scratch *t, int64_t pair, int64_t order)
 {
-    const pxi_lane *lane = run->lane;
-    const uint32_t layer = (uint32_t)(lane - run->s->lanes);
+    const pxi_game *game = run->game;
+    const uint32_t layer = (uint32_t)(game - run->s->games);
     px_random random = px_rng(run->options->seed, PX_RNG_SHAPLEY, run->pair->item,
                               layer * (2 * (uint32_t)MOST_PAIRS) + (uint32_t)pair);
-    px_rng_permutation(&random, t->drawn, (uint32_t)lane->channels);
+    px_rng_permutation(&random, t->drawn, (uint32_t)game->channels);
     int64_t *there = t->units + order * run->players, *back = there + run->players;
     int64_t count = 0;
-    for (size_t i = 0; i < lane->channels; i++)
-        if (!lane->null[t->drawn[i]])
+    for (size_t i = 0; i < game->channels; i++)
+        if (!game->null[t->drawn[i]])
             there[count++] = t->drawn[i];
     for (int64_t i = 0; i < count; i++)
         back[i] = there[count - 1 - i];
@@ -124,21 +124,21 @@ static bool sample_needs(const sample_run *run, const int64_t *units, int64_t k)
 }
 
 /* Fills the session's rows with what comes next; *order and *step are where it stopped. */
-static int64_t sample_fill(const sample_run *run, sample_scratch *t, int worker, int64_t orders,
+static int64_t sample_fill(const sample_run *run, sample_scratch *t, pxi_lane *lane, int64_t orders,
                            int64_t *order, int64_t *step)
 {
-    const int64_t room = pxi_lane_rows(run->lane), last = run->players - 1;
+    const int64_t room = pxi_game_rows(run->game), last = run->players - 1;
     int64_t rows = 0;
     while (*order < orders && rows < room) {
         const int64_t *units = t->units + *order * run->players;
         if (*step == 0)
-            pxi_mask_all(run->s, run->lane, worker);
+            pxi_mask_all(run->game, lane);
         while (*step < last && rows < room) {
-            pxi_mask_remove(run->s, run->lane, worker, units[*step]);
+            pxi_mask_remove(run->game, lane, units[*step]);
             ++*step;
             if (!sample_needs(run, units, *step))
                 continue;
-            pxi_mask_write(run->s, run->lane, worker, rows);
+            pxi_mask_write(run->game, lane, rows);
             t->rows[rows++] = (struct sample_row){*order, *step};
         }
         if (*step < last)
@@ -152,7 +152,7 @@ static int64_t sample_fill(const sample_run *run, sample_scratch *t, int worker,
 static void sample_settle(const sample_run *run, const sample_scratch *t, int64_t pair,
                           int64_t order)
 {
-    const size_t channels = run->lane->channels;
+    const size_t channels = run->game->channels;
     double *means = run->means + (size_t)(pair - run->first) * channels, largest = 0.0;
     int64_t cut = 0;
     for (size_t c = 0; c < channels; c++)
@@ -174,23 +174,23 @@ static void sample_settle(const sample_run *run, const sample_scratch *t, int64_
     run->cut[pair - run->first] = cut;
 }
 
-static px_status sample_job(void *context, int worker, int64_t index, px_error *err)
+static px_status sample_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     sample_run *run = context;
-    sample_scratch *t = &run->scratch[worker];
+    sample_scratch *t = &run->scratch[lane->number];
     const int64_t first = run->first + index * run->pairs_per_job;
     const int64_t pairs = PX_MIN(run->pairs_per_job, run->first + run->pairs - first);
-    PX_TRY(pxi_mask_open(run->s, run->lane, worker, run->pair->label, err));
+    PX_TRY(pxi_mask_open(run->s, run->game, lane, run->pair->label, err));
     for (int64_t p = 0; p < pairs; p++) {
         run->run[first + p - run->first] = 0;
         sample_draw(run, t, first + p, 2 * p);
     }
     int64_t order = 0, step = 0;
     while (order < 2 * pairs) {
-        const int64_t rows = sample_fill(run, t, worker, 2 * pairs, &order, &step);
+        const int64_t rows = sample_fill(run, t, lane, 2 * pairs, &order, &step);
         if (rows == 0)
             continue; /* nothing in between has to be run */
-        PX_TRY(pxi_mask_run(run->s, run->lane, worker, rows, t->utilities, err));
+        PX_TRY(pxi_mask_run(run->s, run->game, lane, rows, t->utilities, err));
         for (int64_t r = 0; r < rows; r++) {
             t->u[t->rows[r].order * (run->players + 1) + t->rows[r].step] = t->utilities[r];
             run->run[first + t->rows[r].order / 2 - run->first]++;
@@ -211,8 +211,8 @@ static px_status sample_job(void *context, int worker, int64_t index, px_error *
 static void sample_observe(sample_run *run, px_shapley_estimate *estimate, double *range)
 {
     for (int64_t p = 0; p < run->pairs; p++) {
-        const double *means = run->means + (size_t)p * run->lane->channels;
-        for (size_t c = 0; c < run->lane->channels; c++) {
+        const double *means = run->means + (size_t)p * run->game->channels;
+        for (size_t c = 0; c < run->game->channels; c++) {
             sample_unit *unit = &run->units[c];
             if (!unit->active)
                 continue;
@@ -238,7 +238,7 @@ static int descending(const void *left, const void *right)
 static double sample_threshold(const sample_run *run, double *means)
 {
     const px_shapley_sampling *o = run->options;
-    const size_t count = run->lane->channels;
+    const size_t count = run->game->channels;
     double low = INFINITY, high = -INFINITY;
     for (size_t c = 0; c < count; c++) {
         means[c] = run->units[c].mean;
@@ -261,12 +261,12 @@ static bool sample_decide(sample_run *run, double range, double *means)
 {
     const double threshold = sample_threshold(run, means);
     bool open = false;
-    for (size_t c = 0; c < run->lane->channels; c++) {
+    for (size_t c = 0; c < run->game->channels; c++) {
         sample_unit *unit = &run->units[c];
         const double variance =
             unit->count > 1 ? unit->m2 / (double)(unit->count - 1) : (double)INFINITY;
         const double radius = px_shapley_radius(variance, unit->count, range, run->options->delta);
-        unit->active = !run->lane->null[c] && fabs(unit->mean - threshold) < radius;
+        unit->active = !run->game->null[c] && fabs(unit->mean - threshold) < radius;
         open = open || unit->active;
     }
     return open;
@@ -277,7 +277,7 @@ static void sample_report(const sample_run *run, px_shapley_estimate *estimate)
     double squares = 0.0;
     estimate->change = run->all - run->none;
     estimate->sum = 0.0;
-    for (size_t c = 0; c < run->lane->channels; c++) {
+    for (size_t c = 0; c < run->game->channels; c++) {
         const sample_unit *unit = &run->units[c];
         const double variance =
             unit->count > 1 ? unit->m2 / (double)(unit->count - 1) : (double)NAN;
@@ -303,14 +303,14 @@ static px_status sample_rounds(sample_run *run, px_shapley_estimate *estimate, p
     while (open && run->first < all) {
         run->pairs = PX_MIN(round, all - run->first);
         const int64_t jobs = (run->pairs + run->pairs_per_job - 1) / run->pairs_per_job;
-        PX_TRY(pxi_pool_run(run->s->pool, jobs, sample_job, run, NULL, NULL, err));
+        PX_TRY(pxi_pass_each(run->game->masked, jobs, NULL, sample_job, run, err));
         sample_observe(run, estimate, &range);
         run->first += run->pairs;
         if (o->goal != PX_SHAPLEY_ALL)
             open = sample_decide(run, range, run->means);
     }
-    for (size_t c = 0; c < run->lane->channels; c++)
-        if (run->lane->null[c])
+    for (size_t c = 0; c < run->game->channels; c++)
+        if (run->game->null[c])
             run->units[c].count = all; /* zero, whatever the order */
     sample_report(run, estimate);
     return PX_OK;
@@ -321,7 +321,7 @@ static px_status sample_rounds(sample_run *run, px_shapley_estimate *estimate, p
 
 static void sample_done(sample_run *run)
 {
-    for (int w = 0; run->scratch && w < run->s->workers; w++) {
+    for (int w = 0; run->scratch && w < pxi_pass_lanes(run->game->masked); w++) {
         free(run->scratch[w].drawn);
         free(run->scratch[w].units);
         free(run->scratch[w].u);
@@ -338,7 +338,7 @@ static void sample_done(sample_run *run)
 
 static px_status sample_allocate(sample_run *run, px_error *err)
 {
-    const size_t channels = run->lane->channels, rows = (size_t)pxi_lane_rows(run->lane);
+    const size_t channels = run->game->channels, rows = (size_t)pxi_game_rows(run->game);
     const size_t orders = 2 * (size_t)run->pairs_per_job;
     bool ok = true;
     run->units = pxi_calloc(channels, sizeof *run->units);
@@ -346,8 +346,9 @@ static px_status sample_allocate(sample_run *run, px_error *err)
     run->largest = pxi_calloc(ROUND_PAIRS, sizeof *run->largest);
     run->run = pxi_calloc(ROUND_PAIRS, sizeof *run->run);
     run->cut = pxi_calloc(ROUND_PAIRS, sizeof *run->cut);
-    run->scratch = pxi_calloc((size_t)run->s->workers, sizeof *run->scratch);
-    for (int w = 0; run->scratch && w < run->s->workers; w++) {
+    const int lanes = pxi_pass_lanes(run->game->masked);
+    run->scratch = pxi_calloc((size_t)lanes, sizeof *run->scratch);
+    for (int w = 0; run->scratch && w < lanes; w++) {
         sample_scratch *t = &run->scratch[w];
         t->drawn = pxi_calloc(channels, sizeof *t->drawn);
         t->units = pxi_calloc(orders * (channels + 1), sizeof *t->units);
@@ -357,19 +358,21 @@ static px_status sample_allocate(sample_run *run, px_error *err)
         ok = ok && t->drawn && t->units && t->u && t->utilities && t->rows;
     }
     ok = ok && run->units && run->means && run->largest && run->run && run->cut && run->scratch;
-    return ok ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for random orders");
+    return ok ? PX_OK : pxi_no_memory(err);
 }
 
 /* The first row, with everything, and the last, with nothing. */
-static px_status sample_ends(sample_run *run, px_error *err)
+static px_status ends_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
 {
+    sample_run *run = context;
     double both[2];
-    PX_TRY(pxi_mask_open(run->s, run->lane, 0, run->pair->label, err));
-    pxi_mask_all(run->s, run->lane, 0);
-    pxi_mask_write(run->s, run->lane, 0, 0);
-    pxi_mask_none(run->s, run->lane, 0);
-    pxi_mask_write(run->s, run->lane, 0, 1);
-    PX_TRY(pxi_mask_run(run->s, run->lane, 0, 2, both, err));
+    (void)job;
+    PX_TRY(pxi_mask_open(run->s, run->game, lane, run->pair->label, err));
+    pxi_mask_all(run->game, lane);
+    pxi_mask_write(run->game, lane, 0);
+    pxi_mask_none(run->game, lane);
+    pxi_mask_write(run->game, lane, 1);
+    PX_TRY(pxi_mask_run(run->s, run->game, lane, 2, both, err));
     run->all = both[0];
     run->none = both[1];
     return PX_OK;
@@ -378,7 +381,7 @@ static px_status sample_ends(sample_run *run, px_error *err)
 static px_status sample_check(const px_shapley *s, size_t layer, const px_shapley_sampling *o,
                               px_error *err)
 {
-    if (layer >= s->lane_count || layer >= 1 << 12)
+    if (layer >= s->game_count || layer >= 1 << 12)
         return px_fail(err, PX_E_USAGE, "there is no layer %zu to sample", layer);
     if (o->permutations < 2 || o->permutations % 2 || o->permutations > 2 * (int64_t)MOST_PAIRS)
         return px_fail(err, PX_E_USAGE,
@@ -408,21 +411,21 @@ px_status pxi_shapley_sample(px_shapley *s, size_t layer, const px_shapley_sampl
                              const px_shapley_pair *pair, px_shapley_estimate *estimate,
                              px_error *err)
 {
-    sample_run run = {.s = s, .lane = &s->lanes[layer], .options = options, .pair = pair};
+    sample_run run = {.s = s, .game = &s->games[layer], .options = options, .pair = pair};
     PX_TRY(sample_check(s, layer, options, err));
-    PX_TRY(pxi_lane_load(s, run.lane, err));
-    for (size_t c = 0; c < run.lane->channels; c++)
-        run.players += !run.lane->null[c];
+    PX_TRY(pxi_game_load(s, run.game, err));
+    for (size_t c = 0; c < run.game->channels; c++)
+        run.players += !run.game->null[c];
     /* enough orders that the rows of a job fill the session, but some jobs for every worker */
-    const int64_t rows = pxi_lane_rows(run.lane);
+    const int64_t rows = pxi_game_rows(run.game);
     run.pairs_per_job = PX_MIN(PX_MAX(rows / (2 * PX_MAX(run.players, (int64_t)1)), (int64_t)1),
                                (int64_t)(ROUND_PAIRS / 8));
     estimate->evaluated = estimate->truncated = 0;
     px_status status = sample_allocate(&run, err);
-    for (size_t c = 0; c < run.lane->channels && status == PX_OK; c++)
-        run.units[c].active = !run.lane->null[c];
+    for (size_t c = 0; c < run.game->channels && status == PX_OK; c++)
+        run.units[c].active = !run.game->null[c];
     if (status == PX_OK)
-        status = sample_ends(&run, err);
+        status = pxi_pass_each(run.game->masked, 1, NULL, ends_job, &run, err);
     if (status == PX_OK)
         status = sample_rounds(&run, estimate, err);
     sample_done(&run);

@@ -62,9 +62,8 @@ px_status px_shapley_tally_new(px_shapley *s, const px_shapley_tally_options *op
     if (options->nodes < 1 || options->nodes > PX_SHAPLEY_MOST_NODES)
         return px_fail(err, PX_E_USAGE, "%d nodes are not possible: 1 to %d are", options->nodes,
                        PX_SHAPLEY_MOST_NODES);
-    px_shapley_tally *tally = pxi_calloc(1, sizeof *tally);
-    if (!tally)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_shapley_tally *tally = NULL;
+    PX_TRY(PX_NEW(tally, 1, err));
     const size_t neurons = (size_t)s->neuron_count;
     tally->s = s;
     tally->options = *options;
@@ -74,7 +73,7 @@ px_status px_shapley_tally_new(px_shapley *s, const px_shapley_tally_options *op
     tally->errors = pxi_calloc(neurons, sizeof *tally->errors);
     if (!tally->classes || !tally->values || !tally->scaled || !tally->errors) {
         px_shapley_tally_free(tally);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     *out = tally;
     return PX_OK;
@@ -113,8 +112,8 @@ static px_status tally_sampled(px_shapley_tally *tally, const px_shapley_pair *p
 {
     px_shapley *s = tally->s;
     PX_TRY(pxi_shapley_load(s, pair, err));
-    for (size_t l = 0; l < s->lane_count; l++) {
-        const px_shapley_layer *layer = &s->lanes[l].layer;
+    for (size_t l = 0; l < s->game_count; l++) {
+        const px_shapley_layer *layer = &s->games[l].layer;
         px_shapley_estimate e = {.values = tally->values + layer->offset,
                                  .errors = tally->errors + layer->offset};
         if (tally_tries_all(&tally->options.sampling, layer)) {
@@ -141,8 +140,8 @@ static void tally_diagonal(px_shapley_tally *tally, const double *before, const 
     const bool per_layer = tally->options.method == PX_SHAPLEY_AUMANN_LAYER;
     double all = 0.0;
     bool cuts = false;
-    for (size_t l = 0; l < s->lane_count; l++) {
-        const px_shapley_layer *layer = &s->lanes[l].layer;
+    for (size_t l = 0; l < s->game_count; l++) {
+        const px_shapley_layer *layer = &s->games[l].layer;
         double sum = 0.0;
         for (int64_t n = layer->offset; n < layer->offset + layer->count; n++)
             sum += tally->values[n] = after[n] - before[n];
@@ -175,7 +174,7 @@ static px_status tally_open(tally_class *of, size_t neurons, px_error *err)
         free(of->value);
         free(of->square);
         *of = (tally_class){0};
-        return px_fail(err, PX_E_NOMEM, "out of memory for the values of %zu neurons", neurons);
+        return pxi_no_memory_for(err, "the values of %zu neurons", neurons);
     }
     of->as = as;
     return PX_OK;
@@ -240,7 +239,7 @@ static px_status batch_fill(px_shapley_tally *tally, const float *x, const float
     batch->losses = pxi_calloc(2 * room, sizeof *batch->losses);
     batch->sides = sides ? pxi_calloc(2 * room, neurons * sizeof *batch->sides) : NULL;
     if (!batch->predictions || !batch->losses || (sides && !batch->sides))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (int side = 0; side < 2; side++) {
         const float *inputs = side ? moved : x;
         PX_TRY(px_shapley_judge(s, inputs, labels, count, batch->predictions + side * count,
@@ -330,17 +329,15 @@ px_shapley_neuron px_shapley_tally_neuron(const px_shapley_tally *tally, int c, 
 static px_status tally_facts(const px_shapley_tally *tally, px_spectrum *facts, px_error *err)
 {
     const px_shapley *s = tally->s;
-    facts->layers = pxi_calloc(s->lane_count, sizeof *facts->layers);
-    if (!facts->layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    for (size_t l = 0; l < s->lane_count; l++) {
-        const px_shapley_layer *layer = &s->lanes[l].layer;
+    PX_TRY(PX_NEW(facts->layers, s->game_count, err));
+    for (size_t l = 0; l < s->game_count; l++) {
+        const px_shapley_layer *layer = &s->games[l].layer;
         facts->layers[l] = (px_spectrum_layer){.name = layer->name,
                                                .position = layer->position,
                                                .offset = layer->offset,
                                                .count = layer->count};
     }
-    facts->layer_count = s->lane_count;
+    facts->layer_count = s->game_count;
     facts->theta = tally->options.lambda;
     facts->tap = s->tap;
     facts->neurons = PX_VIEW_CHAN;
@@ -391,8 +388,7 @@ px_status px_shapley_rank(const px_shapley_tally *tally, int64_t k, bool pooled,
     px_suspicious *list = NULL;
     const char **names = NULL;
     pxi_scored *scored = pxi_calloc((size_t)s->neuron_count, sizeof *scored);
-    px_status status =
-        scored ? tally_facts(tally, &facts, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = scored ? tally_facts(tally, &facts, err) : pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_suspicious_start(&facts, PXI_SHAPLEY, PX_STAR_DEFAULT, ranked * (size_t)k,
                                       &list, &names, err);

@@ -7,6 +7,9 @@
 
 #include "base/memory.h"
 
+#include <internal/localize.h>
+#include <internal/probe.h>
+#include <internal/profile.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +22,7 @@
 px_status pxi_counts_init(pxi_counts *counts, int classes, int64_t width, px_error *err)
 {
     *counts = (pxi_counts){.classes = classes, .width = width};
-    counts->of = pxi_calloc((size_t)PX_MAX(classes, 1), sizeof *counts->of);
-    return counts->of ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for a hit spectrum");
+    return PX_NEW(counts->of, (size_t)PX_MAX(classes, 1), err);
 }
 
 void pxi_counts_done(pxi_counts *counts)
@@ -38,10 +40,10 @@ px_status pxi_counts_open(pxi_counts *counts, int c, px_error *err)
         return PX_OK;
     uint32_t *both = pxi_calloc((size_t)counts->width, 2 * sizeof *both);
     if (!both)
-        return px_fail(err, PX_E_NOMEM,
-                       "out of memory for the hit spectrum of class %d: %" PRId64
-                       " neurons; fewer --layers, or --neurons chan, need less",
-                       c, counts->width);
+        return pxi_no_memory_for(err,
+                                 "the hit spectrum of class %d: %" PRId64
+                                 " neurons; fewer --layers, or --neurons chan, need less",
+                                 c, counts->width);
     of->active[PXI_FAIL] = both;
     of->active[PXI_PASS] = both + counts->width;
     return PX_OK;
@@ -100,12 +102,10 @@ px_spectrum_options px_spectrum_options_default(void)
 px_status pxi_spectrum_make(const px_spectrum_layer *layers, size_t layer_count, int classes,
                             double theta, px_spectrum **out, px_error *err)
 {
-    px_spectrum *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_spectrum *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     s->theta = theta;
-    s->layers = pxi_calloc(PX_MAX(layer_count, 1), sizeof *s->layers);
-    px_status status = s->layers ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = PX_NEW(s->layers, PX_MAX(layer_count, 1), err);
     int64_t width = 0;
     for (size_t i = 0; i < layer_count && status == PX_OK; i++) {
         s->layers[i] = layers[i];
@@ -114,7 +114,7 @@ px_status pxi_spectrum_make(const px_spectrum_layer *layers, size_t layer_count,
         s->layer_count = i + 1;
         width += layers[i].count;
         if (!s->layers[i].name)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
     }
     if (status == PX_OK)
         status = pxi_counts_init(&s->counts, classes, width, err);
@@ -152,9 +152,8 @@ static px_status spectrum_of_probe(const px_probe *probe, int classes, double th
                                    px_spectrum **out, px_error *err)
 {
     const size_t count = px_probe_layer_count(probe);
-    px_spectrum_layer *layers = pxi_calloc(PX_MAX(count, 1), sizeof *layers);
-    if (!layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_spectrum_layer *layers = NULL;
+    PX_TRY(PX_NEW(layers, PX_MAX(count, 1), err));
     for (size_t i = 0; i < count; i++) {
         const px_layer *layer = px_probe_layer(probe, i);
         layers[i] = (px_spectrum_layer){
@@ -201,7 +200,7 @@ px_status px_spectrum_new(const px_model *model, const px_shape *input_shape,
         XXH3_64bits_withSeed(extractor->key, strlen(extractor->key), (uint64_t)extractor->width);
     s->definition = pxi_strdup(extractor->definition);
     status = s->definition ? pxi_row_set_init(&s->rows, model, &s->extractor, 1, err)
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+                           : pxi_no_memory(err);
     if (status == PX_OK)
         *out = s;
     else

@@ -7,8 +7,8 @@
 #ifndef PXI_LOCALIZE_SPECTRUM_H
 #define PXI_LOCALIZE_SPECTRUM_H
 
-#include "cover/row_reader.h"
 #include "cover/seen.h"
+#include <internal/row_reader.h>
 
 #include <plexor/localize.h>
 

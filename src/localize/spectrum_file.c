@@ -6,12 +6,15 @@
  * tells when, where or on how many threads it was made.
  */
 #include "base/memory.h"
-#include "data/npz_meta.h"
 #include "localize/spectrum.h"
+#include <internal/npz_meta.h>
 
+#include <internal/cover.h>
+#include <internal/data.h>
+#include <internal/localize.h>
+#include <internal/probe.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/cover.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +73,7 @@ static px_status file_arrays(const px_spectrum *s, px_npz_writer *to, px_error *
         seen += s->counts.of[c].active[PXI_FAIL] != NULL;
     int64_t *numbers = pxi_calloc((size_t)PX_MAX(seen, 1), 3 * sizeof *numbers);
     if (!numbers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     int64_t *passed = numbers + seen, *failed = passed + seen;
     for (int c = 0, i = 0; c < s->counts.classes; c++)
         if (s->counts.of[c].active[PXI_FAIL]) {
@@ -138,9 +141,7 @@ static px_status file_neurons(px_spectrum *s, const px_json_value *root, px_erro
     s->tap = options.tap;
     s->neurons = options.neurons;
     s->deepxplore = options.deepxplore;
-    s->definition = pxi_strdup(definition);
-    if (!s->definition)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_DUP(s->definition, definition, err));
     PX_TRY(pxi_meta_hash(root, "rows", &s->rows_hash, err));
     PX_TRY(pxi_meta_hash(root, "model", &s->model_hash, err));
     return pxi_seen_take(&s->seen, root, err);
@@ -157,8 +158,7 @@ static px_status file_describe(const px_json_value *root, px_spectrum **out, px_
     PX_TRY(pxi_meta_array(root, "layers", &list, err));
     px_spectrum_layer *layers = pxi_calloc(PX_MAX(list->count, 1), sizeof *layers);
     px_spectrum *s = NULL;
-    px_status status =
-        layers ? file_layers(list, layers, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = layers ? file_layers(list, layers, err) : pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_spectrum_make(layers, list->count, (int)classes, theta->number, &s, err);
     free(layers);

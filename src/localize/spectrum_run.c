@@ -1,8 +1,9 @@
 /* src/localize/spectrum_run.c - a data set for a hit spectrum: one pass, on all workers */
 #include "base/memory.h"
-#include "cover/block_run.h"
 #include "localize/spectrum.h"
+#include <internal/block_run.h>
 
+#include <internal/data.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static px_status run_open(void *context, void **state, px_error *err)
     pxi_counts *counts = pxi_calloc(1, sizeof *counts);
     const px_status status = counts
                                  ? pxi_counts_init(counts, s->counts.classes, s->counts.width, err)
-                                 : px_fail(err, PX_E_NOMEM, "out of memory for a hit spectrum");
+                                 : pxi_no_memory(err);
     if (status == PX_OK)
         *state = counts;
     else

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 
+#include <internal/localize.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ px_status pxi_suspicious_start(const px_spectrum *spectrum, const char *measure,
         free(text);
         free(name);
         px_suspicious_free(list);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a list of %zu neurons", room);
+        return pxi_no_memory_for(err, "a list of %zu neurons", room);
     }
     list->inside = text;
     for (size_t i = 0; i < spectrum->layer_count; i++) {
@@ -162,9 +163,9 @@ static px_status rank_all(const px_spectrum *spectrum, const px_measure *measure
     pxi_scored *scored = pxi_calloc((size_t)PX_MAX(spectrum->counts.width, 1), sizeof *scored);
     const char **names = NULL;
     px_suspicious *list = NULL;
-    px_status status = scored ? pxi_suspicious_start(spectrum, measure->id, options->star, room,
-                                                     &list, &names, err)
-                              : px_fail(err, PX_E_NOMEM, "out of memory for the ranking");
+    px_status status = scored ? pxi_suspicious_start(spectrum, measure->entry.id, options->star,
+                                                     room, &list, &names, err)
+                              : pxi_no_memory(err);
     for (int c = first; c < end && status == PX_OK; c++) {
         if (!px_spectrum_ranks(spectrum, c))
             continue;
@@ -209,7 +210,7 @@ px_status px_suspicious_rank(const px_spectrum *spectrum, const px_rank_options 
         return rank_refuse(spectrum, err);
     const size_t each = (size_t)PX_MIN(options->k, spectrum->counts.width);
     if (each > SIZE_MAX / sizeof(px_suspect) / classes)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the ranking");
+        return pxi_no_memory(err);
     return rank_all(spectrum, measure, options, first, end, classes * each, out, err);
 }
 
@@ -270,6 +271,14 @@ char *px_suspicious_layers(const px_suspicious *list)
             px_text_format(&text, "%s#%d", i ? "," : "", positions[i]);
     free(positions);
     return px_text_take(&text);
+}
+
+int64_t px_suspicious_in_layer(const px_suspicious *list, const px_spectrum_layer *layer)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        count += list->items[i].position == layer->position;
+    return count;
 }
 
 px_status px_suspect_find(const px_suspect *suspect, const px_probe *probe, size_t *layer,

@@ -12,6 +12,8 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <internal/localize.h>
+#include <internal/probe.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -53,41 +55,74 @@ static const char *const column_names[COLUMN_COUNT] = {
 /* --- writing
  * ------------------------------------------------------------------------------------- */
 
+typedef struct saved_row {
+    const px_suspect *suspect;
+    const px_suspicious *list;
+    const char *tap, *neurons;
+    double low, high;
+    bool is_suspect;
+} saved_row;
+
+static const px_field suspect_columns[] = {
+    PX_INDEX(px_suspect, class_index, "class", "all: of all together", .none = "all"),
+    PX_FIELD(px_suspect, rank, "rank", "in its class, from 1"),
+    PX_FIELD(px_suspect, layer, "layer", "its name"),
+    PX_FIELD(px_suspect, position, "position", "of the layer"),
+    PX_FIELD(px_suspect, unit, "unit", "in the layer"),
+    PX_FIELD(px_suspect, hits.as, "as", "active, and the answer is right"),
+    PX_FIELD(px_suspect, hits.af, "af", "active, and the answer is wrong"),
+    PX_FIELD(px_suspect, hits.ns, "ns", "not active, and the answer is right"),
+    PX_FIELD(px_suspect, hits.nf, "nf", "not active, and the answer is wrong"),
+    PX_FIELD(px_suspect, score, "score", "by the measure"),
+    PX_FIELDS_END,
+};
+
+static const px_field list_columns[] = {
+    PX_FIELD(px_suspicious, measure, "measure", "its id"),
+    PX_FIELD(px_suspicious, star, "star", "the exponent of dstar"),
+    PX_FIELD(px_suspicious, theta, "theta", "a neuron is active above this"),
+    PX_FIELDS_END,
+};
+
+static const px_field model_column[] = {
+    PX_HASH(px_suspicious, model_hash, "model", "hash of the network"),
+    PX_FIELDS_END,
+};
+
+static const px_field file_columns[] = {
+    PX_OBJECT_AT(saved_row, suspect, suspect_columns, ""),
+    PX_OBJECT_AT(saved_row, list, list_columns, ""),
+    PX_FIELD(saved_row, tap, "tap", "where in the layer"),
+    PX_FIELD(saved_row, neurons, "neurons", "what a neuron is"),
+    PX_OBJECT_AT(saved_row, list, model_column, ""),
+    PX_FIELDS_END,
+};
+
+/* What follows from the counts is not read; those of Shapley values are no hits of a spectrum. */
+static const px_field hit_columns[] = {
+    PX_OBJECT_OF(file_columns, ""),
+    PX_FIELD(saved_row, low, "low", "end of the interval of af / (af + as)", .format = "%.4f"),
+    PX_FIELD(saved_row, high, "high", "end of that", .format = "%.4f"),
+    PX_FIELD(saved_row, is_suspect, "suspect", "beyond chance"),
+    PX_FIELDS_END,
+};
+
 px_status px_suspicious_save(const px_suspicious *list, const char *path, px_error *err)
 {
-    char number[PX_REAL_TEXT];
     px_text text = {0};
-    for (int i = 0; i < COLUMN_COUNT; i++)
-        px_text_format(&text, "%s%s", i ? "," : "", column_names[i]);
-    /* What follows from the counts is not read; those of Shapley values are no hits of a spectrum.
-     */
-    const bool hits = strcmp(list->measure, PXI_SHAPLEY) != 0;
-    px_text_add(&text, hits ? ",low,high,suspect\n" : "\n");
+    const px_field *columns = strcmp(list->measure, PXI_SHAPLEY) != 0 ? hit_columns : file_columns;
+    saved_row row = {.list = list,
+                     .tap = px_tap_name(list->tap),
+                     .neurons = list->deepxplore ? "deepxplore" : px_neurons_name(list->neurons)};
+    px_fields_csv(columns, NULL, &text);
     for (size_t i = 0; i < list->count; i++) {
-        const px_suspect *s = &list->items[i];
-        double low = 0.0, high = 1.0;
-        px_hits_interval(&s->hits, &low, &high);
-        if (s->class_index == PX_POOLED)
-            px_text_add(&text, "all");
-        else
-            px_text_format(&text, "%d", s->class_index);
-        px_text_format(&text, ",%" PRId64 ",", s->rank);
-        pxi_csv_put(&text, s->layer);
-        px_text_format(&text, ",%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%s",
-                       s->position, s->unit, s->hits.as, s->hits.af, s->hits.ns, s->hits.nf,
-                       px_real_text(s->score, number));
-        px_text_format(&text, ",%s,%s", list->measure, px_real_text(list->star, number));
-        px_text_format(&text, ",%s,%s,%s,%016" PRIx64, px_real_text(list->theta, number),
-                       px_tap_name(list->tap),
-                       list->deepxplore ? "deepxplore" : px_neurons_name(list->neurons),
-                       list->model_hash);
-        if (hits)
-            px_text_format(&text, ",%.4f,%.4f,%s", low, high,
-                           px_hits_suspect(&s->hits) ? "yes" : "no");
-        px_text_add(&text, "\n");
+        row.suspect = &list->items[i];
+        row.is_suspect = px_hits_suspect(&row.suspect->hits);
+        px_hits_interval(&row.suspect->hits, &row.low, &row.high);
+        px_fields_csv(columns, &row, &text);
     }
     const px_status status = px_text_failed(&text)
-                                 ? px_fail(err, PX_E_NOMEM, "out of memory for '%s'", path)
+                                 ? pxi_no_memory_for(err, "'%s'", path)
                                  : pxi_file_write(path, text.data, text.length, err);
     px_text_done(&text);
     return status;
@@ -187,7 +222,7 @@ static px_status file_common(file_reader *r, px_error *err)
         const px_status status = px_probe_options_parse(&options, NULL, r->tap, r->neurons, err);
         if (status != PX_OK)
             return px_fail_in(err, PX_E_INPUT, "'%s': line %zu", r->csv.name, r->csv.line - 1);
-        list->measure = known ? known->id : shapley ? PXI_SHAPLEY : PXI_RANDOM;
+        list->measure = known ? known->entry.id : shapley ? PXI_SHAPLEY : PXI_RANDOM;
         list->star = star;
         list->theta = theta;
         list->model_hash = model;
@@ -242,8 +277,7 @@ static px_status file_row(file_reader *r, px_error *err)
     if (list->count > 0 &&
         (suspect.class_index == PX_POOLED) != (list->items[0].class_index == PX_POOLED))
         return file_bad(r, COLUMN_CLASS, "of one kind: either all, or numbers", err);
-    if (pxi_grow(&list->items, &r->capacity, list->count + 1, sizeof *list->items) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for '%s'", r->csv.name);
+    PX_TRY(PX_GROW(list->items, r->capacity, list->count + 1, err));
     list->items[list->count++] = suspect;
     return PX_OK;
 }
@@ -286,7 +320,7 @@ px_status px_suspicious_open(const char *path, px_suspicious **out, px_error *er
     size_t size = 0;
     file_reader r = {.list = pxi_calloc(1, sizeof *r.list)};
     if (!r.list)
-        return px_fail(err, PX_E_NOMEM, "out of memory for '%s'", path);
+        return pxi_no_memory_for(err, "'%s'", path);
     px_status status = pxi_file_read(path, FILE_MOST_BYTES, &text, &size, err);
     if (status != PX_OK) {
         px_suspicious_free(r.list);

@@ -10,9 +10,10 @@
 
 #include "base/memory.h"
 
+#include <internal/localize.h>
+#include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static px_status baseline_init(baseline *b, px_error *err)
     b->drawn = pxi_calloc(neurons, sizeof *b->drawn);
     return b->mark && b->free_units && b->share && b->layers && b->pick && b->from && b->drawn
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for the random neurons");
+               : pxi_no_memory(err);
 }
 
 static void baseline_done(baseline *b)
@@ -247,5 +248,33 @@ px_status px_suspicious_random(const px_spectrum *spectrum, const px_suspicious 
         *out = list;
     else
         px_suspicious_free(list);
+    return status;
+}
+
+px_status px_suspicious_random_beside(const px_spectrum *spectrum, const px_rank_options *rank,
+                                      const px_baseline_options *options, px_suspicious **out,
+                                      px_error *err)
+{
+    static const char *const measures[] = {"tarantula", "ochiai", "dstar"};
+    px_suspicious *lists[PX_LEN(measures)] = {NULL}, *list = NULL;
+    px_rank_options by = *rank;
+    px_status status = PX_OK;
+    for (size_t i = 0; i < PX_LEN(measures) && status == PX_OK; i++) {
+        by.measure = measures[i];
+        status = px_suspicious_rank(spectrum, &by, &lists[i], err);
+    }
+    if (status == PX_OK)
+        status = px_suspicious_random(spectrum, (const px_suspicious *const *)lists,
+                                      PX_LEN(measures), options, &list, err);
+    for (size_t i = 0; i < PX_LEN(measures); i++)
+        px_suspicious_free(lists[i]);
+    if (status == PX_OK && list->count == 0) {
+        px_suspicious_free(list);
+        return px_fail(err, PX_E_INPUT,
+                       "the measures choose every neuron of their layers, and none is left for "
+                       "random ones; a smaller -k leaves some");
+    }
+    if (status == PX_OK)
+        *out = list;
     return status;
 }

@@ -7,8 +7,8 @@
 #include "mutate/filters.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
 #include "mutate/plain_math.h"
+#include <internal/mutation.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -91,9 +91,8 @@ static px_status bilateral_init(bilateral_work *work, int height, int width, int
     work->stride = w + 2 * (size_t)radius;
     work->plane = work->stride * ((size_t)height + 2 * (size_t)radius);
     const size_t reals = 255 * c + 1 + (2 + c) * w;
-    float *memory = pxi_calloc(reals + w + c * work->plane, sizeof *memory);
-    if (!memory)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", width, height);
+    float *memory = NULL;
+    PX_TRY(PX_NEW(memory, reals + w + c * work->plane, err));
     _Static_assert(sizeof(float) == sizeof(int32_t), "one block holds both");
     work->colour = memory;
     work->weights = work->colour + 255 * c + 1; /* the sums, then the weights of one neighbour */

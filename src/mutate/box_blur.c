@@ -2,7 +2,7 @@
 #include "mutate/filters.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -53,9 +53,8 @@ px_status pxi_box_blur(int size, bool cv, const uint8_t *in, uint8_t *out, int h
     const int anchor = size / 2;
     const box_mean mean = box_mean_of(size, cv);
     const size_t w = (size_t)width;
-    uint16_t *sums = pxi_calloc(2 * w + PXI_BOX_MOST, sizeof *sums);
-    if (!sums)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", width, height);
+    uint16_t *sums = NULL;
+    PX_TRY(PX_NEW(sums, 2 * w + PXI_BOX_MOST, err));
     uint16_t *middle = sums + anchor, *totals = sums + w + PXI_BOX_MOST;
     for (int y = 0; y < height; y++) {
         memset(middle, 0, w * sizeof *middle);

@@ -4,14 +4,14 @@
  * the frame of the changed input. What either does not show is left out: a point that was outside
  * the frame after any link is lost, even if a later one would bring its place back.
  */
-#include "mutate/mutation.h"
 #include "mutate/warp.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
-#include "picture/ssim.h"
+#include <internal/ssim.h>
 
+#include <internal/closeness.h>
 #include <math.h>
-#include <plexor/closeness.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,8 +213,7 @@ static px_status near_open(near_work *w, const px_drawn *links, size_t count, px
     w->seen = pxi_calloc(plane, 1);
     w->maps = pxi_calloc(moves + 1, sizeof *w->maps);
     if (!w->x || !w->seen || !w->maps)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", w->width,
-                       w->height);
+        return pxi_no_memory_for(err, "a picture of %d x %d", w->width, w->height);
     w->y = w->x + w->channels * plane;
     w->moved = w->y + plane;
     w->at = w->moved + plane;

@@ -7,7 +7,7 @@
 #include "mutate/warp.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,9 +88,8 @@ px_status pxi_cv_resize(double factor, const uint8_t *in, int height, int width,
     const int out_height = pxi_cv_resized(factor, height),
               out_width = pxi_cv_resized(factor, width);
     const size_t ow = (size_t)out_width, w = (size_t)width, h = (size_t)height;
-    int32_t *memory = pxi_calloc(8 * ow + w + h * ow, sizeof *memory);
-    if (!memory)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", width, height);
+    int32_t *memory = NULL;
+    PX_TRY(PX_NEW(memory, 8 * ow + w + h * ow, err));
     int32_t *columns = memory, *weights = columns + 4 * ow, *row = weights + 4 * ow;
     int32_t *across = row + w; /* every row of the picture, resized across */
     resize_columns(factor, width, out_width, columns, weights);

@@ -6,7 +6,7 @@
 #include "mutate/warp.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ px_status pxi_cv_warp_apply(const double m[6], const uint8_t *in, uint8_t *out, 
     const size_t quad_bytes = quad_count * (size_t)channels * sizeof(uint32_t);
     char *memory = pxi_alloc_aligned(words + quad_bytes + 2 * (w + 4));
     if (!memory)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", width, height);
+        return pxi_no_memory_for(err, "a picture of %d x %d", width, height);
     int32_t *step_x = (int32_t *)(void *)memory, *step_y = step_x + w, *at = step_y + w,
             *fraction = at + w;
     uint32_t *quads = (uint32_t *)(void *)(memory + words);

@@ -1,9 +1,10 @@
 /* src/mutate/drawn.c - drawn mutations as text: "shift x=0.1 y=-0.07" */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
-#include <plexor/text.h>
+#include <internal/mutate.h>
+#include <internal/text.h>
 
 #include <errno.h>
 #include <math.h>
@@ -14,9 +15,10 @@
 const char *px_drawn_text(const px_drawn *drawn, char buffer[PX_DRAWN_TEXT])
 {
     const px_mutation *m = drawn->mutation;
-    int used = snprintf(buffer, PX_DRAWN_TEXT, "%s", m->id);
-    for (size_t i = 0; i < m->param_count; i++) {
-        const px_mutation_param *param = &m->params[i];
+    const size_t count = px_params_count(m->entry.params);
+    int used = snprintf(buffer, PX_DRAWN_TEXT, "%s", m->entry.id);
+    for (size_t i = 0; i < count; i++) {
+        const px_param *param = &m->entry.params[i];
         const double value = drawn->values[i];
         char number[PX_REAL_TEXT];
         const size_t room = (size_t)(PX_DRAWN_TEXT - used); /* names are short: it suffices */
@@ -57,8 +59,8 @@ static bool drawn_next(const char **text, drawn_word *word)
     return length > 0;
 }
 
-static px_status drawn_choice(const px_mutation *m, const px_mutation_param *param,
-                              const char *text, double *out, px_error *err)
+static px_status drawn_choice(const px_mutation *m, const px_param *param, const char *text,
+                              double *out, px_error *err)
 {
     px_text names = {0};
     for (size_t i = 0; param->choices[i]; i++) {
@@ -69,26 +71,26 @@ static px_status drawn_choice(const px_mutation *m, const px_mutation_param *par
         }
         px_text_format(&names, "%s%s", i ? ", " : "", param->choices[i]);
     }
-    const px_status status = px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': it can be %s", m->id,
+    const px_status status = px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': it can be %s", m->entry.id,
                                      param->name, text, px_text_get(&names));
     px_text_done(&names);
     return status;
 }
 
-static px_status drawn_number(const px_mutation *m, const px_mutation_param *param,
-                              const char *text, double *out, px_error *err)
+static px_status drawn_number(const px_mutation *m, const px_param *param, const char *text,
+                              double *out, px_error *err)
 {
     char *end;
     errno = 0;
     const double value = strtod(text, &end);
     if (end == text || *end != '\0' || isnan(value) || errno == ERANGE)
-        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': '%.60s' is not a number", m->id,
+        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': '%.60s' is not a number", m->entry.id,
                        param->name, text, text);
-    if (value < param->least || value > param->most)
-        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': it must be between %.10g and %.10g", m->id,
-                       param->name, text, param->least, param->most);
-    if (param->integer && value != floor(value))
-        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': a whole number is needed", m->id,
+    if (value < param->min || value > param->max)
+        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': it must be between %.10g and %.10g",
+                       m->entry.id, param->name, text, param->min, param->max);
+    if (param->type == PX_TYPE_INT && value != floor(value))
+        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': a whole number is needed", m->entry.id,
                        param->name, text);
     *out = value == 0.0 ? 0.0 : value; /* no -0, whose text would be another */
     return PX_OK;
@@ -97,23 +99,24 @@ static px_status drawn_number(const px_mutation *m, const px_mutation_param *par
 static px_status drawn_param(const px_mutation *m, const drawn_word *word, px_drawn *drawn,
                              unsigned *given, px_error *err)
 {
-    for (size_t i = 0; i < m->param_count; i++) {
-        const px_mutation_param *param = &m->params[i];
+    const size_t count = px_params_count(m->entry.params);
+    for (size_t i = 0; i < count; i++) {
+        const px_param *param = &m->entry.params[i];
         if (strlen(param->name) != word->name_length ||
             strncmp(param->name, word->text, word->name_length) != 0)
             continue;
         if (*given & 1u << i)
-            return px_fail(err, PX_E_USAGE, "%s: '%s' is given twice", m->id, param->name);
+            return px_fail(err, PX_E_USAGE, "%s: '%s' is given twice", m->entry.id, param->name);
         *given |= 1u << i;
         return param->choices ? drawn_choice(m, param, word->value, &drawn->values[i], err)
                               : drawn_number(m, param, word->value, &drawn->values[i], err);
     }
     px_text names = {0};
-    for (size_t i = 0; i < m->param_count; i++)
-        px_text_format(&names, "%s%s=", i ? ", " : "", m->params[i].name);
+    for (size_t i = 0; i < count; i++)
+        px_text_format(&names, "%s%s=", i ? ", " : "", m->entry.params[i].name);
     const px_status status =
-        px_fail(err, PX_E_USAGE, "%s: '%.60s' is no parameter of it; it has %s", m->id, word->text,
-                px_text_get(&names));
+        px_fail(err, PX_E_USAGE, "%s: '%.60s' is no parameter of it; it has %s", m->entry.id,
+                word->text, px_text_get(&names));
     px_text_done(&names);
     return status;
 }
@@ -126,19 +129,16 @@ px_status px_drawn_parse(const char *text, px_drawn *out, px_error *err)
     if (!drawn_next(&text, &word))
         return px_fail(err, PX_E_USAGE,
                        "a mutation is empty; write it as in \"rotation angle=-17\"");
-    drawn.mutation = px_mutation_find(word.text);
-    if (!drawn.mutation)
-        return px_fail(err, PX_E_USAGE,
-                       "there is no mutation '%.60s'; 'plexor list mutations' names them",
-                       word.text);
+    PX_TRY(px_mutation_choose(word.text, &drawn.mutation, err));
     const px_mutation *m = drawn.mutation;
+    const size_t count = px_params_count(m->entry.params);
     while (drawn_next(&text, &word))
         PX_TRY(drawn_param(m, &word, &drawn, &given, err));
-    for (size_t i = 0; i < m->param_count; i++)
-        if (!m->params[i].choices && !(given & 1u << i))
-            return px_fail(err, PX_E_USAGE, "%s needs '%s=' (%s; %.10g to %.10g)", m->id,
-                           m->params[i].name, m->params[i].help, m->params[i].least,
-                           m->params[i].most);
+    for (size_t i = 0; i < count; i++)
+        if (!m->entry.params[i].choices && !(given & 1u << i))
+            return px_fail(err, PX_E_USAGE, "%s needs '%s=' (%s; %.10g to %.10g)", m->entry.id,
+                           m->entry.params[i].name, m->entry.params[i].help, m->entry.params[i].min,
+                           m->entry.params[i].max);
     *out = drawn;
     return PX_OK;
 }

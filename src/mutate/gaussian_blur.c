@@ -2,7 +2,7 @@
 #include "mutate/filters.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +48,8 @@ px_status pxi_gaussian_blur(int size, const uint8_t *in, uint8_t *out, int heigh
     const gaussian_kernel *kernel = &kernels[(size - 3) / 2];
     const int reach = size / 2;
     const size_t w = (size_t)width;
-    uint32_t *totals = pxi_calloc(2 * w + 6, sizeof *totals);
-    if (!totals)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", width, height);
+    uint32_t *totals = NULL;
+    PX_TRY(PX_NEW(totals, 2 * w + 6, err));
     uint16_t *sums = (uint16_t *)(void *)(totals + w), *middle = sums + reach;
     for (int y = 0; y < height; y++) {
         memset(middle, 0, w * sizeof *middle);

@@ -7,7 +7,7 @@
 #include "mutate/filters.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ px_status pxi_median_blur(int size, const uint8_t *in, uint8_t *out, int height,
     const size_t stride = blocks * MEDIAN_BLOCK + 2 * (size_t)reach;
     uint8_t *padded = pxi_calloc((size_t)height, stride);
     if (!padded)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", width, height);
+        return pxi_no_memory_for(err, "a picture of %d x %d", width, height);
     for (int y = 0; y < height; y++) {
         const uint8_t *from = in + (size_t)y * w;
         uint8_t *to = padded + (size_t)y * stride;

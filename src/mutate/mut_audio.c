@@ -4,11 +4,12 @@
  * mutant can be listened to as it was judged, and a chain is: apply, keep the samples, apply to
  * those. Lengths are shares of the recording, so that they mean the same at every sample rate.
  */
-#include "mutate/mutation.h"
 #include "mutate/plain_math.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,9 +31,10 @@ static double audio_factor(double decibels)
 
 /* --- noise ----------------------------------------------------------------------------------- */
 
-static const px_mutation_param noise_params[] = {
-    {"snr", "decibels that the recording is louder than the noise", -20, 120, false, NULL},
-    {"seed", "of the random numbers it uses", 0, UINT32_MAX, true, NULL},
+static const px_param noise_params[] = {
+    PXI_DRAWN_REAL("snr", -20, 120, "decibels that the recording is louder than the noise"),
+    PXI_DRAWN_INT("seed", 0, UINT32_MAX, "of the random numbers it uses"),
+    PX_PARAM_END,
 };
 
 static px_status audio_noise_apply(const double *v, const int16_t *in, int16_t *out, size_t count,
@@ -55,19 +57,19 @@ static px_status audio_noise_apply(const double *v, const int16_t *in, int16_t *
 }
 
 const px_mutation px_mutation_audio_noise = {
-    .id = "audio-noise",
-    .title = "white noise, so many decibels below the recording",
+    .entry = {.id = "audio-noise",
+              .title = "white noise, so many decibels below the recording",
+              .params = noise_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = noise_params,
-    .param_count = PX_LEN(noise_params),
     .apply_samples = audio_noise_apply,
 };
 
 /* --- gain ------------------------------------------------------------------------------------ */
 
-static const px_mutation_param gain_params[] = {
-    {"db", "decibels louder; negative: quieter", -60, 60, false, NULL},
+static const px_param gain_params[] = {
+    PXI_DRAWN_REAL("db", -60, 60, "decibels louder; negative: quieter"),
+    PX_PARAM_END,
 };
 
 static px_status audio_gain_apply(const double *v, const int16_t *in, int16_t *out, size_t count,
@@ -81,19 +83,19 @@ static px_status audio_gain_apply(const double *v, const int16_t *in, int16_t *o
 }
 
 const px_mutation px_mutation_audio_gain = {
-    .id = "audio-gain",
-    .title = "louder or quieter; what is too loud is clipped",
+    .entry = {.id = "audio-gain",
+              .title = "louder or quieter; what is too loud is clipped",
+              .params = gain_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = gain_params,
-    .param_count = PX_LEN(gain_params),
     .apply_samples = audio_gain_apply,
 };
 
 /* --- shift ----------------------------------------------------------------------------------- */
 
-static const px_mutation_param shift_params[] = {
-    {"by", "share of the recording that it begins later; negative: earlier", -1, 1, false, NULL},
+static const px_param shift_params[] = {
+    PXI_DRAWN_REAL("by", -1, 1, "share of the recording that it begins later; negative: earlier"),
+    PX_PARAM_END,
 };
 
 static px_status audio_shift_apply(const double *v, const int16_t *in, int16_t *out, size_t count,
@@ -119,20 +121,20 @@ static void audio_shift_source(const double *v, int height, int width, double ma
 }
 
 const px_mutation px_mutation_audio_shift = {
-    .id = "audio-shift",
-    .title = "moved in time, silence where it came from",
+    .entry = {.id = "audio-shift",
+              .title = "moved in time, silence where it came from",
+              .params = shift_params},
     .group = PX_MUTATION_AFFINE,
-    .params = shift_params,
-    .param_count = PX_LEN(shift_params),
     .apply_samples = audio_shift_apply,
     .source = audio_shift_source,
 };
 
 /* --- mask ------------------------------------------------------------------------------------ */
 
-static const px_mutation_param mask_params[] = {
-    {"at", "where it begins, as a share of the recording", 0, 1, false, NULL},
-    {"length", "as a share of the recording", 0, 1, false, NULL},
+static const px_param mask_params[] = {
+    PXI_DRAWN_REAL("at", 0, 1, "where it begins, as a share of the recording"),
+    PXI_DRAWN_REAL("length", 0, 1, "as a share of the recording"),
+    PX_PARAM_END,
 };
 
 static px_status audio_mask_apply(const double *v, const int16_t *in, int16_t *out, size_t count,
@@ -147,10 +149,7 @@ static px_status audio_mask_apply(const double *v, const int16_t *in, int16_t *o
 }
 
 const px_mutation px_mutation_audio_mask = {
-    .id = "audio-mask",
-    .title = "silence for a moment",
+    .entry = {.id = "audio-mask", .title = "silence for a moment", .params = mask_params},
     .group = PX_MUTATION_PIXEL,
-    .params = mask_params,
-    .param_count = PX_LEN(mask_params),
     .apply_samples = audio_mask_apply,
 };

@@ -1,11 +1,12 @@
 /* src/mutate/mut_blur.c - blurs: NSS's box, and OpenCV's box, Gaussian, median and bilateral */
 #include "mutate/filters.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
-static const px_mutation_param blur_params[] = {
-    {"size", "of the square whose mean is taken, in pixels", 1, PXI_BOX_MOST, true, NULL},
+static const px_param blur_params[] = {
+    PXI_DRAWN_INT("size", 1, PXI_BOX_MOST, "of the square whose mean is taken, in pixels"),
+    PX_PARAM_END,
 };
 
 static px_status blur_apply(const double *v, const uint8_t *in, uint8_t *out, int height, int width,
@@ -18,11 +19,8 @@ static px_status blur_apply(const double *v, const uint8_t *in, uint8_t *out, in
 }
 
 const px_mutation px_mutation_blur = {
-    .id = "blur",
-    .title = "means of squares",
+    .entry = {.id = "blur", .title = "means of squares", .params = blur_params},
     .group = PX_MUTATION_PIXEL,
-    .params = blur_params,
-    .param_count = PX_LEN(blur_params),
     .apply = blur_apply,
 };
 
@@ -60,9 +58,10 @@ static const char *const kind_names[] = {
 #undef BLUR_NAME
 };
 
-static const px_mutation_param cv_blur_params[] = {
-    {"kind", "filter and size; bilateral6 has sigmas of 50, bilateral9 of 75", 0, PX_LEN(kinds) - 1,
-     true, kind_names},
+static const px_param cv_blur_params[] = {
+    PXI_DRAWN_CHOICE("kind", kind_names,
+                     "filter and size; bilateral6 has sigmas of 50, bilateral9 of 75"),
+    PX_PARAM_END,
 };
 
 static px_status cv_blur_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
@@ -83,10 +82,9 @@ static px_status cv_blur_apply(const double *v, const uint8_t *in, uint8_t *out,
 }
 
 const px_mutation px_mutation_cv_blur = {
-    .id = "cv-blur",
-    .title = "OpenCV's filters (DeepHunter, NSGen)",
+    .entry = {.id = "cv-blur",
+              .title = "OpenCV's filters (DeepHunter, NSGen)",
+              .params = cv_blur_params},
     .group = PX_MUTATION_PIXEL,
-    .params = cv_blur_params,
-    .param_count = PX_LEN(cv_blur_params),
     .apply = cv_blur_apply,
 };

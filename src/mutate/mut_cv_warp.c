@@ -3,18 +3,19 @@
  * Pixels to 1/32, zeros around, and a centre that is half a pixel off the true one: bit for bit
  * what their published code gives.
  */
-#include "mutate/mutation.h"
 #include "mutate/plain_math.h"
 #include "mutate/warp.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const px_mutation_param translation_params[] = {
-    {"x", "pixels to the right", -PX_MUTATION_SIDE_MOST, PX_MUTATION_SIDE_MOST, true, NULL},
-    {"y", "pixels down", -PX_MUTATION_SIDE_MOST, PX_MUTATION_SIDE_MOST, true, NULL},
+static const px_param translation_params[] = {
+    PXI_DRAWN_INT("x", -PX_MUTATION_SIDE_MOST, PX_MUTATION_SIDE_MOST, "pixels to the right"),
+    PXI_DRAWN_INT("y", -PX_MUTATION_SIDE_MOST, PX_MUTATION_SIDE_MOST, "pixels down"),
+    PX_PARAM_END,
 };
 
 static px_status translation_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
@@ -43,20 +44,20 @@ static void translation_source(const double *v, int height, int width, double ma
 }
 
 const px_mutation px_mutation_cv_translation = {
-    .id = "cv-translation",
-    .title = "moved by whole pixels, black coming in",
+    .entry = {.id = "cv-translation",
+              .title = "moved by whole pixels, black coming in",
+              .params = translation_params},
     .group = PX_MUTATION_AFFINE,
-    .params = translation_params,
-    .param_count = PX_LEN(translation_params),
     .apply = translation_apply,
     .source = translation_source,
 };
 
 static const char *const canvases[] = {"black", "white", NULL};
 
-static const px_mutation_param scale_params[] = {
-    {"ratio", "content grows by this factor", 0.05, 8, false, NULL},
-    {"canvas", "what a smaller picture is laid on", 0, 1, true, canvases},
+static const px_param scale_params[] = {
+    PXI_DRAWN_REAL("ratio", 0.05, 8, "content grows by this factor"),
+    PXI_DRAWN_CHOICE("canvas", canvases, "what a smaller picture is laid on"),
+    PX_PARAM_END,
 };
 
 /* Lays a plane on the middle of another, or cuts its middle out. A row or column that fits goes
@@ -81,7 +82,7 @@ static px_status scale_apply(const double *v, const uint8_t *in, uint8_t *out, i
     const size_t plane = (size_t)height * (size_t)width;
     uint8_t *resized = pxi_calloc((size_t)tall, (size_t)wide);
     if (!resized)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", wide, tall);
+        return pxi_no_memory_for(err, "a picture of %d x %d", wide, tall);
     memset(out, v[1] == 0.0 ? 0 : 255, plane * (size_t)channels);
     px_status status = PX_OK;
     for (int c = 0; c < channels && status == PX_OK; c++) {
@@ -110,17 +111,15 @@ static void scale_source(const double *v, int height, int width, double map[6])
 }
 
 const px_mutation px_mutation_cv_scale = {
-    .id = "cv-scale",
-    .title = "grown or shrunk, cubic",
+    .entry = {.id = "cv-scale", .title = "grown or shrunk, cubic", .params = scale_params},
     .group = PX_MUTATION_AFFINE,
-    .params = scale_params,
-    .param_count = PX_LEN(scale_params),
     .apply = scale_apply,
     .source = scale_source,
 };
 
-static const px_mutation_param shear_params[] = {
-    {"factor", "each row goes left by this share of its number", -8, 8, false, NULL},
+static const px_param shear_params[] = {
+    PXI_DRAWN_REAL("factor", -8, 8, "each row goes left by this share of its number"),
+    PX_PARAM_END,
 };
 
 static px_status shear_apply(const double *v, const uint8_t *in, uint8_t *out, int height,
@@ -138,17 +137,17 @@ static void shear_source(const double *v, int height, int width, double map[6])
 }
 
 const px_mutation px_mutation_cv_shear = {
-    .id = "cv-shear",
-    .title = "slanted, the top row staying, black coming in",
+    .entry = {.id = "cv-shear",
+              .title = "slanted, the top row staying, black coming in",
+              .params = shear_params},
     .group = PX_MUTATION_AFFINE,
-    .params = shear_params,
-    .param_count = PX_LEN(shear_params),
     .apply = shear_apply,
     .source = shear_source,
 };
 
-static const px_mutation_param rotation_params[] = {
-    {"angle", "degrees, counter-clockwise", -360, 360, false, NULL},
+static const px_param rotation_params[] = {
+    PXI_DRAWN_REAL("angle", -360, 360, "degrees, counter-clockwise"),
+    PX_PARAM_END,
 };
 
 static void rotation_map(const double *v, int height, int width, double m[6])
@@ -176,11 +175,10 @@ static void rotation_source(const double *v, int height, int width, double map[6
 }
 
 const px_mutation px_mutation_cv_rotation = {
-    .id = "cv-rotation",
-    .title = "turned about (width/2, height/2), black coming in",
+    .entry = {.id = "cv-rotation",
+              .title = "turned about (width/2, height/2), black coming in",
+              .params = rotation_params},
     .group = PX_MUTATION_AFFINE,
-    .params = rotation_params,
-    .param_count = PX_LEN(rotation_params),
     .apply = rotation_apply,
     .source = rotation_source,
 };

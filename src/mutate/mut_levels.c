@@ -4,7 +4,7 @@
  * bias with the same range around 1; a bias of that size means nothing in any unit, so brightness
  * is the factor and contrast spreads values about their channel's mean.
  */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
@@ -32,9 +32,10 @@ static px_status gain_apply(const double *v, const uint8_t *in, uint8_t *out, in
 
 static const char *const pivots[] = {"mean", "black", NULL};
 
-static const px_mutation_param contrast_params[] = {
-    {"gain", "factor of the distance to the pivot", 0, 100, false, NULL},
-    {"about", "the pivot: the channel's mean, or 0", 0, 1, true, pivots},
+static const px_param contrast_params[] = {
+    PXI_DRAWN_REAL("gain", 0, 100, "factor of the distance to the pivot"),
+    PXI_DRAWN_CHOICE("about", pivots, "the pivot: the channel's mean, or 0"),
+    PX_PARAM_END,
 };
 
 PXI_WIDE static uint64_t levels_sum(const uint8_t *values, size_t count)
@@ -62,51 +63,49 @@ static px_status contrast_apply(const double *v, const uint8_t *in, uint8_t *out
 }
 
 const px_mutation px_mutation_contrast = {
-    .id = "contrast",
-    .title = "values spread about each channel's mean",
+    .entry = {.id = "contrast",
+              .title = "values spread about each channel's mean",
+              .params = contrast_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = contrast_params,
-    .param_count = PX_LEN(contrast_params),
     .apply = contrast_apply,
 };
 
-static const px_mutation_param brightness_params[] = {
-    {"factor", "of every value", 0, 100, false, NULL},
+static const px_param brightness_params[] = {
+    PXI_DRAWN_REAL("factor", 0, 100, "of every value"),
+    PX_PARAM_END,
 };
 
 const px_mutation px_mutation_brightness = {
-    .id = "brightness",
-    .title = "values times a factor",
+    .entry = {.id = "brightness", .title = "values times a factor", .params = brightness_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = brightness_params,
-    .param_count = PX_LEN(brightness_params),
     .apply = gain_apply,
 };
 
-static const px_mutation_param cv_contrast_params[] = {
-    {"gain", "factor of every value", 0, 100, false, NULL},
+static const px_param cv_contrast_params[] = {
+    PXI_DRAWN_REAL("gain", 0, 100, "factor of every value"),
+    PX_PARAM_END,
 };
 
 const px_mutation px_mutation_cv_contrast = {
-    .id = "cv-contrast",
-    .title = "values times a factor (DeepHunter, NSGen)",
+    .entry = {.id = "cv-contrast",
+              .title = "values times a factor (DeepHunter, NSGen)",
+              .params = cv_contrast_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = cv_contrast_params,
-    .param_count = PX_LEN(cv_contrast_params),
     .apply = gain_apply,
 };
 
 static const char *const sums[] = {"clip", "abs", "first", NULL};
 
-static const px_mutation_param cv_brightness_params[] = {
-    {"bias", "added to every value", -255, 255, false, NULL},
-    {"as",
-     "sums below 0: 0, or without their sign; 'first' clips and leaves all channels but the "
-     "first alone, as DeepHunter's code does to colour pictures",
-     0, 2, true, sums},
+static const px_param cv_brightness_params[] = {
+    PXI_DRAWN_REAL("bias", -255, 255, "added to every value"),
+    PXI_DRAWN_CHOICE(
+        "as", sums,
+        "sums below 0: 0, or without their sign; 'first' clips and leaves all channels but the "
+        "first alone, as DeepHunter's code does to colour pictures"),
+    PX_PARAM_END,
 };
 
 static px_status bias_apply(const double *v, const uint8_t *in, uint8_t *out, int height, int width,
@@ -129,11 +128,10 @@ static px_status bias_apply(const double *v, const uint8_t *in, uint8_t *out, in
 }
 
 const px_mutation px_mutation_cv_brightness = {
-    .id = "cv-brightness",
-    .title = "the same added to every value (DeepHunter, NSGen)",
+    .entry = {.id = "cv-brightness",
+              .title = "the same added to every value (DeepHunter, NSGen)",
+              .params = cv_brightness_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = cv_brightness_params,
-    .param_count = PX_LEN(cv_brightness_params),
     .apply = bias_apply,
 };

@@ -2,27 +2,26 @@
  *
  * What they put in follows from a seed that is a parameter, so a drawn one can be repeated.
  */
-#include "mutate/mutation.h"
 #include "mutate/plain_math.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 
-#define NOISE_SEED                                                         \
-    {                                                                      \
-        "seed", "of the random numbers it uses", 0, UINT32_MAX, true, NULL \
-    }
+#define NOISE_SEED PXI_DRAWN_INT("seed", 0, UINT32_MAX, "of the random numbers it uses")
 
 static px_random noise_random(double seed)
 {
     return px_rng((uint64_t)seed, PX_RNG_MUTATE_NOISE, 0, 0);
 }
 
-static const px_mutation_param pixel_change_params[] = {
-    {"count", "values to change, drawn with replacement", 0, 1000000, true, NULL},
+static const px_param pixel_change_params[] = {
+    PXI_DRAWN_INT("count", 0, 1000000, "values to change, drawn with replacement"),
     NOISE_SEED,
+    PX_PARAM_END,
 };
 
 /* A place among `size` values, which may be more than 2^32. */
@@ -49,12 +48,11 @@ static px_status pixel_change_apply(const double *v, const uint8_t *in, uint8_t 
 }
 
 const px_mutation px_mutation_pixel_change = {
-    .id = "pixel-change",
-    .title = "a few values replaced by random ones",
+    .entry = {.id = "pixel-change",
+              .title = "a few values replaced by random ones",
+              .params = pixel_change_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = pixel_change_params,
-    .param_count = PX_LEN(pixel_change_params),
     .apply = pixel_change_apply,
 };
 
@@ -62,11 +60,14 @@ enum { NOISE_GAUSSIAN, NOISE_SALT, NOISE_SPECKLE };
 static const char *const noises[] = {"gaussian", "salt-pepper", "speckle", NULL};
 static const char *const overs[] = {"clip", "wrap", NULL};
 
-static const px_mutation_param noise_params[] = {
-    {"kind", "N(0, 0.1) added; 0.4 % of values become 1 or 0; v + v N(0, 1)", 0, 2, true, noises},
+static const px_param noise_params[] = {
+    PXI_DRAWN_CHOICE("kind", noises,
+                     "N(0, 0.1) added; 0.4 % of values become 1 or 0; v + v N(0, 1)"),
     NOISE_SEED,
-    {"over", "beyond 0..255: clipped, or cut off and wrapped round, as DeepHunter's code does", 0,
-     1, true, overs},
+    PXI_DRAWN_CHOICE(
+        "over", overs,
+        "beyond 0..255: clipped, or cut off and wrapped round, as DeepHunter's code does"),
+    PX_PARAM_END,
 };
 
 /* What numpy makes of a float that is cast to a byte: the whole part, modulo 256. */
@@ -111,22 +112,22 @@ static px_status noise_apply(const double *v, const uint8_t *in, uint8_t *out, i
 }
 
 const px_mutation px_mutation_noise = {
-    .id = "noise",
-    .title = "Gaussian noise, salt and pepper, or speckle",
+    .entry = {.id = "noise",
+              .title = "Gaussian noise, salt and pepper, or speckle",
+              .params = noise_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = noise_params,
-    .param_count = PX_LEN(noise_params),
     .apply = noise_apply,
 };
 
 /* --- TensorFuzz ------------------------------------------------------------------------------ */
 
-static const px_mutation_param white_noise_params[] = {
-    {"sigma", "of the noise, as a share of the range 0..255", 0, 10, false, NULL},
-    {"constraint", "how far a value may get from what the chain began with; 1: anywhere", 0, 1,
-     false, NULL},
+static const px_param white_noise_params[] = {
+    PXI_DRAWN_REAL("sigma", 0, 10, "of the noise, as a share of the range 0..255"),
+    PXI_DRAWN_REAL("constraint", 0, 1,
+                   "how far a value may get from what the chain began with; 1: anywhere"),
     NOISE_SEED,
+    PX_PARAM_END,
 };
 
 /* What the links of a chain add up to is cut to +-constraint, then the value to 0..255: in that
@@ -160,12 +161,11 @@ static px_status white_noise_apply(const double *v, const uint8_t *in, uint8_t *
 }
 
 const px_mutation px_mutation_white_noise = {
-    .id = "white-noise",
-    .title = "Gaussian noise on every value, bounded along a chain",
+    .entry = {.id = "white-noise",
+              .title = "Gaussian noise on every value, bounded along a chain",
+              .params = white_noise_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,
-    .params = white_noise_params,
-    .param_count = PX_LEN(white_noise_params),
     .apply = white_noise_apply,
     .apply_near = white_noise_near,
 };

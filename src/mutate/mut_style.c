@@ -6,11 +6,12 @@
  * its Laplacian pyramid the style's standard deviation; and of that and the picture itself the
  * weighted mean. Grey pictures have only l, in levels of grey.
  */
-#include "mutate/mutation.h"
 #include "mutate/style.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
+#include <internal/mutate.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,10 +23,11 @@
 
 static const char *const banks[] = {"generated", "own", NULL};
 
-static const px_mutation_param style_params[] = {
-    {"strength", "weight of the restyled picture", 0, 1, false, NULL},
-    {"image", "number of the style picture", 0, PX_STYLES_MOST - 1, true, NULL},
-    {"of", "the generated pictures, or those of --styles", 0, 1, true, banks},
+static const px_param style_params[] = {
+    PXI_DRAWN_REAL("strength", 0, 1, "weight of the restyled picture"),
+    PXI_DRAWN_INT("image", 0, PX_STYLES_MOST - 1, "number of the style picture"),
+    PXI_DRAWN_CHOICE("of", banks, "the generated pictures, or those of --styles"),
+    PX_PARAM_END,
 };
 
 static px_status style_find(const px_drawn *drawn, const px_style **out, px_error *err)
@@ -152,7 +154,7 @@ static px_status style_apply(const px_drawn *drawn, const uint8_t *in, uint8_t *
     double *memory =
         pxi_alloc_aligned((planes * count + pxi_pyramid_room(height, width)) * sizeof *memory);
     if (!memory)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a style");
+        return pxi_no_memory(err);
     pxi_pyramid_init(&pyramid, height, width, memory + planes * count);
     if (channels == 3)
         style_colours(style, strength, in, out, count, &pyramid, memory);
@@ -163,12 +165,12 @@ static px_status style_apply(const px_drawn *drawn, const uint8_t *in, uint8_t *
 }
 
 const px_mutation px_mutation_style = {
-    .id = "style",
-    .title = "colours and textures of another picture (colour/texture statistics, not neural "
-             "style)",
+    .entry = {.id = "style",
+              .title =
+                  "colours and textures of another picture (colour/texture statistics, not neural "
+                  "style)",
+              .params = style_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = false,
-    .params = style_params,
-    .param_count = PX_LEN(style_params),
     .apply_drawn = style_apply,
 };

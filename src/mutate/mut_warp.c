@@ -3,28 +3,27 @@
  * The geometric mutations of NSS (Table 4). The paper leaves fill and interpolation open; these are
  * those of ATS, whose ranges it uses: the nearest pixel of the picture, bilinear.
  */
-#include "mutate/mutation.h"
 #include "mutate/plain_math.h"
 #include "mutate/warp.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
 static const char *const fills[] = {"edge", "black", NULL};
 
-#define WARP_FILL                                                                        \
-    {                                                                                    \
-        "fill", "what comes in from outside: the nearest pixel, or 0", 0, 1, true, fills \
-    }
+#define WARP_FILL \
+    PXI_DRAWN_CHOICE("fill", fills, "what comes in from outside: the nearest pixel, or 0")
 
 static int warp_fill(double choice)
 {
     return choice == 0.0 ? PXI_FILL_EDGE : 0;
 }
 
-static const px_mutation_param shift_params[] = {
-    {"x", "to the right, as a share of the width", -1, 1, false, NULL},
-    {"y", "down, as a share of the height", -1, 1, false, NULL},
+static const px_param shift_params[] = {
+    PXI_DRAWN_REAL("x", -1, 1, "to the right, as a share of the width"),
+    PXI_DRAWN_REAL("y", -1, 1, "down, as a share of the height"),
     WARP_FILL,
+    PX_PARAM_END,
 };
 
 static pxi_warp shift_warp(const double *v, int height, int width)
@@ -46,18 +45,16 @@ static void shift_source(const double *v, int height, int width, double map[6])
 }
 
 const px_mutation px_mutation_shift = {
-    .id = "shift",
-    .title = "moved across and down",
+    .entry = {.id = "shift", .title = "moved across and down", .params = shift_params},
     .group = PX_MUTATION_AFFINE,
-    .params = shift_params,
-    .param_count = PX_LEN(shift_params),
     .apply = shift_apply,
     .source = shift_source,
 };
 
-static const px_mutation_param rotation_params[] = {
-    {"angle", "degrees, clockwise", -360, 360, false, NULL},
+static const px_param rotation_params[] = {
+    PXI_DRAWN_REAL("angle", -360, 360, "degrees, clockwise"),
     WARP_FILL,
+    PX_PARAM_END,
 };
 
 static pxi_warp rotation_warp(const double *v)
@@ -81,18 +78,16 @@ static void rotation_source(const double *v, int height, int width, double map[6
 }
 
 const px_mutation px_mutation_rotation = {
-    .id = "rotation",
-    .title = "turned about the centre",
+    .entry = {.id = "rotation", .title = "turned about the centre", .params = rotation_params},
     .group = PX_MUTATION_AFFINE,
-    .params = rotation_params,
-    .param_count = PX_LEN(rotation_params),
     .apply = rotation_apply,
     .source = rotation_source,
 };
 
-static const px_mutation_param scale_params[] = {
-    {"ratio", "content grows by this factor", 0.05, 20, false, NULL},
+static const px_param scale_params[] = {
+    PXI_DRAWN_REAL("ratio", 0.05, 20, "content grows by this factor"),
     WARP_FILL,
+    PX_PARAM_END,
 };
 
 static pxi_warp scale_warp(const double *v)
@@ -114,18 +109,16 @@ static void scale_source(const double *v, int height, int width, double map[6])
 }
 
 const px_mutation px_mutation_scale = {
-    .id = "scale",
-    .title = "grown or shrunk about the centre",
+    .entry = {.id = "scale", .title = "grown or shrunk about the centre", .params = scale_params},
     .group = PX_MUTATION_AFFINE,
-    .params = scale_params,
-    .param_count = PX_LEN(scale_params),
     .apply = scale_apply,
     .source = scale_source,
 };
 
-static const px_mutation_param shear_params[] = {
-    {"angle", "degrees, as Keras has it", -80, 80, false, NULL},
+static const px_param shear_params[] = {
+    PXI_DRAWN_REAL("angle", -80, 80, "degrees, as Keras has it"),
     WARP_FILL,
+    PX_PARAM_END,
 };
 
 static pxi_warp shear_warp(const double *v)
@@ -149,11 +142,8 @@ static void shear_source(const double *v, int height, int width, double map[6])
 }
 
 const px_mutation px_mutation_shear = {
-    .id = "shear",
-    .title = "slanted about the centre",
+    .entry = {.id = "shear", .title = "slanted about the centre", .params = shear_params},
     .group = PX_MUTATION_AFFINE,
-    .params = shear_params,
-    .param_count = PX_LEN(shear_params),
     .apply = shear_apply,
     .source = shear_source,
 };

@@ -1,9 +1,12 @@
 /* src/mutate/mutant_set.c - a data set of mutants, one of each input of another */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
-#include "data/source.h"
+#include <internal/source.h>
 
+#include <internal/data.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -60,7 +63,7 @@ px_status px_mutation_apply_values_near(const px_drawn *drawn, const px_shape *s
     const size_t count = (size_t)px_shape_count(shape);
     uint8_t *levels = pxi_alloc_aligned(3 * count);
     if (!levels)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture");
+        return pxi_no_memory(err);
     px_status status = values_to_levels(in, count, low, high, levels, err);
     if (status == PX_OK)
         status = values_to_levels(origin, count, low, high, levels + 2 * count, err);
@@ -106,8 +109,8 @@ static px_status mutant_clip(const pxi_source *source, int64_t index, pxi_clip *
     float *samples = NULL;
     size_t count = 0;
     PX_TRY(px_dataset_clip(mutants->parents, index, &samples, &count, err));
-    int16_t *levels = pxi_calloc(2 * count, sizeof *levels);
-    px_status status = levels ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for a recording");
+    int16_t *levels = NULL;
+    px_status status = PX_NEW(levels, 2 * count, err);
     if (status == PX_OK) {
         px_samples_round(samples, levels, count);
         status = px_mutation_apply_samples(&drawn, levels, levels + count, count, err);
@@ -209,9 +212,8 @@ static px_status mutant_source_new(const px_dataset *parents, const px_mutations
                                    px_error *err)
 {
     const int classes = px_dataset_class_count(parents);
-    mutant_source *mutants = pxi_calloc(1, sizeof *mutants);
-    if (!mutants)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    mutant_source *mutants = NULL;
+    PX_TRY(PX_NEW(mutants, 1, err));
     const px_audio *audio = px_dataset_audio(parents);
     mutants->base = (pxi_source){.type = audio ? &mutant_recording_type : &mutant_type,
                                  .audio = audio,
@@ -219,7 +221,7 @@ static px_status mutant_source_new(const px_dataset *parents, const px_mutations
                                  .is_8bit = px_dataset_is_8bit(parents),
                                  .shape = px_dataset_shape(parents),
                                  .class_count = classes};
-    snprintf(mutants->base.kind, sizeof mutants->base.kind, "%s mutants", from->set->id);
+    snprintf(mutants->base.kind, sizeof mutants->base.kind, "%s mutants", from->set->entry.id);
     mutants->parents = parents;
     mutants->from = *from;
     mutants->seed = seed;
@@ -228,7 +230,7 @@ static px_status mutant_source_new(const px_dataset *parents, const px_mutations
         mutants->class_names = pxi_calloc((size_t)classes, sizeof *mutants->class_names);
         if (!mutants->class_names) {
             mutant_free(&mutants->base);
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         }
         for (int c = 0; c < classes; c++)
             mutants->class_names[c] = px_dataset_class_name(parents, c);
@@ -244,14 +246,14 @@ px_status px_mutant_set_new(const px_dataset *parents, const px_mutations *from,
     const px_shape shape = px_dataset_shape(parents);
     PX_TRY(values_check_shape(&shape, err));
     PX_TRY(px_mutations_check(from, parents, err));
-    px_mutant_set *set = pxi_calloc(1, sizeof *set);
-    if (!set)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_mutant_set *set = NULL;
+    PX_TRY(PX_NEW(set, 1, err));
     mutant_source *source = NULL;
     px_status status = mutant_source_new(parents, from, seed, iteration, &source, err);
     if (status == PX_OK) {
         set->source = source;
-        status = pxi_dataset_wrap(&source->base, px_dataset_describe(parents), &set->data, err);
+        status =
+            pxi_dataset_make(&source->base, px_dataset_describe(parents), NULL, &set->data, err);
     }
     if (status != PX_OK) {
         free(set);

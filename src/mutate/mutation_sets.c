@@ -1,29 +1,27 @@
 /* src/mutate/mutation_sets.c - sets of mutations, parts of them, and drawing */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 #include "mutate/style.h"
 
+#include <internal/data.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <plexor/text.h>
 
 #include <assert.h>
 #include <string.h>
 
-static const px_mutation_set *const sets[] = {
-#define SET_ROW(id) &pxi_mutation_set_##id,
+static const px_entry *const sets[] = {
+#define SET_ROW(id) &pxi_mutation_set_##id.entry,
     PX_MUTATION_SETS(SET_ROW)
 #undef SET_ROW
 };
 
-size_t px_mutation_set_count(void)
-{
-    return PX_LEN(sets);
-}
-
-const px_mutation_set *px_mutation_set_get(size_t i)
-{
-    return i < PX_LEN(sets) ? sets[i] : NULL;
-}
+const px_registry px_mutation_sets = {.kind = "set of mutations",
+                                      .plural = "mutations",
+                                      .help = "sets of mutations",
+                                      PX_REGISTRY_POINTERS(sets)};
 
 static px_mutations sets_whole(const px_mutation_set *set)
 {
@@ -57,10 +55,10 @@ static uint32_t sets_named(const px_mutation_set *set, const char *word, size_t 
         const char *group = m->group == PX_MUTATION_AFFINE ? "affine" : "pixel";
         const char *kind = m->differentiable ? "differentiable" : "non-differentiable";
         /* "rotation" will do for "cv-rotation" where the set has no other */
-        const char *plain = strncmp(m->id, "cv-", 3) == 0      ? m->id + 3
-                            : strncmp(m->id, "audio-", 6) == 0 ? m->id + 6
-                                                               : m->id;
-        if (sets_word_is(word, length, m->id) || sets_word_is(word, length, plain) ||
+        const char *plain = strncmp(m->entry.id, "cv-", 3) == 0      ? m->entry.id + 3
+                            : strncmp(m->entry.id, "audio-", 6) == 0 ? m->entry.id + 6
+                                                                     : m->entry.id;
+        if (sets_word_is(word, length, m->entry.id) || sets_word_is(word, length, plain) ||
             sets_word_is(word, length, group) || sets_word_is(word, length, kind))
             named |= UINT32_C(1) << i;
     }
@@ -72,12 +70,12 @@ static px_status sets_no_part(const px_mutation_set *set, const char *word, size
 {
     px_text names = {0};
     for (size_t i = 0; i < set->entry_count; i++)
-        px_text_format(&names, "%s%s", i ? ", " : "", set->entries[i].mutation->id);
+        px_text_format(&names, "%s%s", i ? ", " : "", set->entries[i].mutation->entry.id);
     const px_status status =
         px_fail(err, PX_E_USAGE,
                 "the set '%s' has no '%.*s'; it has %s (and affine, pixel, differentiable, "
                 "non-differentiable as groups)",
-                set->id, (int)PX_MIN(length, 60), word, px_text_get(&names));
+                set->entry.id, (int)PX_MIN(length, 60), word, px_text_get(&names));
     px_text_done(&names);
     return status;
 }
@@ -85,31 +83,30 @@ static px_status sets_no_part(const px_mutation_set *set, const char *word, size
 px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err)
 {
     const size_t length = strcspn(text, ":");
-    for (size_t i = 0; i < PX_LEN(sets); i++) {
-        if (!sets_word_is(text, length, sets[i]->id))
-            continue;
-        px_mutations from = sets_whole(sets[i]);
-        if (text[length] == ':') {
-            from.entries = 0;
-            for (const char *word = text + length + 1;; word++) {
-                const size_t size = strcspn(word, ",");
-                const uint32_t named = sets_named(sets[i], word, size);
-                if (!named)
-                    return sets_no_part(sets[i], word, size, err);
-                from.entries |= named;
-                word += size;
-                if (!*word)
-                    break;
-            }
+    const px_entry *entry = px_registry_word(&px_mutation_sets, text, length);
+    if (!entry)
+        return px_fail(err, PX_E_USAGE,
+                       "there is no set of mutations '%.*s'; there are nss, deephunter, nsgen, "
+                       "nsgen+style, tensorfuzz, tensorfuzz-free and audio, and parts of them as "
+                       "in nss:rotation,shear",
+                       (int)PX_MIN(length, 60), text);
+    const px_mutation_set *set = (const px_mutation_set *)(const void *)entry;
+    px_mutations from = sets_whole(set);
+    if (text[length] == ':') {
+        from.entries = 0;
+        for (const char *word = text + length + 1;; word++) {
+            const size_t size = strcspn(word, ",");
+            const uint32_t named = sets_named(set, word, size);
+            if (!named)
+                return sets_no_part(set, word, size, err);
+            from.entries |= named;
+            word += size;
+            if (!*word)
+                break;
         }
-        *out = from;
-        return PX_OK;
     }
-    return px_fail(err, PX_E_USAGE,
-                   "there is no set of mutations '%.*s'; there are nss, deephunter, nsgen, "
-                   "nsgen+style, tensorfuzz, tensorfuzz-free and audio, and parts of them as in "
-                   "nss:rotation,shear",
-                   (int)PX_MIN(length, 60), text);
+    *out = from;
+    return PX_OK;
 }
 
 px_status px_mutations_check(const px_mutations *from, const px_dataset *data, px_error *err)
@@ -121,7 +118,7 @@ px_status px_mutations_check(const px_mutations *from, const px_dataset *data, p
                    audio ? "the mutations '%s' are for recordings, the data are none"
                          : "the mutations '%s' are for pictures, the data are recordings; take "
                            "'audio'",
-                   from->set->id);
+                   from->set->entry.id);
 }
 
 bool px_mutations_of_group(const px_mutations *from, px_mutation_group group, px_mutations *out)
@@ -149,11 +146,11 @@ size_t px_mutations_rules(const px_mutations *from)
     return rules;
 }
 
-/* Where the mutation has its seed; its param_count: nowhere. */
+/* Where the mutation has its seed; the end of its table: nowhere. */
 static size_t sets_seed_at(const px_mutation *m)
 {
     size_t i = 0;
-    while (i < m->param_count && strcmp(m->params[i].name, "seed") != 0)
+    while (m->entry.params[i].name && strcmp(m->entry.params[i].name, "seed") != 0)
         i++;
     return i;
 }
@@ -185,7 +182,7 @@ px_drawn px_mutations_rule(const px_mutations *from, size_t i, uint32_t seed)
     px_drawn drawn = {.mutation = entry->mutation};
     entry->rule(i, drawn.values);
     const size_t at = sets_seed_at(entry->mutation);
-    if (at < entry->mutation->param_count)
+    if (entry->mutation->entry.params[at].name)
         drawn.values[at] = seed;
     if (entry->mutation == &px_mutation_style)
         sets_style(from, seed % sets_style_count(from), &drawn);
@@ -220,7 +217,7 @@ px_drawn px_mutation_draw(const px_mutations *from, px_random *random)
             entry->draw(random, drawn.values);
     }
     const size_t at = sets_seed_at(drawn.mutation);
-    if (at < drawn.mutation->param_count)
+    if (drawn.mutation->entry.params[at].name)
         drawn.values[at] = px_rng_u32(random);
     if (drawn.mutation == &px_mutation_style)
         sets_style(from, px_rng_below(random, sets_style_count(from)), &drawn);

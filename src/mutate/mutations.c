@@ -1,34 +1,25 @@
 /* src/mutate/mutations.c - the table of mutations, and applying one */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
 #include <assert.h>
+#include <internal/mutate.h>
 #include <string.h>
 
-static const px_mutation *const mutations[] = {
-#define MUTATION_ROW(id) &px_mutation_##id,
+static const px_entry *const mutations[] = {
+#define MUTATION_ROW(id) &px_mutation_##id.entry,
     PX_MUTATIONS(MUTATION_ROW)
 #undef MUTATION_ROW
 };
 
-size_t px_mutation_count(void)
-{
-    return PX_LEN(mutations);
-}
-
-const px_mutation *px_mutation_get(size_t i)
-{
-    return i < PX_LEN(mutations) ? mutations[i] : NULL;
-}
-
-const px_mutation *px_mutation_find(const char *id)
-{
-    for (size_t i = 0; i < PX_LEN(mutations); i++)
-        if (strcmp(mutations[i]->id, id) == 0)
-            return mutations[i];
-    return NULL;
-}
+const px_registry px_mutations_all = {
+    .kind = "mutation",
+    .plural = "mutations",
+    .help =
+        "changes that should leave a picture's meaning alone, their parameters, and sets of them",
+    .many = true,
+    PX_REGISTRY_POINTERS(mutations)};
 
 px_status px_mutation_apply_near(const px_drawn *drawn, const uint8_t *origin, const uint8_t *in,
                                  uint8_t *out, int height, int width, int channels, px_error *err)
@@ -42,7 +33,7 @@ px_status px_mutation_apply_near(const px_drawn *drawn, const uint8_t *origin, c
     assert(drawn->mutation);
     if (drawn->mutation->apply_samples)
         return px_fail(err, PX_E_MISMATCH, "'%s' is for recordings, not for pictures",
-                       drawn->mutation->id);
+                       drawn->mutation->entry.id);
     if (drawn->mutation->apply_near)
         return drawn->mutation->apply_near(drawn->values, origin, in, out, height, width, channels,
                                            err);
@@ -63,7 +54,7 @@ px_status px_mutation_apply_samples(const px_drawn *drawn, const int16_t *in, in
     assert(drawn->mutation && count > 0);
     if (!drawn->mutation->apply_samples)
         return px_fail(err, PX_E_MISMATCH, "'%s' is for pictures, not for recordings",
-                       drawn->mutation->id);
+                       drawn->mutation->entry.id);
     return drawn->mutation->apply_samples(drawn->values, in, out, count, err);
 }
 

@@ -2,8 +2,9 @@
 #include "mutate/plain_math.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef PXI_MUTATE_PLAIN_MATH_H
 #define PXI_MUTATE_PLAIN_MATH_H
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
 /* |degrees| <= 1e6; exact at multiples of 90. */
 void pxi_sin_cos_degrees(double degrees, double *sine, double *cosine);

@@ -5,7 +5,7 @@
  */
 #include "mutate/warp.h"
 
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <string.h>
 

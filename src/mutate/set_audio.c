@@ -4,7 +4,8 @@
  * recording is a room, half a second of a second would be missed where a tenth is not, and six
  * decibels are a factor of two.
  */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
+#include <internal/rng.h>
 
 #include "base/memory.h"
 
@@ -43,9 +44,9 @@ static const px_mutation_entry entries[] = {
 };
 
 const px_mutation_set pxi_mutation_set_audio = {
-    .id = "audio",
-    .title = "noise, gain, shift and time mask of recordings",
-    .source = "plexor",
+    .entry = {.id = "audio",
+              .title = "noise, gain, shift and time mask of recordings",
+              .source = "plexor"},
     .entries = entries,
     .entry_count = PX_LEN(entries),
 };

@@ -3,7 +3,7 @@
  * Xie et al., DeepHunter, ISSTA 2019, and its published lists: 192 pairs of operator and parameter.
  * The operator is drawn uniformly, then its parameter.
  */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
@@ -61,9 +61,9 @@ static const px_mutation_entry entries[] = {
 };
 
 const px_mutation_set pxi_mutation_set_deephunter = {
-    .id = "deephunter",
-    .title = "nine transformations",
-    .source = "DeepHunter (ISSTA 2019); DH, DH-D and DH-N of paper 002",
+    .entry = {.id = "deephunter",
+              .title = "nine transformations",
+              .source = "DeepHunter (ISSTA 2019); DH, DH-D and DH-N of paper 002"},
     .entries = entries,
     .entry_count = PX_LEN(entries),
 };

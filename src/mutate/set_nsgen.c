@@ -3,7 +3,7 @@
  * From their published lists: 71 that move content, 24 that change values; their code has three
  * strengths of style transfer on top. A rule is drawn uniformly.
  */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
@@ -60,18 +60,18 @@ static const px_mutation_entry entries[] = {
 };
 
 const px_mutation_set pxi_mutation_set_nsgen = {
-    .id = "nsgen",
-    .title = "95 rules, without style transfer",
-    .source = "NSGen and NLC",
+    .entry = {.id = "nsgen",
+              .title = "95 rules, without style transfer",
+              .source = "NSGen and NLC"},
     .entries = entries,
     .entry_count = PX_LEN(entries) - 1, /* the last one is style */
     .by_rule = true,
 };
 
 const px_mutation_set pxi_mutation_set_nsgen_style = {
-    .id = "nsgen+style",
-    .title = "98 rules, style by colour/texture statistics, not neural style",
-    .source = "NSGen and NLC",
+    .entry = {.id = "nsgen+style",
+              .title = "98 rules, style by colour/texture statistics, not neural style",
+              .source = "NSGen and NLC"},
     .entries = entries,
     .entry_count = PX_LEN(entries),
     .by_rule = true,

@@ -3,7 +3,8 @@
  * Table 4 of the paper: one is drawn uniformly, then its parameter uniformly from its range. Signs
  * are random, as in ATS.
  */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
+#include <internal/rng.h>
 
 #include "base/memory.h"
 
@@ -60,9 +61,7 @@ static const px_mutation_entry entries[] = {
 };
 
 const px_mutation_set pxi_mutation_set_nss = {
-    .id = "nss",
-    .title = "seven benign mutations",
-    .source = "NSS, Table 4",
+    .entry = {.id = "nss", .title = "seven benign mutations", .source = "NSS, Table 4"},
     .entries = entries,
     .entry_count = PX_LEN(entries),
 };

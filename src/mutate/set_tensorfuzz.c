@@ -5,7 +5,7 @@
  * drifts until nothing of the picture is left, so what it then is called is nobody's fault: the
  * bounded set is the one for misclassification, the free one for outputs that are no numbers.
  */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
@@ -28,9 +28,9 @@ static const px_mutation_entry bounded[] = {
 };
 
 const px_mutation_set pxi_mutation_set_tensorfuzz = {
-    .id = "tensorfuzz",
-    .title = "white noise, at most a fifth of the range away from the seed",
-    .source = "TensorFuzz (ICML 2019)",
+    .entry = {.id = "tensorfuzz",
+              .title = "white noise, at most a fifth of the range away from the seed",
+              .source = "TensorFuzz (ICML 2019)"},
     .entries = bounded,
     .entry_count = PX_LEN(bounded),
 };
@@ -40,9 +40,9 @@ static const px_mutation_entry unbounded[] = {
 };
 
 const px_mutation_set pxi_mutation_set_tensorfuzz_free = {
-    .id = "tensorfuzz-free",
-    .title = "white noise without a bound",
-    .source = "TensorFuzz (ICML 2019)",
+    .entry = {.id = "tensorfuzz-free",
+              .title = "white noise without a bound",
+              .source = "TensorFuzz (ICML 2019)"},
     .entries = unbounded,
     .entry_count = PX_LEN(unbounded),
 };

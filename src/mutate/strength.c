@@ -3,10 +3,11 @@
  * Failures are counted by mutation and band: "rotation beyond 40 degrees" says what to mend, single
  * angles do not. Mutations that are a choice have a band for each word.
  */
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
+#include <internal/mutate.h>
 #include <math.h>
 #include <plexor/text.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ static const strength strengths[] = {
 static const strength *strength_of(const px_mutation *mutation)
 {
     for (size_t i = 0; i < PX_LEN(strengths); i++)
-        if (strcmp(strengths[i].id, mutation->id) == 0)
+        if (strcmp(strengths[i].id, mutation->entry.id) == 0)
             return &strengths[i];
     return NULL;
 }
@@ -56,7 +57,7 @@ static const strength *strength_of(const px_mutation *mutation)
 /* The words that the mutation is a choice of; NULL: it is none. */
 static const char *const *strength_choices(const px_mutation *mutation)
 {
-    return mutation->param_count ? mutation->params[0].choices : NULL;
+    return mutation->entry.params[0].choices;
 }
 
 int px_mutation_bands(const px_mutation *mutation)
@@ -91,7 +92,8 @@ const char *px_band_text(const px_mutation *mutation, int band, char buffer[PX_B
     const strength *s = strength_of(mutation);
     const char *const *choices = strength_choices(mutation);
     /* OpenCV's reading of a mutation is that mutation to whoever reads this. */
-    const char *name = strncmp(mutation->id, "cv-", 3) == 0 ? mutation->id + 3 : mutation->id;
+    const char *name =
+        strncmp(mutation->entry.id, "cv-", 3) == 0 ? mutation->entry.id + 3 : mutation->entry.id;
     if (band < 0 || band >= px_mutation_bands(mutation))
         snprintf(buffer, PX_BAND_TEXT, "%s", name);
     else if (!s && choices)

@@ -6,9 +6,10 @@
 #include "mutate/style.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <assert.h>
+#include <internal/mutate.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,9 +85,7 @@ static px_status styles_measure_all(const px_dataset *set, px_styles *styles, px
     const px_shape shape = px_dataset_shape(set);
     const size_t count = (size_t)px_shape_count(&shape);
     styles_room room = {pxi_calloc(count, sizeof *room.values), pxi_calloc(count, 1)};
-    px_status status = room.values && room.levels
-                           ? PX_OK
-                           : px_fail(err, PX_E_NOMEM, "out of memory for style pictures");
+    px_status status = room.values && room.levels ? PX_OK : pxi_no_memory(err);
     for (size_t i = 0; i < styles->count && status == PX_OK; i++)
         status = styles_measure(set, (int64_t)i, &room, &styles->style[i], err);
     free(room.values);
@@ -120,8 +119,7 @@ px_status px_styles_open(const char *spec, px_styles **out, px_error *err)
     if (status == PX_OK) {
         styles = styles_new((size_t)px_dataset_count(set));
         if (!styles)
-            status = px_fail(err, PX_E_NOMEM, "out of memory for %lld styles",
-                             (long long)px_dataset_count(set));
+            status = pxi_no_memory_for(err, "%lld styles", (long long)px_dataset_count(set));
     }
     if (status == PX_OK)
         status = styles_measure_all(set, styles, err);
@@ -155,7 +153,7 @@ px_status px_styles_save(const px_styles *styles, uint8_t **bytes, size_t *size,
     const size_t total = STYLE_HEADER + styles->count * sizeof(px_style);
     uint8_t *made = pxi_calloc(total, 1);
     if (!made)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu styles", styles->count);
+        return pxi_no_memory_for(err, "%zu styles", styles->count);
     memcpy(made, magic, sizeof magic);
     styles_put(made + sizeof magic, styles->count, 4);
     const double *numbers = (const double *)(const void *)styles->style;
@@ -196,7 +194,7 @@ px_status px_styles_load(const uint8_t *bytes, size_t size, px_styles **out, px_
                        size, count);
     px_styles *styles = styles_new(count);
     if (!styles)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu styles", count);
+        return pxi_no_memory_for(err, "%zu styles", count);
     double *numbers = (double *)(void *)styles->style;
     for (size_t i = 0; i < count * STYLE_NUMBERS; i++) {
         const uint64_t bits = styles_take(bytes + STYLE_HEADER + 8 * i, 8);

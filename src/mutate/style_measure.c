@@ -2,8 +2,9 @@
 #include "mutate/style.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
+#include <internal/mutate.h>
 #include <stdlib.h>
 
 static const double basis[3][3] = {
@@ -86,7 +87,7 @@ px_status px_style_measure(const uint8_t *planes, int height, int width, int cha
     double *memory =
         pxi_calloc((size_t)channels * count + pxi_pyramid_room(height, width), sizeof *memory);
     if (!memory)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a style");
+        return pxi_no_memory(err);
     px_style style;
     pxi_pyramid pyramid;
     double mean, variance, scale = 1.0;

@@ -7,7 +7,7 @@
  */
 #include "mutate/style.h"
 
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <assert.h>
 #include <math.h>

@@ -4,12 +4,14 @@
  * the way between three that are drawn, and grain is added. Only their statistics are used, which
  * style_table.c has; a test makes them again.
  */
-#include "mutate/mutation.h"
 #include "mutate/plain_math.h"
 #include "mutate/style.h"
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 

@@ -5,7 +5,8 @@
  * before the affine one stays on the account. NSGen and NLC hold the affine one against the
  * reference too, before they move it.
  */
-#include "mutate/mutation.h"
+#include <internal/mutate.h>
+#include <internal/mutation.h>
 
 #include "base/memory.h"
 
@@ -16,7 +17,7 @@ px_validity px_validity_default(px_validity_rule rule)
 }
 
 /* Blocks are short enough that their count fits a byte-wide lane many times over. */
-PXI_WIDE px_change px_change_between(const uint8_t *a, const uint8_t *b, size_t size)
+PXI_WIDE px_change pxi_change_between(const uint8_t *a, const uint8_t *b, size_t size)
 {
     px_change change = {0};
     for (size_t i = 0; i < size;) {
@@ -120,7 +121,7 @@ bool px_validity_judge(const px_validity *validity, const px_lineage *lineage,
         return false;
     const bool trusted = affine && (validity->rule == PX_VALID_DEEPHUNTER ||
                                     validity->rule == PX_VALID_DEEPHUNTER_CODE);
-    const px_change change = px_change_between(reference, trusted ? before : after, size);
+    const px_change change = pxi_change_between(reference, trusted ? before : after, size);
     const uint64_t positive =
         validity->rule == PX_VALID_NSGEN ? validity_positive(reference, size) : 0;
     return validity_decide(validity, lineage, mutation, change, change, positive, size, next,

@@ -6,7 +6,7 @@
 #include "mutate/warp.h"
 
 #include "base/memory.h"
-#include "mutate/mutation.h"
+#include <internal/mutation.h>
 
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static px_status warp_work_init(warp_work *work, int height, int width, int chan
     const size_t quads = work->quad_count * (size_t)channels * sizeof(uint32_t);
     char *memory = pxi_alloc_aligned(reals + words + quads + 2 * (w + 4));
     if (!memory)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d", width, height);
+        return pxi_no_memory_for(err, "a picture of %d x %d", width, height);
     work->values = (double *)(void *)memory;
     work->down = work->values + w;
     work->right = work->down + w;

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "onnx/decode.h"
 
+#include <internal/text.h>
 #include <plexor/onnx.h>
-#include <plexor/text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,9 +108,9 @@ static px_status annotate(const char *bytes, size_t size, const px_property *pro
         const bool failed = px_text_failed(&entry);
         px_text_done(&entry);
         if (failed)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
-    return px_text_failed(out) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return px_text_failed(out) ? pxi_no_memory(err) : PX_OK;
 }
 
 px_status px_model_annotate(const char *path, const char *to, const px_property *properties,

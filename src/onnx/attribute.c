@@ -1,4 +1,5 @@
 /* src/onnx/attribute.c - AttributeProto to px_attr */
+#include "base/memory.h"
 #include "onnx/reader.h"
 
 #include <string.h>
@@ -41,7 +42,7 @@ static px_status attr_strings(const Onnx__AttributeProto *proto, px_arena *arena
         fine = texts[i] != NULL;
     }
     if (!fine)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     out->count = proto->n_strings;
     out->strings = texts;
     return PX_OK;
@@ -65,7 +66,7 @@ px_status pxi_onnx_attr(const Onnx__AttributeProto *proto, px_arena *arena, pxi_
     case ATTR_TYPE(STRING):
         out->kind = PX_ATTR_STRING;
         out->s = attr_text(&proto->s, arena);
-        return out->s ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+        return out->s ? PX_OK : pxi_no_memory(err);
     case ATTR_TYPE(INTS):
         out->kind = PX_ATTR_INTS;
         out->count = proto->n_ints;

@@ -2,7 +2,7 @@
 #include "onnx/reader.h"
 
 #include "base/memory.h"
-#include "graph/model.h"
+#include <internal/model.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ typedef struct builder {
 
 static px_status build_nomem(const builder *build)
 {
-    return px_fail(build->err, PX_E_NOMEM, "out of memory for the graph");
+    return pxi_no_memory(build->err);
 }
 
 /* Adds a value; *index is -1 if the name is taken already. */

@@ -181,9 +181,8 @@ px_status pxi_pb_decode(const ProtobufCMessageDescriptor *type, const void *byte
     in.end = in.start + size;
     PX_TRY(wire_message(&in, type, 0));
 
-    pxi_pb *pb = pxi_calloc(1, sizeof *pb);
-    if (!pb)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_pb *pb = NULL;
+    PX_TRY(PX_NEW(pb, 1, err));
     pb->allocator = (ProtobufCAllocator){.alloc = pb_alloc, .free = pb_free, .allocator_data = pb};
     pb->left = PXI_PB_BUDGET_BASE + PXI_PB_BUDGET_FACTOR * size;
     pb->message = protobuf_c_message_unpack(type, &pb->allocator, size, bytes);
@@ -194,7 +193,7 @@ px_status pxi_pb_decode(const ProtobufCMessageDescriptor *type, const void *byte
     const int failure = pb->failure;
     free(pb);
     if (failure == PB_NO_MEMORY)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a file of %zu bytes", size);
+        return pxi_no_memory_for(err, "a file of %zu bytes", size);
     if (failure == PB_OVER_BUDGET)
         return px_fail(err, PX_E_INPUT,
                        "%zu bytes would take more than %zu in memory; no honest model does that",

@@ -101,7 +101,7 @@ static px_status external_map(pxi_external *external, const char *location, pxi_
         goto done;
     }
     if (!mapping || !(mapping->location = pxi_strdup(location))) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     mapping->size = (size_t)info.st_size;

@@ -8,7 +8,7 @@
 #include "onnx/reader.h"
 
 #include "base/memory.h"
-#include "graph/names.h"
+#include <internal/names.h>
 
 #include <limits.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void *flat_alloc(flattener *flat, size_t count, size_t size)
     }
     void *block = pxi_arena_alloc(flat->arena, count, size);
     if (!block)
-        px_fail(flat->err, PX_E_NOMEM, "out of memory");
+        pxi_no_memory(flat->err);
     return block;
 }
 
@@ -193,7 +193,7 @@ static px_status flatten_functions(flattener *flat)
             pxi_arena_strdup(flat->arena, function_key(function->domain, function->name, key));
         const int held = kept ? pxi_names_add(&flat->functions, kept, (int)i) : -1;
         if (held < 0)
-            return px_fail(flat->err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(flat->err);
         if (held != (int)i)
             return px_fail(flat->err, PX_E_INPUT, "the function '%s' is defined twice",
                            pxi_text(function->name));
@@ -222,7 +222,7 @@ static px_status flatten_call(flattener *flat, const Onnx__FunctionProto *functi
             i < function->n_input ? function->input[i] : function->output[i - function->n_input];
         const int held = pxi_names_add(&inner.formals, formal, (int)i);
         if (held < 0)
-            status = px_fail(flat->err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(flat->err);
         else if (held != (int)i)
             status = px_fail(flat->err, PX_E_INPUT, "the function '%s' has two formals named '%s'",
                              call->type, formal);
@@ -270,7 +270,7 @@ static px_status flatten_node(flattener *flat, const scope *in, const Onnx__Node
         return px_fail(flat->err, PX_E_INPUT, "the graph has more than %d nodes",
                        PXI_ONNX_MAX_NODES);
     if (pxi_grow(&flat->nodes, &flat->capacity, (size_t)flat->count + 1, sizeof node) != 0)
-        return px_fail(flat->err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(flat->err);
     flat->nodes[flat->count++] = node;
     return PX_OK;
 }

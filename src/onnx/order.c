@@ -22,7 +22,7 @@ px_status pxi_onnx_order(int node_count, int *const *inputs, const pxi_flat_node
     order_frame *stack = pxi_calloc(count, sizeof *stack);
     int placed = 0;
     if (!state || !stack) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %d nodes", node_count);
+        status = pxi_no_memory_for(err, "%d nodes", node_count);
         goto done;
     }
     for (int root = 0; root < node_count; root++) {

@@ -3,11 +3,14 @@
 
 #include "base/file.h"
 #include "base/foreign.h"
+#include "base/mem_names.h"
 #include "base/memory.h"
-#include "graph/model.h"
+#include <internal/model.h>
 
+#include <internal/onnx.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,12 +56,12 @@ static px_status read_header(px_model *model, const Onnx__ModelProto *proto, px_
                  model->opset, PXI_ONNX_NEWEST_OPSET);
         model->warnings = pxi_arena_strdup(model->arena, text);
         if (!model->warnings)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     px_property *properties =
         pxi_arena_alloc(model->arena, proto->n_metadata_props, sizeof *properties);
     if (!properties)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < proto->n_metadata_props; i++)
         properties[i] = (px_property){.key = pxi_text(proto->metadata_props[i]->key),
                                       .value = pxi_text(proto->metadata_props[i]->value)};
@@ -77,7 +80,7 @@ static px_status read_model(const void *bytes, size_t size, const char *path, co
     if (!model || !source || !(model->arena = pxi_arena_new()) ||
         !(model->path = pxi_arena_strdup(model->arena, path))) {
         free(source);
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     model->owned = source;
@@ -122,8 +125,60 @@ px_status px_model_parse(const void *bytes, size_t size, const char *name, px_mo
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", name);
 }
 
+/* --- networks in memory -------------------------------------------------------------------------
+ */
+
+typedef struct model_bytes {
+    atomic_int owners;
+    size_t size;
+    unsigned char bytes[];
+} model_bytes;
+
+static void bytes_retain(void *thing)
+{
+    atomic_fetch_add(&((model_bytes *)thing)->owners, 1);
+}
+
+static void bytes_release(void *thing)
+{
+    if (atomic_fetch_sub(&((model_bytes *)thing)->owners, 1) == 1)
+        free(thing);
+}
+
+static const pxi_mem_kind mem_model = {"network", bytes_retain, bytes_release};
+
+px_status px_mem_put_model(const char *name, const void *bytes, size_t size, px_error *err)
+{
+    if (size > PXI_PB_MAX_BYTES)
+        return px_fail(err, PX_E_UNSUPPORTED, "'%s': %zu bytes are too many for a network", name,
+                       size);
+    model_bytes *model = pxi_calloc(1, sizeof *model + size);
+    if (!model)
+        return pxi_no_memory(err);
+    atomic_init(&model->owners, 1);
+    model->size = size;
+    memcpy(model->bytes, bytes, size);
+    const px_status status = pxi_mem_put(name, &mem_model, model, err);
+    if (status != PX_OK)
+        bytes_release(model);
+    return status;
+}
+
+static px_status load_mem(const char *path, px_model **out, px_error *err)
+{
+    void *thing = NULL;
+    PX_TRY(pxi_mem_take(path, &mem_model, &thing, err));
+    const model_bytes *model = thing;
+    px_status status = read_model(model->bytes, model->size, path, NULL, out, err);
+    status = read_explain(model->bytes, model->size, status, err);
+    bytes_release(thing);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
+}
+
 px_status px_model_load(const char *path, px_model **out, px_error *err)
 {
+    if (pxi_mem_is_name(path))
+        return load_mem(path, out, err);
     char *bytes = NULL, *folder = NULL;
     size_t size = 0;
     px_status status = pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err);
@@ -134,7 +189,7 @@ px_status px_model_load(const char *path, px_model **out, px_error *err)
     const char *slash = strrchr(path, '/');
     folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
     if (!folder)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     else
         status = read_model(bytes, size, path, folder, out, err);
     status = read_explain(bytes, size, status, err);
@@ -158,7 +213,7 @@ px_status px_tensor_load_pb(const char *path, px_tensor *out, char **name, px_er
     arena = pxi_arena_new();
     copied = pxi_strdup(pxi_text(proto->name));
     if (!arena || !copied) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     status = pxi_onnx_tensor(proto, arena, NULL, &view, err);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 
+#include <internal/tensor.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static px_status tensor_from_bytes(px_tensor *tensor, const void *bytes, bool wr
     if (!view) {
         tensor->data = pxi_arena_alloc(arena, count, width);
         if (!tensor->data)
-            return px_fail(err, PX_E_NOMEM, "out of memory for %zu elements", count);
+            return pxi_no_memory_for(err, "%zu elements", count);
         memcpy(tensor->data, bytes, count * width);
     }
     if (tensor->dtype == PX_BOOL && (writable || !view)) {
@@ -103,7 +104,7 @@ static px_status tensor_narrow(px_tensor *tensor, const Onnx__TensorProto *proto
 {
     tensor->data = pxi_arena_alloc(arena, count, px_dtype_size(tensor->dtype));
     if (!tensor->data)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu elements", count);
+        return pxi_no_memory_for(err, "%zu elements", count);
     int64_t misfit = 0;
     bool fits = true;
     switch (tensor->dtype) {
@@ -205,7 +206,7 @@ px_status pxi_onnx_tensor(const Onnx__TensorProto *proto, px_arena *arena, pxi_e
     if (!tensor.data) { /* no elements; NULL would say "known by shape only" */
         tensor.data = pxi_arena_alloc(arena, 0, 1);
         if (!tensor.data)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     *out = tensor;
     return PX_OK;

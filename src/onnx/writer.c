@@ -7,8 +7,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "graph/model.h"
+#include <internal/model.h>
 
+#include <internal/graph.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ typedef struct writer {
 
 static px_status writer_nomem(const writer *to)
 {
-    return px_fail(to->err, PX_E_NOMEM, "out of memory for the messages");
+    return pxi_no_memory(to->err);
 }
 
 /* `count` fresh messages and the array of pointers to them that protobuf-c wants; *list is a
@@ -43,7 +44,7 @@ static px_status writer_list(writer *to, const ProtobufCMessageDescriptor *type,
 /* One fresh message; *message is a T *. */
 static px_status writer_one(writer *to, const ProtobufCMessageDescriptor *type, void *message)
 {
-    void **list;
+    void **list = NULL;
     PX_TRY(writer_list(to, type, 1, &list));
     memcpy(message, list, sizeof *list);
     return PX_OK;

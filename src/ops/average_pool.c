@@ -6,8 +6,8 @@
  *
  * LpPool: y = (sum of |x|^p)^(1/p). Where y is 0 the gradient is taken as 0.
  */
-#include "ops/nn_check.h"
 #include "ops/pool.h"
+#include <internal/nn_check.h>
 
 #include <tgmath.h>
 

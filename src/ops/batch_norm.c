@@ -12,9 +12,9 @@
  *
  * Backward works from x and the statistics; in training the batch's own are in ctx->saved.
  */
-#include "ops/norm.h"
+#include <internal/norm.h>
 
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 #include <tgmath.h>
 

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <internal/tensor.h>
 #include <string.h>
 
 typedef struct cast_params {

@@ -4,7 +4,7 @@
  */
 #include "ops/conv.h"
 
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 px_status pxi_conv_read(px_op_ctx *ctx, int x, int w, pxi_conv_params *params, px_error *err)
 {

@@ -7,7 +7,7 @@
 #include "ops/conv.h"
 
 #include "base/memory.h"
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "ops/conv_window.h"
 
 #include "base/memory.h"
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 #include <string.h>
 

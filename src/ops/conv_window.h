@@ -7,7 +7,7 @@
 #ifndef PXI_OPS_CONV_WINDOW_H
 #define PXI_OPS_CONV_WINDOW_H
 
-#include "ops/op.h"
+#include <internal/op.h>
 
 #define PXI_MAX_SPATIAL 3
 

@@ -10,7 +10,7 @@
  * gradient as target and dy and the other operands as factors.
  */
 #include "base/memory.h"
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 #include <ctype.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * C broadcasts to Y in one direction; the `broadcast` attribute of opsets 1 and 6 only says that it
  * may, so it is not needed. C became optional in opset 11.
  */
-#include "ops/gemm.h"
+#include <internal/gemm.h>
 
 #include "base/memory.h"
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 /* Rows of B that stay in cache while the rows of C pass by. */
 enum { gemm_block = 64 };

@@ -3,8 +3,8 @@
  * One number per channel. Subgradients: the maximum's first place in scan order; 0 where a norm
  * is 0. NaN wins over every maximum.
  */
-#include "ops/nn_check.h"
 #include "ops/pool.h"
+#include <internal/nn_check.h>
 
 #include <tgmath.h>
 

@@ -6,9 +6,9 @@
  * has groups of one channel. Opset 18 gave GroupNormalization one scale and bias per group, opset
  * 21 one per channel.
  */
-#include "ops/nn_check.h"
-#include "ops/norm.h"
 #include "ops/normalize.h"
+#include <internal/nn_check.h>
+#include <internal/norm.h>
 
 static px_status group_norm_read(px_op_ctx *ctx, pxi_group_norm_params *p, px_error *err)
 {

@@ -4,9 +4,9 @@
  *
  * Outputs 1 and 2 are the mean and 1 / sqrt(var + epsilon) of every row.
  */
-#include "ops/nn_check.h"
-#include "ops/norm.h"
 #include "ops/normalize.h"
+#include <internal/nn_check.h>
+#include <internal/norm.h>
 
 /* Scale and bias have the normalised shape, but for leading ones. */
 static px_status layer_norm_fits(const px_op_ctx *ctx, int input, const char *what, int axis,

@@ -6,8 +6,8 @@
  * D is taken as it comes: a bias that makes it negative or zero gives NaN or infinity.
  */
 #include "base/memory.h"
-#include "ops/nn_check.h"
-#include "ops/norm.h"
+#include <internal/nn_check.h>
+#include <internal/norm.h>
 
 #include <tgmath.h>
 

@@ -4,11 +4,12 @@
  * axes are batches and broadcast. Integers (opset 9) and float64 are multiplied too, but have no
  * gradient.
  */
-#include "ops/gemm.h"
+#include <internal/gemm.h>
 
 #include "base/memory.h"
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
+#include <internal/tensor.h>
 #include <string.h>
 
 /* Strides of one operand over the broadcast batch axes: 0 where it has extent 1 or no such axis. */

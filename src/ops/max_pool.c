@@ -4,8 +4,8 @@
  * it. A window without any element gives the type's lowest value, and nothing flows back from it.
  * Opset 8 added the indices, 10 ceil_mode and dilations, 12 8-bit types.
  */
-#include "ops/nn_check.h"
 #include "ops/pool.h"
+#include <internal/nn_check.h>
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
  */
 #include "ops/nest.h"
 
+#include <internal/tensor.h>
 #include <string.h>
 
 typedef struct unpool_params {

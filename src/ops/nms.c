@@ -89,7 +89,7 @@ static px_status nms_class(px_op_ctx *ctx, int64_t batch, int64_t class, nms_ent
         if (!free_place)
             continue;
         if (pxi_grow(rows, room, (size_t)(params->count + 1) * 3, sizeof **rows) != 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         int64_t *row = *rows + params->count++ * 3;
         row[0] = batch;
         row[1] = class;
@@ -128,17 +128,14 @@ static px_status nms_setup(px_op_ctx *ctx, px_error *err)
     nms_box *kept = pxi_arena_alloc(ctx->arena, spatial, sizeof *kept);
     int64_t *rows = NULL, *copy;
     size_t room = 0;
-    px_status status = entries && kept ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = entries && kept ? PX_OK : pxi_no_memory(err);
     for (int64_t b = 0; status == PX_OK && spatial > 0 && b < scores->dim[0]; b++)
         for (int64_t c = 0; status == PX_OK && c < scores->dim[1]; c++)
             status = nms_class(ctx, b, c, entries, kept, &rows, &room, err);
     if (status != PX_OK)
         goto done;
-    copy = pxi_arena_alloc(ctx->arena, (size_t)params->count * 3, sizeof *copy);
-    if (!copy) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    if ((status = PX_ARENA_NEW(copy, ctx->arena, (size_t)params->count * 3, err)) != PX_OK)
         goto done;
-    }
     for (int64_t i = 0; i < params->count * 3; i++)
         copy[i] = rows[i];
     params->chosen = copy;

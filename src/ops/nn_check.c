@@ -1,5 +1,5 @@
 /* src/ops/nn_check.c - what setup() of the neural-network operators checks again and again */
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 #include <string.h>
 

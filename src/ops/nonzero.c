@@ -72,9 +72,8 @@ static px_status compress_setup(px_op_ctx *ctx, px_error *err)
     if (conditions > extent)
         return pxi_op_fail(ctx, err, PX_E_MISMATCH, "has %lld conditions for %lld entries",
                            (long long)conditions, (long long)extent);
-    int64_t *kept = pxi_arena_alloc(ctx->arena, (size_t)conditions, sizeof *kept);
-    if (!kept)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int64_t *kept = NULL;
+    PX_TRY(PX_ARENA_NEW(kept, ctx->arena, conditions, err));
     for (int64_t i = 0; i < conditions; i++)
         if (((const uint8_t *)ctx->in[1].data)[i])
             kept[params->count++] = i;

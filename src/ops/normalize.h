@@ -2,7 +2,7 @@
 #ifndef PXI_OPS_NORMALIZE_H
 #define PXI_OPS_NORMALIZE_H
 
-#include "ops/op.h"
+#include <internal/op.h>
 
 #include <tgmath.h>
 

@@ -1,5 +1,5 @@
 /* src/ops/op.c - the operator table and what operator files share */
-#include "ops/op.h"
+#include <internal/op.h>
 
 #include "ops/op_list_math.h"
 #include "ops/op_list_nn.h"
@@ -96,7 +96,7 @@ px_status pxi_op_params(px_op_ctx *ctx, size_t bytes, px_error *err)
 {
     ctx->params = pxi_arena_alloc(ctx->arena, 1, bytes);
     if (!ctx->params)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     return PX_OK;
 }
 
@@ -111,9 +111,8 @@ px_status pxi_op_const_ints(px_op_ctx *ctx, int input, const int64_t **values, i
         return pxi_op_fail(ctx, err, PX_E_INPUT, "its input %d is %s, expected int64", input,
                            px_dtype_name(in->dtype));
     const int64_t n = px_shape_count(&in->shape);
-    int64_t *copy = pxi_arena_alloc(ctx->arena, (size_t)n, sizeof *copy);
-    if (!copy)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int64_t *copy = NULL;
+    PX_TRY(PX_ARENA_NEW(copy, ctx->arena, n, err));
     for (int64_t i = 0; i < n; i++)
         copy[i] =
             in->dtype == PX_INT64 ? ((const int64_t *)in->data)[i] : ((const int32_t *)in->data)[i];

@@ -10,7 +10,7 @@
 #ifndef PXI_OPS_OP_TYPES_H
 #define PXI_OPS_OP_TYPES_H
 
-#include "ops/op.h"
+#include <internal/op.h>
 
 /* X(op, dtype, C type, tag) */
 #define PXI_REAL_TYPES(X, op)       \

@@ -1,7 +1,7 @@
 /* src/ops/pool.c - what MaxPool, AveragePool and LpPool have in common */
 #include "ops/pool.h"
 
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 px_status pxi_pool_read(px_op_ctx *ctx, pxi_pool_params *params, px_error *err)
 {

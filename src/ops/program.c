@@ -1,8 +1,10 @@
 /* src/ops/program.c - specialise a graph to concrete input shapes, folding constants */
-#include "ops/program.h"
+#include <internal/program.h>
 
 #include "base/memory.h"
 
+#include <internal/tensor.h>
+#include <internal/weights.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +46,8 @@ static px_status program_widen(px_arena *arena, const px_tensor *from, px_tensor
     if (to->dtype == from->dtype || !from->data)
         return PX_OK;
     const int64_t count = px_shape_count(&from->shape);
-    px_real *wide = pxi_arena_alloc(arena, (size_t)count, sizeof *wide);
-    if (!wide)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_real *wide = NULL;
+    PX_TRY(PX_ARENA_NEW(wide, arena, count, err));
     const uint16_t *half = from->data;
     for (int64_t i = 0; i < count; i++)
         wide[i] =
@@ -62,9 +63,8 @@ static px_status program_real(px_arena *arena, px_tensor *tensor, px_error *err)
     if (tensor->dtype != PX_FLOAT32 || !tensor->data)
         return PX_OK;
     const int64_t count = px_shape_count(&tensor->shape);
-    px_real *wide = pxi_arena_alloc(arena, (size_t)count, sizeof *wide);
-    if (!wide)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_real *wide = NULL;
+    PX_TRY(PX_ARENA_NEW(wide, arena, count, err));
     for (int64_t i = 0; i < count; i++)
         wide[i] = ((const float *)tensor->data)[i];
     tensor->data = wide;
@@ -156,12 +156,11 @@ static px_status program_fold(program_builder *b, const px_op *op, px_op_ctx *ct
             continue;
         out->data = pxi_arena_alloc(arena, PX_MAX(px_tensor_bytes(out), (size_t)1), 1);
         if (!out->data)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     ctx->saved = pxi_alloc_aligned(ctx->saved_bytes);
     ctx->scratch = pxi_alloc_aligned(ctx->scratch_bytes);
-    px_status status = ctx->saved && ctx->scratch ? op->forward(ctx, err)
-                                                  : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = ctx->saved && ctx->scratch ? op->forward(ctx, err) : pxi_no_memory(err);
     free(ctx->saved);
     free(ctx->scratch);
     ctx->saved = ctx->scratch = NULL;
@@ -178,10 +177,8 @@ static px_status program_add_node(program_builder *b, int n, px_error *err)
                      .out_count = node->output_count,
                      .arena = program->arena,
                      .graph = b->graph};
-    ctx.in = pxi_arena_alloc(program->arena, (size_t)node->input_count, sizeof *ctx.in);
-    ctx.out = pxi_arena_alloc(program->arena, (size_t)node->output_count, sizeof *ctx.out);
-    if (!ctx.in || !ctx.out)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_ARENA_NEW(ctx.in, program->arena, node->input_count, err));
+    PX_TRY(PX_ARENA_NEW(ctx.out, program->arena, node->output_count, err));
 
     bool constant = !op->random;
     for (int i = 0; i < node->input_count; i++) {
@@ -277,14 +274,14 @@ static px_status program_build(program_builder *b, px_error *err)
     const px_graph *graph = b->graph;
     program->arena = pxi_arena_new();
     if (!program->arena)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     program->slots =
         pxi_arena_alloc(program->arena, (size_t)graph->value_count, sizeof *program->slots);
     program->steps =
         pxi_arena_alloc(program->arena, (size_t)graph->node_count, sizeof *program->steps);
     b->live = pxi_calloc((size_t)graph->node_count + (size_t)graph->value_count, sizeof *b->live);
     if (!program->slots || !program->steps || !b->live)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
 
     PX_TRY(program_fill_slots(b, err));
     program_mark_live(b);
@@ -303,9 +300,8 @@ px_status pxi_program_make(const px_model *model, const pxi_program_request *giv
                            pxi_program **out, px_error *err)
 {
     pxi_program_request request = *given;
-    pxi_program *program = pxi_calloc(1, sizeof *program);
-    if (!program)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_program *program = NULL;
+    PX_TRY(PX_NEW(program, 1, err));
     program->model = model;
     program_builder b = {.program = program, .graph = px_model_graph(model), .request = &request};
     if (!request.wanted) {

@@ -7,8 +7,8 @@
  */
 #include "base/memory.h"
 #include "ops/conv.h"
-#include "ops/gemm.h"
-#include "ops/nn_check.h"
+#include <internal/gemm.h>
+#include <internal/nn_check.h>
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #ifndef PXI_OPS_RNN_H
 #define PXI_OPS_RNN_H
 
-#include "ops/op.h"
+#include <internal/op.h>
 
 typedef enum pxi_rnn_function {
     PXI_RNN_AFFINE,

@@ -1,7 +1,8 @@
 /* src/ops/rnn_setup.c - what RNN, GRU and LSTM check before they run */
-#include "ops/nn_check.h"
 #include "ops/rnn.h"
+#include <internal/nn_check.h>
 
+#include <internal/tensor.h>
 #include <string.h>
 
 static px_status rnn_direction(const px_op_ctx *ctx, pxi_rnn_params *p, px_error *err)

@@ -5,10 +5,10 @@
  * element is subtracted first; sums are in double. Hardmax puts its 1 at the first largest element,
  * or at a NaN.
  */
-#include "ops/norm.h"
+#include <internal/norm.h>
 
-#include "ops/nn_check.h"
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
+#include <internal/nn_check.h>
 
 #include <string.h>
 #include <tgmath.h>

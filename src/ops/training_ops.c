@@ -5,7 +5,7 @@
  * be differentiated. Adam is left out: ONNX's own test of it contradicts its text (a default
  * epsilon).
  */
-#include "ops/nn_check.h"
+#include <internal/nn_check.h>
 
 #include <math.h>
 #include <string.h>

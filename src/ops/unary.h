@@ -4,15 +4,15 @@
  *
  * makes the descriptor px_op_sqrt_1 for float32 and float64. The first expression is y, in terms of
  * x; the second what is added to dx, in terms of x, y and dy. In both, `T` is the element type, and
- * PXI_UNARY_WITH has two attributes `a` and `b` on top. Functions come from "ops/vector_math.h",
+ * PXI_UNARY_WITH has two attributes `a` and `b` on top. Functions come from "base/vector_math.h",
  * others from <tgmath.h>; constants that are not whole numbers are written (T)0.5, so that nothing
  * is computed in the wider type.
  */
 #ifndef PXI_OPS_UNARY_H
 #define PXI_OPS_UNARY_H
 
+#include "base/vector_math.h"
 #include "ops/op_types.h"
-#include "ops/vector_math.h"
 
 #include <tgmath.h>
 

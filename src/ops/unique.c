@@ -3,6 +3,7 @@
  * How many there are decides the output's shape, so the data must be constant and setup() does the
  * work. Slices are compared element by element; of equal ones the first stands for all.
  */
+#include "base/memory.h"
 #include "ops/nest.h"
 
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static px_status unique_find(px_op_ctx *ctx, unique_params *params, bool sorted,
     params->inverse = pxi_arena_alloc(ctx->arena, size, sizeof *params->inverse);
     params->repeats = pxi_arena_alloc(ctx->arena, size, sizeof *params->repeats);
     if (!order || !stands || !params->first || !params->inverse || !params->repeats)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     unique_sorter sorter = {&ctx->in[0], params->span};
     for (int64_t i = 0; i < n; i++)
         order[i] = i;

@@ -6,6 +6,7 @@
  */
 #include "ops/broadcast.h"
 
+#include <internal/tensor.h>
 #include <string.h>
 
 #define MAX_INT(op, dtype, T, tag) PXI_BINARY_KERNEL(max_##tag, T, T, T, a > b ? a : b)

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-#include <plexor/picture.h>
+#include <internal/picture.h>
 
 static const uint32_t series_colours[PXI_PALETTE_COUNT] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
                                                            0x56b4e9, 0xe69f00, 0x333333};

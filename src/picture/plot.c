@@ -44,7 +44,7 @@ static double *plot_values(px_plot *plot, size_t count, px_error *err)
 {
     double *values = pxi_arena_alloc(plot->arena, count, sizeof *values);
     if (!values)
-        px_fail(err, PX_E_NOMEM, "out of memory for the %zu values of a chart", count);
+        pxi_no_memory_for(err, "the %zu values of a chart", count);
     return values;
 }
 
@@ -112,7 +112,7 @@ px_status px_plot_new(const px_plot_options *options, px_plot **out, px_error *e
     if (failed) {
         pxi_arena_free(arena);
         free(plot);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     }
     *out = plot;
     return PX_OK;
@@ -158,7 +158,7 @@ static px_status plot_add_xy(px_plot *plot, const char *name, const double *x, c
     const char *own_name = plot_name(plot, name, &failed);
     double *own_x = plot_values(plot, count, err), *own_y = plot_values(plot, count, err);
     if (failed || !own_x || !own_y)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         own_x[i] = x ? x[i] : (double)i;
         own_y[i] = y[i];
@@ -200,7 +200,7 @@ px_status px_plot_groups(px_plot *plot, const char *const *names, size_t count, 
     bool failed = false;
     const char **copies = plot_names(plot, names, count, &failed);
     if (failed)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     plot->groups = copies;
     plot->group_count = count;
     plot->kind = PXI_PLOT_BARS;
@@ -221,7 +221,7 @@ px_status px_plot_bars(px_plot *plot, const char *name, const double *values, co
     const char *own_name = plot_name(plot, name, &failed);
     double *own = plot_values(plot, count, err), *own_spread = plot_values(plot, count, err);
     if (failed || !own || !own_spread)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         own_spread[i] = own[i] = NAN;
         if (!pxi_value_fits(axis, values[i])) {
@@ -256,11 +256,9 @@ px_status px_plot_box(px_plot *plot, const char *name, const double *values, siz
     const char *own_name = plot_name(plot, name ? name : "", &failed);
     double *own = plot_values(plot, count, err);
     if (failed || !own)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     if (!plot->groups) {
-        plot->groups = pxi_arena_alloc(plot->arena, PX_PLOT_SERIES_MOST, sizeof *plot->groups);
-        if (!plot->groups)
-            return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        PX_TRY(PX_ARENA_NEW(plot->groups, plot->arena, PX_PLOT_SERIES_MOST, err));
     }
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -294,7 +292,7 @@ px_status px_plot_matrix(px_plot *plot, const double *values, size_t rows, size_
     const char **own_columns = plot_names(plot, column_names, columns, &failed);
     double *own = plot_values(plot, rows * columns, err);
     if (failed || !own)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < rows * columns; i++) {
         own[i] = NAN;
         if (pxi_value_fits(&plot->options.z, values[i]))
@@ -320,7 +318,7 @@ px_status px_plot_map(px_plot *plot, const double *x, const double *y, const uin
     double *own = plot_values(plot, 2 * count, err);
     uint16_t *looks = pxi_arena_alloc(plot->arena, 2 * count, sizeof *looks);
     if (!own || !looks)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         own[2 * i] = own[2 * i + 1] = NAN;
         looks[2 * i] = colours[i];
@@ -345,7 +343,7 @@ px_status px_plot_key(px_plot *plot, const char *name, int colour, int mark, px_
     bool failed = false;
     const char *own_name = plot_name(plot, name, &failed);
     if (failed)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     plot->kind = PXI_PLOT_MAP;
     plot->series[plot->series_count++] =
         (pxi_series){.name = own_name, .mark = PXI_MARK_KEY, .colour = colour, .shape = mark};
@@ -363,7 +361,7 @@ static px_status plot_draw(const px_plot *plot, pxi_scene **out, px_error *err)
     };
     pxi_scene *scene = pxi_scene_new(plot->options.width, plot->options.height);
     if (!scene)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a chart");
+        return pxi_no_memory(err);
     pxi_frame frame = {0};
     pxi_frame_head(scene, plot, &frame);
     draw[plot->kind](scene, plot, &frame);

@@ -6,7 +6,7 @@
 #include "picture/palette.h"
 #include "picture/plot.h"
 
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include <math.h>
 

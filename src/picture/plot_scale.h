@@ -2,7 +2,7 @@
 #ifndef PXI_PICTURE_PLOT_SCALE_H
 #define PXI_PICTURE_PLOT_SCALE_H
 
-#include <plexor/picture.h>
+#include <internal/picture.h>
 
 #define PXI_VALUE_MOST 1e300 /* beyond it differences could overflow: as good as infinite */
 

@@ -1,5 +1,5 @@
 /* src/picture/png_writer.c - pixels to PNG (libpng) */
-#include <plexor/picture.h>
+#include <internal/picture.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -27,7 +27,7 @@ static void sink_on_write(png_structp png, png_bytep bytes, size_t size)
     png_sink *sink = png_get_io_ptr(png);
     if (size > SIZE_MAX - sink->size ||
         pxi_grow(&sink->bytes, &sink->capacity, sink->size + size, 1))
-        png_error(png, "out of memory");
+        png_error(png, px_status_text(PX_E_NOMEM));
     memcpy(sink->bytes + sink->size, bytes, size);
     sink->size += size;
 }
@@ -50,7 +50,7 @@ px_status px_png_encode(int width, int height, int channels, const uint8_t *pixe
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (!info) {
         png_destroy_write_struct(&png, NULL);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     px_status status = PX_OK;
     if (setjmp(png_jmpbuf(png))) {

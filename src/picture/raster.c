@@ -15,8 +15,7 @@ px_status pxi_raster_init(pxi_raster *raster, int width, int height, px_error *e
     raster->mask = pxi_calloc(pixels, 1);
     if (!raster->rgb || !raster->mask) {
         pxi_raster_done(raster);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %d x %d pixels", width,
-                       height);
+        return pxi_no_memory_for(err, "a picture of %d x %d pixels", width, height);
     }
     memset(raster->rgb, 255, 3 * pixels);
     return PX_OK;

@@ -1,9 +1,10 @@
 /* src/picture/scene_png.c - a scene as PNG */
+#include "base/memory.h"
 #include "picture/raster.h"
 #include "picture/scene.h"
 #include "picture/stroke_font.h"
 
-#include <plexor/picture.h>
+#include <internal/picture.h>
 
 #include <math.h>
 
@@ -116,7 +117,7 @@ px_status pxi_scene_png(const pxi_scene *scene, int scale, uint8_t **out, size_t
     size_t count;
     const pxi_shape *shapes = pxi_scene_shapes(scene, &count);
     if (pxi_scene_failed(scene))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const int width = scale * pxi_scene_width(scene), height = scale * pxi_scene_height(scene);
     pxi_raster raster = {0};
     PX_TRY(pxi_raster_init(&raster, width, height, err));

@@ -1,10 +1,11 @@
 /* src/picture/scene_svg.c - a scene as SVG 1.1, on its own: no script, no style sheet, no outside
  * font or picture */
+#include "base/memory.h"
 #include "picture/scene.h"
 
 #include "base/base64.h"
 
-#include <plexor/picture.h>
+#include <internal/picture.h>
 #include <plexor/text.h>
 
 #include <math.h>
@@ -161,7 +162,7 @@ px_status pxi_scene_svg(const pxi_scene *scene, uint8_t **out, size_t *size, px_
     size_t count;
     const pxi_shape *shapes = pxi_scene_shapes(scene, &count);
     if (pxi_scene_failed(scene))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const int width = pxi_scene_width(scene), height = pxi_scene_height(scene);
     px_text svg = {0};
     px_text_format(&svg,
@@ -183,7 +184,7 @@ px_status pxi_scene_svg(const pxi_scene *scene, uint8_t **out, size_t *size, px_
     const size_t length = svg.length;
     char *bytes = px_text_take(&svg);
     if (status == PX_OK && !bytes)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     if (status != PX_OK) {
         free(bytes);
         return status;

@@ -1,5 +1,5 @@
 /* src/picture/sheet.c - contact sheets: many small pictures with captions in one */
-#include <plexor/picture.h>
+#include <internal/picture.h>
 
 #include "base/arena.h"
 #include "base/memory.h"
@@ -59,7 +59,7 @@ px_status px_sheet_new(const px_sheet_options *options, px_sheet **out, px_error
     if (!sheet || !arena || (options->title && !title)) {
         pxi_arena_free(arena);
         free(sheet);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a contact sheet");
+        return pxi_no_memory(err);
     }
     *sheet = (px_sheet){.arena = arena, .options = *options};
     sheet->options.title = title;
@@ -165,7 +165,7 @@ px_status px_sheet_add(px_sheet *sheet, const px_sheet_item *item, px_error *err
     uint8_t *rgb = pxi_arena_alloc(sheet->arena, (size_t)pixels, 3);
     if (!rgb || !sheet_caption(sheet, item->caption, &place) ||
         pxi_grow(&sheet->places, &sheet->capacity, sheet->count + 1, sizeof *sheet->places) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a contact sheet");
+        return pxi_no_memory(err);
     place.rgb = rgb;
     if (item->overlay == PX_SHEET_DIFFERENCE)
         sheet_difference(item, (size_t)pixels, rgb);
@@ -249,7 +249,7 @@ static px_status sheet_draw(const px_sheet *sheet, pxi_scene **out, px_error *er
             (long long)l.width, (long long)l.height);
     pxi_scene *scene = pxi_scene_new((int)l.width, (int)l.height);
     if (!scene)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a contact sheet");
+        return pxi_no_memory(err);
     if (sheet->options.title) {
         const pxi_text_style style = {
             .x = SHEET_MARGIN, .y = SHEET_MARGIN + 14, .size = SHEET_TITLE, .colour = PXI_INK};

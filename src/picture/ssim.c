@@ -2,7 +2,7 @@
  *
  * Integral images make a window cost the same whatever its size.
  */
-#include "picture/ssim.h"
+#include <internal/ssim.h>
 
 #include "base/memory.h"
 

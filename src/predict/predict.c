@@ -1,23 +1,23 @@
 /* src/predict/predict.c - what a classifier says about every input of a data set */
-#include <plexor/predict.h>
+#include "predict/predictions.h"
 
 #include "base/memory.h"
-#include "engine/pass.h"
+#include <internal/pass.h>
 
+#include <internal/engine.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/select.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NEAR_MOST = 5 };
 
-typedef struct predicting {
+struct px_predictor {
+    px_predict_options o;
     const px_dataset *set;
-    const px_preprocess *pre;
-    const px_predict_options *options;
-    px_predictions *out;
-} predicting;
+    pxi_pass *pass;
+    px_predictions said;
+};
 
 typedef struct predict_lane {
     float *row; /* [classes] */
@@ -29,15 +29,10 @@ px_predict_options px_predict_options_default(void)
     return (px_predict_options){.threads = 0};
 }
 
-static int64_t predict_index(const predicting *p, int64_t i)
-{
-    return p->options->indices ? p->options->indices[i] : i;
-}
-
 static px_status lane_open(pxi_lane *lane, px_error *err)
 {
-    const predicting *p = lane->context;
-    const size_t classes = (size_t)p->out->scores.classes;
+    const px_predictor *p = lane->context;
+    const size_t classes = (size_t)p->said.scores.classes;
     predict_lane *own = lane->state;
     (void)err;
     own->row = pxi_lane_array(lane, classes, sizeof *own->row);
@@ -48,14 +43,14 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
 /* Notices values that are not finite before a network hides or spreads them. */
 static px_status lane_fill(pxi_lane *lane, int64_t item, int view, float *input, px_error *err)
 {
-    const predicting *p = lane->context;
+    const px_predictor *p = lane->context;
     const size_t floats = pxi_pass_floats(lane->pass);
     bool finite = true;
     (void)view;
     PX_TRY(pxi_lane_read(lane, item, input, err));
     for (size_t k = 0; k < floats; k++)
         finite &= isfinite(input[k]) != 0;
-    p->out->not_finite[item] = !finite;
+    p->said.not_finite[item] = !finite;
     return PX_OK;
 }
 
@@ -70,9 +65,9 @@ static int predict_rank(const double *p, int classes, int64_t label)
 
 static px_status lane_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
 {
-    const predicting *p = lane->context;
+    px_predictor *p = lane->context;
     const predict_lane *own = lane->state;
-    px_predictions *out = p->out;
+    px_predictions *out = &p->said;
     const int64_t first = batch->first;
     const int classes = out->scores.classes;
     PX_TRY(px_session_judge(lane->session, &out->scores, out->label + first, batch->count,
@@ -93,17 +88,17 @@ static px_status lane_visit(pxi_lane *lane, const pxi_batch *batch, px_error *er
     return PX_OK;
 }
 
-static px_status predict_labels(predicting *p, px_error *err)
+static px_status predict_labels(px_predictor *p, px_error *err)
 {
-    px_predictions *out = p->out;
+    px_predictions *out = &p->said;
     const bool labelled = px_dataset_has_labels(p->set);
     for (int64_t i = 0; i < out->count; i++) {
-        const int64_t index = predict_index(p, i);
+        const int64_t index = p->o.indices ? p->o.indices[i] : i;
         char name[256];
         out->label[i] = labelled ? px_dataset_label(p->set, index) : -1;
         if (out->label[i] < out->scores.classes)
             continue;
-        if (!p->options->any_labels)
+        if (!p->o.any_labels)
             return px_fail(err, PX_E_MISMATCH,
                            "input '%s' has label %" PRId64 ", the network's classes are 0..%d",
                            px_dataset_name(p->set, index, name, sizeof name), out->label[i],
@@ -113,71 +108,99 @@ static px_status predict_labels(predicting *p, px_error *err)
     return PX_OK;
 }
 
-static px_status predict_reserve(px_predictions *out, bool probabilities, px_error *err)
+px_status pxi_predictions_reserve(px_predictions *out, bool probabilities, px_error *err)
 {
-    const size_t n = (size_t)out->count;
-    out->label = pxi_calloc(n, sizeof *out->label);
-    out->predicted = pxi_calloc(n, sizeof *out->predicted);
-    out->confidence = pxi_calloc(n, sizeof *out->confidence);
-    out->given = pxi_calloc(n, sizeof *out->given);
-    out->loss = pxi_calloc(n, sizeof *out->loss);
-    out->near = pxi_calloc(n, sizeof *out->near);
-    out->not_finite = pxi_calloc(n, sizeof *out->not_finite);
-    if (probabilities && n <= SIZE_MAX / sizeof(float) / (size_t)out->scores.classes)
-        out->probabilities = pxi_calloc(n * (size_t)out->scores.classes, sizeof(float));
-    if (!out->label || !out->predicted || !out->confidence || !out->given || !out->loss ||
-        !out->near || !out->not_finite || (probabilities && !out->probabilities))
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " predictions", out->count);
-    return PX_OK;
+    const int64_t n = out->count;
+    PX_TRY(PX_NEW(out->label, n, err));
+    PX_TRY(PX_NEW(out->predicted, n, err));
+    PX_TRY(PX_NEW(out->confidence, n, err));
+    PX_TRY(PX_NEW(out->given, n, err));
+    PX_TRY(PX_NEW(out->loss, n, err));
+    PX_TRY(PX_NEW(out->near, n, err));
+    PX_TRY(PX_NEW(out->not_finite, n, err));
+    const size_t classes = (size_t)out->scores.classes;
+    if (probabilities && (size_t)n > SIZE_MAX / sizeof(float) / classes)
+        return pxi_no_memory_for(err, "%" PRId64 " predictions", n);
+    return probabilities ? PX_NEW(out->probabilities, (size_t)n * classes, err) : PX_OK;
 }
 
-static px_status predict_run(const predicting *p, const px_model *model, px_error *err)
+static px_status predictor_open(px_predictor *p, const px_model *model, const px_preprocess *pre,
+                                px_error *err)
 {
-    const px_predict_options *o = p->options;
-    px_predictions *out = p->out;
+    px_predictions *out = &p->said;
+    PX_TRY(px_model_scores(model, &out->scores, err));
+    out->count = p->o.indices ? p->o.index_count : px_dataset_count(p->set);
+    PX_TRY(pxi_predictions_reserve(out, p->o.probabilities, err));
+    PX_TRY(predict_labels(p, err));
     const pxi_task task = {.model = model,
                            .set = p->set,
-                           .pre = p->pre,
-                           .indices = o->indices,
+                           .pre = pre,
+                           .indices = p->o.indices,
                            .count = out->count,
-                           .threads = o->threads,
-                           .batch = o->batch,
-                           .progress = o->progress,
-                           .progress_context = o->context};
-    const pxi_visitor visitor = {.context = (void *)p,
+                           .threads = p->o.threads,
+                           .batch = p->o.batch,
+                           .progress = p->o.progress,
+                           .progress_context = p->o.context};
+    const pxi_visitor visitor = {.context = p,
                                  .state_size = sizeof(predict_lane),
                                  .open = lane_open,
                                  .fill = lane_fill,
                                  .visit = lane_visit};
-    const px_plan_options wants = pxi_wants_scores(&out->scores);
-    pxi_pass *pass = NULL;
-    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &pass, err));
-    const px_plan *plan = pxi_pass_plan(pass);
+    px_plan_options wants = pxi_wants_scores(&out->scores);
+    wants.weights = p->o.weights;
+    PX_TRY(pxi_pass_open(&task, &wants, &visitor, &p->pass, err));
+    const px_plan *plan = pxi_pass_plan(p->pass);
     out->batch = px_plan_batch(plan);
     out->batch_baked = px_plan_batch_is_baked(plan);
     out->flops = px_plan_flops(plan) / out->batch;
-    const px_status status = pxi_pass_run(pass, err);
-    pxi_pass_close(pass);
+    return PX_OK;
+}
+
+px_status px_predictor_new(const px_model *model, const px_dataset *set, const px_preprocess *pre,
+                           const px_predict_options *options, px_predictor **out, px_error *err)
+{
+    px_predictor *p = NULL;
+    PX_TRY(PX_NEW(p, 1, err));
+    p->o = options ? *options : px_predict_options_default();
+    p->set = set;
+    const px_status status = predictor_open(p, model, pre, err);
+    if (status == PX_OK)
+        *out = p;
+    else
+        px_predictor_free(p);
     return status;
+}
+
+px_status px_predictor_run(px_predictor *p, const px_predictions **out, px_error *err)
+{
+    if (p->o.weights)
+        PX_TRY(px_plan_refresh(pxi_pass_plan(p->pass), err));
+    PX_TRY(pxi_pass_run(p->pass, err));
+    *out = &p->said;
+    return PX_OK;
+}
+
+void px_predictor_free(px_predictor *p)
+{
+    if (!p)
+        return;
+    pxi_pass_close(p->pass);
+    px_predictions_done(&p->said);
+    free(p);
 }
 
 px_status px_predict(const px_model *model, const px_dataset *set, const px_preprocess *pre,
                      const px_predict_options *options, px_predictions *out, px_error *err)
 {
-    const px_predict_options standard = px_predict_options_default();
-    px_predictions made = {0};
-    predicting p = {.set = set, .pre = pre, .options = options ? options : &standard, .out = &made};
-    PX_TRY(px_model_scores(model, &made.scores, err));
-    made.count = p.options->indices ? p.options->index_count : px_dataset_count(set);
-    px_status status = predict_reserve(&made, p.options->probabilities, err);
-    if (status == PX_OK)
-        status = predict_labels(&p, err);
-    if (status == PX_OK)
-        status = predict_run(&p, model, err);
-    if (status == PX_OK)
-        *out = made;
-    else
-        px_predictions_done(&made);
+    px_predictor *p = NULL;
+    const px_predictions *said;
+    PX_TRY(px_predictor_new(model, set, pre, options, &p, err));
+    const px_status status = px_predictor_run(p, &said, err);
+    if (status == PX_OK) {
+        *out = p->said;
+        p->said = (px_predictions){0};
+    }
+    px_predictor_free(p);
     return status;
 }
 
@@ -192,37 +215,6 @@ void px_predictions_done(px_predictions *predictions)
     free(predictions->not_finite);
     free(predictions->probabilities);
     *predictions = (px_predictions){0};
-}
-
-/* --- sums --------------------------------------------------------------------------------------
- */
-
-px_predictions_sum px_predictions_add(const px_predictions *predictions)
-{
-    px_predictions_sum sum = {0};
-    for (int64_t i = 0; i < predictions->count; i++) {
-        sum.lost += predictions->predicted[i] < 0;
-        sum.not_finite += predictions->not_finite[i];
-        if (predictions->label[i] < 0)
-            continue;
-        sum.labelled++;
-        sum.correct += predictions->predicted[i] == predictions->label[i];
-        sum.near += predictions->near[i];
-        sum.loss += predictions->loss[i];
-    }
-    sum.loss = sum.labelled ? sum.loss / (double)sum.labelled : (double)NAN;
-    return sum;
-}
-
-bool px_predictions_guess(const px_predictions *predictions)
-{
-    enum { LEAST = 50 };
-    const px_predictions_sum sum = px_predictions_add(predictions);
-    const double n = (double)sum.labelled, chance = 1.0 / predictions->scores.classes;
-    if (predictions->scores.classes < 2 || sum.labelled < LEAST)
-        return false;
-    const double spread = 3.0 * sqrt(chance * (1.0 - chance) / n);
-    return (double)sum.correct / n <= chance + fmax(spread, 0.05 * (1.0 - chance));
 }
 
 int px_predictions_top(const px_predictions *predictions, int64_t i, int *top, int most)

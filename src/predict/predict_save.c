@@ -1,12 +1,13 @@
 /* src/predict/predict_save.c - predictions as files: CSV for people, NPZ for programs */
+#include <internal/data.h>
 #include <plexor/predict.h>
 
 #include "base/csv_rows.h"
 #include "base/memory.h"
 
+#include <internal/classes.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/classes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -165,9 +165,7 @@ static px_status anatomy_link(pxi_anatomy *a, px_arena *arena, px_error *err)
 {
     const pxi_program *program = a->program;
     const size_t values = (size_t)a->graph->value_count;
-    a->use_start = pxi_arena_alloc(arena, values + 2, sizeof *a->use_start);
-    if (!a->use_start)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_ARENA_NEW(a->use_start, arena, values + 2, err));
     int *start = a->use_start + 1; /* shifted by one, so that filling moves it into place */
     int total = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -189,9 +187,7 @@ static px_status anatomy_link(pxi_anatomy *a, px_arena *arena, px_error *err)
         if (pass == 0) {
             for (size_t v = 1; v <= values; v++)
                 start[v] += start[v - 1];
-            a->uses = pxi_arena_alloc(arena, (size_t)total, sizeof *a->uses);
-            if (!a->uses)
-                return px_fail(err, PX_E_NOMEM, "out of memory");
+            PX_TRY(PX_ARENA_NEW(a->uses, arena, total, err));
         }
     }
     for (int i = 0; i < a->graph->output_count; i++)
@@ -366,7 +362,7 @@ px_status pxi_anatomy_init(pxi_anatomy *a, const pxi_program *program, px_arena 
     bool *flags = pxi_arena_alloc(arena, 4 * values, sizeof *flags);
     int *numbers = pxi_arena_alloc(arena, 4 * values, sizeof *numbers);
     if (!a->part || !flags || !numbers)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     a->is_output = flags, a->active = flags + values;
     a->post = flags + 2 * values, a->reach = flags + 3 * values;
     a->depth = numbers, a->channel = numbers + values;

@@ -7,7 +7,7 @@
 #ifndef PXI_PROBE_ANATOMY_H
 #define PXI_PROBE_ANATOMY_H
 
-#include "ops/program.h"
+#include <internal/program.h>
 
 typedef enum pxi_part {
     PXI_PART_OTHER = 0,

@@ -53,8 +53,8 @@ static px_status finder_feed(const layer_finder *f, const px_probe_options *opti
 static px_status finder_program(const layer_finder *f, const px_probe_options *options,
                                 int64_t batch, pxi_program **out, px_error *err)
 {
-    pxi_feed *feeds = pxi_calloc((size_t)f->graph->input_count, sizeof *feeds);
-    px_status status = feeds ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_feed *feeds = NULL;
+    px_status status = PX_NEW(feeds, (size_t)f->graph->input_count, err);
     for (int i = 0; status == PX_OK && i < f->graph->input_count; i++)
         status = finder_feed(f, options, f->graph->inputs[i], batch, &feeds[i], err);
     if (status == PX_OK)
@@ -81,13 +81,11 @@ static px_status finder_programs(layer_finder *f, const px_probe_options *option
     if (status != PX_OK && status != PX_E_NOMEM && declared > 1) {
         f->baked = declared;
         const px_status own = finder_program(f, options, declared, &f->one, &ignored);
-        status = own == PX_OK        ? PX_OK
-                 : own == PX_E_NOMEM ? px_fail(err, own, "out of memory")
-                                     : status;
+        status = own == PX_OK ? PX_OK : own == PX_E_NOMEM ? pxi_no_memory(err) : status;
     }
     if (status == PX_OK && f->baked == 1 &&
         finder_program(f, options, 2, &f->two, &ignored) == PX_E_NOMEM)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     return status;
 }
 
@@ -170,7 +168,7 @@ static px_status finder_add(layer_finder *f, px_layer layer, const char *name, p
         const char *(*alias)[PXI_LAYER_ALIASES] = pxi_arena_alloc(arena, capacity, sizeof *alias);
         int64_t *places = pxi_arena_alloc(arena, capacity, sizeof *places);
         if (!layers || !alias || !places)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         if (all->count > 0) {
             memcpy(layers, all->layer, all->count * sizeof *layers);
             memcpy(alias, all->alias, all->count * sizeof *alias);
@@ -183,7 +181,7 @@ static px_status finder_add(layer_finder *f, px_layer layer, const char *name, p
     const char *node = maker_name(f, layer.post);
     layer.name = pxi_arena_strdup(arena, name ? name : node ? node : tensor);
     if (!layer.name)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const char **alias = all->alias[all->count];
     alias[0] = node;
     alias[1] = tensor;
@@ -379,7 +377,7 @@ static px_status finder_mark_hidden(layer_finder *f, const px_scores *scores, px
     if (!after || !layer_of) {
         free(after);
         free(layer_of);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     finder_map_values(f, layer_of);
     if (scores) {
@@ -419,9 +417,8 @@ static int by_name(const void *left, const void *right)
 static px_status finder_settle_names(layer_finder *f, px_error *err)
 {
     pxi_layers *all = &f->probe->all;
-    px_layer **sorted = pxi_calloc(all->count, sizeof *sorted);
-    if (!sorted)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_layer **sorted = NULL;
+    PX_TRY(PX_NEW(sorted, all->count, err));
     for (size_t i = 0; i < all->count; i++) {
         all->layer[i].position = (int)i;
         sorted[i] = &all->layer[i];
@@ -444,7 +441,7 @@ static px_status finder_collect(layer_finder *f, bool deepxplore, const px_score
     const pxi_anatomy *a = &f->anatomy;
     bool *is_post = pxi_calloc((size_t)f->graph->value_count, sizeof *is_post);
     int *linear = pxi_calloc((size_t)f->graph->value_count, sizeof *linear);
-    px_status status = is_post && linear ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = is_post && linear ? PX_OK : pxi_no_memory(err);
     /* A linear layer ends later than its operator, maybe after other layers: note where. */
     for (int s = 0; status == PX_OK && s < a->program->step_count; s++) {
         const int v = a->program->steps[s].ctx.node->outputs[0];
@@ -491,8 +488,7 @@ px_status pxi_layers_find(px_probe *probe, const px_probe_options *options, px_e
     const px_status scored = px_model_scores(probe->model, &scores, &no_scores);
     const bool classifies = scored == PX_OK;
 
-    px_status status =
-        scratch && scored != PX_E_NOMEM ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = scratch && scored != PX_E_NOMEM ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = finder_programs(&f, options, err);
     if (status == PX_OK)

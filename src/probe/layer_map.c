@@ -2,9 +2,10 @@
 #include "probe/layer_map.h"
 
 #include "base/memory.h"
-#include "engine/pass.h"
-#include "engine/sample_plan.h"
+#include <internal/lane_watch.h>
+#include <internal/sample_plan.h>
 
+#include <internal/probe.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -53,8 +54,8 @@ px_status px_map_new(const px_model *model, const px_map_options *options, px_ma
         map->options.neurons = map_text(map, o.neurons, &failed);
         map->quality = (px_map_quality){.kl = NAN, .trustworthiness = NAN, .perplexity = NAN};
     }
-    const px_status scored = failed ? px_fail(err, PX_E_NOMEM, "out of memory for a map")
-                                    : px_model_scores(model, &map->scores, err);
+    const px_status scored =
+        failed ? pxi_no_memory(err) : px_model_scores(model, &map->scores, err);
     if (scored == PX_E_NOMEM) {
         px_map_free(map);
         return scored;
@@ -84,12 +85,6 @@ static px_status map_begin(pxi_lane *lane, const pxi_batch *batch, px_error *err
                          .samples = batch->count,
                          .trace = run->rows + (size_t)batch->first * run->map->width};
     return PX_OK;
-}
-
-static px_status map_observe(void *context, int value, const px_view *view, px_error *err)
-{
-    const pxi_lane *lane = context;
-    return px_probe_observer(lane->state, value, view, err);
 }
 
 static px_status map_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
@@ -143,7 +138,7 @@ static px_status map_run_all(px_map *map, map_run *run, int64_t count, px_error 
     const pxi_visitor visitor = {.context = run,
                                  .state_size = sizeof(px_probe_watch),
                                  .begin = map_begin,
-                                 .observe = map_observe,
+                                 .observe = pxi_lane_observe,
                                  .visit = map_visit};
     px_plan_options wants = px_plan_options_default();
     wants.observe = px_probe_values(map->probe, &wants.observe_count);
@@ -154,9 +149,8 @@ static px_status map_run_all(px_map *map, map_run *run, int64_t count, px_error 
     run->predictions = pxi_calloc((size_t)count, sizeof *run->predictions);
     run->rejected = pxi_calloc((size_t)count, sizeof *run->rejected);
     if (!run->rows || !run->predictions || !run->rejected)
-        return px_fail(err, PX_E_NOMEM,
-                       "out of memory for %zu neurons on %" PRId64 " inputs; see --limit",
-                       map->width, count);
+        return pxi_no_memory_for(err, "%zu neurons on %" PRId64 " inputs; see --limit", map->width,
+                                 count);
     return pxi_pass_once(&task, &wants, &visitor, err);
 }
 
@@ -194,7 +188,7 @@ static px_status map_take(px_map *map, const map_run *run, int64_t count, const 
         origin.right += p.label >= 0 && p.label == p.prediction;
     }
     if (failed)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a map of %zu inputs", want);
+        return pxi_no_memory_for(err, "a map of %zu inputs", want);
     map->count = at;
     map->origin[map->origin_count++] = origin;
     return PX_OK;
@@ -339,7 +333,7 @@ px_status px_map_name_class(px_map *map, int c, const char *name, px_error *err)
     const char *copy = map_text(map, name, &failed);
     if (failed ||
         pxi_grow(&map->class_name, &map->class_capacity, (size_t)c + 1, sizeof *map->class_name))
-        return px_fail(err, PX_E_NOMEM, "out of memory for names of classes");
+        return pxi_no_memory(err);
     while (map->class_count <= (size_t)c)
         map->class_name[map->class_count++] = NULL;
     map->class_name[c] = copy;

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 
-#include <plexor/map.h>
+#include <internal/map.h>
 
 struct px_map {
     const px_model *model;

@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/picture.h>
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/picture.h>
-#include <plexor/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +50,9 @@ static px_status map_csv(const px_map *map, const char *path, px_error *err)
         px_text_format(&text, ",%s,%s\n", isnan(p->x) ? "" : px_real_text(p->x, x),
                        isnan(p->y) ? "" : px_real_text(p->y, y));
     }
-    const px_status status =
-        px_text_failed(&text)
-            ? px_fail(err, PX_E_NOMEM, "out of memory for a table of %zu inputs", map->count)
-            : pxi_file_write(path, px_text_get(&text), text.length, err);
+    const px_status status = px_text_failed(&text)
+                                 ? pxi_no_memory_for(err, "a table of %zu inputs", map->count)
+                                 : pxi_file_write(path, px_text_get(&text), text.length, err);
     px_text_done(&text);
     return status;
 }
@@ -68,7 +67,7 @@ static px_status map_labels(const px_map *map, int64_t **used, size_t *count, px
     if (!seen || !list) {
         free(seen);
         free(list);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of %zu inputs", map->count);
+        return pxi_no_memory_for(err, "a picture of %zu inputs", map->count);
     }
     for (size_t i = 0; i < map->count; i++)
         if (map->point[i].label >= 0 && map->point[i].label < LABELS_MOST)
@@ -118,7 +117,7 @@ static px_status map_points(const px_map *map, px_plot *plot, const int64_t *use
     uint16_t *colour = pxi_calloc(n, sizeof *colour), *mark = pxi_calloc(n, sizeof *mark);
     px_status status = PX_OK;
     if (!x || !y || !colour || !mark) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a picture of %zu inputs", n);
+        status = pxi_no_memory_for(err, "a picture of %zu inputs", n);
     } else {
         for (size_t i = 0; i < n; i++) {
             x[i] = map->point[i].x;

@@ -256,7 +256,7 @@ px_status pxi_layers_select(px_probe *probe, const char *layers, px_error *err)
     char *copy = pxi_arena_strdup(probe->arena, layers);
     probe->chosen = pxi_arena_alloc(probe->arena, all->count, sizeof *probe->chosen);
     if (!in || !copy || !probe->chosen)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
 
     bool first = true;
     for (char *rest = copy, *text; (text = select_next(&rest)); first = false) {

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <internal/probe.h>
 #include <plexor/text.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +113,7 @@ static px_status probe_fill(px_probe *probe, const px_probe_options *options, co
     probe->layer_next =
         pxi_arena_alloc(probe->arena, probe->layer_count, sizeof *probe->layer_next);
     if (!probe->layers || !probe->values || !probe->layer_at || !probe->layer_next)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < probe->layer_count; i++) {
         px_layer *layer = &probe->layers[i];
         *layer = probe->all.layer[probe->chosen[i]];
@@ -141,7 +142,7 @@ static px_status probe_fill(px_probe *probe, const px_probe_options *options, co
     probe->description =
         px_text_failed(&text) ? NULL : pxi_arena_strdup(probe->arena, px_text_get(&text));
     px_text_done(&text);
-    return probe->description ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return probe->description ? PX_OK : pxi_no_memory(err);
 }
 
 px_status px_probe_new(const px_model *model, const px_probe_options *options, px_probe **out,
@@ -157,7 +158,7 @@ px_status px_probe_new(const px_model *model, const px_probe_options *options, p
     px_probe *probe = pxi_calloc(1, sizeof *probe);
     px_status status = PX_OK;
     if (!probe || !(probe->arena = pxi_arena_new()))
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     if (status == PX_OK) {
         probe->model = model;
         probe->neurons = chosen.neurons;
@@ -219,7 +220,7 @@ px_status px_probe_find(const px_probe *probe, const char *text, size_t *layer, 
         return px_fail(err, PX_E_USAGE, "'%.200s' does not name a neuron; write LAYER:INDEX", text);
     char *name = pxi_calloc((size_t)(colon - text) + 1, 1);
     if (!name)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     memcpy(name, text, (size_t)(colon - text));
 
     px_status status = PX_OK;

@@ -1,6 +1,9 @@
 /* src/probe/probe_trace.c - neuron values of a batch */
 #include "probe/neuron_values.h"
 #include "probe/probe_inside.h"
+#include <internal/engine.h>
+#include <internal/lane_watch.h>
+#include <internal/probe.h>
 
 static void trace_sample(const pxi_neuron_layout *layout, px_neurons neurons, const float *x,
                          float *row)
@@ -75,6 +78,12 @@ px_status px_probe_observer(void *watch, int value, const px_view *view, px_erro
                                     w->trace + w->probe->layers[i - 1].neuron_offset,
                                     w->probe->neuron_count, err));
     return PX_OK;
+}
+
+px_status pxi_lane_observe(void *lane, int value, const px_view *view, px_error *err)
+{
+    px_probe_watch *watch = ((const pxi_lane *)lane)->state;
+    return watch->trace ? px_probe_observer(watch, value, view, err) : PX_OK;
 }
 
 void px_probe_reject(const px_probe *probe, const float *trace, int64_t samples, bool *rejected)

@@ -3,13 +3,13 @@
  * The spill file holds one region per layer, [count][neurons of the layer], so that each region is
  * an array of the NPZ as it stands.
  */
-#include <plexor/trace.h>
+#include "probe/trace_writer.h"
 
 #include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <plexor/data.h>
+#include <internal/data.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +17,14 @@
 
 enum { TRACE_COPY_BYTES = 1 << 20 };
 
-struct px_trace_writer {
+struct pxi_trace_writer {
     const px_probe *probe;
     char *path;
     int64_t count;
     int fd; /* the spill file: has no name, so nothing is left behind whatever happens */
 };
 
-static px_status trace_fail(const px_trace_writer *writer, px_error *err)
+static px_status trace_fail(const pxi_trace_writer *writer, px_error *err)
 {
     return px_fail(err, PX_E_IO, "'%s': cannot keep traces in a temporary file: %s", writer->path,
                    strerror(errno));
@@ -51,28 +51,28 @@ static int trace_open_spill(const char *path)
     return fd;
 }
 
-px_status px_trace_create(const char *path, const px_probe *probe, int64_t count,
-                          px_trace_writer **out, px_error *err)
+px_status pxi_trace_create(const char *path, const px_probe *probe, int64_t count,
+                           pxi_trace_writer **out, px_error *err)
 {
-    px_trace_writer *writer = pxi_calloc(1, sizeof *writer);
+    pxi_trace_writer *writer = pxi_calloc(1, sizeof *writer);
     char *copy = pxi_strdup(path);
     if (!writer || !copy) {
         free(writer);
         free(copy);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
-    *writer = (px_trace_writer){.probe = probe, .path = copy, .count = count};
+    *writer = (pxi_trace_writer){.probe = probe, .path = copy, .count = count};
     writer->fd = trace_open_spill(path);
     if (writer->fd < 0) {
         const px_status status = trace_fail(writer, err);
-        px_trace_abandon(writer);
+        pxi_trace_abandon(writer);
         return status;
     }
     *out = writer;
     return PX_OK;
 }
 
-static px_status trace_write_at(const px_trace_writer *writer, const void *bytes, size_t size,
+static px_status trace_write_at(const pxi_trace_writer *writer, const void *bytes, size_t size,
                                 off_t at, px_error *err)
 {
     const char *from = bytes;
@@ -89,13 +89,12 @@ static px_status trace_write_at(const px_trace_writer *writer, const void *bytes
     return PX_OK;
 }
 
-px_status px_trace_put(px_trace_writer *writer, int64_t first, int64_t samples, const float *rows,
-                       px_error *err)
+px_status pxi_trace_put(pxi_trace_writer *writer, int64_t first, int64_t samples, const float *rows,
+                        px_error *err)
 {
     const int64_t width = px_probe_neuron_count(writer->probe);
-    float *columns = pxi_calloc((size_t)(samples * width), sizeof *columns);
-    if (!columns)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a batch of traces");
+    float *columns = NULL;
+    PX_TRY(PX_NEW(columns, (samples * width), err));
     px_status status = PX_OK;
     for (size_t l = 0; l < px_probe_layer_count(writer->probe) && status == PX_OK; l++) {
         const px_layer *layer = px_probe_layer(writer->probe, l);
@@ -111,7 +110,7 @@ px_status px_trace_put(px_trace_writer *writer, int64_t first, int64_t samples, 
     return status;
 }
 
-static px_status trace_copy_layer(const px_trace_writer *writer, const px_layer *layer,
+static px_status trace_copy_layer(const pxi_trace_writer *writer, const px_layer *layer,
                                   char *buffer, px_npz_writer *npz, px_error *err)
 {
     const px_shape shape = {.rank = 2, .dim = {writer->count, layer->neuron_count}};
@@ -135,7 +134,7 @@ static px_status trace_copy_layer(const px_trace_writer *writer, const px_layer 
     return PX_OK;
 }
 
-static px_status trace_fill(const px_trace_writer *writer, char *buffer, px_npz_writer *npz,
+static px_status trace_fill(const pxi_trace_writer *writer, char *buffer, px_npz_writer *npz,
                             const int64_t *labels, const int64_t *predictions,
                             const int64_t *indices, px_error *err)
 {
@@ -156,13 +155,12 @@ static px_status trace_fill(const px_trace_writer *writer, char *buffer, px_npz_
     return PX_OK;
 }
 
-px_status px_trace_commit(px_trace_writer *writer, const int64_t *labels,
-                          const int64_t *predictions, const int64_t *indices, px_error *err)
+px_status pxi_trace_commit(pxi_trace_writer *writer, const int64_t *labels,
+                           const int64_t *predictions, const int64_t *indices, px_error *err)
 {
     px_npz_writer *npz = NULL;
     char *buffer = pxi_calloc(TRACE_COPY_BYTES, 1);
-    px_status status =
-        buffer ? px_npz_create(writer->path, &npz, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = buffer ? px_npz_create(writer->path, &npz, err) : pxi_no_memory(err);
     if (status == PX_OK)
         status = trace_fill(writer, buffer, npz, labels, predictions, indices, err);
     if (status == PX_OK)
@@ -170,11 +168,11 @@ px_status px_trace_commit(px_trace_writer *writer, const int64_t *labels,
     else
         px_npz_abandon(npz);
     free(buffer);
-    px_trace_abandon(writer);
+    pxi_trace_abandon(writer);
     return status;
 }
 
-void px_trace_abandon(px_trace_writer *writer)
+void pxi_trace_abandon(pxi_trace_writer *writer)
 {
     if (!writer)
         return;

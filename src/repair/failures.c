@@ -5,17 +5,19 @@
  * Coverage never falls, so whoever adds nothing to the first D adds nothing later, and only the
  * last pass, which is short, runs on one worker.
  */
-#include <plexor/failures.h>
+#include <internal/data.h>
+#include <internal/failures.h>
+#include <internal/text.h>
 
 #include "base/memory.h"
-#include "engine/pass.h"
 #include "repair/hold_out.h"
-#include "repair/outcome.h"
 #include "train/augment.h"
+#include <internal/pass.h>
 
+#include <internal/cover.h>
+#include <internal/mutate.h>
 #include <math.h>
-#include <plexor/cover.h>
-#include <plexor/mutate.h>
+#include <plexor/predict.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,9 +116,7 @@ static px_status work_observe_part(failures_work *w, const px_feeder_set *part, 
     const int64_t count = px_dataset_count(part->set);
     bool *only = NULL;
     if (part->items) {
-        only = pxi_calloc((size_t)count, sizeof *only);
-        if (!only)
-            return px_fail(err, PX_E_NOMEM, "out of memory for %lld inputs", (long long)count);
+        PX_TRY(PX_NEW(only, count, err));
         for (int64_t i = 0; i < part->count; i++)
             only[part->items[i]] = true;
     }
@@ -173,9 +173,7 @@ static px_status work_open(failures_work *w, px_error *err)
     wants.observe = px_cover_observe_values(w->cover, &wants.observe_count);
     wants.keep = px_cover_keep_values(w->cover, &wants.keep_count);
     wants.no_outputs = true;
-    w->improves = pxi_calloc((size_t)PX_MAX(w->wrong.count, 1), sizeof *w->improves);
-    if (!w->improves)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(w->improves, (size_t)PX_MAX(w->wrong.count, 1), err));
     return pxi_pass_open(&task, &wants, &visitor, &w->pass, err);
 }
 
@@ -259,25 +257,23 @@ static void work_done(failures_work *w)
 static px_status failures_judge(const px_failures_options *o, const px_dataset *mutants,
                                 pxi_items *items, px_error *err)
 {
-    const px_judge_set data = {mutants, o->parents.pre};
-    pxi_outcome outcome = {0};
-    int64_t *labels = pxi_calloc((size_t)PX_MAX(items->count, 1), sizeof *labels), kept = 0;
-    if (!labels)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %lld inputs", (long long)items->count);
+    px_predict_options how = px_predict_options_default();
+    px_predictions said = {0};
+    int64_t kept = 0;
+    if (items->count == 0)
+        return PX_OK;
+    how.indices = items->index;
+    how.index_count = items->count;
+    how.threads = o->threads;
+    how.progress = o->progress;
+    how.context = o->progress_context;
+    PX_TRY(px_predict(o->model, mutants, o->parents.pre, &how, &said, err));
     for (int64_t i = 0; i < items->count; i++)
-        labels[i] = px_dataset_label(mutants, items->index[i]);
-    px_status status = PX_OK;
-    if (items->count > 0)
-        status = pxi_outcome_make(o->model, &data, items->index, labels, items->count, o->threads,
-                                  o->progress, o->progress_context, &outcome, err);
-    for (int64_t i = 0; i < items->count && status == PX_OK; i++)
-        if (outcome.predictions[i] != labels[i])
+        if (said.predicted[i] != said.label[i])
             items->index[kept++] = items->index[i];
-    if (status == PX_OK)
-        items->count = kept;
-    pxi_outcome_done(&outcome);
-    free(labels);
-    return status;
+    items->count = kept;
+    px_predictions_done(&said);
+    return PX_OK;
 }
 
 static px_status failures_choose(px_failures *f, failures_work *w, px_error *err)
@@ -338,9 +334,8 @@ static px_status failures_fill(px_failures *f, const px_failures_options *o, px_
 
 px_status px_failures_make(const px_failures_options *options, px_failures **out, px_error *err)
 {
-    px_failures *f = pxi_calloc(1, sizeof *f);
-    if (!f)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_failures *f = NULL;
+    PX_TRY(PX_NEW(f, 1, err));
     const px_status status = failures_fill(f, options, err);
     if (status == PX_OK)
         *out = f;

@@ -1,4 +1,5 @@
 /* src/repair/flips.c - every input that changed sides, as CSV (RFC 4180) */
+#include "base/memory.h"
 #include "repair/repair_state.h"
 
 #include "base/csv_rows.h"
@@ -13,21 +14,19 @@ static bool write_set(FILE *to, const char *what, const px_repair_set *set)
     px_text field = {0};
     for (int pass = 0; pass < 2 && !px_text_failed(&field); pass++)
         for (int64_t i = 0; i < set->count; i++) {
-            const int64_t before = set->predictions[PX_BEFORE][i];
-            const int64_t after = set->predictions[PX_AFTER][i];
-            const bool was = before == set->labels[i], is = after == set->labels[i];
-            if (was == is || is != (pass == 1))
+            const px_predictions *was = &set->said[PX_BEFORE], *is = &set->said[PX_AFTER];
+            if (px_repair_flip(set, i) != (pass == 0 ? -1 : 1))
                 continue;
-            fprintf(to, "%s,%s,%" PRId64 ",", what, is ? "fixed" : "regressed",
+            fprintf(to, "%s,%s,%" PRId64 ",", what, pass ? "fixed" : "regressed",
                     px_dataset_index(set->set, set->index[i]));
             px_text_clear(&field);
             pxi_csv_put(&field, px_dataset_name(set->set, set->index[i], name, sizeof name));
             if (px_text_failed(&field))
                 break;
             fputs(px_text_get(&field), to);
-            fprintf(to, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6f,%.6f\n", set->labels[i], before,
-                    after, (double)set->confidences[PX_BEFORE][i],
-                    (double)set->confidences[PX_AFTER][i]);
+            fprintf(to, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6f,%.6f\n", is->label[i],
+                    was->predicted[i], is->predicted[i], (double)was->confidence[i],
+                    (double)is->confidence[i]);
         }
     const bool good = !px_text_failed(&field);
     px_text_done(&field);
@@ -45,5 +44,5 @@ px_status px_repair_save_flips(const px_repair *repair, const char *path, px_err
         write_set(writer.stream, "robust", &repair->report.robust))
         return pxi_file_commit(&writer, err);
     pxi_file_abandon(&writer);
-    return px_fail(err, PX_E_NOMEM, "'%.200s': out of memory", path);
+    return px_fail_in(err, pxi_no_memory(err), "'%.200s'", path);
 }

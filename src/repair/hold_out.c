@@ -6,7 +6,7 @@
 #include "repair/hold_out.h"
 
 #include "base/memory.h"
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int items_ascend(const void *a, const void *b)
 
 static px_status items_no_memory(int64_t count, px_error *err)
 {
-    return px_fail(err, PX_E_NOMEM, "out of memory for %lld inputs", (long long)count);
+    return pxi_no_memory_for(err, "%lld inputs", (long long)count);
 }
 
 px_status pxi_items_all(const px_feeder_set *from, pxi_items *out, px_error *err)

@@ -2,7 +2,7 @@
 #ifndef PXI_REPAIR_HOLD_OUT_H
 #define PXI_REPAIR_HOLD_OUT_H
 
-#include <plexor/feeder.h>
+#include <internal/feeder.h>
 
 typedef struct pxi_items { /* indices in a data set, ascending */
     int64_t *index;

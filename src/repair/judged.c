@@ -1,76 +1,56 @@
 /* src/repair/judged.c - the same inputs before and after: flips, McNemar, verdict (spec F.4) */
 #include "repair/repair_state.h"
+#include <internal/stats.h>
 
-#include "base/memory.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-
-px_status pxi_judged_init(pxi_judged *judged, const px_judge_set *data, pxi_items *items,
-                          int classes, px_error *err)
+void pxi_judged_init(pxi_judged *judged, const px_judge_set *data, pxi_items *items)
 {
     judged->data = *data;
     judged->items = *items;
     *items = (pxi_items){0};
-    const size_t count = (size_t)PX_MAX(judged->items.count, 1), wide = (size_t)classes;
-    judged->labels = pxi_calloc(count, sizeof *judged->labels);
-    judged->class_count = pxi_calloc(wide, sizeof *judged->class_count);
-    for (int when = PX_BEFORE; when <= PX_AFTER; when++)
-        judged->class_correct[when] = pxi_calloc(wide, sizeof *judged->class_correct[when]);
-    if (!judged->labels || !judged->class_count || !judged->class_correct[PX_BEFORE] ||
-        !judged->class_correct[PX_AFTER])
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs",
-                       judged->items.count);
-    for (int64_t i = 0; i < judged->items.count; i++) {
-        judged->labels[i] = px_dataset_label(data->set, judged->items.index[i]);
-        judged->class_count[judged->labels[i]]++;
-    }
-    return PX_OK;
 }
 
 void pxi_judged_done(pxi_judged *judged)
 {
     for (int when = PX_BEFORE; when <= PX_AFTER; when++) {
-        pxi_outcome_done(&judged->outcome[when]);
-        free(judged->class_correct[when]);
+        px_predictions_done(&judged->said[when]);
+        px_eval_done(&judged->eval[when]);
     }
     pxi_items_done(&judged->items);
-    free(judged->labels);
-    free(judged->class_count);
 }
 
 px_status pxi_judged_run(px_repair *repair, pxi_judged *judged, const px_model *model, int when,
                          px_error *err)
 {
+    px_predict_options how = px_predict_options_default();
     if (judged->items.count == 0)
         return PX_OK;
-    return pxi_outcome_make(model, &judged->data, judged->items.index, judged->labels,
-                            judged->items.count, repair->o.threads, repair->o.judging,
-                            repair->o.context, &judged->outcome[when], err);
+    how.indices = judged->items.index;
+    how.index_count = judged->items.count;
+    how.threads = repair->o.threads;
+    how.progress = repair->o.judging;
+    how.context = repair->o.context;
+    PX_TRY(px_predict(model, judged->data.set, judged->data.pre, &how, &judged->said[when], err));
+    return px_eval_make(&judged->said[when], &judged->eval[when], err);
+}
+
+int px_repair_flip(const px_repair_set *set, int64_t i)
+{
+    const px_predictions *was = &set->said[PX_BEFORE], *is = &set->said[PX_AFTER];
+    return (is->predicted[i] == is->label[i]) - (was->predicted[i] == was->label[i]);
 }
 
 void pxi_judged_compare(const pxi_judged *judged, px_repair_set *out)
 {
     px_repair_set set = {
-        .set = judged->data.set,
-        .count = judged->items.count,
-        .index = judged->items.index,
-        .labels = judged->labels,
-        .class_count = judged->class_count,
-    };
+        .set = judged->data.set, .count = judged->items.count, .index = judged->items.index};
     for (int when = PX_BEFORE; when <= PX_AFTER; when++) {
-        const pxi_outcome *outcome = &judged->outcome[when];
-        set.predictions[when] = outcome->predictions;
-        set.confidences[when] = outcome->confidences;
-        set.class_correct[when] = judged->class_correct[when];
-        set.measure[when] =
-            pxi_outcome_measure(outcome, judged->labels, set.count, judged->class_correct[when]);
+        set.said[when] = judged->said[when];
+        set.eval[when] = judged->eval[when];
     }
     for (int64_t i = 0; i < set.count; i++) {
-        const bool was = set.predictions[PX_BEFORE][i] == set.labels[i];
-        const bool is = set.predictions[PX_AFTER][i] == set.labels[i];
-        set.regressions += was && !is;
-        set.fixed += is && !was;
+        const int flip = px_repair_flip(&set, i);
+        set.regressions += flip < 0;
+        set.fixed += flip > 0;
     }
     set.mcnemar = px_mcnemar(set.regressions, set.fixed);
     *out = set;
@@ -79,7 +59,7 @@ void pxi_judged_compare(const pxi_judged *judged, px_repair_set *out)
 static bool set_changed(const px_repair_set *set)
 {
     for (int64_t i = 0; i < set->count; i++)
-        if (set->predictions[PX_BEFORE][i] != set->predictions[PX_AFTER][i])
+        if (set->said[PX_BEFORE].predicted[i] != set->said[PX_AFTER].predicted[i])
             return true;
     return false;
 }

@@ -33,7 +33,7 @@ px_status pxi_items_drop_added(pxi_items *test, const px_judge_set *test_data,
     const size_t floats = (size_t)px_shape_count(&shape), count = (size_t)added->count;
     float *input = pxi_calloc(floats, sizeof *input);
     uint64_t *known = pxi_calloc(PX_MAX(count, 1), sizeof *known);
-    px_status status = input && known ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = input && known ? PX_OK : pxi_no_memory(err);
     for (size_t i = 0; i < count && status == PX_OK; i++)
         status = hash_input(added_data, added->index[i], input, floats, &known[i], err);
     if (status != PX_OK)

@@ -2,7 +2,7 @@
  *
  * What a paper does not state is named in `chosen`.
  */
-#include <plexor/repair.h>
+#include <internal/repair.h>
 
 #include "base/memory.h"
 
@@ -11,8 +11,7 @@
 
 static const px_repair_recipe recipes[] = {
     {
-        .name = "nss",
-        .help = "NSS: the full training set plus the selected inputs",
+        .entry = {.id = "nss", .title = "NSS: the full training set plus the selected inputs"},
         .chosen = "batch",
         .mix = PX_MIX_APPEND,
         .optimizer = "sgd:momentum=0.99,nesterov=1",
@@ -22,8 +21,7 @@ static const px_repair_recipe recipes[] = {
         .batch = 128,
     },
     {
-        .name = "nsgen",
-        .help = "NSGen: the full training set plus generated failures",
+        .entry = {.id = "nsgen", .title = "NSGen: the full training set plus generated failures"},
         .chosen = "optimizer, lr, schedule, epochs, batch",
         .mix = PX_MIX_APPEND,
         .optimizer = "sgd:momentum=0.9,decay=5e-4",
@@ -33,8 +31,8 @@ static const px_repair_recipe recipes[] = {
         .batch = 128,
     },
     {
-        .name = "revisit",
-        .help = "Revisiting Neuron Coverage: mutated training inputs appended, Adam",
+        .entry = {.id = "revisit",
+                  .title = "Revisiting Neuron Coverage: mutated training inputs appended, Adam"},
         .chosen = "",
         .mix = PX_MIX_APPEND,
         .optimizer = "adam",
@@ -44,8 +42,8 @@ static const px_repair_recipe recipes[] = {
         .batch = 128,
     },
     {
-        .name = "revisit-at",
-        .help = "Revisiting Neuron Coverage: inputs replaced by attacks, Adam",
+        .entry = {.id = "revisit-at",
+                  .title = "Revisiting Neuron Coverage: inputs replaced by attacks, Adam"},
         .chosen = "",
         .mix = PX_MIX_APPEND,
         .optimizer = "adam",
@@ -55,8 +53,8 @@ static const px_repair_recipe recipes[] = {
         .batch = 256,
     },
     {
-        .name = "madry",
-        .help = "Madry et al. in ART's form: inputs replaced by PGD attacks",
+        .entry = {.id = "madry",
+                  .title = "Madry et al. in ART's form: inputs replaced by PGD attacks"},
         .chosen = "schedule, batch",
         .mix = PX_MIX_APPEND,
         .optimizer = "sgd:momentum=0.9,decay=2e-4",
@@ -66,8 +64,8 @@ static const px_repair_recipe recipes[] = {
         .batch = 128,
     },
     {
-        .name = "deepsensor",
-        .help = "DeepSensor: 500 benign and 500 generated inputs, nothing else",
+        .entry = {.id = "deepsensor",
+                  .title = "DeepSensor: 500 benign and 500 generated inputs, nothing else"},
         .chosen = "optimizer, lr, schedule",
         .mix = PX_MIX_APPEND,
         .optimizer = NULL,
@@ -80,8 +78,7 @@ static const px_repair_recipe recipes[] = {
         .few = true,
     },
     {
-        .name = "deepfault",
-        .help = "DeepFault's code: synthesised inputs only, Adam",
+        .entry = {.id = "deepfault", .title = "DeepFault's code: synthesised inputs only, Adam"},
         .chosen = "lr",
         .mix = PX_MIX_ONLY,
         .optimizer = "adam",
@@ -93,23 +90,11 @@ static const px_repair_recipe recipes[] = {
     },
 };
 
-size_t px_repair_recipe_count(void)
-{
-    return PX_LEN(recipes);
-}
-
-const px_repair_recipe *px_repair_recipe_get(size_t i)
-{
-    return &recipes[i];
-}
-
-const px_repair_recipe *px_repair_recipe_find(const char *name)
-{
-    for (size_t i = 0; i < PX_LEN(recipes); i++)
-        if (strcmp(name, recipes[i].name) == 0)
-            return &recipes[i];
-    return NULL;
-}
+const px_registry pxi_repair_recipes = {.kind = "recipe",
+                                        .plural = "recipes",
+                                        .help = "how the papers retrain, for repair",
+                                        .many = true,
+                                        PX_REGISTRY_ARRAY(recipes)};
 
 px_status px_repair_mode_parse(const char *text, px_mix *mix, double *share, double *adversarial,
                                px_error *err)

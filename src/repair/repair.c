@@ -3,9 +3,10 @@
 #include "repair/robust.h"
 
 #include "base/memory.h"
+#include <internal/data.h>
+#include <internal/optimizer.h>
+#include <internal/weights.h>
 #include <plexor/json.h>
-#include <plexor/optimizer.h>
-#include <plexor/weights.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static px_status optimizer_of_text(const char *text, char **optimizer, double *l
         rate->number > 0.0 && isfinite(rate->number)) {
         status = px_optimizer_new(name->string, &any, 1, &trial, err);
         if (status == PX_OK && !(*optimizer = pxi_strdup(name->string)))
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
         *lr = rate->number;
     }
     px_optimizer_free(trial);
@@ -85,9 +86,8 @@ static px_status repair_split(px_repair *repair, px_error *err)
         PX_TRY(pxi_items_hold_out(o->added.set, report->classes, o->hold_out, o->seed,
                                   &repair->added, &held, err));
         report->held_out = held.count;
-        status = pxi_judged_init(&repair->failing, &added, &held, report->classes, err);
-        if (status == PX_OK)
-            status = pxi_items_limit(&repair->added, report->recipe.add_limit, o->seed, ADDED, err);
+        pxi_judged_init(&repair->failing, &added, &held);
+        status = pxi_items_limit(&repair->added, report->recipe.add_limit, o->seed, ADDED, err);
     }
     if (status == PX_OK && o->train.set && report->recipe.mix != PX_MIX_ONLY) {
         status = pxi_items_all(&o->train, &repair->train, err);
@@ -103,7 +103,7 @@ static px_status repair_split(px_repair *repair, px_error *err)
         if (status == PX_OK)
             status = pxi_items_all(&all, &failing, err);
         if (status == PX_OK)
-            status = pxi_judged_init(&repair->failing, &o->failing, &failing, report->classes, err);
+            pxi_judged_init(&repair->failing, &o->failing, &failing);
     }
     if (status != PX_OK)
         return status;
@@ -121,7 +121,7 @@ static px_status repair_split(px_repair *repair, px_error *err)
                          "every test input is among the added ones; there is nothing left to judge "
                          "the repaired network on");
     if (status == PX_OK)
-        status = pxi_judged_init(&repair->clean, &o->test, &test, report->classes, err);
+        pxi_judged_init(&repair->clean, &o->test, &test);
     pxi_items_done(&test);
     return status;
 }
@@ -134,7 +134,7 @@ static px_status repair_find_missing(px_repair *repair, px_error *err)
     repair->missing = pxi_calloc((size_t)report->classes, sizeof *repair->missing);
     if (!seen || !repair->missing) {
         free(seen);
-        return px_fail(err, PX_E_NOMEM, "out of memory for %d classes", report->classes);
+        return pxi_no_memory_for(err, "%d classes", report->classes);
     }
     for (int64_t i = 0; i < repair->added.count; i++)
         seen[px_dataset_label(repair->o.added.set, repair->added.index[i])] = true;
@@ -174,7 +174,7 @@ static px_status repair_trainer(px_repair *repair, px_error *err)
     const px_repair_options *o = &repair->o;
     const px_repair_recipe *recipe = &repair->report.recipe;
     px_trainer_options trainer = px_trainer_options_default();
-    const px_property facts[] = {{"recipe", recipe->name}, {"mode", px_mix_name(recipe->mix)}};
+    const px_property facts[] = {{"recipe", recipe->entry.id}, {"mode", px_mix_name(recipe->mix)}};
     trainer.model = o->model;
     trainer.feeder = repair->feeder;
     trainer.test = o->validation.set ? o->validation : (px_judge_set){NULL, o->test.pre};
@@ -233,9 +233,8 @@ static px_status repair_setup(px_repair *repair, px_error *err)
 
 px_status px_repair_new(const px_repair_options *options, px_repair **out, px_error *err)
 {
-    px_repair *repair = pxi_calloc(1, sizeof *repair);
-    if (!repair)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_repair *repair = NULL;
+    PX_TRY(PX_NEW(repair, 1, err));
     repair->o = *options;
     repair->report.recipe = options->recipe;
     const px_status status = repair_setup(repair, err);

@@ -3,14 +3,13 @@
 #define PXI_REPAIR_REPAIR_STATE_H
 
 #include "repair/hold_out.h"
-#include "repair/outcome.h"
-#include <plexor/repair.h>
+#include <internal/repair.h>
 
 typedef struct pxi_judged { /* what stands behind a px_repair_set */
     px_judge_set data;
     pxi_items items;
-    int64_t *labels, *class_count, *class_correct[2];
-    pxi_outcome outcome[2];
+    px_predictions said[2];
+    px_eval eval[2];
 } pxi_judged;
 
 struct px_repair {
@@ -25,8 +24,7 @@ struct px_repair {
 };
 
 /* Takes over the items. */
-px_status pxi_judged_init(pxi_judged *judged, const px_judge_set *data, pxi_items *items,
-                          int classes, px_error *err);
+void pxi_judged_init(pxi_judged *judged, const px_judge_set *data, pxi_items *items);
 void pxi_judged_done(pxi_judged *judged);
 /* `when` is PX_BEFORE or PX_AFTER. */
 px_status pxi_judged_run(px_repair *repair, pxi_judged *judged, const px_model *model, int when,

@@ -5,9 +5,11 @@
 #include "repair/robust.h"
 
 #include "base/memory.h"
+#include "predict/predictions.h"
 #include <plexor/attack.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static px_attack_options robust_options(const px_repair *repair)
@@ -39,13 +41,11 @@ px_status pxi_robust_init(px_repair *repair, px_error *err)
     if (status != PX_OK)
         return px_fail_in(err, status, "the test set cannot be attacked");
     pxi_items items = {.count = repair->clean.items.count};
-    items.index = pxi_calloc((size_t)PX_MAX(items.count, 1), sizeof *items.index);
-    if (!items.index)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs", items.count);
+    PX_TRY(PX_NEW(items.index, (size_t)PX_MAX(items.count, 1), err));
     memcpy(items.index, repair->clean.items.index, (size_t)items.count * sizeof *items.index);
     status = pxi_items_limit(&items, o->robust_limit, o->seed, ROBUST, err);
     if (status == PX_OK)
-        status = pxi_judged_init(&repair->robust, &o->test, &items, repair->report.classes, err);
+        pxi_judged_init(&repair->robust, &o->test, &items);
     pxi_items_done(&items);
     return status;
 }
@@ -53,8 +53,7 @@ px_status pxi_robust_init(px_repair *repair, px_error *err)
 px_status pxi_robust_run(px_repair *repair, const px_model *model, int when, px_error *err)
 {
     pxi_judged *judged = &repair->robust;
-    const size_t count = (size_t)judged->items.count;
-    if (count == 0)
+    if (judged->items.count == 0)
         return PX_OK;
     const px_attack_options options = robust_options(repair);
     const px_attack_job job = {
@@ -64,21 +63,21 @@ px_status pxi_robust_run(px_repair *repair, const px_model *model, int when, px_
         .inputs = judged->items.index,
         .count = judged->items.count,
     };
-    pxi_outcome *out = &judged->outcome[when];
+    px_predictions *out = &judged->said[when];
     px_attack *attack = NULL;
     PX_TRY(px_attack_run(&job, &options, &attack, err));
-    out->predictions = pxi_calloc(count, sizeof *out->predictions);
-    out->confidences = pxi_calloc(count, sizeof *out->confidences);
-    out->losses = pxi_calloc(count, sizeof *out->losses);
-    px_status status = PX_OK;
-    if (!out->predictions || !out->confidences || !out->losses)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %zu attacked inputs", count);
-    for (size_t i = 0; i < count && status == PX_OK; i++) {
+    out->count = judged->items.count;
+    px_status status = px_model_scores(model, &out->scores, err);
+    if (status == PX_OK)
+        status = pxi_predictions_reserve(out, /* probabilities= */ false, err);
+    for (int64_t i = 0; i < out->count && status == PX_OK; i++) {
         const px_attack_form *form = &px_attack_rows(attack)[i].stored;
-        out->predictions[i] = form->predicted;
-        out->confidences[i] = (float)form->confidence;
-        out->losses[i] = form->loss;
+        out->label[i] = px_dataset_label(judged->data.set, judged->items.index[i]);
+        out->predicted[i] = form->predicted;
+        out->confidence[i] = (float)form->confidence;
+        out->given[i] = NAN;
+        out->loss[i] = form->loss;
     }
     px_attack_free(attack);
-    return status;
+    return status == PX_OK ? px_eval_make(out, &judged->eval[when], err) : status;
 }

@@ -2,7 +2,7 @@
  *
  * DeepSensor, Fig. 9: rho = x' - x in 0-1, shown ten times as strong, around grey or as its amount.
  */
-#include <plexor/report.h>
+#include <internal/report.h>
 
 #include <math.h>
 

@@ -4,120 +4,72 @@
  * is part of, and in which "<!--" starts something else. So no '<', '>' or '&' is left in it: in
  * strings they are written as \u003c, outside of strings JSON has none.
  */
-#include <plexor/report.h>
+#include <internal/report.h>
 
 #include "base/file.h"
-#include "base/utf8.h"
+#include "base/json_most.h"
+#include "base/memory.h"
 #include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPORT_DEPTH = 64, REPORT_DIGITS = PX_REPORT_PAGE_ID - 1 };
+enum { REPORT_DIGITS = PX_REPORT_PAGE_ID - 1 };
 
-typedef struct report_scan { /* enough of a JSON reader to know strings from the rest */
-    char closing[REPORT_DEPTH];
-    int depth;
-    bool in_string, escaped;
-} report_scan;
-
-static px_status report_bad(px_error *err, size_t at, const char *what)
+/* Whether `json` is one object, and nothing else. */
+static px_status report_look(const char *json, px_error *err)
 {
-    return px_fail(err, PX_E_USAGE, "the report's data are not a JSON object: byte %zu %s", at,
-                   what);
-}
-
-/* The bytes of one character inside a string. */
-static void report_add_char(px_text *page, const char *c, size_t length)
-{
-    if (length == 1 && (*c == '<' || *c == '>' || *c == '&'))
-        px_text_format(page, "\\u%04x", (unsigned)*c);
-    else if (length == 3 && (memcmp(c, "\u2028", 3) == 0 || memcmp(c, "\u2029", 3) == 0))
-        px_text_add(page, memcmp(c, "\u2028", 3) == 0 ? "\\u2028" : "\\u2029");
-    else
-        px_text_add_bytes(page, c, length);
-}
-
-static px_status report_scan_string(report_scan *scan, const char *json, size_t at, size_t length,
-                                    px_error *err)
-{
-    const char c = json[at];
-    if (length == 0)
-        return report_bad(err, at, "is not UTF-8");
-    if ((unsigned char)c < 0x20)
-        return report_bad(err, at, "is a control character inside a string");
-    if (scan->escaped && !strchr("\"\\/bfnrtu", c))
-        return report_bad(err, at, "follows a backslash, which it must not");
-    if (!scan->escaped && c == '"')
-        scan->in_string = false;
-    scan->escaped = !scan->escaped && c == '\\';
-    return PX_OK;
-}
-
-static px_status report_scan_other(report_scan *scan, const char *json, size_t at, px_error *err)
-{
-    const char c = json[at];
-    if (scan->depth == 0 && c != '{' && !strchr(" \t\r\n", c))
-        return report_bad(err, at, "stands outside of it");
-    if (c == '"') {
-        scan->in_string = true;
-    } else if (c == '{' || c == '[') {
-        if (scan->depth == REPORT_DEPTH)
-            return report_bad(err, at, "is nested too deeply");
-        scan->closing[scan->depth++] = c == '{' ? '}' : ']';
-    } else if (c == '}' || c == ']') {
-        if (c != scan->closing[scan->depth - 1])
-            return report_bad(err, at, "closes what is not open");
-        scan->depth--;
-    } else if (!strchr(" \t\r\n:,+-.0123456789eEtrufalsn", c)) {
-        return report_bad(err, at, "belongs to no value");
-    }
-    return PX_OK;
-}
-
-static px_status report_add_data(px_text *page, const char *json, px_error *err)
-{
-    report_scan scan = {0};
+    px_json_document *document = NULL;
+    px_error why = {0};
     const size_t size = strlen(json);
-    size_t objects = 0, plain = 0; /* from `plain` on, bytes go out as they are */
-    for (size_t at = 0, length = 1; at < size; at += length) {
-        length = 1;
-        if (scan.in_string) {
-            length = pxi_utf8_length(json + at, size - at);
-            PX_TRY(report_scan_string(&scan, json, at, length, err));
-            if (strchr("<>&\xe2", json[at])) { /* \xe2 begins U+2028 */
-                px_text_add_bytes(page, json + plain, at - plain);
-                report_add_char(page, json + at, length);
-                plain = at + length;
-            }
-        } else {
-            objects += scan.depth == 0 && json[at] == '{';
-            PX_TRY(report_scan_other(&scan, json, at, err));
-        }
+    const px_status status = pxi_json_parse_most(json, size, size, &document, &why);
+    const bool object = status == PX_OK && px_json_root(document)->kind == PX_JSON_OBJECT;
+    px_json_free(document);
+    if (status == PX_E_NOMEM)
+        return px_fail(err, status, "%s", why.message);
+    return object ? PX_OK
+                  : px_fail(err, PX_E_USAGE, "the report's data are not a JSON object%s%s",
+                            *why.message ? ": " : "", why.message);
+}
+
+/* In JSON these stand inside strings only, where an escape is as good. */
+static void report_add_data(px_text *page, const char *json)
+{
+    for (;;) {
+        const size_t plain = strcspn(json, "<>&\xe2"); /* the last begins U+2028 and U+2029 */
+        px_text_add_bytes(page, json, plain);
+        json += plain;
+        if (*json == '\0')
+            return;
+        const bool line = strncmp(json, "\u2028", 3) == 0, part = strncmp(json, "\u2029", 3) == 0;
+        if (line || part)
+            px_text_add(page, line ? "\\u2028" : "\\u2029");
+        else if (*json == '\xe2')
+            px_text_add_bytes(page, json, 1);
+        else
+            px_text_format(page, "\\u%04x", (unsigned)*json);
+        json += line || part ? 3 : 1;
     }
-    px_text_add_bytes(page, json + plain, size - plain);
-    if (objects != 1 || scan.depth != 0 || scan.in_string)
-        return report_bad(err, size, objects > 1 ? "ends a second one" : "is its end, too early");
-    return PX_OK;
 }
 
 px_status px_report_html(const char *json, char **out, size_t *size, px_error *err)
 {
     if (!json)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the report's data");
+        return pxi_no_memory(err);
     const char *start = (const char *)pxi_report_page;
     const char *mark =
         memmem(start, pxi_report_page_size, PXI_REPORT_MARK, sizeof PXI_REPORT_MARK - 1);
     if (!mark)
         return px_fail(err, PX_E_INTERNAL, "the built page has no place for the report's data");
+    PX_TRY(report_look(json, err));
     px_text page = {0};
     px_text_add_bytes(&page, start, (size_t)(mark - start));
-    const px_status status = report_add_data(&page, json, err);
+    report_add_data(&page, json);
     const char *rest = mark + sizeof PXI_REPORT_MARK - 1;
     px_text_add_bytes(&page, rest, (size_t)(start + pxi_report_page_size - rest));
-    if (status != PX_OK || px_text_failed(&page)) {
+    if (px_text_failed(&page)) {
         px_text_done(&page);
-        return status != PX_OK ? status : px_fail(err, PX_E_NOMEM, "out of memory for the report");
+        return pxi_no_memory(err);
     }
     *size = page.length;
     *out = px_text_take(&page);

@@ -1,5 +1,5 @@
 /* src/report/sprites.c - many thumbnails in one PNG */
-#include <plexor/report.h>
+#include <internal/report.h>
 
 #include "base/base64.h"
 #include "base/memory.h"
@@ -26,9 +26,8 @@ px_status px_sprites_new(int width, int height, px_sprites **out, px_error *err)
     if (width < 1 || height < 1 || width > PX_SPRITES_SIDE_MOST || height > PX_SPRITES_SIDE_MOST)
         return px_fail(err, PX_E_USAGE, "thumbnails have sides of 1 to %d pixels, not %d x %d",
                        PX_SPRITES_SIDE_MOST, width, height);
-    px_sprites *sprites = pxi_calloc(1, sizeof *sprites);
-    if (!sprites)
-        return px_fail(err, PX_E_NOMEM, "out of memory for thumbnails");
+    px_sprites *sprites = NULL;
+    PX_TRY(PX_NEW(sprites, 1, err));
     sprites->width = width;
     sprites->height = height;
     sprites->tile_bytes = (size_t)width * (size_t)height * SPRITES_CHANNELS;
@@ -170,7 +169,7 @@ px_status px_sprites_add(px_sprites *sprites, const px_pixels *picture, int *til
                        "%zu thumbnails of %d x %d pixels are all that a sheet can hold; show fewer",
                        sprites->count, sprites->width, sprites->height);
     if (sprites_reserve(sprites) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for thumbnails");
+        return pxi_no_memory(err);
     uint8_t *fresh = sprites->tiles + sprites->count * sprites->tile_bytes;
     sprites_draw(sprites, picture, fresh);
     int at = sprites_find(sprites, fresh);
@@ -198,7 +197,7 @@ static px_status sprites_png(const px_sprites *sprites, uint8_t **png, size_t *s
     const size_t width = columns * (size_t)sprites->width, height = rows * (size_t)sprites->height;
     uint8_t *pixels = pxi_calloc(width * height, channels);
     if (!pixels)
-        return px_fail(err, PX_E_NOMEM, "out of memory for thumbnails");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < sprites->count; i++) {
         const uint8_t *from = sprites->tiles + i * sprites->tile_bytes;
         for (size_t y = 0; y < (size_t)sprites->height; y++) {
@@ -225,7 +224,7 @@ px_status px_sprites_json(const px_sprites *sprites, px_json *json, px_error *er
     free(png);
     if (px_text_failed(&uri)) {
         px_text_done(&uri);
-        return px_fail(err, PX_E_NOMEM, "out of memory for thumbnails");
+        return pxi_no_memory(err);
     }
     px_json_object(json, NULL);
     px_json_string(json, "png", px_text_get(&uri));

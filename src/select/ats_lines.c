@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "select/lazy_greedy.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +117,7 @@ static px_status class_take(void *context, int64_t item, px_error *err)
     const ats_class *c = context;
     for (size_t i = 0; i < c->line_count; i++)
         if (!pxi_ats_union_add(&c->lines[i].covered, class_piece(c, item, &c->lines[i])))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     return PX_OK;
 }
 
@@ -281,7 +281,7 @@ px_status pxi_ats_order(const float *p, const int32_t *predicted, int classes, c
              .predicted = predicted,
              .items = items,
              .count = count};
-    px_status status = ats_init(&a) ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = ats_init(&a) ? PX_OK : pxi_no_memory(err);
     for (int c = 0; c < classes && status == PX_OK; c++)
         status = class_order(&a, c, err);
     if (status == PX_OK)

@@ -1,12 +1,17 @@
 /* src/select/evaluate.c - a ranking beside the labels: faults found, and their curves */
 #include "base/file.h"
 #include "base/memory.h"
-#include "data/tree.h"
 #include "select/select_inside.h"
+#include <internal/tree.h>
 
+#include <internal/data.h>
+#include <internal/fault_curve.h>
+#include <internal/picture.h>
+#include <internal/select.h>
+#include <internal/stats.h>
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/picture.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +53,7 @@ static px_status judged_init(const px_select *s, size_t i, judged *j, px_error *
                   .order = pxi_calloc((size_t)count, sizeof *j->order)};
     if (!j->labels || !j->predicted || !j->order) {
         judged_done(j);
-        return px_fail(err, PX_E_NOMEM, "out of memory to count failures");
+        return pxi_no_memory(err);
     }
     for (int64_t k = 0; k < count; k++) {
         j->labels[k] = px_dataset_label(s->set, k);
@@ -168,13 +173,11 @@ static px_status curves_init(curves *c, double percent, px_error *err)
     const px_select *s = c->select;
     const int64_t most = px_percent_count(percent, s->count);
     c->points = (size_t)PX_MIN(most, CURVE_POINTS) + 1;
-    c->taken = pxi_calloc(c->points, sizeof *c->taken);
-    c->percent = pxi_calloc(c->points, sizeof *c->percent);
-    c->ideal = pxi_calloc(c->points, sizeof *c->ideal);
-    c->chance = pxi_calloc(c->points, sizeof *c->chance);
-    c->found = pxi_calloc(c->points * s->slot_count, sizeof *c->found);
-    if (!c->taken || !c->percent || !c->ideal || !c->chance || !c->found)
-        return px_fail(err, PX_E_NOMEM, "out of memory for curves");
+    PX_TRY(PX_NEW(c->taken, c->points, err));
+    PX_TRY(PX_NEW(c->percent, c->points, err));
+    PX_TRY(PX_NEW(c->ideal, c->points, err));
+    PX_TRY(PX_NEW(c->chance, c->points, err));
+    PX_TRY(PX_NEW(c->found, c->points * s->slot_count, err));
     for (size_t p = 0; p < c->points; p++) {
         c->taken[p] = (int64_t)((double)most * (double)p / (double)(c->points - 1) + 0.5);
         c->percent[p] = 100.0 * (double)c->taken[p] / (double)s->count;
@@ -198,7 +201,7 @@ static px_status curves_csv(const curves *c, const char *path, px_error *err)
     px_text text = {0};
     px_text_add(&text, "selected,percent,ideal,chance");
     for (size_t i = 0; i < c->select->slot_count; i++)
-        px_text_format(&text, ",%s", c->select->slots[i].selector->id);
+        px_text_format(&text, ",%s", c->select->slots[i].selector->entry.id);
     px_text_add(&text, "\n");
     for (size_t p = 0; p < c->points; p++) {
         px_text_format(&text, "%" PRId64, c->taken[p]);
@@ -210,7 +213,7 @@ static px_status curves_csv(const curves *c, const char *path, px_error *err)
         px_text_add(&text, "\n");
     }
     const px_status status = px_text_failed(&text)
-                                 ? px_fail(err, PX_E_NOMEM, "out of memory for curves")
+                                 ? pxi_no_memory(err)
                                  : pxi_file_write(path, text.data, text.length, err);
     px_text_done(&text);
     return status;
@@ -229,7 +232,7 @@ static px_status curves_chart(const curves *c, const char *path, px_error *err)
     PX_TRY(px_plot_new(&options, &plot, err));
     px_status status = PX_OK;
     for (size_t i = 0; i < c->select->slot_count && status == PX_OK; i++)
-        status = px_plot_line(plot, c->select->slots[i].selector->id, c->percent,
+        status = px_plot_line(plot, c->select->slots[i].selector->entry.id, c->percent,
                               c->found + i * c->points, c->points, 0, err);
     if (status == PX_OK)
         status = px_plot_line(plot, "ideal", c->percent, c->ideal, c->points, PX_PLOT_DASHED, err);

@@ -1,9 +1,9 @@
 /* src/select/extract_outputs.c - rows that are the network's class scores */
-#include <plexor/select.h>
+#include <internal/engine.h>
+#include <internal/select.h>
 
 #include "base/memory.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,9 +39,8 @@ static const px_extractor_kind outputs_kind = {.finish = outputs_finish, .free =
 
 px_status px_extractor_scores(const px_model *model, px_extractor **out, px_error *err)
 {
-    outputs_extractor *e = pxi_calloc(1, sizeof *e);
-    if (!e)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    outputs_extractor *e = NULL;
+    PX_TRY(PX_NEW(e, 1, err));
     const px_status status = px_model_scores(model, &e->scores, err);
     if (status != PX_OK) {
         free(e);
@@ -60,19 +59,4 @@ px_status px_extractor_scores(const px_model *model, px_extractor **out, px_erro
                              .keep_count = 1};
     *out = &e->base;
     return PX_OK;
-}
-
-void px_scores_probabilities(const px_scores *scores, const float *row, double *p)
-{
-    double most = -INFINITY, sum = 0.0;
-    for (int c = 0; c < scores->classes; c++) {
-        p[c] = (double)row[c];
-        most = PX_MAX(p[c], most); /* as fmax(), which gcc 12 cannot compile here for arm64 */
-    }
-    if (scores->probabilities)
-        return;
-    for (int c = 0; c < scores->classes; c++)
-        sum += p[c] = exp(p[c] - most); /* at least one is exp(0): the sum is not 0 */
-    for (int c = 0; c < scores->classes; c++)
-        p[c] /= sum;
 }

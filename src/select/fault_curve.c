@@ -1,5 +1,5 @@
 /* src/select/fault_curve.c - FDR, RAUC and APFD of an order */
-#include <plexor/fault_curve.h>
+#include <internal/fault_curve.h>
 
 #include "base/memory.h"
 
@@ -82,8 +82,7 @@ px_status px_fault_curve_init(px_fault_curve *curve, const int64_t *order, int64
     for (int unit = 0; unit < 2; unit++)
         c.met[unit] = pxi_calloc((size_t)ranked, sizeof *c.met[unit]);
     if (!types || !type_met || !seen || !c.met[0] || !c.met[1]) {
-        status =
-            px_fail(err, PX_E_NOMEM, "out of memory for the failures of %" PRId64 " inputs", count);
+        status = pxi_no_memory_for(err, "the failures of %" PRId64 " inputs", count);
         goto done;
     }
     c.total[PX_FAULT_TYPES] = types_gather(types, labels, predicted, count);

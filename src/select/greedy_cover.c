@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "select/lazy_greedy.h"
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ px_status pxi_cover_rows_bits(pxi_cover_rows *rows, const char *id, int64_t coun
     *rows = (pxi_cover_rows){.count = count, .words = PX_MAX((elements + 63) / 64, (int64_t)1)};
     const size_t words = (size_t)rows->words;
     rows->bits = pxi_calloc((size_t)PX_MAX(count, (int64_t)1), words * sizeof *rows->bits);
-    return rows->bits ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return rows->bits ? PX_OK : pxi_no_memory(err);
 }
 
 /* Words of the covered sections of one column: one more bit, for none. */
@@ -57,7 +57,7 @@ px_status pxi_cover_rows_sections(pxi_cover_rows *rows, const char *id, int64_t 
     rows->group = groups > 1 ? pxi_calloc(some, sizeof *rows->group) : NULL;
     if (!rows->sections || (groups > 1 && !rows->group)) {
         pxi_cover_rows_done(rows);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     for (int64_t i = 0; i < count * columns; i++)
         rows->sections[i] = (uint16_t)per;
@@ -236,9 +236,8 @@ static px_status greedy_at_random(greedy *g, px_error *err)
     if (g->left_count > UINT32_MAX - 1)
         return px_fail(err, PX_E_UNSUPPORTED, "%lld inputs are too many to be shuffled",
                        (long long)g->left_count);
-    int64_t *at = pxi_calloc((size_t)g->left_count + 1, sizeof *at);
-    if (!at)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int64_t *at = NULL;
+    PX_TRY(PX_NEW(at, (size_t)g->left_count + 1, err));
     px_random random = px_rng(g->options->seed, PX_RNG_SELECT, 1, 1);
     px_rng_permutation(&random, at, (uint32_t)g->left_count);
     for (int64_t i = 0; i < g->left_count; i++)
@@ -295,9 +294,8 @@ px_status pxi_greedy_order(const pxi_cover_rows *rows, const int64_t *items, int
     g.left = pxi_calloc(some, sizeof *g.left);
     g.keyed = pxi_calloc(some, sizeof *g.keyed);
     g.taken = pxi_calloc((size_t)PX_MAX(rows->count, (int64_t)1), sizeof *g.taken);
-    px_status status = g.left && g.keyed && g.taken && covered_init(&g.covered, rows)
-                           ? PX_OK
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status =
+        g.left && g.keyed && g.taken && covered_init(&g.covered, rows) ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK) {
         for (int64_t i = 0; i < count; i++)
             g.left[i] = items ? items[i] : i;

@@ -11,13 +11,12 @@ const char *const pxi_guided_orders[] = {"additional", "total", NULL};
 const char *const pxi_guided_rests[] = {"total", "random", "restart", NULL};
 const char *const pxi_guided_starts[] = {"best", "random", NULL};
 
-void pxi_guided_init(pxi_guided *guided, const char *id, const double *settings, uint64_t seed)
+void pxi_guided_init(pxi_guided *guided, const char *id, const pxi_guided_config *config,
+                     uint64_t seed)
 {
     guided->id = id;
-    guided->options = (pxi_greedy_options){.method = (pxi_greedy_method)settings[PXI_GUIDED_ORDER],
-                                           .rest = (pxi_greedy_rest)settings[PXI_GUIDED_REST],
-                                           .random_start = settings[PXI_GUIDED_START] != 0.0,
-                                           .seed = seed};
+    guided->options = (pxi_greedy_options){
+        .method = config->order, .rest = config->rest, .random_start = config->start, .seed = seed};
 }
 
 px_status pxi_guided_arrange(void *prepared, double *scores, int64_t count, int64_t *order,
@@ -26,7 +25,7 @@ px_status pxi_guided_arrange(void *prepared, double *scores, int64_t count, int6
     pxi_guided *g = prepared;
     int64_t *items = pxi_calloc((size_t)count + 1, sizeof *items);
     int64_t *gains = pxi_calloc((size_t)count + 1, sizeof *gains);
-    px_status status = items && gains ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = items && gains ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK) {
         const int64_t scored = pxi_scored_items(scores, count, items);
         status =

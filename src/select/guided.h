@@ -18,25 +18,28 @@ typedef struct pxi_guided {
     int64_t useful; /* candidates that cover something new; after arrange() */
 } pxi_guided;
 
-/* The last settings of each, in this order. */
-enum { PXI_GUIDED_ORDER, PXI_GUIDED_REST, PXI_GUIDED_START, PXI_GUIDED_SETTINGS };
+/* The last settings of each: a member `guided` of its config. */
+typedef struct pxi_guided_config {
+    pxi_greedy_method order;
+    pxi_greedy_rest rest;
+    bool start; /* at random */
+} pxi_guided_config;
 extern const char *const pxi_guided_orders[], *const pxi_guided_rests[], *const pxi_guided_starts[];
-#define PXI_GUIDED_PARAMS                                                                     \
-    {.name = "order",                                                                         \
-     .choices = pxi_guided_orders,                                                            \
-     .help = "additional: always the input that covers most of what none before it covers "   \
-             "(CAM); total: by what each covers on its own (CTM)"},                           \
-        {.name = "rest",                                                                      \
-         .choices = pxi_guided_rests,                                                         \
-         .help = "inputs that cover nothing new: by what they cover on their own, at random " \
-                 "(DeepGini's code), or as if nothing were covered yet"},                     \
-    {                                                                                         \
-        .name = "start", .choices = pxi_guided_starts,                                        \
-        .help = "random: begin with any input (code of DeepGini and ATS)"                     \
-    }
+#define PXI_GUIDED_PARAMS(config)                                                        \
+    PX_PARAM_CHOICE_AS(                                                                  \
+        "order", config, guided.order, 0, pxi_guided_orders,                             \
+        "additional: always the input that covers most of what none before it covers "   \
+        "(CAM); total: by what each covers on its own (CTM)"),                           \
+        PX_PARAM_CHOICE_AS(                                                              \
+            "rest", config, guided.rest, 0, pxi_guided_rests,                            \
+            "inputs that cover nothing new: by what they cover on their own, at random " \
+            "(DeepGini's code), or as if nothing were covered yet"),                     \
+        PX_PARAM_CHOICE_AS("start", config, guided.start, 0, pxi_guided_starts,          \
+                           "random: begin with any input (code of DeepGini and ATS)")
 
 /* The options from those settings. */
-void pxi_guided_init(pxi_guided *guided, const char *id, const double *settings, uint64_t seed);
+void pxi_guided_init(pxi_guided *guided, const char *id, const pxi_guided_config *config,
+                     uint64_t seed);
 
 /* Members of px_selector, by their names. */
 px_status pxi_guided_arrange(void *prepared, double *scores, int64_t count, int64_t *order,

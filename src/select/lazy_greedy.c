@@ -37,9 +37,8 @@ px_status pxi_lazy_run(const pxi_lazy *lazy, const int64_t *items, int64_t count
     if (count > (int64_t)PXI_LAZY_MOST)
         return px_fail(err, PX_E_UNSUPPORTED, "%lld inputs are too many to be put into order",
                        (long long)count);
-    entry *heap = pxi_calloc((size_t)PX_MAX(count, (int64_t)1), sizeof *heap);
-    if (!heap)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    entry *heap = NULL;
+    PX_TRY(PX_NEW(heap, (size_t)PX_MAX(count, (int64_t)1), err));
     px_status status = PX_OK;
     int64_t left = count, done = 0;
     for (int64_t i = 0; i < count; i++)

@@ -29,9 +29,8 @@ static int unit_compare(const void *a, const void *b)
 
 px_status pxi_nss_top(const double *sums, int64_t units, int64_t count, int64_t *top, px_error *err)
 {
-    unit_sum *sorted = pxi_calloc((size_t)units, sizeof *sorted);
-    if (!sorted)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    unit_sum *sorted = NULL;
+    PX_TRY(PX_NEW(sorted, units, err));
     for (int64_t i = 0; i < units; i++)
         sorted[i] = (unit_sum){.sum = sums[i], .unit = i};
     qsort(sorted, (size_t)units, sizeof *sorted, unit_compare);

@@ -4,9 +4,12 @@
  * are hot; nothing is kept of a pair after it was visited. Pixels are read once per pair where the
  * second of it is a fresh mutant.
  */
-#include "engine/pass.h"
 #include "select/nss.h"
+#include <internal/lane_watch.h>
 
+#include <internal/mutate.h>
+#include <internal/probe.h>
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,10 +21,10 @@ typedef struct pair_run {
 } pair_run;
 
 typedef struct pair_lane {
-    float *pixels; /* [floats]: the pair's first input, as stored */
-    px_probe_watch watch;
-    float *trace;   /* [rows][units] */
-    bool *rejected; /* [rows] */
+    px_probe_watch watch; /* first */
+    float *pixels;        /* [floats]: the pair's first input, as stored */
+    float *trace;         /* [rows][units] */
+    bool *rejected;       /* [rows] */
     int64_t *classes;
     double *losses;
 } pair_lane;
@@ -79,12 +82,6 @@ static px_status pair_begin(pxi_lane *lane, const pxi_batch *batch, px_error *er
     return PX_OK;
 }
 
-static px_status pair_observe(void *context, int value, const px_view *view, px_error *err)
-{
-    const pxi_lane *lane = context;
-    return px_probe_observer(&((pair_lane *)lane->state)->watch, value, view, err);
-}
-
 /* A batch of odd size parts a pair: pairs are looked at when the piece is complete. */
 static px_status pair_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
 {
@@ -135,7 +132,7 @@ px_status pxi_pair_run(const pxi_pair_pass *pass, px_error *err)
                                  .open = pair_open,
                                  .fill = pair_fill,
                                  .begin = pair_begin,
-                                 .observe = pair_observe,
+                                 .observe = pxi_lane_observe,
                                  .visit = pair_visit};
     px_plan_options wants = px_plan_options_default();
     if (pass->predict) {

@@ -8,9 +8,9 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +43,8 @@ px_status pxi_prima_patches(const px_shape *shape, int size, int64_t most, uint6
         return px_fail(err, PX_E_UNSUPPORTED, "pictures of %" PRId64 " patches are too large",
                        left);
     int64_t wanted = PX_MIN(left, most), taken = 0;
-    pxi_prima_patch *patches = pxi_calloc((size_t)wanted, sizeof *patches);
-    if (!patches)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " patches", wanted);
+    pxi_prima_patch *patches = NULL;
+    PX_TRY(PX_NEW(patches, wanted, err));
     px_random random = px_rng(seed, PX_RNG_PRIMA_INPUT, 0, STREAM_GRID);
     for (int64_t place = 0; taken < wanted; place++, left--) /* each with the chance that is left */
         if ((int64_t)px_rng_below(&random, (uint32_t)left) < wanted - taken)

@@ -11,9 +11,10 @@
 
 #include "base/memory.h"
 
+#include <internal/build.h>
+#include <internal/rng.h>
+#include <internal/weights.h>
 #include <math.h>
-#include <plexor/build.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,10 +298,8 @@ static px_status net_init(pxi_prima_net *net, const px_model *model, px_error *e
         return px_fail(err, status, "%s", why.message);
     PX_TRY(px_weights_new(net->model, &net->now, err));
     const px_graph *g = px_model_graph(net->model);
-    net->layers = pxi_calloc((size_t)g->node_count, sizeof *net->layers);
-    net->sources = pxi_calloc((size_t)g->node_count, sizeof *net->sources);
-    if (!net->layers || !net->sources)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the network's neurons");
+    PX_TRY(PX_NEW(net->layers, g->node_count, err));
+    PX_TRY(PX_NEW(net->sources, g->node_count, err));
     for (int i = 0; i < g->node_count; i++)
         net_add(net, &g->nodes[i]);
     if (net->layer_count == 0)
@@ -308,15 +307,13 @@ static px_status net_init(pxi_prima_net *net, const px_model *model, px_error *e
                        "changes the weights of Conv, Gemm and MatMul, and the network has none");
     if (net->units[PXI_PRIMA_GF] >= (int64_t)UINT32_MAX)
         return px_fail(err, PX_E_UNSUPPORTED, "cannot change as many weights as the network has");
-    net->blocked = pxi_calloc((size_t)net->units[PXI_PRIMA_NEB], sizeof *net->blocked);
-    return net->blocked ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return PX_NEW(net->blocked, (size_t)net->units[PXI_PRIMA_NEB], err);
 }
 
 px_status pxi_prima_net_new(const px_model *model, pxi_prima_net **out, px_error *err)
 {
-    pxi_prima_net *net = pxi_calloc(1, sizeof *net);
-    if (!net)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_prima_net *net = NULL;
+    PX_TRY(PX_NEW(net, 1, err));
     const px_status status = net_init(net, model, err);
     if (status == PX_OK)
         *out = net;

@@ -6,9 +6,10 @@
  * order of the mutants, and each belongs to one input: who adds to them does not matter.
  */
 #include "base/memory.h"
-#include "engine/pass.h"
 #include "select/prima.h"
+#include <internal/pass.h>
 
+#include <internal/engine.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,20 +17,19 @@
 
 enum { BATCH_MOST = 64, BLOCK_MOST = 4096, BLOCK_BYTES = 64 << 20 };
 
-typedef struct prima_lane { /* its first session runs the network as it is, its second a changed one
-                             */
-    float *scores;          /* [batch][classes] */
-    double *q;              /* [classes] */
-    float *variants;        /* [PXI_PRIMA_INPUT_RULES][floats] */
-    float *pixels;          /* [floats] */
-    int32_t *wrong;         /* [PXI_PRIMA_INPUT_RULES][classes] */
-    int64_t *mutant;        /* [batch], which are in the batch */
+typedef struct prima_lane {
+    float *scores;   /* [batch][classes] */
+    double *q;       /* [classes] */
+    float *variants; /* [PXI_PRIMA_INPUT_RULES][floats] */
+    float *pixels;   /* [floats] */
+    int32_t *wrong;  /* [PXI_PRIMA_INPUT_RULES][classes] */
+    int64_t *mutant; /* [batch], which are in the batch */
 } prima_lane;
 
 typedef struct prima_run {
     const pxi_prima_pass *pass;
-    pxi_pass *lanes;
-    px_plan *changed;
+    pxi_pass *lanes;   /* of the network as it is; the states are here */
+    pxi_pass *changed; /* of a changed one, on the same workers */
     px_shape shape;
     size_t floats, classes;
     int64_t batch, block;
@@ -85,22 +85,24 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
 static px_status run_open(prima_run *r, px_error *err)
 {
     const pxi_prima_pass *pass = r->pass;
-    const pxi_task task = {.model = pxi_prima_net_model(pass->net),
-                           .set = pass->set,
-                           .pre = pass->pre,
-                           .indices = pass->index,
-                           .count = pass->count,
-                           .threads = pass->threads,
-                           .batch = pass->batch,
-                           .max_batch = BATCH_MOST,
-                           .progress = pass->progress,
-                           .progress_context = pass->progress_context};
+    pxi_task task = {.model = pxi_prima_net_model(pass->net),
+                     .set = pass->set,
+                     .pre = pass->pre,
+                     .indices = pass->index,
+                     .count = pass->count,
+                     .threads = pass->threads,
+                     .batch = pass->batch,
+                     .max_batch = BATCH_MOST,
+                     .progress = pass->progress,
+                     .progress_context = pass->progress_context};
     const pxi_visitor visitor = {.context = r, .state_size = sizeof(prima_lane), .open = lane_open};
     px_plan_options wants = pxi_wants_scores(&pass->scores);
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &r->lanes, err));
     r->batch = pxi_pass_batch(r->lanes);
     wants.weights = pxi_prima_net_weights(pass->net);
-    return pxi_pass_twin(r->lanes, &wants, &r->changed, err);
+    task.workers = pxi_pass_workers(r->lanes);
+    task.batch = r->batch;
+    return pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &r->changed, err);
 }
 
 static px_status runner_blocks(prima_run *r, px_error *err)
@@ -120,8 +122,7 @@ static px_status runner_blocks(prima_run *r, px_error *err)
     r->features = pxi_calloc(block, PXI_PRIMA_WIDTH * sizeof *r->features);
     return r->inputs && r->p && r->predicted && r->sums && r->wrong && r->features
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " inputs at a time",
-                         r->block);
+               : pxi_no_memory_for(err, "%" PRId64 " inputs at a time", r->block);
 }
 
 /* --- the three steps of a block
@@ -177,8 +178,9 @@ static px_status job_network(void *context, pxi_lane *lane, int64_t number, px_e
     const prima_run *r = context;
     prima_lane *w = lane->state;
     const int64_t at = number * r->batch, samples = PX_MIN(r->batch, r->count - at);
-    fill_batch(r, lane->second, at, samples);
-    PX_TRY(run_batch(r, w, lane->second, samples, err));
+    px_session *changed = pxi_pass_lane(r->changed, lane->number)->session;
+    fill_batch(r, changed, at, samples);
+    PX_TRY(run_batch(r, w, changed, samples, err));
     for (int64_t i = at; i < at + samples; i++) {
         const int c = r->predicted[i];
         if (c < 0)
@@ -306,7 +308,7 @@ static px_status run_networks(prima_run *r, px_error *err)
     memset(r->wrong, 0, (size_t)r->count * r->classes * sizeof *r->wrong);
     for (uint32_t m = 0; m < (uint32_t)s->mutants; m++) {
         pxi_prima_net_mutate(r->pass->net, r->rule, s->ratio, s->gf_scale, s->seed, m);
-        PX_TRY(px_plan_refresh(r->changed, err));
+        PX_TRY(px_plan_refresh(pxi_pass_plan(r->changed), err));
         PX_TRY(run_step(r, job_network, jobs, r->count, err));
     }
     for (int64_t i = 0; i < r->count; i++)
@@ -356,6 +358,7 @@ px_status pxi_prima_run(const pxi_prima_pass *pass, px_error *err)
         r.count = PX_MIN(r.block, pass->count - r.first);
         status = run_block(&r, err);
     }
+    pxi_pass_close(r.changed);
     pxi_pass_close(r.lanes);
     free(r.inputs);
     free(r.p);

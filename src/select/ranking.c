@@ -34,8 +34,7 @@ px_status pxi_ranking_init(pxi_ranking *r, int64_t keep, int classes, px_error *
                        .strata = classes > 0 ? classes + 1 : 1,
                        .least = INFINITY,
                        .most = -INFINITY};
-    r->heap = pxi_calloc((size_t)r->strata, sizeof *r->heap);
-    return r->heap ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return PX_NEW(r->heap, r->strata, err);
 }
 
 void pxi_ranking_done(pxi_ranking *r)
@@ -78,8 +77,7 @@ static px_status heap_add(pxi_ranking_heap *heap, int64_t keep, const px_ranked 
                           px_error *err)
 {
     if ((int64_t)heap->count < keep) {
-        if (pxi_grow(&heap->entry, &heap->capacity, heap->count + 1, sizeof *heap->entry) != 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the best candidates");
+        PX_TRY(PX_GROW(heap->entry, heap->capacity, heap->count + 1, err));
         heap->entry[heap->count++] = *candidate;
         heap_up(heap->entry, heap->count - 1);
     } else if (heap->count > 0 && pxi_ranked_before(candidate, &heap->entry[0])) {
@@ -123,9 +121,8 @@ px_status pxi_ranking_take(const pxi_ranking *r, px_ranked **out, int64_t *count
     size_t total = 0, at = 0;
     for (int s = 0; s < r->strata; s++)
         total += r->heap[s].count;
-    px_ranked *entries = pxi_calloc(PX_MAX(total, 1), sizeof *entries);
-    if (!entries)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the best candidates");
+    px_ranked *entries = NULL;
+    PX_TRY(PX_NEW(entries, PX_MAX(total, 1), err));
     for (int s = 0; s < r->strata; s++) {
         if (r->heap[s].count > 0)
             memcpy(entries + at, r->heap[s].entry, r->heap[s].count * sizeof *entries);
@@ -146,7 +143,7 @@ px_status pxi_ranked_stratify(px_ranked *entries, int64_t count, int classes, px
     px_ranked *sorted = pxi_calloc(n + 1, sizeof *sorted);
     px_status status = PX_OK;
     if (!seen || !turn || !start || !sorted) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory to share the budget out over classes");
+        status = pxi_no_memory(err);
     } else {
         for (size_t i = 0; i < n; i++) {
             const int c = entries[i].predicted;

@@ -11,33 +11,31 @@
 
 #include "base/memory.h"
 
+#include <internal/engine.h>
+#include <internal/select.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { ATS_UP, ATS_TH, ATS_RADIUS, ATS_COMPAT };
-
 static const char *const ats_compats[] = {"none", "ats-code", NULL};
 
-static const px_param ats_settings[] = {
-    [ATS_UP] = {.name = "up",
-                .fallback = 0.99,
-                .least = 0,
-                .most = 1,
-                .help = "inputs whose class has this probability come last, shuffled"},
-    [ATS_TH] = {.name = "th",
-                .fallback = 0.001,
-                .least = 0,
-                .most = 1e6,
-                .help = "what an input has to add to the covered lines to be chosen"},
-    [ATS_RADIUS] = {.name = "radius",
-                    .fallback = 0.005,
-                    .least = 0,
-                    .most = 1,
-                    .help = "half of what an input covers of a line, per distance from up"},
-    [ATS_COMPAT] = {.name = "compat",
-                    .choices = ats_compats,
-                    .help = "ats-code: with the slips of the authors' program"},
+typedef struct ats_config {
+    double up;
+    double th;
+    double radius;
+    int compat;
+} ats_config;
+
+static const px_param ats_params[] = {
+    PX_PARAM_REAL(ats_config, up, 0.99, 0, 1,
+                  "inputs whose class has this probability come last, shuffled"),
+    PX_PARAM_REAL(ats_config, th, 0.001, 0, 1e6,
+                  "what an input has to add to the covered lines to be chosen"),
+    PX_PARAM_REAL(ats_config, radius, 0.005, 0, 1,
+                  "half of what an input covers of a line, per distance from up"),
+    PX_PARAM_CHOICE(ats_config, compat, 0, ats_compats,
+                    "ats-code: with the slips of the authors' program"),
+    PX_PARAM_END,
 };
 
 typedef struct ats_selector {
@@ -50,7 +48,7 @@ typedef struct ats_selector {
 } ats_selector;
 
 static px_status ats_extract(const px_model *model, const px_probe_options *options,
-                             const double *settings, px_extractor **out, px_error *err)
+                             const void *settings, px_extractor **out, px_error *err)
 {
     (void)options, (void)settings;
     return px_extractor_scores(model, out, err);
@@ -73,16 +71,15 @@ static void ats_release(void *prepared)
 
 static px_status ats_prepare(const px_selector_request *request, void **out, px_error *err)
 {
-    const double *set = request->settings;
-    ats_selector *a = pxi_calloc(1, sizeof *a);
-    if (!a)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const ats_config *config = request->config;
+    ats_selector *a = NULL;
+    PX_TRY(PX_NEW(a, 1, err));
     a->scores = request->scores;
     a->count = request->count;
-    a->options = (pxi_ats_options){.up = set[ATS_UP],
-                                   .least = set[ATS_TH],
-                                   .radius = set[ATS_RADIUS],
-                                   .as_program = set[ATS_COMPAT] != 0.0,
+    a->options = (pxi_ats_options){.up = config->up,
+                                   .least = config->th,
+                                   .radius = config->radius,
+                                   .as_program = config->compat != 0,
                                    .seed = request->seed};
     if (a->scores.classes >= 3) {
         const size_t row = (size_t)a->scores.classes * sizeof *a->p;
@@ -90,7 +87,7 @@ static px_status ats_prepare(const px_selector_request *request, void **out, px_
         a->predicted = pxi_calloc((size_t)a->count, sizeof *a->predicted);
         if (!a->p || !a->predicted) {
             ats_release(a);
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         }
     }
     *out = a;
@@ -101,7 +98,7 @@ static px_status ats_open(void *prepared, void **worker, px_error *err)
 {
     const ats_selector *a = prepared;
     *worker = pxi_calloc((size_t)a->scores.classes, sizeof(double));
-    return *worker ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return *worker ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status ats_score(void *prepared, void *worker, const px_rows *rows, double *scores,
@@ -132,8 +129,7 @@ static px_status ats_arrange(void *prepared, double *scores, int64_t count, int6
     int64_t *items = pxi_calloc((size_t)count + 1, sizeof *items);
     double *lengths = pxi_calloc((size_t)count + 1, sizeof *lengths);
     pxi_keyed *keyed = pxi_calloc((size_t)count + 1, sizeof *keyed);
-    px_status status =
-        items && lengths && keyed ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = items && lengths && keyed ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK) {
         const int64_t scored = pxi_scored_items(scores, count, items);
         if (a->p) {
@@ -183,11 +179,11 @@ static void ats_report(const void *prepared, px_json *json)
 }
 
 const px_selector px_selector_ats = {
-    .id = "ats",
-    .title = "inputs that are unsure in different ways",
-    .source = "Gao et al., Adaptive Test Selection for Deep Neural Networks, ICSE 2022",
-    .settings = ats_settings,
-    .setting_count = PX_LEN(ats_settings),
+    .entry = {.id = "ats",
+              .title = "inputs that are unsure in different ways",
+              .source = "Gao et al., Adaptive Test Selection for Deep Neural Networks, ICSE 2022",
+              .params = ats_params,
+              .config_size = sizeof(ats_config)},
     .needs = PX_NEEDS_CLASSES,
     .extract = ats_extract,
     .bytes = ats_bytes,

@@ -11,20 +11,24 @@
 #include <stdlib.h>
 
 static const char *const gini_norms[] = {"l1", "softmax", "raw", NULL};
-static const px_param gini_settings[] = {
-    {.name = "norm",
-     .choices = gini_norms,
-     .help = "how values become shares: divided by the sum of the positive ones (l1), by softmax, "
-             "or not at all (raw)"},
+typedef struct gini_config {
+    pxi_gini_norm norm;
+} gini_config;
+
+static const px_param gini_params[] = {
+    PX_PARAM_CHOICE(
+        gini_config, norm, 0, gini_norms,
+        "how values become shares: divided by the sum of the positive ones (l1), by softmax, "
+        "or not at all (raw)"),
+    PX_PARAM_END,
 };
 
 static px_status internal_gini_prepare(const px_selector_request *request, void **out,
                                        px_error *err)
 {
-    pxi_gini_norm *norm = pxi_calloc(1, sizeof *norm);
-    if (!norm)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    *norm = (pxi_gini_norm)request->settings[0];
+    pxi_gini_norm *norm = NULL;
+    PX_TRY(PX_NEW(norm, 1, err));
+    *norm = ((const gini_config *)request->config)->norm;
     *out = norm;
     return PX_OK;
 }
@@ -40,11 +44,11 @@ static px_status internal_gini_score(void *prepared, void *worker, const px_rows
 }
 
 const px_selector px_selector_internal_gini = {
-    .id = "internal-gini",
-    .title = "DeepGini of the last encoder layer's values",
-    .source = "Neuron Sensitivity Guided Test Case Selection",
-    .settings = gini_settings,
-    .setting_count = PX_LEN(gini_settings),
+    .entry = {.id = "internal-gini",
+              .title = "DeepGini of the last encoder layer's values",
+              .source = "Neuron Sensitivity Guided Test Case Selection",
+              .params = gini_params,
+              .config_size = sizeof(gini_config)},
     .layers = "last-encoder",
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_UNIT,

@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-enum { KMNC_K, KMNC_VARIANT, KMNC_ELEMENTS, KMNC_S, KMNC_GUIDED };
 enum { KMNC_SECTIONS, KMNC_NBC, KMNC_SNAC };
 enum { KMNC_CANONICAL, KMNC_GE = 5 }; /* what is between them is a pxi_section_rule of sections */
 enum { KMNC_CHUNK = 512 };            /* neurons whose sections lie on the stack at a time */
@@ -22,28 +21,27 @@ static const char *const kmnc_variants[] = {"canonical", "ceil", "half-open", "u
                                             "digitize",  "ge",   NULL};
 static const char *const kmnc_elements[] = {"kmnc", "nbc", "snac", NULL};
 
-static const px_param kmnc_settings[] = {
-    [KMNC_K] = {.name = "k",
-                .fallback = 1000,
-                .least = 1,
-                .most = PXI_SECTIONS_MOST - 1,
-                .integer = true,
-                .help = "sections per neuron"},
-    [KMNC_VARIANT] = {.name = "variant",
-                      .choices = kmnc_variants,
-                      .help = "where sections end, as for the criterion kmnc; for nbc and snac "
-                              "canonical, or ge: the end of the range is in the corner already "
-                              "(dnn-tip)"},
-    [KMNC_ELEMENTS] = {.name = "elements",
-                       .choices = kmnc_elements,
-                       .help = "nbc: the corners above and below the range; snac: above it"},
-    [KMNC_S] = {.name = "s",
-                .fallback = 0,
-                .least = 0,
-                .most = 1e6,
-                .help = "for nbc and snac: how many standard deviations beyond the range a corner "
-                        "starts"},
-    PXI_GUIDED_PARAMS,
+typedef struct kmnc_config {
+    int64_t k;
+    int variant;
+    int elements;
+    double s;
+    pxi_guided_config guided;
+} kmnc_config;
+
+static const px_param kmnc_params[] = {
+    PX_PARAM_INT(kmnc_config, k, 1000, 1, PXI_SECTIONS_MOST - 1, "sections per neuron"),
+    PX_PARAM_CHOICE(kmnc_config, variant, 0, kmnc_variants,
+                    "where sections end, as for the criterion kmnc; for nbc and snac "
+                    "canonical, or ge: the end of the range is in the corner already "
+                    "(dnn-tip)"),
+    PX_PARAM_CHOICE(kmnc_config, elements, 0, kmnc_elements,
+                    "nbc: the corners above and below the range; snac: above it"),
+    PX_PARAM_REAL(kmnc_config, s, 0, 0, 1e6,
+                  "for nbc and snac: how many standard deviations beyond the range a corner "
+                  "starts"),
+    PXI_GUIDED_PARAMS(kmnc_config),
+    PX_PARAM_END,
 };
 
 typedef struct kmnc {
@@ -54,7 +52,7 @@ typedef struct kmnc {
 
 static int64_t kmnc_bytes(const px_selector_request *request)
 {
-    const int elements = (int)request->settings[KMNC_ELEMENTS];
+    const int elements = ((const kmnc_config *)request->config)->elements;
     return pxi_cover_rows_bytes(request->count,
                                 request->extractor->width * (elements == KMNC_NBC ? 2 : 1),
                                 elements == KMNC_SECTIONS);
@@ -74,9 +72,8 @@ static void kmnc_release(void *prepared)
 static px_status kmnc_elements_new(kmnc *p, const px_selector_request *request,
                                    const px_ranges *ranges, px_error *err)
 {
-    const double *set = request->settings;
-    const int elements = (int)set[KMNC_ELEMENTS];
-    const int variant = (int)set[KMNC_VARIANT];
+    const kmnc_config *config = request->config;
+    const int elements = config->elements, variant = config->variant;
     const px_extractor *extractor = request->extractor;
     if (elements == KMNC_SECTIONS && variant == KMNC_GE)
         return px_fail(err, PX_E_USAGE,
@@ -86,17 +83,15 @@ static px_status kmnc_elements_new(kmnc *p, const px_selector_request *request,
                        "has variant=%s for sections alone: with elements=%s it is canonical or ge",
                        kmnc_variants[variant], kmnc_elements[elements]);
     if (elements == KMNC_SECTIONS) {
-        PX_TRY(pxi_sections_new(extractor, ranges, (int32_t)set[KMNC_K],
-                                (pxi_section_rule)set[KMNC_VARIANT], /* exclude_dead= */ false,
-                                &p->sections, err));
+        PX_TRY(pxi_sections_new(extractor, ranges, (int32_t)config->k, (pxi_section_rule)variant,
+                                /* exclude_dead= */ false, &p->sections, err));
         return pxi_cover_rows_sections(&p->guided.rows, "kmnc", request->count, extractor->width,
                                        (int32_t)p->sections->plan.per_neuron, 1, err);
     }
-    const double corner[PXI_CORNER_SETTINGS] = {
-        [PXI_CORNER_S] = set[KMNC_S],
-        [PXI_CORNER_VARIANT] = variant == KMNC_GE ? PXI_CORNER_GE : PXI_CORNER_STRICT};
-    PX_TRY(
-        pxi_corners_new("kmnc", extractor, ranges, corner, elements == KMNC_NBC, &p->corners, err));
+    const pxi_corner_config corner = {
+        .s = config->s, .variant = variant == KMNC_GE ? PXI_CORNER_GE : PXI_CORNER_STRICT};
+    PX_TRY(pxi_corners_new("kmnc", extractor, ranges, &corner, elements == KMNC_NBC, &p->corners,
+                           err));
     return pxi_cover_rows_bits(&p->guided.rows, "kmnc", request->count,
                                extractor->width * p->corners->plan.per_neuron, err);
 }
@@ -106,10 +101,11 @@ static px_status kmnc_prepare(const px_selector_request *request, void **out, px
     px_ranges ranges = {0};
     PX_TRY(
         px_profile_ranges(request->profile, request->learned[0], request->extractor, &ranges, err));
-    kmnc *p = pxi_calloc(1, sizeof *p);
-    px_status status = p ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    kmnc *p = NULL;
+    px_status status = PX_NEW(p, 1, err);
     if (status == PX_OK) {
-        pxi_guided_init(&p->guided, "kmnc", request->settings + KMNC_GUIDED, request->seed);
+        const kmnc_config *config = request->config;
+        pxi_guided_init(&p->guided, "kmnc", &config->guided, request->seed);
         status = kmnc_elements_new(p, request, &ranges, err);
     }
     px_ranges_done(&ranges);
@@ -163,11 +159,11 @@ static px_status kmnc_score(void *prepared, void *worker, const px_rows *rows, d
 static const px_learner *const kmnc_learners[] = {&px_learner_ranges, NULL};
 
 const px_selector px_selector_kmnc = {
-    .id = "kmnc",
-    .title = "inputs that reach sections of neurons' ranges which none before them did",
-    .source = "Feng et al., DeepGini, ISSTA 2020",
-    .settings = kmnc_settings,
-    .setting_count = PX_LEN(kmnc_settings),
+    .entry = {.id = "kmnc",
+              .title = "inputs that reach sections of neurons' ranges which none before them did",
+              .source = "Feng et al., DeepGini, ISSTA 2020",
+              .params = kmnc_params,
+              .config_size = sizeof(kmnc_config)},
     .learners = kmnc_learners,
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,

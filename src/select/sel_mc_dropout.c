@@ -15,40 +15,39 @@
 
 #include "base/memory.h"
 #include "engine/drop.h"
-#include "engine/pass.h"
+#include <internal/pass.h>
 
+#include <internal/engine.h>
+#include <internal/weights.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MC_PASSES, MC_RATE, MC_SCORE, MC_TIES };
 enum { MC_VARIATION, MC_ENTROPY, MC_INFORMATION, MC_SOFTMAX };
 
 static const char *const mc_scores[] = {"variation", "entropy", "information", "softmax", NULL};
 static const char *const mc_ties[] = {"entropy", "index", NULL};
 
-static const px_param mc_settings[] = {
-    [MC_PASSES] = {.name = "passes",
-                   .fallback = 200,
-                   .least = 1,
-                   .most = 1e6,
-                   .integer = true,
-                   .help = "how often the network runs over each input"},
-    [MC_RATE] = {.name = "rate",
-                 .fallback = 0.5,
-                 .least = 0,
-                 .most = 0.999999,
-                 .help = "of the Dropout that is put in where the network has none"},
-    [MC_SCORE] = {.name = "score",
-                  .choices = mc_scores,
-                  .help = "variation: 1 - the largest share of votes; entropy of the mean "
-                          "probabilities; information: that, less the passes' mean entropy; "
-                          "softmax: 1 - the largest mean probability"},
-    [MC_TIES] = {.name = "ties",
-                 .choices = mc_ties,
-                 .help = "among equals, the larger entropy of the mean probabilities comes first, "
-                         "or the lower index"},
+typedef struct mc_config {
+    int64_t passes;
+    double rate;
+    int score;
+    int ties;
+} mc_config;
+
+static const px_param mc_params[] = {
+    PX_PARAM_INT(mc_config, passes, 200, 1, 1e6, "how often the network runs over each input"),
+    PX_PARAM_REAL(mc_config, rate, 0.5, 0, 0.999999,
+                  "of the Dropout that is put in where the network has none"),
+    PX_PARAM_CHOICE(mc_config, score, 0, mc_scores,
+                    "variation: 1 - the largest share of votes; entropy of the mean "
+                    "probabilities; information: that, less the passes' mean entropy; "
+                    "softmax: 1 - the largest mean probability"),
+    PX_PARAM_CHOICE(mc_config, ties, 0, mc_ties,
+                    "among equals, the larger entropy of the mean probabilities comes first, "
+                    "or the lower index"),
+    PX_PARAM_END,
 };
 
 typedef struct mc_dropout {
@@ -79,20 +78,20 @@ static void mc_release(void *prepared)
 
 static px_status mc_prepare(const px_selector_request *request, void **out, px_error *err)
 {
-    const double *set = request->settings;
+    const mc_config *config = request->config;
     mc_dropout *mc = pxi_calloc(1, sizeof *mc);
     if (mc)
         mc->entropy = pxi_calloc((size_t)request->count, sizeof *mc->entropy);
     if (!mc || !mc->entropy) {
         mc_release(mc);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     mc->model = request->model;
     mc->scores = request->scores;
-    mc->passes = (int64_t)set[MC_PASSES];
-    mc->rate = set[MC_RATE];
-    mc->score = (int)set[MC_SCORE];
-    mc->ties = set[MC_TIES] == 0.0;
+    mc->passes = config->passes;
+    mc->rate = config->rate;
+    mc->score = config->score;
+    mc->ties = config->ties == 0;
     const px_status status = pxi_stochastic_cut_find(px_model_graph(request->model),
                                                      request->scores.value, &mc->cut, err);
     if (status == PX_OK)
@@ -117,41 +116,48 @@ typedef struct mc_lane {
 typedef struct mc_run {
     mc_dropout *mc;
     const px_selector_job *job;
+    pxi_pass *behind;
     px_weights *weights; /* of a network with Dropout */
     size_t each;         /* values per sample at the cut, where Dropout is put in */
     double *scores;
 } mc_run_state;
 
-static px_status second_plan(mc_run_state *r, pxi_pass *pass, px_error *err)
+/* The part that is run again and again, on the lanes of `before`. */
+static px_status behind_open(mc_run_state *r, const pxi_pass *before, px_error *err)
 {
     const mc_dropout *mc = r->mc;
     const pxi_stochastic_cut *cut = &mc->cut;
-    const px_plan *before = pxi_pass_plan(pass);
-    px_plan *behind = NULL;
-    px_feed *feeds = pxi_calloc(cut->feed_count, sizeof *feeds);
-    px_status status = feeds ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
-    px_plan_options options = pxi_wants_scores(&mc->scores);
+    px_feed *feeds = NULL;
+    px_status status = PX_NEW(feeds, cut->feed_count, err);
+    px_plan_options wants = pxi_wants_scores(&mc->scores);
     for (size_t i = 0; feeds && i < cut->feed_count; i++)
-        feeds[i] = (px_feed){.value = cut->feeds[i], .shape = px_plan_shape(before, cut->feeds[i])};
-    options.batch = pxi_pass_batch(pass);
-    options.feeds = feeds;
-    options.feed_count = cut->feed_count;
+        feeds[i] = (px_feed){.value = cut->feeds[i],
+                             .shape = px_plan_shape(pxi_pass_plan(before), cut->feeds[i])};
+    const pxi_task task = {.model = mc->model,
+                           .feeds = feeds,
+                           .feed_count = cut->feed_count,
+                           .workers = pxi_pass_workers(before),
+                           .batch = pxi_pass_batch(before)};
     if (status == PX_OK && cut->dropouts > 0) {
         status = px_weights_new(mc->model, &r->weights, err);
-        options.weights = r->weights;
-        options.training = options.frozen_norms = true;
+        wants.weights = r->weights;
+        wants.training = wants.frozen_norms = true;
     } else if (status == PX_OK &&
-               (feeds[0].shape.rank < 1 || feeds[0].shape.dim[0] != options.batch)) {
+               (feeds[0].shape.rank < 1 || feeds[0].shape.dim[0] != task.batch)) {
         status = px_fail(err, PX_E_UNSUPPORTED,
                          "drops what the last dense layer reads, and there the batch is not the "
                          "first axis");
     }
     if (status == PX_OK)
-        status = px_plan_new(mc->model, &options, &behind, err);
-    if (status == PX_OK)
-        status = pxi_pass_second(pass, behind, err);
+        status = pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &r->behind, err);
     free(feeds);
     return status;
+}
+
+/* Of the same worker as `lane`, which is of the part before. */
+static px_session *behind_of(const mc_run_state *r, const pxi_lane *lane)
+{
+    return pxi_pass_lane(r->behind, lane->number)->session;
 }
 
 static px_status lane_open(pxi_lane *lane, px_error *err)
@@ -171,7 +177,7 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
     w->votes = pxi_lane_array(lane, batch, sizeof *w->votes);
     for (size_t i = 0; w->votes && i < batch; i++)
         if (!pxi_votes_init(&w->votes[i], r->mc->scores.classes))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     return PX_OK;
 }
 
@@ -189,7 +195,7 @@ static void drop(const mc_run_state *r, const pxi_lane *lane, int64_t first, int
     const mc_lane *w = lane->state;
     pxi_drop mask = pxi_drop_of(r->mc->rate);
     mask.seed = r->job->seed;
-    float *to = px_session_input(lane->second, 0);
+    float *to = px_session_input(behind_of(r, lane), 0);
     for (int64_t n = 0; n < samples; n++)
         pxi_drop_row(&mask, (uint32_t)(first + n), (uint32_t)pass, w->cut + (size_t)n * r->each,
                      to + (size_t)n * r->each, r->each, /* adds= */ false);
@@ -199,7 +205,7 @@ static px_status vote(const mc_run_state *r, const pxi_lane *lane, int64_t sampl
 {
     const mc_lane *w = lane->state;
     for (int64_t n = 0; n < samples; n++) {
-        PX_TRY(pxi_scores_row(lane->second, &r->mc->scores, n, w->row, err));
+        PX_TRY(pxi_scores_row(behind_of(r, lane), &r->mc->scores, n, w->row, err));
         px_scores_probabilities(&r->mc->scores, w->row, w->p);
         pxi_votes_add(&w->votes[n], w->p);
     }
@@ -211,19 +217,20 @@ static px_status batch_visit(pxi_lane *lane, const pxi_batch *batch, px_error *e
     const mc_run_state *r = lane->context;
     const mc_dropout *mc = r->mc;
     const mc_lane *w = lane->state;
+    px_session *behind = behind_of(r, lane);
     for (size_t i = 0; i < mc->cut.feed_count; i++) {
         const bool dropped = mc->cut.dropouts == 0 && i == 0;
         PX_TRY(px_session_read(lane->session, mc->cut.feeds[i], -1,
-                               dropped ? (void *)w->cut : px_session_input(lane->second, i), err));
+                               dropped ? (void *)w->cut : px_session_input(behind, i), err));
     }
     for (int64_t n = 0; n < batch->count; n++)
         pxi_votes_clear(&w->votes[n]);
     for (int64_t pass = 0; pass < mc->passes; pass++) {
         if (mc->cut.dropouts > 0)
-            px_session_draw(lane->second, r->job->seed, batch->first, pass);
+            px_session_draw(behind, r->job->seed, batch->first, pass);
         else
             drop(r, lane, batch->first, batch->count, pass);
-        PX_TRY(px_session_forward(lane->second, err));
+        PX_TRY(px_session_forward(behind, err));
         PX_TRY(vote(r, lane, batch->count, err));
     }
     for (int64_t n = 0; n < batch->count; n++) {
@@ -264,9 +271,10 @@ static px_status mc_run(void *prepared, const px_selector_job *job, double *scor
     pxi_pass *pass = NULL;
     px_status status = pxi_pass_open(&task, &wants, &visitor, &pass, err);
     if (status == PX_OK)
-        status = second_plan(&r, pass, err);
+        status = behind_open(&r, pass, err);
     if (status == PX_OK)
         status = pxi_pass_run(pass, err);
+    pxi_pass_close(r.behind);
     pxi_pass_close(pass);
     px_weights_free(r.weights);
     job->times->pass += px_clock_s() - start;
@@ -277,9 +285,8 @@ static px_status mc_arrange(void *prepared, double *scores, int64_t count, int64
                             px_error *err)
 {
     const mc_dropout *mc = prepared;
-    pxi_keyed *keyed = pxi_calloc((size_t)count + 1, sizeof *keyed);
-    if (!keyed)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_keyed *keyed = NULL;
+    PX_TRY(PX_NEW(keyed, (size_t)count + 1, err));
     int64_t scored = 0;
     for (int64_t i = 0; i < count; i++)
         if (!isnan(scores[i]))
@@ -322,11 +329,11 @@ static void mc_report(const void *prepared, px_json *json)
 }
 
 const px_selector px_selector_mc_dropout = {
-    .id = "mc-dropout",
-    .title = "inputs on which the network disagrees with itself under dropout",
-    .source = "Gal and Ghahramani, Dropout as a Bayesian Approximation, ICML 2016",
-    .settings = mc_settings,
-    .setting_count = PX_LEN(mc_settings),
+    .entry = {.id = "mc-dropout",
+              .title = "inputs on which the network disagrees with itself under dropout",
+              .source = "Gal and Ghahramani, Dropout as a Bayesian Approximation, ICML 2016",
+              .params = mc_params,
+              .config_size = sizeof(mc_config)},
     .needs = PX_NEEDS_CLASSES,
     .no_rows = true,
     .bytes = mc_bytes,

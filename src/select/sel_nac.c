@@ -13,34 +13,31 @@
 
 #include <stdlib.h>
 
-enum { NAC_T, NAC_VARIANT, NAC_ELEMENTS, NAC_K, NAC_GUIDED };
 enum { NAC_RAW, NAC_SCALED, NAC_RESCALED, NAC_SIGMOID };
 enum { NAC_K_MOST = 4096 }; /* a layer's indices lie on the stack */
 
 static const char *const nac_variants[] = {"raw", "scaled", "rescaled", "sigmoid", NULL};
 static const char *const nac_elements[] = {"nac", "tknc", NULL};
 
-static const px_param nac_settings[] = {
-    [NAC_T] = {.name = "t",
-               .fallback = 0.5,
-               .least = -1e30,
-               .most = 1e30,
-               .help = "a neuron is activated above this"},
-    [NAC_VARIANT] = {.name = "variant",
-                     .choices = nac_variants,
-                     .help = "what is compared with t: the value itself; scaled to 0..1 within its "
-                             "layer (scaled, as DeepXplore does; rescaled: after channel means); "
-                             "or its sigmoid (code of DeepGini and ATS)"},
-    [NAC_ELEMENTS] = {.name = "elements",
-                      .choices = nac_elements,
-                      .help = "tknc: the k most active neurons of each layer, whatever t"},
-    [NAC_K] = {.name = "k",
-               .fallback = 1,
-               .least = 1,
-               .most = NAC_K_MOST,
-               .integer = true,
-               .help = "for elements=tknc"},
-    PXI_GUIDED_PARAMS,
+typedef struct nac_config {
+    double t;
+    int variant;
+    int elements;
+    int64_t k;
+    pxi_guided_config guided;
+} nac_config;
+
+static const px_param nac_params[] = {
+    PX_PARAM_REAL(nac_config, t, 0.5, -1e30, 1e30, "a neuron is activated above this"),
+    PX_PARAM_CHOICE(nac_config, variant, 0, nac_variants,
+                    "what is compared with t: the value itself; scaled to 0..1 within its "
+                    "layer (scaled, as DeepXplore does; rescaled: after channel means); "
+                    "or its sigmoid (code of DeepGini and ATS)"),
+    PX_PARAM_CHOICE(nac_config, elements, 0, nac_elements,
+                    "tknc: the k most active neurons of each layer, whatever t"),
+    PX_PARAM_INT(nac_config, k, 1, 1, NAC_K_MOST, "for elements=tknc"),
+    PXI_GUIDED_PARAMS(nac_config),
+    PX_PARAM_END,
 };
 
 typedef struct nac {
@@ -50,9 +47,9 @@ typedef struct nac {
     int64_t k; /* 0: by the cut */
 } nac;
 
-static void nac_choose(const double *settings, px_probe_options *options)
+static void nac_choose(const void *config, px_probe_options *options)
 {
-    const int variant = (int)settings[NAC_VARIANT];
+    const int variant = ((const nac_config *)config)->variant;
     options->neurons = variant == NAC_SCALED     ? PX_VIEW_CHAN_SCALED
                        : variant == NAC_RESCALED ? PX_VIEW_CHAN_RESCALED
                                                  : PX_VIEW_CHAN;
@@ -73,14 +70,13 @@ static void nac_release(void *prepared)
 
 static px_status nac_prepare(const px_selector_request *request, void **out, px_error *err)
 {
-    const double *set = request->settings;
-    nac *p = pxi_calloc(1, sizeof *p);
-    if (!p)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    pxi_guided_init(&p->guided, "nac", set + NAC_GUIDED, request->seed);
+    const nac_config *config = request->config;
+    nac *p = NULL;
+    PX_TRY(PX_NEW(p, 1, err));
+    pxi_guided_init(&p->guided, "nac", &config->guided, request->seed);
     p->extractor = request->extractor;
-    p->cut = pxi_nc_cut(set[NAC_T], (int)set[NAC_VARIANT] == NAC_SIGMOID);
-    p->k = set[NAC_ELEMENTS] != 0.0 ? (int64_t)set[NAC_K] : 0;
+    p->cut = pxi_nc_cut(config->t, config->variant == NAC_SIGMOID);
+    p->k = config->elements != 0 ? config->k : 0;
     const px_status status =
         pxi_cover_rows_bits(&p->guided.rows, "nac", request->count, request->extractor->width, err);
     if (status == PX_OK)
@@ -135,11 +131,11 @@ static px_status nac_score(void *prepared, void *worker, const px_rows *rows, do
 }
 
 const px_selector px_selector_nac = {
-    .id = "nac",
-    .title = "inputs that activate neurons which none before them did",
-    .source = "Feng et al., DeepGini, ISSTA 2020",
-    .settings = nac_settings,
-    .setting_count = PX_LEN(nac_settings),
+    .entry = {.id = "nac",
+              .title = "inputs that activate neurons which none before them did",
+              .source = "Feng et al., DeepGini, ISSTA 2020",
+              .params = nac_params,
+              .config_size = sizeof(nac_config)},
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,
     .choose = nac_choose,

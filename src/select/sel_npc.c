@@ -17,41 +17,26 @@ static const char *const npc_compats[] = {"none", "npc-code", NULL};
 static const char *const npc_overs[] = {"layers", "path", NULL};
 
 /* The first ones as the criterion snpc has them, so that a profile serves both. */
-static const px_param npc_settings[] = {
-    [PXI_NPC_ALPHA] = {.name = "alpha",
-                       .fallback = 0.7,
-                       .least = 0,
-                       .most = 1,
-                       .help = "share of a layer's positive relevance that a path has to carry"},
-    [PXI_NPC_BETA] = {.name = "beta",
-                      .fallback = 0.6,
-                      .least = 0,
-                      .most = 1,
-                      .help = "share of training paths that a neuron has to be in"},
-    [PXI_NPC_K] = {.name = "k",
-                   .fallback = 1,
-                   .least = 1,
-                   .most = 256,
-                   .integer = true,
-                   .help = "abstract paths per class"},
-    [PXI_NPC_COMPAT] = {.name = "compat",
-                        .choices = npc_compats,
-                        .help = "npc-code: count as the authors' program does"},
-    [PXI_NPC_LRP] = {.name = "lrp",
-                     .fallback = 0.5,
-                     .least = 0,
-                     .most = 10,
-                     .help = "beta of the relevance rule: weight of negative contributions"},
-    [PXI_NPC_M] = {.name = "m",
-                   .fallback = 100,
-                   .least = 1,
-                   .most = PXI_SECTIONS_MOST - 1,
-                   .integer = true,
-                   .help = "buckets of similarity"},
-    [PXI_NPC_OWN] = {.name = "over",
-                     .choices = npc_overs,
-                     .help = "compare layer by layer, or the path as a whole"},
-    PXI_GUIDED_PARAMS,
+typedef struct npc_config {
+    pxi_npc_config npc; /* first: what the criterion and its learner read */
+    pxi_guided_config guided;
+} npc_config;
+
+static const px_param npc_params[] = {
+    PX_PARAM_REAL(pxi_npc_config, alpha, 0.7, 0, 1,
+                  "share of a layer's positive relevance that a path has to carry"),
+    PX_PARAM_REAL(pxi_npc_config, beta, 0.6, 0, 1,
+                  "share of training paths that a neuron has to be in"),
+    PX_PARAM_INT(pxi_npc_config, k, 1, 1, 256, "abstract paths per class"),
+    PX_PARAM_CHOICE(pxi_npc_config, compat, 0, npc_compats,
+                    "npc-code: count as the authors' program does"),
+    PX_PARAM_REAL(pxi_npc_config, lrp, 0.5, 0, 10,
+                  "beta of the relevance rule: weight of negative contributions"),
+    PX_PARAM_INT(pxi_npc_config, m, 100, 1, PXI_SECTIONS_MOST - 1, "buckets of similarity"),
+    PX_PARAM_CHOICE(pxi_npc_config, over, 0, npc_overs,
+                    "compare layer by layer, or the path as a whole"),
+    PXI_GUIDED_PARAMS(npc_config),
+    PX_PARAM_END,
 };
 
 typedef struct npc_selector {
@@ -65,17 +50,17 @@ typedef struct npc_worker {
 } npc_worker;
 
 static px_status npc_extract(const px_model *model, const px_probe_options *options,
-                             const double *settings, px_extractor **out, px_error *err)
+                             const void *config, px_extractor **out, px_error *err)
 {
-    return pxi_extractor_relevance(model, options, settings[PXI_NPC_LRP], out, err);
+    return pxi_extractor_relevance(model, options, ((const pxi_npc_config *)config)->lrp, out, err);
 }
 
 static int64_t npc_bytes(const px_selector_request *request)
 {
-    const int64_t each = (int64_t)request->settings[PXI_NPC_K];
+    const pxi_npc_config *config = request->config;
     const int64_t layers = (int64_t)request->extractor->layer_count;
-    const bool whole = request->settings[PXI_NPC_OWN] != 0.0;
-    return pxi_cover_rows_bytes(request->count, whole ? each : each * layers, /* sections= */ true);
+    return pxi_cover_rows_bytes(request->count, config->over != 0 ? config->k : config->k * layers,
+                                /* sections= */ true);
 }
 
 static void npc_release(void *prepared)
@@ -90,18 +75,18 @@ static void npc_release(void *prepared)
 
 static px_status npc_prepare(const px_selector_request *request, void **out, px_error *err)
 {
-    npc_selector *p = pxi_calloc(1, sizeof *p);
-    if (!p)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const npc_config *config = request->config;
+    npc_selector *p = NULL;
+    PX_TRY(PX_NEW(p, 1, err));
     const px_criterion_request criterion = {.model = request->model,
                                             .extractor = request->extractor,
-                                            .settings = request->settings,
+                                            .config = request->config,
                                             .profile = request->profile,
                                             .learned = request->learned,
                                             .classes = request->classes,
                                             .seed = request->seed,
                                             .threads = request->threads};
-    pxi_guided_init(&p->guided, "npc", request->settings + PXI_NPC_SETTINGS, request->seed);
+    pxi_guided_init(&p->guided, "npc", &config->guided, request->seed);
     px_status status = pxi_snpc_new(&criterion, &p->npc, err);
     if (status == PX_OK)
         status = pxi_cover_rows_sections(&p->guided.rows, "npc", request->count,
@@ -132,7 +117,7 @@ static px_status npc_open(void *prepared, void **worker, px_error *err)
         w->bucket = pxi_calloc((size_t)p->guided.rows.columns, sizeof *w->bucket);
     if (!w || !w->bucket || !pxi_npc_scratch_init(&w->scratch, p->npc)) {
         npc_close(w);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     *worker = w;
     return PX_OK;
@@ -161,11 +146,11 @@ static px_status npc_score(void *prepared, void *worker, const px_rows *rows, do
 static const px_learner *const npc_learners[] = {&pxi_learner_paths, NULL};
 
 const px_selector px_selector_npc = {
-    .id = "npc",
-    .title = "inputs whose decision paths differ from those before them",
-    .source = "Xie et al., NPC, TOSEM 2022",
-    .settings = npc_settings,
-    .setting_count = PX_LEN(npc_settings),
+    .entry = {.id = "npc",
+              .title = "inputs whose decision paths differ from those before them",
+              .source = "Xie et al., NPC, TOSEM 2022",
+              .params = npc_params,
+              .config_size = sizeof(npc_config)},
     .learners = npc_learners,
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_CHAN,

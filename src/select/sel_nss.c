@@ -11,47 +11,45 @@
 
 #include "base/memory.h"
 
+#include <internal/fault_curve.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NSS_K, NSS_SUBSET, NSS_PAIR, NSS_IDENTIFY, NSS_SCORE, NSS_SEEDS };
 enum { PAIR_AUTO, PAIR_ORIGINAL, PAIR_FRESH };
 
 static const char *const nss_pairs[] = {"auto", "original", "fresh", NULL};
 static const char *const nss_mutations[] = {"all",      "shift",      "rotation", "scale", "shear",
                                             "contrast", "brightness", "blur",     NULL};
 
-static const px_param nss_settings[] = {
-    [NSS_K] = {.name = "k",
-               .fallback = 10,
-               .least = 1e-6,
-               .most = 100,
-               .help = "percent of the neurons that count as sensitive"},
-    [NSS_SUBSET] = {.name = "subset",
-                    .fallback = 10,
-                    .least = 1e-6,
-                    .most = 100,
-                    .help = "percent of the candidates that stage 1 looks at"},
-    [NSS_PAIR] = {.name = "pair",
-                  .choices = nss_pairs,
-                  .help = "what a candidate is compared with: the original it was made from, or a "
-                          "fresh mutant of itself; auto: the original where there is one"},
-    [NSS_IDENTIFY] = {.name = "identify",
-                      .choices = nss_mutations,
-                      .help = "only this mutation in stage 1"},
-    [NSS_SCORE] = {.name = "score",
-                   .choices = nss_mutations,
-                   .help = "only this mutation in stage 2; for pair=fresh"},
-    [NSS_SEEDS] = {.name = "seeds",
-                   .fallback = 0,
-                   .least = 0,
-                   .most = 100,
-                   .integer = true,
-                   .help = "repeat stage 1 with that many seeds and tell how far they agree; 0: do "
-                           "not"},
+typedef struct nss_config {
+    double k;
+    double subset;
+    int pair;
+    int identify;
+    int score;
+    int64_t seeds;
+} nss_config;
+
+static const px_param nss_params[] = {
+    PX_PARAM_REAL(nss_config, k, 10, 1e-6, 100, "percent of the neurons that count as sensitive"),
+    PX_PARAM_REAL(nss_config, subset, 10, 1e-6, 100,
+                  "percent of the candidates that stage 1 looks at"),
+    PX_PARAM_CHOICE(nss_config, pair, 0, nss_pairs,
+                    "what a candidate is compared with: the original it was made from, or a "
+                    "fresh mutant of itself; auto: the original where there is one"),
+    PX_PARAM_CHOICE(nss_config, identify, 0, nss_mutations, "only this mutation in stage 1"),
+    PX_PARAM_CHOICE(nss_config, score, 0, nss_mutations,
+                    "only this mutation in stage 2; for pair=fresh"),
+    PX_PARAM_INT(nss_config, seeds, 0, 0, 100,
+                 "repeat stage 1 with that many seeds and tell how far they agree; 0: do "
+                 "not"),
+    PX_PARAM_END,
 };
 
 typedef struct nss {
@@ -78,14 +76,14 @@ static void nss_release(void *prepared)
 }
 
 /* "nss", or one of its mutations. */
-static px_status nss_mutation(double choice, px_mutations *out, px_error *err)
+static px_status nss_mutation(int choice, px_mutations *out, px_error *err)
 {
     px_text text = {0};
     px_text_add(&text, "nss");
-    if (choice != 0.0)
-        px_text_format(&text, ":%s", nss_mutations[(size_t)choice]);
+    if (choice != 0)
+        px_text_format(&text, ":%s", nss_mutations[choice]);
     const px_status status = px_text_failed(&text)
-                                 ? px_fail(err, PX_E_NOMEM, "out of memory")
+                                 ? pxi_no_memory(err)
                                  : px_mutations_parse(px_text_get(&text), out, err);
     px_text_done(&text);
     return status;
@@ -93,16 +91,16 @@ static px_status nss_mutation(double choice, px_mutations *out, px_error *err)
 
 static px_status nss_check(const px_selector_request *request, px_error *err)
 {
-    const double *v = request->settings;
-    if (v[NSS_PAIR] == PAIR_ORIGINAL && !request->originals)
+    const nss_config *config = request->config;
+    if (config->pair == PAIR_ORIGINAL && !request->originals)
         return px_fail(err, PX_E_USAGE,
                        "pair=original compares mutants with their originals, and these candidates "
                        "have none; --mutate nss makes such candidates");
-    if (v[NSS_PAIR] != PAIR_FRESH && request->originals && v[NSS_SCORE] != 0.0)
+    if (config->pair != PAIR_FRESH && request->originals && config->score != 0)
         return px_fail(err, PX_E_USAGE,
                        "score=%s is for pair=fresh; with pair=original the candidates are the "
                        "mutants (--mutate nss:%s)",
-                       nss_mutations[(size_t)v[NSS_SCORE]], nss_mutations[(size_t)v[NSS_SCORE]]);
+                       nss_mutations[config->score], nss_mutations[config->score]);
     if (!request->extractor->probe)
         return px_fail(err, PX_E_INTERNAL, "has no neurons to look at");
     if (request->count >= (int64_t)UINT32_MAX)
@@ -120,26 +118,25 @@ static px_status nss_check(const px_selector_request *request, px_error *err)
 static px_status nss_prepare(const px_selector_request *request, void **out, px_error *err)
 {
     PX_TRY(nss_check(request, err));
-    const double *v = request->settings;
-    nss *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const nss_config *config = request->config;
+    nss *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     s->probe = request->extractor->probe;
-    s->k = v[NSS_K];
-    s->subset = v[NSS_SUBSET];
-    s->original = v[NSS_PAIR] != PAIR_FRESH && request->originals;
-    s->identify_single = v[NSS_IDENTIFY] != 0.0;
-    s->seeds = (int64_t)v[NSS_SEEDS];
+    s->k = config->k;
+    s->subset = config->subset;
+    s->original = config->pair != PAIR_FRESH && request->originals;
+    s->identify_single = config->identify != 0;
+    s->seeds = config->seeds;
     s->units = px_probe_neuron_count(s->probe);
     s->count = px_percent_count(s->k, s->units);
     s->sampled = px_percent_count(s->subset, request->count);
     s->neuron = pxi_calloc((size_t)s->count, sizeof *s->neuron);
     s->sum = pxi_calloc((size_t)s->count, sizeof *s->sum);
-    px_status status = s->neuron && s->sum ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = s->neuron && s->sum ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
-        status = nss_mutation(v[NSS_IDENTIFY], &s->identify, err);
+        status = nss_mutation(config->identify, &s->identify, err);
     if (status == PX_OK)
-        status = nss_mutation(v[NSS_SCORE], &s->score, err);
+        status = nss_mutation(config->score, &s->score, err);
     if (status == PX_OK)
         *out = s;
     else
@@ -180,11 +177,8 @@ static px_status identify_visit(void *context, int worker, const pxi_pair *pair,
     identify *id = context;
     identify_worker *w = &id->workers[worker];
     if (!w->sums) {
-        w->sums = pxi_calloc((size_t)id->units, sizeof *w->sums);
-        w->scratch = pxi_calloc((size_t)id->units, sizeof *w->scratch);
-        if (!w->sums || !w->scratch)
-            return px_fail(err, PX_E_NOMEM, "out of memory for sums of %" PRId64 " neurons",
-                           id->units);
+        PX_TRY(PX_NEW(w->sums, id->units, err));
+        PX_TRY(PX_NEW(w->scratch, id->units, err));
     }
     if (pair->rejected)
         w->rejected++;
@@ -203,9 +197,8 @@ static int index_compare(const void *a, const void *b)
 static px_status identify_sample(int64_t count, int64_t sampled, uint64_t seed, int64_t **out,
                                  px_error *err)
 {
-    int64_t *index = pxi_calloc((size_t)count, sizeof *index);
-    if (!index)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int64_t *index = NULL;
+    PX_TRY(PX_NEW(index, count, err));
     px_random random = px_rng(seed, PX_RNG_SELECT, 1, 0);
     px_rng_permutation(&random, index, (uint32_t)count);
     qsort(index, (size_t)sampled, sizeof *index, index_compare);
@@ -220,7 +213,7 @@ static px_status identify_top(identify *id, int workers, int64_t count, int64_t 
     const size_t units = (size_t)id->units;
     pxi_exact *total = pxi_calloc(units, sizeof *total);
     double *sums = pxi_calloc(units, sizeof *sums);
-    px_status status = total && sums ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = total && sums ? PX_OK : pxi_no_memory(err);
     bool lost = false;
     *rejected = 0;
     for (int w = 0; status == PX_OK && w < workers; w++) {
@@ -251,7 +244,7 @@ static px_status nss_identify(const nss *s, const px_selector_job *job, uint64_t
                    .workers = pxi_calloc((size_t)job->threads, sizeof *id.workers)};
     int64_t *index = NULL;
     px_status status = id.workers ? identify_sample(job->count, s->sampled, seed, &index, err)
-                                  : px_fail(err, PX_E_NOMEM, "out of memory");
+                                  : pxi_no_memory(err);
     if (status == PX_OK) {
         const pxi_pair_pass pass = {
             .model = job->model,
@@ -295,7 +288,7 @@ static px_status nss_stability(nss *s, const px_selector_job *job, nss_progress 
     const size_t seeds = (size_t)s->seeds, units = (size_t)s->units;
     bool *in = pxi_calloc(seeds * units, sizeof *in);
     int64_t *neuron = pxi_calloc((size_t)s->count, sizeof *neuron);
-    px_status status = in && neuron ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = in && neuron ? PX_OK : pxi_no_memory(err);
     for (size_t r = 0; status == PX_OK && r < seeds; r++) {
         int64_t rejected = 0;
         if (r == 0)
@@ -354,7 +347,7 @@ static px_status nss_score(const nss *s, const px_selector_job *job, nss_progres
                          .count = s->count,
                          .scores = scores};
     if (!scorer.neuron)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     memcpy(scorer.neuron, s->neuron, (size_t)s->count * sizeof *scorer.neuron);
     qsort(scorer.neuron, (size_t)s->count, sizeof *scorer.neuron, index_compare);
     const pxi_pair_pass pass = {
@@ -486,11 +479,11 @@ static void nss_report(const void *prepared, px_json *json)
 }
 
 const px_selector px_selector_nss = {
-    .id = "nss",
-    .title = "neurons that react most to benign mutations",
-    .source = "Huang et al., Neuron Sensitivity Guided Test Case Selection, TOSEM 2024",
-    .settings = nss_settings,
-    .setting_count = PX_LEN(nss_settings),
+    .entry = {.id = "nss",
+              .title = "neurons that react most to benign mutations",
+              .source = "Huang et al., Neuron Sensitivity Guided Test Case Selection, TOSEM 2024",
+              .params = nss_params,
+              .config_size = sizeof(nss_config)},
     .layers = "last-encoder",
     .tap = PX_TAP_POST,
     .neurons = PX_VIEW_UNIT,

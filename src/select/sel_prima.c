@@ -12,93 +12,50 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PRIMA_MUTANTS,
-    PRIMA_RATIO,
-    PRIMA_GF_SCALE,
-    PRIMA_PATCH,
-    PRIMA_PATCHES,
-    PRIMA_NOISE,
-    PRIMA_LABELLED,
-    PRIMA_TREES,
-    PRIMA_DEPTH,
-    PRIMA_RATE,
-    PRIMA_COLUMNS,
-    PRIMA_SETTINGS,
-};
+typedef struct prima_config {
+    int64_t mutants;
+    double ratio;
+    double gf_scale;
+    int64_t patch;
+    int64_t patches;
+    double noise;
+    int64_t labelled;
+    int64_t trees;
+    int64_t depth;
+    double rate;
+    double columns;
+} prima_config;
 
-static const px_param prima_settings[] = {
-    [PRIMA_MUTANTS] = {.name = "mutants",
-                       .fallback = 25,
-                       .least = 1,
-                       .most = 10000,
-                       .integer = true,
-                       .help = "changed networks per rule (gf, neb, nai, ws)"},
-    [PRIMA_RATIO] = {.name = "ratio",
-                     .fallback = 0.1,
-                     .least = 0,
-                     .most = 1,
-                     .help =
-                         "share of the neurons (gf: of the weights) that a network has changed"},
-    [PRIMA_GF_SCALE] = {.name = "gf-scale",
-                        .fallback = 1,
-                        .least = 0,
-                        .most = 1e6,
-                        .help = "noise of gf, in standard deviations of the layer's weights"},
-    [PRIMA_PATCH] = {.name = "patch",
-                     .fallback = 2,
-                     .least = 1,
-                     .most = 65536,
-                     .integer = true,
-                     .help = "height and width of what is changed in a picture, in pixels"},
-    [PRIMA_PATCHES] = {.name = "patches",
-                       .fallback = 200,
-                       .least = 1,
-                       .most = 1e9,
-                       .integer = true,
-                       .help = "changed pictures per rule (gauss, reverse, black, white, shuffle), "
-                               "at most; one per patch"},
-    [PRIMA_NOISE] = {.name = "noise",
-                     .fallback = 0.1,
-                     .least = 0,
-                     .most = 1,
-                     .help = "standard deviation of gauss, as a share of white"},
-    [PRIMA_LABELLED] = {.name = "labelled",
-                        .fallback = 0,
-                        .least = 0,
-                        .most = 1e15,
-                        .integer = true,
-                        .help = "labelled inputs to learn from, a random sample; 0: all"},
-    [PRIMA_TREES] = {.name = "trees",
-                     .fallback = 100,
-                     .least = 1,
-                     .most = 100000,
-                     .integer = true,
-                     .help = "of the ranker"},
-    [PRIMA_DEPTH] = {.name = "depth",
-                     .fallback = 5,
-                     .least = 1,
-                     .most = PXI_BOOST_MAX_DEPTH,
-                     .integer = true,
-                     .help = "of a tree"},
-    [PRIMA_RATE] = {.name = "rate",
-                    .fallback = 0.05,
-                    .least = 1e-6,
-                    .most = 1,
-                    .help = "learning rate of the ranker"},
-    [PRIMA_COLUMNS] = {.name = "columns",
-                       .fallback = 0.5,
-                       .least = 1e-6,
-                       .most = 1,
-                       .help = "share of the features that a tree may look at"},
+static const px_param prima_params[] = {
+    PX_PARAM_INT(prima_config, mutants, 25, 1, 10000,
+                 "changed networks per rule (gf, neb, nai, ws)"),
+    PX_PARAM_REAL(prima_config, ratio, 0.1, 0, 1,
+                  "share of the neurons (gf: of the weights) that a network has changed"),
+    PX_PARAM_REAL_AS("gf-scale", prima_config, gf_scale, 1, 0, 1e6,
+                     "noise of gf, in standard deviations of the layer's weights"),
+    PX_PARAM_INT(prima_config, patch, 2, 1, 65536,
+                 "height and width of what is changed in a picture, in pixels"),
+    PX_PARAM_INT(prima_config, patches, 200, 1, 1e9,
+                 "changed pictures per rule (gauss, reverse, black, white, shuffle), "
+                 "at most; one per patch"),
+    PX_PARAM_REAL(prima_config, noise, 0.1, 0, 1,
+                  "standard deviation of gauss, as a share of white"),
+    PX_PARAM_INT(prima_config, labelled, 0, 0, 1e15,
+                 "labelled inputs to learn from, a random sample; 0: all"),
+    PX_PARAM_INT(prima_config, trees, 100, 1, 100000, "of the ranker"),
+    PX_PARAM_INT(prima_config, depth, 5, 1, PXI_BOOST_MAX_DEPTH, "of a tree"),
+    PX_PARAM_REAL(prima_config, rate, 0.05, 1e-6, 1, "learning rate of the ranker"),
+    PX_PARAM_REAL(prima_config, columns, 0.5, 1e-6, 1,
+                  "share of the features that a tree may look at"),
+    PX_PARAM_END,
 };
 
 typedef struct prima {
@@ -125,26 +82,25 @@ static void prima_release(void *prepared)
 
 static px_status prima_prepare(const px_selector_request *request, void **out, px_error *err)
 {
-    const double *v = request->settings;
+    const prima_config *config = request->config;
     const px_shape shape = px_dataset_shape(request->set);
-    prima *p = pxi_calloc(1, sizeof *p);
-    if (!p)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    prima *p = NULL;
+    PX_TRY(PX_NEW(p, 1, err));
     p->scores = request->scores;
-    p->settings = (pxi_prima_settings){.mutants = (int)v[PRIMA_MUTANTS],
-                                       .ratio = v[PRIMA_RATIO],
-                                       .gf_scale = v[PRIMA_GF_SCALE],
-                                       .patch = (int)v[PRIMA_PATCH],
-                                       .patches = (int64_t)v[PRIMA_PATCHES],
-                                       .noise = v[PRIMA_NOISE],
+    p->settings = (pxi_prima_settings){.mutants = (int)config->mutants,
+                                       .ratio = config->ratio,
+                                       .gf_scale = config->gf_scale,
+                                       .patch = (int)config->patch,
+                                       .patches = config->patches,
+                                       .noise = config->noise,
                                        .seed = request->seed};
     p->boost = pxi_boost_options_default();
-    p->boost.trees = (int)v[PRIMA_TREES];
-    p->boost.depth = (int)v[PRIMA_DEPTH];
-    p->boost.rate = v[PRIMA_RATE];
-    p->boost.columns = v[PRIMA_COLUMNS];
+    p->boost.trees = (int)config->trees;
+    p->boost.depth = (int)config->depth;
+    p->boost.rate = config->rate;
+    p->boost.columns = config->columns;
     p->boost.seed = request->seed;
-    p->labelled_most = (int64_t)v[PRIMA_LABELLED];
+    p->labelled_most = config->labelled;
     px_status status = pxi_prima_cost(&shape, &p->settings, &p->runs_each, err);
     if (status == PX_OK)
         status = pxi_prima_net_new(request->model, &p->net, err);
@@ -195,9 +151,8 @@ static px_status lesson_choose(const prima *p, const px_dataset *set, int64_t **
                                int64_t *out_count, px_error *err)
 {
     const int64_t all = px_dataset_count(set);
-    int64_t *index = pxi_calloc((size_t)all, sizeof *index);
-    if (!index)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " labelled inputs", all);
+    int64_t *index = NULL;
+    PX_TRY(PX_NEW(index, all, err));
     int64_t labelled = 0, taken = 0;
     for (int64_t i = 0; i < all; i++)
         if (px_dataset_label(set, i) >= 0)
@@ -225,7 +180,7 @@ static px_status prima_learn(prima *p, const px_selector_job *job, const pxi_pri
     lesson.x = pxi_calloc((size_t)count, PXI_PRIMA_WIDTH * sizeof *lesson.x);
     lesson.fault = pxi_calloc((size_t)count, sizeof *lesson.fault);
     if (!lesson.x || !lesson.fault) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " labelled inputs", count);
+        status = pxi_no_memory_for(err, "%" PRId64 " labelled inputs", count);
         goto done;
     }
     pass.set = job->labelled;
@@ -383,11 +338,11 @@ static void prima_report(const void *prepared, px_json *json)
 }
 
 const px_selector px_selector_prima = {
-    .id = "prima",
-    .title = "PRIMA: learnt from how failures react to changed networks and pictures",
-    .source = "Wang et al., PRIMA, ICSE 2021",
-    .settings = prima_settings,
-    .setting_count = PRIMA_SETTINGS,
+    .entry = {.id = "prima",
+              .title = "PRIMA: learnt from how failures react to changed networks and pictures",
+              .source = "Wang et al., PRIMA, ICSE 2021",
+              .params = prima_params,
+              .config_size = sizeof(prima_config)},
     .needs = PX_NEEDS_CLASSES | PX_NEEDS_LABELLED | PX_NEEDS_PICTURES,
     .no_rows = true,
     .prepare = prima_prepare,

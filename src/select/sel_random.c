@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <inttypes.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 
 typedef struct random_order {
@@ -21,9 +21,8 @@ static px_status random_prepare(const px_selector_request *request, void **out, 
     if (request->count >= (int64_t)UINT32_MAX)
         return px_fail(err, PX_E_UNSUPPORTED, "%" PRId64 " candidates are too many for it",
                        request->count);
-    random_order *r = pxi_calloc(1, sizeof *r);
-    if (!r)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    random_order *r = NULL;
+    PX_TRY(PX_NEW(r, 1, err));
     *r = (random_order){.seed = request->seed, .count = request->count};
     *out = r;
     return PX_OK;
@@ -33,9 +32,8 @@ static px_status random_run(void *prepared, const px_selector_job *job, double *
                             px_error *err)
 {
     const random_order *r = prepared;
-    int64_t *order = pxi_calloc((size_t)job->count, sizeof *order);
-    if (!order)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int64_t *order = NULL;
+    PX_TRY(PX_NEW(order, job->count, err));
     px_random rng = px_rng(r->seed, PX_RNG_SELECT, 0, 0);
     px_rng_permutation(&rng, order, (uint32_t)job->count);
     for (int64_t i = 0; i < job->count; i++)
@@ -45,9 +43,9 @@ static px_status random_run(void *prepared, const px_selector_job *job, double *
 }
 
 const px_selector px_selector_random = {
-    .id = "random",
-    .title = "a random order, by --seed",
-    .source = "the baseline of all",
+    .entry = {.id = "random",
+              .title = "a random order, by --seed",
+              .source = "the baseline of all"},
     .no_rows = true,
     .prepare = random_prepare,
     .release = free,

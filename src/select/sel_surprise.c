@@ -15,49 +15,42 @@
 #include "cover/profile_inside.h"
 #include "cover/sc.h"
 
+#include <internal/profile.h>
+#include <internal/surprise.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/surprise.h>
 #include <stdlib.h>
-
-enum { SA_ORDER, SA_M, SA_U, SA_FILTER, SA_VARIANCE, SA_SAMPLE, SA_OWN };
 
 static const char *const sa_orders[] = {"surprise", "sc-cam", NULL};
 static const char *const sa_filters[] = {"none", "class", "global", "top", NULL};
-static const char *const sa_no_yes[] = {"no", "yes", NULL};
+typedef struct sa_config { /* of all five; each has a table of its own */
+    int order;
+    int64_t m;
+    double u;
+    int filter;
+    double variance, sample;
+    int from; /* dsa */
+    bool squared;
+    double least;
+    double bandwidth;   /* lsa */
+    int inverse;        /* mdsa */
+    int64_t components; /* mlsa */
+    int64_t clusters;   /* mmdsa */
+    double part;
+} sa_config;
 
-/* In the order of SA_ORDER ... SA_SAMPLE; a selector's own settings follow. */
-#define SA_SETTINGS(U, FILTER)                                                                    \
-    [SA_ORDER] = {.name = "order",                                                                \
-                  .choices = sa_orders,                                                           \
-                  .help = "sc-cam: first an input of every bucket of surprise, then the others"}, \
-    [SA_M] = {.name = "m",                                                                        \
-              .fallback = 1000,                                                                   \
-              .least = 1,                                                                         \
-              .most = PXI_SC_BUCKETS_MOST,                                                        \
-              .integer = true,                                                                    \
-              .help = "buckets for sc-cam"},                                                      \
-    [SA_U] = {.name = "u",                                                                        \
-              .fallback = (U),                                                                    \
-              .least = 1e-30,                                                                     \
-              .most = 1e30,                                                                       \
-              .help = "upper bound of the buckets"},                                              \
-    [SA_FILTER] = {.name = "filter",                                                              \
-                   .fallback = (FILTER),                                                          \
-                   .choices = sa_filters,                                                         \
-                   .help = "leave out neurons whose variance is below `variance`: in any class "  \
-                           "(SADL), over all (global); top: keep the 300 that vary most in the "  \
-                           "class (dnn-tip)"},                                                    \
-    [SA_VARIANCE] = {.name = "variance",                                                          \
-                     .fallback = 1e-5,                                                            \
-                     .least = 0,                                                                  \
-                     .most = 1e30,                                                                \
-                     .help = "see filter"},                                                       \
-    [SA_SAMPLE] = {.name = "sample",                                                              \
-                   .fallback = 1,                                                                 \
-                   .least = 1e-6,                                                                 \
-                   .most = 1,                                                                     \
-                   .help = "share of the training traces to compare with, drawn once"}
+#define SA_PARAMS(U, FILTER)                                                                  \
+    PX_PARAM_CHOICE(sa_config, order, 0, sa_orders,                                           \
+                    "sc-cam: first an input of every bucket of surprise, then the others"),   \
+        PX_PARAM_INT(sa_config, m, 1000, 1, PXI_SC_BUCKETS_MOST, "buckets for sc-cam"),       \
+        PX_PARAM_REAL(sa_config, u, (U), 1e-30, 1e30, "upper bound of the buckets"),          \
+        PX_PARAM_CHOICE(sa_config, filter, (FILTER), sa_filters,                              \
+                        "leave out neurons whose variance is below `variance`: in any class " \
+                        "(SADL), over all (global); top: keep the 300 that vary most in the " \
+                        "class (dnn-tip)"),                                                   \
+        PX_PARAM_REAL(sa_config, variance, 1e-5, 0, 1e30, "see filter"),                      \
+        PX_PARAM_REAL(sa_config, sample, 1, 1e-6, 1,                                          \
+                      "share of the training traces to compare with, drawn once")
 
 typedef struct sa_selector {
     px_surprise *surprise;
@@ -68,18 +61,18 @@ typedef struct sa_selector {
     int64_t useful, identical; /* after arrange() */
 } sa_selector;
 
-static px_surprise_options sa_options(const double *set, px_surprise_method method)
+static px_surprise_options sa_options(const sa_config *config, px_surprise_method method)
 {
     px_surprise_options options = px_surprise_options_default(method);
-    options.filter = (px_surprise_filter)set[SA_FILTER];
-    options.variance = set[SA_VARIANCE];
-    options.sample = set[SA_SAMPLE];
+    options.filter = (px_surprise_filter)config->filter;
+    options.variance = config->variance;
+    options.sample = config->sample;
     return options;
 }
 
 static int64_t sa_bytes(const px_selector_request *request, px_surprise_method method)
 {
-    const px_surprise_options options = sa_options(request->settings, method);
+    const px_surprise_options options = sa_options(request->config, method);
     return px_surprise_bytes(&options, request->profile ? px_profile_count(request->profile) : 0,
                              request->extractor->width, request->classes);
 }
@@ -97,7 +90,7 @@ static void sa_release(void *prepared)
 static px_status sa_prepare(const px_selector_request *request, px_surprise_options options,
                             void **out, px_error *err)
 {
-    const double *set = request->settings;
+    const sa_config *config = request->config;
     const px_surprise_method method = options.method;
     if (request->profile->data_hash == px_dataset_hash(request->set))
         return px_fail(err, PX_E_INPUT,
@@ -107,13 +100,12 @@ static px_status sa_prepare(const px_selector_request *request, px_surprise_opti
     px_traces traces;
     PX_TRY(
         px_profile_traces(request->profile, request->learned[0], request->extractor, &traces, err));
-    sa_selector *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    sa_selector *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     options.seed = request->seed;
     options.threads = request->threads;
     *s = (sa_selector){
-        .method = method, .buckets = set[SA_ORDER] != 0.0, .u = set[SA_U], .m = (int64_t)set[SA_M]};
+        .method = method, .buckets = config->order != 0, .u = config->u, .m = config->m};
     px_status status = px_surprise_new(&traces, request->classes, &options, &s->surprise, err);
     /* A log density may be negative: then buckets begin at the lowest of the training data. */
     if (status == PX_OK && s->buckets && (method == PX_LSA || method == PX_MLSA)) {
@@ -151,7 +143,7 @@ static px_status sa_arrange(void *prepared, double *scores, int64_t count, int64
     if (!keyed || !hit) {
         free(keyed);
         free(hit);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     int64_t at = 0, rest = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -199,7 +191,7 @@ static void sa_remark(const void *prepared, px_text *text)
 
 static const px_learner *const sa_learners[] = {&px_learner_traces, NULL};
 
-/* OWN: changes `options` as the selector's own settings `set` ask. */
+/* OWN: changes `options` as the selector's own settings ask. */
 #define SA_SELECTOR(ID, METHOD, TITLE, SOURCE, NEEDS, OWN)                                       \
     static int64_t ID##_bytes(const px_selector_request *request)                                \
     {                                                                                            \
@@ -207,17 +199,17 @@ static const px_learner *const sa_learners[] = {&px_learner_traces, NULL};
     }                                                                                            \
     static px_status ID##_prepare(const px_selector_request *request, void **out, px_error *err) \
     {                                                                                            \
-        const double *set = request->settings;                                                   \
-        px_surprise_options options = sa_options(set, METHOD);                                   \
+        const sa_config *config = request->config;                                               \
+        px_surprise_options options = sa_options(config, METHOD);                                \
         OWN;                                                                                     \
         return sa_prepare(request, options, out, err);                                           \
     }                                                                                            \
     const px_selector px_selector_##ID = {                                                       \
-        .id = #ID,                                                                               \
-        .title = TITLE,                                                                          \
-        .source = SOURCE,                                                                        \
-        .settings = ID##_settings,                                                               \
-        .setting_count = PX_LEN(ID##_settings),                                                  \
+        .entry = {.id = #ID,                                                                     \
+                  .title = TITLE,                                                                \
+                  .source = SOURCE,                                                              \
+                  .params = ID##_params,                                                         \
+                  .config_size = sizeof(sa_config)},                                             \
         .learners = sa_learners,                                                                 \
         .layers = "last-hidden",                                                                 \
         .tap = PX_TAP_POST,                                                                      \
@@ -232,82 +224,60 @@ static const px_learner *const sa_learners[] = {&px_learner_traces, NULL};
     };
 
 static const char *const dsa_from[] = {"trace", "input", NULL};
-enum { DSA_FROM = SA_OWN, DSA_SQUARED, DSA_LEAST };
-static const px_param dsa_settings[] = {
-    SA_SETTINGS(2, PX_FILTER_NONE),
-    [DSA_FROM] = {.name = "from",
-                  .choices = dsa_from,
-                  .help = "input: the distance to other classes starts at the input itself (code "
-                          "of NLC, NSGen and DeepGini)"},
-    [DSA_SQUARED] = {.name = "squared",
-                     .choices = sa_no_yes,
-                     .help = "of squared distances (code of DeepGini)"},
-    [DSA_LEAST] = {.name = "least",
-                   .fallback = 0,
-                   .least = 0,
-                   .most = 1e30,
-                   .help = "stands in for a distance of 0 to other classes (NLC: 1e-6)"},
+static const px_param dsa_params[] = {
+    SA_PARAMS(2, PX_FILTER_NONE),
+    PX_PARAM_CHOICE(sa_config, from, 0, dsa_from,
+                    "input: the distance to other classes starts at the input itself (code "
+                    "of NLC, NSGen and DeepGini)"),
+    PX_PARAM_FLAG(sa_config, squared, "of squared distances (code of DeepGini)"),
+    PX_PARAM_REAL(sa_config, least, 0, 0, 1e30,
+                  "stands in for a distance of 0 to other classes (NLC: 1e-6)"),
+    PX_PARAM_END,
 };
 SA_SELECTOR(dsa, PX_DSA, "distance-based surprise", "Kim et al., SADL, ICSE 2019", PX_NEEDS_CLASSES,
-            options.from_input = set[DSA_FROM] != 0.0;
-            options.squared = set[DSA_SQUARED] != 0.0; options.least_dist = set[DSA_LEAST])
+            options.from_input = config->from != 0;
+            options.squared = config->squared; options.least_dist = config->least)
 
-enum { LSA_BANDWIDTH = SA_OWN };
-static const px_param lsa_settings[] = {
-    SA_SETTINGS(2000, PX_FILTER_CLASS),
-    [LSA_BANDWIDTH] = {.name = "bandwidth",
-                       .fallback = 0,
-                       .least = 0,
-                       .most = 1e30,
-                       .help = "of an isotropic kernel (NLC: 0.2); 0: the class's covariance, by "
-                               "Scott's rule"},
+static const px_param lsa_params[] = {
+    SA_PARAMS(2000, PX_FILTER_CLASS),
+    PX_PARAM_REAL(sa_config, bandwidth, 0, 0, 1e30,
+                  "of an isotropic kernel (NLC: 0.2); 0: the class's covariance, by "
+                  "Scott's rule"),
+    PX_PARAM_END,
 };
 SA_SELECTOR(lsa, PX_LSA, "likelihood-based surprise", "Kim et al., SADL, ICSE 2019",
-            PX_NEEDS_CLASSES, options.bandwidth = set[LSA_BANDWIDTH])
+            PX_NEEDS_CLASSES, options.bandwidth = config->bandwidth)
 
 static const char *const mdsa_inverse[] = {"ridge", "pseudo", NULL};
-enum { MDSA_INVERSE = SA_OWN };
-static const px_param mdsa_settings[] = {
-    SA_SETTINGS(100, PX_FILTER_NONE), /* the papers give no bound: 100 is ours */
-    [MDSA_INVERSE] = {.name = "inverse",
-                      .choices = mdsa_inverse,
-                      .help = "of covariances that have none: add a ridge, or take the "
-                              "pseudo-inverse (code of dnn-tip)"},
+static const px_param mdsa_params[] = {
+    SA_PARAMS(100, PX_FILTER_NONE), /* the papers give no bound: 100 is ours */
+    PX_PARAM_CHOICE(sa_config, inverse, 0, mdsa_inverse,
+                    "of covariances that have none: add a ridge, or take the "
+                    "pseudo-inverse (code of dnn-tip)"),
+    PX_PARAM_END,
 };
 SA_SELECTOR(mdsa, PX_MDSA, "Mahalanobis distance to the class",
             "Kim et al., Reducing DNN Labelling Cost using Surprise Adequacy, FSE 2020",
-            PX_NEEDS_CLASSES, options.pseudo = set[MDSA_INVERSE] != 0.0)
+            PX_NEEDS_CLASSES, options.pseudo = config->inverse != 0)
 
-enum { MLSA_COMPONENTS = SA_OWN };
-static const px_param mlsa_settings[] = {
-    SA_SETTINGS(2000, PX_FILTER_NONE),
-    [MLSA_COMPONENTS] = {.name = "components",
-                         .fallback = 2,
-                         .least = 1,
-                         .most = 64,
-                         .integer = true,
-                         .help = "of each class's mixture (simple-tip: 3)"},
+static const px_param mlsa_params[] = {
+    SA_PARAMS(2000, PX_FILTER_NONE),
+    PX_PARAM_INT(sa_config, components, 2, 1, 64, "of each class's mixture (simple-tip: 3)"),
+    PX_PARAM_END,
 };
 SA_SELECTOR(mlsa, PX_MLSA, "likelihood under a mixture per class",
             "Weiss et al., A Review and Refinement of Surprise Adequacy, DeepTest 2021",
-            PX_NEEDS_CLASSES, options.components = (int)set[MLSA_COMPONENTS])
+            PX_NEEDS_CLASSES, options.components = (int)config->components)
 
-enum { MMDSA_MOST = SA_OWN, MMDSA_PART };
-static const px_param mmdsa_settings[] = {
-    SA_SETTINGS(100, PX_FILTER_NONE),
-    [MMDSA_MOST] = {.name = "clusters",
-                    .fallback = 5,
-                    .least = 2,
-                    .most = 64,
-                    .integer = true,
-                    .help = "at most; the number from 2 on with the best silhouette is taken"},
-    [MMDSA_PART] = {.name = "part",
-                    .fallback = 0.3,
-                    .least = 1e-6,
-                    .most = 1,
-                    .help = "share of the traces that clusters are found with"},
+static const px_param mmdsa_params[] = {
+    SA_PARAMS(100, PX_FILTER_NONE),
+    PX_PARAM_INT(sa_config, clusters, 5, 2, 64,
+                 "at most; the number from 2 on with the best silhouette is taken"),
+    PX_PARAM_REAL(sa_config, part, 0.3, 1e-6, 1,
+                  "share of the traces that clusters are found with"),
+    PX_PARAM_END,
 };
 SA_SELECTOR(mmdsa, PX_MMDSA, "Mahalanobis distance to the nearest cluster",
             "Weiss et al., A Review and Refinement of Surprise Adequacy, DeepTest 2021", 0,
-            options.most_clusters = (int)set[MMDSA_MOST];
-            options.cluster_sample = set[MMDSA_PART])
+            options.most_clusters = (int)config->clusters;
+            options.cluster_sample = config->part)

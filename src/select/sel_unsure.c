@@ -7,20 +7,21 @@
 
 #include "base/memory.h"
 
+#include <internal/engine.h>
+#include <internal/select.h>
 #include <stdlib.h>
 
 static px_status unsure_extract(const px_model *model, const px_probe_options *options,
-                                const double *settings, px_extractor **out, px_error *err)
+                                const void *config, px_extractor **out, px_error *err)
 {
-    (void)options, (void)settings;
+    (void)options, (void)config;
     return px_extractor_scores(model, out, err);
 }
 
 static px_status unsure_prepare(const px_selector_request *request, void **out, px_error *err)
 {
-    px_scores *scores = pxi_calloc(1, sizeof *scores);
-    if (!scores)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_scores *scores = NULL;
+    PX_TRY(PX_NEW(scores, 1, err));
     *scores = request->scores;
     *out = scores;
     return PX_OK;
@@ -31,7 +32,7 @@ static px_status unsure_open(void *prepared, void **worker, px_error *err)
 {
     const px_scores *scores = prepared;
     *worker = pxi_calloc((size_t)scores->classes, sizeof(double));
-    return *worker ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return *worker ? PX_OK : pxi_no_memory(err);
 }
 
 static void unsure_score(const px_scores *of, double *p, const px_rows *rows, pxi_unsure_fn unsure,
@@ -52,9 +53,7 @@ static void unsure_score(const px_scores *of, double *p, const px_rows *rows, px
         return PX_OK;                                                                              \
     }                                                                                              \
     const px_selector px_selector_##ID = {                                                         \
-        .id = #ID,                                                                                 \
-        .title = TITLE,                                                                            \
-        .source = SOURCE,                                                                          \
+        .entry = {.id = #ID, .title = TITLE, .source = SOURCE},                                    \
         .needs = PX_NEEDS_CLASSES,                                                                 \
         .extract = unsure_extract,                                                                 \
         .prepare = unsure_prepare,                                                                 \

@@ -16,26 +16,26 @@
 #include "select/wobble.h"
 
 #include "base/memory.h"
-#include "engine/pass.h"
+#include <internal/pass.h>
 
+#include <internal/engine.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 
-enum { WOBBLE_BY };
 enum { VIEWS = 5 }; /* the picture, and as many moves */
 
 static const struct {
     int right, down;
 } moves[VIEWS] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}};
 
-static const px_param wobble_settings[] = {
-    [WOBBLE_BY] = {.name = "by",
-                   .fallback = 1,
-                   .least = 1,
-                   .most = 64,
-                   .integer = true,
-                   .help = "pixels that a picture is moved by"},
+typedef struct wobble_config {
+    int64_t by;
+} wobble_config;
+
+static const px_param wobble_params[] = {
+    PX_PARAM_INT(wobble_config, by, 1, 1, 64, "pixels that a picture is moved by"),
+    PX_PARAM_END,
 };
 
 typedef struct wobble {
@@ -45,11 +45,10 @@ typedef struct wobble {
 
 static px_status wobble_prepare(const px_selector_request *request, void **out, px_error *err)
 {
-    wobble *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    wobble *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     s->scores = request->scores;
-    s->by = (int64_t)request->settings[WOBBLE_BY];
+    s->by = ((const wobble_config *)request->config)->by;
     *out = s;
     return PX_OK;
 }
@@ -154,11 +153,11 @@ static px_status wobble_run_all(void *prepared, const px_selector_job *job, doub
 }
 
 const px_selector px_selector_wobble = {
-    .id = "wobble",
-    .title = "inputs whose answer does not survive being moved by a pixel",
-    .source = "plexor's own; docs/select.md has the measurements",
-    .settings = wobble_settings,
-    .setting_count = PX_LEN(wobble_settings),
+    .entry = {.id = "wobble",
+              .title = "inputs whose answer does not survive being moved by a pixel",
+              .source = "plexor's own; docs/select.md has the measurements",
+              .params = wobble_params,
+              .config_size = sizeof(wobble_config)},
     .needs = PX_NEEDS_CLASSES | PX_NEEDS_PICTURES,
     .no_rows = true,
     .prepare = wobble_prepare,

@@ -2,9 +2,11 @@
 #include "select/select_inside.h"
 
 #include "base/memory.h"
-#include "engine/sample_plan.h"
+#include <internal/sample_plan.h>
 
 #include <ctype.h>
+#include <internal/data.h>
+#include <internal/select.h>
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@ static void slot_done(pxi_select_slot *slot)
 {
     if (slot->prepared && slot->selector->release)
         slot->selector->release(slot->prepared);
-    free(slot->settings);
+    free(slot->config);
     free(slot->settings_text);
     free(slot->scores);
     free(slot->ranked);
@@ -75,7 +77,7 @@ static px_status slot_extractor(px_select *s, pxi_select_slot *slot, px_error *e
 {
     const px_selector *x = slot->selector;
     const pxi_reading reading = {x->layers, x->tap,     x->neurons,
-                                 x->choose, x->extract, slot->settings};
+                                 x->choose, x->extract, slot->config};
     const px_shape sample = px_dataset_shape(s->set);
     px_feed feed;
     if (x->no_rows)
@@ -97,24 +99,20 @@ static bool select_may_leave_out(px_status status)
 static void select_leave_out(px_select *s, const px_error *why)
 {
     pxi_select_slot *slot = &s->slots[--s->slot_count];
-    px_text_format(&s->left_out, "%s is left out: it %s\n", slot->selector->id, why->message);
+    px_text_format(&s->left_out, "%s is left out: it %s\n", slot->selector->entry.id, why->message);
     slot_done(slot);
 }
 
 static px_status select_add(px_select *s, const px_selector *selector, bool named, px_error *err)
 {
-    if (pxi_grow(&s->slots, &s->slot_capacity, s->slot_count + 1, sizeof *s->slots) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_GROW(s->slots, s->slot_capacity, s->slot_count + 1, err));
     pxi_select_slot *slot = &s->slots[s->slot_count++];
     *slot = (pxi_select_slot){.selector = selector};
-    slot->settings = pxi_calloc(PX_MAX(selector->setting_count, 1), sizeof *slot->settings);
-    if (!slot->settings)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    PX_TRY(px_selector_settings_read(selector, s->options.settings, s->options.setting_count,
-                                     slot->settings, err));
-    slot->settings_text = px_selector_settings_text(selector, slot->settings);
+    PX_TRY(px_entry_configure(&px_selectors, &selector->entry, s->options.settings,
+                              s->options.setting_count, &slot->config, err));
+    slot->settings_text = px_params_text(selector->entry.params, slot->config);
     if (!slot->settings_text)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     px_error why = {0};
     px_status status = select_needs(s, selector, &why);
     if (status == PX_OK)
@@ -125,7 +123,7 @@ static px_status select_add(px_select *s, const px_selector *selector, bool name
         select_leave_out(s, &why);
         return PX_OK;
     }
-    return px_fail(err, status, "selector '%s': %.400s", selector->id, why.message);
+    return px_fail(err, status, "selector '%s': %.400s", selector->entry.id, why.message);
 }
 
 /* Criteria that selectors of another name have as a setting. */
@@ -140,17 +138,11 @@ static const struct {
 
 static px_status select_unknown(const char *id, px_error *err)
 {
-    px_text names = {0};
     for (size_t i = 0; i < PX_LEN(select_known_as); i++)
         if (strcmp(select_known_as[i].id, id) == 0)
             return px_fail(err, PX_E_USAGE, "there is no selector '%s'; it is %s", id,
                            select_known_as[i].instead);
-    for (size_t i = 0; i < px_selector_count(); i++)
-        px_text_format(&names, "%s%s", i ? ", " : "", px_selector_get(i)->id);
-    const px_status status = px_fail(err, PX_E_USAGE, "there is no selector '%.60s'; there are %s",
-                                     id, px_text_get(&names));
-    px_text_done(&names);
-    return status;
+    return px_registry_unknown(&px_selectors, id, strlen(id), err);
 }
 
 static px_status select_choose(px_select *s, px_error *err)
@@ -161,7 +153,7 @@ static px_status select_choose(px_select *s, px_error *err)
         return PX_OK;
     }
     char *copy = pxi_strdup(s->options.selectors), *rest = copy;
-    px_status status = copy ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = copy ? PX_OK : pxi_no_memory(err);
     for (char *id; status == PX_OK && (id = strsep(&rest, ","));) {
         while (isspace((unsigned char)*id))
             id++;
@@ -211,13 +203,13 @@ px_status px_select_lessons(const px_model *model, const px_dataset *candidates,
     px_status status = select_init(&s, model, candidates, pre, options, err);
     bool *given = pxi_calloc(PX_MAX(s.extractors.count, 1), sizeof *given);
     if (status == PX_OK && !given)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     for (size_t i = 0; i < s.slot_count && status == PX_OK; i++) {
         const pxi_select_slot *slot = &s.slots[i];
         if (slot->has_extractor)
-            status = pxi_lessons_of(&lessons, slot->selector->learners,
-                                    s.extractors.item[slot->extractor], slot->settings,
-                                    slot->selector->setting_count, &given[slot->extractor], err);
+            status = pxi_lessons_of(
+                &lessons, slot->selector->learners, s.extractors.item[slot->extractor],
+                slot->config, slot->selector->entry.config_size, &given[slot->extractor], err);
     }
     for (size_t e = 0; e < s.extractors.count; e++)
         if (given && given[e])
@@ -241,11 +233,11 @@ static px_status slot_prepare(px_select *s, pxi_select_slot *slot, int64_t *held
         slot->has_extractor ? s->extractors.item[slot->extractor] : NULL;
     const char **learned = NULL;
     if (extractor)
-        PX_TRY(pxi_learned_find(s->options.profile, x->learners, extractor, slot->settings,
-                                &learned, err));
+        PX_TRY(pxi_learned_find(s->options.profile, x->learners, extractor, slot->config, &learned,
+                                err));
     const px_selector_request request = {.model = s->model,
                                          .extractor = extractor,
-                                         .settings = slot->settings,
+                                         .config = slot->config,
                                          .profile = s->options.profile,
                                          .learned = learned,
                                          .classes = s->has_scores ? s->scores.classes : 0,
@@ -294,7 +286,8 @@ static px_status select_prepare(px_select *s, px_error *err)
             s->slots[s->slot_count - 1] = out;
             select_leave_out(s, &why);
         } else {
-            return px_fail(err, status, "selector '%s': %.400s", slot->selector->id, why.message);
+            return px_fail(err, status, "selector '%s': %.400s", slot->selector->entry.id,
+                           why.message);
         }
     }
     return s->slot_count > 0 ? PX_OK
@@ -305,9 +298,7 @@ static px_status select_prepare(px_select *s, px_error *err)
 /* The extractors of those that read rows. */
 static px_status select_read(px_select *s, px_error *err)
 {
-    s->read = pxi_calloc(s->extractors.count + 1, sizeof *s->read);
-    if (!s->read)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(s->read, s->extractors.count + 1, err));
     for (size_t i = 0; i < s->slot_count; i++) {
         pxi_select_slot *slot = &s->slots[i];
         if (!slot->selector->score)
@@ -328,9 +319,8 @@ px_status px_select_new(const px_model *model, const px_dataset *candidates,
                         const px_preprocess *pre, const px_select_options *options, px_select **out,
                         px_error *err)
 {
-    px_select *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_select *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     px_status status = options->profile ? px_profile_check(options->profile, model, err) : PX_OK;
     if (status == PX_OK)
         status = select_init(s, model, candidates, pre, options, err);
@@ -361,11 +351,6 @@ const px_selector *px_select_selector(const px_select *select, size_t i)
 const char *px_select_settings_text(const px_select *select, size_t i)
 {
     return select->slots[i].settings_text;
-}
-
-const double *px_select_settings(const px_select *select, size_t i)
-{
-    return select->slots[i].settings;
 }
 
 const char *px_select_definition(const px_select *select, size_t i)

@@ -3,12 +3,12 @@
 #define PXI_SELECT_SELECT_INSIDE_H
 
 #include "cover/reading.h"
-#include "cover/row_reader.h"
 #include "select/ranking.h"
+#include <internal/row_reader.h>
 
 typedef struct pxi_select_slot { /* one selector of a selection */
     const px_selector *selector;
-    double *settings;
+    void *config;
     char *settings_text;
     bool has_extractor;
     size_t extractor; /* in px_select.extractors */

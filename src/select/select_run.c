@@ -1,9 +1,11 @@
 /* src/select/select_run.c - candidates scored: one shared pass, then the selectors' own */
-#include "cover/block_run.h"
 #include "select/select_inside.h"
+#include <internal/block_run.h>
 
 #include "base/memory.h"
 
+#include <internal/profile.h>
+#include <internal/select.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -48,11 +50,9 @@ static px_status row_open(void *context, void **state, px_error *err)
 {
     const row_consumer *c = context;
     const px_select *s = c->select;
-    row_state *r = pxi_calloc(1, sizeof *r);
-    if (!r)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    r->scores = pxi_calloc(PX_COVER_BLOCK, sizeof *r->scores);
-    px_status status = r->scores ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    row_state *r = NULL;
+    PX_TRY(PX_NEW(r, 1, err));
+    px_status status = PX_NEW(r->scores, PX_COVER_BLOCK, err);
     if (status == PX_OK && c->slot && slot_is_bounded(s, c->slot))
         status =
             pxi_ranking_init(&r->ranking, s->keep,
@@ -80,7 +80,7 @@ static px_status row_observe(void *context, void *state, const px_rows *rows, px
     const px_selector *x = c->slot->selector;
     const px_status status = x->score(c->slot->prepared, r->scratch, rows, r->scores, err);
     if (status != PX_OK)
-        return px_fail_in(err, status, "selector '%s'", x->id);
+        return px_fail_in(err, status, "selector '%s'", x->entry.id);
     for (int64_t i = 0; i < rows->count; i++) {
         const px_input_facts *f = &rows->facts[i];
         const px_ranked entry = {.index = f->index,
@@ -137,9 +137,7 @@ static px_status run_shared(px_select *s, run_progress *progress, px_error *err)
     pxi_consumer *consumers = pxi_calloc(room, sizeof *consumers);
     row_consumer *contexts = pxi_calloc(room, sizeof *contexts);
     pxi_tally tally = {.extract_seconds = pxi_calloc(s->read_count + 1, sizeof(double))};
-    px_status status = consumers && contexts && tally.extract_seconds
-                           ? PX_OK
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = consumers && contexts && tally.extract_seconds ? PX_OK : pxi_no_memory(err);
     pxi_row_set only_scores = {0};
     if (status == PX_OK && notes) {
         status = px_extractor_scores(s->model, &scores, err);
@@ -221,7 +219,7 @@ static px_status run_own(px_select *s, pxi_select_slot *slot, run_progress *prog
     const double told = times->learn + times->pass + times->score + times->check;
     times->score += fmax(px_clock_s() - start - told, 0.0);
     progress->pass++;
-    return status == PX_OK ? PX_OK : px_fail_in(err, status, "selector '%s'", x->id);
+    return status == PX_OK ? PX_OK : px_fail_in(err, status, "selector '%s'", x->entry.id);
 }
 
 /* --- ranking
@@ -249,13 +247,11 @@ static px_status rank_whole(const px_select *s, pxi_select_slot *slot, px_error 
     const px_selector *x = slot->selector;
     px_status status = PX_OK;
     int64_t *order = NULL;
-    slot->ranked = pxi_calloc((size_t)s->count, sizeof *slot->ranked);
-    if (!slot->ranked)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the ranking");
+    PX_TRY(PX_NEW(slot->ranked, s->count, err));
     if (x->arrange) {
         order = pxi_calloc((size_t)s->count, sizeof *order);
         status = order ? x->arrange(slot->prepared, slot->scores, s->count, order, err)
-                       : px_fail(err, PX_E_NOMEM, "out of memory for the ranking");
+                       : pxi_no_memory(err);
     }
     if (status == PX_OK) {
         double least = INFINITY, most = -INFINITY;
@@ -305,16 +301,11 @@ px_status px_select_run(px_select *s, px_progress_fn progress, void *progress_co
         if (slot_is_bounded(s, slot))
             continue;
         whole = true;
-        slot->scores = pxi_calloc((size_t)s->count, sizeof *slot->scores);
-        if (!slot->scores)
-            return px_fail(err, PX_E_NOMEM,
-                           "out of memory for the scores of %" PRId64 " candidates", s->count);
+        PX_TRY(PX_NEW(slot->scores, s->count, err));
     }
     if (whole && s->has_scores) {
-        s->predicted = pxi_calloc((size_t)s->count, sizeof *s->predicted);
-        s->confidence = pxi_calloc((size_t)s->count, sizeof *s->confidence);
-        if (!s->predicted || !s->confidence)
-            return px_fail(err, PX_E_NOMEM, "out of memory for predictions");
+        PX_TRY(PX_NEW(s->predicted, s->count, err));
+        PX_TRY(PX_NEW(s->confidence, s->count, err));
     }
     p.passes += readers || s->predicted;
     if (readers)

@@ -100,9 +100,7 @@ px_status pxi_stochastic_cut_find(const px_graph *graph, int to, pxi_stochastic_
     marks m = {.varies = pxi_calloc(values, sizeof *m.varies),
                .needed = pxi_calloc(values, sizeof *m.needed),
                .after = pxi_calloc(values, sizeof *m.after)};
-    px_status status = cut.feeds && m.varies && m.needed && m.after
-                           ? PX_OK
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = cut.feeds && m.varies && m.needed && m.after ? PX_OK : pxi_no_memory(err);
     if (status != PX_OK)
         goto done;
     mark_needed(graph, to, &m);

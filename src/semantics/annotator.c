@@ -6,12 +6,12 @@
  */
 #include "base/memory.h"
 #include "base/worker_pool.h"
-#include "data/image.h"
 #include "semantics/annotation_pool.h"
 #include "semantics/exemplar_inside.h"
 #include "semantics/mask.h"
 #include "semantics/unit_stream.h"
-#include <plexor/exemplars.h>
+#include <internal/exemplars.h>
+#include <internal/image.h>
 #include <plexor/onnx.h>
 #include <plexor/system.h>
 
@@ -101,9 +101,7 @@ static px_status open_stream(px_annotator *a, const px_model *model, px_error *e
                                     a->foreign ? &a->own_pre : a->pre, px_dataset_count(a->set),
                                     &options, &a->stream, err));
     const size_t layers = pxi_unit_stream_layer_count(a->stream);
-    a->offset = pxi_calloc(layers, sizeof *a->offset);
-    if (!a->offset)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu layers", layers);
+    PX_TRY(PX_NEW(a->offset, layers, err));
     for (size_t l = 0; l < layers; l++) {
         const pxi_unit_layer *layer = pxi_unit_stream_layer(a->stream, l);
         a->offset[l] = a->size;
@@ -147,9 +145,8 @@ static px_status annotator_open(px_annotator *a, const px_model *model, px_error
 px_status px_annotator_new(const px_model *model, const px_dataset *set, const px_preprocess *pre,
                            const px_annotator_options *options, px_annotator **out, px_error *err)
 {
-    px_annotator *a = pxi_calloc(1, sizeof *a);
-    if (!a)
-        return px_fail(err, PX_E_NOMEM, "out of memory for an annotator");
+    px_annotator *a = NULL;
+    PX_TRY(PX_NEW(a, 1, err));
     a->set = set;
     a->pre = pre;
     a->options = options ? *options : px_annotator_options_default();
@@ -182,7 +179,7 @@ static px_status desk_init(desk *d, size_t places, px_error *err)
     d->scratch = pxi_calloc(places, sizeof *d->scratch);
     return d->weights.at && d->weights.weight && d->scratch
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for masks of %zu places", places);
+               : pxi_no_memory_for(err, "masks of %zu places", places);
 }
 
 static void desk_done(desk *d)
@@ -285,8 +282,7 @@ static px_status picture_fill(void *context, int64_t at, float *input, px_error 
         height = (int)a->shape.dim[1];
         width = (int)a->shape.dim[2];
         rgb = pxi_calloc(3 * (size_t)height, (size_t)width);
-        status = rgb ? pxi_exemplar_rgb(a->set, pair->index, rgb, err)
-                     : px_fail(err, PX_E_NOMEM, "out of memory for a picture");
+        status = rgb ? pxi_exemplar_rgb(a->set, pair->index, rgb, err) : pxi_no_memory(err);
     }
     if (status == PX_OK)
         status = planes_from_bytes(rgb ? rgb : pair->pixels, height, width, &a->sample, input, err);
@@ -345,10 +341,8 @@ static px_status annotate_sort(annotate *run, size_t count, px_error *err)
                            "pair %zu: input %" PRId64 " with a mask of %d x %d is not possible", i,
                            p->index, p->height, p->width);
     }
-    run->order = pxi_calloc(count, sizeof *run->order);
-    run->first = pxi_calloc(count + 1, sizeof *run->first);
-    if (!run->order || !run->first)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu pairs", count);
+    PX_TRY(PX_NEW(run->order, count, err));
+    PX_TRY(PX_NEW(run->first, count + 1, err));
     for (size_t i = 0; i < count; i++)
         run->order[i] = i;
     qsort_r(run->order, count, sizeof *run->order, picture_compare, (void *)(uintptr_t)run->pairs);
@@ -363,9 +357,8 @@ static px_status pixels_job(void *context, int worker, int64_t at, px_error *err
 {
     const annotate *run = context;
     (void)worker;
-    float *raw = pxi_calloc((size_t)px_shape_count(&run->a->shape), sizeof *raw);
-    if (!raw)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture");
+    float *raw = NULL;
+    PX_TRY(PX_NEW(raw, (size_t)px_shape_count(&run->a->shape), err));
     px_status status = picture_raw(run, &run->pairs[run->order[run->first[at]]], raw, err);
     if (status == PX_OK)
         status = pixels_pool(run, at, raw, err);
@@ -389,9 +382,7 @@ static px_status annotate_encode(annotate *run, px_error *err)
     px_annotator *a = run->a;
     const int slots = pxi_unit_stream_slots(a->stream);
     px_status status = PX_OK;
-    run->desks = pxi_calloc((size_t)slots, sizeof *run->desks);
-    if (!run->desks)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %d workers", slots);
+    PX_TRY(PX_NEW(run->desks, slots, err));
     for (int i = 0; i < slots && status == PX_OK; i++)
         status = desk_init(&run->desks[i], a->places, err);
     if (status == PX_OK)

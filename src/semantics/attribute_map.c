@@ -38,9 +38,8 @@ struct pxi_look {
 px_status pxi_look_new(int h, int w, const pxi_look_facts *facts, pxi_look **out, px_error *err)
 {
     const size_t n = (size_t)h * (size_t)w;
-    pxi_look *look = pxi_calloc(1, sizeof *look);
-    if (!look)
-        return px_fail(err, PX_E_NOMEM, "out of memory for attribute maps");
+    pxi_look *look = NULL;
+    PX_TRY(PX_NEW(look, 1, err));
     look->h = h;
     look->w = w;
     look->count = n;
@@ -50,7 +49,7 @@ px_status pxi_look_new(int h, int w, const pxi_look_facts *facts, pxi_look **out
     look->numbers = pxi_calloc(2 * n, sizeof *look->numbers);
     if (!look->memory || !look->bytes || !look->numbers) {
         pxi_look_free(look);
-        return px_fail(err, PX_E_NOMEM, "out of memory for attribute maps of %d x %d pixels", h, w);
+        return pxi_no_memory_for(err, "attribute maps of %d x %d pixels", h, w);
     }
     float **const planes[LOOK_PLANES + 1] = {
         &look->rgb[0], &look->rgb[1],    &look->rgb[2], &look->y,    &look->hue,  &look->saturation,

@@ -11,7 +11,7 @@
 #ifndef PXI_SEMANTICS_ATTRIBUTE_MAP_H
 #define PXI_SEMANTICS_ATTRIBUTE_MAP_H
 
-#include <plexor/concepts.h>
+#include <internal/concepts.h>
 
 enum { PXI_EDGE_MAPS = 4 };
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 
+#include <internal/bank.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,9 +53,8 @@ px_status px_describer_parse(const char *text, px_describer *out, px_error *err)
 
 px_status px_bank_new(const px_bank_about *about, px_bank **out, px_error *err)
 {
-    px_bank *bank = pxi_calloc(1, sizeof *bank);
-    if (!bank)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a bank");
+    px_bank *bank = NULL;
+    PX_TRY(PX_NEW(bank, 1, err));
     bank->about = *about;
     bank->arena = pxi_arena_new();
     bank->places = pxi_calloc(BANK_PLACES_FIRST, sizeof *bank->places);
@@ -63,7 +63,7 @@ px_status px_bank_new(const px_bank_about *about, px_bank **out, px_error *err)
         bank->about.encoder = pxi_arena_strdup(bank->arena, about->encoder);
     if (!bank->arena || !bank->places || (about->encoder && !bank->about.encoder)) {
         px_bank_free(bank);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a bank");
+        return pxi_no_memory(err);
     }
     const px_gates none = px_gates_none();
     px_bank_set_gates(bank, &none);
@@ -197,7 +197,7 @@ px_status px_bank_add(px_bank *bank, const px_bank_unit *unit, px_error *err)
     }
     int64_t *exemplars = pxi_arena_alloc(arena, unit->exemplar_count, sizeof *exemplars);
     if (!good || !exemplars)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a bank of %zu units", bank->count + 1);
+        return pxi_no_memory_for(err, "a bank of %zu units", bank->count + 1);
     for (size_t i = 0; i < unit->exemplar_count; i++)
         exemplars[i] = unit->exemplars[i];
     copy.exemplars = exemplars;

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/bank.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +44,9 @@ static void bank_put_about(const px_bank *bank, px_json *json)
     bank_put_hash(json, "seed", bank->about.seed);
     px_json_int(json, "units", (int64_t)bank->count);
     px_json_string(json, "validation", px_bank_validation(bank));
-    px_gates_json(&bank->gates, json);
+    px_json_object(json, "gates");
+    px_fields_json(px_gates_fields, &bank->gates, json);
+    px_json_end(json);
     px_json_array(json, "sentences");
     for (int i = 0; i < PX_BANK_SENTENCES; i++) {
         char *sentence = px_bank_sentence(bank, i);
@@ -111,7 +114,7 @@ px_status px_bank_save(const px_bank *bank, const char *path, px_error *err)
         px_json_done(&json);
         if (!text) {
             pxi_file_abandon(&writer);
-            return px_fail(err, PX_E_NOMEM, "out of memory for '%s'", path);
+            return pxi_no_memory_for(err, "'%s'", path);
         }
     }
     return pxi_file_commit(&writer, err);

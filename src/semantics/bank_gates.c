@@ -7,9 +7,10 @@
 
 #include "base/memory.h"
 
+#include <internal/bank.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/rng.h>
-#include <plexor/stats.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +114,7 @@ static px_status gate_open(gate *g, px_error *err)
     g->chance = pxi_calloc((size_t)g->o->permutations, sizeof *g->chance);
     return g->units && g->classes && g->labels && g->order && g->chance
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for the gates of %zu units", most - 1);
+               : pxi_no_memory_for(err, "the gates of %zu units", most - 1);
 }
 
 /* Described units with a label that these concepts know. */
@@ -149,7 +150,7 @@ static px_status gate_mentions(gate *g, px_error *err)
 {
     g->mentioned = pxi_calloc(g->count + 1, g->c->term_count * sizeof *g->mentioned);
     if (!g->mentioned)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the captions of %zu units", g->count);
+        return pxi_no_memory_for(err, "the captions of %zu units", g->count);
     for (size_t i = 0; i < g->count; i++)
         PX_TRY(px_concepts_mentions(g->c, px_bank_get(g->bank, g->units[i])->phrase,
                                     g->mentioned + i * g->c->term_count, err));
@@ -164,7 +165,7 @@ static px_status gate_cosines(gate *g, px_error *err)
     px_status status = PX_OK;
     g->cosine = pxi_calloc(g->count * classes, sizeof *g->cosine);
     if (!wanted || !g->cosine)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for the captions of %zu units", g->count);
+        status = pxi_no_memory_for(err, "the captions of %zu units", g->count);
     for (size_t i = 0; status == PX_OK && i < g->count; i++)
         wanted[g->classes[i]] = true;
     for (size_t i = 0; status == PX_OK && i < g->count; i++)
@@ -224,7 +225,7 @@ static px_status measure_variety(const px_bank *bank, px_gates *gates, px_error 
     const char **phrases = pxi_calloc(units + 1, sizeof *phrases);
     size_t described = 0, run = 0, longest = 0;
     if (!phrases)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the gates of %zu units", units);
+        return pxi_no_memory_for(err, "the gates of %zu units", units);
     gates->units = (int64_t)units;
     gates->inactive = gates->distinct = 0;
     for (size_t i = 0; i < units; i++) {

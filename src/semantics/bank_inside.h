@@ -3,7 +3,7 @@
 #define PXI_SEMANTICS_BANK_INSIDE_H
 
 #include "base/arena.h"
-#include <plexor/bank.h>
+#include <internal/bank.h>
 
 struct px_bank {
     px_arena *arena; /* all texts and lists of exemplars */

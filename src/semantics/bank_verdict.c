@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <internal/bank.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -228,41 +229,39 @@ void px_bank_gates_text(const px_bank *bank, px_text *text)
     px_text_done(&why);
 }
 
-static void json_captions(px_json *json, const char *key, const px_caption_score *s)
-{
-    px_json_object(json, key);
-    px_json_int(json, "count", s->count);
-    px_json_real(json, "bleu", s->bleu);
-    px_json_real(json, "exact", s->exact);
-    px_json_real(json, "precision", s->precision);
-    px_json_real(json, "recall", s->recall);
-    px_json_end(json);
-}
+static const px_field caption_fields[] = {
+    PX_FIELD(px_caption_score, count, "count", "captions; 0: not measured"),
+    PX_FIELD(px_caption_score, bleu, "bleu", "0 to 100"),
+    PX_FIELD(px_caption_score, exact, "exact", "captions of the unit's own", .unit = PX_SHARE),
+    PX_FIELD(px_caption_score, precision, "precision", "of the attributes that are mentioned"),
+    PX_FIELD(px_caption_score, recall, "recall", "of the attributes that are mentioned"),
+    PX_FIELDS_END,
+};
 
-static void json_agreement(px_json *json, const char *key, const px_agreement *a)
-{
-    px_json_object(json, key);
-    px_json_real(json, "value", a->value);
-    px_json_real(json, "chance", a->chance);
-    px_json_real(json, "sd", a->sd);
-    px_json_end(json);
-}
+static const px_field agreement_fields[] = {
+    PX_FIELD(px_agreement, value, "value", "null: not measured"),
+    PX_FIELD(px_agreement, chance, "chance", "what permuted captions give"),
+    PX_FIELD(px_agreement, sd, "sd", "of that"),
+    PX_FIELDS_END,
+};
 
-void px_gates_json(const px_gates *g, px_json *json)
-{
-    px_json_object(json, "gates");
-    json_captions(json, "held_out", &g->held_out);
-    json_captions(json, "unseen_pairs", &g->unseen_pairs);
-    px_json_int(json, "labelled", g->labelled);
-    json_agreement(json, "top1", &g->top1);
-    json_agreement(json, "top3", &g->top3);
-    px_json_int(json, "selective", g->selective);
-    json_agreement(json, "cosine", &g->cosine);
-    json_agreement(json, "named", &g->named);
-    px_json_int(json, "units", g->units);
-    px_json_int(json, "inactive", g->inactive);
-    px_json_int(json, "distinct", g->distinct);
-    px_json_real(json, "most_frequent", g->most_frequent);
-    px_json_int(json, "permutations", g->permutations);
-    px_json_end(json);
-}
+const px_field px_gates_fields[] = {
+    PX_OBJECT(px_gates, held_out, caption_fields, "held_out", "captions of units held out"),
+    PX_OBJECT(px_gates, unseen_pairs, caption_fields, "unseen_pairs",
+              "captions of attributes and positions never seen together"),
+    PX_FIELD(px_gates, labelled, "labelled", "units with a measured label and a description"),
+    PX_OBJECT(px_gates, top1, agreement_fields, "top1",
+              "share of them whose caption has the label"),
+    PX_OBJECT(px_gates, top3, agreement_fields, "top3", "or one of the first three"),
+    PX_FIELD(px_gates, selective, "selective", "described units whose exemplars share a class"),
+    PX_OBJECT(px_gates, cosine, agreement_fields, "cosine",
+              "mean similarity of description and class name"),
+    PX_OBJECT(px_gates, named, agreement_fields, "named", "share whose caption names the class"),
+    PX_FIELD(px_gates, units, "units", "that there are"),
+    PX_FIELD(px_gates, inactive, "inactive", "units that nothing raises"),
+    PX_FIELD(px_gates, distinct, "distinct", "descriptions"),
+    PX_FIELD(px_gates, most_frequent, "most_frequent", "units with the commonest one",
+             .unit = PX_SHARE),
+    PX_FIELD(px_gates, permutations, "permutations", "that chance was taken from"),
+    PX_FIELDS_END,
+};

@@ -39,7 +39,7 @@ px_status pxi_beam_init(pxi_beam *beam, const px_captioner *captioner,
     px_status status = PX_OK;
     if (!beam->memory || !beam->found || !beam->next || !beam->heap || !beam->last ||
         !beam->words || !beam->samples || !beam->order || !beam->losses || !beam->alone)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a beam of %zu", width);
+        status = pxi_no_memory_for(err, "a beam of %zu", width);
     if (status == PX_OK)
         status = pxi_decoder_room_init(&beam->decoder, &captioner->decoder, width, 1, false, err);
     if (status == PX_OK && beam->lambda != 0.0)
@@ -330,8 +330,7 @@ px_status pxi_greedy(const px_captioner *c, const float *features, size_t units,
                                    {&room.scores, PXI_GREEDY_UNITS * c->sizes.words}};
     size_t bytes = 0;
     room.memory = pxi_room_make(parts, PX_LEN(parts), &bytes);
-    px_status status =
-        room.memory ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory: %zu bytes", bytes);
+    px_status status = room.memory ? PX_OK : pxi_no_memory_for(err, "%zu bytes", bytes);
     if (status == PX_OK)
         status = pxi_decoder_room_init(&room.decoder, &c->decoder, PXI_GREEDY_UNITS, 1, false, err);
     if (status == PX_OK)

@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 
+#include <internal/captioner.h>
 #include <math.h>
-#include <plexor/captioner.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ px_status px_bleu_add(px_bleu *bleu, const char *hypothesis, const char *const *
     if (count == 0)
         return px_fail(err, PX_E_USAGE, "BLEU of '%.100s' needs a reference", hypothesis);
     pxi_tokens said = {0}, *others = pxi_calloc(count, sizeof *others);
-    px_status status = others ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = others ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_tokens_init(hypothesis, &said, err);
     for (size_t r = 0; r < count && status == PX_OK; r++)

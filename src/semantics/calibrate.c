@@ -7,9 +7,13 @@
 
 #include "base/memory.h"
 
+#include <internal/bank.h>
+#include <internal/data.h>
+#include <internal/decision_path.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/mutate.h>
-#include <plexor/stats.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +65,7 @@ static px_status choice_sort(image_choice *choice, const px_dataset *set, int64_
     }
     free(copy);
     free(places);
-    return made ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return made ? PX_OK : pxi_no_memory(err);
 }
 
 /* The chosen ones; the caller frees *out. */
@@ -75,7 +79,7 @@ static px_status images_choose(const px_dataset *set, int64_t classes,
     int64_t *images = status == PX_OK ? pxi_calloc((size_t)count, sizeof *images) : NULL;
     int64_t n = 0;
     if (status == PX_OK && !images)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     for (int64_t k = 0; status == PX_OK && k < count; k++) /* the k-th of every class */
         for (int64_t c = 0; c < choice.classes; c++) {
             const int64_t own = choice.start[c + 1] - choice.start[c];
@@ -154,9 +158,8 @@ static px_status calibration_image(calibration *c, int64_t image, int64_t index,
 
 static px_status tau_of(const double *similarities, size_t count, px_tau *out, px_error *err)
 {
-    double *sorted = pxi_calloc(count, sizeof *sorted);
-    if (!sorted)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    double *sorted = NULL;
+    PX_TRY(PX_NEW(sorted, count, err));
     memcpy(sorted, similarities, count * sizeof *sorted);
     const double tau = px_quantile(sorted, count, 0.25); /* and sorts */
     *out = (px_tau){.known = true,
@@ -197,8 +200,7 @@ static px_status calibration_room(calibration *c, px_error *err)
         return px_fail(err, PX_E_MISMATCH, "the data do not have the shape of the network's input");
     if (__builtin_mul_overflow((size_t)c->images, (size_t)c->rule_count * PX_PATH_MODE_COUNT,
                                &pairs))
-        return px_fail(err, PX_E_NOMEM, "out of memory for %lld images; see --limit",
-                       (long long)c->images);
+        return pxi_no_memory_for(err, "%lld images; see --limit", (long long)c->images);
     c->similarities = pxi_calloc(pairs, sizeof *c->similarities);
     c->pixels = pxi_calloc(size, sizeof *c->pixels);
     c->inputs = pxi_calloc(rows, size * sizeof *c->inputs);
@@ -206,8 +208,7 @@ static px_status calibration_room(calibration *c, px_error *err)
     c->found = pxi_calloc(rows, sizeof *c->found);
     return c->similarities && c->pixels && c->inputs && c->labels && c->found
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for %lld images; see --limit",
-                         (long long)c->images);
+               : pxi_no_memory_for(err, "%lld images; see --limit", (long long)c->images);
 }
 
 px_status px_calibrate(px_paths *paths, px_path_judge *judge, const px_dataset *set,

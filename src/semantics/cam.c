@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "semantics/mask.h"
 
+#include <internal/decision_path.h>
+#include <internal/engine.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,20 +60,19 @@ static void cam_read(const pxi_neuron_layout *layout, const float *x, float *out
     }
 }
 
-static px_status cam_job(void *context, int worker, int64_t index, px_error *err)
+static px_status cam_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     const cam_run *run = context;
     const px_paths *paths = run->paths;
     const pxi_path_tap *tap = &paths->taps[run->layer];
-    px_session *session = paths->crew.sessions[worker];
     (void)index;
-    memcpy(px_session_input(session, 0), run->input, paths->input_size * sizeof(float));
-    PX_TRY(px_session_forward(session, err));
-    cam_read(&tap->values, px_session_view(session, tap->value).data, run->values);
+    memcpy(pxi_lane_input(lane, 0), run->input, paths->input_size * sizeof(float));
+    PX_TRY(px_session_forward(lane->session, err));
+    cam_read(&tap->values, px_session_view(lane->session, tap->value).data, run->values);
     if (!run->gradients)
         return PX_OK;
-    PX_TRY(pxi_path_seed(paths, session, 1, run->path->target, err));
-    cam_read(&tap->grads, px_session_grad(session, tap->value).data, run->grads);
+    PX_TRY(pxi_path_seed(paths, lane->session, 1, run->path->target, err));
+    cam_read(&tap->grads, px_session_grad(lane->session, tap->value).data, run->grads);
     return PX_OK;
 }
 
@@ -93,8 +94,8 @@ px_status px_paths_map(px_paths *paths, const float *input, const px_path *path,
     run.values = pxi_calloc((size_t)units, (size_t)places * sizeof *run.values);
     run.grads = pxi_calloc((size_t)units, (size_t)places * sizeof *run.grads);
     px_status status = run.values && run.grads
-                           ? pxi_pool_run(paths->pool, 1, cam_job, &run, NULL, NULL, err)
-                           : px_fail(err, PX_E_NOMEM, "out of memory");
+                           ? pxi_pass_each(paths->pass, 1, NULL, cam_job, &run, err)
+                           : pxi_no_memory(err);
     if (status == PX_OK && run.gradients)
         px_grad_cam(run.values, run.grads, units, places, map);
     else if (status == PX_OK)
@@ -130,9 +131,8 @@ px_status px_path_map_render(const float *map, int64_t map_height, int64_t map_w
         return px_fail(err, PX_E_USAGE, "pictures have 1 or 3 channels and sides of 1 to %d",
                        PXI_MAP_SIDE_MOST);
     const size_t count = (size_t)height * (size_t)width;
-    float *large = pxi_calloc(count, sizeof *large);
-    if (!large)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    float *large = NULL;
+    PX_TRY(PX_NEW(large, count, err));
     pxi_upsample(map, (int)map_height, (int)map_width, height, width, false, large);
     float low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < count; i++)

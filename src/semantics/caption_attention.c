@@ -1,7 +1,7 @@
 /* src/semantics/caption_attention.c - which exemplars a step looks at */
 #include "semantics/caption_attention.h"
 
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 #include "semantics/caption_math.h"
 
 #include <string.h>

@@ -6,11 +6,11 @@
 #include "semantics/caption_language.h"
 
 #include <assert.h>
+#include <internal/optimizer.h>
+#include <internal/rng.h>
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/optimizer.h>
-#include <plexor/rng.h>
-#include <plexor/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static px_status course_optimizer(pxi_course *course, px_error *err)
     snprintf(spec, sizeof spec, "adamw:decay=%s", px_real_text(course->plan.options->decay, decay));
     PX_TRY(px_optimizer_new(spec, shapes, net->tensor_count, &course->optimizer, err));
     course->squares = pxi_calloc(px_optimizer_piece_count(course->optimizer), sizeof(double));
-    return course->squares ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return course->squares ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status course_fill(pxi_course *course, px_error *err)
@@ -89,8 +89,7 @@ static px_status course_fill(pxi_course *course, px_error *err)
     course->gradients = pxi_alloc_aligned(bytes);
     if (!course->seats || !course->order || !course->permutation || !course->results ||
         !course->gradients)
-        return px_fail(err, PX_E_NOMEM, "out of memory: gradients of a batch are %zu MiB",
-                       bytes >> 20);
+        return pxi_no_memory_for(err, "%zu MiB of gradients of a batch", bytes >> 20);
     for (int i = 0; i < course->seat_count; i++)
         PX_TRY(course_seat_init(course, &course->seats[i], err));
     return course_optimizer(course, err);
@@ -98,9 +97,8 @@ static px_status course_fill(pxi_course *course, px_error *err)
 
 px_status pxi_course_new(const pxi_course_plan *plan, pxi_course **out, px_error *err)
 {
-    pxi_course *course = pxi_calloc(1, sizeof *course);
-    if (!course)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_course *course = NULL;
+    PX_TRY(PX_NEW(course, 1, err));
     course->plan = *plan;
     const int batch = plan->language ? plan->options->language_batch : plan->options->batch;
     course->batch = PX_MIN((size_t)batch, plan->count);
@@ -334,13 +332,12 @@ px_status pxi_course_judge(pxi_course *course, const pxi_sample *samples, size_t
     if (blocks > course->result_count) {
         course_result *more = pxi_realloc(course->results, blocks, sizeof *more);
         if (!more)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         course->results = more;
         course->result_count = blocks;
     }
-    const pxi_sample **list = pxi_calloc(count, sizeof *list);
-    if (!list)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    const pxi_sample **list = NULL;
+    PX_TRY(PX_NEW(list, count, err));
     for (size_t i = 0; i < count; i++)
         list[i] = &samples[i];
     pxi_course_sums sums = {0};

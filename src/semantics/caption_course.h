@@ -14,7 +14,7 @@
 #include "base/worker_pool.h"
 #include "semantics/caption_net.h"
 
-#include <plexor/captioner.h>
+#include <internal/captioner.h>
 
 typedef struct pxi_course pxi_course;
 

@@ -2,7 +2,7 @@
 #include "semantics/caption_decoder.h"
 
 #include "base/memory.h"
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 #include "semantics/caption_attention.h"
 #include "semantics/caption_decoder_inside.h"
 #include "semantics/caption_math.h"
@@ -48,7 +48,7 @@ px_status pxi_decoder_room_init(pxi_decoder_room *room, const pxi_net *net, size
     if (room->memory && room->losses)
         return PX_OK;
     pxi_decoder_room_done(room);
-    return px_fail(err, PX_E_NOMEM, "out of memory: the decoder needs %zu MiB", bytes >> 20);
+    return pxi_no_memory_for(err, "a decoder of %zu MiB", bytes >> 20);
 }
 
 void pxi_decoder_room_done(pxi_decoder_room *room)

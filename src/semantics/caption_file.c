@@ -6,9 +6,10 @@
  * them, and every array must have the shape that follows from them.
  */
 #include "base/memory.h"
-#include "data/npz_meta.h"
 #include "semantics/captioner_inside.h"
+#include <internal/npz_meta.h>
 
+#include <internal/data.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static px_status save_words(const px_captioner *c, px_npz_writer *to, px_error *
     px_text text = {0};
     for (size_t i = 0; i < c->vocabulary.count; i++)
         px_text_format(&text, "%s\n", c->vocabulary.words[i]);
-    px_status status = px_text_failed(&text) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    px_status status = px_text_failed(&text) ? pxi_no_memory(err) : PX_OK;
     if (status == PX_OK) {
         const px_tensor bytes = {.dtype = PX_UINT8,
                                  .shape = {.rank = 1, .dim = {(int64_t)text.length}},

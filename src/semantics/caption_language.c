@@ -38,7 +38,7 @@ px_status pxi_language_room_init(pxi_language_room *room, const pxi_net *net, si
     if (room->memory && room->losses)
         return PX_OK;
     pxi_language_room_done(room);
-    return px_fail(err, PX_E_NOMEM, "out of memory: the language model needs %zu MiB", bytes >> 20);
+    return pxi_no_memory_for(err, "a language model of %zu MiB", bytes >> 20);
 }
 
 void pxi_language_room_done(pxi_language_room *room)

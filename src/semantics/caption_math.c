@@ -2,8 +2,8 @@
 #include "semantics/caption_math.h"
 
 #include "base/memory.h"
+#include "base/vector_math.h"
 #include "engine/prim.h"
-#include "ops/vector_math.h"
 
 #include <assert.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +113,7 @@ px_status pxi_block_init(pxi_block *block, size_t rows, size_t steps,
         (block->features || !numbers))
         return PX_OK;
     pxi_block_done(block);
-    return px_fail(err, PX_E_NOMEM, "out of memory for %zu captions of %zu words", rows, steps);
+    return pxi_no_memory_for(err, "%zu captions of %zu words", rows, steps);
 }
 
 void pxi_block_done(pxi_block *block)

@@ -11,8 +11,8 @@
 #include "semantics/caption_course.h"
 #include "semantics/captioner_inside.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static px_status train_split(training *tr, px_error *err)
     const px_caption_data *d = tr->data;
     int64_t *order = pxi_calloc(d->units, 2 * sizeof *order), *with = order + d->units;
     if (!order)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < d->caption_count; i++)
         tr->sides[d->captions[i].unit] = TRAIN_LEARNT;
     size_t count = 0, held = 0;
@@ -143,9 +143,8 @@ static px_status train_tokenize(training *tr, px_error *err)
 static px_status train_vocabulary(training *tr, pxi_wordlist *out, px_error *err)
 {
     const px_caption_data *d = tr->data;
-    pxi_tokens *learnt = pxi_calloc(d->caption_count, sizeof *learnt);
-    if (!learnt)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_tokens *learnt = NULL;
+    PX_TRY(PX_NEW(learnt, d->caption_count, err));
     size_t count = 0;
     for (size_t i = 0; i < d->caption_count; i++)
         if (tr->sides[d->captions[i].unit] == TRAIN_LEARNT)
@@ -180,10 +179,8 @@ static px_status train_samples(training *tr, px_error *err)
     size_t words = 0;
     for (size_t i = 0; i < d->caption_count; i++)
         words += tr->tokens[i].count + 1;
-    tr->words = pxi_calloc(words, sizeof *tr->words);
-    tr->samples = pxi_calloc(d->caption_count, sizeof *tr->samples);
-    if (!tr->words || !tr->samples)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu words", words);
+    PX_TRY(PX_NEW(tr->words, words, err));
+    PX_TRY(PX_NEW(tr->samples, d->caption_count, err));
     int32_t *at = tr->words;
     train_add_samples(tr, TRAIN_LEARNT, &at);
     train_add_samples(tr, TRAIN_HELD, &at);
@@ -202,7 +199,7 @@ static px_status train_references(training *tr, px_error *err)
     size_t *index = pxi_calloc(d->units, sizeof *index); /* of a unit: its place + 1 */
     if (!tr->held_units || !tr->reference_first || !tr->references || !tr->said || !index) {
         free(index);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     for (size_t u = 0; u < d->units; u++)
         if (tr->sides[u] == TRAIN_HELD) {
@@ -232,7 +229,7 @@ static px_status train_standardise(training *tr, px_error *err)
     const px_caption_data *d = tr->data;
     double *mean = pxi_calloc(d->size, 2 * sizeof *mean), *square = mean + d->size;
     if (!mean)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const double count = (double)(tr->report.units - tr->report.held_out_units) * (double)d->k;
     px_status status = PX_OK;
     for (size_t u = 0; u < d->units && status == PX_OK; u++)
@@ -277,7 +274,7 @@ static px_status train_say(void *context, int worker, int64_t index, px_error *e
     const size_t steps = (size_t)tr->options->decoding.steps;
     float *features = pxi_alloc_aligned(units * numbers * sizeof *features);
     if (!features)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < units; i++)
         pxi_standardise(&tr->captioner->standard, sizes,
                         tr->data->features + tr->held_units[first + i] * numbers,
@@ -297,7 +294,7 @@ static px_status train_bleu(training *tr, double *out, px_error *err)
     for (size_t i = 0; i < tr->held_count; i++) {
         char *text = pxi_wordlist_text(&tr->captioner->vocabulary, tr->said + i * steps, steps);
         if (!text)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         const size_t first = tr->reference_first[i];
         const px_status status = px_bleu_add(&bleu, text, tr->references + first,
                                              tr->reference_first[i + 1] - first, err);
@@ -370,7 +367,7 @@ static px_status train_course(training *tr, bool language, course_outcome *out, 
     pxi_course *course = NULL;
     PX_TRY(pxi_course_new(&plan, &course, err));
     tr->best = pxi_alloc_aligned(net->count * sizeof *tr->best);
-    px_status status = tr->best ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = tr->best ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = train_epochs(tr, course, language, weights, net->count, out, err);
     free(tr->best);
@@ -409,10 +406,8 @@ static px_status train_run(training *tr, px_error *err)
     const px_caption_data *d = tr->data;
     const px_captioner_options *o = tr->options;
     pxi_wordlist vocabulary = {0};
-    tr->tokens = pxi_calloc(d->caption_count, sizeof *tr->tokens);
-    tr->sides = pxi_calloc(d->units, sizeof *tr->sides);
-    if (!tr->tokens || !tr->sides)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu captions", d->caption_count);
+    PX_TRY(PX_NEW(tr->tokens, d->caption_count, err));
+    PX_TRY(PX_NEW(tr->sides, d->units, err));
     PX_TRY(train_split(tr, err));
     PX_TRY(train_tokenize(tr, err));
     PX_TRY(train_vocabulary(tr, &vocabulary, err));

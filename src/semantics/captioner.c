@@ -68,7 +68,7 @@ px_status pxi_captioner_new(pxi_wordlist *vocabulary, const pxi_caption_sizes *s
     px_captioner *c = pxi_calloc(1, sizeof *c);
     if (!c) {
         pxi_wordlist_done(vocabulary);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     c->vocabulary = *vocabulary;
     *vocabulary = (pxi_wordlist){0};
@@ -82,8 +82,8 @@ px_status pxi_captioner_new(pxi_wordlist *vocabulary, const pxi_caption_sizes *s
         c->standard.mean = pxi_calloc(sizes->size, sizeof(float));
         c->standard.scale = pxi_calloc(sizes->size, sizeof(float));
         if (!c->decoder_weights || !c->language_weights || !c->standard.mean || !c->standard.scale)
-            status = px_fail(err, PX_E_NOMEM, "out of memory: the captioner has %zu weights",
-                             c->decoder.count + c->language.count);
+            status = pxi_no_memory_for(err, "the %zu weights of a captioner",
+                                       c->decoder.count + c->language.count);
     }
     if (status == PX_OK)
         *out = c;
@@ -137,7 +137,7 @@ px_status px_captioner_set_note(px_captioner *c, const char *note, px_error *err
                        (int)CAPTIONER_MOST_NOTE);
     char *copy = note && *note ? pxi_strdup(note) : NULL;
     if (note && *note && !copy)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     free(c->note);
     c->note = copy;
     return PX_OK;
@@ -185,7 +185,7 @@ static px_status describe_unit(void *context, int worker, int64_t index, px_erro
     const pxi_hypothesis *said = &beam->found[choice];
     job->texts[index] = pxi_wordlist_text(&c->vocabulary, said->words, said->length);
     if (!job->texts[index])
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     if (job->scores)
         job->scores[index] = score;
     return PX_OK;
@@ -206,7 +206,7 @@ px_status px_captioner_describe(const px_captioner *c, const float *features, si
                         .beams = pxi_calloc((size_t)workers, sizeof *job.beams),
                         .texts = texts,
                         .scores = scores};
-    px_status status = job.beams ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = job.beams ? PX_OK : pxi_no_memory(err);
     for (int i = 0; i < workers && status == PX_OK; i++)
         status = pxi_beam_init(&job.beams[i], c, &how, err);
     if (status == PX_OK)

@@ -5,7 +5,7 @@
 #include "semantics/caption_net.h"
 #include "semantics/vocabulary.h"
 
-#include <plexor/captioner.h>
+#include <internal/captioner.h>
 #include <plexor/data.h>
 
 struct px_captioner {

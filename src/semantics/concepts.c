@@ -185,7 +185,7 @@ static px_status survey_open(survey *s, px_error *err)
         w->counts = pxi_calloc(c->count, sizeof *w->counts);
         good = w->pixels && w->values && w->plane && w->widths && w->counts;
     }
-    return good ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for attribute maps");
+    return good ? PX_OK : pxi_no_memory(err);
 }
 
 /* Looks have the facts in them: they are made anew when those have changed. */
@@ -324,9 +324,8 @@ static px_status concepts_words(const px_dataset *set, const px_concepts_options
                                 px_error *err)
 {
     const int count = o->classes ? o->class_count : px_dataset_class_count(set);
-    const char **names = pxi_calloc((size_t)PX_MAX(count, 1), sizeof *names);
-    if (!names)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the names of classes");
+    const char **names = NULL;
+    PX_TRY(PX_NEW(names, (size_t)PX_MAX(count, 1), err));
     for (int i = 0; i < count; i++)
         names[i] = o->classes ? o->classes[i] : px_dataset_class_name(set, i);
     const px_status status = pxi_lexicon_make(c, names, count, err);
@@ -340,9 +339,8 @@ px_status px_concepts_new(const px_dataset *set, const px_preprocess *pre,
     const px_concepts_options fallback = px_concepts_options_default();
     survey s = {.set = set, .options = options ? options : &fallback};
     px_status status = PX_E_NOMEM;
-    px_concepts *c = pxi_calloc(1, sizeof *c);
-    if (!c)
-        return px_fail(err, PX_E_NOMEM, "out of memory for attributes");
+    px_concepts *c = NULL;
+    PX_TRY(PX_NEW(c, 1, err));
     s.c = c;
     s.images = px_dataset_count(set);
     c->gain = px_dataset_is_8bit(set) ? 1.0 / 255.0 : pre ? (double)pre->scale : 1.0;
@@ -355,7 +353,7 @@ px_status px_concepts_new(const px_dataset *set, const px_preprocess *pre,
     c->arena = pxi_arena_new();
     c->maps = pxi_calloc(c->count, sizeof *c->maps);
     if (!c->arena || !c->maps) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for attributes");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (size_t i = 0; i < c->count; i++)
@@ -415,8 +413,8 @@ px_status px_concepts_maps(const px_concepts *c, const float *pixels, float *map
 {
     pxi_look *look = NULL;
     float *values = pxi_calloc(c->floats, sizeof *values);
-    px_status status = values ? pxi_look_new(c->h, c->w, &c->facts, &look, err)
-                              : px_fail(err, PX_E_NOMEM, "out of memory for attribute maps");
+    px_status status =
+        values ? pxi_look_new(c->h, c->w, &c->facts, &look, err) : pxi_no_memory(err);
     if (status == PX_OK) {
         pxi_concepts_values(c, pixels, values);
         pxi_look_at(look, values, c->channels);

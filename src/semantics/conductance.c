@@ -6,15 +6,17 @@
  * score by h there, are all there is to add up.
  *
  * The points of one input are rows of micro-batches, from the input itself down to the baseline:
- * the first run tells the predicted class, whose score the gradients may be of. A seat keeps the
+ * the first run tells the predicted class, whose score the gradients may be of. A lane keeps the
  * last row of a micro-batch for the first difference of the next.
  */
 #include "semantics/paths_inside.h"
 
 #include "base/memory.h"
-#include "engine/view_row.h"
-#include "stats/gauss_nodes.h"
+#include <internal/gauss_nodes.h>
+#include <internal/view_row.h>
 
+#include <internal/decision_path.h>
+#include <internal/engine.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -112,7 +114,7 @@ static bool rule_takes_both(px_path_rule rule)
 
 /* Adds what the rows of one micro-batch give, row 0 of which is point `point`; differences are
  * taken between the points first and last. */
-static void points_add(const px_paths *paths, const px_session *session, pxi_path_seat *seat,
+static void points_add(const px_paths *paths, const px_session *session, pxi_path_lane *own,
                        int point, int rows, int first, int last)
 {
     const px_path_rule rule = paths->options.rule;
@@ -120,21 +122,21 @@ static void points_add(const px_paths *paths, const px_session *session, pxi_pat
         const pxi_path_tap *tap = &paths->taps[l];
         const px_view h = px_session_view(session, tap->value);
         const px_view g = px_session_grad(session, tap->value);
-        float *kept = seat->carry + tap->carry;
+        float *kept = own->carry + tap->carry;
         pxi_point from = {.value = kept, .grad = kept + tap->value_span};
         for (int r = 0; r < rows; r++) {
             const pxi_point to = {
                 .value = h.data + tap->values.offset + r * tap->values.sample_stride,
                 .grad = g.data + tap->grads.offset + r * tap->grads.sample_stride};
-            double *sums = seat->sums + paths->layers[l].offset;
+            double *sums = own->sums + paths->layers[l].offset;
             if (point + r <= first || point + r > last) {
                 from = to;
                 continue;
             }
             if (rule == PX_PATH_BALANCED && paths->layers[l].cut)
                 pxi_conductance_balance(tap, from, to,
-                                        seat->along[point + r - 1] - seat->along[point + r],
-                                        seat->step, sums);
+                                        own->along[point + r - 1] - own->along[point + r],
+                                        own->step, sums);
             else
                 pxi_conductance_add(tap, from, to, rule_takes_both(rule), sums);
             from = to;
@@ -144,43 +146,43 @@ static void points_add(const px_paths *paths, const px_session *session, pxi_pat
     }
 }
 
-/* One pass over all points of one input. Sums over places are left in the seat. */
-static px_status path_pass(const px_paths *paths, int worker, const float *input, int64_t label,
-                           px_path *path, px_error *err)
+/* All points of one input. Sums over places are left in the lane's state. */
+static px_status path_run(const px_paths *paths, pxi_lane *lane, const float *input, int64_t label,
+                          px_path *path, px_error *err)
 {
-    px_session *session = paths->crew.sessions[worker];
-    pxi_path_seat *seat = &paths->seats[worker];
-    const int64_t batch = paths->crew.batch;
+    px_session *session = lane->session;
+    pxi_path_lane *own = lane->state;
+    const int64_t batch = pxi_pass_batch(lane->pass);
     int first, last;
     const int points =
-        pxi_path_points(paths->options.rule, path->steps, seat->points, &first, &last);
-    memset(seat->sums, 0, (size_t)paths->unit_count * sizeof *seat->sums);
+        pxi_path_points(paths->options.rule, path->steps, own->points, &first, &last);
+    memset(own->sums, 0, (size_t)paths->unit_count * sizeof *own->sums);
     for (int at = 0; at < points; at += (int)batch) {
         const int rows = PX_MIN((int)batch, points - at);
         float *fed = px_session_input(session, 0);
         for (int r = 0; r < rows; r++)
-            point_fill(paths, input, seat->points[at + r], fed + (size_t)r * paths->input_size);
+            point_fill(paths, input, own->points[at + r], fed + (size_t)r * paths->input_size);
         PX_TRY(px_session_forward(session, err));
         const px_view scores = px_session_view(session, paths->scores.value);
         if (at == 0) {
-            pxi_view_row(&scores, 0, seat->scores, (size_t)paths->scores.classes);
-            path_classes(path, seat->scores, paths->scores.classes);
+            pxi_view_row(&scores, 0, own->scores, (size_t)paths->scores.classes);
+            path_classes(path, own->scores, paths->scores.classes);
             path->target = path_target(paths, label, path);
             if (path->target < 0)
                 return PX_OK; /* no score is a number: there is nothing to explain */
-            path->score = (double)seat->scores[path->target];
+            path->score = (double)own->scores[path->target];
         }
         for (int r = 0; r < rows; r++) {
-            pxi_view_row(&scores, r, seat->scores, (size_t)paths->scores.classes);
-            seat->along[at + r] = (double)seat->scores[path->target];
+            pxi_view_row(&scores, r, own->scores, (size_t)paths->scores.classes);
+            own->along[at + r] = (double)own->scores[path->target];
         }
         PX_TRY(pxi_path_seed(paths, session, rows, path->target, err));
-        points_add(paths, session, seat, at, rows, first, last);
+        points_add(paths, session, own, at, rows, first, last);
     }
-    path->baseline = seat->along[points - 1];
+    path->baseline = own->along[points - 1];
     if (rule_takes_both(paths->options.rule))
         for (int64_t u = 0; u < paths->unit_count; u++)
-            seat->sums[u] *= 0.5;
+            own->sums[u] *= 0.5;
     return PX_OK;
 }
 
@@ -210,25 +212,25 @@ static bool path_is_complete(const px_paths *paths, const double *sums, px_path 
     return complete;
 }
 
-static px_status conductance_job(void *context, int worker, int64_t index, px_error *err)
+static px_status conductance_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     const conductance_run *run = context;
     const px_paths *paths = run->paths;
     const px_paths_options *options = &paths->options;
     const float *input = run->inputs + (size_t)index * paths->input_size;
-    const double *sums = paths->seats[worker].sums;
+    double *sums = ((pxi_path_lane *)lane->state)->sums;
     const int64_t label = run->labels ? run->labels[index] : -1;
     const bool doubles = options->rule != PX_PATH_CODE;
     px_path path = {.steps = options->steps, .layers = (int32_t)paths->layer_count, .gap = NAN};
     for (;; path.steps *= 2) {
-        PX_TRY(path_pass(paths, worker, input, label, &path, err));
+        PX_TRY(path_run(paths, lane, input, label, &path, err));
         path.incomplete = path.target >= 0 && !path_is_complete(paths, sums, &path);
         if (!path.incomplete || !doubles || path.steps > options->most_steps / 2)
             break;
     }
     for (size_t l = 0; l < paths->layer_count; l++) {
         const px_path_layer *layer = &paths->layers[l];
-        double *mean = paths->seats[worker].sums + layer->offset;
+        double *mean = sums + layer->offset;
         for (int64_t u = 0; u < layer->units; u++)
             mean[u] /= (double)paths->taps[l].values.places;
         px_path_step *step = &path.step[l];
@@ -267,8 +269,9 @@ px_status px_paths_run(px_paths *paths, const float *inputs, const int64_t *labe
                            .out = out,
                            .contributions = contributions};
     PX_TRY(labels_check(paths, labels, count, err));
-    PX_TRY(pxi_pool_run(paths->pool, count, conductance_job, &run, paths->progress,
-                        paths->progress_context, err));
+    const pxi_share share = {.each = 1, .total = count};
+    PX_TRY(pxi_pass_each(paths->pass, count, paths->progress ? &share : NULL, conductance_job, &run,
+                         err));
     for (int64_t i = 0; i < count; i++) {
         px_paths_sums *sums = &paths->sums;
         sums->inputs++;
@@ -290,26 +293,25 @@ typedef struct classes_run {
 } classes_run;
 
 /* One micro-batch, whose rows are inputs instead of points. */
-static px_status classes_job(void *context, int worker, int64_t index, px_error *err)
+static px_status classes_job(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     const classes_run *run = context;
     const px_paths *paths = run->paths;
-    px_session *session = paths->crew.sessions[worker];
-    pxi_path_seat *seat = &paths->seats[worker];
-    const int64_t first = index * paths->crew.batch;
-    const int64_t rows = PX_MIN(paths->crew.batch, run->count - first);
-    memcpy(px_session_input(session, 0), run->inputs + (size_t)first * paths->input_size,
+    const pxi_path_lane *own = lane->state;
+    const int64_t batch = pxi_pass_batch(lane->pass), first = index * batch;
+    const int64_t rows = PX_MIN(batch, run->count - first);
+    memcpy(pxi_lane_input(lane, 0), run->inputs + (size_t)first * paths->input_size,
            (size_t)rows * paths->input_size * sizeof(float));
-    PX_TRY(px_session_forward(session, err));
-    const px_view scores = px_session_view(session, paths->scores.value);
+    PX_TRY(px_session_forward(lane->session, err));
+    const px_view scores = px_session_view(lane->session, paths->scores.value);
     for (int64_t r = 0; r < rows; r++) {
         px_path path = {.layers = (int32_t)paths->layer_count, .gap = NAN};
         const int64_t label = run->labels ? run->labels[first + r] : -1;
-        pxi_view_row(&scores, r, seat->scores, (size_t)paths->scores.classes);
-        path_classes(&path, seat->scores, paths->scores.classes);
+        pxi_view_row(&scores, r, own->scores, (size_t)paths->scores.classes);
+        path_classes(&path, own->scores, paths->scores.classes);
         path.target = path_target(paths, label, &path);
         if (path.target >= 0)
-            path.score = (double)seat->scores[path.target];
+            path.score = (double)own->scores[path.target];
         for (size_t l = 0; l < paths->layer_count; l++)
             path.step[l].unit = -1;
         run->out[first + r] = path;
@@ -323,8 +325,8 @@ px_status px_paths_classes(px_paths *paths, const float *inputs, const int64_t *
     classes_run run = {
         .paths = paths, .inputs = inputs, .labels = labels, .count = count, .out = out};
     PX_TRY(labels_check(paths, labels, count, err));
-    PX_TRY(pxi_pool_run(paths->pool, (count + paths->crew.batch - 1) / paths->crew.batch,
-                        classes_job, &run, NULL, NULL, err));
+    const int64_t batch = pxi_pass_batch(paths->pass);
+    PX_TRY(pxi_pass_each(paths->pass, (count + batch - 1) / batch, NULL, classes_job, &run, err));
     for (int64_t i = 0; i < count; i++)
         paths->sums.odd += out[i].target < 0 || !isfinite(out[i].score);
     paths->sums.inputs += count;
@@ -336,6 +338,7 @@ void px_paths_progress(px_paths *paths, px_progress_fn progress, void *context)
 {
     paths->progress = progress;
     paths->progress_context = context;
+    pxi_pass_watch(paths->pass, progress, context);
 }
 
 px_paths_sums px_paths_get_sums(const px_paths *paths)

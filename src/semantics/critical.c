@@ -1,6 +1,7 @@
 /* src/semantics/critical.c - which unit of a layer decided, and what two paths share */
 #include "semantics/paths_inside.h"
 
+#include <internal/decision_path.h>
 #include <math.h>
 
 int32_t pxi_critical_unit(const double *contributions, const bool *competes, int64_t units)

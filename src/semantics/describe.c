@@ -2,8 +2,9 @@
 #include "semantics/describe_inside.h"
 
 #include "base/memory.h"
+#include <internal/bank.h>
+#include <internal/text_encoder.h>
 #include <plexor/system.h>
-#include <plexor/text_encoder.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,10 +136,8 @@ static px_status real_list(const px_exemplars *e, real_units *r, px_error *err)
     for (size_t l = 0; l < px_exemplars_layer_count(e); l++)
         count += (size_t)px_exemplars_layer(e, l)->units;
     r->exemplars = e;
-    r->layer = pxi_calloc(count, sizeof *r->layer);
-    r->unit = pxi_calloc(count, sizeof *r->unit);
-    if (!r->layer || !r->unit)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu units", count);
+    PX_TRY(PX_NEW(r->layer, count, err));
+    PX_TRY(PX_NEW(r->unit, count, err));
     for (size_t l = 0; l < px_exemplars_layer_count(e); l++)
         for (int64_t u = 0; u < px_exemplars_layer(e, l)->units; u++) {
             r->layer[r->count] = l;
@@ -186,7 +185,7 @@ px_status pxi_describe_phrases(pxi_describe *job, char ***phrases, size_t *count
         features = pxi_calloc(r.count, job->k * size * sizeof *features);
         texts = pxi_calloc(r.count, sizeof *texts);
         if (!features || !texts)
-            status = px_fail(err, PX_E_NOMEM, "out of memory for %zu units", r.count);
+            status = pxi_no_memory_for(err, "%zu units", r.count);
     }
     if (status == PX_OK) {
         const pxi_encode what = {.units = r.count,
@@ -233,9 +232,8 @@ static px_status similarity(void *context, const char *a, const char *b, double 
 {
     px_text_encoder *encoder = context;
     const size_t size = px_text_encoder_size(encoder);
-    float *x = pxi_calloc(2 * size, sizeof *x);
-    if (!x)
-        return px_fail(err, PX_E_NOMEM, "out of memory for vectors");
+    float *x = NULL;
+    PX_TRY(PX_NEW(x, 2 * size, err));
     px_status status = px_text_encoder_embed(encoder, a, x, NULL, err);
     if (status == PX_OK)
         status = px_text_encoder_embed(encoder, b, x + size, NULL, err);
@@ -249,9 +247,8 @@ static px_status similarity(void *context, const char *a, const char *b, double 
 static px_status encoder_open(const px_description *d, px_text_encoder **out, px_error *err)
 {
     const size_t units = px_bank_count(d->bank), terms = px_concepts_term_count(d->concepts);
-    const char **texts = pxi_calloc(units + 2 * terms, sizeof *texts);
-    if (!texts)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu phrases", units);
+    const char **texts = NULL;
+    PX_TRY(PX_NEW(texts, units + 2 * terms, err));
     px_text_encoder_options options = px_text_encoder_options_default();
     size_t count = 0, classes = 0;
     for (size_t i = 0; i < units; i++)
@@ -336,9 +333,7 @@ px_status px_describe(const px_model *model, const px_dataset *set, const px_pre
     pxi_describe job = {.model = model, .set = set, .pre = pre};
     const double start = px_clock_s();
     job.options = options ? *options : px_describe_options_default();
-    job.out = pxi_calloc(1, sizeof *job.out);
-    if (!job.out)
-        return px_fail(err, PX_E_NOMEM, "out of memory for descriptions");
+    PX_TRY(PX_NEW(job.out, 1, err));
     const px_status status = describe_work(&job, err);
     px_annotator_free(job.annotator);
     job.out->facts.seconds = px_clock_s() - start;

@@ -7,6 +7,7 @@
 
 #include "base/cache_folder.h"
 #include "base/memory.h"
+#include <internal/bank.h>
 #include <plexor/json.h>
 #include <plexor/text.h>
 
@@ -142,8 +143,7 @@ px_status pxi_describe_save(pxi_describe *job, px_error *err)
     report_put(&json, &d->facts.report);
     px_json_end(&json);
     const char *text = px_json_text(&json);
-    px_status status = text ? px_captioner_set_note(d->captioner, text, err)
-                            : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = text ? px_captioner_set_note(d->captioner, text, err) : pxi_no_memory(err);
     px_json_done(&json);
     if (status == PX_OK && job->options.captioner_file)
         status = px_captioner_save(d->captioner, job->options.captioner_file, err);

@@ -55,10 +55,9 @@ px_status pxi_describe_encode(px_annotator *annotator, const pxi_encode *what, f
                         .masks = pxi_calloc(pairs, what->mask_bytes),
                         .pixels = pxi_calloc(pairs, PX_MAX(what->picture_bytes, 1)),
                         .rows = pxi_calloc(pairs, size * sizeof *room.rows)};
-    px_status status =
-        room.pairs && room.slots && room.masks && room.pixels && room.rows
-            ? PX_OK
-            : px_fail(err, PX_E_NOMEM, "out of memory for the masks of %zu units", units);
+    px_status status = room.pairs && room.slots && room.masks && room.pixels && room.rows
+                           ? PX_OK
+                           : pxi_no_memory_for(err, "the masks of %zu units", units);
     for (size_t u = 0; u < what->units && status == PX_OK; u += units)
         status =
             encode_some(annotator, what, &room, u, PX_MIN(units, what->units - u), features, err);

@@ -2,7 +2,7 @@
 #ifndef PXI_SEMANTICS_DESCRIBE_INSIDE_H
 #define PXI_SEMANTICS_DESCRIBE_INSIDE_H
 
-#include <plexor/describe.h>
+#include <internal/describe.h>
 
 struct px_description {
     px_exemplars *exemplars;

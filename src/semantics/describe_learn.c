@@ -45,7 +45,7 @@ static px_status corpus_caption(corpus *c, size_t unit, const char *text, px_err
 {
     if (pxi_grow(&c->captions, &c->caption_capacity, c->caption_count + 1, sizeof *c->captions) !=
         0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for captions");
+        return pxi_no_memory(err);
     c->captions[c->caption_count++] = (px_caption){.unit = unit, .text = text};
     return PX_OK;
 }
@@ -136,8 +136,8 @@ static px_status corpus_people(pxi_describe *job, corpus *c, px_error *err)
     const size_t first = px_virtual_units_count(c->units);
     char *path = pxi_exemplar_path(job->options.milan, "annotations.csv");
     size_t capacity = 0;
-    px_status status = path ? px_milan_annotations_load(path, &c->annotations, err)
-                            : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status =
+        path ? px_milan_annotations_load(path, &c->annotations, err) : pxi_no_memory(err);
     free(path);
     if (status == PX_OK)
         status = px_exemplars_load(job->options.milan, &c->milan, err);
@@ -150,8 +150,7 @@ static px_status corpus_people(pxi_describe *job, corpus *c, px_error *err)
         while (at < c->people_count && (c->people[at].layer != layer || c->people[at].unit != unit))
             at++;
         if (at == c->people_count) {
-            if (pxi_grow(&c->people, &capacity, c->people_count + 1, sizeof *c->people) != 0)
-                return px_fail(err, PX_E_NOMEM, "out of memory for annotations");
+            PX_TRY(PX_GROW(c->people, capacity, c->people_count + 1, err));
             c->people[at].layer = layer;
             c->people[at].unit = unit;
             c->people_count++;
@@ -178,7 +177,7 @@ static px_status corpus_encode(pxi_describe *job, corpus *c, px_error *err)
     const size_t units = virtual_count + c->people_count;
     c->features = pxi_calloc(units, job->k * size * sizeof *c->features);
     if (!c->features)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the features of %zu units", units);
+        return pxi_no_memory_for(err, "the features of %zu units", units);
     pxi_describe_stage(job, "what the encoder sees of them");
     const pxi_encode made = {.units = virtual_count,
                              .k = job->k,
@@ -209,9 +208,8 @@ static px_status score_held_out(pxi_describe *job, const corpus *c, px_error *er
     const size_t count = px_virtual_units_count(c->units);
     const size_t row = job->k * (size_t)px_annotator_size(job->annotator);
     px_status status = PX_OK;
-    char **texts = pxi_calloc(count, sizeof *texts);
-    if (!texts)
-        return px_fail(err, PX_E_NOMEM, "out of memory for captions");
+    char **texts = NULL;
+    PX_TRY(PX_NEW(texts, count, err));
     pxi_describe_stage(job, "captions that were held out");
     for (size_t i = 0; i < count && status == PX_OK; i++) {
         /* runs of units that are not trained on, described together */

@@ -9,9 +9,10 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "semantics/exemplar_inside.h"
-#include <plexor/folder.h>
-#include <plexor/rng.h>
-#include <plexor/stats.h>
+#include <internal/bank.h>
+#include <internal/folder.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
 #include <plexor/text.h>
 
 #include <inttypes.h>
@@ -54,8 +55,7 @@ static px_status rate_file(const rate_job *job, const char *name, const char *te
                            px_error *err)
 {
     char *path = pxi_exemplar_path(job->folder, name);
-    const px_status status =
-        path ? pxi_file_write(path, text, size, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status = path ? pxi_file_write(path, text, size, err) : pxi_no_memory(err);
     free(path);
     return status;
 }
@@ -87,7 +87,7 @@ static px_status rate_item(rate_job *job, int64_t item, const px_bank_unit *unit
     char *path = pxi_exemplar_path(job->folder, name);
     const px_status status =
         path ? pxi_exemplar_blind_sheet(job->exemplars, job->set, layer, row, path, err)
-             : px_fail(err, PX_E_NOMEM, "out of memory");
+             : pxi_no_memory(err);
     free(path);
     px_text_format(&job->ratings, "%" PRId64 ",", item);
     pxi_csv_put(&job->ratings, phrase);
@@ -103,8 +103,7 @@ static px_status rate_items(rate_job *job, const size_t *described, size_t count
 {
     int64_t *order = pxi_calloc(count, sizeof *order),
             *kind = pxi_calloc((size_t)items, sizeof *kind);
-    px_status status =
-        order && kind ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for %zu units", count);
+    px_status status = order && kind ? PX_OK : pxi_no_memory_for(err, "%zu units", count);
     if (status == PX_OK) {
         px_random r = px_rng(seed, PX_RNG_SAMPLE, 0, 0), s = px_rng(seed, PX_RNG_SAMPLE, 1, 0);
         px_rng_permutation(&r, order, (uint32_t)count);
@@ -151,7 +150,7 @@ px_status px_describe_rate(const px_bank *bank, const px_exemplars *exemplars,
     size_t count = 0, *described = pxi_calloc(PX_MAX(px_bank_count(bank), 1), sizeof *described);
     px_status status = PX_OK;
     if (!described)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %zu units", px_bank_count(bank));
+        status = pxi_no_memory_for(err, "%zu units", px_bank_count(bank));
     else if (!list_described(bank, described, &count))
         status = px_fail(err, PX_E_USAGE,
                          "no two units are described differently: there is nothing to rate");
@@ -163,7 +162,7 @@ px_status px_describe_rate(const px_bank *bank, const px_exemplars *exemplars,
     if (status == PX_OK)
         status = rate_items(&job, described, count, items, seed, err);
     if (status == PX_OK && (px_text_failed(&job.ratings) || px_text_failed(&job.key)))
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         status = rate_file(&job, "ratings.csv", px_text_get(&job.ratings), job.ratings.length, err);
     if (status == PX_OK)
@@ -187,8 +186,8 @@ static px_status read_column(const char *folder, const char *name, const char *c
 {
     char *path = pxi_exemplar_path(folder, name), *text = NULL;
     size_t size = 0;
-    px_status status = path ? pxi_file_read(path, FILE_MOST, &text, &size, err)
-                            : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status =
+        path ? pxi_file_read(path, FILE_MOST, &text, &size, err) : pxi_no_memory(err);
     pxi_csv csv = {.at = text, .end = text ? text + size : NULL, .name = path, .line = 1};
     if (status == PX_OK && memchr(text, '\0', size))
         status = px_fail(err, PX_E_INPUT, "'%s': not a CSV text: it has bytes of 0", path);
@@ -227,7 +226,7 @@ px_status px_describe_ratings(const char *folder, px_ratings *out, px_error *err
            *own = pxi_calloc(ITEMS_MOST, sizeof *own);
     double *a = pxi_calloc(ITEMS_MOST, sizeof *a), *b = pxi_calloc(ITEMS_MOST, sizeof *b);
     px_ratings r = {.mean_own = NAN, .mean_other = NAN, .p = NAN};
-    px_status status = rating && own && a && b ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = rating && own && a && b ? PX_OK : pxi_no_memory(err);
     for (int i = 0; status == PX_OK && i < ITEMS_MOST; i++)
         rating[i] = own[i] = NAN;
     if (status == PX_OK)

@@ -160,8 +160,7 @@ static px_status slot_open(const dissect_run *run, slot *s, px_error *err)
     s->units = pxi_calloc(run->out->unit_count, (1 + c->count) * sizeof *s->units);
     if (!s->pixels || !s->plane || !s->mask || !s->bits || !s->places || !s->upsamplers ||
         !s->area || !s->units)
-        return px_fail(err, PX_E_NOMEM, "out of memory for dissecting %zu units",
-                       run->out->unit_count);
+        return pxi_no_memory_for(err, "dissecting %zu units", run->out->unit_count);
     for (size_t i = 0; i < PLACES; i++)
         s->held[i] = -1;
     for (size_t l = 0; l < layers; l++) {
@@ -223,9 +222,7 @@ static px_status run_items(dissect_run *run, px_error *err)
 {
     const int64_t all = px_dataset_count(run->set), limit = run->o->limit;
     run->count = limit > 0 ? PX_MIN(limit, all) : all;
-    run->items = pxi_calloc((size_t)run->count, sizeof *run->items);
-    if (!run->items)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " pictures", run->count);
+    PX_TRY(PX_NEW(run->items, run->count, err));
     for (int64_t i = 0; i < run->count; i++)
         run->items[i] = (int64_t)((double)i * (double)all / (double)run->count);
     return PX_OK;
@@ -276,7 +273,7 @@ px_status px_dissect(const px_model *model, const px_dataset *set, const px_prep
     run.slot_count = pxi_unit_stream_slots(run.stream);
     run.slots = pxi_calloc((size_t)run.slot_count, sizeof *run.slots);
     if (!run.slots)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for dissecting");
+        status = pxi_no_memory(err);
     for (int i = 0; status == PX_OK && i < run.slot_count; i++)
         status = slot_open(&run, &run.slots[i], err);
     if (status == PX_OK)

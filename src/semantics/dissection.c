@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <internal/bank.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,8 @@ static px_status dissection_unit(px_dissection *d, const px_concepts *c, const p
 {
     const int64_t inputs = px_dataset_count(set);
     const size_t count = (size_t)PX_MIN(unit->count, PX_BANK_EXEMPLARS_MOST);
-    int64_t *exemplars = pxi_arena_alloc(d->arena, count, sizeof *exemplars);
-    if (!exemplars)
-        return px_fail(err, PX_E_NOMEM, "out of memory for exemplars");
+    int64_t *exemplars = NULL;
+    PX_TRY(PX_ARENA_NEW(exemplars, d->arena, count, err));
     *out = (px_bank_unit){.unit = layer->numbers ? layer->numbers[u] : u,
                           .phrase = "",
                           .inactive = unit->inactive,
@@ -59,7 +59,7 @@ static px_status dissection_unit(px_dissection *d, const px_concepts *c, const p
     if (out->class_name) { /* concepts may be gone before the dissection */
         out->class_name = pxi_arena_strdup(d->arena, out->class_name);
         if (!out->class_name)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the names of classes");
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -71,7 +71,7 @@ static px_status dissection_layers(px_dissection *d, const px_exemplars *e, cons
         const px_exemplar_layer *layer = px_exemplars_layer(e, l);
         d->layers[l].name = pxi_arena_strdup(d->arena, layer->name);
         if (!d->layers[l].name)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the names of layers");
+            return pxi_no_memory(err);
         for (int64_t u = 0; u < layer->units; u++) {
             const px_unit unit = px_exemplars_unit(e, l, u);
             px_bank_unit *to = &d->units[d->layers[l].first + (size_t)u];
@@ -85,9 +85,8 @@ static px_status dissection_layers(px_dissection *d, const px_exemplars *e, cons
 px_status pxi_dissection_new(const px_exemplars *e, const px_concepts *c, const px_dataset *set,
                              px_dissection **out, px_error *err)
 {
-    px_dissection *d = pxi_calloc(1, sizeof *d);
-    if (!d)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a dissection");
+    px_dissection *d = NULL;
+    PX_TRY(PX_NEW(d, 1, err));
     d->arena = pxi_arena_new();
     d->layer_count = px_exemplars_layer_count(e);
     d->layers = pxi_calloc(d->layer_count + 1, sizeof *d->layers);
@@ -103,9 +102,8 @@ px_status pxi_dissection_new(const px_exemplars *e, const px_concepts *c, const 
     bool good = d->arena && d->layers && d->units && d->iou && d->words;
     for (size_t m = 0; good && m < d->map_count; m++)
         good = (d->words[m] = pxi_arena_strdup(d->arena, c->maps[m].words)) != NULL;
-    const px_status status =
-        good ? dissection_layers(d, e, c, set, err)
-             : px_fail(err, PX_E_NOMEM, "out of memory for dissecting %zu units", d->unit_count);
+    const px_status status = good ? dissection_layers(d, e, c, set, err)
+                                  : pxi_no_memory_for(err, "dissecting %zu units", d->unit_count);
     if (status == PX_OK)
         *out = d;
     else
@@ -186,7 +184,7 @@ px_status px_dissection_bank(const px_dissection *d, const px_bank_about *about,
         if (!phrases)
             measured_phrase(&u, &measured);
         if (px_text_failed(&measured))
-            status = px_fail(err, PX_E_NOMEM, "out of memory for phrases");
+            status = pxi_no_memory(err);
         u.phrase = u.inactive           ? ""
                    : !phrases           ? px_text_get(&measured)
                    : phrases[i] != NULL ? phrases[i]

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
 
 enum { POINTS = 3 }; /* per side of a pixel */

@@ -65,9 +65,7 @@ static px_status file_unknown(file_words *f, px_error *err)
     const int32_t row = pxi_words_find(&v->words, "<unk>", 5);
     const size_t first = row >= 0 ? (size_t)row : count > RAREST ? count - RAREST : 0;
     const size_t rows = row >= 0 ? 1 : count - first;
-    f->unknown = pxi_calloc(v->size, sizeof *f->unknown);
-    if (!f->unknown)
-        return px_fail(err, PX_E_NOMEM, "out of memory for word vectors");
+    PX_TRY(PX_NEW(f->unknown, v->size, err));
     for (size_t i = first; i < first + rows; i++)
         for (size_t d = 0; d < v->size; d++)
             f->unknown[d] += (double)v->rows[i * v->size + d] / (double)rows;
@@ -92,7 +90,7 @@ static px_status file_knows(const pxi_word_source *source, const char *const *te
         const bool failed = r.word.failed || r.lower.failed;
         pxi_word_reader_done(&r);
         if (failed)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the words of a text");
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -140,7 +138,7 @@ px_status pxi_encoder_vectors(const px_text_encoder_options *options, const char
     file_words *f = pxi_calloc(1, sizeof *f);
     px_status status = f ? pxi_vectors_parse(mapped.bytes, mapped.size, path,
                                              (size_t)options->most_words, &f->vectors, err)
-                         : px_fail(err, PX_E_NOMEM, "out of memory for word vectors");
+                         : pxi_no_memory(err);
     if (status == PX_OK)
         status = file_unknown(f, err);
     pxi_unmap_file(&mapped);
@@ -214,9 +212,8 @@ static uint64_t ft_id(uint64_t id, const px_fasttext *model)
 static px_status ft_encoder(const px_text_encoder_options *options, const char *path,
                             px_text_encoder *out, px_error *err)
 {
-    ft_words *f = pxi_calloc(1, sizeof *f);
-    if (!f)
-        return px_fail(err, PX_E_NOMEM, "out of memory for word vectors");
+    ft_words *f = NULL;
+    PX_TRY(PX_NEW(f, 1, err));
     px_status status = pxi_map_file(path, &f->mapped, err);
     if (status == PX_OK)
         status = pxi_fasttext_parse(f->mapped.bytes, f->mapped.size, path, &f->model, err);

@@ -4,61 +4,57 @@
  * vector, taken as it is, or a hidden state per token, which is pooled: CLIP at the end of the
  * text (the first position of the highest number), others by the mean over the text's own tokens.
  * A network of open length runs at the length of the text where it has no mask, and at the next
- * multiple of LENGTH_STEP where it has one; some plans are kept.
+ * multiple of LENGTH_STEP where it has one; passes of some lengths are kept.
  */
 #include "base/file.h"
 #include "base/memory.h"
 #include "semantics/encoder.h"
 #include "semantics/token_inputs.h"
 #include "semantics/tokenizer.h"
+#include <internal/pass.h>
 
-#include <plexor/engine.h>
+#include <internal/engine.h>
 #include <plexor/onnx.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANS_MOST = 8, LENGTH_STEP = 8 };
+enum { PASSES_MOST = 8, LENGTH_STEP = 8 };
 
 static const char *const pools[] = {"mean", "eot", "cls", "last"};
 typedef enum onnx_pool { POOL_MEAN, POOL_EOT, POOL_CLS, POOL_LAST } onnx_pool;
 
-typedef struct onnx_plan {
+typedef struct onnx_pass {
     int64_t length;
-    px_plan *plan;
-    px_session *session;
-} onnx_plan;
+    pxi_pass *pass;
+} onnx_pass;
 
 typedef struct onnx_state {
     px_model *model;
     char *path;
     px_tokenizer *tokenizer;
     px_token_inputs inputs;
-    int output;     /* value */
-    bool hidden;    /* a state per token */
-    onnx_pool pool; /* where hidden */
-    int64_t most;   /* tokens, with special ones */
-    int64_t size;   /* of a vector */
-    onnx_plan plans[PLANS_MOST];
-    int plan_next; /* to be replaced */
+    int output;           /* value */
+    bool hidden;          /* a state per token */
+    onnx_pool pool;       /* where hidden */
+    int64_t most;         /* tokens, with special ones */
+    int64_t length;       /* that the text at hand is run at */
+    int64_t size;         /* of a vector */
+    pxi_workers *workers; /* one lane: texts come one by one */
+    onnx_pass passes[PASSES_MOST];
+    int pass_next; /* to be replaced */
     px_token_ids ids;
     float *raw; /* what the network gives */
     size_t raw_cap;
 } onnx_state;
-
-static void onnx_plan_done(onnx_plan *plan)
-{
-    px_session_free(plan->session);
-    px_plan_free(plan->plan);
-    *plan = (onnx_plan){0};
-}
 
 static void onnx_free(void *state)
 {
     onnx_state *s = state;
     if (!s)
         return;
-    for (int i = 0; i < PLANS_MOST; i++)
-        onnx_plan_done(&s->plans[i]);
+    for (int i = 0; i < PASSES_MOST; i++)
+        pxi_pass_close(s->passes[i].pass);
+    pxi_workers_close(s->workers);
     pxi_tokenizer_free(s->tokenizer);
     px_model_free(s->model);
     free(s->path);
@@ -67,45 +63,37 @@ static void onnx_free(void *state)
     free(s);
 }
 
-/* --- plans */
+/* --- passes */
 
-static px_status onnx_plan_make(onnx_state *s, int64_t length, onnx_plan *out, px_error *err)
+static px_status onnx_pass_open(onnx_state *s, int64_t length, pxi_pass **out, px_error *err)
 {
     px_feed feeds[PXI_TOKEN_INPUTS_MOST];
-    px_plan_options options = px_plan_options_default();
-    onnx_plan made = {.length = length};
-    options.feeds = feeds;
-    options.feed_count = pxi_token_feeds(&s->inputs, length, feeds);
-    options.batch = feeds[0].shape.dim[0];
-    options.keep = s->output >= 0 ? &s->output : NULL;
-    options.keep_count = s->output >= 0;
-    options.no_outputs = s->output >= 0;
-    px_status status = px_plan_new(s->model, &options, &made.plan, err);
-    if (status == PX_OK)
-        status = px_session_new(made.plan, &made.session, err);
-    if (status != PX_OK) {
-        onnx_plan_done(&made);
-        return px_fail_in(err, status, "'%s' at %lld tokens (a lower length may do)", s->path,
-                          (long long)length);
-    }
-    *out = made;
-    return PX_OK;
+    const pxi_task task = {.model = s->model,
+                           .feeds = feeds,
+                           .feed_count = pxi_token_feeds(&s->inputs, length, feeds),
+                           .workers = s->workers};
+    px_plan_options wants = px_plan_options_default();
+    wants.keep = s->output >= 0 ? &s->output : NULL;
+    wants.keep_count = s->output >= 0;
+    wants.no_outputs = s->output >= 0;
+    const px_status status = pxi_pass_open(&task, &wants, &(pxi_visitor){0}, out, err);
+    return status == PX_OK ? PX_OK
+                           : px_fail_in(err, status, "'%s' at %lld tokens (a lower length may do)",
+                                        s->path, (long long)length);
 }
 
-static px_status onnx_plan_for(onnx_state *s, int64_t length, onnx_plan **out, px_error *err)
+static px_status onnx_pass_for(onnx_state *s, int64_t length, pxi_pass **out, px_error *err)
 {
-    for (int i = 0; i < PLANS_MOST; i++)
-        if (s->plans[i].plan && s->plans[i].length == length) {
-            *out = &s->plans[i];
+    for (int i = 0; i < PASSES_MOST; i++)
+        if (s->passes[i].pass && s->passes[i].length == length) {
+            *out = s->passes[i].pass;
             return PX_OK;
         }
-    onnx_plan *place = &s->plans[s->plan_next];
-    onnx_plan made = {0};
-    PX_TRY(onnx_plan_make(s, length, &made, err));
-    onnx_plan_done(place);
-    *place = made;
-    s->plan_next = (s->plan_next + 1) % PLANS_MOST;
-    *out = place;
+    onnx_pass *place = &s->passes[s->pass_next];
+    PX_TRY(onnx_pass_open(s, length, out, err));
+    pxi_pass_close(place->pass);
+    *place = (onnx_pass){.length = length, .pass = *out};
+    s->pass_next = (s->pass_next + 1) % PASSES_MOST;
     return PX_OK;
 }
 
@@ -140,7 +128,7 @@ static px_status onnx_tokens(onnx_state *s, const char *text, size_t bytes, int6
     ids->count = (size_t)(*first + *own);
     fits = fits && (special.end < 0 || pxi_ids_add(ids, special.end));
     if (!fits)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the tokens of a text");
+        return pxi_no_memory(err);
     *facts = (px_text_facts){.tokens = *own, .unknown = ids->unknown, .dropped = all - *own};
     return PX_OK;
 }
@@ -170,6 +158,18 @@ static void onnx_span(const onnx_state *s, int64_t first, int64_t own, int64_t *
     *to = *from + 1;
 }
 
+/* The text whose tokens are in s->ids, to s->raw. */
+static px_status onnx_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
+{
+    onnx_state *s = context;
+    (void)job;
+    const px_shape shape = px_plan_shape(pxi_pass_plan(lane->pass), s->output);
+    PX_TRY(pxi_token_fill(&s->inputs, lane->session, s->length, &s->ids, err));
+    PX_TRY(px_session_forward(lane->session, err));
+    PX_TRY(PX_GROW(s->raw, s->raw_cap, (size_t)px_shape_count(&shape), err));
+    return px_session_read(lane->session, s->output, -1, s->raw, err);
+}
+
 static px_status onnx_embed(void *state, const char *text, size_t bytes, float *vector,
                             px_text_facts *facts, px_error *err)
 {
@@ -179,19 +179,13 @@ static px_status onnx_embed(void *state, const char *text, size_t bytes, float *
     memset(vector, 0, (size_t)s->size * sizeof *vector);
     if (own == 0)
         return PX_OK;
-    onnx_plan *plan = NULL;
-    PX_TRY(onnx_plan_for(s, onnx_length(s, (int64_t)s->ids.count), &plan, err));
-    PX_TRY(pxi_token_fill(&s->inputs, plan->session, plan->length, &s->ids, err));
-    px_status status = px_session_forward(plan->session, err);
-    const px_shape shape = px_plan_shape(plan->plan, s->output);
-    if (status == PX_OK &&
-        pxi_grow(&s->raw, &s->raw_cap, (size_t)px_shape_count(&shape), sizeof *s->raw) != 0)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a text's vectors");
-    if (status == PX_OK)
-        status = px_session_read(plan->session, s->output, -1, s->raw, err);
+    s->length = onnx_length(s, (int64_t)s->ids.count);
+    pxi_pass *pass = NULL;
+    PX_TRY(onnx_pass_for(s, s->length, &pass, err));
+    const px_status status = pxi_pass_each(pass, 1, NULL, onnx_job, s, err);
     if (status != PX_OK)
         return px_fail_in(err, status, "'%s' at %lld tokens (a lower length may do)", s->path,
-                          (long long)plan->length);
+                          (long long)s->length);
     if (s->hidden)
         onnx_span(s, first, own, &from, &to);
     for (int64_t d = 0; d < s->size; d++) {
@@ -281,7 +275,7 @@ static px_status onnx_choose_length(onnx_state *s, const px_text_encoder_options
 static px_status onnx_open(onnx_state *s, const px_text_encoder_options *o, px_text_encoder *out,
                            px_error *err)
 {
-    onnx_plan first = {0};
+    pxi_pass *first = NULL;
     uint64_t files_hash = 0;
     PX_TRY(px_model_load(s->path, &s->model, err));
     PX_TRY(pxi_token_inputs_find(s->model, s->path, &s->inputs, err));
@@ -290,9 +284,10 @@ static px_status onnx_open(onnx_state *s, const px_text_encoder_options *o, px_t
     s->inputs.first_position = pxi_tokenizer_kind_of(s->tokenizer) == PXI_TOKENIZER_ROBERTA ? 2 : 0;
     PX_TRY(onnx_choose_length(s, o, err));
     s->output = -1;
-    PX_TRY(onnx_plan_make(s, onnx_length(s, PX_MIN(s->most, LENGTH_STEP)), &first, err));
-    px_status status = onnx_choose(s, o, first.plan, err);
-    onnx_plan_done(&first);
+    PX_TRY(pxi_workers_open(1, &s->workers, err));
+    PX_TRY(onnx_pass_open(s, onnx_length(s, PX_MIN(s->most, LENGTH_STEP)), &first, err));
+    px_status status = onnx_choose(s, o, pxi_pass_plan(first), err);
+    pxi_pass_close(first);
     if (status == PX_OK)
         status = onnx_choose_pool(s, o, err);
     PX_TRY(status);
@@ -318,7 +313,7 @@ px_status pxi_encoder_onnx(const px_text_encoder_options *options, const char *p
         s->path = pxi_strdup(path);
     if (!s || !s->path) {
         onnx_free(s);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a text encoder");
+        return pxi_no_memory(err);
     }
     out->state = s; /* freed with the encoder, whatever happens */
     out->free = onnx_free;

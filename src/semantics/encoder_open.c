@@ -3,6 +3,7 @@
 #include "semantics/encoder.h"
 #include "semantics/unicode_class.h"
 
+#include <internal/text_encoder.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,13 +57,12 @@ px_status px_text_encoder_open(const px_text_encoder_options *options, px_text_e
     if (options->dimensions < 1 || options->dimensions > PXI_WORD_SIZE_MOST)
         return px_fail(err, PX_E_USAGE, "%d dimensions; there can be 1 to %d", options->dimensions,
                        PXI_WORD_SIZE_MOST);
-    px_text_encoder *e = pxi_calloc(1, sizeof *e);
-    if (!e)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a text encoder");
+    px_text_encoder *e = NULL;
+    PX_TRY(PX_NEW(e, 1, err));
     e->id = pxi_id_mix(0, kinds[kind].name, strlen(kinds[kind].name));
     px_status status = kinds[kind].make(options, path, e, err);
     if (status == PX_OK && px_text_failed(&e->about))
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a text encoder");
+        status = pxi_no_memory(err);
     if (status != PX_OK) {
         px_text_encoder_free(e);
         return status;

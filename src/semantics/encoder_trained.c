@@ -8,8 +8,8 @@
 #include "semantics/glove.h"
 #include "semantics/ppmi.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,11 +76,6 @@ static void trained_add(const void *self, int32_t index, const char *word, size_
 
 /* --- training */
 
-static px_status trained_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory for the words of a text encoder");
-}
-
 typedef struct word_rank {
     int64_t count;
     int32_t word;
@@ -98,9 +93,8 @@ static int rank_compare(const void *a, const void *b)
 static px_status trained_choose(const px_corpus *corpus, int32_t *rank, size_t *rows, px_error *err)
 {
     const size_t count = corpus->words.count;
-    word_rank *order = pxi_calloc(count + 1, sizeof *order);
-    if (!order)
-        return trained_nomem(err);
+    word_rank *order = NULL;
+    PX_TRY(PX_NEW(order, count + 1, err));
     for (size_t i = 0; i < count; i++)
         order[i].word = (int32_t)i;
     for (size_t i = 0; i < corpus->token_count; i++)
@@ -120,10 +114,8 @@ static px_status trained_choose(const px_corpus *corpus, int32_t *rank, size_t *
 static px_status trained_table(trained_words *t, const px_corpus *corpus, const int32_t *rank,
                                size_t rows, px_error *err)
 {
-    t->probability = pxi_calloc(rows + 1, sizeof *t->probability);
-    t->vectors = pxi_calloc(rows * t->size + 1, sizeof *t->vectors);
-    if (!t->probability || !t->vectors)
-        return trained_nomem(err);
+    PX_TRY(PX_NEW(t->probability, rows + 1, err));
+    PX_TRY(PX_NEW(t->vectors, rows * t->size + 1, err));
     const double total = (double)PX_MAX(corpus->counted, 1);
     t->unknown = 1.0 / total;
     for (size_t i = 0; i < corpus->words.count; i++) {
@@ -131,7 +123,7 @@ static px_status trained_table(trained_words *t, const px_corpus *corpus, const 
             continue;
         const char *word = pxi_words_get(&corpus->words, i);
         if (pxi_words_add(&t->words, word, strlen(word)) < 0)
-            return trained_nomem(err);
+            return pxi_no_memory(err);
         t->probability[rank[i]] = (double)PX_MAX(corpus->counts[i], 1) / total;
     }
     return PX_OK;
@@ -144,9 +136,8 @@ static px_status trained_ppmi(const double *counts, size_t rows, uint64_t seed, 
                               px_error *err)
 {
     (void)seed;
-    double *m = pxi_calloc(rows * rows + 1, sizeof *m);
-    if (!m)
-        return trained_nomem(err);
+    double *m = NULL;
+    PX_TRY(PX_NEW(m, rows * rows + 1, err));
     px_status status = pxi_ppmi(counts, rows, 0.75, m, err);
     if (status == PX_OK)
         status = pxi_ppmi_vectors(m, rows, t->size, t->vectors, err);
@@ -167,16 +158,13 @@ static px_status trained_learn(trained_words *t, const px_corpus *corpus, uint64
     size_t rows = 0;
     int32_t *rank = pxi_calloc(corpus->words.count + 1, sizeof *rank);
     double *counts = NULL;
-    px_status status = rank ? trained_choose(corpus, rank, &rows, err) : trained_nomem(err);
+    px_status status = rank ? trained_choose(corpus, rank, &rows, err) : pxi_no_memory(err);
     if (status == PX_OK)
         status = trained_table(t, corpus, rank, rows, err);
     if (status != PX_OK)
         goto done;
-    counts = pxi_calloc(rows * rows + 1, sizeof *counts);
-    if (!counts) {
-        status = trained_nomem(err);
+    if ((status = PX_NEW(counts, rows * rows + 1, err)) != PX_OK)
         goto done;
-    }
     pxi_cooccur(corpus, rank, rows, WINDOW, counts);
     status = make(counts, rows, seed, t, err);
 done:
@@ -191,11 +179,9 @@ static px_status trained_encoder(const px_text_encoder_options *options, const c
     px_corpus corpus = {0};
     PX_TRY(pxi_corpus_build(options, &corpus, err));
     px_status status = PX_OK;
-    trained_words *t = pxi_calloc(1, sizeof *t);
-    if (!t) {
-        status = trained_nomem(err);
+    trained_words *t = NULL;
+    if ((status = PX_NEW(t, 1, err)) != PX_OK)
         goto done;
-    }
     t->size = (size_t)options->dimensions;
     status = trained_learn(t, &corpus, options->seed, make, err);
     if (status != PX_OK) {

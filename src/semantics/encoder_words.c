@@ -86,7 +86,7 @@ px_status pxi_words_pool(const pxi_word_source *source, bool sif, const char *te
     const bool failed = r.word.failed || r.lower.failed;
     pxi_word_reader_done(&r);
     if (failed)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the words of a text");
+        return pxi_no_memory(err);
     for (size_t d = 0; d < source->size && facts->tokens; d++)
         sum[d] /= (double)facts->tokens;
     return PX_OK;
@@ -115,9 +115,8 @@ static px_status words_gram(const pxi_word_source *source, const px_corpus *corp
     const size_t size = source->size;
     px_status status = PX_OK;
     px_text text = {0};
-    double *sum = pxi_calloc(size, sizeof *sum);
-    if (!sum)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a text encoder");
+    double *sum = NULL;
+    PX_TRY(PX_NEW(sum, size, err));
     for (size_t s = corpus->learnt; s < corpus->sentence_count && status == PX_OK; s++) {
         size_t count;
         px_text_facts facts = {0};
@@ -125,7 +124,7 @@ static px_status words_gram(const pxi_word_source *source, const px_corpus *corp
         px_text_clear(&text);
         for (size_t i = 0; i < count; i++)
             px_text_format(&text, "%s ", pxi_words_get(&corpus->words, (size_t)words[i]));
-        status = text.failed ? px_fail(err, PX_E_NOMEM, "out of memory for a text encoder")
+        status = text.failed ? pxi_no_memory(err)
                              : pxi_words_pool(source, /* sif= */ true, px_text_get(&text),
                                               text.length, sum, &facts, err);
         for (size_t i = 0; i < size && status == PX_OK; i++)
@@ -142,9 +141,8 @@ px_status pxi_words_direction(const pxi_word_source *source, const px_corpus *co
 {
     const size_t size = source->size;
     double value;
-    double *gram = pxi_calloc(size * size, sizeof *gram);
-    if (!gram)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a text encoder");
+    double *gram = NULL;
+    PX_TRY(PX_NEW(gram, size * size, err));
     px_status status = words_gram(source, corpus, gram, err);
     for (size_t i = 0; i < size; i++)
         for (size_t j = i + 1; j < size; j++)
@@ -173,7 +171,7 @@ static px_status words_fill(words_state *s, const px_corpus *corpus, px_error *e
     s->sum = pxi_calloc(s->source.size, sizeof *s->sum);
     s->direction = s->sif ? pxi_calloc(s->source.size, sizeof *s->direction) : NULL;
     if (!s->sum || (s->sif && !s->direction))
-        return px_fail(err, PX_E_NOMEM, "out of memory for a text encoder");
+        return pxi_no_memory(err);
     return s->sif ? pxi_words_direction(&s->source, corpus, s->direction, err) : PX_OK;
 }
 
@@ -186,7 +184,7 @@ px_status pxi_words_encoder(const px_text_encoder_options *options, const pxi_wo
     px_status status = PX_OK;
     if (!s) {
         free_self((void *)(uintptr_t)source->self);
-        return px_fail(err, PX_E_NOMEM, "out of memory for a text encoder");
+        return pxi_no_memory(err);
     }
     *s = (words_state){.source = *source, .free_self = free_self, .sif = strcmp(pool, "sif") == 0};
     if (!s->sif && strcmp(pool, "mean") != 0)

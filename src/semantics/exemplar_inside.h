@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "data/npy.h"
-#include <plexor/exemplars.h>
+#include <internal/exemplars.h>
 
 typedef struct pxi_exemplar_file { /* an array that stays on disk */
     char *path;

@@ -2,7 +2,7 @@
 #include "semantics/exemplar_inside.h"
 
 #include "base/memory.h"
-#include "data/pixel_rule.h"
+#include <internal/pixel_rule.h>
 #include <plexor/text.h>
 
 #include <math.h>
@@ -91,9 +91,8 @@ px_status pxi_exemplar_rgb(const px_dataset *set, int64_t index, uint8_t *planes
                        px_shape_text(&shape, text));
     }
     const size_t count = (size_t)px_shape_count(&shape), plane = count / (size_t)shape.dim[0];
-    float *values = pxi_calloc(count, sizeof *values);
-    if (!values)
-        return px_fail(err, PX_E_NOMEM, "out of memory for an input");
+    float *values = NULL;
+    PX_TRY(PX_NEW(values, count, err));
     const px_status status = px_dataset_pixels(set, index, values, err);
     if (status == PX_OK) {
         if (!px_dataset_is_8bit(set))

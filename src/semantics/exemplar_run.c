@@ -190,7 +190,7 @@ static px_status tally_init(const search *s, tally *t, int64_t units, px_error *
         t->counts = pxi_calloc(n, sizeof *t->counts);
     if (!t->best || !t->least || !t->most || !t->not_finite || !t->scores || !t->items ||
         (!t->grids && !t->counts))
-        return px_fail(err, PX_E_NOMEM, "out of memory for the counters of %zu units", n);
+        return pxi_no_memory_for(err, "the counters of %zu units", n);
     for (size_t u = 0; u < n; u++) {
         t->least[u] = INFINITY;
         t->most[u] = -INFINITY;
@@ -320,14 +320,14 @@ static px_status layers_init(search *s, const px_model *model, const px_dataset 
     e->arena = pxi_arena_new();
     e->layers = pxi_calloc(count, sizeof *e->layers);
     if (!e->arena || !e->layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu layers", count);
+        return pxi_no_memory_for(err, "%zu layers", count);
     e->layer_count = count;
     for (size_t i = 0; i < count; i++) {
         const pxi_unit_layer *from = pxi_unit_stream_layer(s->stream, i);
         px_exemplar_layer *to = &e->layers[i].info;
         to->name = pxi_arena_strdup(e->arena, from->layer->name);
         if (!to->name)
-            return px_fail(err, PX_E_NOMEM, "out of memory for %zu layers", count);
+            return pxi_no_memory_for(err, "%zu layers", count);
         to->units = from->units;
         to->h = from->h;
         to->w = from->w;
@@ -373,8 +373,7 @@ static px_status search_init(search *s, px_error *err)
         free(s->total);
         s->total = NULL;
     }
-    return failed ? px_fail(err, PX_E_NOMEM, "out of memory for the counters of %zu units", units)
-                  : PX_OK;
+    return failed ? pxi_no_memory_for(err, "the counters of %zu units", units) : PX_OK;
 }
 
 /* The inputs that are exemplars, each once, for the second pass of approximate runs. */
@@ -382,7 +381,7 @@ static px_status exemplar_items(const search *s, int64_t **items, int64_t *count
 {
     *items = pxi_calloc(PX_MAX(s->place_count, 1), sizeof **items);
     if (!*items)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu exemplars", s->place_count);
+        return pxi_no_memory_for(err, "%zu exemplars", s->place_count);
     for (size_t i = 0; i < s->place_count; i++)
         if (i == 0 || s->places[i].item != s->places[i - 1].item)
             (*items)[(*count)++] = s->places[i].item;
@@ -453,8 +452,7 @@ px_status px_exemplars_collect(const px_model *model, const px_dataset *set,
     PX_TRY(pxi_unit_stream_open(model, set, pre, &stream, &s.stream, err));
     pthread_mutex_init(&s.lock, NULL);
     s.slots = pxi_unit_stream_slots(s.stream);
-    s.out = pxi_calloc(1, sizeof *s.out);
-    px_status status = s.out ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for exemplars");
+    px_status status = PX_NEW(s.out, 1, err);
     if (status == PX_OK)
         status = layers_init(&s, model, set, err);
     if (status == PX_OK)

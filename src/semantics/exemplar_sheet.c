@@ -2,7 +2,7 @@
 #include "semantics/exemplar_inside.h"
 
 #include "base/memory.h"
-#include <plexor/picture.h>
+#include <internal/picture.h>
 #include <plexor/text.h>
 
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static px_status sheet_rows(sheet_job *job, size_t layer, const int64_t *units, 
     for (size_t i = 0; i < count && status == PX_OK; i++) {
         caption_wrap(&caption, units[i], texts ? texts[i] : NULL);
         if (px_text_failed(&caption))
-            status = px_fail(err, PX_E_NOMEM, "out of memory for a caption");
+            status = pxi_no_memory(err);
         for (int64_t j = 0; j < job->e->facts.count && status == PX_OK; j++)
             status = sheet_cell(job, layer, units[i], j,
                                 j == 0 && !job->blind ? px_text_get(&caption) : NULL, err);
@@ -99,7 +99,7 @@ static px_status sheet_make(sheet_job *job, size_t layer, const int64_t *units, 
     job->pixels = pxi_calloc(plane, 3);
     job->mask = pxi_calloc(plane, 1);
     if (!job->planes || !job->pixels || !job->mask)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a picture");
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         status = px_sheet_new(&options, &job->sheet, err);
     if (status == PX_OK)

@@ -24,8 +24,7 @@ px_status pxi_exemplar_units_init(pxi_exemplar_units *layer, int64_t count, bool
     if (with_maps)
         layer->maps = pxi_calloc(units, k * places * sizeof *layer->maps);
     if (!layer->units || !layer->top || (with_maps && !layer->maps))
-        return px_fail(err, PX_E_NOMEM, "out of memory for the exemplars of layer '%s'",
-                       layer->info.name);
+        return pxi_no_memory_for(err, "the exemplars of layer '%s'", layer->info.name);
     for (size_t u = 0; u < units; u++) {
         layer->units[u] =
             (px_unit){.level = NAN, .most = NAN, .least = NAN, .top = layer->top + u * k};
@@ -83,7 +82,7 @@ static px_status mask_stored(const px_exemplars *e, const pxi_exemplar_units *la
     const size_t places = (size_t)h * (size_t)w;
     uint8_t *mask = pxi_calloc(places, 1);
     if (!mask)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a mask of %d x %d", h, w);
+        return pxi_no_memory_for(err, "a mask of %d x %d", h, w);
     const uint64_t row = (uint64_t)unit * (uint64_t)e->facts.count + (uint64_t)j;
     const px_status status =
         pxi_bytes_read(&layer->masks.bytes, layer->masks.npy.offset + row * places, mask, places,

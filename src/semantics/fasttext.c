@@ -186,7 +186,7 @@ static px_status ft_entry(ft_reader *r, size_t i, size_t words, px_fasttext *out
                        (int)type, (long long)count);
     const int32_t index = pxi_words_add(&out->words, word, (size_t)(nul - word));
     if (index < 0)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory for the dictionary", r->name);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", r->name);
     if ((size_t)index != i)
         return px_fail(err, PX_E_INPUT, "'%s': word %zu of the dictionary is there twice", r->name,
                        i);
@@ -211,7 +211,7 @@ static px_status ft_dictionary(ft_reader *r, px_fasttext *out, px_error *err)
         return px_fail(err, PX_E_INPUT, "'%s' has no words", r->name);
     out->counts = pxi_calloc((size_t)words, sizeof *out->counts);
     if (!out->counts)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory for the dictionary", r->name);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", r->name);
     for (int32_t i = 0; i < size; i++)
         PX_TRY(ft_entry(r, (size_t)i, (size_t)words, out, err));
     if (pruned > 0) {

@@ -7,7 +7,7 @@
 #include "semantics/unicode_class.h"
 #include "semantics/word_split.h"
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,11 +67,6 @@ static size_t gloss_item(const char **p, const char *end, const char **item)
     return (size_t)(stop - start);
 }
 
-static px_status gloss_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory for glosses");
-}
-
 /* The numbers of the list's items in `table`. */
 static px_status gloss_items(px_word_table *table, const gloss_line *line, const char *what,
                              const char *p, const char *end, int32_t *out, size_t *count,
@@ -90,7 +85,7 @@ static px_status gloss_items(px_word_table *table, const gloss_line *line, const
                            line->name, line->number, GLOSS_LINE_WORDS, what);
         out[*count] = pxi_words_add(table, item, length);
         if (out[(*count)++] < 0)
-            return gloss_nomem(err);
+            return pxi_no_memory(err);
     } while (p < end);
     return PX_OK;
 }
@@ -121,7 +116,7 @@ static px_status gloss_add_line(px_glosses *g, const gloss_line *line, const cha
                        line->number, GLOSS_PAIRS_MOST);
     if (pxi_grow(&g->pairs, &g->pair_cap, g->pair_count + word_count * attribute_count,
                  sizeof *g->pairs) != 0)
-        return gloss_nomem(err);
+        return pxi_no_memory(err);
     for (size_t w = 0; w < word_count; w++)
         for (size_t a = 0; a < attribute_count; a++)
             g->pairs[g->pair_count++] = (gloss_pair){words[w], attributes[a]};
@@ -155,7 +150,7 @@ static px_status gloss_index(px_glosses *g, px_error *err)
     g->members = pxi_calloc(g->pair_count + 1, sizeof *g->members);
     if (!next || !g->ends || !g->members) {
         free(next);
-        return gloss_nomem(err);
+        return pxi_no_memory(err);
     }
     for (size_t i = 0; i < g->pair_count; i++)
         next[g->pairs[i].attribute + 1]++;
@@ -185,9 +180,8 @@ static px_status gloss_index(px_glosses *g, px_error *err)
 px_status pxi_glosses_parse(const char *text, size_t size, const char *name, px_glosses **out,
                             px_error *err)
 {
-    px_glosses *g = pxi_calloc(1, sizeof *g);
-    if (!g)
-        return gloss_nomem(err);
+    px_glosses *g = NULL;
+    PX_TRY(PX_NEW(g, 1, err));
     px_status status = gloss_add_text(g, text, size, name, err);
     if (status == PX_OK)
         status = gloss_index(g, err);
@@ -217,9 +211,8 @@ static px_status gloss_load(px_glosses *g, const char *path, px_error *err)
 
 px_status pxi_glosses_open(const char *path, px_glosses **out, px_error *err)
 {
-    px_glosses *g = pxi_calloc(1, sizeof *g);
-    if (!g)
-        return gloss_nomem(err);
+    px_glosses *g = NULL;
+    PX_TRY(PX_NEW(g, 1, err));
     px_status status = gloss_load(g, path, err);
     if (status == PX_OK)
         status = gloss_index(g, err);
@@ -261,7 +254,7 @@ static bool gloss_is_known(const px_corpus *corpus, const char *word, bool *fail
 static px_status gloss_sentence(gloss_job *job, px_error *err)
 {
     if (job->text.failed)
-        return gloss_nomem(err);
+        return pxi_no_memory(err);
     return pxi_corpus_add(job->corpus, px_text_get(&job->text), job->text.length,
                           PXI_SENTENCE_GLOSS, err);
 }
@@ -306,7 +299,7 @@ px_status pxi_glosses_sentences(const px_glosses *g, bool known_only, px_corpus 
     for (size_t w = 0; w < g->words.count && !failed; w++)
         job.takes_part[w] =
             !known_only || gloss_is_known(corpus, pxi_words_get(&g->words, w), &failed);
-    px_status status = failed ? gloss_nomem(err) : PX_OK;
+    px_status status = failed ? pxi_no_memory(err) : PX_OK;
     for (size_t a = 0; a < g->attributes.count && status == PX_OK; a++)
         status = gloss_attribute(&job, a, err);
     free(job.takes_part);

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 
 pxi_glove_options pxi_glove_options_default(uint64_t seed)
@@ -31,12 +31,10 @@ static px_status glove_pairs(glove_job *job, const double *counts, size_t v,
 {
     for (size_t i = 0; i < v * v; i++)
         job->pair_count += counts[i] > 0.0;
-    job->pairs = pxi_calloc(job->pair_count + 1, sizeof *job->pairs);
-    job->order = pxi_calloc(job->pair_count + 1, sizeof *job->order);
-    job->w = pxi_calloc(2 * v * (job->size + 1) + 1, sizeof *job->w);
-    job->past = pxi_calloc(2 * v * (job->size + 1) + 1, sizeof *job->past);
-    if (!job->pairs || !job->order || !job->w || !job->past)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu words", v);
+    PX_TRY(PX_NEW(job->pairs, job->pair_count + 1, err));
+    PX_TRY(PX_NEW(job->order, job->pair_count + 1, err));
+    PX_TRY(PX_NEW(job->w, 2 * v * (job->size + 1) + 1, err));
+    PX_TRY(PX_NEW(job->past, 2 * v * (job->size + 1) + 1, err));
     size_t n = 0;
     for (size_t i = 0; i < v; i++)
         for (size_t j = 0; j < v; j++) {

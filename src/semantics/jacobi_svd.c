@@ -184,7 +184,7 @@ px_status pxi_jacobi_svd(const double *a, size_t columns, size_t n, size_t k, do
     job.power = pxi_calloc(rank + 1, sizeof *job.power);
     px_status status = PX_OK;
     if (!triangle || !places || !job.a || !job.order || !job.power) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for singular values");
+        status = pxi_no_memory(err);
         goto done;
     }
     memcpy(triangle, a, columns * n * sizeof *triangle);

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "semantics/drawn_concept.h"
 
-#include <plexor/text_encoder.h>
+#include <internal/text_encoder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static px_status maker_term(lexicon_maker *m, px_term_kind kind, const char *wor
     px_concepts *c = m->c;
     const char *copy = pxi_arena_strdup(c->arena, words);
     if (!copy || pxi_grow(&c->terms, &m->term_capacity, c->term_count + 1, sizeof *c->terms) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the words of captions");
+        return pxi_no_memory(err);
     c->terms[c->term_count++] = (px_term){kind, copy, class_index};
     return PX_OK;
 }
@@ -116,7 +116,7 @@ static px_status maker_key(lexicon_maker *m, const char *words, px_error *err)
     const char *copy = normal ? pxi_arena_strdup(c->arena, normal) : NULL;
     free(normal);
     if (!copy || pxi_grow(&c->keys, &m->key_capacity, c->key_count + 1, sizeof *c->keys) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the words of captions");
+        return pxi_no_memory(err);
     if (*copy)
         c->keys[c->key_count++] = (pxi_term_key){copy, strlen(copy), c->term_count - 1};
     return PX_OK;
@@ -148,9 +148,8 @@ px_status pxi_lexicon_make(px_concepts *c, const char *const *classes, int class
         char number[32];
         snprintf(number, sizeof number, "class %d", i);
         char *words = px_class_words(classes && classes[i] ? classes[i] : number);
-        px_status status = words
-                               ? maker_term(&m, PX_TERM_CLASS, *words ? words : number, i, err)
-                               : px_fail(err, PX_E_NOMEM, "out of memory for the names of classes");
+        px_status status = words ? maker_term(&m, PX_TERM_CLASS, *words ? words : number, i, err)
+                                 : pxi_no_memory(err);
         if (status == PX_OK)
             status = maker_key(&m, c->terms[c->term_count - 1].words, err);
         free(words);
@@ -287,7 +286,7 @@ px_status px_concepts_mentions(const px_concepts *c, const char *text, bool *men
 {
     char *normal = pxi_words_normal(text);
     if (!normal)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a caption");
+        return pxi_no_memory(err);
     memset(mentioned, 0, c->term_count * sizeof *mentioned);
     for (const char *p = normal; *p;) {
         p += mention_at(c, p, mentioned);

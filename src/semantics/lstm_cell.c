@@ -1,7 +1,7 @@
 /* src/semantics/lstm_cell.c - one step of an LSTM behind its products */
 #include "semantics/lstm_cell.h"
 
-#include "ops/vector_math.h"
+#include "base/vector_math.h"
 
 static inline float sigmoid(float x)
 {

@@ -122,7 +122,7 @@ px_status pxi_upsampler_new(int h, int w, int H, int W, bool zero_padded, pxi_up
     }
     if (!u || !u->rows || !u->columns || !u->wide || !u->line) {
         pxi_upsampler_free(u);
-        return px_fail(err, PX_E_NOMEM, "out of memory for maps of %d x %d", H, W);
+        return pxi_no_memory_for(err, "maps of %d x %d", H, W);
     }
     for (int i = 0; i < H; i++)
         u->rows[i] = tap_at(i, h, H, zero_padded);

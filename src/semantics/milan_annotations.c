@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include <plexor/exemplars.h>
+#include <internal/exemplars.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,14 +105,13 @@ static px_status add_row(px_milan_annotations *a, const pxi_csv *csv, const colu
         return pxi_csv_fail(csv, "the summary is not UTF-8", err);
     if (!*summary)
         return PX_OK;
-    if (pxi_grow(&a->rows, &a->capacity, a->count + 1, sizeof *a->rows) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for annotations");
+    PX_TRY(PX_GROW(a->rows, a->capacity, a->count + 1, err));
     px_milan_annotation *row = &a->rows[a->count];
     row->layer = pxi_arena_strdup(a->arena, csv->fields[c->layer]);
     row->summary = pxi_arena_strdup(a->arena, summary);
     row->unit = value;
     if (!row->layer || !row->summary)
-        return px_fail(err, PX_E_NOMEM, "out of memory for annotations");
+        return pxi_no_memory(err);
     a->count++;
     return PX_OK;
 }
@@ -144,7 +143,7 @@ px_status px_milan_annotations_load(const char *path, px_milan_annotations **out
     px_milan_annotations *a = pxi_calloc(1, sizeof *a);
     px_status status = PX_OK;
     if (!a || !(a->arena = pxi_arena_new()))
-        status = px_fail(err, PX_E_NOMEM, "out of memory for annotations");
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_file_read(path, ANNOTATIONS_MOST_BYTES, &text, &size, err);
     if (status == PX_OK)

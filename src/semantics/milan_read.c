@@ -51,7 +51,7 @@ static px_status array_open(milan_in *in, const char *name, int64_t planes, pxi_
     px_exemplar_facts *f = &in->e->facts;
     out->path = pxi_exemplar_path(in->folder, name);
     if (!out->path)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     PX_TRY(pxi_bytes_open(&out->bytes, out->path, err));
     PX_TRY(pxi_npy_header(&out->bytes, out->path, &out->npy, err));
     const px_shape *s = &out->npy.shape;
@@ -90,8 +90,7 @@ static px_status array_read(const milan_in *in, const char *name, uint64_t cap, 
 {
     char *path = pxi_exemplar_path(in->folder, name);
     pxi_bytes bytes = {0};
-    px_status status =
-        path ? pxi_bytes_open(&bytes, path, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = path ? pxi_bytes_open(&bytes, path, err) : pxi_no_memory(err);
     if (status == PX_OK && bytes.size > cap)
         status =
             px_fail(err, PX_E_INPUT, "'%s': larger than the limit of %" PRIu64 " bytes", path, cap);
@@ -150,7 +149,7 @@ static px_status read_table(const milan_in *in, const char *name, int64_t column
     char *path = pxi_exemplar_path(in->folder, name), *text = NULL;
     size_t size = 0;
     if (!path)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     const size_t cap = 4096 + (size_t)rows * (size_t)columns * CELL_MOST;
     px_status status = pxi_file_read(path, cap, &text, &size, err);
     const char *at = text;
@@ -189,9 +188,7 @@ static px_status read_tables(milan_in *in, px_error *err)
     const size_t units = (size_t)l->info.units, k = (size_t)in->e->facts.count;
     double *ids = pxi_calloc(units, k * sizeof *ids), *scores = pxi_calloc(units, k * sizeof *ids);
     double *levels = pxi_calloc(units, level_columns * sizeof *levels);
-    px_status status = ids && scores && levels
-                           ? PX_OK
-                           : px_fail(err, PX_E_NOMEM, "out of memory for %zu units", units);
+    px_status status = ids && scores && levels ? PX_OK : pxi_no_memory_for(err, "%zu units", units);
     if (status == PX_OK)
         status = read_table(in, "ids.csv", (int64_t)k, 0, ids, err);
     if (status == PX_OK)
@@ -257,9 +254,8 @@ static px_status add_layer(px_exemplars *e, const char *root, const char *name, 
     char *path = folder ? pxi_exemplar_path(root, folder) : NULL;
     in.layer->info.name = pxi_arena_strdup(e->arena, name);
     in.folder = path;
-    const px_status status = path && in.layer->info.name
-                                 ? read_layer(&in, err)
-                                 : px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status =
+        path && in.layer->info.name ? read_layer(&in, err) : pxi_no_memory(err);
     free(folder);
     free(path);
     return status;
@@ -336,11 +332,10 @@ static px_status load_any(px_exemplars *e, const char *root, px_error *err)
     for (int i = 0; i < count; i++) {
         char *path = pxi_exemplar_path(root, entries[i]->d_name);
         if (status == PX_OK && !path)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
         if (status == PX_OK && exists(path, "images.npy")) {
             char *name = pxi_exemplar_layer_name(entries[i]->d_name);
-            status =
-                name ? add_layer(e, root, name, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+            status = name ? add_layer(e, root, name, err) : pxi_no_memory(err);
             free(name);
         }
         free(path);
@@ -365,7 +360,7 @@ px_status px_exemplars_load(const char *folder, px_exemplars **out, px_error *er
         e->facts.quantile = NAN;
     }
     if (!e || !path || !e->arena || !e->layers)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for exemplars");
+        status = pxi_no_memory(err);
     else if (exists(folder, PXI_EXEMPLARS_FILE))
         status = load_own(e, folder, path, err);
     else

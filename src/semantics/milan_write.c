@@ -3,7 +3,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include <plexor/folder.h>
+#include <internal/folder.h>
+#include <internal/text.h>
 #include <plexor/json.h>
 
 #include <inttypes.h>
@@ -32,8 +33,7 @@ static px_status write_array(milan_out *out, const char *name, px_dtype dtype, p
     char *path = pxi_exemplar_path(out->folder, name);
     px_file_writer writer = {0};
     uint8_t header[PXI_NPY_HEADER_MAX];
-    px_status status =
-        path ? pxi_file_create(path, &writer, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = path ? pxi_file_create(path, &writer, err) : pxi_no_memory(err);
     if (status == PX_OK) {
         const size_t size = pxi_npy_format(dtype, &shape, header);
         fwrite(header, 1, size, writer.stream);
@@ -86,8 +86,7 @@ static px_status map_row(milan_out *out, int64_t unit, int64_t j, FILE *to, px_e
 static px_status write_text(const milan_out *out, const char *name, px_text *text, px_error *err)
 {
     char *path = pxi_exemplar_path(out->folder, name);
-    px_status status =
-        path && !px_text_failed(text) ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = path && !px_text_failed(text) ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_file_write(path, px_text_get(text), text->length, err);
     free(path);
@@ -162,8 +161,8 @@ static px_status write_facts(const px_exemplars *e, const char *folder, px_error
     px_json_end(&json);
     const char *text = px_json_text(&json);
     char *path = pxi_exemplar_path(folder, PXI_EXEMPLARS_FILE);
-    const px_status status = text && path ? pxi_file_write(path, text, strlen(text), err)
-                                          : px_fail(err, PX_E_NOMEM, "out of memory");
+    const px_status status =
+        text && path ? pxi_file_write(path, text, strlen(text), err) : pxi_no_memory(err);
     free(path);
     px_json_done(&json);
     return status;
@@ -180,14 +179,14 @@ px_status px_exemplars_save(const px_exemplars *exemplars, const px_dataset *set
     px_status status = px_folder_make(folder, err);
     out.planes = pxi_calloc(3 * (size_t)f->height, (size_t)f->width);
     if (status == PX_OK && !out.planes)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a picture");
+        status = pxi_no_memory(err);
     for (size_t i = 0; i < exemplars->layer_count && status == PX_OK; i++) {
         char *name = pxi_exemplar_folder(exemplars->layers[i].info.name);
         char *path = name ? pxi_exemplar_path(folder, name) : NULL;
         out.layer = &exemplars->layers[i];
         out.index = i;
         out.folder = path;
-        status = path ? write_layer(&out, err) : px_fail(err, PX_E_NOMEM, "out of memory");
+        status = path ? write_layer(&out, err) : pxi_no_memory(err);
         free(name);
         free(path);
     }

@@ -4,8 +4,11 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
-#include "graph/names.h"
+#include <internal/names.h>
 
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/text_encoder.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +35,11 @@ static px_status judge_make(px_path_judge *judge, const char *const *names, size
                             px_error *err)
 {
     judge->size = judge->encoder ? px_text_encoder_size(judge->encoder) : 0;
-    judge->names = pxi_calloc(PX_MAX(name_count, (size_t)1), sizeof *judge->names);
-    if (!judge->names)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(judge->names, PX_MAX(name_count, (size_t)1), err));
     for (size_t i = 0; names && i < name_count; i++) {
         judge->name_count = i + 1;
         if (names[i] && !(judge->names[i] = pxi_strdup(names[i])))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -47,9 +48,8 @@ px_status px_path_judge_new(const px_paths *paths, px_text_encoder *encoder,
                             const char *const *names, size_t name_count, const px_path_words *words,
                             px_path_judge **out, px_error *err)
 {
-    px_path_judge *judge = pxi_calloc(1, sizeof *judge);
-    if (!judge)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_path_judge *judge = NULL;
+    PX_TRY(PX_NEW(judge, 1, err));
     judge->paths = paths;
     judge->encoder = encoder;
     judge->words = words ? *words : px_path_words_default();
@@ -137,12 +137,12 @@ static px_status judge_vector(px_path_judge *judge, const char *text, size_t *in
     char *copy = judge->arena ? pxi_arena_strdup(judge->arena, text) : NULL;
     if (!copy || __builtin_mul_overflow(judge->size, sizeof *judge->vectors, &bytes) ||
         pxi_grow(&judge->vectors, &judge->capacity, judge->count + 1, bytes) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     px_text_facts facts = {0};
     PX_TRY(px_text_encoder_embed(judge->encoder, text, judge->vectors + judge->count * judge->size,
                                  &facts, err));
     if (pxi_names_add(&judge->known, copy, (int)judge->count) < 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     judge->sums.embedded++;
     judge->sums.tokens += facts.tokens;
     judge->sums.unknown += facts.unknown;
@@ -186,7 +186,7 @@ px_status px_path_encoder_open(const px_bank *bank, const char *const *names, si
     const char **classes = pxi_calloc(name_count + 1, sizeof *classes);
     px_status status = PX_OK;
     if (!captions || !classes)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     size_t caption_count = 0, class_count = 0;
     for (size_t i = 0; i < units && status == PX_OK; i++)
         if (px_bank_described(px_bank_get(bank, i)))

@@ -8,9 +8,12 @@
 
 #include "base/memory.h"
 
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/rng.h>
+#include <internal/text_encoder.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +66,7 @@ static px_status run_end(word_run *run, px_error *err)
 {
     const bool failed = run->failed || px_text_failed(run->out);
     free(run->seen);
-    return failed ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return failed ? pxi_no_memory(err) : PX_OK;
 }
 
 px_status pxi_path_critical_words(const px_paths *paths, const px_path *path, bool repeat,
@@ -97,7 +100,7 @@ static px_status text_class(int32_t c, const char *const *names, size_t name_cou
     }
     char *words = px_class_words(names[c]);
     if (!words)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     px_text_add(out, words);
     free(words);
     return PX_OK;
@@ -124,7 +127,7 @@ px_status pxi_path_classes(const px_path *path, const char *const *names, size_t
     }
     if (count == 0)
         px_text_add(out, "no class"); /* no score is a number */
-    return px_text_failed(out) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return px_text_failed(out) ? pxi_no_memory(err) : PX_OK;
 }
 
 px_status pxi_path_sentence(const char *classes, const char *descriptions, px_text *out,
@@ -135,7 +138,7 @@ px_status pxi_path_sentence(const char *classes, const char *descriptions, px_te
         px_text_format(out, " of a %s", classes);
     if (descriptions && descriptions[0])
         px_text_format(out, " with %s", descriptions);
-    return px_text_failed(out) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return px_text_failed(out) ? pxi_no_memory(err) : PX_OK;
 }
 
 px_status px_path_text(const px_paths *paths, const px_path *path, const char *const *names,

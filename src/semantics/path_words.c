@@ -1,5 +1,5 @@
 /* src/semantics/path_words.c - the names of rules, targets, baselines, modes and maps */
-#include <plexor/decision_path.h>
+#include <internal/decision_path.h>
 
 #include "base/memory.h"
 

@@ -1,11 +1,16 @@
-/* src/semantics/paths.c - layers, plans and workers of px_paths */
+/* src/semantics/paths.c - layers and the pass of px_paths */
 #include "semantics/paths_inside.h"
 
 #include "base/memory.h"
-#include "engine/gradient_reach.h"
-#include "engine/sample_plan.h"
-#include "graph/reach.h"
+#include <internal/gradient_reach.h>
+#include <internal/reach.h>
+#include <internal/sample_plan.h>
 
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/engine.h>
+#include <internal/probe.h>
+#include <internal/text.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +76,8 @@ static px_status paths_layers(px_paths *paths, const char *layers, const char *t
                        "%d layers were asked for, and the network has %zu to choose from; "
                        "--layers takes others, 'plexor info' lists them",
                        paths->options.least_layers, count);
-    paths->layers = pxi_calloc(count, sizeof *paths->layers);
-    paths->taps = pxi_calloc(count, sizeof *paths->taps);
-    if (!paths->layers || !paths->taps)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(paths->layers, count, err));
+    PX_TRY(PX_NEW(paths->taps, count, err));
     pxi_reach reach = {0};
     px_status status = pxi_reach_init(&reach, paths->model, paths->scores.value, err);
     for (size_t i = 0; i < count && status == PX_OK; i++) {
@@ -107,9 +110,7 @@ static px_status paths_layers(px_paths *paths, const char *layers, const char *t
 static px_status paths_competitors(px_paths *paths, px_error *err)
 {
     const px_bank *bank = paths->options.bank;
-    paths->competes = pxi_calloc((size_t)paths->unit_count, sizeof *paths->competes);
-    if (!paths->competes)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(paths->competes, paths->unit_count, err));
     if (!bank) {
         memset(paths->competes, true, (size_t)paths->unit_count * sizeof *paths->competes);
         return PX_OK;
@@ -140,52 +141,10 @@ static px_status paths_competitors(px_paths *paths, px_error *err)
 static px_status paths_baseline(px_paths *paths, const px_shape *sample, const px_preprocess *pre,
                                 px_error *err)
 {
-    paths->baseline = pxi_calloc(paths->input_size, sizeof *paths->baseline);
-    if (!paths->baseline)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(paths->baseline, paths->input_size, err));
     return paths->options.baseline == PX_PATH_BLACK
                ? px_preprocess_apply(pre, sample, paths->baseline, err)
                : PX_OK;
-}
-
-static px_status paths_plan(px_paths *paths, px_plan **out, px_error *err)
-{
-    const int rows = pxi_path_most_points(
-        &(px_paths_options){.rule = paths->options.rule, .steps = paths->options.steps});
-    size_t count;
-    const int *values = px_probe_values(paths->probe, &count);
-    int *kept = pxi_calloc(count + 1, sizeof *kept);
-    if (!kept)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
-    memcpy(kept, values, count * sizeof *kept);
-    kept[count] = paths->scores.value;
-    bool listed = false; /* the logits may be a layer */
-    for (size_t i = 0; i < count; i++)
-        listed = listed || values[i] == paths->scores.value;
-    px_plan_options options = px_plan_options_default();
-    options.keep = kept;
-    options.keep_count = count + !listed;
-    options.seeds = &paths->scores.value;
-    options.seed_count = 1;
-    options.wrt = values;
-    options.wrt_count = count;
-    options.no_outputs = true;
-    options.batch = paths->options.batch;
-    px_plan *plan = NULL;
-    px_status status = pxi_sample_plan(paths->model, &paths->input, options, rows, &plan, err);
-    if (status == PX_OK && paths->options.batch <= 0 && !px_plan_batch_is_baked(plan)) {
-        /* As many rows in every micro-batch as in any other: none is there for padding. */
-        const int64_t passes = (rows + px_plan_batch(plan) - 1) / px_plan_batch(plan);
-        options.batch = (rows + passes - 1) / passes;
-        if (options.batch != px_plan_batch(plan)) {
-            px_plan_free(plan);
-            plan = NULL;
-            status = pxi_sample_plan(paths->model, &paths->input, options, rows, &plan, err);
-        }
-    }
-    free(kept);
-    *out = plan;
-    return status;
 }
 
 /* Floats from a sample's first to its last, both included. */
@@ -199,19 +158,18 @@ static size_t layout_span(const pxi_neuron_layout *layout)
     return (size_t)span;
 }
 
-static px_status paths_crew(px_paths *paths, px_error *err)
+/* Where the layers' values lie is the same in all sessions. */
+static px_status paths_taps(px_paths *paths, const pxi_lane *lane, px_error *err)
 {
-    px_plan *plan = NULL;
-    PX_TRY(paths_plan(paths, &plan, err));
-    PX_TRY(pxi_crew_take(&paths->crew, plan, paths->workers, err));
+    const int64_t batch = pxi_pass_batch(lane->pass);
     size_t carry = 0;
     for (size_t l = 0; l < paths->layer_count; l++) {
         pxi_path_tap *tap = &paths->taps[l];
-        const px_view h = px_session_view(paths->crew.sessions[0], tap->value);
-        const px_view g = px_session_grad(paths->crew.sessions[0], tap->value);
+        const px_view h = px_session_view(lane->session, tap->value);
+        const px_view g = px_session_grad(lane->session, tap->value);
         PX_TRY(pxi_neuron_layout_init(&tap->values, tap->layer, &h.shape, h.stride, err));
         PX_TRY(pxi_neuron_layout_init(&tap->grads, tap->layer, &g.shape, g.stride, err));
-        if (tap->values.samples < paths->crew.batch || tap->grads.samples < paths->crew.batch)
+        if (tap->values.samples < batch || tap->grads.samples < batch)
             return px_fail(err, PX_E_UNSUPPORTED,
                            "layer '%.100s' does not have a place for every input of a batch",
                            tap->layer->name);
@@ -220,21 +178,62 @@ static px_status paths_crew(px_paths *paths, px_error *err)
         tap->carry = carry;
         carry += tap->value_span + tap->grad_span;
     }
+    return PX_OK;
+}
+
+static px_status paths_lane_open(pxi_lane *lane, px_error *err)
+{
+    px_paths *paths = lane->context;
+    pxi_path_lane *own = lane->state;
+    if (lane->number == 0)
+        PX_TRY(paths_taps(paths, lane, err));
+    const pxi_path_tap *last = &paths->taps[paths->layer_count - 1];
+    const size_t carry = last->carry + last->value_span + last->grad_span;
     const size_t points = (size_t)pxi_path_most_points(&paths->options);
-    paths->seats = pxi_calloc((size_t)paths->workers, sizeof *paths->seats);
-    for (int w = 0; paths->seats && w < paths->workers; w++) {
-        pxi_path_seat *seat = &paths->seats[w];
-        seat->carry = pxi_calloc(carry, sizeof *seat->carry);
-        seat->sums = pxi_calloc((size_t)paths->unit_count, sizeof *seat->sums);
-        seat->scores = pxi_calloc((size_t)paths->scores.classes, sizeof *seat->scores);
-        seat->points = pxi_calloc(points, sizeof *seat->points);
-        seat->along = pxi_calloc(points, sizeof *seat->along);
-        seat->step = pxi_calloc(2 * (size_t)paths->unit_count, sizeof *seat->step);
-        if (!seat->carry || !seat->sums || !seat->scores || !seat->points || !seat->along ||
-            !seat->step)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
-    }
-    return paths->seats ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    const size_t units = (size_t)paths->unit_count;
+    own->carry = pxi_lane_array(lane, carry, sizeof *own->carry);
+    own->sums = pxi_lane_array(lane, units, sizeof *own->sums);
+    own->scores = pxi_lane_array(lane, (size_t)paths->scores.classes, sizeof *own->scores);
+    own->points = pxi_lane_array(lane, points, sizeof *own->points);
+    own->along = pxi_lane_array(lane, points, sizeof *own->along);
+    own->step = pxi_lane_array(lane, 2 * units, sizeof *own->step);
+    return PX_OK;
+}
+
+static px_status paths_pass(px_paths *paths, const px_shape *sample, const px_preprocess *pre,
+                            px_error *err)
+{
+    const int rows = pxi_path_most_points(
+        &(px_paths_options){.rule = paths->options.rule, .steps = paths->options.steps});
+    const pxi_task task = {.model = paths->model,
+                           .pre = pre,
+                           .sample = *sample,
+                           .threads = paths->options.threads,
+                           .batch = paths->options.batch,
+                           .max_batch = rows,
+                           .even = true};
+    const pxi_visitor visitor = {
+        .context = paths, .state_size = sizeof(pxi_path_lane), .open = paths_lane_open};
+    size_t count;
+    const int *values = px_probe_values(paths->probe, &count);
+    int *kept = NULL;
+    PX_TRY(PX_NEW(kept, count + 1, err));
+    memcpy(kept, values, count * sizeof *kept);
+    kept[count] = paths->scores.value;
+    bool listed = false; /* the logits may be a layer */
+    for (size_t i = 0; i < count; i++)
+        listed = listed || values[i] == paths->scores.value;
+    px_plan_options wants = px_plan_options_default();
+    wants.keep = kept;
+    wants.keep_count = count + !listed;
+    wants.seeds = &paths->scores.value;
+    wants.seed_count = 1;
+    wants.wrt = values;
+    wants.wrt_count = count;
+    wants.no_outputs = true;
+    const px_status status = pxi_pass_open(&task, &wants, &visitor, &paths->pass, err);
+    free(kept);
+    return status;
 }
 
 /* --- what it is called
@@ -266,7 +265,7 @@ static px_status paths_describe(px_paths *paths, const char *layers, const char 
                                    XXH3_64bits(paths->baseline, paths->input_size * sizeof(float)));
     px_text_done(&exact);
     paths->description = px_text_take(&text);
-    return failed || !paths->description ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return failed || !paths->description ? pxi_no_memory(err) : PX_OK;
 }
 
 static px_status paths_make(px_paths *paths, const px_shape *sample, const px_preprocess *pre,
@@ -280,9 +279,7 @@ static px_status paths_make(px_paths *paths, const px_shape *sample, const px_pr
     PX_TRY(paths_layers(paths, layers, tap, err));
     PX_TRY(paths_competitors(paths, err));
     PX_TRY(paths_baseline(paths, sample, pre, err));
-    PX_TRY(pxi_pool_new(paths->options.threads, &paths->pool, err));
-    paths->workers = pxi_pool_threads(paths->pool);
-    PX_TRY(paths_crew(paths, err));
+    PX_TRY(paths_pass(paths, sample, pre, err));
     PX_TRY(paths_describe(paths, layers, tap, err));
     paths->options.layers = paths->options.tap = NULL; /* the caller's */
     return PX_OK;
@@ -291,9 +288,8 @@ static px_status paths_make(px_paths *paths, const px_shape *sample, const px_pr
 px_status px_paths_new(const px_model *model, const px_shape *sample, const px_preprocess *pre,
                        const px_paths_options *options, px_paths **out, px_error *err)
 {
-    px_paths *paths = pxi_calloc(1, sizeof *paths);
-    if (!paths)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_paths *paths = NULL;
+    PX_TRY(PX_NEW(paths, 1, err));
     paths->model = model;
     paths->options = options ? *options : px_paths_options_default();
     const px_status status = paths_make(paths, sample, pre, err);
@@ -308,17 +304,7 @@ void px_paths_free(px_paths *paths)
 {
     if (!paths)
         return;
-    for (int w = 0; paths->seats && w < paths->workers; w++) {
-        free(paths->seats[w].carry);
-        free(paths->seats[w].sums);
-        free(paths->seats[w].scores);
-        free(paths->seats[w].points);
-        free(paths->seats[w].along);
-        free(paths->seats[w].step);
-    }
-    free(paths->seats);
-    pxi_crew_close(&paths->crew);
-    pxi_pool_free(paths->pool);
+    pxi_pass_close(paths->pass);
     px_probe_free(paths->probe);
     free(paths->description);
     free(paths->baseline);

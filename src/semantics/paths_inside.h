@@ -4,34 +4,31 @@
 
 #include <plexor/decision_path.h>
 
-#include "base/worker_pool.h"
-#include "engine/crew.h"
 #include "probe/probe_inside.h"
+#include <internal/pass.h>
 
 typedef struct pxi_path_tap { /* where a layer's values lie */
     const px_layer *layer;
     int value;
     pxi_neuron_layout values, grads; /* in the plan's memory */
     size_t value_span, grad_span;    /* floats from a sample's first to its last, all included */
-    size_t carry;                    /* where a seat keeps a row of values; gradients follow */
+    size_t carry;                    /* where a lane keeps a row of values; gradients follow */
 } pxi_path_tap;
 
-typedef struct pxi_path_seat { /* per worker */
+typedef struct pxi_path_lane { /* a lane's state */
     float *carry;              /* the point before, of all layers */
     double *sums;              /* [units]: over the places of a channel */
     float *scores;             /* [classes] */
     double *points;            /* [most rows] */
     double *along;             /* [most rows]: the score of the target class at each point */
     double *step;              /* [2 units]: scratch */
-} pxi_path_seat;
+} pxi_path_lane;
 
 struct px_paths {
     const px_model *model;
     px_paths_options options; /* texts are not kept */
     px_scores scores;
     px_probe *probe;
-    px_pool *pool;
-    int workers;
     px_feed input; /* one sample */
     size_t input_size;
     float *baseline; /* [input_size] */
@@ -40,8 +37,7 @@ struct px_paths {
     size_t layer_count;
     int64_t unit_count;
     bool *competes; /* [units] */
-    pxi_crew crew;  /* keeps taps and scores, seeds the scores */
-    pxi_path_seat *seats;
+    pxi_pass *pass; /* keeps taps and scores, seeds the scores */
     px_progress_fn progress;
     void *progress_context;
     px_paths_sums sums;

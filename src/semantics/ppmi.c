@@ -30,7 +30,7 @@ px_status pxi_ppmi(const double *c, size_t v, double a, double *m, px_error *err
     if (!rows || !contexts) {
         free(rows);
         free(contexts);
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu words", v);
+        return pxi_no_memory_for(err, "%zu words", v);
     }
     for (size_t i = 0; i < v; i++) {
         for (size_t j = 0; j < v; j++)
@@ -54,8 +54,7 @@ px_status pxi_ppmi_vectors(double *m, size_t v, size_t size, float *vectors, px_
 {
     const size_t k = PX_MIN(v, size);
     double *u = pxi_calloc(k * v + 1, sizeof *u), *values = pxi_calloc(k + 1, sizeof *values);
-    px_status status =
-        u && values ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for %zu words", v);
+    px_status status = u && values ? PX_OK : pxi_no_memory_for(err, "%zu words", v);
     if (status != PX_OK)
         goto done;
     for (size_t i = 0; i < v; i++) /* columns one after the other */

@@ -1,5 +1,7 @@
 /* src/semantics/threshold_file.c - tau with what it belongs to, as JSON */
-#include <plexor/decision_path.h>
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/text_encoder.h>
 
 #include "base/cache_folder.h"
 #include "base/file.h"
@@ -38,31 +40,52 @@ enum { format_version = 1, threshold_bytes_most = 1 << 16, id_text = 17 };
     X(most)          \
     X(mean)
 
-void px_threshold_json(const px_threshold *threshold, px_json *json)
+typedef struct mode_row {
+    const char *name;
+    const px_tau *tau;
+} mode_row;
+
+static const void *mode_get(const void *of, size_t i, void *place)
 {
-    char text[id_text];
-#define ID_MEMBER(name)                                          \
-    snprintf(text, sizeof text, "%016" PRIx64, threshold->name); \
-    px_json_string(json, #name, text);
-    THRESHOLD_IDS(ID_MEMBER)
-#undef ID_MEMBER
-#define COUNT_MEMBER(name) px_json_int(json, #name, threshold->name);
-    THRESHOLD_COUNTS(COUNT_MEMBER)
-#undef COUNT_MEMBER
-    px_json_object(json, "modes");
-    for (int m = 0; m < PX_PATH_MODE_COUNT; m++) {
-        const px_tau *tau = &threshold->of[m];
-        if (!tau->known)
-            continue;
-        px_json_object(json, px_path_mode_name((px_path_mode)m));
-#define REAL_MEMBER(name) px_json_real(json, #name, tau->name);
-        TAU_REALS(REAL_MEMBER)
-#undef REAL_MEMBER
-        px_json_bool(json, "at_most", tau->at_most);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    const px_threshold *threshold = of;
+    for (int m = 0; m < PX_PATH_MODE_COUNT; m++)
+        if (threshold->of[m].known && i-- == 0) {
+            *(mode_row *)place = (mode_row){px_path_mode_name((px_path_mode)m), &threshold->of[m]};
+            return place;
+        }
+    return NULL;
 }
+
+static const px_field tau_fields[] = {
+    PX_FIELD(px_tau, tau, "tau", "the lower quartile: paths that are less alike differ"),
+    PX_FIELD(px_tau, least, "least", "similarity"),
+    PX_FIELD(px_tau, median, "median", "similarity"),
+    PX_FIELD(px_tau, upper, "upper", "quartile of the similarities"),
+    PX_FIELD(px_tau, most, "most", "similarity"),
+    PX_FIELD(px_tau, mean, "mean", "similarity"),
+    PX_FIELD(px_tau, at_most, "at_most", "tau is the least seen: at tau counts, too"),
+    PX_FIELDS_END,
+};
+
+static const px_field mode_fields[] = {
+    PX_FIELD(mode_row, name, "mode", "of comparing paths"),
+    PX_OBJECT_AT(mode_row, tau, tau_fields, ""),
+    PX_FIELDS_END,
+};
+
+const px_field px_threshold_fields[] = {
+    PX_HASH(px_threshold, model, "model", "hash of the network"),
+    PX_HASH(px_threshold, bank, "bank", "hash of the descriptions; 0: none"),
+    PX_HASH(px_threshold, encoder, "encoder", "hash of the text encoder; 0: none"),
+    PX_HASH(px_threshold, paths, "paths", "hash of how they are found"),
+    PX_HASH(px_threshold, data, "data", "hash of the data"),
+    PX_HASH(px_threshold, seed, "seed", "of which images"),
+    PX_FIELD(px_threshold, images, "images", "of the data"),
+    PX_FIELD(px_threshold, rules, "rules", "mutations of each"),
+    PX_FIELD(px_threshold, pairs, "pairs", "of an image and a mutant"),
+    PX_MAP_MADE(mode_get, mode_fields, "modes", "of comparing paths"),
+    PX_FIELDS_END,
+};
 
 px_status px_threshold_save(const px_threshold *threshold, const char *path, px_error *err)
 {
@@ -70,7 +93,7 @@ px_status px_threshold_save(const px_threshold *threshold, const char *path, px_
     px_json_object(&json, NULL);
     px_json_string(&json, "format", format_name);
     px_json_int(&json, "version", format_version);
-    px_threshold_json(threshold, &json);
+    px_fields_json(px_threshold_fields, threshold, &json);
     px_json_end(&json);
     const char *text = px_json_text(&json);
     px_text lines = {0};
@@ -78,7 +101,7 @@ px_status px_threshold_save(const px_threshold *threshold, const char *path, px_
     px_text_add(&lines, "\n");
     const px_status status = text && !px_text_failed(&lines)
                                  ? pxi_file_write(path, px_text_get(&lines), lines.length, err)
-                                 : px_fail(err, PX_E_NOMEM, "out of memory");
+                                 : pxi_no_memory(err);
     px_text_done(&lines);
     px_json_done(&json);
     return status;

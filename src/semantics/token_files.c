@@ -33,7 +33,7 @@ bool pxi_vocabulary_add(px_vocabulary *v, const char *word, size_t length, int32
 
 static px_status vocabulary_nomem(const px_bytes *file, px_error *err)
 {
-    return px_fail(err, PX_E_NOMEM, "'%s': out of memory for the vocabulary", file->name);
+    return px_fail_in(err, pxi_no_memory(err), "'%s'", file->name);
 }
 
 static px_status vocabulary_members(const px_bytes *file, const px_json_value *root,
@@ -207,7 +207,7 @@ px_status pxi_merges_parse(const px_bytes *file, size_t most, px_merges *out, px
             status = px_fail(err, PX_E_INPUT, "'%s' line %zu: expected two symbols, 'left right'",
                              file->name, number);
         else if (!merges_add(&m, line, length, split, &text))
-            status = px_fail(err, PX_E_NOMEM, "'%s': out of memory for the merges", file->name);
+            status = px_fail_in(err, pxi_no_memory(err), "'%s'", file->name);
     }
     px_text_done(&text);
     if (status == PX_OK && !m.count)

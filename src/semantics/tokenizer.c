@@ -60,11 +60,6 @@ bool pxi_ids_add(px_token_ids *ids, int64_t id)
 
 /* --- making one */
 
-static px_status tokenizer_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory for a tokeniser");
-}
-
 /* The bytes as symbols, without and with the mark of a word's end. */
 static px_status tokenizer_bytes(px_tokenizer *t, px_error *err)
 {
@@ -78,7 +73,7 @@ static px_status tokenizer_bytes(px_tokenizer *t, px_error *err)
         t->byte_symbol[0][b] = pxi_words_add(&t->merges.symbols, symbol[b], length);
         t->byte_symbol[1][b] = pxi_words_add(&t->merges.symbols, marked, length + 4);
         if (t->byte_symbol[0][b] < 0 || t->byte_symbol[1][b] < 0)
-            return tokenizer_nomem(err);
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -107,7 +102,7 @@ static px_status tokenizer_clip_vocabulary(px_tokenizer *t, px_error *err)
     static const char *const specials[] = {"<|startoftext|>", "<|endoftext|>"};
     for (int i = 0; i < 2 && fits; i++)
         fits = pxi_vocabulary_add(&t->vocabulary, specials[i], strlen(specials[i]), id++);
-    return fits ? PX_OK : tokenizer_nomem(err);
+    return fits ? PX_OK : pxi_no_memory(err);
 }
 
 typedef struct special_name {
@@ -173,9 +168,8 @@ px_status pxi_tokenizer_new(pxi_tokenizer_kind kind, const px_tokenizer_files *f
     if (kind != PXI_TOKENIZER_CLIP && !files->vocabulary.text)
         return px_fail(err, PX_E_USAGE, "a %s tokeniser needs its vocabulary (%s)", names[kind],
                        merges ? "vocab.json" : "vocab.txt");
-    px_tokenizer *t = pxi_calloc(1, sizeof *t);
-    if (!t)
-        return tokenizer_nomem(err);
+    px_tokenizer *t = NULL;
+    PX_TRY(PX_NEW(t, 1, err));
     t->kind = kind;
     t->cased = cased;
     const px_status status = tokenizer_fill(t, files, err);
@@ -282,5 +276,5 @@ px_status pxi_tokenizer_encode(const px_tokenizer *t, const char *text, size_t s
         pxi_bpe_split(text, size, false, bpe_piece, &job);
     }
     px_text_done(&clean);
-    return job.fits ? PX_OK : tokenizer_nomem(err);
+    return job.fits ? PX_OK : pxi_no_memory(err);
 }

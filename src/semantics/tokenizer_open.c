@@ -38,12 +38,12 @@ static px_status token_file_find(token_file *f, const char *given, const char *m
         if (!there) {
             const bool failed = path.failed;
             px_text_done(&path);
-            return failed ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+            return failed ? pxi_no_memory(err) : PX_OK;
         }
     }
     f->path = px_text_take(&path);
     if (!f->path)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     return pxi_file_read(f->path, PXI_TOKEN_FILE_BYTES, &f->text, &f->size, err);
 }
 

@@ -2,9 +2,9 @@
 #include "semantics/unit_stream.h"
 
 #include "base/memory.h"
-#include "engine/pass.h"
-#include "engine/sample_plan.h"
 #include "semantics/mask.h"
+#include <internal/pass.h>
+#include <internal/sample_plan.h>
 
 #include <stdlib.h>
 
@@ -96,9 +96,7 @@ static px_status stream_probe(pxi_unit_stream *s, const px_model *model, const p
 static px_status stream_layers(pxi_unit_stream *s, px_error *err)
 {
     s->layer_count = px_probe_layer_count(s->probe);
-    s->layers = pxi_calloc(s->layer_count, sizeof *s->layers);
-    if (!s->layers)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu layers", s->layer_count);
+    PX_TRY(PX_NEW(s->layers, s->layer_count, err));
     s->largest = 1;
     for (size_t i = 0; i < s->layer_count; i++) {
         PX_TRY(layer_axes(px_probe_layer(s->probe, i), &s->layers[i], err));
@@ -216,9 +214,8 @@ static px_status stream_make(pxi_unit_stream *s, const pxi_task *task, const cha
 static px_status stream_open(const pxi_task *task, const char *layers, pxi_unit_stream **out,
                              px_error *err)
 {
-    pxi_unit_stream *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a network's layers");
+    pxi_unit_stream *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     const px_status status = stream_make(s, task, layers, err);
     if (status == PX_OK)
         *out = s;

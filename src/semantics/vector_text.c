@@ -178,7 +178,7 @@ static px_status reader_row(vector_reader *r, const char *stop, px_error *err)
     px_vectors *v = r->out;
     const char *before = stop;
     if (pxi_grow(&v->rows, &r->row_cap, (v->words.count + 1) * v->size, sizeof *v->rows) != 0)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory at row %zu", r->name, r->rows);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", r->name);
     float *row = v->rows + v->words.count * v->size;
     for (size_t d = v->size; d-- > 0;) {
         field f = {0};
@@ -193,7 +193,7 @@ static px_status reader_row(vector_reader *r, const char *stop, px_error *err)
     }
     while (before > r->p && is_blank(before[-1]))
         before--;
-    const size_t length = (size_t)(before - r->p), count = v->words.count;
+    const size_t length = (size_t)(before - r->p);
     if (!length)
         return PX_OK;
     if (memchr(r->p, '\0', length))
@@ -201,7 +201,7 @@ static px_status reader_row(vector_reader *r, const char *stop, px_error *err)
                        r->line);
     const int32_t index = pxi_words_add(&v->words, r->p, length);
     if (index < 0)
-        return px_fail(err, PX_E_NOMEM, "'%s': out of memory at row %zu", r->name, count);
+        return px_fail_in(err, pxi_no_memory(err), "'%s'", r->name);
     return PX_OK; /* a word that was there before leaves the row to the next */
 }
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "semantics/smooth.h"
 
+#include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static px_status pool_open(pxi_maker *m, px_error *err)
     m->pool.values = pxi_calloc((size_t)count * c->floats, sizeof *m->pool.values);
     if (!order || !m->pool.items || !m->pool.labels || !m->pool.values) {
         free(order);
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " pictures", count);
+        return pxi_no_memory_for(err, "%" PRId64 " pictures", count);
     }
     px_random r = px_rng(m->o.seed, PX_RNG_VIRTUAL, PXI_CORPUS_ITEM, 1);
     px_rng_permutation(&r, order, (uint32_t)all);
@@ -90,7 +91,7 @@ static px_status pool_classes(pxi_maker *m, px_error *err)
     m->classes = pxi_calloc(classes + 1, sizeof *m->classes);
     if (!seen || !m->classes) {
         free(seen);
-        return px_fail(err, PX_E_NOMEM, "out of memory for classes");
+        return pxi_no_memory(err);
     }
     for (int64_t i = 0; i < m->pool.count; i++)
         if (m->pool.labels[i] >= 0 && (size_t)m->pool.labels[i] < classes)
@@ -131,7 +132,7 @@ static px_status workers_open(pxi_maker *m, px_error *err)
         good = w->plane && w->colour && w->window && w->picture && w->scratch && w->main &&
                w->other && w->mask && w->order && w->best && w->score && w->counts && w->total;
     }
-    return good ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for virtual units");
+    return good ? PX_OK : pxi_no_memory(err);
 }
 
 static void maker_done(pxi_maker *m)
@@ -164,9 +165,8 @@ static void maker_done(pxi_maker *m)
 
 static px_status corpus_open(pxi_maker *m, px_error *err)
 {
-    px_virtual_units *out = pxi_calloc(1, sizeof *out);
-    if (!out)
-        return px_fail(err, PX_E_NOMEM, "out of memory for virtual units");
+    px_virtual_units *out = NULL;
+    PX_TRY(PX_NEW(out, 1, err));
     m->out = out;
     const size_t count = (size_t)m->o.count, all = count * (size_t)m->o.exemplars;
     out->count = count;
@@ -181,7 +181,7 @@ static px_status corpus_open(pxi_maker *m, px_error *err)
     m->made = pxi_calloc(count, sizeof *m->made);
     return out->arena && out->units && out->images && out->masks && out->drawn && m->made
                ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for %zu virtual units", count);
+               : pxi_no_memory_for(err, "%zu virtual units", count);
 }
 
 /* Which units are drawn, and room for their pictures. */
@@ -199,9 +199,7 @@ static px_status corpus_drawn(pxi_maker *m, px_error *err)
                        "the pictures of %zu drawn units would take more than %zu bytes; draw fewer",
                        out->drawn_count, PICTURES_BYTES_MOST);
     out->pictures = pxi_calloc(out->drawn_count, each);
-    return out->pictures
-               ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory for %zu drawn units", out->drawn_count);
+    return out->pictures ? PX_OK : pxi_no_memory_for(err, "%zu drawn units", out->drawn_count);
 }
 
 static px_status corpus_words(pxi_maker *m, size_t i, px_error *err)
@@ -209,9 +207,8 @@ static px_status corpus_words(pxi_maker *m, size_t i, px_error *err)
     px_virtual_units *out = m->out;
     const pxi_made_unit *made = &m->made[i];
     px_virtual_unit *u = &out->units[i];
-    size_t *terms = pxi_arena_alloc(out->arena, 3, sizeof *terms);
-    if (!terms)
-        return px_fail(err, PX_E_NOMEM, "out of memory for captions");
+    size_t *terms = NULL;
+    PX_TRY(PX_ARENA_NEW(terms, out->arena, 3, err));
     u->term_count = pxi_recipe_terms(m->c, &made->recipe, terms);
     u->terms = terms;
     u->level = made->level;
@@ -225,7 +222,7 @@ static px_status corpus_words(pxi_maker *m, size_t i, px_error *err)
             px_text_failed(&text) ? NULL : pxi_arena_strdup(out->arena, px_text_get(&text));
         px_text_done(&text);
         if (!u->captions[form])
-            return px_fail(err, PX_E_NOMEM, "out of memory for captions");
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -241,7 +238,7 @@ static px_status corpus_split(pxi_maker *m, px_error *err)
     if (!reserved || !order) {
         free(reserved);
         free(order);
-        return px_fail(err, PX_E_NOMEM, "out of memory for virtual units");
+        return pxi_no_memory(err);
     }
     pxi_pairs_reserve(c, m->o.unseen, m->o.seed, reserved);
     px_random r = px_rng(m->o.seed, PX_RNG_VIRTUAL, PXI_CORPUS_ITEM, 2);

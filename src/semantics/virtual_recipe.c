@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "semantics/drawn_concept.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
 
 #include "base/memory.h"
 
-#include <plexor/captioner.h>
+#include <internal/bank.h>
+#include <internal/captioner.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static px_status score_exact(const px_virtual_unit *u, const char *text, bool *e
         free(caption);
     }
     free(mine);
-    return good ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for a caption");
+    return good ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status score_unit(const px_concepts *c, const px_virtual_unit *u, const char *text,
@@ -57,9 +58,8 @@ px_status px_virtual_units_score(const px_virtual_units *units, const px_concept
 {
     score_sums sums = {0};
     px_status status = PX_OK;
-    bool *mentioned = pxi_calloc(c->term_count, sizeof *mentioned);
-    if (!mentioned)
-        return px_fail(err, PX_E_NOMEM, "out of memory for captions");
+    bool *mentioned = NULL;
+    PX_TRY(PX_NEW(mentioned, c->term_count, err));
     for (size_t i = 0; status == PX_OK && i < units->count; i++)
         if (units->units[i].split == split)
             status = score_unit(c, &units->units[i], texts[i], mentioned, &sums, err);

@@ -13,6 +13,7 @@
 #include "semantics/mask.h"
 #include "semantics/smooth.h"
 
+#include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

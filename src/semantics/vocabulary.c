@@ -43,7 +43,7 @@ px_status pxi_tokens_init(const char *text, pxi_tokens *out, px_error *err)
                          .at = pxi_calloc(size + 1, sizeof *tokens.at)};
     if (!tokens.bytes || !tokens.at) {
         pxi_tokens_done(&tokens);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     char *to = tokens.bytes; /* every word has at least one byte, and a NUL */
     for (size_t i = 0; i < size;) {
@@ -111,7 +111,7 @@ static px_status vocabulary_fill(const counted_word *words, size_t count, pxi_wo
                       .sorted = pxi_calloc(count + 1, sizeof *v.sorted)};
     if (!v.bytes || !v.words || !v.sorted) {
         pxi_wordlist_done(&v);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     char *to = v.bytes;
     for (size_t i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ px_status pxi_wordlist_init(const pxi_tokens *texts, size_t count, pxi_wordlist 
     counted_word *words = pxi_calloc(all + 1, sizeof *words);
     px_status status = PX_OK;
     if (!every || !words) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (size_t i = 0, n = 0; i < count; n += texts[i++].count)
@@ -178,7 +178,7 @@ px_status pxi_wordlist_read(const char *bytes, size_t size, pxi_wordlist *out, p
     counted_word *words = pxi_calloc(count, sizeof *words);
     px_status status = PX_OK;
     if (!copy || !words) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     memcpy(copy, bytes, size);

@@ -6,7 +6,8 @@
 #include "semantics/unicode_class.h"
 #include "semantics/word_split.h"
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
+#include <internal/text_encoder.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ px_status pxi_corpus_add(px_corpus *c, const char *sentence, size_t size, pxi_se
            pxi_grow(&c->ends, &c->sentence_cap, c->sentence_count + 1, sizeof *c->ends) == 0;
     pxi_word_reader_done(&r);
     if (!fits)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the sentences of a text encoder");
+        return pxi_no_memory(err);
     c->ends[c->sentence_count++] = c->token_count;
     if (kind != PXI_SENTENCE_TEXT)
         c->learnt = c->sentence_count;
@@ -79,11 +80,6 @@ typedef struct corpus_job {
     px_text text;
 } corpus_job;
 
-static px_status corpus_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory for the sentences of a text encoder");
-}
-
 static void corpus_job_done(corpus_job *job)
 {
     for (size_t i = 0; job->classes && i < job->options->class_count; i++)
@@ -101,8 +97,7 @@ static px_status corpus_sample(corpus_job *job, px_error *err)
     const size_t count = PX_MIN(o->caption_count, (size_t)CAPTIONS_MOST);
     if (o->caption_count > UINT32_MAX)
         return px_fail(err, PX_E_INPUT, "%zu captions are too many", o->caption_count);
-    if (pxi_grow(&job->captions, &job->caption_cap, count + 1, sizeof *job->captions) != 0)
-        return corpus_nomem(err);
+    PX_TRY(PX_GROW(job->captions, job->caption_cap, count + 1, err));
     if (o->caption_count <= count) {
         for (size_t i = 0; i < count; i++)
             job->captions[i] = o->captions[i];
@@ -122,7 +117,7 @@ static px_status corpus_sample(corpus_job *job, px_error *err)
     }
     free(order);
     free(taken);
-    return job->caption_count ? PX_OK : corpus_nomem(err);
+    return job->caption_count ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status corpus_stock(corpus_job *job, const px_glosses *glosses, px_error *err)
@@ -133,7 +128,7 @@ static px_status corpus_stock(corpus_job *job, const px_glosses *glosses, px_err
     pxi_glosses_captions(glosses, &job->stock, &count);
     if (job->stock.failed || pxi_grow(&job->captions, &job->caption_cap, job->caption_count + count,
                                       sizeof *job->captions) != 0)
-        return corpus_nomem(err);
+        return pxi_no_memory(err);
     const char *p = px_text_get(&job->stock);
     for (size_t i = 0; i < count; i++, p += strlen(p) + 1)
         job->captions[job->caption_count++] = p;
@@ -143,18 +138,16 @@ static px_status corpus_stock(corpus_job *job, const px_glosses *glosses, px_err
 static px_status corpus_classes(corpus_job *job, px_error *err)
 {
     const px_text_encoder_options *o = job->options;
-    job->classes = pxi_calloc(o->class_count + 1, sizeof *job->classes);
-    if (!job->classes)
-        return corpus_nomem(err);
+    PX_TRY(PX_NEW(job->classes, o->class_count + 1, err));
     for (size_t i = 0; i < o->class_count; i++) {
         PX_TRY(pxi_text_check(o->classes[i], strlen(o->classes[i]), err));
         job->classes[i] = px_class_words(o->classes[i]);
         if (!job->classes[i])
-            return corpus_nomem(err);
+            return pxi_no_memory(err);
         px_text_clear(&job->text);
         px_text_format(&job->text, "a photo of a %s with", job->classes[i]);
         if (job->text.failed)
-            return corpus_nomem(err);
+            return pxi_no_memory(err);
         PX_TRY(pxi_corpus_add(job->corpus, job->text.data, job->text.length, PXI_SENTENCE_CAPTION,
                               err));
     }
@@ -175,7 +168,7 @@ static px_status corpus_texts(corpus_job *job, px_error *err)
         for (uint32_t k = 0; k < parts; k++)
             px_text_format(&job->text, " %s,", job->captions[px_rng_below(&r, captions)]);
         if (job->text.failed)
-            return corpus_nomem(err);
+            return pxi_no_memory(err);
         PX_TRY(
             pxi_corpus_add(job->corpus, job->text.data, job->text.length, PXI_SENTENCE_TEXT, err));
     }

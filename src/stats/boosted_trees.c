@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/worker_pool.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +147,7 @@ static px_status boost_fit_alloc(boost_fit *f, int workers, px_error *err)
     if (f->bin && f->threshold && f->bin_count && f->sorted && f->score && f->cell && f->rows &&
         f->spare && f->columns && f->open && f->next && f->cuts && f->model->roots)
         return PX_OK;
-    return px_fail(err, PX_E_NOMEM, "out of memory for trees over %zu rows of %zu features", n, d);
+    return pxi_no_memory_for(err, "trees over %zu rows of %zu features", n, d);
 }
 
 static int float_compare(const void *a, const void *b)
@@ -283,7 +283,7 @@ static px_status grow_level(boost_fit *f, px_pool *pool, px_error *err)
                         err));
     if (pxi_grow(&m->nodes, &m->node_capacity, m->node_count + 2 * f->open_count,
                  sizeof *m->nodes) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for trees");
+        return pxi_no_memory(err);
     size_t next_count = 0;
     for (size_t k = 0; k < f->open_count; k++) {
         const boost_open *open = &f->open[k];
@@ -338,8 +338,7 @@ static px_status grow_tree(boost_fit *f, px_pool *pool, int tree, px_error *err)
     px_random random = px_rng(f->options->seed, PX_RNG_TREES, (uint32_t)tree, 0);
     px_rng_permutation(&random, f->columns, (uint32_t)f->d);
     qsort(f->columns, f->column_count, sizeof *f->columns, column_compare);
-    if (pxi_grow(&m->nodes, &m->node_capacity, m->node_count + 1, sizeof *m->nodes) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for trees");
+    PX_TRY(PX_GROW(m->nodes, m->node_capacity, m->node_count + 1, err));
     m->roots[tree] = m->node_count;
     f->open[0] = (boost_open){0, f->n, sum, m->node_count++};
     f->open_count = 1;
@@ -378,11 +377,8 @@ px_status pxi_boosted_fit(const float *x, const bool *y, size_t n, size_t d,
     boost_fit f = {.x = x, .y = y, .n = n, .d = d, .options = options};
     px_pool *pool = NULL;
     px_status status = PX_OK;
-    f.model = pxi_calloc(1, sizeof *f.model);
-    if (!f.model) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for trees");
+    if ((status = PX_NEW(f.model, 1, err)) != PX_OK)
         goto done;
-    }
     f.model->d = d;
     f.model->start = log((double)yes / (double)(n - yes));
     f.column_count = (size_t)fmax(1.0, fmin(ceil(options->columns * (double)d - 1e-9), (double)d));

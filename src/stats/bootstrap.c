@@ -1,10 +1,10 @@
 /* src/stats/bootstrap.c - percentile bootstrap intervals */
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 
 px_bootstrap_options px_bootstrap_options_default(void)
@@ -39,7 +39,7 @@ px_status px_bootstrap(const double *values, size_t count, const px_bootstrap_op
     double *found = pxi_calloc(resamples, sizeof *found);
     px_status status = PX_OK;
     if (!sample || !found) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a bootstrap of %zu values", count);
+        status = pxi_no_memory_for(err, "a bootstrap of %zu values", count);
         goto done;
     }
     for (size_t r = 0; r < resamples; r++) {

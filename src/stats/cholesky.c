@@ -39,11 +39,9 @@ px_status pxi_cholesky(double *s, size_t d, bool *definite, px_error *err)
 {
     px_status status = PX_OK;
     pxi_panels panels = {0};
-    double *diagonal = pxi_calloc(d, sizeof *diagonal);
-    if (!diagonal) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a covariance of %zu neurons", d);
+    double *diagonal = NULL;
+    if ((status = PX_NEW(diagonal, d, err)) != PX_OK)
         goto done;
-    }
     *definite = true;
     for (size_t j = 0; j < d; j++)
         diagonal[j] = s[j * d + j];
@@ -130,7 +128,7 @@ px_status pxi_whitener_init(pxi_whitener *whitener, const double *factor, size_t
     double *columns = pxi_calloc(d * d, sizeof *columns), *row = pxi_calloc(d, sizeof *row);
     *whitener = (pxi_whitener){.d = d};
     if (!columns || !row) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a covariance of %zu neurons", d);
+        status = pxi_no_memory_for(err, "a covariance of %zu neurons", d);
         goto done;
     }
     status = factor_invert(factor, d, columns, err);

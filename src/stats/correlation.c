@@ -1,5 +1,5 @@
 /* src/stats/correlation.c - means, ranks, correlations and agreement */
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include "base/memory.h"
 
@@ -122,9 +122,8 @@ static int placed_compare(const void *a, const void *b)
 px_status px_ranks(const double *values, size_t count, double *ranks, double *tie_sum,
                    px_error *err)
 {
-    placed *order = pxi_calloc(count, sizeof *order);
-    if (!order)
-        return px_fail(err, PX_E_NOMEM, "out of memory for ranks of %zu values", count);
+    placed *order = NULL;
+    PX_TRY(PX_NEW(order, count, err));
     double ties = 0.0;
     for (size_t i = 0; i < count; i++)
         order[i] = (placed){values[i], i};
@@ -155,7 +154,7 @@ px_status px_spearman(const double *x, const double *y, size_t count, px_correla
         return PX_OK;
     double *ranks = pxi_calloc(count, 2 * sizeof *ranks);
     if (!ranks)
-        return px_fail(err, PX_E_NOMEM, "out of memory for ranks of %zu pairs", count);
+        return pxi_no_memory_for(err, "ranks of %zu pairs", count);
     px_status status = px_ranks(x, count, ranks, NULL, err);
     if (status == PX_OK)
         status = px_ranks(y, count, ranks + count, NULL, err);

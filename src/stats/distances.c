@@ -25,7 +25,7 @@ px_status pxi_points_init(pxi_points *points, const double *x, size_t n, size_t 
     *points = (pxi_points){.n = n, .d = d, .x = x};
     points->norm2 = pxi_calloc(n, sizeof *points->norm2);
     px_status status = points->norm2 ? pxi_panels_init(&points->panels, n, d, err)
-                                     : px_fail(err, PX_E_NOMEM, "out of memory for %zu points", n);
+                                     : pxi_no_memory_for(err, "%zu points", n);
     if (status != PX_OK) {
         pxi_points_done(points);
         return status;
@@ -114,7 +114,7 @@ px_status pxi_centred(const float *x, size_t n, size_t d, double **out, px_error
     }
     px_status status = PX_OK;
     if (!values || !mean) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %zu points of %zu values", n, d);
+        status = pxi_no_memory_for(err, "%zu points of %zu values", n, d);
         goto done;
     }
     for (size_t i = 0; i < n; i++)

@@ -1,11 +1,11 @@
 /* src/stats/kmeans.c - k-means with k-means++ seeding */
-#include "stats/kmeans.h"
+#include <internal/kmeans.h>
 
 #include "base/memory.h"
 #include "base/wide.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,7 +160,7 @@ static px_status restart_run(void *context, int worker, int64_t index, px_error 
     r->centre = pxi_calloc(most * d, sizeof *r->centre);
     r->label = pxi_calloc(n, sizeof *r->label);
     if (!s.distance2 || !s.sum || !s.members || !r->centre || !r->label) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for k-means over %zu points", n);
+        status = pxi_no_memory_for(err, "k-means over %zu points", n);
         goto done;
     }
     r->k = seed_centres(job, (uint32_t)index, r->centre, s.distance2);
@@ -185,9 +185,7 @@ px_status pxi_kmeans_fit(const double *x, size_t n, size_t d, const pxi_kmeans_o
     px_status status = PX_OK;
     kmeans_job job = {.x = x, .n = n, .d = d, .options = options};
     const size_t restarts = (size_t)options->restarts;
-    job.result = pxi_calloc(restarts, sizeof *job.result);
-    if (!job.result)
-        return px_fail(err, PX_E_NOMEM, "out of memory for k-means over %zu points", n);
+    PX_TRY(PX_NEW(job.result, restarts, err));
     if (pool)
         status =
             pxi_pool_run(pool, (int64_t)restarts, restart_run, &job, pxi_pool_unwatched, NULL, err);

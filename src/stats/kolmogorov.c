@@ -5,7 +5,7 @@
  * 2011). Below, up to n = MATRIX_MOST: the matrix of Marsaglia, Tsang & Wang (J. Statistical
  * Software 8(18), 2003). Larger n: the limit with Vrbik's correction of d (2018).
  */
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include "base/memory.h"
 
@@ -80,9 +80,8 @@ static px_status matrix_below(size_t n, double d, double *out, px_error *err)
 {
     const size_t k = (size_t)((double)n * d) + 1, size = 2 * k - 1, cells = size * size;
     const double h = (double)k - (double)n * d;
-    double *room = pxi_calloc(3 * cells, sizeof *room);
-    if (!room)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a matrix of %zu rows", size);
+    double *room = NULL;
+    PX_TRY(PX_NEW(room, 3 * cells, err));
     scaled base = {room, 0}, power = {room + cells, 0};
     double *spare = room + 2 * cells;
     matrix_fill(base.value, size, h);

@@ -4,7 +4,7 @@
  * c(u; n1, n2) = c(u - n2; n1 - 1, n2) + c(u; n1, n2 - 1), whose solution is the Gaussian binomial.
  * The counts of 20 and 20 values stay below 2^53, so doubles hold them exactly.
  */
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include "base/memory.h"
 
@@ -86,7 +86,7 @@ px_status px_mann_whitney(const double *a, size_t a_count, const double *b, size
     values = pxi_calloc(count, sizeof *values);
     ranks = pxi_calloc(count, sizeof *ranks);
     if (!values || !ranks) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for ranks of %zu values", count);
+        status = pxi_no_memory_for(err, "ranks of %zu values", count);
         goto done;
     }
     memcpy(values, a, a_count * sizeof *values);

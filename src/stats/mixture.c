@@ -2,7 +2,7 @@
 #include "stats/mixture.h"
 
 #include "base/memory.h"
-#include "stats/kmeans.h"
+#include <internal/kmeans.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { MIXTURE_ROWS = 256, MIXTURE_RESTARTS = 1, MIXTURE_SEED_ITERATIONS = 100 }
 
 static px_status no_memory(size_t d, px_error *err)
 {
-    return px_fail(err, PX_E_NOMEM, "out of memory for a mixture over %zu neurons", d);
+    return pxi_no_memory_for(err, "a mixture over %zu neurons", d);
 }
 
 void pxi_mixture_done(pxi_mixture *mixture)

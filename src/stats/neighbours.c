@@ -29,7 +29,7 @@ static px_status near_run(void *context, int worker, int64_t index, px_error *er
     pxi_near *near = pxi_calloc(k, sizeof *near);
     px_status status = PX_OK;
     if (!distances || !near) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for distances of %zu points", n);
+        status = pxi_no_memory_for(err, "distances of %zu points", n);
         goto done;
     }
     pxi_distances(&job->points, first, rows, 0, n, distances, n);
@@ -58,7 +58,7 @@ px_status pxi_neighbours_init(pxi_neighbours *near, const double *x, size_t n, s
     near->index = pxi_calloc(n, near->k * sizeof *near->index);
     near->distance2 = pxi_calloc(n, near->k * sizeof *near->distance2);
     if (!near->index || !near->distance2)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for neighbours of %zu points", n);
+        status = pxi_no_memory_for(err, "neighbours of %zu points", n);
     if (status == PX_OK)
         status = pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), near_run, &job, err);
     pxi_points_done(&job.points);
@@ -145,7 +145,7 @@ px_status pxi_sparse_join(pxi_sparse *sparse, const pxi_neighbours *near, const 
     }
     goto done;
 out_of_memory:
-    status = px_fail(err, PX_E_NOMEM, "out of memory for neighbours of %zu points", n);
+    status = pxi_no_memory_for(err, "neighbours of %zu points", n);
     pxi_sparse_done(sparse);
 done:
     free(start);

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "stats/distances.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,8 +236,7 @@ px_status pxi_principal(const double *x, size_t n, size_t d, size_t k, uint64_t 
     if (!job.across || !job.basis || !job.image || !job.back || !job.turned || !job.small ||
         !job.vectors || !job.values || !job.before) {
         status =
-            px_fail(err, PX_E_NOMEM,
-                    "out of memory for the principal components of %zu points of %zu values", n, d);
+            pxi_no_memory_for(err, "the principal components of %zu points of %zu values", n, d);
         goto done;
     }
     transpose(x, n, d, job.across);

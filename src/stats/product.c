@@ -29,7 +29,7 @@ px_status pxi_panels_init(pxi_panels *panels, size_t count, size_t k, px_error *
         return px_fail(err, PX_E_NOMEM, "%zu x %zu values do not fit into memory", count, k);
     double *data = pxi_alloc_aligned(bytes);
     if (!data)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu x %zu values", count, k);
+        return pxi_no_memory_for(err, "%zu x %zu values", count, k);
     if (padded > count) /* the last panel's rest */
         memset(data + (padded - PXI_PANEL) * k, 0, PXI_PANEL * k * sizeof *data);
     *panels = (pxi_panels){.count = count, .k = k, .data = data};

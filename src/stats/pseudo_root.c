@@ -63,8 +63,8 @@ static px_status factor_moment(const double *factor, size_t d, size_t r, double 
 {
     pxi_panels panels = {0};
     double *scratch = pxi_calloc(PXI_MOMENT_ROWS * r, sizeof *scratch);
-    px_status status = scratch ? pxi_panels_init(&panels, r, PXI_MOMENT_ROWS, err)
-                               : px_fail(err, PX_E_NOMEM, "out of memory for a pseudo-inverse");
+    px_status status =
+        scratch ? pxi_panels_init(&panels, r, PXI_MOMENT_ROWS, err) : pxi_no_memory(err);
     if (status == PX_OK) {
         for (size_t i = 0; i < d; i++)
             memcpy(packed + i * r, factor + i * d, r * sizeof *packed);
@@ -84,14 +84,14 @@ px_status pxi_pseudo_root(double *s, size_t d, pxi_panels *out, px_error *err)
     double *packed = NULL, *m = NULL;
     size_t *order = pxi_calloc(d, sizeof *order);
     if (!factor || !rest || !order) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a covariance of %zu neurons", d);
+        status = pxi_no_memory_for(err, "a covariance of %zu neurons", d);
         goto done;
     }
     const size_t r = pivoted_factor(s, d, factor, rest, order);
     packed = pxi_calloc(d * r, sizeof *packed);
     m = pxi_calloc(r * r, sizeof *m);
     if (!packed || !m)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a covariance of %zu neurons", d);
+        status = pxi_no_memory_for(err, "a covariance of %zu neurons", d);
     if (status == PX_OK && r > 0)
         status = factor_moment(factor, d, r, packed, m, err);
     double ridge = 0.0;

@@ -6,8 +6,8 @@
  */
 #include "base/memory.h"
 #include "base/wide.h"
-#include "stats/kmeans.h"
 #include "stats/product.h"
+#include <internal/kmeans.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static px_status rows_run(void *context, int worker, int64_t index, px_error *er
     double *sums = pxi_calloc(rows * job->clusters, sizeof *sums); /* [rows][clusters] */
     px_status status = PX_OK;
     if (!g || !sums) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for the silhouette of %zu points", n);
+        status = pxi_no_memory_for(err, "the silhouette of %zu points", n);
         goto done;
     }
     for (size_t j0 = 0; j0 < n; j0 += SILHOUETTE_COLUMNS) {
@@ -120,7 +120,7 @@ px_status pxi_silhouette(const double *x, size_t n, size_t d, const int *const *
         job.clusters += (size_t)k[c];
     }
     if (!enough) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for the silhouette of %zu points", n);
+        status = pxi_no_memory_for(err, "the silhouette of %zu points", n);
         goto done;
     }
     status = pxi_panels_init(&job.panels, n, d, err);

@@ -49,7 +49,7 @@ static px_status trust_run(void *context, int worker, int64_t index, px_error *e
     pxi_near *near = pxi_calloc(job->k, sizeof *near);
     px_status status = PX_OK;
     if (!flat || !deep || !near) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for distances of %zu points", n);
+        status = pxi_no_memory_for(err, "distances of %zu points", n);
         goto done;
     }
     plane_distances(job->y, n, own, flat);
@@ -85,8 +85,8 @@ px_status px_trustworthiness(const float *x, size_t n, size_t d, const double *y
         status = pxi_points_init(&job.points, centred, n, d, err);
     if (status == PX_OK)
         status = pxi_pool_new(threads, &pool, err);
-    if (status == PX_OK && !(job.excess = pxi_calloc(rows, sizeof *job.excess)))
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %zu points", n);
+    if (status == PX_OK)
+        status = PX_NEW(job.excess, rows, err);
     if (status == PX_OK)
         status = pxi_rows_run(pool, (int64_t)rows, trust_run, &job, err);
     if (status == PX_OK) {

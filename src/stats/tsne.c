@@ -10,8 +10,8 @@
 #include "stats/principal.h"
 #include "stats/tsne_inside.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,7 +208,7 @@ static px_status tsne_make(const double *x, size_t d, const px_tsne_options *o, 
     double *scores = pxi_calloc(n, k * sizeof *scores), *variance = pxi_calloc(k, sizeof *variance);
     px_status status = PX_OK;
     if (!scores || !variance) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a map of %zu points", n);
+        status = pxi_no_memory_for(err, "a map of %zu points", n);
         goto done;
     }
     status = pxi_principal(x, n, d, k, o->seed, run->pool, scores, variance, err);
@@ -251,7 +251,7 @@ px_status px_tsne(const float *x, size_t n, size_t d, const px_tsne_options *opt
     run.gradient = pxi_calloc(n, 2 * sizeof *run.gradient);
     map.y = pxi_calloc(n, 2 * sizeof *map.y);
     if (!run.y || !run.velocity || !run.gain || !run.gradient || !map.y) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a map of %zu points", n);
+        status = pxi_no_memory_for(err, "a map of %zu points", n);
         goto done;
     }
     for (size_t i = 0; i < 2 * n; i++)

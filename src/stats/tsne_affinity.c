@@ -86,7 +86,7 @@ static px_status bands_run(void *context, int worker, int64_t index, px_error *e
     const size_t rows = PX_MIN(n - first, (size_t)ROWS);
     double *distances = pxi_alloc_aligned(rows * n * sizeof *distances);
     if (!distances)
-        return px_fail(err, PX_E_NOMEM, "out of memory for distances of %zu points", n);
+        return pxi_no_memory_for(err, "distances of %zu points", n);
     pxi_distances(&job->points, first, rows, 0, n, distances, n);
     for (size_t r = 0; r < rows; r++) {
         double *row = distances + r * n;
@@ -144,7 +144,7 @@ static px_status tile_run(void *context, int worker, int64_t index, px_error *er
     const size_t columns = PX_MIN(n - from, (size_t)PXI_TILE);
     double *distances = pxi_alloc_aligned(ROWS * PXI_TILE * sizeof *distances);
     if (!distances)
-        return px_fail(err, PX_E_NOMEM, "out of memory for distances of %zu points", n);
+        return pxi_no_memory_for(err, "distances of %zu points", n);
     float *tile = job->dense->p + (size_t)index * PXI_TILE * PXI_TILE;
     double entropy = 0.0;
     for (size_t r = 0; r < rows; r += ROWS) {
@@ -175,7 +175,7 @@ px_status pxi_dense_init(pxi_dense *dense, const double *x, size_t n, size_t d, 
     job.entropy = pxi_calloc(tiles, sizeof *job.entropy);
     dense->p = pxi_calloc(tiles, PXI_TILE * PXI_TILE * sizeof *dense->p);
     if (!job.beta || !job.least || !job.scale || !job.vague || !job.entropy || !dense->p) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for affinities of %zu points", n);
+        status = pxi_no_memory_for(err, "affinities of %zu points", n);
         goto done;
     }
     status = pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), bands_run, &job, err);
@@ -242,7 +242,7 @@ px_status pxi_sparse_init(pxi_sparse *sparse, const double *x, size_t n, size_t 
     job.given = pxi_calloc(n, job.near.k * sizeof *job.given);
     job.vague = pxi_calloc(n, sizeof *job.vague);
     if (!job.given || !job.vague)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for neighbours of %zu points", n);
+        status = pxi_no_memory_for(err, "neighbours of %zu points", n);
     if (status == PX_OK)
         status = pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), given_run, &job, err);
     if (status == PX_OK)

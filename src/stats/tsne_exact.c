@@ -28,7 +28,7 @@ px_status pxi_exact_map_init(pxi_exact_map *map, const pxi_dense *dense, px_erro
     if (map->part && map->sums && map->total)
         return PX_OK;
     pxi_exact_map_done(map);
-    return px_fail(err, PX_E_NOMEM, "out of memory for forces between %zu points", dense->n);
+    return pxi_no_memory_for(err, "forces between %zu points", dense->n);
 }
 
 void pxi_exact_map_done(pxi_exact_map *map)

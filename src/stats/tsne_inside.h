@@ -8,7 +8,7 @@
 
 #include "stats/neighbours.h"
 
-#include <plexor/tsne.h>
+#include <internal/tsne.h>
 
 static const double pxi_tsne_floor = 1e-12; /* of p_ij, i != j, where all pairs count */
 

@@ -57,7 +57,7 @@ px_status pxi_tree_map_init(pxi_tree_map *map, const pxi_sparse *sparse, double 
         map->normal && map->divergence)
         return PX_OK;
     pxi_tree_map_done(map);
-    return px_fail(err, PX_E_NOMEM, "out of memory for a tree of %zu points", n);
+    return pxi_no_memory_for(err, "a tree of %zu points", n);
 }
 
 /* --- the tree */
@@ -145,8 +145,7 @@ static px_status tree_build(pxi_tree_map *map, size_t first, size_t end, int dep
 {
     const size_t padded = tree_groups(map->sparse->n) * GROUP, self = map->nodes,
                  count = end - first;
-    if (pxi_grow(&map->node, &map->capacity, self + 1, sizeof *map->node) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a tree of %zu points", map->sparse->n);
+    PX_TRY(PX_GROW(map->node, map->capacity, self + 1, err));
     map->nodes++;
     const bool together = depth == DEPTH_MOST && count > 1;
     const bool leaf = count <= LEAF || depth == DEPTH_MOST;

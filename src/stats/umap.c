@@ -12,8 +12,8 @@
 #include "stats/principal.h"
 #include "stats/umap_inside.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 
 enum { EPOCHS_FEW = 500, EPOCHS_MANY = 200, POINTS_MANY = 10000 };
@@ -204,7 +204,7 @@ static px_status umap_make(const double *x, size_t d, const px_umap_options *o, 
     double *scores = pxi_calloc(n, k * sizeof *scores), *variance = pxi_calloc(k, sizeof *variance);
     px_status status = PX_OK;
     if (!scores || !variance) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a map of %zu points", n);
+        status = pxi_no_memory_for(err, "a map of %zu points", n);
         goto done;
     }
     status = pxi_principal(x, n, d, k, o->seed, pool, scores, variance, err);
@@ -238,7 +238,7 @@ px_status px_umap(const float *x, size_t n, size_t d, const px_umap_options *opt
     if (status == PX_OK)
         status = pxi_pool_new(o->threads, &pool, err);
     if (status == PX_OK && !(map.y = pxi_calloc(n, 2 * sizeof *map.y)))
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a map of %zu points", n);
+        status = pxi_no_memory_for(err, "a map of %zu points", n);
     if (status == PX_OK) {
         pxi_umap_curve(o->min_dist, o->spread, &map.a, &map.b);
         status = umap_make(centred, d, o, pool, &map, err);

@@ -115,7 +115,7 @@ px_status pxi_umap_graph(pxi_sparse *graph, pxi_neighbours *near, px_error *err)
     const size_t n = near->n, k = near->k;
     double *weights = pxi_calloc(n, k * sizeof *weights), mean = 0.0;
     if (!weights)
-        return px_fail(err, PX_E_NOMEM, "out of memory for neighbours of %zu points", n);
+        return pxi_no_memory_for(err, "neighbours of %zu points", n);
     for (size_t e = 0; e < n * k; e++) {
         near->distance2[e] = sqrt(near->distance2[e]);
         mean += near->distance2[e];
@@ -149,9 +149,8 @@ px_status pxi_umap_edges(const pxi_sparse *graph, int epochs, pxi_umap_edge **ou
     size_t kept = 0;
     for (size_t e = 0; e < all; e++)
         kept += graph->p[e] >= least;
-    pxi_umap_edge *edge = pxi_calloc(kept, sizeof *edge);
-    if (!edge)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu edges of a map", kept);
+    pxi_umap_edge *edge = NULL;
+    PX_TRY(PX_NEW(edge, kept, err));
     kept = 0;
     for (size_t i = 0; i < graph->n; i++)
         for (size_t e = graph->row[i]; e < graph->row[i + 1]; e++) {

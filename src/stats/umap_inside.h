@@ -7,7 +7,7 @@
 
 #include "stats/neighbours.h"
 
-#include <plexor/umap.h>
+#include <internal/umap.h>
 
 /* Fits 1 / (1 + a d^2b) to 1 for d < min_dist, exp(-(d - min_dist) / spread) beyond: least squares
  * over 300 points of [0, 3 spread]. */

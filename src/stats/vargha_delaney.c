@@ -4,7 +4,7 @@
  * From ranks: A12 = (R1 / n1 - (n1 + 1) / 2) / n2, which is U / (n1 n2). The words are those of
  * their section 5: .56, .64 and .71, or as far below one half.
  */
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include <math.h>
 

@@ -15,7 +15,7 @@
  * it is mostly read: 0.01 c^2 is taken off the likelihood, which keeps c and a from running away
  * together where the likelihood is nearly flat.
  */
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include "base/memory.h"
 
@@ -99,9 +99,8 @@ px_status px_weibull_fit(const double *values, size_t count, px_weibull *out, px
     }
     if (same)
         return PX_OK;
-    double *logs = pxi_calloc(count, sizeof *logs);
-    if (!logs)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu values", count);
+    double *logs = NULL;
+    PX_TRY(PX_NEW(logs, count, err));
     for (size_t i = 0; i < count; i++)
         logs[i] = log(values[i]);
     const shape_fit fit = shape_of(logs, count, 0.0, 0.0, 1.0);
@@ -237,7 +236,7 @@ px_status px_reverse_weibull_fit(const double *maxima, size_t count, bool penali
     }
     room = pxi_calloc(count, 3 * sizeof *room);
     if (!room) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %zu values", count);
+        status = pxi_no_memory_for(err, "%zu values", count);
         goto done;
     }
     for (size_t i = 0; i < count; i++)

@@ -4,7 +4,7 @@
  * {1..n} by their sum: (1 + q)(1 + q^2)...(1 + q^n). Up to 50 differences all counts are whole
  * numbers below 2^53, so doubles hold them exactly.
  */
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include "base/memory.h"
 
@@ -112,7 +112,7 @@ px_status px_wilcoxon(const double *a, const double *b, size_t count, px_alterna
         goto done;
     room = pxi_calloc(count, 3 * sizeof *room);
     if (!room) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory for ranks of %zu pairs", count);
+        status = pxi_no_memory_for(err, "ranks of %zu pairs", count);
         goto done;
     }
     if (!differences(a, b, count, room, &n))

@@ -4,7 +4,7 @@
  * 1927: the shares from which `part` of `all` is less than 1.96 standard deviations away. Unlike
  * the textbook interval it is none of nothing at 0 and at 1, and holds for small counts.
  */
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include <math.h>
 

@@ -12,9 +12,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/store.h>
+#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,16 +167,15 @@ px_status px_campaign_open_as(const char *folder, px_campaign_mode mode, const c
     px_status status;
     if (*folder == '\0')
         return px_fail(err, PX_E_USAGE, "the name of the campaign is empty");
-    px_campaign *campaign = pxi_calloc(1, sizeof *campaign);
-    if (!campaign)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_campaign *campaign = NULL;
+    PX_TRY(PX_NEW(campaign, 1, err));
     campaign->mode = mode;
     campaign->owner = owner;
     campaign->lock = -1;
     campaign->class_count = -1;
     campaign->folder = pxi_strdup(folder);
     if (!campaign->folder || !(campaign->file = campaign_path(folder, PXI_STORE_FILE)))
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     else
         status = campaign_start(campaign, err);
     campaign->owner = NULL; /* the caller's, for opening only */

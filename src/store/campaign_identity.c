@@ -3,9 +3,10 @@
 
 #include "base/memory.h"
 
+#include <internal/store.h>
+#include <internal/system.h>
 #include <inttypes.h>
 #include <plexor/json.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

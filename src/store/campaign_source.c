@@ -6,8 +6,10 @@
 #include "store/store_inside.h"
 
 #include "base/memory.h"
-#include "data/source.h"
+#include <internal/source.h>
 
+#include <internal/closeness.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -49,7 +51,7 @@ static px_status source_values(const pxi_source *source, int64_t index, float *o
     px_campaign_input in;
     uint8_t *planes = bytes ? pxi_calloc(count, 1) : NULL;
     if (bytes && !planes)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     pthread_mutex_lock(&self->lock);
     const px_status status = px_campaign_read(self->campaign, self->items[index].id, &in,
                                               bytes ? (void *)planes : (void *)out, err);
@@ -91,7 +93,7 @@ static px_status source_classes(campaign_source *self, int classes, px_error *er
     self->class_names =
         pxi_calloc((size_t)PX_MAX(classes, self->base.class_count) + 1, sizeof *self->class_names);
     if (!self->class_names)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (int c = 0; c < self->base.class_count; c++)
         if (!(self->class_names[c] = px_campaign_class_name(self->campaign, c)))
             return PX_OK;
@@ -122,7 +124,7 @@ static px_status source_list(campaign_source *self, int split, px_error *err)
                            px_campaign_folder(self->campaign), in.label, in.id);
         if (pxi_grow(&self->items, &self->capacity, (size_t)self->base.count + 1,
                      sizeof *self->items) != 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         self->items[self->base.count++] = (campaign_item){.id = in.id, .label = (int32_t)in.label};
         most = PX_MAX(most, in.label);
     }
@@ -146,7 +148,7 @@ px_status pxi_campaign_source_open(const char *folder, const char *split, pxi_so
     campaign_source *self = pxi_calloc(1, sizeof *self);
     if (!self) {
         px_campaign_close(campaign);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     pthread_mutex_init(&self->lock, NULL);
     self->campaign = campaign;

@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/mutate.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <plexor/json.h>
 #include <stdlib.h>
@@ -39,7 +41,7 @@ static px_status chain_links(const px_json_value *root, px_drawn **links, px_err
                        PX_CHAIN_MOST);
     px_drawn *list = root->count ? pxi_calloc(root->count, sizeof *list) : NULL;
     if (root->count && !list)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < root->count; i++) {
         const px_status status = px_drawn_parse(root->items[i].string, &list[i], err);
         if (status != PX_OK) {

@@ -6,6 +6,7 @@
  */
 #include "store/store_inside.h"
 
+#include <internal/store.h>
 #include <math.h>
 
 static int64_t counts_known_class(px_campaign *campaign)

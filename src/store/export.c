@@ -5,11 +5,15 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/closeness.h>
+#include <internal/data.h>
+#include <internal/folder.h>
+#include <internal/picture.h>
+#include <internal/store.h>
+#include <internal/system.h>
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/folder.h>
-#include <plexor/picture.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

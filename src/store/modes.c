@@ -3,8 +3,9 @@
 
 #include "base/memory.h"
 
+#include <internal/modes.h>
+#include <internal/mutate.h>
 #include <math.h>
-#include <plexor/modes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ px_status px_campaign_put_mode(px_campaign *campaign, const px_mode *mode, px_er
 {
     sqlite3_stmt *put;
     PX_TRY(pxi_store_batch_statement(campaign, PXI_SQL_PUT_MODE, &put, err));
-    int bound = sqlite3_bind_text(put, 1, mode->mutation->id, -1, SQLITE_STATIC);
+    int bound = sqlite3_bind_text(put, 1, mode->mutation->entry.id, -1, SQLITE_STATIC);
     bound |= sqlite3_bind_int(put, 2, mode->band);
     bound |= sqlite3_bind_int64(put, 3, mode->label);
     bound |= sqlite3_bind_int64(put, 4, mode->tries);
@@ -92,7 +93,7 @@ static int mode_compare(const void *a, const void *b)
         return rate_x > rate_y ? -1 : 1;
     if (x->tries != y->tries)
         return x->tries > y->tries ? -1 : 1;
-    const int by_name = strcmp(x->mutation->id, y->mutation->id);
+    const int by_name = strcmp(x->mutation->entry.id, y->mutation->entry.id);
     return by_name ? by_name : x->band - y->band;
 }
 
@@ -126,16 +127,15 @@ static void mode_json(const px_mode *mode, px_json *json)
 px_status px_modes_json(const px_mode *modes, size_t count, px_json *json, px_error *err)
 {
     char text[PX_BAND_TEXT];
-    px_mode *rows = pxi_calloc(count + 1, sizeof *rows);
-    if (!rows)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_mode *rows = NULL;
+    PX_TRY(PX_NEW(rows, count + 1, err));
     for (size_t i = 0; i < count; i++)
         rows[i] = modes[i];
     const size_t row_count = px_modes_rank(rows, count);
     px_json_array(json, "modes");
     for (size_t r = 0; r < row_count; r++) {
         px_json_object(json, NULL);
-        px_json_string(json, "mutation", rows[r].mutation->id);
+        px_json_string(json, "mutation", rows[r].mutation->entry.id);
         px_json_int(json, "band", rows[r].band);
         px_json_string(json, "text", px_mode_text(&rows[r], text));
         mode_json(&rows[r], json);

@@ -7,6 +7,8 @@
 
 #include "base/memory.h"
 
+#include <internal/closeness.h>
+#include <internal/store.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,7 @@ static const char *const statement_texts[] = {
 
 px_status pxi_store_nomem(const px_campaign *campaign, px_error *err)
 {
-    return px_fail(err, PX_E_NOMEM, "'%s': out of memory", campaign->folder);
+    return px_fail_in(err, pxi_no_memory(err), "'%s'", campaign->folder);
 }
 
 /* A read that the disk refuses comes as damage, once SQLite has looked at it; errno still says

@@ -3,7 +3,7 @@
 #define PXI_STORE_INSIDE_H
 
 #include "base/folder_mark.h"
-#include "data/source.h"
+#include <internal/source.h>
 #include <plexor/store.h>
 #include <plexor/text.h>
 #include <sqlite3.h>

@@ -4,9 +4,10 @@
 
 #include "base/memory.h"
 
+#include <internal/store.h>
+#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>

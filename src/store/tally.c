@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

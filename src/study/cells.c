@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/system.h>
 #include <math.h>
 #include <plexor/json.h>
-#include <plexor/system.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +29,6 @@ struct study_cells {
     study_command *command;
     size_t command_count, command_room;
 };
-
-static px_status cells_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 static void cell_done(study_cell *cell)
 {
@@ -103,7 +98,7 @@ static px_status cells_keep(study_cells *cells, study_cell cell, px_error *err)
         }
     if (pxi_grow(&cells->cell, &cells->room, cells->count + 1, sizeof *cells->cell) != 0) {
         cell_done(&cell);
-        return cells_nomem(err);
+        return pxi_no_memory(err);
     }
     cells->cell[cells->count++] = cell;
     return PX_OK;
@@ -119,11 +114,11 @@ static px_status cells_keep_command(study_cells *cells, const char *text, const 
     if (!command) {
         if (pxi_grow(&cells->command, &cells->command_room, cells->command_count + 1,
                      sizeof *cells->command) != 0)
-            return cells_nomem(err);
+            return pxi_no_memory(err);
         command = &cells->command[cells->command_count];
         *command = (study_command){.text = pxi_strdup(text)};
         if (!command->text)
-            return cells_nomem(err);
+            return pxi_no_memory(err);
         cells->command_count++;
         snprintf(command->first, sizeof command->first, "%s", at);
     }
@@ -177,7 +172,7 @@ static px_status cells_read_object(study_cells *cells, const px_json_value *root
         return cells_keep(cells, cell, err);
     const bool memory = !cell.key || !cell.values;
     cell_done(&cell);
-    return memory ? cells_nomem(err) : px_fail(err, PX_E_INPUT, "its values are not numbers");
+    return memory ? pxi_no_memory(err) : px_fail(err, PX_E_INPUT, "its values are not numbers");
 }
 
 static px_status cells_read_line(study_cells *cells, const char *line, size_t size, px_error *err)
@@ -219,11 +214,10 @@ static px_status cells_read(study_cells *cells, px_error *err)
 
 px_status pxi_cells_open(const char *path, study_cells **out, px_error *err)
 {
-    study_cells *cells = pxi_calloc(1, sizeof *cells);
-    if (!cells)
-        return cells_nomem(err);
+    study_cells *cells = NULL;
+    PX_TRY(PX_NEW(cells, 1, err));
     cells->path = pxi_strdup(path);
-    const px_status status = cells->path ? cells_read(cells, err) : cells_nomem(err);
+    const px_status status = cells->path ? cells_read(cells, err) : pxi_no_memory(err);
     if (status != PX_OK) {
         pxi_cells_close(cells);
         return status;
@@ -306,7 +300,7 @@ static px_status cells_append(const study_cells *cells, const px_json *json, px_
     px_text_add(&line, "\n");
     px_status status = PX_OK;
     if (!words || px_text_failed(&line)) {
-        status = cells_nomem(err);
+        status = pxi_no_memory(err);
     } else {
         const int fd = open(cells->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
         if (fd < 0 || !cells_write(fd, line.data, line.length))
@@ -331,7 +325,7 @@ px_status pxi_cells_add(study_cells *cells, const char *key, double seconds,
     };
     if (!cell.key || !cell.values) {
         cell_done(&cell);
-        return cells_nomem(err);
+        return pxi_no_memory(err);
     }
     if (count > 0)
         memcpy(cell.values, values, count * sizeof *values);

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/stats.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,12 +8,12 @@
 
 #include "base/memory.h"
 
+#include <internal/localize.h>
+#include <internal/stats.h>
+#include <internal/synthesize.h>
+#include <internal/train.h>
 #include <math.h>
-#include <plexor/localize.h>
-#include <plexor/stats.h>
-#include <plexor/synthesize.h>
 #include <plexor/system.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,25 +37,18 @@ typedef struct df_work {
     samples samples[DF_CHOICES];      /* of this k and step */
 } df_work;
 
-static px_status work_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
-
 /* --- before the runs -------------------------------------------------------------------------- */
 
 static px_status work_predict(df_work *w, px_error *err)
 {
-    const px_judge_set data = {w->data.set, &w->data.pre};
-    px_judge *judge = NULL;
-    px_judgement sum;
-    w->predictions = pxi_calloc((size_t)px_dataset_count(w->data.set), sizeof *w->predictions);
-    if (!w->predictions)
-        return work_nomem(err);
-    PX_TRY(px_judge_new(w->model, NULL, &data, w->study->options.threads, &judge, err));
-    const px_status status = px_judge_run(judge, w->predictions, NULL, &sum, NULL, NULL, err);
-    px_judge_free(judge);
-    return status;
+    px_predict_options how = px_predict_options_default();
+    px_predictions said = {0};
+    how.threads = w->study->options.threads;
+    PX_TRY(px_predict(w->model, w->data.set, &w->data.pre, &how, &said, err));
+    w->predictions = said.predicted;
+    said.predicted = NULL;
+    px_predictions_done(&said);
+    return PX_OK;
 }
 
 static px_status work_open(df_work *w, px_error *err)
@@ -159,7 +152,7 @@ static px_status samples_add(samples *s, const px_synthesis *made, px_error *err
     const px_synthesis_row *rows = px_synthesis_rows(made);
     if (pxi_grow(&s->loss, &s->room[0], s->count + count, sizeof *s->loss) != 0 ||
         pxi_grow(&s->wrong, &s->room[1], s->count + count, sizeof *s->wrong) != 0)
-        return work_nomem(err);
+        return pxi_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         s->loss[s->count] = rows[i].exact.loss;
         s->wrong[s->count++] = rows[i].exact.predicted != rows[i].label;
@@ -244,9 +237,8 @@ static px_status work_make(df_work *w, int choice, int k, double step, int64_t r
     px_synthesis_targets targets = {0};
     px_synthesis *made = NULL;
     px_suspicious *whole = NULL; /* the list as long as the largest k, to be watched */
-    size_t *list_of = pxi_calloc((size_t)PX_MAX(w->count, 1), sizeof *list_of);
-    if (!list_of)
-        return work_nomem(err);
+    size_t *list_of = NULL;
+    PX_TRY(PX_NEW(list_of, (size_t)PX_MAX(w->count, 1), err));
     px_status status = PX_OK;
     if (choice < DF_MEASURES) {
         px_rank_options rank = px_rank_options_default();

@@ -8,14 +8,12 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/fuzz.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct ds_work {
     px_study *study;
@@ -45,17 +43,6 @@ void ds_prefix(const px_study *study, size_t subject, size_t state, size_t metho
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-px_status ds_folder(const px_study *study, const char *name, px_error *err)
-{
-    px_text path = {0};
-    px_text_format(&path, "%s/%s", study->folder, name);
-    px_status status = px_text_failed(&path) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
-    if (status == PX_OK && mkdir(px_text_get(&path), 0777) != 0 && errno != EEXIST)
-        status = px_fail(err, PX_E_IO, "'%s': %s", px_text_get(&path), strerror(errno));
-    px_text_done(&path);
-    return status;
-}
-
 /* "FOLDER/WHERE/mnist_lenet5_clean_deephunter_1_1000" */
 static void cell_path(const px_study *study, const char *where, size_t subject, size_t state,
                       size_t method, int64_t run, px_text *out)
@@ -75,7 +62,7 @@ char *ds_examples_path(const px_study *study, size_t subject, size_t state, size
     px_text_format(&path, "%s.npz", seeds ? "_seeds" : "");
     char *taken = px_text_take(&path);
     if (!taken)
-        px_fail(err, PX_E_NOMEM, "out of memory");
+        pxi_no_memory(err);
     return taken;
 }
 
@@ -128,14 +115,10 @@ static px_status work_cover(ds_work *w, px_error *err)
 static px_status work_campaign(ds_work *w, px_error *err)
 {
     px_text path = {0};
-    PX_TRY(ds_folder(w->study, "campaigns", err));
     cell_path(w->study, "campaigns", w->subject, w->state, w->job->a, w->job->run, &path);
-    px_status status = px_text_failed(&path) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
-    if (status == PX_OK) {
-        const px_campaign_mode mode =
-            px_campaign_is(px_text_get(&path)) ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE;
-        status = px_campaign_open(px_text_get(&path), mode, &w->campaign, err);
-    }
+    px_status status = px_text_failed(&path) ? pxi_no_memory(err) : PX_OK;
+    if (status == PX_OK)
+        status = pxi_study_campaign(w->study, px_text_get(&path), &w->campaign, err);
     px_text_done(&path);
     return status;
 }
@@ -195,6 +178,8 @@ static px_status work_fuzz(ds_work *w, px_error *err)
     options.rival_count = w->rival_count;
     options.set = w->test.set;
     options.pre = &w->test.pre;
+    if (px_fuzz_engine_find(m->engine)->guided)
+        options.guide.name = "random"; /* without a cover */
     options.cover = w->cover;
     options.profile = w->profile;
     options.engine = m->engine;
@@ -236,13 +221,15 @@ static px_status work_count(ds_work *w, cell_list *cell, px_error *err)
     cell_path(w->study, "examples", w->subject, w->state, w->job->a, w->job->run, &scratch);
     px_text_add(&scratch, "_projected.npz");
     if (px_text_failed(&scratch))
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     ds_bound bound = {.model = w->model,
                       .pre = &w->test.pre,
                       .linf = INFINITY,
                       .scratch = px_text_get(&scratch),
                       .threads = w->study->options.threads};
-    px_status status = ds_trail_project(&w->trail, w->campaign, &bound, polluted, &counts, err);
+    px_status status = pxi_study_own(w->study, bound.scratch, err);
+    if (status == PX_OK)
+        status = ds_trail_project(&w->trail, w->campaign, &bound, polluted, &counts, err);
     put_counts(cell, &counts, "");
     bound.linf = DS_BOUND;
     if (status == PX_OK)
@@ -258,7 +245,9 @@ static px_status work_examples(const ds_work *w, px_error *err)
     for (int seeds = 0; seeds < 2 && status == PX_OK; seeds++) {
         char *path = ds_examples_path(w->study, w->subject, w->state, w->job->a, w->job->run,
                                       seeds != 0, err);
-        status = path ? ds_trail_save(&w->trail, w->campaign, seeds != 0, path, err) : PX_E_NOMEM;
+        status = path ? pxi_study_own(w->study, path, err) : (px_status)PX_E_NOMEM;
+        if (status == PX_OK)
+            status = ds_trail_save(&w->trail, w->campaign, seeds != 0, path, err);
         free(path);
     }
     return status;
@@ -269,7 +258,6 @@ static px_status work_put(ds_work *w, px_error *err)
     const px_fuzz_report report = px_fuzz_report_get(w->fuzz);
     cell_list cell = {.count = 0};
     char key[CELL_KEY];
-    PX_TRY(ds_folder(w->study, "examples", err));
     PX_TRY(ds_trail_read(w->campaign, w->method->clock, ds_iterations(w->study), &w->trail, err));
     PX_TRY(work_count(w, &cell, err));
     PX_TRY(work_examples(w, err));

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 
+#include <internal/picture.h>
 #include <math.h>
-#include <plexor/picture.h>
 #include <stdio.h>
 
 static const double UNKNOWN = (double)NAN;

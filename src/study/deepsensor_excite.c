@@ -11,12 +11,12 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
+#include <internal/shapley.h>
+#include <internal/train.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/rng.h>
-#include <plexor/shapley.h>
 #include <plexor/system.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static px_status excite_noise(const excite *e, const ds_rows *from, ds_rows *out
     if (!order || !seed) {
         free(order);
         free(seed);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     float *moved = seed + from->size;
     for (int64_t i = 0; i < from->count; i++) {
@@ -149,8 +149,7 @@ static px_status excite_integrate(excite *e, const ds_rows *rows, double **out, 
     float *inputs = pxi_calloc((size_t)rows->count, rows->size * sizeof *inputs);
     double *values = pxi_calloc((size_t)rows->count, (size_t)e->neurons * sizeof *values);
     int64_t *answers = pxi_calloc((size_t)rows->count, sizeof *answers), errors = 0;
-    px_status status =
-        inputs && values && answers ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = inputs && values && answers ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = ds_rows_inputs(rows, &e->test.pre, inputs, err);
     if (status == PX_OK)
@@ -187,20 +186,17 @@ static px_status excite_values(excite *e, size_t source, px_error *err)
 /* The first digits of the class that the network gets right. */
 static px_status figure_seeds(excite *e, int64_t most, px_error *err)
 {
-    const int64_t all = px_dataset_count(e->test.set);
-    int64_t *answers = pxi_calloc((size_t)all, sizeof *answers);
     int64_t *wanted = pxi_calloc((size_t)most, sizeof *wanted), count = 0;
-    px_judge *judge = NULL;
-    px_judgement got;
-    px_status status = answers && wanted ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_predict_options how = px_predict_options_default();
+    px_predictions said = {0};
+    px_status status = wanted ? PX_OK : pxi_no_memory(err);
+    how.threads = e->study->options.threads;
+    how.progress = e->study->options.progress;
+    how.context = e->study->options.context;
     if (status == PX_OK)
-        status = px_judge_new(e->model, NULL, &(px_judge_set){e->test.set, &e->test.pre},
-                              e->study->options.threads, &judge, err);
-    if (status == PX_OK)
-        status = px_judge_run(judge, answers, NULL, &got, e->study->options.progress,
-                              e->study->options.context, err);
-    for (int64_t i = 0; i < all && count < most && status == PX_OK; i++)
-        if (answers[i] == FIGURE1_CLASS && px_dataset_label(e->test.set, i) == FIGURE1_CLASS)
+        status = px_predict(e->model, e->test.set, &e->test.pre, &how, &said, err);
+    for (int64_t i = 0; i < said.count && count < most && status == PX_OK; i++)
+        if (said.predicted[i] == FIGURE1_CLASS && said.label[i] == FIGURE1_CLASS)
             wanted[count++] = i;
     if (status == PX_OK && count == 0)
         status =
@@ -217,8 +213,7 @@ static px_status figure_seeds(excite *e, int64_t most, px_error *err)
         ds_attack_options(e->study, e->job->run, DS_ATTACK_PGD, &options);
         status = ds_rows_attack(&job, &options, &e->made[DS_BY_PGD], err);
     }
-    px_judge_free(judge);
-    free(answers);
+    px_predictions_done(&said);
     free(wanted);
     return status;
 }
@@ -284,7 +279,7 @@ static px_status overlap_count(excite *e, px_error *err)
     double sums[DS_SOURCES][DS_SOURCES] = {{0.0}};
     bool *tops = pxi_calloc(DS_SOURCES, (size_t)e->neurons * sizeof *tops);
     if (!tops)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (int64_t i = 0; i < e->seeds.count; i++) {
         for (size_t a = 0; a < DS_SOURCES; a++)
             overlap_top(e->values[a] + i * e->neurons, e->neurons, tops + (int64_t)a * e->neurons);

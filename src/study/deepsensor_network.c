@@ -10,9 +10,9 @@
 
 #include "base/memory.h"
 
+#include <internal/train.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <string.h>
 

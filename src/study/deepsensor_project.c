@@ -8,9 +8,11 @@
 
 #include "base/memory.h"
 
+#include <internal/classes.h>
+#include <internal/preprocess.h>
+#include <internal/store.h>
 #include <math.h>
-#include <plexor/classes.h>
-#include <plexor/train.h>
+#include <plexor/predict.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,11 +34,6 @@ typedef struct projection {
     distance *distances;
 } projection;
 
-static px_status projection_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
-
 static void projection_free(projection *p)
 {
     free(p->seed);
@@ -55,9 +52,7 @@ static px_status projection_list(projection *p, px_error *err)
     if (!px_campaign_identity_get(p->campaign, &identity))
         return px_fail(err, PX_E_INPUT, "'%s' is empty", px_campaign_folder(p->campaign));
     PX_TRY(px_campaign_last(p->campaign, &last, err));
-    p->place = pxi_calloc((size_t)last + 1, sizeof *p->place);
-    if (!p->place)
-        return projection_nomem(err);
+    PX_TRY(PX_NEW(p->place, (size_t)last + 1, err));
     for (int64_t i = 0; i <= last; i++)
         p->place[i] = -1;
     for (int64_t i = 0; i < t->seeds * t->iterations; i++)
@@ -67,7 +62,7 @@ static px_status projection_list(projection *p, px_error *err)
     p->seed = pxi_calloc(1, p->rows.bytes);
     p->answers = pxi_calloc((size_t)PX_MAX(count, (int64_t)1), sizeof *p->answers);
     p->distances = pxi_calloc((size_t)PX_MAX(count, (int64_t)1), sizeof *p->distances);
-    return p->seed && p->answers && p->distances ? PX_OK : projection_nomem(err);
+    return p->seed && p->answers && p->distances ? PX_OK : pxi_no_memory(err);
 }
 
 static distance projection_move(const projection *p, const void *seed, void *pixels)
@@ -139,17 +134,18 @@ static px_status projection_ask(projection *p, px_error *err)
     px_preprocess pre = *b->pre;
     px_data_options options = px_model_data_options(b->model);
     px_dataset *set = NULL;
-    px_judge *judge = NULL;
-    px_judgement got;
+    px_predict_options how = px_predict_options_default();
+    px_predictions said = {0};
     const px_graph *graph = px_model_graph(b->model);
+    how.threads = b->threads;
     PX_TRY(ds_rows_save(&p->rows, b->scratch, err));
     px_status status = px_dataset_open_for(&pre, &graph->values[graph->inputs[0]].shape, b->scratch,
                                            &options, &set, err);
     if (status == PX_OK)
-        status = px_judge_new(b->model, NULL, &(px_judge_set){set, &pre}, b->threads, &judge, err);
+        status = px_predict(b->model, set, &pre, &how, &said, err);
     if (status == PX_OK)
-        status = px_judge_run(judge, p->answers, NULL, &got, NULL, NULL, err);
-    px_judge_free(judge);
+        memcpy(p->answers, said.predicted, (size_t)said.count * sizeof *p->answers);
+    px_predictions_done(&said);
     px_dataset_close(set);
     unlink(b->scratch);
     return status;
@@ -163,9 +159,7 @@ static px_status projection_count(const projection *p, int64_t polluted_class, d
     const int64_t all = t.seeds * t.iterations;
     double wrong = 0.0;
     distance sum = {0}, last = {0};
-    t.examples = pxi_calloc((size_t)all, sizeof *t.examples);
-    if (!t.examples)
-        return projection_nomem(err);
+    PX_TRY(PX_NEW(t.examples, all, err));
     for (int64_t i = 0; i < all; i++) {
         ds_example *e = &t.examples[i];
         *e = p->trail->examples[i];
@@ -221,8 +215,7 @@ px_status ds_trail_save(const ds_trail *trail, px_campaign *campaign, bool seeds
     if (!px_campaign_identity_get(campaign, &identity))
         return px_fail(err, PX_E_INPUT, "'%s' is empty", px_campaign_folder(campaign));
     PX_TRY(ds_rows_new(identity.dtype, &identity.shape, trail->seeds, &rows, err));
-    rows.indices = pxi_calloc((size_t)trail->seeds, sizeof *rows.indices);
-    px_status status = rows.indices ? PX_OK : projection_nomem(err);
+    px_status status = PX_NEW(rows.indices, trail->seeds, err);
     for (int64_t s = 0; s < trail->seeds && status == PX_OK; s++) {
         const int64_t id = seeds ? trail->roots[s] : ds_trail_id(trail, s, trail->iterations - 1);
         rows.labels[s] = trail->labels[s];

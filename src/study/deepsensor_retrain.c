@@ -10,11 +10,11 @@
 
 #include "base/memory.h"
 
+#include <internal/clever.h>
+#include <internal/repair.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/attack.h>
-#include <plexor/clever.h>
-#include <plexor/repair.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,11 +69,6 @@ static px_status remedy_open(remedy *r, const char *path, int64_t limit, px_data
     return px_dataset_open_for(&r->pre, remedy_shape(r), path, &options, out, err);
 }
 
-static px_status remedy_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
-
 /* --- inputs that are attacked ----------------------------------------------------------------- */
 
 static px_status held_choose(const remedy *r, bool *taken, px_error *err)
@@ -103,7 +98,7 @@ static px_status held_save(const remedy *r, const bool *taken, px_error *err)
     int64_t *wanted = pxi_calloc((size_t)most, sizeof *wanted), count = 0;
     ds_rows rows;
     if (!wanted)
-        return remedy_nomem(err);
+        return pxi_no_memory(err);
     for (int64_t i = 0; i < all && count < most; i++)
         if (!taken[i])
             wanted[count++] = i;
@@ -121,7 +116,7 @@ static px_status held_save(const remedy *r, const bool *taken, px_error *err)
 static px_status held_make(const remedy *r, px_error *err)
 {
     bool *taken = pxi_calloc((size_t)px_dataset_count(r->test.set), sizeof *taken);
-    px_status status = taken ? held_choose(r, taken, err) : remedy_nomem(err);
+    px_status status = taken ? held_choose(r, taken, err) : pxi_no_memory(err);
     if (status == PX_OK)
         status = held_save(r, taken, err);
     free(taken);
@@ -247,10 +242,10 @@ static px_status remedy_train(remedy *r, px_model **out, px_error *err)
         status = px_repair_run(repair, err);
     if (status == PX_OK) {
         const px_repair_report *report = px_repair_get(repair);
-        const px_repair_measure *clean = report->clean.measure;
-        pxi_cell_put(&r->cell, clean[PX_AFTER].accuracy, "accuracy");
-        pxi_cell_put(&r->cell, clean[PX_AFTER].accuracy - clean[PX_BEFORE].accuracy,
-                     "delta_accuracy");
+        const px_eval *clean = report->clean.eval;
+        const double before = clean[PX_BEFORE].all.accuracy, after = clean[PX_AFTER].all.accuracy;
+        pxi_cell_put(&r->cell, after, "accuracy");
+        pxi_cell_put(&r->cell, after - before, "delta_accuracy");
         pxi_cell_put(&r->cell, report->verdict == PX_REPAIR_REGRESSED, "regressed");
         pxi_cell_put(&r->cell, report->optimizer_guessed, "optimizer_guessed");
         status = px_repair_freeze(repair, NULL, 0, out, err);
@@ -300,7 +295,10 @@ static px_status remedy_paths(remedy *r, px_error *err)
         r->made_path = ds_examples_path(r->study, r->subject, DS_CLEAN, method, r->job->run,
                                         /* seeds= */ false, err);
     }
-    return r->held_path && r->made_path ? PX_OK : remedy_nomem(err);
+    if (!r->held_path || !r->made_path)
+        return pxi_no_memory(err);
+    PX_TRY(pxi_study_own(r->study, r->held_path, err));
+    return pxi_study_own(r->study, r->made_path, err);
 }
 
 static px_status remedy_all(remedy *r, px_error *err)

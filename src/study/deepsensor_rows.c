@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ px_status ds_rows_new(px_dtype dtype, const px_shape *shape, int64_t count, ds_r
     rows.labels = pxi_calloc((size_t)PX_MAX(count, (int64_t)1), sizeof *rows.labels);
     if (!rows.pixels || !rows.labels) {
         ds_rows_free(&rows);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     *out = rows;
     return PX_OK;
@@ -42,8 +43,8 @@ px_status ds_rows_read(const px_dataset *set, const int64_t *wanted, int64_t cou
 {
     ds_rows rows;
     PX_TRY(rows_for(set, count, &rows, err));
-    float *values = pxi_calloc(rows.size, sizeof *values);
-    px_status status = values ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    float *values = NULL;
+    px_status status = PX_NEW(values, rows.size, err);
     for (int64_t i = 0; i < count && status == PX_OK; i++) {
         const int64_t index = wanted ? wanted[i] : i;
         uint8_t *row = ds_rows_at(&rows, i);

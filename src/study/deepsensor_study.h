@@ -76,8 +76,6 @@ void ds_prefix(const px_study *study, size_t subject, size_t state, size_t metho
 /* FOLDER/examples/...: what a cell leaves for those after it; the caller frees it. */
 char *ds_examples_path(const px_study *study, size_t subject, size_t state, size_t method,
                        int64_t run, bool seeds, px_error *err);
-/* A folder in the study's, made if it is not there. */
-px_status ds_folder(const px_study *study, const char *name, px_error *err);
 px_status ds_run_cell(px_study *study, const study_job *job, px_error *err);
 
 /* --- retrained networks (deepsensor_retrain.c) ------------------------------------------------ */

@@ -3,15 +3,11 @@
 
 #include "base/memory.h"
 
+#include <internal/store.h>
 #include <math.h>
 #include <plexor/json.h>
 #include <stdlib.h>
 #include <string.h>
-
-static px_status trail_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 void ds_trail_free(ds_trail *trail)
 {
@@ -122,12 +118,10 @@ static px_status reader_seeds(trail_reader *r, px_error *err)
         return px_fail(err, PX_E_INPUT, "'%s' has no seeds", px_campaign_folder(r->campaign));
     const size_t seeds = (size_t)counts.seeds;
     r->executions = counts.executions;
-    t->roots = pxi_calloc(seeds, sizeof *t->roots);
-    t->labels = pxi_calloc(seeds, sizeof *t->labels);
-    t->indices = pxi_calloc(seeds, sizeof *t->indices);
-    r->place = pxi_calloc((size_t)r->last + 1, sizeof *r->place);
-    if (!t->roots || !t->labels || !t->indices || !r->place)
-        return trail_nomem(err);
+    PX_TRY(PX_NEW(t->roots, seeds, err));
+    PX_TRY(PX_NEW(t->labels, seeds, err));
+    PX_TRY(PX_NEW(t->indices, seeds, err));
+    PX_TRY(PX_NEW(r->place, (size_t)r->last + 1, err));
     for (int64_t i = 0; i <= r->last; i++)
         r->place[i] = -1;
     for (;;) {
@@ -169,13 +163,11 @@ static px_status reader_all(trail_reader *r, px_error *err)
     PX_TRY(px_campaign_last(r->campaign, &r->last, err));
     PX_TRY(reader_seeds(r, err));
     const size_t seeds = (size_t)t->seeds, iterations = (size_t)t->iterations;
-    t->examples = pxi_calloc(seeds * iterations, sizeof *t->examples);
-    t->fitness = pxi_calloc(iterations, sizeof *t->fitness);
-    r->finds = pxi_calloc(seeds * iterations, sizeof *r->finds);
-    r->seen = pxi_calloc(seeds * (size_t)t->classes, sizeof *r->seen);
-    r->told = pxi_calloc(iterations, sizeof *r->told);
-    if (!t->examples || !t->fitness || !r->finds || !r->seen || !r->told)
-        return trail_nomem(err);
+    PX_TRY(PX_NEW(t->examples, seeds * iterations, err));
+    PX_TRY(PX_NEW(t->fitness, iterations, err));
+    PX_TRY(PX_NEW(r->finds, seeds * iterations, err));
+    PX_TRY(PX_NEW(r->seen, seeds * (size_t)t->classes, err));
+    PX_TRY(PX_NEW(r->told, iterations, err));
     for (;;) {
         PX_TRY(px_campaign_next(r->campaign, in.id, PX_INPUT_KEPT | PX_INPUT_FAULT, &in, NULL, NULL,
                                 err));

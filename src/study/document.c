@@ -235,13 +235,13 @@ px_status pxi_doc_save_plots(study_document *doc, const char *stem, px_error *er
     px_text path = {0};
     px_status status = PX_OK;
     if (!item)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (; item && status == PX_OK; item = item->next) {
         if (item->kind != DOC_PLOT)
             continue;
         px_text_clear(&path);
         px_text_format(&path, "%s-%s.svg", stem, item->name);
-        status = px_text_failed(&path) ? px_fail(err, PX_E_NOMEM, "out of memory")
+        status = px_text_failed(&path) ? pxi_no_memory(err)
                                        : px_plot_save(item->plot, px_text_get(&path), err);
     }
     px_text_done(&path);

@@ -11,8 +11,8 @@
 #ifndef PXI_STUDY_DOCUMENT_H
 #define PXI_STUDY_DOCUMENT_H
 
-#include <plexor/picture.h>
-#include <plexor/study.h>
+#include <internal/picture.h>
+#include <internal/study.h>
 #include <plexor/text.h>
 
 typedef struct study_figure {

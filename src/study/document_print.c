@@ -3,11 +3,12 @@
  * A figure reads `paper / ours ±sd`, with (n) where a table's figures are not all of the same
  * number of runs; `–` is a figure that is not there; * marks a reduced one.
  */
+#include "base/memory.h"
 #include "study/document.h"
 
+#include <internal/system.h>
 #include <math.h>
 #include <plexor/json.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,7 +374,7 @@ px_status pxi_doc_print(const study_document *doc, px_study_format format, px_te
 {
     const doc_item *first = pxi_doc_first(doc);
     if (!first)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     if (format == PX_STUDY_JSON) {
         px_json json = {0};
         print_json(&json, first);
@@ -395,5 +396,5 @@ px_status pxi_doc_print(const study_document *doc, px_study_format format, px_te
         if (item->next && !list)
             px_text_add(out, "\n");
     }
-    return px_text_failed(out) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return px_text_failed(out) ? pxi_no_memory(err) : PX_OK;
 }

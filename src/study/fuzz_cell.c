@@ -8,14 +8,13 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
+#include <internal/decision_path.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/fuzz.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct fz_work {
     px_study *study;
@@ -119,13 +118,6 @@ static px_status work_guide(fz_work *w, px_error *err)
 
 /* --- the campaign ----------------------------------------------------------------------------- */
 
-static px_status work_folder(const char *path, px_error *err)
-{
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        return px_fail(err, PX_E_IO, "'%s': %s", path, strerror(errno));
-    return PX_OK;
-}
-
 char *fz_campaign_path(const px_study *study, size_t subject, size_t guide, fz_measure measure,
                        int64_t run)
 {
@@ -143,21 +135,15 @@ char *fz_campaign_path(const px_study *study, size_t subject, size_t guide, fz_m
 /* `apart`: one of its own for this size. */
 static px_status work_campaign(fz_work *w, bool apart, px_error *err)
 {
-    px_text folder = {0}, path = {0};
+    px_text path = {0};
     char *usual = fz_campaign_path(w->study, w->job->subject, w->job->a, w->measure, w->job->run);
-    px_text_format(&folder, "%s/campaigns", w->study->folder);
     px_text_add(&path, usual ? usual : "");
     if (apart)
         px_text_format(&path, "_%" PRId64 "%s", w->size, fz_unit(w->measure));
-    const bool failed = !usual || px_text_failed(&folder) || px_text_failed(&path);
-    px_status status =
-        failed ? px_fail(err, PX_E_NOMEM, "out of memory") : work_folder(px_text_get(&folder), err);
-    if (status == PX_OK)
-        status = px_campaign_open(px_text_get(&path),
-                                  px_campaign_is(px_text_get(&path)) ? PX_CAMPAIGN_RESUME
-                                                                     : PX_CAMPAIGN_CREATE,
-                                  &w->campaign, err);
-    px_text_done(&folder);
+    const px_status status =
+        !usual || px_text_failed(&path)
+            ? pxi_no_memory(err)
+            : pxi_study_campaign(w->study, px_text_get(&path), &w->campaign, err);
     px_text_done(&path);
     free(usual);
     return status;
@@ -196,6 +182,7 @@ static px_status work_open(fz_work *w, bool apart, px_error *err)
     options.model = w->model;
     options.set = w->test.set;
     options.pre = &w->test.pre;
+    options.guide.name = "random"; /* without these */
     options.cover = w->cover;
     options.paths = w->by.paths ? &w->by : NULL;
     options.profile = w->profile;
@@ -262,15 +249,12 @@ static px_status tally_read(fz_tally *t, px_campaign *campaign, px_error *err)
 {
     px_campaign_input in = {.id = 0};
     PX_TRY(px_campaign_last(campaign, &t->last, err));
-    t->is_fault = pxi_calloc((size_t)t->last + 1, sizeof *t->is_fault);
-    if (!t->is_fault)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(t->is_fault, (size_t)t->last + 1, err));
     for (;;) {
         PX_TRY(px_campaign_next(campaign, in.id, PX_INPUT_FAULT, &in, NULL, NULL, err));
         if (in.id == 0)
             return PX_OK;
-        if (pxi_grow(&t->faults, &t->room, t->count + 1, sizeof *t->faults) != 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+        PX_TRY(PX_GROW(t->faults, t->room, t->count + 1, err));
         t->faults[t->count++] = (fz_fault){in.root, in.prediction};
         t->is_fault[in.id] = true; /* parents come before */
         t->sound += !t->is_fault[in.parent];

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "study/study_claim.h"
 
+#include <internal/bank.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,8 +74,7 @@ static px_status tally_add(tally *t, const char *words, double units, px_error *
         there->units += units;
     if (there || !words)
         return PX_OK;
-    if (pxi_grow(&t->list, &t->room, t->count + 1, sizeof *t->list) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the concepts of units");
+    PX_TRY(PX_GROW(t->list, t->room, t->count + 1, err));
     t->list[t->count++] = (concept){words, units};
     return PX_OK;
 }

@@ -11,12 +11,15 @@
 #include "base/memory.h"
 #include "generate/fuzz_mutant.h"
 
+#include <internal/data.h>
+#include <internal/decision_path.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
+#include <internal/train.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/rng.h>
-#include <plexor/stats.h>
 #include <plexor/system.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,33 +142,29 @@ static px_status images_interleave(pairing *p, const int64_t *order, const int64
     free(start);
     free(had);
     free(turn);
-    return done ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return done ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status images_choose(pairing *p, px_error *err)
 {
     const int64_t all = px_dataset_count(p->test.set);
     const px_scores *scores = px_paths_scores(p->words.paths);
-    px_judge *judge = NULL;
-    px_judgement got;
+    px_predict_options how = px_predict_options_default();
+    px_predictions said = {0};
     PX_TRY(px_dataset_check_labels(p->test.set, (int)scores->classes, err));
     if (all > UINT32_MAX)
         return px_fail(err, PX_E_UNSUPPORTED, "too many images to choose from; see --limit");
-    int64_t *predictions = pxi_calloc((size_t)all, sizeof *predictions);
+    how.threads = p->study->options.threads;
     int64_t *order = pxi_calloc((size_t)all, sizeof *order);
-    px_status status = predictions && order ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = order ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
-        status = px_judge_new(p->words.model, NULL, &(px_judge_set){p->test.set, &p->test.pre},
-                              p->study->options.threads, &judge, err);
-    if (status == PX_OK)
-        status = px_judge_run(judge, predictions, NULL, &got, NULL, NULL, err);
+        status = px_predict(p->words.model, p->test.set, &p->test.pre, &how, &said, err);
     if (status == PX_OK) {
         px_random random = px_rng(p->seed, PX_RNG_STUDY, 0, PX_RNG_PATH);
         px_rng_permutation(&random, order, (uint32_t)all);
-        status = images_interleave(p, order, predictions, scores->classes, err);
+        status = images_interleave(p, order, said.predicted, scores->classes, err);
     }
-    px_judge_free(judge);
-    free(predictions);
+    px_predictions_done(&said);
     free(order);
     return status;
 }
@@ -270,9 +269,8 @@ static px_status pairing_open(pairing *p, px_error *err)
     p->levels = pxi_calloc(2, size);
     p->inputs = pxi_calloc(2 * PAIRS_AT_A_TIME * size, sizeof *p->inputs);
     p->found = pxi_calloc(2 * PAIRS_AT_A_TIME, sizeof *p->found);
-    return p->similarities && p->fails && p->levels && p->inputs && p->found
-               ? PX_OK
-               : px_fail(err, PX_E_NOMEM, "out of memory");
+    return p->similarities && p->fails && p->levels && p->inputs && p->found ? PX_OK
+                                                                             : pxi_no_memory(err);
 }
 
 /* --- what is put --------------------------------------------------------------------------------
@@ -309,7 +307,7 @@ static px_status pairing_put(const pairing *p, size_t mode, cell_list *cell, px_
     double *parts = pxi_calloc(PX_MAX(count, (size_t)1), sizeof *parts);
     size_t failed = 0, right = 0;
     if (!parts)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = 0; i < count; i++) /* those that fail first, the others from the end */
         parts[p->fails[i] ? failed++ : count - ++right] = values[i];
     px_mann_whitney_result u;

@@ -13,6 +13,9 @@
 
 #include "base/memory.h"
 
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/text_encoder.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -266,11 +269,8 @@ static px_status work_describe(describers_work *w, px_error *err)
                                 w->words.name_count, &encoder, &w->encoder, err));
     PX_TRY(
         px_describe(w->words.model, w->train.set, &w->train.pre, &options, &w->description, err));
-    w->vectors = pxi_calloc(2 * px_text_encoder_size(w->encoder), sizeof *w->vectors);
-    w->said = pxi_calloc(px_concepts_term_count(px_description_concepts(w->description)),
-                         sizeof *w->said);
-    if (!w->vectors || !w->said)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the words of a describer");
+    PX_TRY(PX_NEW(w->vectors, 2 * px_text_encoder_size(w->encoder), err));
+    PX_TRY(PX_NEW(w->said, px_concepts_term_count(px_description_concepts(w->description)), err));
     return work_put(w, err);
 }
 

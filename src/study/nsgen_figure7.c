@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <internal/decision_path.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#include <errno.h>
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/store.h>
@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 const char *const ng_map_guides[NG_MAP_ALL] = {"nsgen", "kmnc", "dsc", "nlc", "nsgen-label-only",
                                                "random"};
@@ -53,7 +52,7 @@ static px_status has_campaign(const px_study *study, size_t subject, size_t guid
     const fz_measure measure = measure_of(study);
     char *path = fz_campaign_path(study, subject, g, measure, run);
     if (!path)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     *out = px_campaign_is(path);
     free(path);
     for (size_t i = 0; i < study->job_count && !*out; i++) {
@@ -145,7 +144,7 @@ static px_status guide_pairs(ng_map_guide *guide, px_campaign *campaign, px_erro
         if (pair < 0)
             continue;
         if (pxi_grow(&guide->pair, &guide->pair_room, guide->pair_count + 1, sizeof pair) != 0)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         guide->pair[guide->pair_count++] = pair;
     }
     guide->pair_count = ng_map_pairs_sort(guide->pair, guide->pair_count);
@@ -181,7 +180,7 @@ static px_status work_guide(ng_map_work *w, size_t g, px_error *err)
     char *path = fz_campaign_path(w->study, w->job->subject, fz_guide_find(ng_map_guides[g]),
                                   measure_of(w->study), w->job->run);
     if (!path)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     px_status status = PX_OK;
     if (px_campaign_is(path)) {
         status = px_campaign_open(path, PX_CAMPAIGN_READ, &campaign, err);
@@ -199,7 +198,7 @@ static px_status work_guide(ng_map_work *w, size_t g, px_error *err)
 
 static px_status work_save(const ng_map_work *w, px_error *err)
 {
-    px_text text = {0}, folder = {0};
+    px_text text = {0};
     char *path = ng_map_path(w->study, w->job->subject, w->job->run);
     char x[PX_REAL_TEXT], y[PX_REAL_TEXT];
     px_text_add(&text, NG_MAP_HEADER "\n");
@@ -209,16 +208,11 @@ static px_status work_save(const ng_map_work *w, px_error *err)
                        px_map_origin_get(w->map, p.origin).name, p.label, p.prediction, w->only[i],
                        w->alone[i], px_real_text(p.x, x), px_real_text(p.y, y));
     }
-    px_text_format(&folder, "%s/figures", w->study->folder);
-    px_status status = PX_OK;
-    if (!path || px_text_failed(&text) || px_text_failed(&folder))
-        status = px_fail(err, PX_E_NOMEM, "out of memory for a map of faults");
-    else if (mkdir(px_text_get(&folder), 0777) != 0 && errno != EEXIST)
-        status = px_fail(err, PX_E_IO, "'%s': %s", px_text_get(&folder), strerror(errno));
+    px_status status =
+        !path || px_text_failed(&text) ? pxi_no_memory(err) : pxi_study_own(w->study, path, err);
     if (status == PX_OK)
         status = pxi_file_write(path, px_text_get(&text), text.length, err);
     px_text_done(&text);
-    px_text_done(&folder);
     free(path);
     return status;
 }
@@ -240,10 +234,8 @@ static px_status work_measure(ng_map_work *w, double start, px_error *err)
     const size_t count = px_map_count(w->map);
     char key[CELL_KEY];
     px_pool *workers = NULL;
-    w->only = pxi_calloc(count, sizeof *w->only);
-    w->alone = pxi_calloc(count, sizeof *w->alone);
-    if (!w->only || !w->alone)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu faults", count);
+    PX_TRY(PX_NEW(w->only, count, err));
+    PX_TRY(PX_NEW(w->alone, count, err));
     work_equal(w);
     px_status status = pxi_pool_new(w->study->options.threads, &workers, err);
     for (size_t g = 0; g < NG_MAP_ALL && status == PX_OK; g++) {

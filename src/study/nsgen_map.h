@@ -5,7 +5,7 @@
 #include "base/worker_pool.h"
 #include "study/nsgen_study.h"
 
-#include <plexor/map.h>
+#include <internal/map.h>
 
 enum {
     NG_MAP_FAULTS = 500, /* of each guide, drawn at random */

@@ -5,8 +5,8 @@
 #include "probe/layer_map.h"
 #include "stats/neighbours.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static px_status drawn_pairs(const ng_map_work *w, size_t g, int64_t **out, size
     int64_t *pair = pxi_calloc(guide->used + 1, sizeof *pair);
     size_t n = 0;
     if (!pair)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (size_t i = guide->first; i < guide->first + guide->used; i++) {
         const px_map_point p = px_map_get(w->map, i);
         if (ng_map_pair(p.label, p.prediction) >= 0)
@@ -188,7 +188,7 @@ static px_status pool_fill(const ng_map_work *w, size_t g, map_pool *p, px_error
     p->flags = pxi_calloc(most, sizeof *p->flags);
     p->scratch = pxi_calloc(most, sizeof *p->scratch);
     if (!p->point || !p->x || !p->own || !p->flags || !p->scratch)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu faults", most);
+        return pxi_no_memory_for(err, "%zu faults", most);
     for (size_t r = 0; r < NG_MAP_ALL; r++) {
         if (r != g && !ng_map_rival(g, r))
             continue;

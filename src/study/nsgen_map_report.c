@@ -120,7 +120,7 @@ static px_status shown_row(map_shown *m, const pxi_csv *csv, size_t layer, px_er
         pxi_grow(&m->y, &m->room[1], i + 1, sizeof *m->y) != 0 ||
         pxi_grow(&m->colour, &m->room[2], i + 1, sizeof *m->colour) != 0 ||
         pxi_grow(&m->mark, &m->room[3], i + 1, sizeof *m->mark) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for a picture of faults");
+        return pxi_no_memory(err);
     m->x[i] = x;
     m->y[i] = y;
     m->colour[i] = colours[g];

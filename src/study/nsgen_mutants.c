@@ -8,20 +8,18 @@
 #include "study/nsgen_study.h"
 
 #include "base/memory.h"
-#include "picture/ssim.h"
 #include "study/study_claim.h"
+#include <internal/ssim.h>
 
-#include <errno.h>
+#include <internal/picture.h>
+#include <internal/stats.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/picture.h>
-#include <plexor/stats.h>
-#include <plexor/store.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const double UNKNOWN = (double)NAN;
@@ -62,7 +60,7 @@ static px_status find_campaign(const px_study *study, size_t subject, size_t gui
     char *path =
         fz_campaign_path(study, subject, fz_guide_find(guides[guide]), measure_of(study), 1);
     if (!path)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     if (px_campaign_is(path))
         *out = path;
     else
@@ -168,7 +166,7 @@ static px_status work_open(mutants_work *w, const char *path, px_error *err)
     w->scratch = pxi_calloc(pxi_ssim_scratch(w->height, w->width), sizeof *w->scratch);
     w->shown = pxi_calloc(2 * (1 + FIRST), w->size);
     if (!w->seed || !w->mutant || !w->x || !w->a || !w->scratch || !w->shown)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the mutants of '%s'", path);
+        return pxi_no_memory_for(err, "the mutants of '%s'", path);
     memset(w->shown, 255, 2 * (1 + FIRST) * w->size);
     return PX_OK;
 }
@@ -300,16 +298,12 @@ static px_status work_save(const mutants_work *w, px_error *err)
 {
     const fz_subject *s = &fz_subjects[w->job->subject];
     px_text path = {0};
-    px_status status = PX_OK;
-    px_text_format(&path, "%s/figures", w->study->folder);
-    if (!px_text_failed(&path) && mkdir(px_text_get(&path), 0777) != 0 && errno != EEXIST)
-        status = px_fail(err, PX_E_IO, "'%s': %s", px_text_get(&path), strerror(errno));
-    px_text_format(&path, "/%s_%s_mutants", s->dataset, s->arch);
+    px_text_format(&path, "%s/figures/%s_%s_mutants", w->study->folder, s->dataset, s->arch);
     if (fz_seeds(w->study) != FZ_SEEDS)
         px_text_format(&path, "_%" PRId64, fz_seeds(w->study));
     px_text_add(&path, ".png");
-    if (status == PX_OK && px_text_failed(&path))
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = px_text_failed(&path) ? pxi_no_memory(err)
+                                             : pxi_study_own(w->study, px_text_get(&path), err);
     if (status == PX_OK)
         status = px_sheet_save(w->sheet, px_text_get(&path), err);
     px_text_done(&path);

@@ -10,9 +10,9 @@
 
 #include "base/memory.h"
 
+#include <internal/repair.h>
 #include <inttypes.h>
 #include <plexor/onnx.h>
-#include <plexor/repair.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,11 +209,12 @@ static px_status training_save(training *t, double start, px_error *err)
     const px_feeder_counts counts = px_feeder_count(t->feeder);
     cell_list cell = {.count = 0};
     px_model *after = NULL;
-    PX_TRY(pxi_study_models_folder(t->study, err));
     char *path = pxi_network_path(t->study, &network, err);
     if (!path)
         return PX_E_NOMEM;
     px_status status = px_trainer_freeze(t->trainer, NULL, 0, &after, err);
+    if (status == PX_OK)
+        status = pxi_study_own(t->study, path, err);
     if (status == PX_OK)
         status = px_model_save(after, path, err);
     px_model_free(after);

@@ -11,10 +11,10 @@
 
 #include "base/memory.h"
 
+#include <internal/train.h>
 #include <inttypes.h>
 #include <plexor/attack.h>
 #include <plexor/system.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -70,8 +70,8 @@ static px_status trial_s2(trial *t, px_error *err)
     const int64_t all = px_dataset_count(test.set), half = all - all / 2;
     const int64_t limit = t->study->options.limit;
     const int64_t count = limit > 0 && limit < all - half ? limit : all - half;
-    int64_t *wanted = pxi_calloc((size_t)PX_MAX(count, (int64_t)1), sizeof *wanted);
-    px_status status = wanted ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    int64_t *wanted = NULL;
+    px_status status = PX_NEW(wanted, (size_t)PX_MAX(count, (int64_t)1), err);
     if (status == PX_OK && count < 1)
         status = px_fail(err, PX_E_INPUT, "the test set has no second half");
     for (int64_t i = 0; status == PX_OK && i < count; i++)
@@ -90,15 +90,8 @@ static px_status trial_s2(trial *t, px_error *err)
 static px_status trial_judge(trial *t, const study_data *data, const char *name, px_error *err)
 {
     for (size_t arm = 0; arm < NG_ARMS; arm++) {
-        px_judge *judge = NULL;
-        px_judgement got = {.accuracy = 0.0};
-        px_status status =
-            px_judge_new(t->models[arm], NULL, &(px_judge_set){data->set, &data->pre},
-                         t->study->options.threads, &judge, err);
-        if (status == PX_OK)
-            status = px_judge_run(judge, NULL, NULL, &got, NULL, NULL, err);
-        px_judge_free(judge);
-        PX_TRY(status);
+        px_eval_sum got;
+        PX_TRY(pxi_study_eval(t->study, t->models[arm], data->set, &data->pre, &got, err));
         pxi_cell_put(&t->cells[arm], got.accuracy, "%s", name);
     }
     return PX_OK;
@@ -206,7 +199,9 @@ static px_status trial_all(trial *t, px_error *err)
                    s->arch, t->job->run);
     t->made_path = px_text_take(&path);
     if (!t->s2_path || !t->made_path)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
+    PX_TRY(pxi_study_own(t->study, t->s2_path, err));
+    PX_TRY(pxi_study_own(t->study, t->made_path, err));
     for (size_t arm = 0; arm < NG_ARMS; arm++) {
         char arch[NG_ARCH];
         const study_network network =

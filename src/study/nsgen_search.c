@@ -8,12 +8,10 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
 #include <plexor/fuzz.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { TURNS_PER_FAULT = 10 };
 
@@ -27,7 +25,7 @@ px_status ng_search_path(const px_study *study, const study_job *job, size_t arm
     *out = other ? px_text_take(&path) : NULL;
     px_text_done(&path);
     free(other);
-    return *out ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return *out ? PX_OK : pxi_no_memory(err);
 }
 
 typedef struct search {
@@ -86,18 +84,9 @@ static px_status search_open(search *s, px_error *err)
 static px_status search_campaign(search *s, px_error *err)
 {
     char *path = NULL;
-    px_text folder = {0};
-    px_text_format(&folder, "%s/campaigns", s->study->folder);
-    px_status status = px_text_failed(&folder) ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
-    if (status == PX_OK && mkdir(px_text_get(&folder), 0777) != 0 && errno != EEXIST)
-        status = px_fail(err, PX_E_IO, "'%s': %s", px_text_get(&folder), strerror(errno));
-    px_text_done(&folder);
+    px_status status = ng_search_path(s->study, s->job, s->job->b, &path, err);
     if (status == PX_OK)
-        status = ng_search_path(s->study, s->job, s->job->b, &path, err);
-    if (status == PX_OK)
-        status =
-            px_campaign_open(path, px_campaign_is(path) ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
-                             &s->campaign, err);
+        status = pxi_study_campaign(s->study, path, &s->campaign, err);
     free(path);
     return status;
 }
@@ -115,6 +104,7 @@ static px_status search_run(search *s, px_error *err)
     options.set = s->seeds.set;
     options.pre = &s->seeds.pre;
     options.paths = s->job->b == NG_FAULTS ? &paths : NULL;
+    options.guide.name = "random"; /* without paths */
     options.policy = "nsgen";
     options.seeds = 0; /* all that it gets right */
     options.seed = o->seed + (uint64_t)s->job->run;

@@ -13,9 +13,9 @@
 
 #include "study/fuzz_study.h"
 
+#include <internal/describe.h>
 #include <plexor/bank.h>
 #include <plexor/decision_path.h>
-#include <plexor/describe.h>
 
 enum {
     NG_PICTURES = 5000, /* training pictures that units are described by */

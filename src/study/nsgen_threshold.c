@@ -10,9 +10,10 @@
 
 #include "base/memory.h"
 
+#include <internal/decision_path.h>
+#include <internal/stats.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/stats.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,9 +73,8 @@ static px_status tau_of(const double *similarities, int64_t rules, int64_t from,
                         double *out, px_error *err)
 {
     const size_t count = (size_t)((to - from) * rules);
-    double *copy = pxi_calloc(PX_MAX(count, (size_t)1), sizeof *copy);
-    if (!copy)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    double *copy = NULL;
+    PX_TRY(PX_NEW(copy, PX_MAX(count, (size_t)1), err));
     memcpy(copy, similarities + from * rules, count * sizeof *copy);
     *out = px_quantile(copy, count, 0.25);
     free(copy);

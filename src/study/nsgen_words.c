@@ -8,40 +8,30 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/probe.h>
+#include <internal/text_encoder.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- places ------------------------------------------------------------------------------------
  */
-
-static px_status folder_make(const char *path, px_error *err)
-{
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        return px_fail(err, PX_E_IO, "'%s': %s", path, strerror(errno));
-    return PX_OK;
-}
 
 px_status ng_words_path(px_study *study, size_t subject, const char *name, char **out,
                         px_error *err)
 {
     const fz_subject *s = &fz_subjects[subject];
     px_text path = {0};
-    px_text_format(&path, "%s/words", study->folder);
-    px_status status = px_text_failed(&path) ? px_fail(err, PX_E_NOMEM, "out of memory")
-                                             : folder_make(px_text_get(&path), err);
-    px_text_format(&path, "/%s_%s", s->dataset, s->arch);
-    if (status == PX_OK)
-        status = px_text_failed(&path) ? px_fail(err, PX_E_NOMEM, "out of memory")
-                                       : folder_make(px_text_get(&path), err);
-    px_text_format(&path, "/%s", name);
+    px_text_format(&path, "%s/words/%s_%s/%s", study->folder, s->dataset, s->arch, name);
     *out = px_text_take(&path);
-    return status == PX_OK && !*out ? px_fail(err, PX_E_NOMEM, "out of memory") : status;
+    if (!*out)
+        return pxi_no_memory(err);
+    return access(*out, F_OK) == 0 ? PX_OK : pxi_study_own(study, *out, err);
 }
 
 static void words_key(size_t subject, char key[CELL_KEY])
@@ -154,15 +144,13 @@ static px_status words_bank(px_study *study, size_t subject, ng_words *w, px_err
 static px_status words_names(ng_words *w, px_error *err)
 {
     const int classes = px_dataset_class_count(w->train.set);
-    w->names = pxi_calloc((size_t)PX_MAX(classes, 1), sizeof *w->names);
-    if (!w->names)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(w->names, (size_t)PX_MAX(classes, 1), err));
     w->name_count = (size_t)PX_MAX(classes, 0);
     for (int c = 0; c < classes; c++) {
         const char *name = px_dataset_class_name(w->train.set, c);
         w->names[c] = name ? pxi_strdup(name) : NULL;
         if (name && !w->names[c])
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
     }
     return PX_OK;
 }
@@ -256,7 +244,7 @@ static px_status steps_read(const ng_words *w, ng_steps *s, px_error *err)
     s->found[0] = pxi_calloc((size_t)s->count, sizeof *s->found[0]);
     s->found[1] = pxi_calloc((size_t)s->count, sizeof *s->found[1]);
     if (!s->inputs || !s->labels || !s->found[0] || !s->found[1])
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     for (int64_t i = 0; i < s->count; i++) {
         float *row = s->inputs + (size_t)i * size;
         PX_TRY(px_dataset_pixels(w->train.set, i, row, err));

@@ -8,19 +8,16 @@
 #include "base/memory.h"
 #include "select/nss.h"
 
+#include <internal/fault_curve.h>
+#include <internal/mutate.h>
+#include <internal/select.h>
+#include <internal/stats.h>
+#include <internal/system.h>
 #include <inttypes.h>
-#include <plexor/fault_curve.h>
 #include <plexor/profile.h>
-#include <plexor/stats.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static px_status bench_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 px_status nss_bench_open(px_study *study, const study_job *job, const char *mutations,
                          uint64_t seed, nss_bench *out, px_error *err)
@@ -43,7 +40,7 @@ px_status nss_bench_open(px_study *study, const study_job *job, const char *muta
         b.predicted = pxi_calloc((size_t)b.count, sizeof *b.predicted);
         b.order = pxi_calloc((size_t)b.count, sizeof *b.order);
         if (!b.labels || !b.predicted || !b.order)
-            status = bench_nomem(err);
+            status = pxi_no_memory(err);
     }
     for (int64_t i = 0; status == PX_OK && i < b.count; i++)
         b.labels[i] = px_dataset_label(b.candidates, i);
@@ -138,7 +135,7 @@ px_status nss_order(nss_bench *b, const px_select *select, size_t i, px_error *e
     const px_ranked *ranked = px_select_ranked(select, i, &count);
     if (count != b->count)
         return px_fail(err, PX_E_INTERNAL, "'%s' ranked %" PRId64 " of %" PRId64 " candidates",
-                       px_select_selector(select, i)->id, count, b->count);
+                       px_select_selector(select, i)->entry.id, count, b->count);
     for (int64_t j = 0; j < count; j++)
         b->order[j] = ranked[j].index;
     return PX_OK;
@@ -243,7 +240,7 @@ px_status nss_run_select(px_study *study, const study_job *job, px_error *err)
     px_profile *profile = NULL;
     px_text ids = {0};
     nss_ranking ranking = {.settings = {"nss.seeds=5"}};
-    px_status status = select_missing(study, job, &ids) ? PX_OK : bench_nomem(err);
+    px_status status = select_missing(study, job, &ids) ? PX_OK : pxi_no_memory(err);
     ranking.selectors = px_text_get(&ids);
     ranking.setting_count = strncmp(ranking.selectors, "nss", 3) == 0;
     if (status == PX_OK)
@@ -252,7 +249,7 @@ px_status nss_run_select(px_study *study, const study_job *job, px_error *err)
     if (status == PX_OK)
         status = nss_rank(&b, &ranking, &select, &profile, err);
     for (size_t i = 0; status == PX_OK && i < px_select_count(select); i++) {
-        const char *id = px_select_selector(select, i)->id;
+        const char *id = px_select_selector(select, i)->entry.id;
         cell_list list = {.count = 0};
         char key[CELL_KEY];
         status = nss_measure(&b, select, i, &list, err);

@@ -7,9 +7,10 @@
  */
 #include "study/nss_study.h"
 
-#include <plexor/fault_curve.h>
+#include <internal/fault_curve.h>
+#include <internal/mutate.h>
+#include <internal/repair.h>
 #include <plexor/profile.h>
-#include <plexor/repair.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,14 +51,15 @@ static px_status repair_train(nss_bench *b, const study_job *job, const px_datas
         status = px_repair_run(repair, err);
     if (status == PX_OK) {
         const px_repair_report *r = px_repair_get(repair);
-        const px_repair_measure *test = r->clean.measure, *mutants = r->failing.measure;
-        pxi_cell_put(list, test[PX_BEFORE].accuracy, "test_before");
-        pxi_cell_put(list, test[PX_AFTER].accuracy, "test_after");
-        pxi_cell_put(list, test[PX_AFTER].accuracy - test[PX_BEFORE].accuracy, "test_gain");
-        pxi_cell_put(list, mutants[PX_BEFORE].accuracy, "mutants_before");
-        pxi_cell_put(list, mutants[PX_AFTER].accuracy, "mutants_after");
-        pxi_cell_put(list, mutants[PX_AFTER].accuracy - mutants[PX_BEFORE].accuracy,
-                     "mutants_gain");
+        const px_repair_set *sets[] = {&r->clean, &r->failing};
+        for (int i = 0; i < 2; i++) {
+            const char *what = i == 0 ? "test" : "mutants";
+            const double before = sets[i]->eval[PX_BEFORE].all.accuracy;
+            const double after = sets[i]->eval[PX_AFTER].all.accuracy;
+            pxi_cell_put(list, before, "%s_before", what);
+            pxi_cell_put(list, after, "%s_after", what);
+            pxi_cell_put(list, after - before, "%s_gain", what);
+        }
         pxi_cell_put(list, (double)r->training.epochs, "epochs");
         pxi_cell_put(list, (double)r->training.halvings, "halvings");
         pxi_cell_put(list, (double)r->clean.regressions, "regressions");

@@ -178,7 +178,7 @@ static px_status nss_plan_select(px_study *study, size_t subject, int64_t run, b
         missing = px_selector_find("prima") && !nss_has(study, subject, run, "select prima");
     } else {
         for (size_t i = 0; i < px_selector_count(); i++) {
-            const char *id = px_selector_get(i)->id;
+            const char *id = px_selector_get(i)->entry.id;
             snprintf(words, sizeof words, "select %s", id);
             bool wanted = false;
             for (size_t m = 0; m < NSS_METHODS; m++)

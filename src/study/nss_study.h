@@ -12,7 +12,7 @@
 #include "study/nss_paper.h"
 #include "study/study_inside.h"
 
-#include <plexor/mutate.h>
+#include <internal/mutate.h>
 #include <plexor/select.h>
 
 enum {

@@ -15,8 +15,8 @@
 #include "study/revisit_paper.h"
 #include "study/study_inside.h"
 
+#include <internal/train.h>
 #include <plexor/cover.h>
-#include <plexor/train.h>
 
 /* The paper's: training inputs that test cases are made of, in RV_STEPS parts; how the networks are
  * retrained. */

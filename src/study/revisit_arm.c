@@ -13,11 +13,11 @@
 #include "study/revisit.h"
 
 #include "base/memory.h"
-#include "cover/block_run.h"
 #include "cover/cover_inside.h"
+#include <internal/block_run.h>
 
 #include <assert.h>
-#include <plexor/rng.h>
+#include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,9 +113,8 @@ px_status rv_traces_make(const rv_bench *b, const px_cover *cover, const rv_pict
                                .consumer_count = 1,
                                .progress = b->study->options.progress,
                                .progress_context = b->study->options.context};
-    const px_status status = t.values && t.facts && t.rejected
-                                 ? pxi_block_run(&job, NULL, err)
-                                 : px_fail(err, PX_E_NOMEM, "out of memory for neuron values");
+    const px_status status =
+        t.values && t.facts && t.rejected ? pxi_block_run(&job, NULL, err) : pxi_no_memory(err);
     if (status == PX_OK)
         *out = t;
     else
@@ -184,7 +183,7 @@ px_status rv_chooser_take(rv_chooser *c, const rv_traces *candidates, const rv_t
         if (chooser_improves(c, candidates, originals, i) != c->improving)
             continue;
         if (pxi_grow(&choice->items, &c->room, (size_t)choice->count + 1, sizeof *choice->items))
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         choice->items[choice->count++] = facts->index;
         const px_rows row = traces_row(candidates, i);
         PX_TRY(c->criterion->observe(c->now, &row, err));
@@ -203,9 +202,8 @@ px_status rv_choice_draw(rv_choice *choice, int64_t most, uint64_t seed, uint32_
 {
     if (choice->count <= most)
         return PX_OK;
-    int64_t *order = pxi_calloc((size_t)choice->count, sizeof *order);
-    if (!order)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int64_t *order = NULL;
+    PX_TRY(PX_NEW(order, choice->count, err));
     px_random random = px_rng(seed, PX_RNG_SELECT, item, iteration);
     px_rng_permutation(&random, order, (uint32_t)choice->count);
     for (int64_t i = 0; i < most; i++)

@@ -7,12 +7,12 @@
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
-#include "data/source.h"
+#include <internal/source.h>
 
+#include <internal/mutate.h>
+#include <internal/train.h>
 #include <inttypes.h>
 #include <plexor/attack.h>
-#include <plexor/mutate.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static px_status pictures_init(rv_pictures *p, const px_dataset *like, const px_
     picture_source *source = pxi_calloc(1, sizeof *source);
     if (!p->bytes || !p->labels || !source) {
         free(source);
-        return px_fail(err, PX_E_NOMEM, "out of memory for %" PRId64 " pictures", p->count);
+        return pxi_no_memory_for(err, "%" PRId64 " pictures", p->count);
     }
     for (int64_t i = 0; i < p->count; i++)
         p->labels[i] = px_dataset_label(like, i);
@@ -86,7 +86,7 @@ static px_status pictures_init(rv_pictures *p, const px_dataset *like, const px_
                                 .class_count = px_dataset_class_count(like)};
     snprintf(source->base.kind, sizeof source->base.kind, "pictures in memory");
     source->pictures = p;
-    return pxi_dataset_wrap(&source->base, "pictures in memory", &p->set, err);
+    return pxi_dataset_make(&source->base, "pictures in memory", NULL, &p->set, err);
 }
 
 /* --- filling it from another ------------------------------------------------------------------ */
@@ -120,12 +120,11 @@ static px_status pictures_fill(const px_study *study, const px_dataset *from,
     PX_TRY(pictures_init(to, from, pre, err));
     PX_TRY(pxi_pool_new(study->options.threads, &pool, err));
     const size_t threads = (size_t)pxi_pool_threads(pool);
-    f.room = pxi_calloc(threads, sizeof *f.room);
-    px_status status = f.room ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    px_status status = PX_NEW(f.room, threads, err);
     for (size_t t = 0; t < threads && status == PX_OK; t++) {
         f.room[t] = pxi_calloc(to->size, sizeof **f.room);
         if (!f.room[t])
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
     }
     if (status == PX_OK)
         status =
@@ -250,14 +249,8 @@ px_status rv_generate(const rv_bench *b, const px_model *model, int set, const r
 px_status rv_error_rate(const rv_bench *b, const px_model *model, const rv_pictures *pictures,
                         double *out, px_error *err)
 {
-    px_judge *judge = NULL;
-    px_judgement got = {0};
-    PX_TRY(px_judge_new(model, NULL, &(px_judge_set){pictures->set, &pictures->pre},
-                        b->study->options.threads, &judge, err));
-    const px_status status = px_judge_run(judge, NULL, NULL, &got, b->study->options.progress,
-                                          b->study->options.context, err);
-    px_judge_free(judge);
-    if (status == PX_OK)
-        *out = (double)(got.count - got.correct) / (double)got.count;
-    return status;
+    px_eval_sum got;
+    PX_TRY(pxi_study_eval(b->study, model, pictures->set, &pictures->pre, &got, err));
+    *out = (double)(got.count - got.correct) / (double)got.count;
+    return PX_OK;
 }

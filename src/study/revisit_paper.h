@@ -19,7 +19,7 @@ enum { RV_STEPS = 10, RV_STATES = RV_STEPS + 1 }; /* k, and M_0 to M_k */
 
 enum { RV_METRICS = 11 };
 typedef struct rv_metric {
-    const char *id; /* as <plexor/assess.h> calls it */
+    const char *id; /* as <internal/assess.h> calls it */
     const char *cell, *title;
     double p; /* Table II */
     double u; /* the one that gives this p with 11 and 11 states (specification, E.2) */

@@ -1,7 +1,8 @@
 /* src/study/revisit_quality.c - the eleven metrics of a network over test cases (CSM D.5) */
+#include "base/memory.h"
 #include "study/revisit.h"
 
-#include <plexor/assess.h>
+#include <internal/assess.h>
 #include <string.h>
 
 px_status rv_quality(const rv_bench *b, const px_model *model, const rv_pictures *cases,
@@ -19,12 +20,12 @@ px_status rv_quality(const rv_bench *b, const px_model *model, const rv_pictures
     o.threads = b->study->options.threads;
     o.progress = b->study->options.progress;
     o.progress_context = b->study->options.context;
-    const px_status status = px_text_failed(&ids) ? px_fail(err, PX_E_NOMEM, "out of memory")
-                                                  : px_assess_run(&job, &o, &assess, err);
+    const px_status status =
+        px_text_failed(&ids) ? pxi_no_memory(err) : px_assess_run(&job, &o, &assess, err);
     for (size_t m = 0; status == PX_OK && m < RV_METRICS; m++)
         for (size_t i = 0; i < px_assess_metric_count(assess); i++) {
             const px_metric_value v = px_assess_metric(assess, i);
-            if (strcmp(v.metric->id, rv_metrics[m].id) == 0)
+            if (strcmp(v.metric->entry.id, rv_metrics[m].id) == 0)
                 pxi_cell_put(list, v.value, "%s", rv_metrics[m].cell);
         }
     px_assess_free(assess);

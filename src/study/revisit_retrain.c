@@ -4,7 +4,7 @@
  */
 #include "study/revisit.h"
 
-#include <plexor/train.h>
+#include <internal/train.h>
 
 enum { RETRAIN_RETRIES = 3 };
 

@@ -32,7 +32,7 @@ static char *round_path(const rv_bench *b, rv_rule rule, rv_arm arm, int k, cons
                    b->run, rv_count(b->study), k, end);
     char *taken = px_text_take(&path);
     if (!taken)
-        px_fail(err, PX_E_NOMEM, "out of memory");
+        pxi_no_memory(err);
     return taken;
 }
 
@@ -66,6 +66,10 @@ px_status rv_round_save(const rv_bench *b, rv_rule rule, rv_arm arm, int k, cons
     const px_shape shape = {.rank = 1, .dim = {r->count + 1}};
     px_status status =
         network ? px_tensor_init(&tensor, PX_INT64, &shape, err) : (px_status)PX_E_NOMEM;
+    if (status == PX_OK)
+        status = pxi_study_own(b->study, list, err);
+    if (status == PX_OK)
+        status = pxi_study_own(b->study, network, err);
     if (status == PX_OK) {
         int64_t *values = tensor.data;
         values[0] = r->count;

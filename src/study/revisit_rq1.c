@@ -227,7 +227,7 @@ px_status rv_run_rq1(px_study *study, const study_job *job, px_error *err)
         w.fresh = pxi_calloc((size_t)w.candidates.count, sizeof *w.fresh);
         w.items = pxi_calloc((size_t)w.candidates.count, sizeof *w.items);
         if (!w.fresh || !w.items)
-            status = px_fail(err, PX_E_NOMEM, "out of memory");
+            status = pxi_no_memory(err);
     }
     if (status == PX_OK)
         status = work_covers(&w, err);

@@ -12,10 +12,10 @@
 
 #include "base/memory.h"
 
+#include <internal/weights.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
-#include <plexor/weights.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,9 +98,7 @@ static px_status arm_cover(rq2_work *w, rq2_arm *a, px_error *err)
 static px_status choice_copy(const rv_choice *from, rv_choice *to, px_error *err)
 {
     *to = (rv_choice){.wrong = from->wrong, .count = from->count};
-    to->items = pxi_calloc((size_t)PX_MAX(from->count, 1), sizeof *to->items);
-    if (!to->items)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(to->items, (size_t)PX_MAX(from->count, 1), err));
     if (from->count > 0)
         memcpy(to->items, from->items, (size_t)from->count * sizeof *to->items);
     return PX_OK;
@@ -264,7 +262,7 @@ static px_status work_open(rq2_work *w, const study_job *job, px_study *study, p
         w->arms[arm].round.items = pxi_calloc(count, sizeof *w->arms[arm].round.items);
         failed = failed || !w->arms[arm].round.items;
     }
-    return failed ? px_fail(err, PX_E_NOMEM, "out of memory") : PX_OK;
+    return failed ? pxi_no_memory(err) : PX_OK;
 }
 
 static px_status work_run(rq2_work *w, px_error *err)

@@ -73,8 +73,8 @@ static px_status train_with_mutants(const rv_bench *b, size_t defence, rv_retrai
     px_status status = rv_generate(b, NULL, (int)defence, &b->inputs, &candidates, err);
     if (status == PX_OK) {
         items = pxi_calloc((size_t)candidates.count, sizeof *items);
-        status = items ? mutants_choose(b, &candidates, items, &out->added, err)
-                       : px_fail(err, PX_E_NOMEM, "out of memory");
+        status =
+            items ? mutants_choose(b, &candidates, items, &out->added, err) : pxi_no_memory(err);
     }
     how->added = out->added > 0 ? &candidates : NULL;
     how->items = items;

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/assess.h>
 #include <math.h>
-#include <plexor/assess.h>
 #include <stdio.h>
 
 static const double UNKNOWN = (double)NAN;

@@ -9,8 +9,9 @@
 
 #include "base/memory.h"
 
+#include <internal/assess.h>
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/assess.h>
 #include <plexor/text.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ px_status rv_h1_paired(const px_study *study, rv_rule rule, bool matched, size_t
         rv_sample_done(&b);
     }
     const px_status status = differences.failed
-                                 ? px_fail(err, PX_E_NOMEM, "out of memory")
+                                 ? pxi_no_memory(err)
                                  : px_wilcoxon(differences.values, NULL, differences.count,
                                                PX_GREATER, /* normal= */ false, out, err);
     rv_sample_done(&differences);

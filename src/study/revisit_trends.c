@@ -3,8 +3,9 @@
 
 #include "base/memory.h"
 
+#include <internal/assess.h>
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/assess.h>
 #include <stdio.h>
 
 static const double UNKNOWN = (double)NAN;

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 
+#include <internal/stats.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ px_status rv_test_of(const rv_sample *a, const rv_sample *b, px_alternative alte
     px_mann_whitney_result stated, other, legacy;
     const px_alternative opposite = alternative == PX_LESS ? PX_GREATER : PX_LESS;
     if (a->failed || b->failed)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     PX_TRY(px_mann_whitney(a->values, a->count, b->values, b->count, alternative, PX_U_AUTO,
                            &stated, err));
     PX_TRY(px_mann_whitney(a->values, a->count, b->values, b->count, opposite, PX_U_AUTO, &other,
@@ -94,7 +95,7 @@ px_status rv_family_of(const rv_test *tests, size_t count, rv_family *out, px_er
     size_t silent = 0;
     double *p = pxi_calloc(count + 1, 2 * sizeof *p);
     if (!p)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     double *other = p + count;
     for (size_t i = 0; i < count; i++) {
         silent += tests[i].verdict == RV_INCONCLUSIVE;

@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/folder.h>
 #include <math.h>
-#include <plexor/folder.h>
 #include <plexor/system.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,11 +15,6 @@
 static const study_plan *const plans[] = {&pxi_study_nss,        &pxi_study_deepfault,
                                           &pxi_study_fuzz,       &pxi_study_revisit,
                                           &pxi_study_deepsensor, &pxi_study_nsgen};
-
-static px_status study_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
@@ -106,9 +101,7 @@ static px_status study_read_data(px_study *study, const px_study_options *option
     const study_plan *plan = study->plan;
     for (size_t i = 0; i < plan->kind.dataset_count; i++)
         if (plan->kind.datasets[i].spec) {
-            study->specs[i] = pxi_strdup(plan->kind.datasets[i].spec);
-            if (!study->specs[i])
-                return study_nomem(err);
+            PX_TRY(PX_DUP(study->specs[i], plan->kind.datasets[i].spec, err));
         }
     for (size_t i = 0; i < options->data_count; i++) {
         const char *text = options->data[i];
@@ -120,9 +113,7 @@ static px_status study_read_data(px_study *study, const px_study_options *option
         if (d == plan->kind.dataset_count)
             return study_unknown(plan, "--data", text, length, true, err);
         free(study->specs[d]);
-        study->specs[d] = pxi_strdup(text + length + 1);
-        if (!study->specs[d])
-            return study_nomem(err);
+        PX_TRY(PX_DUP(study->specs[d], text + length + 1, err));
     }
     return PX_OK;
 }
@@ -164,9 +155,7 @@ static px_status study_read_models(px_study *study, const px_study_options *opti
         if (m == STUDY_MODELS)
             return study_no_model(study->plan, text, length, err);
         free(study->models[m]);
-        study->models[m] = pxi_strdup(text + length + 1);
-        if (!study->models[m])
-            return study_nomem(err);
+        PX_TRY(PX_DUP(study->models[m], text + length + 1, err));
     }
     return PX_OK;
 }
@@ -242,7 +231,7 @@ static px_status study_keep_options(px_study *study, const px_study_options *opt
                    study_copy(options->command, &own->command) &&
                    study_copy(options->mean, &own->mean) && study_copy(options->std, &own->std)
                ? PX_OK
-               : study_nomem(err);
+               : pxi_no_memory(err);
 }
 
 static px_status study_open(px_study *study, const px_study_options *options, px_error *err)
@@ -263,9 +252,13 @@ static px_status study_open(px_study *study, const px_study_options *options, px
                        study->plan->kind.id, study->plan->kind.piece);
     PX_TRY(px_folder_make(study->folder, err));
     px_text_format(&path, "%s/cells.jsonl", study->folder);
-    const px_status status = px_text_failed(&path)
-                                 ? study_nomem(err)
-                                 : pxi_cells_open(px_text_get(&path), &study->cells, err);
+    px_status status = px_text_failed(&path) ? pxi_no_memory(err) : PX_OK;
+    if (status == PX_OK && options->fresh)
+        status = pxi_study_fresh(study, px_text_get(&path), err);
+    if (status == PX_OK)
+        status = pxi_cells_open(px_text_get(&path), &study->cells, err);
+    if (status == PX_OK)
+        status = pxi_study_own(study, px_text_get(&path), err);
     px_text_done(&path);
     PX_TRY(status);
     return study->plan->plan(study, err);
@@ -278,9 +271,8 @@ px_status px_study_new(const char *name, const px_study_options *options, px_stu
     if (!plan)
         return px_fail(err, PX_E_USAGE, "there is no study '%.60s'; 'plexor list studies' has them",
                        name);
-    px_study *study = pxi_calloc(1, sizeof *study);
-    if (!study)
-        return study_nomem(err);
+    px_study *study = NULL;
+    PX_TRY(PX_NEW(study, 1, err));
     study->plan = plan;
     const px_status status = study_open(study, options, err);
     if (status != PX_OK) {
@@ -348,7 +340,7 @@ int64_t pxi_study_network(const px_study *study, int64_t run)
 px_status pxi_study_add_job(px_study *study, const study_job *job, px_error *err)
 {
     if (pxi_grow(&study->jobs, &study->job_room, study->job_count + 1, sizeof *job) != 0)
-        return study_nomem(err);
+        return pxi_no_memory(err);
     study->jobs[study->job_count++] = *job;
     return PX_OK;
 }
@@ -448,7 +440,7 @@ static px_status study_print(const px_study *study, px_study_format format, cons
     char *taken = status == PX_OK ? px_text_take(&text) : NULL;
     px_text_done(&text);
     if (status == PX_OK && !taken)
-        status = study_nomem(err);
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         *out = taken;
     return status;
@@ -467,7 +459,7 @@ px_status px_study_save(const px_study *study, px_study_format format, const cha
         format == PX_STUDY_MARKDOWN && length > 3 && strcmp(path + length - 3, ".md") == 0;
     char *text = NULL, *stem = plots ? pxi_strdup(path) : NULL;
     if (plots && !stem)
-        return study_nomem(err);
+        return pxi_no_memory(err);
     if (plots)
         stem[length - 3] = '\0';
     px_status status = study_print(study, format, stem, &text, err);

@@ -1,8 +1,8 @@
 /* src/study/study_figures.c - from cells to figures, and where the cells come from */
 #include "study/study_inside.h"
 
+#include <internal/system.h>
 #include <math.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,10 +13,12 @@
 #include "study/cells.h"
 #include "study/document.h"
 
-#include <plexor/classes.h>
+#include <internal/classes.h>
+#include <internal/study.h>
 #include <plexor/data.h>
+#include <plexor/eval.h>
 #include <plexor/graph.h>
-#include <plexor/study.h>
+#include <plexor/store.h>
 
 enum { STUDY_PARTS = 16, STUDY_DATASETS = 16, STUDY_MODELS = 24 };
 
@@ -72,6 +74,20 @@ px_status pxi_study_put(px_study *study, const char *key, double seconds, const 
 px_status pxi_study_check_data(px_study *study, const char *dataset, const char *part,
                                const px_dataset *set, px_error *err);
 
+/* --- files: FOLDER/.plexor names those that the study made (study_own.c) -----------------------
+ *
+ * Paths begin with the study's folder. */
+
+/* Before a file is written: names it, makes the folders on the way, and names those. */
+px_status pxi_study_own(const px_study *study, const char *path, px_error *err);
+/* Somebody else put it there. */
+px_status pxi_study_disown(const px_study *study, const char *path, px_error *err);
+/* A campaign in a folder of its own, begun or gone on with. */
+px_status pxi_study_campaign(const px_study *study, const char *path, px_campaign **out,
+                             px_error *err);
+/* Removes all that is named. PX_E_USAGE where `cells` are there and are not. */
+px_status pxi_study_fresh(const px_study *study, const char *cells, px_error *err);
+
 /* --- networks: trained once, kept in FOLDER/models (study_network.c) -------------------------- */
 
 typedef struct study_network {
@@ -83,11 +99,10 @@ typedef struct study_network {
     int64_t number;             /* from 1: which of several, and the seed */
 } study_network;
 
-/* For studies that make theirs in another way: 64-bit hashes in cells, FOLDER/models, and a
- * network's file in it (the caller frees it; NULL: out of memory). */
+/* For studies that make theirs in another way: 64-bit hashes in cells, and a network's file in
+ * FOLDER/models (the caller frees it; NULL: out of memory). */
 void pxi_study_put_hash(cell_list *list, uint64_t hash);
 bool pxi_study_hash_is(const study_cell *cell, uint64_t hash);
-px_status pxi_study_models_folder(const px_study *study, px_error *err);
 char *pxi_network_path(const px_study *study, const study_network *network, px_error *err);
 /* "SUBJECT network K": where its accuracy, epochs, steps and hash are. */
 void pxi_network_key(const study_network *network, char key[CELL_KEY]);
@@ -108,6 +123,9 @@ px_status pxi_study_open(px_study *study, const px_model *model, const char *dat
                          const char *part, double share, int64_t limit, study_data *out,
                          px_error *err);
 void pxi_study_close(study_data *data);
+/* How right a network is on labelled data. */
+px_status pxi_study_eval(px_study *study, const px_model *model, const px_dataset *set,
+                         const px_preprocess *pre, px_eval_sum *out, px_error *err);
 
 /* --- reporting -------------------------------------------------------------------------------- */
 

@@ -9,27 +9,22 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
+#include <internal/arch.h>
+#include <internal/property.h>
+#include <internal/text.h>
+#include <internal/train.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/arch.h>
 #include <plexor/json.h>
 #include <plexor/onnx.h>
 #include <plexor/system.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const double NETWORK_BAND = 0.005 + 1e-9;
-
-static px_status network_nomem(px_error *err)
-{
-    return px_fail(err, PX_E_NOMEM, "out of memory");
-}
 
 /* 64-bit hashes as two numbers that doubles hold. */
 void pxi_study_put_hash(cell_list *list, uint64_t hash)
@@ -117,6 +112,20 @@ px_status pxi_study_open(px_study *study, const px_model *model, const char *dat
     return status;
 }
 
+px_status pxi_study_eval(px_study *study, const px_model *model, const px_dataset *set,
+                         const px_preprocess *pre, px_eval_sum *out, px_error *err)
+{
+    px_predict_options how = px_predict_options_default();
+    px_predictions said = {0};
+    how.threads = study->options.threads;
+    how.progress = study->options.progress;
+    how.context = study->options.context;
+    PX_TRY(px_predict(model, set, pre, &how, &said, err));
+    *out = px_eval_slice(&said, NULL, said.count);
+    px_predictions_done(&said);
+    return PX_OK;
+}
+
 void pxi_study_close(study_data *data)
 {
     px_dataset_close(data->set);
@@ -137,19 +146,8 @@ char *pxi_network_path(const px_study *study, const study_network *n, px_error *
                    n->number);
     char *taken = px_text_take(&path);
     if (!taken)
-        network_nomem(err);
+        pxi_no_memory(err);
     return taken;
-}
-
-px_status pxi_study_models_folder(const px_study *study, px_error *err)
-{
-    px_text path = {0};
-    px_text_format(&path, "%s/models", study->folder);
-    px_status status = px_text_failed(&path) ? network_nomem(err) : PX_OK;
-    if (status == PX_OK && mkdir(px_text_get(&path), 0777) != 0 && errno != EEXIST)
-        status = px_fail(err, PX_E_IO, "'%s': %s", px_text_get(&path), strerror(errno));
-    px_text_done(&path);
-    return status;
 }
 
 bool pxi_network_done(const px_study *study, const study_network *n)
@@ -281,7 +279,7 @@ static px_status network_save(const network_run *r, const char *path, px_error *
     px_status status =
         px_text_failed(&scale) || px_text_failed(&mean) || px_text_failed(&std) ||
                 px_text_failed(&size) || px_text_failed(&train)
-            ? network_nomem(err)
+            ? pxi_no_memory(err)
             : px_trainer_freeze(r->trainer, properties, PX_LEN(properties), &model, err);
     if (status == PX_OK)
         status = px_model_save(model, path, err);
@@ -321,6 +319,8 @@ static px_status network_train(px_study *study, const study_network *n, const ch
         pxi_cell_put(list, (double)px_dataset_count(r.train.set), "train_inputs");
     }
     if (status == PX_OK)
+        status = pxi_study_own(study, path, err);
+    if (status == PX_OK)
         status = network_save(&r, path, err);
     px_trainer_free(r.trainer);
     px_feeder_free(r.feeder);
@@ -354,15 +354,14 @@ px_status pxi_network_make(px_study *study, const study_network *n, px_error *er
     cell_list list = {.count = 0};
     char key[CELL_KEY];
     px_model *model = NULL;
-    px_judge *judge = NULL;
     study_data test = {.set = NULL};
-    px_judgement got = {0};
-    PX_TRY(pxi_study_models_folder(study, err));
+    px_eval_sum got = {0};
     char *path = pxi_network_path(study, n, err);
     if (!path)
         return PX_E_NOMEM;
     const bool there = access(path, F_OK) == 0;
-    px_status status = there ? PX_OK : network_train(study, n, path, &list, err);
+    px_status status =
+        there ? pxi_study_disown(study, path, err) : network_train(study, n, path, &list, err);
     if (status == PX_OK)
         status = px_model_load(path, &model, err);
     if (status == PX_OK && there)
@@ -370,11 +369,7 @@ px_status pxi_network_make(px_study *study, const study_network *n, px_error *er
     if (status == PX_OK)
         status = pxi_study_open(study, model, n->dataset, "test", 0.0, 0, &test, err);
     if (status == PX_OK)
-        status = px_judge_new(model, NULL, &(px_judge_set){test.set, &test.pre},
-                              study->options.threads, &judge, err);
-    if (status == PX_OK)
-        status = px_judge_run(judge, NULL, NULL, &got, study->options.progress,
-                              study->options.context, err);
+        status = pxi_study_eval(study, model, test.set, &test.pre, &got, err);
     if (status == PX_OK && n->accuracy > 0.0 && fabs(got.accuracy - n->accuracy) > NETWORK_BAND)
         status = px_fail(err, PX_E_MISMATCH,
                          "'%s' has %.2f%% accuracy, not within half a point of %.2f%%; remove it, "
@@ -386,7 +381,6 @@ px_status pxi_network_make(px_study *study, const study_network *n, px_error *er
         pxi_network_key(n, key);
         status = pxi_study_put(study, key, px_clock_s() - start, &list, err);
     }
-    px_judge_free(judge);
     pxi_study_close(&test);
     px_model_free(model);
     free(path);

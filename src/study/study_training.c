@@ -4,13 +4,18 @@
 
 #include "base/memory.h"
 
+#include <internal/arch.h>
+#include <internal/audio.h>
+#include <internal/data.h>
+#include <internal/preprocess.h>
+#include <internal/text.h>
+#include <internal/train.h>
+#include <internal/weights.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/arch.h>
 #include <plexor/json.h>
 #include <plexor/onnx.h>
 #include <plexor/system.h>
-#include <plexor/train.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +227,7 @@ static px_status making_save(const making *m, const char *path, px_error *err)
         properties[count++] = (px_property){"plexor.audio", px_json_text(&audio)};
     px_status status = px_text_failed(&scale) || px_text_failed(&mean) || px_text_failed(&std) ||
                                px_text_failed(&story) || px_text_failed(&audio.text)
-                           ? px_fail(err, PX_E_NOMEM, "out of memory")
+                           ? pxi_no_memory(err)
                            : making_freeze(m, properties, count, &model, err);
     if (status == PX_OK)
         status = px_model_save(model, path, err);
@@ -263,18 +268,13 @@ static px_status making_judge(px_study *study, const char *dataset, const char *
                               cell_list *cell, px_error *err)
 {
     px_model *model = NULL;
-    px_judge *judge = NULL;
     study_data test = {.set = NULL};
-    px_judgement got = {0};
+    px_eval_sum got = {0};
     px_status status = px_model_load(path, &model, err);
     if (status == PX_OK)
         status = pxi_study_open(study, model, dataset, "test", 0.0, 0, &test, err);
     if (status == PX_OK)
-        status = px_judge_new(model, NULL, &(px_judge_set){test.set, &test.pre},
-                              study->options.threads, &judge, err);
-    if (status == PX_OK)
-        status = px_judge_run(judge, NULL, NULL, &got, study->options.progress,
-                              study->options.context, err);
+        status = pxi_study_eval(study, model, test.set, &test.pre, &got, err);
     const int classes = status == PX_OK ? px_dataset_class_count(test.set) : 0;
     if (status == PX_OK && classes > 2 && got.accuracy < 2.0 / classes)
         status = px_fail(err, PX_E_MISMATCH,
@@ -285,7 +285,6 @@ static px_status making_judge(px_study *study, const char *dataset, const char *
         pxi_cell_put(cell, got.accuracy, "accuracy");
         pxi_study_put_hash(cell, px_model_hash(model));
     }
-    px_judge_free(judge);
     pxi_study_close(&test);
     px_model_free(model);
     return status;
@@ -297,13 +296,12 @@ px_status pxi_training_make(px_study *study, const study_network *network,
     const double start = px_clock_s();
     cell_list cell = {.count = 0};
     char key[CELL_KEY];
-    PX_TRY(pxi_study_models_folder(study, err));
     char *path = pxi_network_path(study, network, err);
     if (!path)
         return PX_E_NOMEM;
-    px_status status = PX_OK;
     const bool there = access(path, F_OK) == 0;
-    if (!there) {
+    px_status status = there ? pxi_study_disown(study, path, err) : pxi_study_own(study, path, err);
+    if (!there && status == PX_OK) {
         making m = {.study = study, .network = network, .how = training};
         status = making_all(&m, path, &cell, err);
         px_trainer_free(m.trainer);

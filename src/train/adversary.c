@@ -3,10 +3,10 @@
  * The defaults for inputs of one channel are Madry et al.'s for MNIST, those for others ART's for
  * CIFAR-10. An eps of the user's own keeps the ratio of step to eps.
  */
-#include <plexor/train.h>
+#include <internal/train.h>
 
+#include <internal/text.h>
 #include <plexor/attack.h>
-#include <plexor/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,7 +60,7 @@ px_status px_adversary_complete(px_adversary *adversary, const px_dataset *set,
                        a.share);
     const struct adversary_preset *preset = adversary_is_one_channel(set) ? &ONE_CHANNEL : &COLOUR;
     px_attack_options o = px_attack_options_default();
-    o.method = a.method = method->id;
+    o.method = a.method = method->entry.id;
     o.norm = PX_NORM_LINF;
     o.keep_float = true; /* nothing is rounded, so the range may be any */
     o.low = a.low;

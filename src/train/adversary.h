@@ -3,7 +3,7 @@
 #ifndef PXI_TRAIN_ADVERSARY_H
 #define PXI_TRAIN_ADVERSARY_H
 
-#include <plexor/train.h>
+#include <internal/train.h>
 
 typedef struct pxi_adversary pxi_adversary;
 

@@ -9,8 +9,10 @@
 
 #include "attack/attack_inside.h"
 #include "base/memory.h"
-#include "engine/view_row.h"
+#include <internal/view_row.h>
 
+#include <internal/engine.h>
+#include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -123,7 +125,7 @@ static px_status adversary_room(pxi_adversary *a, px_error *err)
     a->place = pxi_calloc(batch, sizeof *a->place);
     a->inputs = pxi_calloc(most, a->floats * sizeof *a->inputs);
     if (!a->positions || !a->place || !a->inputs)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %zu attacked inputs", most);
+        return pxi_no_memory_for(err, "%zu attacked inputs", most);
     return PX_OK;
 }
 
@@ -149,9 +151,8 @@ static px_status adversary_setup(pxi_adversary *a, px_error *err)
 px_status pxi_adversary_new(const pxi_adversary_job *job, px_adversary *settings,
                             pxi_adversary **out, px_error *err)
 {
-    pxi_adversary *a = pxi_calloc(1, sizeof *a);
-    if (!a)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    pxi_adversary *a = NULL;
+    PX_TRY(PX_NEW(a, 1, err));
     a->job = *job;
     a->settings = *settings;
     const px_status status = adversary_setup(a, err);

@@ -1,11 +1,11 @@
 /* src/train/arch.c - the zoo: which networks there are, and making one by name */
-#include <plexor/arch.h>
+#include <internal/arch.h>
 
 #include "base/memory.h"
 #include "train/arch_net.h"
 
+#include <internal/system.h>
 #include <inttypes.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

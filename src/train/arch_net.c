@@ -3,10 +3,10 @@
 
 #include "base/memory.h"
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
+#include <internal/system.h>
 #include <math.h>
-#include <plexor/system.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #ifndef PXI_TRAIN_ARCH_NET_H
 #define PXI_TRAIN_ARCH_NET_H
 
-#include <plexor/arch.h>
-#include <plexor/build.h>
+#include <internal/arch.h>
+#include <internal/build.h>
 
 typedef enum pxi_init {
     PXI_INIT_GLOROT,         /* Keras's default: uniform, 6 / (fan in + fan out) */

@@ -2,7 +2,7 @@
 #include "train/augment.h"
 
 #include "base/memory.h"
-#include <plexor/feeder.h>
+#include <internal/feeder.h>
 
 #include <string.h>
 

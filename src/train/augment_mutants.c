@@ -7,6 +7,7 @@
  */
 #include "train/augment.h"
 
+#include <internal/mutate.h>
 #include <string.h>
 
 const pxi_generator pxi_generators[PXI_GENERATOR_COUNT] = {

@@ -7,6 +7,7 @@
  */
 #include "train/augment.h"
 
+#include <internal/rng.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,11 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
+#include <internal/system.h>
+#include <internal/weights.h>
 #include <inttypes.h>
 #include <plexor/json.h>
-#include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,7 @@ static px_status save_meta(const px_trainer *t, px_npz_writer *writer, px_error 
     const char *text = px_json_text(&json);
     px_status status = PX_OK;
     if (!text) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     } else {
         const px_tensor bytes = {
             .dtype = PX_UINT8,

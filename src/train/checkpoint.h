@@ -2,7 +2,7 @@
  *
  * An NPZ: `meta` is JSON (format, version, facts, state), `history` [epochs][columns], `weights/I`
  * by the weight's number, `best/I` likewise with keep_best, `optimizer/NAME` and `schedule` as
- * <plexor/optimizer.h> names them.
+ * <internal/optimizer.h> names them.
  */
 #ifndef PXI_TRAIN_CHECKPOINT_H
 #define PXI_TRAIN_CHECKPOINT_H

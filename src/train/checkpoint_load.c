@@ -9,6 +9,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <internal/engine.h>
+#include <internal/weights.h>
 #include <math.h>
 #include <plexor/json.h>
 #include <signal.h>

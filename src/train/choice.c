@@ -1,6 +1,7 @@
 /* src/train/choice.c - reading NAME[:ITEM,...] */
 #include "train/choice.h"
 
+#include <internal/text.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef PXI_TRAIN_CHOICE_H
 #define PXI_TRAIN_CHOICE_H
 
-#include <plexor/optimizer.h>
+#include <internal/optimizer.h>
 #include <plexor/text.h>
 
 enum { PXI_CHOICE_SETTINGS = 12, PXI_CHOICE_LIST = 64 };

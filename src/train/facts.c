@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/text.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,5 +80,5 @@ px_status pxi_facts_make(px_trainer *t, px_error *err)
     fact_add_real(t, &room, "accuracy to stop at", o->until_accuracy);
     fact_add_hash(t, &room, "training data", px_feeder_hash(o->feeder));
     fact_add_hash(t, &room, "test data", o->test.set ? px_dataset_hash(o->test.set) : 0);
-    return room ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return room ? PX_OK : pxi_no_memory(err);
 }

@@ -7,7 +7,9 @@
  * augmentation (seed, AUGMENT, item, r); its patch (seed, POLLUTE, item, 1); its wrong label (seed,
  * NOISE, item, 1); which items are polluted or mislabelled, item 0 and iteration 0 of those two.
  */
-#include <plexor/feeder.h>
+#include <internal/data.h>
+#include <internal/feeder.h>
+#include <internal/rng.h>
 
 #include "base/memory.h"
 #include "train/augment.h"
@@ -115,9 +117,7 @@ static px_status side_init(feeder_side *side, const px_feeder_set *from,
                        px_dataset_target_count(from->set), options->classes);
     if (!from->items)
         return PX_OK;
-    side->items = pxi_calloc((size_t)side->count, sizeof *side->items);
-    if (!side->items)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %lld items", (long long)side->count);
+    PX_TRY(PX_NEW(side->items, side->count, err));
     for (int64_t i = 0; i < side->count; i++) {
         if (from->items[i] < 0 || from->items[i] >= all)
             return px_fail(err, PX_E_USAGE, "item %lld is not in a data set of %lld",
@@ -162,9 +162,7 @@ static px_status feeder_faults(px_feeder *feeder, const px_feeder_options *optio
         return PX_OK;
     if (!base->set)
         return px_fail(err, PX_E_USAGE, "pollution and label noise need a base set");
-    feeder->marks = pxi_calloc((size_t)base->count, sizeof *feeder->marks);
-    if (!feeder->marks)
-        return px_fail(err, PX_E_NOMEM, "out of memory for %lld items", (long long)base->count);
+    PX_TRY(PX_NEW(feeder->marks, base->count, err));
     if (options->pollute != 0.0) {
         const bool whole = px_dataset_is_8bit(base->set);
         feeder->patch = (pxi_patch){.least = options->patch_min,
@@ -231,15 +229,11 @@ static px_status feeder_lanes(px_feeder *feeder, px_error *err)
         if (feeder->cycles && __builtin_mul_overflow(feeder->steps, lane[i].slots, &lane[i].length))
             return px_fail(err, PX_E_UNSUPPORTED, "the batch of %lld is too large",
                            (long long)batch);
-        lane[i].order = pxi_calloc((size_t)lane[i].length, sizeof *lane[i].order);
-        if (!lane[i].order)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the order of %lld inputs",
-                           (long long)lane[i].length);
+        PX_TRY(PX_NEW(lane[i].order, (size_t)lane[i].length, err));
         longest = PX_MAX(longest, lane[i].count);
     }
     if (feeder->cycles && !(feeder->scratch = pxi_calloc((size_t)longest, sizeof(int64_t))))
-        return px_fail(err, PX_E_NOMEM, "out of memory for the order of %lld inputs",
-                       (long long)longest);
+        return pxi_no_memory_for(err, "the order of %lld inputs", (long long)longest);
     return PX_OK;
 }
 
@@ -249,14 +243,12 @@ px_status px_feeder_new(const px_feeder_options *options, px_feeder **out, px_er
     if (options->batch < 1)
         return px_fail(err, PX_E_USAGE, "a batch of %lld inputs: expected at least 1",
                        (long long)options->batch);
-    px_feeder *feeder = pxi_calloc(1, sizeof *feeder);
-    if (!feeder)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_feeder *feeder = NULL;
+    PX_TRY(PX_NEW(feeder, 1, err));
     feeder->options = *options;
     feeder->options.base = feeder->options.added = (px_feeder_set){0};
     feeder->options.augment = NULL;
-    feeder->augment_text = pxi_strdup(options->augment ? options->augment : "");
-    status = feeder->augment_text ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    status = PX_DUP(feeder->augment_text, options->augment ? options->augment : "", err);
     if (status == PX_OK)
         status = feeder_sides(feeder, options, err);
     if (status == PX_OK)

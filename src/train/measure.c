@@ -1,5 +1,5 @@
 /* src/train/measure.c - mean and standard deviation of a data set, for its preprocessing */
-#include <plexor/train.h>
+#include <internal/train.h>
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
@@ -98,7 +98,7 @@ px_status px_preprocess_measure(px_preprocess *pre, const px_dataset *set, int t
     for (int i = 0; room && i < workers; i++)
         room = (m.pixels[i] = pxi_calloc((size_t)floats, sizeof **m.pixels)) != NULL;
     if (!room)
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
     if (status == PX_OK)
         status = pxi_pool_run(pool, blocks, measure_block, &m, pxi_pool_unwatched, NULL, err);
     if (status == PX_OK)

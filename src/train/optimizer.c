@@ -9,6 +9,7 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <internal/tensor.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -65,14 +66,12 @@ static px_status optimizer_lay_out(px_optimizer *opt, const px_shape *shapes, px
         t->decays = shapes[i].rank > 1 || opt->settings[PXI_SET_DECAY_ALL] != 0.0;
         const size_t room = (t->count + OPTIMIZER_LINE - 1) / OPTIMIZER_LINE * OPTIMIZER_LINE;
         if (room > SIZE_MAX / sizeof(float) - 64 - elements)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+            return pxi_no_memory(err);
         elements += room;
         pieces += (t->count + OPTIMIZER_PIECE - 1) / OPTIMIZER_PIECE;
     }
     opt->slot_elements = elements;
-    opt->pieces = pxi_calloc(pieces, sizeof *opt->pieces);
-    if (!opt->pieces)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    PX_TRY(PX_NEW(opt->pieces, pieces, err));
     for (size_t i = 0; i < opt->tensor_count; i++)
         for (size_t first = 0; first < opt->tensors[i].count; first += OPTIMIZER_PIECE) {
             const size_t left = opt->tensors[i].count - first;
@@ -90,8 +89,8 @@ static px_status optimizer_make_slots(px_optimizer *opt, px_error *err)
             continue;
         opt->slots[s] = pxi_alloc_aligned(opt->slot_elements * sizeof(float));
         if (!opt->slots[s])
-            return px_fail(err, PX_E_NOMEM, "out of memory: the optimiser's state is %zu MiB",
-                           opt->slot_elements * sizeof(float) >> 20);
+            return pxi_no_memory_for(err, "%zu MiB of an optimiser's state",
+                                     opt->slot_elements * sizeof(float) >> 20);
         const float initial = opt->kind->initial ? (float)opt->kind->initial(own) : 0.0f;
         for (size_t i = 0; i < opt->slot_elements; i++)
             opt->slots[s][i] = initial;
@@ -109,7 +108,7 @@ static px_status optimizer_fill(px_optimizer *opt, const pxi_chosen *chosen, con
     opt->spec = px_text_take(&text);
     opt->tensors = pxi_calloc(opt->tensor_count, sizeof *opt->tensors);
     if (!opt->spec || !opt->tensors)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     PX_TRY(optimizer_lay_out(opt, shapes, err));
     return optimizer_make_slots(opt, err);
 }
@@ -119,9 +118,8 @@ px_status px_optimizer_new(const char *spec, const px_shape *shapes, size_t coun
 {
     pxi_chosen chosen;
     PX_TRY(pxi_choice_read("optimizer", px_optimizer_choice, spec, strlen(spec), &chosen, err));
-    px_optimizer *opt = pxi_calloc(1, sizeof *opt);
-    if (!opt)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_optimizer *opt = NULL;
+    PX_TRY(PX_NEW(opt, 1, err));
     opt->kind = optimizer_kinds[chosen.index];
     opt->tensor_count = count;
     const px_status status = optimizer_fill(opt, &chosen, shapes, err);

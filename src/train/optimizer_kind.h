@@ -8,7 +8,7 @@
 
 #include "base/wide.h"
 
-#include <plexor/optimizer.h>
+#include <internal/optimizer.h>
 
 /* Kernels are PXI_WIDE: element-wise with correctly rounded operations only (no contraction, no
  * approximations), so that neither the split nor the vector width changes a bit. */

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -59,10 +60,8 @@ px_status pxi_pollute_choose(uint64_t seed, uint32_t component, const char *what
     const int64_t wanted = llround(fraction * (double)count);
     int64_t done = 0;
     if (wanted > 0) {
-        int64_t *order = pxi_calloc((size_t)count, sizeof *order);
-        if (!order)
-            return px_fail(err, PX_E_NOMEM, "out of memory for the order of %lld inputs",
-                           (long long)count);
+        int64_t *order = NULL;
+        PX_TRY(PX_NEW(order, count, err));
         px_random random = px_rng(seed, component, 0, 0);
         px_rng_permutation(&random, order, (uint32_t)count);
         for (int64_t i = 0; i < count && done < wanted; i++)

@@ -4,7 +4,7 @@
  * architecture, in minutes rather than hours; docs/train.md has what was measured. A study sets its
  * own.
  */
-#include <plexor/train.h>
+#include <internal/train.h>
 
 #include "base/memory.h"
 

@@ -263,9 +263,8 @@ px_status px_schedule_new(const char *spec, double lr, int64_t steps_per_epoch, 
     if (steps_per_epoch < 1 || epochs < 1 || steps_per_epoch > INT64_MAX / epochs)
         return px_fail(err, PX_E_USAGE, "%lld epochs of %lld steps cannot be scheduled",
                        (long long)epochs, (long long)steps_per_epoch);
-    px_schedule *s = pxi_calloc(1, sizeof *s);
-    if (!s)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_schedule *s = NULL;
+    PX_TRY(PX_NEW(s, 1, err));
     s->lr = lr;
     s->steps_per_epoch = steps_per_epoch;
     s->steps = steps_per_epoch * epochs;

@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/engine.h>
+#include <internal/weights.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +32,7 @@ px_status pxi_snapshot_take(px_trainer *t, px_error *err)
     train_snapshot *s = &t->back;
     if (!s->optimizer) {
         s->optimizer_count = px_optimizer_state_count(t->optimizer);
-        s->optimizer = pxi_calloc(PX_MAX(s->optimizer_count, 1), sizeof *s->optimizer);
-        if (!s->optimizer)
-            return px_fail(err, PX_E_NOMEM, "out of memory");
+        PX_TRY(PX_NEW(s->optimizer, PX_MAX(s->optimizer_count, 1), err));
     }
     for (size_t i = 0; i < s->optimizer_count; i++) {
         const px_state state = px_optimizer_state(t->optimizer, i);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/text.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -39,8 +40,7 @@ void pxi_history_read(const double row[PXI_HISTORY_COLUMNS], px_train_epoch *epo
 
 px_status pxi_history_reserve(px_trainer *t, size_t count, px_error *err)
 {
-    if (pxi_grow(&t->history, &t->history_room, count, sizeof *t->history) != 0)
-        return px_fail(err, PX_E_NOMEM, "out of memory for the history of %zu epochs", count);
+    PX_TRY(PX_GROW(t->history, t->history_room, count, err));
     return PX_OK;
 }
 
@@ -81,7 +81,7 @@ px_status px_train_log_save(const char *path, const px_train_epoch *history, siz
     }
     px_status status = PX_OK;
     if (px_text_failed(&text))
-        status = px_fail(err, PX_E_NOMEM, "out of memory for '%s'", path);
+        status = pxi_no_memory_for(err, "'%s'", path);
     else
         status = pxi_file_write(path, px_text_get(&text), text.length, err);
     px_text_done(&text);

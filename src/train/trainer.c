@@ -2,13 +2,15 @@
 #include "train/trainer.h"
 
 #include "base/memory.h"
-#include "engine/gradient_reach.h"
-#include "engine/sample_plan.h"
+#include <internal/gradient_reach.h>
+#include <internal/sample_plan.h>
 
 #include <errno.h>
+#include <internal/build.h>
+#include <internal/engine.h>
+#include <internal/weights.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/build.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,7 +65,7 @@ static px_status trainer_copy_texts(px_trainer *t, px_error *err)
         *texts[i] = text ? pxi_strdup(text) : NULL;
         room = room && (*texts[i] || !text);
     }
-    return room ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory");
+    return room ? PX_OK : pxi_no_memory(err);
 }
 
 static bool node_holds_weights(const px_node *node)
@@ -136,7 +138,7 @@ static px_status trainer_weights(px_trainer *t, const px_feed *feed, px_error *e
     t->moved = pxi_calloc(PX_MAX(count, 1), sizeof *t->moved);
     if (!frozen || !t->moved) {
         free(frozen);
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+        return pxi_no_memory(err);
     }
     px_status status = PX_OK;
     if (t->o.freeze)
@@ -161,9 +163,8 @@ static px_status trainer_weights(px_trainer *t, const px_feed *feed, px_error *e
 
 static px_status trainer_plan(px_trainer *t, const px_feed *feed, px_error *err)
 {
-    int *wrt = pxi_calloc(t->moved_count, sizeof *wrt);
-    if (!wrt)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    int *wrt = NULL;
+    PX_TRY(PX_NEW(wrt, t->moved_count, err));
     for (size_t i = 0; i < t->moved_count; i++)
         wrt[i] = t->moved[i]->value;
     px_plan_options options = px_plan_options_default();
@@ -188,9 +189,8 @@ static px_status trainer_plan(px_trainer *t, const px_feed *feed, px_error *err)
 static px_status trainer_optimizer(px_trainer *t, px_error *err)
 {
     PX_TRY(px_schedule_new(t->o.schedule, t->o.lr, t->steps, t->o.epochs, &t->schedule, err));
-    px_shape *shapes = pxi_calloc(t->moved_count, sizeof *shapes);
-    if (!shapes)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_shape *shapes = NULL;
+    PX_TRY(PX_NEW(shapes, t->moved_count, err));
     for (size_t i = 0; i < t->moved_count; i++)
         shapes[i] = t->moved[i]->tensor.shape;
     const px_status status =
@@ -216,7 +216,7 @@ static px_status trainer_buffers(px_trainer *t, px_error *err)
         t->squares = pxi_calloc(px_optimizer_piece_count(t->optimizer), sizeof *t->squares);
         room = t->squares != NULL;
     }
-    return room ? PX_OK : px_fail(err, PX_E_NOMEM, "out of memory for training");
+    return room ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status trainer_adversary(px_trainer *t, px_error *err)
@@ -255,7 +255,7 @@ static px_status trainer_setup(px_trainer *t, px_error *err)
     PX_TRY(trainer_plan(t, &feed, err));
     PX_TRY(trainer_adversary(t, err));
     if (t->o.test.set)
-        PX_TRY(px_judge_new(t->model, t->weights, &t->o.test, t->o.threads, &t->judge, err));
+        PX_TRY(pxi_train_judge_open(t, err));
     PX_TRY(trainer_buffers(t, err));
     if (t->o.keep_best)
         PX_TRY(px_weights_new(t->model, &t->best, err));
@@ -266,9 +266,8 @@ static px_status trainer_setup(px_trainer *t, px_error *err)
 px_status px_trainer_new(const px_trainer_options *options, px_trainer **out, px_error *err)
 {
     PX_TRY(trainer_check(options, err));
-    px_trainer *t = pxi_calloc(1, sizeof *t);
-    if (!t)
-        return px_fail(err, PX_E_NOMEM, "out of memory");
+    px_trainer *t = NULL;
+    PX_TRY(PX_NEW(t, 1, err));
     t->o = *options;
     t->resumed_step = t->begun = -1;
     t->state.test_loss = t->state.test_accuracy = (double)NAN;
@@ -291,7 +290,7 @@ void px_trainer_free(px_trainer *t)
     px_team_free(t->team);
     px_plan_free(t->plan);
     pxi_adversary_free(t->adversary);
-    px_judge_free(t->judge);
+    px_predictor_free(t->judge);
     px_optimizer_free(t->optimizer);
     px_schedule_free(t->schedule);
     px_weights_free(t->best);

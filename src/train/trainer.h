@@ -8,9 +8,10 @@
 
 #include "train/adversary.h"
 
-#include <plexor/optimizer.h>
+#include <internal/optimizer.h>
+#include <internal/train.h>
+#include <plexor/eval.h>
 #include <plexor/text.h>
-#include <plexor/train.h>
 #include <plexor/weights.h>
 
 /* With the weights, the optimiser's and the schedule's state, this decides all that comes; only
@@ -52,7 +53,7 @@ struct px_trainer {
 
     px_plan *plan;
     px_team *team;
-    px_judge *judge;          /* NULL: no test set */
+    px_predictor *judge;      /* NULL: no test set */
     pxi_adversary *adversary; /* NULL: inputs are trained on as they are */
     px_schedule *schedule;
     px_optimizer *optimizer;
@@ -93,6 +94,7 @@ px_status pxi_train_step(px_trainer *trainer, px_error *err);
 
 /* trainer_run.c */
 int64_t pxi_train_steps_done(const px_trainer *trainer);
+px_status pxi_train_judge_open(px_trainer *trainer, px_error *err); /* there is a test set */
 px_status pxi_train_judge(px_trainer *trainer, px_error *err);
 bool pxi_train_goes_back(const px_trainer *trainer); /* until or retries: there is a snapshot */
 

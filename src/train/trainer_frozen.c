@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <internal/weights.h>
 #include <plexor/probe.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,7 @@ px_status pxi_train_frozen(const px_model *model, px_weights *weights, const cha
     w.seen = pxi_calloc(values, sizeof *w.seen);
     w.stack = pxi_calloc(values, sizeof *w.stack);
     if (!w.ends || !w.seen || !w.stack) {
-        status = px_fail(err, PX_E_NOMEM, "out of memory");
+        status = pxi_no_memory(err);
         goto done;
     }
     for (size_t i = 0; i < px_probe_layer_count(all); i++)

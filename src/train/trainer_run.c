@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
+#include <internal/weights.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -65,14 +67,26 @@ static bool run_tell_judging(void *context, int64_t done, int64_t total)
     return run_tell(context, true);
 }
 
+px_status pxi_train_judge_open(px_trainer *t, px_error *err)
+{
+    px_predict_options how = px_predict_options_default();
+    how.weights = t->weights;
+    how.threads = t->o.threads;
+    how.progress = run_tell_judging;
+    how.context = t;
+    PX_TRY(px_dataset_check_labels(t->o.test.set, t->scores.classes, err));
+    return px_predictor_new(t->model, t->o.test.set, t->o.test.pre, &how, &t->judge, err);
+}
+
 px_status pxi_train_judge(px_trainer *t, px_error *err)
 {
     const double start = px_clock_s();
-    px_judgement got;
-    PX_TRY(px_judge_run(t->judge, NULL, NULL, &got, run_tell_judging, t, err));
+    const px_predictions *said;
+    PX_TRY(px_predictor_run(t->judge, &said, err));
+    const px_eval_sum sum = px_eval_slice(said, NULL, said->count);
     t->judge_s = px_clock_s() - start;
-    t->state.test_loss = got.loss;
-    t->state.test_accuracy = got.accuracy;
+    t->state.test_loss = sum.loss;
+    t->state.test_accuracy = sum.accuracy;
     return PX_OK;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "train/trainer.h"
 
+#include <internal/engine.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>

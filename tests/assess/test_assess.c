@@ -3,8 +3,9 @@
 
 #include "base/memory.h"
 
+#include <internal/assess.h>
+#include <internal/data.h>
 #include <math.h>
-#include <plexor/assess.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,7 +60,7 @@ static px_status run(const scene *s, const px_dataset *bad, const int64_t *partn
 static px_metric_value value_of(const px_assess *a, const char *id)
 {
     for (size_t i = 0; i < px_assess_metric_count(a); i++)
-        if (strcmp(px_assess_metric(a, i).metric->id, id) == 0)
+        if (strcmp(px_assess_metric(a, i).metric->entry.id, id) == 0)
             return px_assess_metric(a, i);
     fail_msg("no metric %s", id);
     return (px_metric_value){0};
@@ -202,7 +203,7 @@ static void test_threads(void **state)
         for (size_t m = 0; m < px_assess_metric_count(a[k]); m++) {
             const px_metric_value v = px_assess_metric(a[k], m), w = px_assess_metric(a[0], m);
             if (v.n != w.n || memcmp(&v.value, &w.value, sizeof v.value) != 0)
-                fail_msg("%s: %.17g of %d, not %.17g of %d", v.metric->id, v.value, (int)v.n,
+                fail_msg("%s: %.17g of %d, not %.17g of %d", v.metric->entry.id, v.value, (int)v.n,
                          w.value, (int)w.n);
         }
     }

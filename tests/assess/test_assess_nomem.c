@@ -6,8 +6,8 @@
 
 #include "failing_alloc.h"
 
-#include <plexor/assess.h>
-#include <plexor/clever.h>
+#include <internal/assess.h>
+#include <internal/clever.h>
 
 static px_status work_assess(const scene *s, px_error *err)
 {

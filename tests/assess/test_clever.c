@@ -5,6 +5,7 @@
 #include "assess/clever_inside.h"
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 

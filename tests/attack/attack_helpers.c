@@ -2,7 +2,8 @@
 #include "attack_helpers.h"
 
 #include <ftw.h>
-#include <plexor/build.h>
+#include <internal/build.h>
+#include <internal/data.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

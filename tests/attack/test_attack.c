@@ -28,7 +28,7 @@ static void test_threads_and_batches(void **state)
     scene s = net_scene();
     for (size_t m = 0; m < px_attack_method_count(); m++) {
         results first = results_new(NET_ROWS, NET_SIZE);
-        px_attack_options o = small(px_attack_method_get(m)->id, &first);
+        px_attack_options o = small(px_attack_method_get(m)->entry.id, &first);
         o.restarts = px_attack_method_get(m)->restarts ? 2 : 1;
         o.batch = 5;
         o.threads = 1;
@@ -110,7 +110,7 @@ static void test_goals(void **state)
                                            PX_GOAL_LEAST_LIKELY};
     for (size_t m = 0; m < px_attack_method_count(); m++)
         for (size_t g = 0; g < PX_LEN(goals); g++) {
-            px_attack_options o = small(px_attack_method_get(m)->id, NULL);
+            px_attack_options o = small(px_attack_method_get(m)->entry.id, NULL);
             const char *wide[] = {"jsma.gamma=1"};
             o.settings = wide;
             o.setting_count = 1;
@@ -146,7 +146,7 @@ static void test_wrong_before(void **state)
     (void)state;
     scene s = net_scene();
     for (size_t m = 0; m < px_attack_method_count(); m++) {
-        px_attack_options o = small(px_attack_method_get(m)->id, NULL);
+        px_attack_options o = small(px_attack_method_get(m)->entry.id, NULL);
         px_attack *all = attack_well(&s, &o);
         const px_attack_row *on = &px_attack_rows(all)[NET_WRONG];
         assert_int_equal(on->exact.l0 > 0, px_attack_method_get(m)->bounded);

@@ -6,6 +6,7 @@
 
 #include "failing_alloc.h"
 
+#include <internal/attack.h>
 #include <stdlib.h>
 
 static px_status work(const scene *s, const char *method, px_error *err)

@@ -5,8 +5,8 @@
 #include "attack/attack_inside.h"
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <string.h>
 
 static const float point[1][2] = {{0.6f, 0.3f}};

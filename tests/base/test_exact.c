@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <string.h>
 
 static void test_golden(void **state)

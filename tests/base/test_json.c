@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/json.h>
 #include <math.h>
-#include <plexor/json.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 
 static const struct {
     uint32_t counter[4], key[2], expected[4];

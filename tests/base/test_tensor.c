@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/tensor.h>
 #include <math.h>
-#include <plexor/tensor.h>
 #include <string.h>
 
 static void test_shape_check(void **state)

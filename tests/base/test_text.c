@@ -3,8 +3,8 @@
 #include "base/utf8.h"
 #include "cmocka_all.h"
 
+#include <internal/text.h>
 #include <math.h>
-#include <plexor/text.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "base/worker_pool.h"
 #include "cmocka_all.h"
 
+#include <internal/system.h>
 #include <omp.h>
-#include <plexor/system.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>

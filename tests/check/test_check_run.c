@@ -1,6 +1,7 @@
 /* tests/check/test_check_run.c - choosing stages, going on, gates, and what is refused */
 #include "check_helpers.h"
 
+#include <internal/check.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>

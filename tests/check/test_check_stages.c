@@ -5,11 +5,14 @@
  */
 #include "check_helpers.h"
 
+#include <internal/check.h>
+#include <internal/fault_curve.h>
+#include <internal/store.h>
 #include <math.h>
 #include <plexor/cover.h>
 #include <plexor/localize.h>
+#include <plexor/predict.h>
 #include <plexor/select.h>
-#include <plexor/train.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,22 +52,24 @@ static void test_all_ran(void **state)
 /* --- eval ---------------------------------------------------------------------------------------
  */
 
-static void test_eval_is_that_of_a_judge(void **state)
+static void test_eval_is_that_of_predictions(void **state)
 {
     (void)state;
-    const px_judge_set data = {examined->set, &examined->pre};
-    int64_t predictions[CHECK_LIMIT];
-    px_judge *judge = NULL;
-    px_judgement sum;
+    px_predictions said = {0};
+    int64_t correct = 0;
+    double loss = 0.0;
     px_error err = {0};
-    assert_int_equal(px_judge_new(examined->model, NULL, &data, 1, &judge, &err), PX_OK);
-    assert_int_equal(px_judge_run(judge, predictions, NULL, &sum, NULL, NULL, &err), PX_OK);
-    px_judge_free(judge);
-    assert_int_equal((int64_t)check_number(examined, "eval", "correct"), sum.correct);
-    assert_true(check_number(examined, "eval", "accuracy") == sum.accuracy);
-    assert_true(fabs(check_number(examined, "eval", "loss") - sum.loss) < 1e-9);
-    for (int i = 0; i < CHECK_LIMIT; i++)
-        assert_int_equal(predictions[i], examined->predictions[i]);
+    assert_int_equal(px_predict(examined->model, examined->set, &examined->pre, NULL, &said, &err),
+                     PX_OK);
+    for (int i = 0; i < CHECK_LIMIT; i++) {
+        assert_int_equal(said.predicted[i], examined->predictions[i]);
+        correct += said.predicted[i] == px_dataset_label(examined->set, i);
+        loss += said.loss[i] / CHECK_LIMIT;
+    }
+    px_predictions_done(&said);
+    assert_int_equal((int64_t)check_number(examined, "eval", "correct"), correct);
+    assert_true(check_number(examined, "eval", "accuracy") == (double)correct / CHECK_LIMIT);
+    assert_true(fabs(check_number(examined, "eval", "loss") - loss) < 1e-9);
 }
 
 static void test_eval_counts_add_up(void **state)
@@ -326,7 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_ran),
-        cmocka_unit_test(test_eval_is_that_of_a_judge),
+        cmocka_unit_test(test_eval_is_that_of_predictions),
         cmocka_unit_test(test_eval_counts_add_up),
         cmocka_unit_test(test_cover_is_that_of_a_run),
         cmocka_unit_test(test_select_finds_faults_in_order),

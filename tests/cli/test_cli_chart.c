@@ -1,4 +1,5 @@
 /* tests/cli/test_cli_chart.c - bars on a terminal */
+#include "cli/cli.h"
 #include "cli/cli_chart.h"
 #include "cmocka_all.h"
 
@@ -91,5 +92,7 @@ int main(void)
         cmocka_unit_test(test_names_are_tame),
         cmocka_unit_test(test_locale),
     };
+    cli_call call = {.out = stdout}; /* whose terminal it is */
+    cli_call_begin(&call);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

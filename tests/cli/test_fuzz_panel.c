@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool cli_quiet; /* of cli_parse.c, which wants all commands */
-
 static const px_fuzz_yield DEEPHUNTER[] = {
     {"cv-translation", 71204, 70111, 412, 31}, {"cv-scale", 71890, 70990, 380, 22},
     {"cv-shear", 70444, 69012, 377, 40},       {"cv-rotation", 70981, 70002, 401, 29},

@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool cli_quiet; /* of cli_parse.c, which wants all commands */
-
 enum { PATIENCE_MS = 20000, BYTES = 1 << 20 };
 
 typedef enum ending { END_CLOSE, END_EXIT, END_LOOP, END_ABORT } ending;
@@ -47,7 +45,9 @@ _Noreturn static void child_main(ending end)
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT, SIGABRT};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL); /* nohup and background shells have some of them ignored */
+    cli_call call = {.out = stdout};
     cli_catch_signals();
+    cli_call_begin(&call);
     fuzz_screen *screen = fuzz_screen_open("net.onnx", 2);
     for (int i = 0; end == END_LOOP || i < 3; i++) {
         px_fuzz_report report = frame(i);

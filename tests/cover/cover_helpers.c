@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "graph/builder.h"
-#include "graph/model.h"
+#include <internal/model.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ const char *criteria_list(bool ordered_too)
             continue;
         if (*text)
             strcat(text, ",");
-        strcat(text, c->id);
+        strcat(text, c->entry.id);
     }
     return text;
 }

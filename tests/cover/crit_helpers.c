@@ -3,7 +3,8 @@
 
 #include "base/memory.h"
 #include "cover/profile_inside.h"
-#include <plexor/rng.h>
+#include <internal/cover.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static const char *learn(crit *c, crit_table table)
     px_error err = {0};
     const px_learner *learner = c->criterion->learners[0];
     const px_learner_request request = {
-        .extractor = &c->extractor, .settings = c->settings, .count = table.count, .threads = 1};
+        .extractor = &c->extractor, .config = c->config, .count = table.count, .threads = 1};
     void *state = NULL;
     const char *section = NULL;
     c->profile = calloc(1, sizeof *c->profile);
@@ -72,7 +73,6 @@ crit *crit_new(const char *id, const char *const *settings, crit_layout layout, 
     c->criterion = px_criterion_find(id);
     if (!c->criterion)
         fail_msg("there is no criterion '%s'", id);
-    assert_in_range(c->criterion->setting_count, 0, PX_LEN(c->settings));
     static const char *const names[CRIT_LAYERS] = {"one", "two", "three", "four"};
     for (int l = 0; l < CRIT_LAYERS && layout.width[l] > 0; l++) {
         c->layers[l] = (px_row_layer){
@@ -85,12 +85,12 @@ crit *crit_new(const char *id, const char *const *settings, crit_layout layout, 
     size_t count = 0;
     while (settings && settings[count])
         count++;
-    must(px_settings_read(c->criterion, NULL, settings, count, c->settings, &err), &err, id);
+    must(px_criterion_configure(c->criterion, NULL, settings, count, &c->config, &err), &err, id);
     const char *learned[1] = {NULL};
     if (c->criterion->learners)
         learned[0] = c->section = learn(c, profile);
     const px_criterion_request request = {.extractor = &c->extractor,
-                                          .settings = c->settings,
+                                          .config = c->config,
                                           .profile = c->profile,
                                           .learned = learned,
                                           .classes = c->criterion->classes ? CRIT_CLASSES : 0,
@@ -105,6 +105,7 @@ void crit_free(crit *c)
     c->criterion->close(c->state);
     c->criterion->release(c->prepared);
     px_profile_free(c->profile);
+    free(c->config);
     free(c);
 }
 
@@ -112,7 +113,7 @@ void *crit_state(const crit *c)
 {
     px_error err = {0};
     void *state = NULL;
-    must(c->criterion->open(c->prepared, &state, &err), &err, c->criterion->id);
+    must(c->criterion->open(c->prepared, &state, &err), &err, c->criterion->entry.id);
     return state;
 }
 
@@ -120,7 +121,7 @@ void crit_observe_into(const crit *c, void *state, crit_table table, int64_t fir
 {
     px_error err = {0};
     px_rows rows = crit_rows(c, table, first, count);
-    must(c->criterion->observe(state, &rows, &err), &err, c->criterion->id);
+    must(c->criterion->observe(state, &rows, &err), &err, c->criterion->entry.id);
     crit_rows_done(&rows);
 }
 

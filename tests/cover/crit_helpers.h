@@ -30,7 +30,7 @@ typedef struct crit {
     const px_criterion *criterion;
     px_extractor extractor;
     px_row_layer layers[CRIT_LAYERS];
-    double settings[16];
+    void *config;
     px_profile *profile;
     const char *section; /* of the profile: the ranges */
     void *prepared, *state;

@@ -4,6 +4,8 @@
  */
 #include "base/memory.h"
 #include "cover/extract_relevance.h"
+#include <internal/engine.h>
+#include <internal/profile.h>
 #include <plexor/onnx.h>
 
 #include <stdio.h>

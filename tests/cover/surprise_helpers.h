@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/rng.h>
+#include <internal/surprise.h>
 #include <math.h>
-#include <plexor/rng.h>
-#include <plexor/surprise.h>
 #include <stdlib.h>
 #include <string.h>
 

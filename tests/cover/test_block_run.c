@@ -2,8 +2,9 @@
 #include "cover_helpers.h"
 
 #include "base/memory.h"
-#include "cover/block_run.h"
+#include <internal/block_run.h>
 
+#include <internal/profile.h>
 #include <plexor/rng.h>
 #include <stdatomic.h>
 #include <stdlib.h>

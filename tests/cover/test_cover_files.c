@@ -4,9 +4,11 @@
 
 #include "base/memory.h"
 
+#include <internal/data.h>
+#include <internal/profile.h>
+#include <internal/rng.h>
 #include <math.h>
 #include <plexor/json.h>
-#include <plexor/rng.h>
 #include <plexor/trace.h>
 #include <stdlib.h>
 #include <string.h>

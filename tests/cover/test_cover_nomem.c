@@ -6,6 +6,7 @@
 #include "cover_helpers.h"
 #include "failing_alloc.h"
 
+#include <internal/cover.h>
 #include <stdlib.h>
 
 enum { INPUTS = 12, TRAIN = 60 };
@@ -63,7 +64,12 @@ static px_status observe(const void *context, px_error *err)
     options.threads = 1;
     run.curve_points = 2;
     PX_TRY(px_cover_new(f->model, NULL, &options, &cover, err));
-    const px_status status = px_cover_run(cover, f->test.set, &f->test.pre, &run, NULL, err);
+    px_cover_gap *gaps = NULL;
+    size_t gap_count = 0;
+    px_status status = px_cover_run(cover, f->test.set, &f->test.pre, &run, NULL, err);
+    if (status == PX_OK)
+        status = px_cover_gaps(cover, &gaps, &gap_count, err);
+    px_cover_gaps_free(gaps, gap_count);
     px_cover_free(cover);
     return status;
 }

@@ -3,8 +3,10 @@
 #include "cover_helpers.h"
 
 #include "base/memory.h"
-#include "cover/row_reader.h"
+#include <internal/row_reader.h>
 
+#include <internal/cover.h>
+#include <internal/data.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +99,7 @@ static void test_shards(void **state)
         const px_coverage a = px_cover_value(cover, i), b = px_cover_value(sum, i);
         if (a.value != b.value || a.covered != b.covered || a.total != b.total)
             fail_msg("'%s': %g (%lld of %lld) after merging, %g (%lld of %lld) in one go",
-                     px_cover_criterion(sum, i)->id, b.value, (long long)b.covered,
+                     px_cover_criterion(sum, i)->entry.id, b.value, (long long)b.covered,
                      (long long)b.total, a.value, (long long)a.covered, (long long)a.total);
     }
     px_cover_free(sum);
@@ -120,7 +122,8 @@ static void test_shuffled(void **state)
         const px_coverage x = px_cover_value(a, i), y = px_cover_value(b, i);
         if (x.covered != y.covered || x.total != y.total ||
             fabs(x.value - y.value) > 1e-9 * fabs(x.value))
-            fail_msg("'%s': %.17g, shuffled %.17g", px_cover_criterion(a, i)->id, x.value, y.value);
+            fail_msg("'%s': %.17g, shuffled %.17g", px_cover_criterion(a, i)->entry.id, x.value,
+                     y.value);
     }
     px_cover_free(a);
     px_cover_free(b);
@@ -171,10 +174,10 @@ static void test_curve(void **state)
         const double last = px_cover_value(cover, i).value;
         assert_true(points[count - 1].values[i] == last);
         if (px_cover_value(plain, i).value != last)
-            fail_msg("'%s': the curve changed the result", px_cover_criterion(cover, i)->id);
+            fail_msg("'%s': the curve changed the result", px_cover_criterion(cover, i)->entry.id);
         for (size_t p = 1; p < count; p++)
             if (px_cover_value(cover, i).total > 0 && points[p].values[i] < points[p - 1].values[i])
-                fail_msg("'%s' falls", px_cover_criterion(cover, i)->id);
+                fail_msg("'%s' falls", px_cover_criterion(cover, i)->entry.id);
     }
     px_cover_free(cover);
     px_cover_free(plain);
@@ -219,7 +222,7 @@ static void test_gain(void **state)
             const double grown = px_cover_value(cover, c).value - before[c];
             if (fabs(grown - gain[c]) > 1e-9 * fmax(1.0, fabs(before[c])))
                 fail_msg("'%s', input %d: gain %.17g, grew by %.17g",
-                         px_cover_criterion(cover, c)->id, row, gain[c], grown);
+                         px_cover_criterion(cover, c)->entry.id, row, gain[c], grown);
         }
     }
     px_reader_free(reader);
@@ -321,13 +324,60 @@ static void test_rejected(void **state)
         /* ReLU and pooling lose a NaN: the input itself is looked at. */
         const int64_t rejected = px_cover_rejected(cover, i);
         if (px_cover_observed(cover, i) + rejected != COUNT || rejected != 2)
-            fail_msg("'%s': %d observed, %d rejected", px_cover_criterion(cover, i)->id,
+            fail_msg("'%s': %d observed, %d rejected", px_cover_criterion(cover, i)->entry.id,
                      (int)px_cover_observed(cover, i), (int)rejected);
         if (!isfinite(px_cover_value(cover, i).value))
-            fail_msg("'%s': %g", px_cover_criterion(cover, i)->id, px_cover_value(cover, i).value);
+            fail_msg("'%s': %g", px_cover_criterion(cover, i)->entry.id,
+                     px_cover_value(cover, i).value);
     }
     px_cover_free(cover);
     small_close(&data);
+}
+
+/* Before any input all neurons are missing; afterwards those that the criterion says. */
+static void test_gaps(void **state)
+{
+    const fixture *f = *state;
+    px_cover *cover = cover_make(f->model, "all", f->profile, 1);
+    for (int run = 0; run < 2; run++) {
+        px_cover_gap *gaps = NULL;
+        size_t count = 0, place = 0;
+        px_error err = {0};
+        if (px_cover_gaps(cover, &gaps, &count, &err) != PX_OK)
+            fail_msg("%s", err.message);
+        assert_true(count > 0);
+        for (size_t i = 0; i < px_cover_count(cover); i++) {
+            const px_criterion *c = px_cover_criterion(cover, i);
+            const px_extractor *rows = px_cover_extractor(cover, i);
+            if (!c->neurons_covered || !rows)
+                continue;
+            const px_cover_gap *gap = &gaps[place++];
+            bool *covered = calloc((size_t)rows->width, sizeof *covered);
+            c->neurons_covered(px_cover_state(cover, i), covered);
+            int64_t missing = 0;
+            for (size_t l = 0; l < rows->layer_count; l++) {
+                const px_cover_gap_layer *layer = &gap->layers[l];
+                int64_t at = 0;
+                for (int64_t n = 0; n < rows->layers[l].count; n++)
+                    if (!covered[rows->layers[l].offset + n])
+                        assert_int_equal(layer->neurons[at++], n);
+                assert_int_equal(layer->count, at);
+                assert_string_equal(layer->name, rows->layers[l].name);
+                missing += at;
+            }
+            free(covered);
+            assert_string_equal(gap->id, c->entry.id);
+            assert_int_equal(gap->layer_count, rows->layer_count);
+            assert_int_equal(gap->missing, missing);
+            if (run == 0)
+                assert_int_equal(gap->missing, gap->neurons);
+        }
+        assert_int_equal(place, count);
+        px_cover_gaps_free(gaps, count);
+        if (run == 0)
+            cover_observe(cover, &f->test, 0, 4);
+    }
+    px_cover_free(cover);
 }
 
 int main(void)
@@ -337,7 +387,7 @@ int main(void)
         cmocka_unit_test(test_shuffled), cmocka_unit_test(test_seen_twice),
         cmocka_unit_test(test_curve),    cmocka_unit_test(test_gain),
         cmocka_unit_test(test_cancel),   cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_rejected),
+        cmocka_unit_test(test_rejected), cmocka_unit_test(test_gaps),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -6,7 +6,8 @@
 #include "crit_helpers.h"
 
 #include "base/memory.h"
-#include <plexor/rng.h>
+#include <internal/data.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static void assert_same_bytes(const bench *b, const void *one, const void *two, 
     size_t size_one, size_two;
     char *bytes_one = crit_save(b->c, one, &size_one), *bytes_two = crit_save(b->c, two, &size_two);
     if (size_one != size_two || memcmp(bytes_one, bytes_two, size_one) != 0)
-        fail_msg("%s (%s): %s differ", b->c->criterion->id, b->name, what);
+        fail_msg("%s (%s): %s differ", b->c->criterion->entry.id, b->name, what);
     free(bytes_one);
     free(bytes_two);
     remove(crit_file());
@@ -142,7 +143,7 @@ static void test_files(void **state)
             if (criterion->load(bound, file, "x", &err) != PX_OK ||
                 criterion->load(alone, file, "x", &err) != PX_OK ||
                 criterion->load(again, file, "x", &err) != PX_OK)
-                fail_msg("%s (%s): %s", criterion->id, b.name, err.message);
+                fail_msg("%s (%s): %s", criterion->entry.id, b.name, err.message);
             px_npz_close(file);
             assert_same_bytes(&b, b.c->state, bound, "state and loaded state");
             assert_same_bytes(&b, b.c->state, alone, "state and state of a file alone");
@@ -152,7 +153,7 @@ static void test_files(void **state)
             observe_blocks(&b, more, 2, 4);
             if (criterion->merge(alone, more, &err) != PX_OK ||
                 criterion->merge(bound, more, &err) != PX_OK)
-                fail_msg("%s (%s): %s", criterion->id, b.name, err.message);
+                fail_msg("%s (%s): %s", criterion->entry.id, b.name, err.message);
             assert_same_bytes(&b, bound, alone, "merges");
             assert_int_equal(criterion->merge(again, alone, &err), PX_OK);
             criterion->close(more);
@@ -182,10 +183,10 @@ static void test_gain(void **state)
                 crit_observe_into(b.c, b.c->state, b.table, i, 1);
                 const double after = criterion->value(b.c->state).value;
                 if (fabs(gain - (after - before)) > 1e-12 * fmax(1.0, fabs(after)))
-                    fail_msg("%s (%s), %d rows: gain %.17g, but %.17g to %.17g", criterion->id,
-                             b.name, (int)sizes[s], gain, before, after);
+                    fail_msg("%s (%s), %d rows: gain %.17g, but %.17g to %.17g",
+                             criterion->entry.id, b.name, (int)sizes[s], gain, before, after);
                 if (row.rejected[0] && gain != 0.0)
-                    fail_msg("%s (%s): a rejected row gains", criterion->id, b.name);
+                    fail_msg("%s (%s): a rejected row gains", criterion->entry.id, b.name);
                 crit_rows_done(&row);
             }
             bench_done(&b);
@@ -230,7 +231,7 @@ static void test_layers(void **state)
         if (b.c->criterion->layer_value &&
             (sum.covered != all.covered || sum.total != all.total ||
              (all.covered == 0 && all.total == 0 && fabs(sum.value - all.value) > 1e-12)))
-            fail_msg("%s (%s): layers do not add up", b.c->criterion->id, b.name);
+            fail_msg("%s (%s): layers do not add up", b.c->criterion->entry.id, b.name);
         bench_done(&b);
     }
 }
@@ -315,8 +316,8 @@ static void test_damage(void **state)
                         assert_true(err.message[0] != '\0');
                     }
                     if (how < 3 && status == PX_OK)
-                        fail_msg("%s (%s): array '%s' harmed in manner %d is taken", criterion->id,
-                                 b.name, px_npz_name(file, which), how);
+                        fail_msg("%s (%s): array '%s' harmed in manner %d is taken",
+                                 criterion->entry.id, b.name, px_npz_name(file, which), how);
                     criterion->close(loaded);
                 }
                 px_npz_close(harmed);

@@ -6,7 +6,7 @@
 #include "cover/clusters.h"
 #include "cover/pattern_set.h"
 #include "cover/top_neurons.h"
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdlib.h>

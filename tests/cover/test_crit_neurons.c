@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/cover.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,17 +74,22 @@ static void test_nc_views(void **state)
 {
     (void)state;
     static const struct {
-        double variant;
+        const char *variant;
         px_neurons neurons;
-    } cases[] = {{0, PX_VIEW_CHAN},
-                 {1, PX_VIEW_CHAN_SCALED},
-                 {2, PX_VIEW_CHAN_RESCALED},
-                 {3, PX_VIEW_UNIT},
-                 {4, PX_VIEW_CHAN}};
+    } cases[] = {{"nc.variant=raw", PX_VIEW_CHAN},
+                 {"nc.variant=scaled", PX_VIEW_CHAN_SCALED},
+                 {"nc.variant=rescaled", PX_VIEW_CHAN_RESCALED},
+                 {"nc.variant=suite", PX_VIEW_UNIT},
+                 {"nc.variant=sigmoid", PX_VIEW_CHAN}};
     const px_criterion *nc = px_criterion_find("nc");
     for (size_t i = 0; i < PX_LEN(cases); i++) {
         px_probe_options options = px_probe_options_default();
-        nc->choose((const double[]){0.5, cases[i].variant}, &options);
+        px_error err = {0};
+        void *config = NULL;
+        assert_int_equal(px_criterion_configure(nc, NULL, &cases[i].variant, 1, &config, &err),
+                         PX_OK);
+        nc->choose(config, &options);
+        free(config);
         assert_int_equal(options.neurons, cases[i].neurons);
     }
 }

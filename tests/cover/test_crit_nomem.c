@@ -59,7 +59,7 @@ static px_status prepare(const crit *c, px_error *err)
 {
     const char *learned[1] = {c->criterion->learners ? c->section : NULL};
     const px_criterion_request request = {.extractor = &c->extractor,
-                                          .settings = c->settings,
+                                          .config = c->config,
                                           .profile = c->profile,
                                           .learned = learned,
                                           .threads = 1};

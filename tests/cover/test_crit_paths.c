@@ -6,9 +6,12 @@
 #include "cover/npc.h"
 #include "cover/profile_inside.h"
 #include "cover/slots.h"
+#include <internal/cover.h>
+#include <internal/engine.h>
+#include <internal/profile.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
 #include <plexor/onnx.h>
-#include <plexor/rng.h>
-#include <plexor/stats.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,7 +98,7 @@ enum { NEURONS = 7, CLASSES = 2 };
 typedef struct paths {
     px_extractor extractor;
     const px_criterion *criterion;
-    double settings[PXI_NPC_SETTINGS];
+    void *config;
     px_profile *profile;
     void *prepared, *state;
 } paths;
@@ -126,13 +129,13 @@ static paths *paths_new(const char *id, const char *const *texts, const float va
     size_t count = 0;
     while (texts[count])
         count++;
-    must(px_settings_read(p->criterion, NULL, texts, count, p->settings, &err), &err);
+    must(px_criterion_configure(p->criterion, NULL, texts, count, &p->config, &err), &err);
     p->profile = calloc(1, sizeof *p->profile);
     assert_non_null(p->profile);
     p->profile->count = 7;
     const px_learner *learner = p->criterion->learners[0];
     const px_learner_request request = {.extractor = &p->extractor,
-                                        .settings = p->settings,
+                                        .config = p->config,
                                         .classes = CLASSES,
                                         .count = 7,
                                         .threads = 1};
@@ -161,7 +164,7 @@ static paths *paths_new(const char *id, const char *const *texts, const float va
     learner->close(workers[0]);
     learner->close(workers[1]);
     const px_criterion_request wants = {.extractor = &p->extractor,
-                                        .settings = p->settings,
+                                        .config = p->config,
                                         .profile = p->profile,
                                         .learned = &section,
                                         .classes = CLASSES,
@@ -176,6 +179,7 @@ static void paths_free(paths *p)
     p->criterion->close(p->state);
     p->criterion->release(p->prepared);
     px_profile_free(p->profile);
+    free(p->config);
     free(p);
 }
 

@@ -2,8 +2,9 @@
 #include "base/memory.h"
 #include "crit_helpers.h"
 
+#include <internal/cover.h>
+#include <internal/surprise.h>
 #include <math.h>
-#include <plexor/surprise.h>
 #include <stdlib.h>
 #include <string.h>
 

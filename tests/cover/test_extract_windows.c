@@ -4,8 +4,10 @@
 #include "base/memory.h"
 #include "cover/extract_windows.h"
 #include "cover/window_sums.h"
-#include <plexor/arch.h>
-#include <plexor/rng.h>
+#include <internal/arch.h>
+#include <internal/engine.h>
+#include <internal/profile.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,9 @@
 #include "cover/extract_relevance.h"
 #include "cover/lrp.h"
 #include "lrp_golden.h"
-#include <plexor/build.h>
+#include <internal/build.h>
+#include <internal/engine.h>
+#include <internal/profile.h>
 #include <plexor/onnx.h>
 #include <plexor/rng.h>
 

@@ -2,37 +2,52 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
-#include <plexor/cover.h>
+#include <internal/cover.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const modes[] = {"plain", "guided", NULL};
+typedef struct try_config {
+    int64_t k;
+    double t;
+    int mode;
+    bool deep;
+} try_config;
 static const px_param params[] = {
-    {.name = "k", .fallback = 10, .least = 1, .most = 100, .integer = true, .help = "a count"},
-    {.name = "t", .fallback = 0.5, .most = 1, .none = true, .help = "a threshold, or none"},
-    {.name = "mode", .most = 1, .integer = true, .choices = modes, .help = "a choice"},
+    PX_PARAM_INT(try_config, k, 10, 1, 100, "a count"),
+    {.name = "t",
+     .def = 0.5,
+     .max = 1,
+     .none = true,
+     .help = "a threshold, or none",
+     PX_PARAM_MEMBER(try_config, t)},
+    PX_PARAM_CHOICE(try_config, mode, 0, modes, "a choice"),
+    PX_PARAM_FLAG(try_config, deep, "yes or no"),
+    PX_PARAM_END,
 };
 static const px_criterion criterion = {
-    .id = "try", .settings = params, .setting_count = PX_LEN(params)};
+    .entry = {.id = "try", .params = params, .config_size = sizeof(try_config)}};
 
 static const struct {
     const char *text[3]; /* up to the first NULL */
     const char *result;  /* the settings, or a part of the message */
     bool good;
 } cases[] = {
-    {{NULL}, "k=10 t=0.5 mode=plain", true},
-    {{"try.k=7"}, "k=7 t=0.5 mode=plain", true},
-    {{"try.k=7", "try.k=8"}, "k=8 t=0.5 mode=plain", true},
-    {{"try.t=1e-3", "try.mode=guided"}, "k=10 t=0.001 mode=guided", true},
-    {{"try.t=3/8"}, "k=10 t=0.375 mode=plain", true},
-    {{"try.t=none"}, "k=10 t=none mode=plain", true},
+    {{NULL}, "k=10 t=0.5 mode=plain deep=no", true},
+    {{"try.k=7"}, "k=7 t=0.5 mode=plain deep=no", true},
+    {{"try.k=7", "try.k=8"}, "k=8 t=0.5 mode=plain deep=no", true},
+    {{"try.t=1e-3", "try.mode=guided"}, "k=10 t=0.001 mode=guided deep=no", true},
+    {{"try.deep=yes"}, "k=10 t=0.5 mode=plain deep=yes", true},
+    {{"try.deep=1"}, "no, yes", false},
+    {{"try.t=3/8"}, "k=10 t=0.375 mode=plain deep=no", true},
+    {{"try.t=none"}, "k=10 t=none mode=plain deep=no", true},
     {{"try.k=none"}, "not a number", false},
     {{"try.k=4/2"}, "not a number", false},
     {{"try.t=1/"}, "not a number", false},
     {{"try.t=1/2/3"}, "not a number", false},
     {{"try.t=0/0"}, "not a number", false},
     {{"try.t=1/0"}, "between 0 and 1", false},
-    {{"nc.t=0.25"}, "k=10 t=0.5 mode=plain", true},
+    {{"nc.t=0.25"}, "k=10 t=0.5 mode=plain deep=no", true},
     {{"try.k=0"}, "between 1 and 100", false},
     {{"try.k=2.5"}, "whole number", false},
     {{"try.k=x"}, "not a number", false},
@@ -40,7 +55,7 @@ static const struct {
     {{"try.t=nan"}, "not a number", false},
     {{"try.t=1e999"}, "not a number", false},
     {{"try.mode=other"}, "plain, guided", false},
-    {{"try.q=1"}, "it has k, t, mode", false},
+    {{"try.q=1"}, "it has k, t, mode, deep", false},
     {{"nosuch.k=1"}, "there is no criterion 'nosuch'", false},
     {{"nc.t=high"}, "not a number", false},
     {{"k=1"}, "CRITERION.NAME=VALUE", false},
@@ -53,14 +68,14 @@ static void test_texts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PX_LEN(cases); i++) {
-        double values[PX_LEN(params)];
+        void *config = NULL;
         px_error err = {0};
         size_t count = 0;
         while (count < 3 && cases[i].text[count])
             count++;
         const px_status status =
-            px_settings_read(&criterion, NULL, cases[i].text, count, values, &err);
-        char *text = status == PX_OK ? px_settings_text(&criterion, values) : NULL;
+            px_criterion_configure(&criterion, NULL, cases[i].text, count, &config, &err);
+        char *text = status == PX_OK ? px_params_text(params, config) : NULL;
         if (status != (cases[i].good ? PX_OK : PX_E_USAGE) ||
             !(cases[i].good ? text && strcmp(text, cases[i].result) == 0
                             : strstr(err.message, cases[i].result) != NULL))
@@ -74,9 +89,10 @@ static void test_texts(void **state)
 static void test_presets(void **state)
 {
     (void)state;
-    double values[64];
+    void *config = NULL;
     px_error err = {0};
-    assert_int_equal(px_settings_read(&criterion, "nosuch", NULL, 0, values, &err), PX_E_USAGE);
+    assert_int_equal(px_criterion_configure(&criterion, "nosuch", NULL, 0, &config, &err),
+                     PX_E_USAGE);
     assert_non_null(strstr(err.message, "nss, nsgen, rev"));
     for (size_t p = 0; p < px_preset_count(); p++) {
         const px_preset *preset = px_preset_get(p);
@@ -85,13 +101,16 @@ static void test_presets(void **state)
             snprintf(id, sizeof id, "%.*s", (int)strcspn(preset->texts[t], "."), preset->texts[t]);
             const px_criterion *c = px_criterion_find(id);
             if (!c)
-                fail_msg("preset '%s': '%s' is for no criterion", preset->id, preset->texts[t]);
-            if (px_settings_read(c, NULL, &preset->texts[t], 1, values, &err) != PX_OK)
-                fail_msg("preset '%s': %s", preset->id, err.message);
+                fail_msg("preset '%s': '%s' is for no criterion", preset->entry.id,
+                         preset->texts[t]);
+            if (px_criterion_configure(c, NULL, &preset->texts[t], 1, &config, &err) != PX_OK)
+                fail_msg("preset '%s': %s", preset->entry.id, err.message);
+            free(config);
         }
         for (size_t c = 0; c < px_criterion_count(); c++)
-            assert_int_equal(
-                px_settings_read(px_criterion_get(c), preset->id, NULL, 0, values, &err), PX_OK);
+            assert_int_equal(px_criterion_configure(px_criterion_get(c), preset->entry.id, NULL, 0,
+                                                    &config, &err),
+                             PX_OK);
     }
 }
 
@@ -115,12 +134,12 @@ static void test_presets_follow_papers(void **state)
     };
     for (size_t i = 0; i < PX_LEN(decided); i++) {
         const px_criterion *c = px_criterion_find(decided[i].criterion);
-        double values[64];
+        void *config = NULL;
         px_error err = {0};
-        if (px_settings_read(c, decided[i].preset, &decided[i].set, decided[i].set != NULL, values,
-                             &err) != PX_OK)
+        if (px_criterion_configure(c, decided[i].preset, &decided[i].set, decided[i].set != NULL,
+                                   &config, &err) != PX_OK)
             fail_msg("%s", err.message);
-        char *text = px_settings_text(c, values);
+        char *text = px_params_text(c->entry.params, config);
         if (!text || !strstr(text, decided[i].has))
             fail_msg("preset '%s', %s: '%s' lacks %s", decided[i].preset, decided[i].criterion,
                      text ? text : "", decided[i].has);
@@ -134,20 +153,10 @@ static void test_table(void **state)
     (void)state;
     for (size_t i = 0; i < px_criterion_count(); i++) {
         const px_criterion *c = px_criterion_get(i);
-        assert_ptr_equal(px_criterion_find(c->id), c);
-        if (!c->title || !c->source || !c->prepare || !c->release || !c->open || !c->close ||
-            !c->observe || !c->gain || !c->merge || !c->value || !c->save || !c->load)
-            fail_msg("'%s' lacks a text or a function", c->id);
-        for (size_t k = 0; k < c->setting_count; k++) {
-            const px_param *s = &c->settings[k];
-            size_t choices = 0;
-            while (s->choices && s->choices[choices])
-                choices++;
-            if (!s->name || !s->help ||
-                (s->choices ? s->fallback >= (double)choices
-                            : s->fallback < s->least || s->fallback > s->most))
-                fail_msg("'%s': setting %zu is not complete", c->id, k);
-        }
+        assert_ptr_equal(px_criterion_find(c->entry.id), c);
+        if (!c->prepare || !c->release || !c->open || !c->close || !c->observe || !c->gain ||
+            !c->merge || !c->value || !c->save || !c->load)
+            fail_msg("'%s' lacks a function", c->entry.id);
     }
     assert_null(px_criterion_get(px_criterion_count()));
     assert_null(px_criterion_find("nosuch"));

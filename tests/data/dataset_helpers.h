@@ -3,8 +3,8 @@
 #define TESTS_DATASET_HELPERS_H
 
 #include "data/data_helpers.h"
+#include <internal/picture.h>
 #include <plexor/data.h>
-#include <plexor/picture.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

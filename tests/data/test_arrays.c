@@ -1,5 +1,6 @@
 /* tests/data/test_arrays.c - NPZ and NPY files as data sets: layouts, labels, targets */
 #include "data/dataset_helpers.h"
+#include <internal/data.h>
 #include <math.h>
 
 static void add_array(px_npz_writer *writer, const char *name, px_dtype dtype, px_shape shape,

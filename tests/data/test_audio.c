@@ -2,9 +2,9 @@
  * make_audio_golden.py; and damaged ones */
 #include "base/file.h"
 #include "data/data_helpers.h"
-#include "data/recording.h"
+#include <internal/audio.h>
+#include <internal/recording.h>
 #include <math.h>
-#include <plexor/audio.h>
 #include <plexor/data.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

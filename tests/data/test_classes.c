@@ -1,8 +1,8 @@
 /* tests/data/test_classes.c - classes of data and of a network meet by name */
 #include "data/class_map.h"
 #include "data/data_helpers.h"
-#include <plexor/data.h>
-#include <plexor/picture.h>
+#include <internal/data.h>
+#include <internal/picture.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 enum { MOST = 12 };
@@ -102,29 +102,50 @@ static const struct {
     const char *what;
     const char *data[MOST], *network[MOST];
     const char *says[3];
+    int64_t labels[MOST]; /* where any classes may come */
 } clashes[] = {
     {"a slip",
      {"cat", "dgo"},
      {"cat", "dog"},
      {"'set': class 'dgo' is not one of the network's 2: cat, dog", "did you mean 'dog'?",
-      "the data have cat, dgo"}},
+      "the data have cat, dgo"},
+     {0, -1}},
     {"nothing near",
      {"cat", "kangaroo"},
      {"cat", "dog"},
-     {"class 'kangaroo' is not one of the network's 2: cat, dog (the data"}},
-    {"two of three", {"ant", "bee", "cat"}, {"cat", "dog"}, {"class 'ant' and 1 more of its 3"}},
+     {"class 'kangaroo' is not one of the network's 2: cat, dog (the data"},
+     {0, -1}},
+    {"two of three",
+     {"ant", "bee", "cat"},
+     {"cat", "dog"},
+     {"class 'ant' and 1 more of its 3"},
+     {-1, -1, 0}},
     {"none at all",
      {"ant", "bee"},
      {"cat", "dog"},
      {"none of its classes (ant, bee) is one of the network's 2 (cat, dog)", "--classes LIST",
-      "--classes none"}},
+      "--classes none"},
+     {-1, -1}},
     {"ambiguous",
      {"t_shirt"},
      {"T-shirt", "t shirt"},
-     {"could be class 0 of the network ('T-shirt') or class 1 ('t shirt')"}},
-    {"the network repeats itself", {"crane"}, {"crane", "dog", "crane"}, {"class 0", "class 2"}},
-    {"a number beyond", {"0", "7"}, {"a", "b"}, {"class '7' is not one of the network's 2: a, b"}},
-    {"other numbers", {"0", "1"}, {"1", "2"}, {"class '0' is not one of the network's 2: 1, 2"}},
+     {"could be class 0 of the network ('T-shirt') or class 1 ('t shirt')"},
+     {-1}},
+    {"the network repeats itself",
+     {"crane", "dog"},
+     {"crane", "dog", "crane"},
+     {"class 0", "class 2"},
+     {-1, 1}},
+    {"a number beyond",
+     {"0", "1", "7"},
+     {"a", "b"},
+     {"class '7' is not one of the network's 2: a, b"},
+     {0, 1, -1}},
+    {"other numbers",
+     {"0", "1"},
+     {"1", "2"},
+     {"class '0' is not one of the network's 2: 1, 2"},
+     {-1, 0}},
 };
 
 static void test_clashes(void **state)
@@ -142,6 +163,14 @@ static void test_clashes(void **state)
         for (size_t k = 0; k < COUNT(clashes[i].says) && clashes[i].says[k]; k++)
             if (!strstr(err.message, clashes[i].says[k]))
                 fail_msg("%s: '%s'", clashes[i].what, err.message);
+        options.any_classes = true;
+        assert_int_equal(px_dataset_open("set", &options, &set, NULL), PX_OK);
+        assert_string_equal(px_dataset_class_match(set).unknown, err.message);
+        for (int64_t k = 0; k < px_dataset_count(set); k++)
+            if (px_dataset_label(set, k) != clashes[i].labels[k])
+                fail_msg("%s: label %d of sample %d", clashes[i].what,
+                         (int)px_dataset_label(set, k), (int)k);
+        px_dataset_close(set);
         remove_folders("set");
     }
 }

@@ -1,7 +1,7 @@
 /* tests/data/test_idx.c - IDX files: names, splits, labels, damage, the real ones */
 #include "data/data_helpers.h"
-#include "data/source.h"
-#include <plexor/data.h>
+#include <internal/data.h>
+#include <internal/source.h>
 
 #include <zlib.h>
 

@@ -1,9 +1,9 @@
 /* tests/data/test_image.c - pictures against PIL's, see make_golden.py; and damaged ones */
 #include "base/file.h"
 #include "data/data_helpers.h"
-#include "data/image.h"
+#include <internal/image.h>
+#include <internal/picture.h>
 #include <plexor/data.h>
-#include <plexor/picture.h>
 
 static const char *const files[] = {
     "rgb.png", "grey.png", "rgba.png", "la.png",   "palette.png",     "bit.png",  "deep.png",

@@ -1,8 +1,8 @@
 /* tests/data/test_manifest.c - CSV manifests: fields, columns, labels, splits, paths */
 #include "data/data_helpers.h"
 #include "data/manifest.h"
+#include <internal/picture.h>
 #include <plexor/data.h>
-#include <plexor/picture.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

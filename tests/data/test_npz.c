@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "data/data_helpers.h"
 #include "data/npz.h"
+#include <internal/data.h>
 
 static void write_sample(const char *path)
 {

@@ -2,6 +2,7 @@
  * door
  */
 #include "data/dataset_helpers.h"
+#include <internal/data.h>
 
 /* Round robin: ant bee cat ant cat ant. */
 static void check_folders(const char *spec)

@@ -1,7 +1,7 @@
 /* tests/data/test_preprocess.c - options beat metadata beat defaults; what a network gets to see */
 #include "data/data_helpers.h"
-#include <plexor/data.h>
-#include <plexor/picture.h>
+#include <internal/data.h>
+#include <internal/picture.h>
 
 #include <math.h>
 

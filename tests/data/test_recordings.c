@@ -2,9 +2,11 @@
  */
 #include "data/data_helpers.h"
 #include "failing_alloc.h"
+#include <internal/audio.h>
+#include <internal/data.h>
+#include <internal/picture.h>
+#include <internal/preprocess.h>
 #include <math.h>
-#include <plexor/data.h>
-#include <plexor/picture.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """follow_steps.py PAGE TOP PATH=OUT... - do to copies of files what a page says, for the build.
 
-A fenced block "c PATH" is all of a new file; of a file that is there already it is a test, which goes
-before main() and is called by it. "diff PATH" adds lines: one that begins with a space is looked for,
-and those with a plus go behind it.
+A fenced block "c PATH" or "ts PATH" is all of a new file; of a C file that is there already it is a
+test, which goes before main() and is called by it. "diff PATH" adds lines: one that begins with a
+space is looked for, and those with a plus go behind it.
 """
 import os
 import re
@@ -14,7 +14,7 @@ PAGE, TOP = sys.argv[1:3]
 
 def blocks(page):
     with open(page, encoding="utf-8") as file:
-        return re.findall(r"^```(c|diff) (\S+)\n(.*?)^```$", file.read(), re.M | re.S)
+        return re.findall(r"^```(c|ts|diff) (\S+)\n(.*?)^```$", file.read(), re.M | re.S)
 
 
 def apply(path, text, steps):
@@ -56,8 +56,9 @@ def main():
             files[path] = code
     for place in sys.argv[3:]:
         path, out = place.split("=")
-        if path not in files:
-            sys.exit(f"{PAGE}: says nothing about {path}")
+        if path not in files: # a test that needs no change
+            with open(os.path.join(TOP, path), encoding="utf-8") as file:
+                files[path] = file.read()
         with open(out, "w", encoding="utf-8") as file:
             file.write(files[path])
 

@@ -1,7 +1,7 @@
 /* tests/engine/net.c - small networks made in memory */
 #include "net.h"
 
-#include "graph/model.h"
+#include <internal/model.h>
 
 #include <math.h>
 #include <plexor/rng.h>

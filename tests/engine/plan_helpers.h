@@ -7,8 +7,8 @@
 #include "cmocka_all.h"
 #include "net.h"
 
+#include <internal/engine.h>
 #include <math.h>
-#include <plexor/engine.h>
 #include <stdlib.h>
 
 #define IN(...) ((net_in[]){__VA_ARGS__, {.value = -1}})

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 
+#include <internal/engine.h>
 #include <plexor/onnx.h>
 #include <plexor/probe.h>
 #include <stdio.h>
@@ -122,27 +123,28 @@ static void test_session(void **state)
     }
 }
 
-static px_status forward(void *context, px_session *session, int64_t first, int64_t samples,
-                         px_error *err)
-{
-    (void)context, (void)first, (void)samples;
-    return px_session_forward(session, err);
-}
-
 static void test_run(void **state)
 {
     (void)state;
     px_model *model = load("conv_norm");
-    px_plan *plan = NULL;
+    const px_graph *graph = px_model_graph(model);
+    const px_run_options options = {.threads = 2};
     px_error err = {0};
-    assert_int_equal(px_plan_new(model, NULL, &plan, &err), PX_OK);
+    px_tensor input = {0}, output = {0};
+    px_shape shape = graph->values[graph->inputs[0]].shape;
+    shape.dim[0] = 100;
+    assert_int_equal(px_tensor_init(&input, PX_FLOAT32, &shape, &err), PX_OK);
     bool failed = true;
     for (long k = 0; failed; k++) {
         fail_at(k);
-        const px_status status = px_plan_run(plan, 2, 100, forward, NULL, NULL, NULL, &err);
+        const px_status status =
+            px_run(model, &input, &options, &graph->outputs[0], 1, &output, NULL, &err);
         failed = judge(status, &err, "conv_norm", "run", k);
+        assert_true(!failed || !output.data);
+        px_tensor_done(&output);
+        output = (px_tensor){0};
     }
-    px_plan_free(plan);
+    px_tensor_done(&input);
     px_model_free(model);
 }
 

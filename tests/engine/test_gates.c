@@ -5,6 +5,7 @@
  */
 #include "plan_helpers.h"
 
+#include <internal/engine.h>
 #include <string.h>
 
 enum { BATCH = 3, GATED_PLACES = 6 };

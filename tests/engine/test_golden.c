@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/engine.h>
 #include <math.h>
 #include <plexor/data.h>
 #include <plexor/onnx.h>

@@ -6,6 +6,7 @@
  */
 #include "plan_helpers.h"
 
+#include <internal/engine.h>
 #include <plexor/probe.h>
 #include <stdio.h>
 #include <stdlib.h>

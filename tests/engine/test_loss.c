@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/engine.h>
 #include <math.h>
-#include <plexor/engine.h>
 
 static void test_argmax(void **state)
 {

@@ -1,8 +1,9 @@
 /* tests/engine/test_pass.c - the one way through a network: views, order, streams, clean ends */
 #include "plan_helpers.h"
 
-#include "engine/pass.h"
+#include <internal/pass.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,7 +139,9 @@ static void test_views(void **state)
             for (int i = 0; i < ITEMS; i++)
                 for (int c = 0; c < CLASSES; c++)
                     assert_float_equal(r.y[i][c], f->y[i][c], 1e-5);
-            assert_int_equal(r.closed, threads);
+            /* no lane that has nothing to do */
+            const int64_t piece = batches[b] % 3 == 0 ? batches[b] / 3 : batches[b];
+            assert_int_equal(r.closed, PX_MIN(threads, (ITEMS + piece - 1) / piece));
         }
 }
 
@@ -167,6 +170,253 @@ static void test_cancel(void **state)
     px_error err = {0};
     assert_int_equal(pxi_pass_once(&task, &wants, &visitor, &err), PX_E_CANCELLED);
     assert_non_null(strstr(err.message, "of 37 inputs"));
+}
+
+/* Counts at the ends of the type: refused, or as long as anybody waits. */
+static void test_counts(void **state)
+{
+    const fixture *f = *state;
+    static const struct {
+        int64_t count, seen;
+        px_status status;
+    } cases[] = {{-1, 0, PX_E_USAGE}, {0, 0, PX_OK}, {INT64_MAX, 0, PX_E_INPUT}};
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        run r = {.f = f, .fails_at = 0, .cancels_at = -1};
+        pxi_task task = task_of(f, &r, 2, 2);
+        const pxi_visitor visitor = {.context = &r, .views = 3, .fill = fill, .visit = visit};
+        const px_plan_options wants = pxi_wants_scores(&f->scores);
+        px_error err = {0};
+        task.count = cases[i].count;
+        task.progress = NULL;
+        assert_int_equal(pxi_pass_once(&task, &wants, &visitor, &err), cases[i].status);
+        assert_int_equal(r.seen[0], cases[i].seen);
+    }
+}
+
+/* --- who does the jobs */
+
+static px_status count_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
+{
+    atomic_int *jobs = context; /* per lane */
+    (void)job, (void)err;
+    atomic_fetch_add(&jobs[lane->number], 1);
+    return PX_OK;
+}
+
+/* As many lanes as threads, unless fewer items are known, or workers are there already. */
+static void test_lanes(void **state)
+{
+    const fixture *f = *state;
+    static const struct {
+        int threads, count, shared, lanes;
+    } cases[] = {{5, 0, 0, 5}, {5, 2, 0, 2}, {2, 5, 0, 2}, {5, 2, 3, 3}, {1, 0, 3, 3}};
+    const px_plan_options wants = pxi_wants_scores(&f->scores);
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        run r = {.f = f, .fails_at = -1, .cancels_at = -1};
+        pxi_task task = task_of(f, &r, cases[i].threads, 2);
+        const pxi_visitor visitor = {.context = &r};
+        pxi_workers *shared = NULL;
+        pxi_pass *pass = NULL;
+        px_error err = {0};
+        atomic_int jobs[8] = {0};
+        int done = 0;
+        if (cases[i].shared)
+            check(pxi_workers_open(cases[i].shared, &shared, &err), &err, "workers");
+        task.count = cases[i].count;
+        task.workers = shared;
+        check(pxi_pass_open(&task, &wants, &visitor, &pass, &err), &err, "open");
+        assert_int_equal(pxi_pass_lanes(pass), cases[i].lanes);
+        assert_true(!shared || pxi_pass_workers(pass) == shared);
+        check(pxi_pass_each(pass, 100, NULL, count_job, jobs, &err), &err, "each");
+        for (int l = 0; l < cases[i].lanes; l++)
+            done += atomic_load(&jobs[l]);
+        assert_int_equal(done, 100);
+        pxi_pass_close(pass);
+        pxi_workers_close(shared);
+    }
+}
+
+typedef struct caller {
+    pthread_t thread;
+    int64_t jobs;
+} caller;
+
+static px_status caller_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
+{
+    caller *c = context;
+    assert_int_equal(lane->number, 0);
+    assert_true(pthread_equal(c->thread, pthread_self()));
+    assert_int_equal(c->jobs++, job);
+    return job == 7 ? px_fail(err, PX_E_INPUT, "job 7 is bad") : PX_OK;
+}
+
+/* One lane that nobody watches is the caller's own thread. */
+static void test_caller(void **state)
+{
+    const fixture *f = *state;
+    run r = {.f = f, .fails_at = -1, .cancels_at = -1};
+    const pxi_task task = task_of(f, &r, 1, 2);
+    const px_plan_options wants = pxi_wants_scores(&f->scores);
+    caller c = {.thread = pthread_self()};
+    pxi_pass *pass = NULL;
+    px_error err = {0};
+    check(pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &pass, &err), &err, "open");
+    check(pxi_pass_each(pass, 5, NULL, caller_job, &c, &err), &err, "each");
+    assert_int_equal(c.jobs, 5);
+    c.jobs = 0;
+    assert_int_equal(pxi_pass_each(pass, 50, NULL, caller_job, &c, &err), PX_E_INPUT);
+    assert_string_equal(err.message, "job 7 is bad");
+    assert_int_equal(c.jobs, 8);
+    pxi_pass_close(pass);
+}
+
+typedef struct halves { /* two passes on the same workers: up to a value, and from it on */
+    const fixture *f;
+    pxi_pass *before, *behind;
+    int value;
+    float y[ITEMS][CLASSES];
+} halves;
+
+static px_status halves_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
+{
+    halves *h = context;
+    px_session *behind = pxi_pass_lane(h->behind, lane->number)->session;
+    const int64_t batch = pxi_pass_batch(lane->pass), first = job * batch;
+    const int64_t rows = PX_MIN(batch, ITEMS - first);
+    memcpy(pxi_lane_input(lane, 0), h->f->x + first * FEATURES,
+           (size_t)rows * FEATURES * sizeof(float));
+    PX_TRY(pxi_lane_forward(lane, rows, err));
+    PX_TRY(px_session_read(lane->session, h->value, -1, px_session_input(behind, 0), err));
+    PX_TRY(px_session_forward(behind, err));
+    for (int64_t i = 0; i < rows; i++)
+        PX_TRY(pxi_scores_row(behind, &h->f->scores, i, h->y[first + i], err));
+    return PX_OK;
+}
+
+static void test_feeds(void **state)
+{
+    const fixture *f = *state;
+    for (int threads = 1; threads <= 4; threads += 3) {
+        run r = {.f = f, .fails_at = -1, .cancels_at = -1};
+        halves h = {.f = f, .value = px_model_graph(f->model)->nodes[1].outputs[0]};
+        pxi_task task = task_of(f, &r, threads, 4);
+        px_plan_options wants = px_plan_options_default();
+        px_error err = {0};
+        wants.keep = &h.value;
+        wants.keep_count = 1;
+        wants.no_outputs = true;
+        check(pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &h.before, &err), &err, "before");
+        const px_feed feed = {h.value, px_plan_shape(pxi_pass_plan(h.before), h.value)};
+        task.feeds = &feed;
+        task.feed_count = 1;
+        task.batch = 0; /* the feed says */
+        task.workers = pxi_pass_workers(h.before);
+        wants = pxi_wants_scores(&f->scores);
+        check(pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &h.behind, &err), &err, "behind");
+        assert_int_equal(pxi_pass_batch(h.behind), 4);
+        assert_int_equal(pxi_pass_floats(h.behind), px_shape_count(&feed.shape) / 4);
+        check(pxi_pass_each(h.before, (ITEMS + 3) / 4, NULL, halves_job, &h, &err), &err, "each");
+        for (int i = 0; i < ITEMS; i++)
+            for (int c = 0; c < CLASSES; c++)
+                assert_float_equal(h.y[i][c], f->y[i][c], 1e-5);
+        pxi_pass_close(h.behind);
+        pxi_pass_close(h.before);
+    }
+}
+
+/* A batch that is chosen is the largest that wastes nothing on 100 inputs. */
+static void test_even(void **state)
+{
+    const fixture *f = *state;
+    const px_plan_options wants = pxi_wants_scores(&f->scores);
+    static const struct {
+        bool even;
+        int64_t wanted, batch;
+    } cases[] = {{false, 0, 64}, {true, 0, 50}, {true, 7, 7}};
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        run r = {.f = f, .fails_at = -1, .cancels_at = -1};
+        pxi_task task = task_of(f, &r, 1, cases[i].wanted);
+        pxi_pass *pass = NULL;
+        px_error err = {0};
+        task.max_batch = 100;
+        task.even = cases[i].even;
+        check(pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &pass, &err), &err, "open");
+        assert_int_equal(pxi_pass_batch(pass), cases[i].batch);
+        pxi_pass_close(pass);
+    }
+}
+
+/* --- another executor: one lane, on the thread that calls */
+
+typedef struct here_workers {
+    pxi_workers head;
+    int sessions, runs;
+    bool *closed;
+} here_workers;
+
+static void here_close(pxi_workers *workers)
+{
+    *((here_workers *)workers)->closed = true;
+}
+
+static px_status here_session(pxi_workers *workers, int lane, const px_plan *plan, px_session **out,
+                              px_error *err)
+{
+    assert_int_equal(lane, 0);
+    ((here_workers *)workers)->sessions++;
+    return px_session_new(plan, out, err);
+}
+
+static px_status here_run(pxi_workers *workers, int64_t count, pxi_executor_job job, void *context,
+                          pxi_executor_tick ticks, void *tick_context, px_error *err)
+{
+    ((here_workers *)workers)->runs++;
+    for (int64_t i = 0; i < count; i++) {
+        PX_TRY(job(context, 0, i, err));
+        if (ticks && !ticks(tick_context, i + 1, count))
+            return px_fail(err, PX_E_CANCELLED, "cancelled");
+    }
+    return PX_OK;
+}
+
+static const pxi_executor here = {
+    .name = "here", .close = here_close, .session = here_session, .run = here_run};
+
+/* Nothing but the table is asked for: runs, failures and cancelling are as with threads. */
+static void test_executor(void **state)
+{
+    const fixture *f = *state;
+    static const struct {
+        int64_t fails_at, cancels_at;
+        px_status status;
+        const char *message;
+    } cases[] = {{-1, -1, PX_OK, ""},
+                 {11, -1, PX_E_INPUT, "item 11 is bad"},
+                 {-1, 8, PX_E_CANCELLED, "cancelled after 8 of 37 inputs"}};
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        bool closes = false;
+        here_workers own = {.head = {.executor = &here, .lanes = 1}, .closed = &closes};
+        run r = {.f = f, .fails_at = cases[i].fails_at, .cancels_at = cases[i].cancels_at};
+        run threads = {.f = f, .fails_at = -1, .cancels_at = -1};
+        pxi_task task = task_of(f, &r, 4, 2);
+        pxi_visitor visitor = {.context = &r, .views = 3, .fill = fill, .visit = visit};
+        const px_plan_options wants = pxi_wants_scores(&f->scores);
+        px_error err = {0};
+        task.workers = &own.head;
+        assert_int_equal(pxi_pass_once(&task, &wants, &visitor, &err), cases[i].status);
+        assert_string_equal(err.message, cases[i].message);
+        assert_int_equal(own.sessions, 1);
+        assert_int_equal(own.runs, 1);
+        assert_false(closes); /* they are the caller's */
+        pxi_workers_close(&own.head);
+        assert_true(closes);
+        if (cases[i].status != PX_OK)
+            continue;
+        task = task_of(f, &threads, 4, 2);
+        visitor.context = &threads;
+        check(pxi_pass_once(&task, &wants, &visitor, &err), &err, "threads");
+        assert_memory_equal(r.y, threads.y, sizeof r.y);
+    }
 }
 
 /* --- in order */
@@ -284,8 +534,12 @@ static void test_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_views), cmocka_unit_test(test_failure), cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_order), cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_views),    cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_cancel),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_caller),
+        cmocka_unit_test(test_feeds),    cmocka_unit_test(test_even),
+        cmocka_unit_test(test_executor), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_stream),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

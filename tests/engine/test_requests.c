@@ -6,6 +6,7 @@
  */
 #include "plan_helpers.h"
 
+#include <internal/engine.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,6 +6,8 @@
  */
 #include "plan_helpers.h"
 
+#include <internal/engine.h>
+#include <internal/weights.h>
 #include <string.h>
 
 enum { BATCH = 10, CLASSES = 5 };

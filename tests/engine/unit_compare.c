@@ -1,8 +1,8 @@
 /* tests/engine/unit_compare.c - fast kernels against the plain C operators, case by case */
 #include "unit_compare.h"
 
+#include <internal/engine.h>
 #include <math.h>
-#include <plexor/engine.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

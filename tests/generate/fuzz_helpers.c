@@ -1,6 +1,11 @@
 /* tests/generate/fuzz_helpers.c */
 #include "fuzz_helpers.h"
 
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/fuzz.h>
+#include <internal/store.h>
+#include <internal/text_encoder.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +144,8 @@ static px_status scene_make(const fuzz_case *c, fuzz_scene *s, px_error *err)
     options.paths = s->has_paths ? &s->by_paths : NULL;
     options.profile = s->profile;
     options.engine = c->engine ? c->engine : "loop";
+    const px_fuzz_engine *engine = px_fuzz_engine_find(options.engine);
+    options.guide.name = !c->guide && engine && engine->guided ? "random" : NULL;
     options.policy = c->policy;
     options.mutations = c->mutations;
     options.settings = c->settings;

@@ -2,6 +2,8 @@
 #include "generate_helpers.h"
 
 #include <ftw.h>
+#include <internal/data.h>
+#include <internal/probe.h>
 #include <math.h>
 #include <plexor/onnx.h>
 #include <stdlib.h>

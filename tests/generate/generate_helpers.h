@@ -3,8 +3,8 @@
 #define TESTS_GENERATE_HELPERS_H
 
 #include "cmocka_all.h"
-#include <plexor/build.h>
-#include <plexor/synthesize.h>
+#include <internal/build.h>
+#include <internal/synthesize.h>
 
 #define GENERATE_PATH 300
 

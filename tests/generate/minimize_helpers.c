@@ -1,6 +1,9 @@
 /* tests/generate/minimize_helpers.c - a campaign with real faults, made without a fuzzer */
 #include "minimize_helpers.h"
 
+#include <internal/mutate.h>
+#include <internal/rng.h>
+#include <internal/store.h>
 #include <plexor/onnx.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "generate_helpers.h"
 
+#include <internal/minimize.h>
 #include <plexor/engine.h>
-#include <plexor/minimize.h>
 
 enum { DIGIT_SIDE = 28, DIGIT_SIZE = DIGIT_SIDE * DIGIT_SIDE };
 

@@ -2,9 +2,10 @@
 #include "../data/data_helpers.h"
 #include "fuzz_helpers.h"
 
+#include <internal/shapley.h>
+#include <internal/store.h>
 #include <math.h>
 #include <plexor/json.h>
-#include <plexor/shapley.h>
 #include <stdlib.h>
 
 #define OK(call)                                    \
@@ -172,8 +173,8 @@ static void test_examples(void **state)
     px_campaign_close(campaign);
 }
 
-/* The fitness that is told is what <plexor/shapley.h> says of the place; stored as float it is the
- * place itself. */
+/* The fitness that is told is what <internal/shapley.h> says of the place; stored as float it is
+ * the place itself. */
 static void test_fitness(void **state)
 {
     (void)state;

@@ -9,6 +9,7 @@
 #include "generate/deepxplore_rules.h"
 #include "generate/dlfuzz_neurons.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "../data/data_helpers.h"
 #include "fuzz_helpers.h"
 
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/engine.h>

@@ -2,6 +2,8 @@
 #include "../data/data_helpers.h"
 #include "fuzz_helpers.h"
 
+#include <internal/decision_path.h>
+#include <internal/fuzz.h>
 #include <math.h>
 #include <stdlib.h>
 

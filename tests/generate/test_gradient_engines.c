@@ -5,12 +5,14 @@
 
 #include "base/memory.h"
 
+#include <internal/arch.h>
+#include <internal/rng.h>
+#include <internal/store.h>
+#include <internal/weights.h>
 #include <math.h>
-#include <plexor/arch.h>
 #include <plexor/fuzz.h>
 #include <plexor/json.h>
 #include <plexor/onnx.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

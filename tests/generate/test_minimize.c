@@ -1,6 +1,8 @@
 /* tests/generate/test_minimize.c - few inputs that cover as much; faults that differ less */
 #include "minimize_helpers.h"
 
+#include <internal/store.h>
+#include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
@@ -396,6 +398,19 @@ static void test_faults_folder(void **state)
         assert_int_equal(access(file, R_OK) == 0, i != 1);
         assert_true(faults[i].executions <= 52);
     }
+    const px_shrunk_means means = px_shrunk_sum(faults, FAULTS);
+    int64_t executions = 0;
+    double l0 = 0.0, linf = 0.0;
+    for (int i = 0; i < FAULTS; i++) {
+        executions += faults[i].executions;
+        l0 += i == 1 ? 0.0 : (double)faults[i].before.l0;
+        linf += i == 1 ? 0.0 : faults[i].after.linf;
+    }
+    assert_int_equal(means.count, FAULTS - 1);
+    assert_int_equal(means.executions, executions);
+    assert_true(fabs(means.l0[0] - l0 / (FAULTS - 1)) < 1e-9);
+    assert_true(fabs(means.linf[1] - linf / (FAULTS - 1)) < 1e-9);
+    assert_int_equal(px_shrunk_sum(faults, 0).count, 0);
     snprintf(file, sizeof file, "%s/inputs.npz", path);
     check(px_dataset_open(file, NULL, &set, &err), &err);
     assert_int_equal(px_dataset_count(set), FAULTS - 1);

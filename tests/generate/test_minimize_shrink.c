@@ -2,6 +2,8 @@
 #include "generate/minimize_shrink.h"
 #include "generate_helpers.h"
 
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

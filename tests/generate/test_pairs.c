@@ -1,8 +1,10 @@
 /* tests/generate/test_pairs.c - originals and what became of them, read back from the campaign */
 #include "generate_helpers.h"
 
+#include <internal/pairs.h>
+#include <internal/preprocess.h>
+#include <internal/store.h>
 #include <math.h>
-#include <plexor/pairs.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <plexor/train.h>
+#include <plexor/predict.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,11 +45,8 @@ static void replay(const scene *s, const px_synthesis *made, const char *file, b
 {
     px_preprocess pre;
     px_dataset *set = NULL;
-    px_judge *judge = NULL;
-    px_judgement sum;
+    px_predictions said = {0};
     px_error err = {0};
-    int64_t predictions[RAISE_ROWS];
-    double losses[RAISE_ROWS];
     const size_t count = px_model_property_count(s->model);
     const px_property *properties = px_model_properties(s->model);
     const px_graph *graph = px_model_graph(s->model);
@@ -57,16 +54,14 @@ static void replay(const scene *s, const px_synthesis *made, const char *file, b
     if (px_preprocess_init(&pre, properties, count, shape, NULL, &err) != PX_OK ||
         px_dataset_open_for(&pre, shape, file, NULL, &set, &err) != PX_OK)
         fail_msg("%s", err.message);
-    const px_judge_set data = {set, &pre};
-    assert_int_equal(px_judge_new(s->model, NULL, &data, 1, &judge, &err), PX_OK);
-    assert_int_equal(px_judge_run(judge, predictions, losses, &sum, NULL, NULL, &err), PX_OK);
+    assert_int_equal(px_predict(s->model, set, &pre, NULL, &said, &err), PX_OK);
     for (int i = 0; i < RAISE_ROWS; i++) {
         const px_synthesis_row *row = &px_synthesis_rows(made)[i];
-        assert_int_equal(predictions[i], original ? row->before : row->stored.predicted);
-        assert_float_equal(losses[i], (original ? row->loss_before : row->stored.loss), 1e-6);
+        assert_int_equal(said.predicted[i], original ? row->before : row->stored.predicted);
+        assert_float_equal(said.loss[i], (original ? row->loss_before : row->stored.loss), 1e-6);
         assert_int_equal(px_dataset_label(set, i), row->label);
     }
-    px_judge_free(judge);
+    px_predictions_done(&said);
     px_dataset_close(set);
 }
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_GRAPH_HELPERS_H
 #define TESTS_GRAPH_HELPERS_H
 
-#include <plexor/build.h>
+#include <internal/build.h>
 #include <plexor/weights.h>
 #include <stdio.h>
 #include <string.h>

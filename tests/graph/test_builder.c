@@ -1,7 +1,8 @@
 /* tests/graph/test_builder.c - graphs made step by step, copies, and what a builder refuses */
+#include <internal/graph.h>
+#include <internal/rng.h>
 #include <plexor/engine.h>
 #include <plexor/onnx.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <unistd.h>
 

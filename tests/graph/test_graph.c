@@ -1,6 +1,6 @@
 /* tests/graph/test_graph.c - names, attributes, cuts, restarts, parameter counts */
-#include "graph/names.h"
 #include "onnx/corpus.h"
+#include <internal/names.h>
 
 #include <stdlib.h>
 

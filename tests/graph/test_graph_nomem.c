@@ -2,6 +2,7 @@
 #include "failing_alloc.h"
 #include "graph/graph_helpers.h"
 #include "onnx/corpus.h"
+#include <internal/weights.h>
 
 static px_status steps(px_model **out, px_error *err)
 {

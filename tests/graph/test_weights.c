@@ -1,4 +1,5 @@
 /* tests/graph/test_weights.c - which numbers are weights, and what becomes of them */
+#include <internal/weights.h>
 #include <plexor/onnx.h>
 
 #include "base/memory.h"

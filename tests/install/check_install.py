@@ -80,6 +80,35 @@ def check_example(tree):
     assert said.startswith("right: "), said
 
 
+DIGITS = TOP + "/tests/cli/models/digits.onnx"
+# what each example is given, and what it prints
+SHORT_EXAMPLES = {
+    "eval_arrays": ([DIGITS], r"right: 4\d\d of 500, loss 0\.\d+\n"),
+    "cover_stream": ([DIGITS], r"nc [01]\.\d+\ntknc [01]\.\d+\n"),
+    "read_campaign": (["run.campaign"], r"(failure \d+: label \d, the network says \d\n"
+                                        r"  \d+ of 784 bytes differ from input \d+\n)+"),
+    "call_commands": ([DIGITS, "digits"], r"(\w+ \w+ \[[\d,]+\]\n){3,}and \d+ bytes of JSON\n"),
+}
+
+
+def check_short_examples(tree):
+    """At most 60 lines each, as C and as C++."""
+    environment = dict(tree.environment, PKG_CONFIG_PATH=tree.lib + "/pkgconfig",
+                       PKG_CONFIG_SYSROOT_DIR=tree.root)
+    flags = run("pkg-config", "--cflags", "--libs", "plexor", env=environment).split()
+    flags = [f for f in flags if not f.startswith("-I") or f[2:].startswith(tree.root)]
+    run(tree.prefix + "/bin/plexor", "fuzz", DIGITS, "--data", "digits", "--seeds", "20", "--executions", "200",
+        "--guide", "nc", "-q", "-o", tree.root + "/run.campaign", env=tree.environment)
+    for name, (words, wanted) in SHORT_EXAMPLES.items():
+        source, program = f"{TOP}/examples/{name}.c", f"{tree.root}/{name}"
+        with open(source, encoding="utf-8") as file:
+            assert len(file.readlines()) <= 60, f"{source} has more than 60 lines"
+        for compiler in (["cc", "-std=c17"], ["c++", "-std=c++17", "-x", "c++"]):
+            run(*compiler, "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
+            said = run(program, *words, env=tree.environment, cwd=tree.root)
+            assert re.fullmatch(wanted, said), f"{name}: {said}"
+
+
 def check_versions(_):
     """Whoever releases changes all of them."""
     with open(TOP + "/meson.build", encoding="utf-8") as file:
@@ -95,7 +124,8 @@ def check_versions(_):
 def main():
     checks = [("program and manual", check_program), ("completion", check_completion),
               ("library", check_library), ("headers", check_headers),
-              ("a program that is linked with it", check_example), ("versions", check_versions)]
+              ("a program that is linked with it", check_example),
+              ("short examples, as C and C++", check_short_examples), ("versions", check_versions)]
     print(f"1..{len(checks)}")
     if not shutil.which("meson"):
         print("Bail out! meson is not installed")

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/localize.h>
 #include <string.h>
 
 px_spectrum *empty_spectrum(const int64_t *sizes, int classes)

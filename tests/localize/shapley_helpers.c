@@ -3,6 +3,7 @@
 
 #include "engine/plan_helpers.h"
 
+#include <internal/engine.h>
 #include <string.h>
 
 static px_shapley *shapley_open(const px_model *model, int threads)

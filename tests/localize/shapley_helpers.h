@@ -2,7 +2,7 @@
 #ifndef TESTS_LOCALIZE_SHAPLEY_HELPERS_H
 #define TESTS_LOCALIZE_SHAPLEY_HELPERS_H
 
-#include <plexor/shapley.h>
+#include <internal/shapley.h>
 
 #include "engine/net.h"
 

@@ -7,7 +7,8 @@
 
 #include "failing_alloc.h"
 
-#include <plexor/shapley.h>
+#include <internal/localize.h>
+#include <internal/shapley.h>
 
 typedef struct fixture {
     px_model *model;
@@ -66,6 +67,10 @@ static px_status lists(const void *context, px_error *err)
         status = px_measures_spearman(f->spectrum, 0, 3.0, matrix, err);
     if (status == PX_OK)
         status = px_suspicious_overlap(top, random, 0, matrix, err);
+    px_rankings rankings = {0};
+    if (status == PX_OK)
+        status = px_rankings_compare(f->spectrum, &options, top, &rankings, err);
+    px_rankings_done(&rankings);
     px_suspicious_free(top);
     px_suspicious_free(random);
     px_suspicious_free(read);

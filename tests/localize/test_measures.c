@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <internal/localize.h>
 #include <math.h>
 #include <string.h>
 
@@ -147,14 +148,15 @@ static void test_names(void **state)
     assert_null(px_measure_find("ochai"));
     assert_int_equal(px_measure_choose("ochai", &found, &err), PX_E_USAGE);
     assert_string_equal(err.message,
-                        "there is no measure 'ochai'; 'plexor list measures' names them");
+                        "there is no measure 'ochai', did you mean 'ochiai'; 'plexor list "
+                        "measures' names them");
     assert_int_equal(px_measure_choose("dstar", &found, &err), PX_OK);
     assert_ptr_equal(found, px_measure_find("dstar"));
     assert_null(px_measure_get(px_measure_count()));
     for (size_t i = 0; i < px_measure_count(); i++) {
         const px_measure *m = px_measure_get(i);
-        assert_ptr_equal(px_measure_find(m->id), m); /* ids are unique */
-        assert_true(*m->title && *m->formula && *m->source);
+        assert_ptr_equal(px_measure_find(m->entry.id), m); /* ids are unique */
+        assert_true(*m->entry.title && *m->formula && *m->entry.source);
     }
 }
 

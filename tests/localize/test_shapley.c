@@ -6,6 +6,7 @@
 #include "engine/plan_helpers.h"
 #include "shapley_helpers.h"
 
+#include <internal/engine.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "engine/plan_helpers.h"
 #include "shapley_helpers.h"
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
 #include <string.h>
 
 enum { MOST = 8 };

@@ -3,6 +3,7 @@
 #include "engine/plan_helpers.h"
 #include "shapley_helpers.h"
 
+#include <internal/localize.h>
 #include <plexor/text.h>
 #include <stdio.h>
 #include <string.h>

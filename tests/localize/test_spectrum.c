@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "engine/net.h"
 
+#include <internal/localize.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/localize.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,64 @@ static void test_comparisons(void **state)
     px_spectrum_free(spectrum);
 }
 
+/* Means over the classes that have a ranking: of one class those of that class; of two alike the
+ * same again; a class without inputs does not count. */
+static void test_rankings(void **state)
+{
+    (void)state;
+    const px_rank_options options = {.star = 3.0, .k = 2, .include_uninformative = true};
+    const size_t count = px_measure_count();
+    const size_t ochiai = (size_t)(px_measure_find("ochiai") - px_measure_get(0));
+    const size_t ample = (size_t)(px_measure_find("ample") - px_measure_get(0));
+    for (int classes = 1; classes <= 2; classes++) {
+        px_spectrum *spectrum = example_spectrum(classes);
+        px_suspicious *list = rank(spectrum, "ochiai", 2, false);
+        px_rankings r = {0};
+        px_error err = {0};
+        if (px_rankings_compare(spectrum, &options, list, &r, &err) != PX_OK)
+            fail_msg("%s", err.message);
+        correlations(spectrum, 0);
+        assert_int_equal(r.overlap.rows, count);
+        assert_int_equal(r.spearman.columns, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_string_equal(r.overlap.names[i], px_measure_get(i)->entry.id);
+            assert_string_equal(r.lists[i]->measure, px_measure_get(i)->entry.id);
+            assert_true(r.overlap.values[i * count + i] == 1.0);
+            assert_true(r.beside[i] == overlap(list, r.lists[i], 0));
+            for (size_t j = 0; j < count; j++) {
+                const double want = matrix[i * count + j], got = r.spearman.values[i * count + j];
+                assert_true(got == want || (isnan(got) && isnan(want)));
+            }
+        }
+        assert_true(r.overlap.values[ochiai * count + ample] == 0.5);
+        assert_true(r.overlap.values[ample * count + ochiai] == 0.5);
+        px_rankings_done(&r);
+        assert_null(r.lists);
+        px_rankings_done(&r); /* nothing is left */
+        px_suspicious_free(list);
+        px_spectrum_free(spectrum);
+    }
+}
+
+static void test_in_layer(void **state)
+{
+    (void)state;
+    px_spectrum *spectrum = example_spectrum(1);
+    px_suspicious *list = rank(spectrum, "ochiai", 3, false);
+    int64_t sum = 0;
+    for (size_t l = 0; l < px_spectrum_layer_count(spectrum); l++) {
+        const px_spectrum_layer *layer = px_spectrum_layer_get(spectrum, l);
+        int64_t count = 0;
+        for (size_t i = 0; i < list->count; i++)
+            count += strcmp(list->items[i].layer, layer->name) == 0;
+        assert_int_equal(px_suspicious_in_layer(list, layer), count);
+        sum += count;
+    }
+    assert_int_equal(sum, 3);
+    px_suspicious_free(list);
+    px_spectrum_free(spectrum);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_interval),      cmocka_unit_test(test_classes),
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_layers_text),
         cmocka_unit_test(test_find_in_probe), cmocka_unit_test(test_comparisons),
+        cmocka_unit_test(test_rankings),      cmocka_unit_test(test_in_layer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,9 @@
 #include "localize_helpers.h"
 
 #include "base/memory.h"
-#include "graph/model.h"
+#include <internal/model.h>
 
+#include <internal/localize.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

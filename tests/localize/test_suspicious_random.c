@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/localize.h>
 #include <math.h>
 #include <string.h>
 
@@ -209,6 +210,33 @@ static void test_as_the_code(void **state)
     px_spectrum_free(spectrum);
 }
 
+/* The same as with the three lists made by hand; where they leave none, a sentence. */
+static void test_beside(void **state)
+{
+    (void)state;
+    static const char *const measures[] = {"tarantula", "ochiai", "dstar"};
+    px_spectrum *spectrum = layered(spread);
+    const px_suspicious *lists[PX_LEN(measures)];
+    px_rank_options rank_by = px_rank_options_default();
+    const px_baseline_options options = {.k = 5, .seed = 3};
+    px_suspicious *beside = NULL;
+    px_error err = {0};
+    rank_by.k = 5;
+    for (size_t i = 0; i < PX_LEN(measures); i++)
+        lists[i] = rank(spectrum, measures[i], 5, false);
+    px_suspicious *by_hand = draw(spectrum, lists, PX_LEN(measures), options);
+    if (px_suspicious_random_beside(spectrum, &rank_by, &options, &beside, &err) != PX_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(beside->count, by_hand->count);
+    for (size_t i = 0; i < beside->count; i++)
+        assert_true(has(by_hand, &beside->items[i]));
+    px_suspicious_free(beside);
+    px_suspicious_free(by_hand);
+    for (size_t i = 0; i < PX_LEN(measures); i++)
+        px_suspicious_free((px_suspicious *)(uintptr_t)lists[i]);
+    px_spectrum_free(spectrum);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -231,7 +259,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matched),     cmocka_unit_test(test_quota),
         cmocka_unit_test(test_seeds),       cmocka_unit_test(test_too_few),
-        cmocka_unit_test(test_as_the_code), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_as_the_code), cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "cmocka_all.h"
 
-#include <plexor/mutate.h>
+#include <internal/mutate.h>
 
 /* The generator of make_golden.py. */
 static inline void picture(int c, int h, int w, uint8_t *out)

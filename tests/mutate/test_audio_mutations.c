@@ -1,8 +1,10 @@
 /* tests/mutate/test_audio_mutations.c - mutations of recordings, worked by hand; sets of mutants */
 #include "cmocka_all.h"
 
+#include <internal/audio.h>
+#include <internal/data.h>
+#include <internal/mutate.h>
 #include <math.h>
-#include <plexor/mutate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

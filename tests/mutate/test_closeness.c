@@ -2,9 +2,10 @@
 #include "base/memory.h"
 #include "mutate_helpers.h"
 
+#include <internal/closeness.h>
+#include <internal/mutate.h>
+#include <internal/store.h>
 #include <math.h>
-#include <plexor/closeness.h>
-#include <plexor/store.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@
 #include "mutate/plain_math.h"
 #include "mutate_helpers.h"
 
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,9 +164,9 @@ static void test_sets(void **state)
     for (uint32_t i = 0; i < 9500; i++) {
         px_random random = px_rng(1, PX_RNG_MUTATE, i, 0);
         px_drawn drawn = px_mutation_draw(&deephunter, &random);
-        counts[0] += strcmp(drawn.mutation->id, "cv-rotation") == 0;
+        counts[0] += strcmp(drawn.mutation->entry.id, "cv-rotation") == 0;
         drawn = px_mutation_draw(&nsgen, &random);
-        counts[1] += strcmp(drawn.mutation->id, "cv-rotation") == 0;
+        counts[1] += strcmp(drawn.mutation->entry.id, "cv-rotation") == 0;
     }
     assert_in_range(counts[0], 9500 / 9 - 120, 9500 / 9 + 120);
     assert_in_range(counts[1], 6000 - 200, 6000 + 200);

@@ -3,6 +3,7 @@
 #include "failing_alloc.h"
 #include "mutate_helpers.h"
 
+#include <internal/mutate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "mutate_helpers.h"
 
+#include <internal/mutate.h>
 #include <stdlib.h>
 
 #include "mutation_golden.h"

@@ -4,6 +4,8 @@
 #include "mutate/warp.h"
 #include "mutate_helpers.h"
 
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,13 +275,13 @@ static void test_noise(void **state)
 
     drawn = parsed("noise seed=1");
     assert_int_equal(px_mutation_apply(&drawn, image, out, 32, 32, 3, NULL), PX_OK);
-    const px_change change = px_change_between(image, out, sizeof out);
+    const px_change change = pxi_change_between(image, out, sizeof out);
     assert_int_equal(change.linf, 1); /* sigma is 0.32 levels */
     assert_in_range(change.l0, 250, 450);
 
     drawn = parsed("pixel-change count=9 seed=3");
     assert_int_equal(px_mutation_apply(&drawn, image, out, 32, 32, 3, NULL), PX_OK);
-    assert_in_range(px_change_between(image, out, sizeof out).l0, 7, 9);
+    assert_in_range(pxi_change_between(image, out, sizeof out).l0, 7, 9);
 }
 
 /* TensorFuzz: N(0, sigma^2), and a chain that stays within its bound of what it began with. */
@@ -309,7 +311,7 @@ static void test_white_noise(void **state)
         assert_int_equal(px_mutation_apply_near(&drawn, origin, now, next, 32, 32, 3, NULL), PX_OK);
         memcpy(now, next, sizeof now);
     }
-    const px_change change = px_change_between(origin, now, sizeof now);
+    const px_change change = pxi_change_between(origin, now, sizeof now);
     assert_int_equal(change.linf, 51);
     size_t at_bound = 0;
     for (size_t i = 0; i < sizeof now; i++)
@@ -319,7 +321,7 @@ static void test_white_noise(void **state)
     /* by itself it is bounded by the picture it is given */
     drawn = parsed("white-noise sigma=1 constraint=0.01 seed=9");
     assert_int_equal(px_mutation_apply(&drawn, origin, now, 32, 32, 3, NULL), PX_OK);
-    assert_int_equal(px_change_between(origin, now, sizeof now).linf, 2);
+    assert_int_equal(pxi_change_between(origin, now, sizeof now).linf, 2);
 
     px_random random = px_rng(1, PX_RNG_TEST, 0, 0);
     const px_mutations from = mutations("tensorfuzz"), loose = mutations("tensorfuzz-free");

@@ -7,6 +7,8 @@
 #include "mutate/style.h"
 #include "mutate_helpers.h"
 
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "mutate_helpers.h"
 
+#include <internal/mutate.h>
 #include <string.h>
 
 static const px_mutation *found(const char *id)
@@ -140,16 +141,16 @@ static void test_change(void **state)
         a[i] = (uint8_t)(i * 7);
         b[i] = (uint8_t)(i % 3 ? a[i] : a[i] ^ 1);
     }
-    assert_int_equal(px_change_between(a, b, sizeof a).l0, 3334);
-    assert_int_equal(px_change_between(a, b, sizeof a).linf, 1);
+    assert_int_equal(pxi_change_between(a, b, sizeof a).l0, 3334);
+    assert_int_equal(pxi_change_between(a, b, sizeof a).linf, 1);
     b[9999] = (uint8_t)(a[9999] < 128 ? 255 : 0);
-    assert_int_equal(px_change_between(a, b, sizeof a).linf,
+    assert_int_equal(pxi_change_between(a, b, sizeof a).linf,
                      a[9999] < 128 ? 255 - a[9999] : a[9999]);
     memset(a, 0, sizeof a);
     memset(b, 255, sizeof b);
-    assert_int_equal(px_change_between(a, b, sizeof a).l0, 10000);
-    assert_int_equal(px_change_between(b, a, sizeof a).linf, 255);
-    assert_int_equal(px_change_between(b, a, 0).l0, 0);
+    assert_int_equal(pxi_change_between(a, b, sizeof a).l0, 10000);
+    assert_int_equal(pxi_change_between(b, a, sizeof a).linf, 255);
+    assert_int_equal(pxi_change_between(b, a, 0).l0, 0);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "onnx/corpus.h"
 
+#include <internal/onnx.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

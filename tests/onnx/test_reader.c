@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/graph.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "onnx/corpus.h"
 
+#include <internal/graph.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

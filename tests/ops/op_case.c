@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <ctype.h>
+#include <internal/tensor.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

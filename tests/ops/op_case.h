@@ -15,7 +15,7 @@
 #ifndef TESTS_OPS_OP_CASE_H
 #define TESTS_OPS_OP_CASE_H
 
-#include "ops/op.h"
+#include <internal/op.h>
 
 #define OP_CASE_INPUTS 8
 #define OP_CASE_OUTPUTS 8

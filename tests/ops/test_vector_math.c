@@ -1,6 +1,6 @@
 /* tests/ops/test_vector_math.c - vectorised exp, tanh and erf against libm in double */
+#include "base/vector_math.h"
 #include "cmocka_all.h"
-#include "ops/vector_math.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  *
  *     gallery FOLDER [SPEC]        the sheet shows the first inputs of SPEC; default: digits
  */
+#include <internal/picture.h>
+#include <internal/rng.h>
 #include <plexor/data.h>
-#include <plexor/picture.h>
-#include <plexor/rng.h>
 
 #include <math.h>
 #include <stdio.h>

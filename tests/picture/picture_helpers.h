@@ -3,9 +3,9 @@
 #define TESTS_PICTURE_HELPERS_H
 
 #include "cmocka_all.h"
-#include "data/image.h"
+#include <internal/image.h>
 
-#include <plexor/picture.h>
+#include <internal/picture.h>
 #include <stdlib.h>
 #include <string.h>
 

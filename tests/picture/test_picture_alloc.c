@@ -3,8 +3,8 @@
 #include "cmocka_all.h"
 #include "failing_alloc.h"
 
+#include <internal/picture.h>
 #include <math.h>
-#include <plexor/picture.h>
 #include <stdlib.h>
 
 static px_error err;

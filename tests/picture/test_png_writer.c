@@ -1,6 +1,6 @@
 /* tests/picture/test_png_writer.c */
 #include "cmocka_all.h"
-#include <plexor/picture.h>
+#include <internal/picture.h>
 
 #include <stdlib.h>
 #include <string.h>

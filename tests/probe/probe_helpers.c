@@ -1,6 +1,7 @@
 /* tests/probe/probe_helpers.c - models and probes for the tests of this room */
 #include "probe_helpers.h"
 
+#include <internal/probe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

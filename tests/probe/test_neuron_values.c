@@ -4,6 +4,7 @@
 #include "probe/neuron_values.h"
 #include "probe/probe_inside.h"
 
+#include <internal/probe.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

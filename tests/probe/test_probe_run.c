@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/engine.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

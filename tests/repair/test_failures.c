@@ -3,12 +3,13 @@
 
 #include "base/memory.h"
 
+#include <internal/arch.h>
+#include <internal/failures.h>
+#include <internal/mutate.h>
+#include <internal/train.h>
 #include <math.h>
-#include <plexor/arch.h>
 #include <plexor/cover.h>
-#include <plexor/failures.h>
-#include <plexor/mutate.h>
-#include <plexor/train.h>
+#include <plexor/predict.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,20 +99,17 @@ static plain plain_make(const bench *b, const px_failures_options *o, const char
 {
     const int64_t count = px_dataset_count(b->train);
     plain p = {.kept = calloc((size_t)count, sizeof *p.kept)};
-    int64_t *predictions = calloc((size_t)count, sizeof *predictions);
     px_mutations from;
     px_mutant_set *mutants = NULL;
-    px_judge *judge = NULL;
-    px_judgement judged;
+    px_predictions said = {0};
     OK(px_mutations_parse(mutations, &from, &fault));
     OK(px_mutant_set_new(b->train, &from, o->seed, o->iteration, &mutants, &fault));
     const px_dataset *set = px_mutant_set_data(mutants);
-    OK(px_judge_new(b->model, NULL, &(px_judge_set){set, &b->pre}, 1, &judge, &fault));
-    OK(px_judge_run(judge, predictions, NULL, &judged, NULL, NULL, &fault));
+    OK(px_predict(b->model, set, &b->pre, NULL, &said, &fault));
     px_cover *d = plain_cover(b, o->threshold), *single = plain_cover(b, o->threshold);
     double now = plain_add(d, b->train, &b->pre, -1);
     for (int64_t i = 0; i < count; i++) {
-        if (predictions[i] == px_dataset_label(b->train, i))
+        if (said.predicted[i] == px_dataset_label(b->train, i))
             continue;
         p.wrong++;
         bool improves;
@@ -135,9 +133,8 @@ static plain plain_make(const bench *b, const px_failures_options *o, const char
     }
     px_cover_free(single);
     px_cover_free(d);
-    px_judge_free(judge);
+    px_predictions_done(&said);
     px_mutant_set_free(mutants);
-    free(predictions);
     return p;
 }
 

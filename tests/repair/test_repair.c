@@ -3,11 +3,12 @@
 
 #include "base/memory.h"
 
+#include <internal/arch.h>
+#include <internal/repair.h>
+#include <internal/stats.h>
+#include <internal/weights.h>
 #include <math.h>
-#include <plexor/arch.h>
 #include <plexor/onnx.h>
-#include <plexor/repair.h>
-#include <plexor/weights.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,18 +87,19 @@ static px_repair *repair_run(const px_repair_options *o)
 /* Everything that the report sums up, summed up again. */
 static void check_set(const px_repair_set *set)
 {
-    int64_t regressions = 0, fixed = 0, correct[2] = {0}, classes = 0, class_correct[2] = {0};
+    int64_t regressions = 0, fixed = 0, correct[2] = {0}, classes[2] = {0}, class_correct[2] = {0};
     double right[2] = {0};
     for (int64_t i = 0; i < set->count; i++) {
-        assert_int_equal(set->labels[i], px_dataset_label(set->set, set->index[i]));
-        const bool was = set->predictions[PX_BEFORE][i] == set->labels[i];
-        const bool is = set->predictions[PX_AFTER][i] == set->labels[i];
+        const int64_t label = px_dataset_label(set->set, set->index[i]);
+        const bool was = set->said[PX_BEFORE].predicted[i] == label;
+        const bool is = set->said[PX_AFTER].predicted[i] == label;
+        assert_int_equal(px_repair_flip(set, i), (is && !was) - (was && !is));
         regressions += was && !is;
         fixed += !was && is;
         for (int when = 0; when < 2; when++) {
-            const double p = (double)set->confidences[when][i];
+            const double p = (double)set->said[when].confidence[i];
             assert_true(p >= 0.1 - 1e-6 && p <= 1.0); /* the largest of ten */
-            if (set->predictions[when][i] == set->labels[i]) {
+            if (set->said[when].predicted[i] == label) {
                 correct[when]++;
                 right[when] += p;
             }
@@ -105,15 +107,15 @@ static void check_set(const px_repair_set *set)
     }
     assert_int_equal(set->regressions, regressions);
     assert_int_equal(set->fixed, fixed);
-    for (int c = 0; c < 10; c++)
-        classes += set->class_count[c];
-    assert_int_equal(classes, set->count);
     for (int when = 0; when < 2; when++) {
-        const px_repair_measure *m = &set->measure[when];
+        const px_eval_sum *m = &set->eval[when].all;
         assert_int_equal(m->correct, correct[when]);
         assert_true(m->accuracy == (double)correct[when] / (double)set->count);
-        for (int c = 0; c < 10; c++)
-            class_correct[when] += set->class_correct[when][c];
+        for (int c = 0; c < 10; c++) {
+            classes[when] += set->eval[when].by_class[c].labelled;
+            class_correct[when] += set->eval[when].by_class[c].correct;
+        }
+        assert_int_equal(classes[when], set->count);
         assert_int_equal(class_correct[when], correct[when]);
         if (correct[when])
             assert_true(fabs(m->confidence_right - right[when] / (double)correct[when]) < 1e-12);
@@ -141,24 +143,26 @@ static void test_report(void **state)
     assert_int_equal(r->training.epochs, 3);
     check_set(&r->clean);
     check_set(&r->failing);
-    assert_true(r->clean.measure[PX_AFTER].accuracy > 0.6);
-    assert_true(r->clean.measure[PX_BEFORE].accuracy < 0.4);
+    assert_true(r->clean.eval[PX_AFTER].all.accuracy > 0.6);
+    assert_true(r->clean.eval[PX_BEFORE].all.accuracy < 0.4);
     assert_int_equal(r->verdict, PX_REPAIR_REPAIRED);
 
     /* What is reported is what the written network does. */
     px_model *after = NULL;
-    px_judge *judge = NULL;
-    px_judgement got;
+    px_predictions said = {0};
     px_error err = {0};
     const px_property property = {"plexor.repair", "{}"};
-    int64_t predictions[400];
     assert_int_equal(px_repair_freeze(repair, &property, 1, &after, &err), PX_OK);
     assert_string_equal(px_model_property(after, "plexor.repair"), "{}");
-    assert_int_equal(px_judge_new(after, NULL, &o.test, 1, &judge, &err), PX_OK);
-    assert_int_equal(px_judge_run(judge, predictions, NULL, &got, NULL, NULL, &err), PX_OK);
-    assert_memory_equal(predictions, r->clean.predictions[PX_AFTER], sizeof predictions);
-    assert_true(fabs(got.loss - r->clean.measure[PX_AFTER].loss) < 1e-9);
-    px_judge_free(judge);
+    assert_int_equal(px_predict(after, o.test.set, o.test.pre, NULL, &said, &err), PX_OK);
+    assert_int_equal(said.count, 400);
+    assert_memory_equal(said.predicted, r->clean.said[PX_AFTER].predicted,
+                        400 * sizeof *said.predicted);
+    double loss = 0.0;
+    for (int i = 0; i < 400; i++)
+        loss += said.loss[i] / 400.0;
+    assert_true(fabs(loss - r->clean.eval[PX_AFTER].all.loss) < 1e-9);
+    px_predictions_done(&said);
     px_model_free(after);
     px_repair_free(repair);
     bench_close(&b);
@@ -226,8 +230,8 @@ static void test_regressed(void **state)
     for (int i = 0; i < 9; i++)
         assert_int_equal(r->missing_classes[i], i < 7 ? i : i + 1);
     assert_true(r->norms_frozen);
-    assert_true(r->clean.measure[PX_BEFORE].accuracy > 0.95);
-    assert_true(r->clean.measure[PX_AFTER].accuracy < 0.5);
+    assert_true(r->clean.eval[PX_BEFORE].all.accuracy > 0.95);
+    assert_true(r->clean.eval[PX_AFTER].all.accuracy < 0.5);
     check_set(&r->clean);
     assert_int_equal(r->verdict, PX_REPAIR_REGRESSED);
     assert_string_equal(px_repair_verdict_name(r->verdict), "regressed");
@@ -256,7 +260,7 @@ static void test_nothing_added(void **state)
         assert_int_equal(r->verdict, PX_REPAIR_UNCHANGED);
         assert_int_equal(r->clean.regressions + r->clean.fixed, 0);
         assert_true(r->clean.mcnemar.p == 1.0);
-        assert_true(r->clean.measure[PX_AFTER].accuracy == r->clean.measure[PX_BEFORE].accuracy);
+        assert_true(r->clean.eval[PX_AFTER].all.accuracy == r->clean.eval[PX_BEFORE].all.accuracy);
         assert_int_equal(px_repair_freeze(repair, NULL, 0, &after, &err), PX_OK);
         px_model_free(after);
         px_repair_free(repair);
@@ -368,7 +372,7 @@ static void test_other_sets(void **state)
     assert_int_equal(r->overlap, 100);
     assert_int_equal(r->clean.count, 300);
     assert_in_range(r->training.best_epoch, 1, 3);
-    assert_true(r->training.best_accuracy == r->failing.measure[PX_AFTER].accuracy);
+    assert_true(r->training.best_accuracy == r->failing.eval[PX_AFTER].all.accuracy);
     check_set(&r->clean);
     check_set(&r->failing);
     px_repair_free(repair);
@@ -469,7 +473,7 @@ static void test_modes_and_recipes(void **state)
                      attacked);
     }
     for (size_t i = 0; i < px_repair_recipe_count(); i++)
-        assert_ptr_equal(px_repair_recipe_find(px_repair_recipe_get(i)->name),
+        assert_ptr_equal(px_repair_recipe_find(px_repair_recipe_get(i)->entry.id),
                          px_repair_recipe_get(i));
     assert_null(px_repair_recipe_find("nothing"));
     const px_repair_recipe *nss = px_repair_recipe_find("nss");

@@ -6,9 +6,9 @@
 
 #include "failing_alloc.h"
 
-#include <plexor/arch.h>
-#include <plexor/failures.h>
-#include <plexor/repair.h>
+#include <internal/arch.h>
+#include <internal/failures.h>
+#include <internal/repair.h>
 #include <stdlib.h>
 
 static px_status work(const px_repair_options *options, px_error *err)

@@ -1,7 +1,7 @@
 /* tests/report/make_page.c - make_page DATA.json REPORT.html: a report from an object in a file */
 #include "base/file.h"
 
-#include <plexor/report.h>
+#include <internal/report.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "cmocka_all.h"
 #include "report/page.h"
 
-#include <plexor/report.h>
+#include <internal/report.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,19 +60,19 @@ static void test_escapes(void **state)
 static const struct {
     const char *name, *json, *words;
 } bad[] = {
-    {"nothing", "", "too early"},
-    {"an array", "[]", "outside"},
-    {"a word", "hello", "outside"},
-    {"two objects", "{} {}", "second"},
-    {"cut in a string", "{\"a\":\"b", "too early"},
-    {"cut in an object", "{\"a\":[1]", "too early"},
-    {"wrong bracket", "{\"a\":[1}}", "closes"},
-    {"too many brackets", "{}}", "outside"},
-    {"markup outside of strings", "{<script>}", "belongs to no value"},
+    {"nothing", "", "not a number"},
+    {"an array", "[]", "not a JSON object"},
+    {"a word", "hello", "not a number"},
+    {"two objects", "{} {}", "something after the end"},
+    {"cut in a string", "{\"a\":\"b", "without an end"},
+    {"cut in an object", "{\"a\":[1]", "closing bracket"},
+    {"wrong bracket", "{\"a\":[1}}", "closing bracket"},
+    {"too many brackets", "{}}", "something after the end"},
+    {"markup outside of strings", "{<script>}", "no key"},
     {"control character", "{\"a\":\"\n\"}", "control"},
-    {"bad escape", "{\"a\":\"\\<\"}", "backslash"},
+    {"bad escape", "{\"a\":\"\\<\"}", "escape"},
     {"not UTF-8", "{\"a\":\"\xff\"}", "UTF-8"},
-    {"cut UTF-8", "{\"a\":\"\xe2\x80", "UTF-8"},
+    {"cut UTF-8", "{\"a\":\"\xe2\x80", "without an end"},
 };
 
 static void test_refuses(void **state)

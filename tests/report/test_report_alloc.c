@@ -1,7 +1,7 @@
 /* tests/report/test_report_alloc.c - a report when memory runs out */
 #include "failing_alloc.h"
 
-#include <plexor/report.h>
+#include <internal/report.h>
 #include <stdlib.h>
 
 static px_status make(const void *context, px_error *err)

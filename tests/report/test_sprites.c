@@ -1,10 +1,10 @@
 /* tests/report/test_sprites.c - thumbnails: sizes, places, equal ones; differences */
 #include "base/base64.h"
 #include "cmocka_all.h"
-#include "data/image.h"
+#include <internal/image.h>
 
+#include <internal/report.h>
 #include <math.h>
-#include <plexor/report.h>
 #include <stdlib.h>
 #include <string.h>
 

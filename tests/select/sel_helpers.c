@@ -30,7 +30,7 @@ static const char *learn(sel *s, const table *train, int classes)
     px_error err = {0};
     const px_learner *learner = s->selector->learners[0];
     const px_learner_request request = {.extractor = &s->extractor,
-                                        .settings = s->settings,
+                                        .config = s->config,
                                         .classes = classes,
                                         .count = train->count,
                                         .threads = 1};
@@ -45,7 +45,7 @@ static const char *learn(sel *s, const table *train, int classes)
         learner->observe(state, &rows, &err) != PX_OK ||
         pxi_profile_add_section(s->profile, learner->id, "test", "test", &section, &err) != PX_OK ||
         learner->finish(state, s->profile, section, &err) != PX_OK)
-        fail_msg("%s: %s", s->selector->id, err.message);
+        fail_msg("%s: %s", s->selector->entry.id, err.message);
     learner->close(state);
     return section;
 }
@@ -60,8 +60,8 @@ void sel_new(sel *s, const char *id, const char *const *settings, int64_t width,
         fail_msg("there is no selector '%s'", id);
     while (settings && settings[texts])
         texts++;
-    assert_true(s->selector->setting_count <= PX_LEN(s->settings));
-    if (px_selector_settings_read(s->selector, settings, texts, s->settings, &err) != PX_OK)
+    if (px_entry_configure(&px_selectors, &s->selector->entry, settings, texts, &s->config, &err) !=
+        PX_OK)
         fail_msg("%s: %s", id, err.message);
     s->layer = (px_row_layer){.name = "layer", .count = width};
     s->extractor = (px_extractor){
@@ -78,7 +78,7 @@ px_status sel_prepare(sel *s, px_error *err)
 {
     const px_selector_request request = {.model = s->model,
                                          .extractor = &s->extractor,
-                                         .settings = s->settings,
+                                         .config = s->config,
                                          .profile = s->profile,
                                          .learned = &s->section,
                                          .classes = s->classes,
@@ -106,6 +106,7 @@ void sel_done(sel *s)
 {
     sel_release(s);
     px_profile_free(s->profile);
+    free(s->config);
     small_close(&s->data);
     px_model_free(s->model);
 }

@@ -23,7 +23,7 @@ typedef struct sel {
     const px_selector *selector;
     px_extractor extractor;
     px_row_layer layer;
-    double settings[16];
+    void *config;
     px_profile *profile;
     small_data data; /* as many candidates */
     px_model *model;

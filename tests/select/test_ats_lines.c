@@ -3,8 +3,8 @@
 #include "cmocka_all.h"
 #include "select/ats_lines.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

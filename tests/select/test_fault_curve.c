@@ -2,7 +2,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include <plexor/fault_curve.h>
+#include <internal/fault_curve.h>
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "cmocka_all.h"
 #include "select/greedy_cover.h"
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

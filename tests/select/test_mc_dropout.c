@@ -5,8 +5,8 @@
 #include "engine/net.h"
 #include "select/stochastic_cut.h"
 
+#include <internal/arch.h>
 #include <math.h>
-#include <plexor/arch.h>
 #include <plexor/select.h>
 #include <stdlib.h>
 #include <string.h>

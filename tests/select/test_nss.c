@@ -4,9 +4,13 @@
 #include "base/memory.h"
 #include "select/nss.h"
 
+#include <internal/arch.h>
+#include <internal/fault_curve.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
+#include <internal/select.h>
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/arch.h>
-#include <plexor/select.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,8 +5,9 @@
 #include "base/memory.h"
 #include "select/prima.h"
 
+#include <internal/data.h>
+#include <internal/select.h>
 #include <math.h>
-#include <plexor/select.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,9 @@
 #include "base/memory.h"
 #include "select/prima.h"
 
+#include <internal/engine.h>
+#include <internal/weights.h>
 #include <math.h>
-#include <plexor/engine.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include "select/prima.h"
 #include "stats/boosted_trees.h"
 
-#include <plexor/fault_curve.h>
-#include <plexor/stats.h>
+#include <internal/fault_curve.h>
+#include <internal/stats.h>
 
 static px_model *model;
 static small_data data;

@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "select/ranking.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

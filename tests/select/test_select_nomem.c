@@ -6,7 +6,7 @@
 #include "cover_helpers.h"
 #include "failing_alloc.h"
 
-#include <plexor/select.h>
+#include <internal/select.h>
 #include <stdlib.h>
 
 enum { CANDIDATES = 12, TRAIN = 60 };

@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 
+#include <internal/arch.h>
+#include <internal/select.h>
 #include <math.h>
-#include <plexor/arch.h>
-#include <plexor/select.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,9 +90,9 @@ static void assert_same_ranking(const px_select *a, const px_select *b, size_t i
         if (x[k].index != y[k].index || memcmp(&x[k].score, &y[k].score, sizeof x[k].score) != 0 ||
             x[k].predicted != y[k].predicted ||
             memcmp(&x[k].confidence, &y[k].confidence, sizeof x[k].confidence) != 0)
-            fail_msg("%s, %s: place %lld is %lld (%g), not %lld (%g)", px_select_selector(a, i)->id,
-                     what, (long long)k, (long long)x[k].index, x[k].score, (long long)y[k].index,
-                     y[k].score);
+            fail_msg("%s, %s: place %lld is %lld (%g), not %lld (%g)",
+                     px_select_selector(a, i)->entry.id, what, (long long)k, (long long)x[k].index,
+                     x[k].score, (long long)y[k].index, y[k].score);
 }
 
 static void test_rankings_are_permutations(void **state)
@@ -104,7 +104,7 @@ static void test_rankings_are_permutations(void **state)
         bool seen[CANDIDATES] = {0};
         int64_t count = 0;
         const px_ranked *ranked = px_select_ranked(select, i, &count);
-        const char *id = px_select_selector(select, i)->id;
+        const char *id = px_select_selector(select, i)->entry.id;
         assert_int_equal(count, CANDIDATES);
         for (int64_t k = 0; k < count; k++) {
             if (ranked[k].index < 0 || ranked[k].index >= CANDIDATES || seen[ranked[k].index])
@@ -147,7 +147,7 @@ static void test_alone_and_bounded(void **state)
         whole.stratify = stratify;
         px_select *all = select_ran(f, &whole);
         for (size_t i = 0; i < px_select_count(all); i++) {
-            px_select_options options = options_for(f, px_select_selector(all, i)->id, 2);
+            px_select_options options = options_for(f, px_select_selector(all, i)->entry.id, 2);
             options.keep = KEEP;
             options.stratify = stratify;
             px_select *alone = select_ran(f, &options);
@@ -159,9 +159,9 @@ static void test_alone_and_bounded(void **state)
             for (int64_t k = 0; k < KEEP; k++)
                 if (a[k].index != b[k].index || a[k].predicted != b[k].predicted ||
                     a[k].confidence != b[k].confidence)
-                    fail_msg("%s%s: place %lld is %lld, not %lld", px_select_selector(all, i)->id,
-                             stratify ? " stratified" : "", (long long)k, (long long)a[k].index,
-                             (long long)b[k].index);
+                    fail_msg("%s%s: place %lld is %lld, not %lld",
+                             px_select_selector(all, i)->entry.id, stratify ? " stratified" : "",
+                             (long long)k, (long long)a[k].index, (long long)b[k].index);
             px_select_free(alone);
         }
         px_select_free(all);
@@ -332,14 +332,14 @@ static void test_cancel(void **state)
 {
     const fixture *f = *state;
     for (size_t i = 0; i < px_selector_count(); i++) {
-        const px_select_options options = options_for(f, px_selector_get(i)->id, 2);
+        const px_select_options options = options_for(f, px_selector_get(i)->entry.id, 2);
         px_select *select = NULL;
         px_error err = {0};
         if (px_select_new(f->model, f->test.set, &f->test.pre, &options, &select, &err) != PX_OK)
             continue; /* not for this network */
         const px_status status = px_select_run(select, stop_at_once, NULL, &err);
         if (status != PX_E_CANCELLED)
-            fail_msg("%s: %s", px_selector_get(i)->id, px_status_name(status));
+            fail_msg("%s: %s", px_selector_get(i)->entry.id, px_status_name(status));
         px_select_free(select);
     }
 }

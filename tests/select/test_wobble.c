@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "select/wobble.h"
 
+#include <internal/engine.h>
+#include <internal/mutate.h>
 #include <math.h>
-#include <plexor/engine.h>
-#include <plexor/mutate.h>
 #include <plexor/select.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef TESTS_SEMANTICS_CAPTION_CORPUS_H
 #define TESTS_SEMANTICS_CAPTION_CORPUS_H
 
-#include <plexor/captioner.h>
-#include <plexor/rng.h>
+#include <internal/captioner.h>
+#include <internal/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,7 +4,8 @@
 
 #include "cmocka_all.h"
 
-#include <plexor/concepts.h>
+#include <internal/concepts.h>
+#include <internal/data.h>
 #include <stdlib.h>
 
 /* 8-bit pictures, [count][channels][h][w]; labels may be NULL. The file lies in the test's folder.

@@ -7,7 +7,7 @@
 #include "semantics/exemplar_inside.h"
 #include "semantics/mask.h"
 #include "semantics/unit_stream.h"
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "engine/net.h"
 
-#include <plexor/bank.h>
+#include <internal/bank.h>
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* tests/semantics/test_cam.c - maps of classes and units (spec G.3), and their colours */
 #include "engine/plan_helpers.h"
 
-#include <plexor/decision_path.h>
+#include <internal/decision_path.h>
 #include <string.h>
 
 static void test_worked(void **state)

@@ -4,8 +4,8 @@
 #include "cmocka_all.h"
 #include "semantics/caption_corpus.h"
 
+#include <internal/data.h>
 #include <math.h>
-#include <plexor/data.h>
 #include <string.h>
 #include <unistd.h>
 

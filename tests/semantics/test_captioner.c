@@ -4,6 +4,7 @@
 #include "cmocka_all.h"
 #include "semantics/caption_corpus.h"
 
+#include <internal/rng.h>
 #include <math.h>
 #include <string.h>
 

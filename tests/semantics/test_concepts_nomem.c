@@ -7,7 +7,8 @@
 
 #include "failing_alloc.h"
 
-#include <plexor/concepts.h>
+#include <internal/bank.h>
+#include <internal/concepts.h>
 #include <stdlib.h>
 
 typedef struct fixture {

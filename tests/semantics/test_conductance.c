@@ -5,7 +5,7 @@
  */
 #include "engine/plan_helpers.h"
 
-#include <plexor/decision_path.h>
+#include <internal/decision_path.h>
 #include <plexor/onnx.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,8 @@
 #include "engine/net.h"
 #include "semantics/mask.h"
 
-#include <plexor/rng.h>
+#include <internal/bank.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* tests/semantics/test_dpd.c - decision path discrepancy: CSM A.12 */
 #include "cmocka_all.h"
 
+#include <internal/dpd.h>
 #include <math.h>
-#include <plexor/dpd.h>
 
 /* TV-A12: strictly below tau counts. */
 static void test_worked_example(void **state)

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "failing_alloc.h"
 
-#include <plexor/text_encoder.h>
+#include <internal/text_encoder.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "semantics/mask.h"
 #include "semantics/unit_stream.h"
-#include <plexor/exemplars.h>
+#include <internal/exemplars.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "failing_alloc.h"
 
-#include <plexor/exemplars.h>
+#include <internal/exemplars.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "semantics/mask.h"
-#include <plexor/rng.h>
+#include <internal/rng.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 /* tests/semantics/test_paths.c - paths in words, how alike they are, and below what they differ */
 #include "engine/plan_helpers.h"
 
-#include <plexor/decision_path.h>
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/text_encoder.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

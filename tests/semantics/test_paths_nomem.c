@@ -6,7 +6,9 @@
 
 #include "failing_alloc.h"
 
-#include <plexor/decision_path.h>
+#include <internal/bank.h>
+#include <internal/decision_path.h>
+#include <internal/text_encoder.h>
 #include <stdio.h>
 
 typedef struct fixture {

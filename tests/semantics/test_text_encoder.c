@@ -4,9 +4,9 @@
 #include "cmocka_all.h"
 #include "text_encoder_golden.h"
 
+#include <internal/text_encoder.h>
 #include <math.h>
 #include <plexor/text.h>
-#include <plexor/text_encoder.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,8 @@
 #include "semantics/smooth.h"
 #include "semantics/virtual_unit.h"
 
-#include <plexor/stats.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
 
 #include <math.h>
 #include <stdlib.h>

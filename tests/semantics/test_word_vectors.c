@@ -11,8 +11,8 @@
 #include "semantics/unicode_class.h"
 #include "semantics/word_split.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * A case is one line: NAME ALTERNATIVE NORMAL N1 N2, then N1 + N2 numbers. The answer is one line
  * of numbers.
  */
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/stats.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include <plexor/rng.h>
-#include <plexor/stats.h>
+#include <internal/rng.h>
+#include <internal/stats.h>
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "chi_square_golden.h"
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include <math.h>
 

@@ -1,11 +1,11 @@
 /* tests/stats/test_cluster.c - products, factors, k-means, silhouettes and mixtures */
 #include "base/memory.h"
 #include "cmocka_all.h"
-#include "stats/kmeans.h"
 #include "stats/mixture.h"
+#include <internal/kmeans.h>
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

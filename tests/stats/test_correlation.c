@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "correlation_golden.h"
 #include "stats_values.h"
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 #include <float.h>
 

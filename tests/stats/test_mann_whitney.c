@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "mann_whitney_golden.h"
 #include "stats_values.h"
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 static px_mann_whitney_result run(const double *a, size_t n1, const double *b, size_t n2,
                                   px_alternative alternative, px_u_method method)

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/stats.h>
 
 static const struct {
     int64_t b, c;

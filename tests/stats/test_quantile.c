@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/stats.h>
 
 static const struct {
     const char *name;

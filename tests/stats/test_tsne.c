@@ -7,8 +7,8 @@
 #include "stats/tsne_inside.h"
 #include "tsne_golden.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

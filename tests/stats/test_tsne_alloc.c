@@ -2,8 +2,8 @@
 #include "cmocka_all.h"
 #include "failing_alloc.h"
 
-#include <plexor/rng.h>
-#include <plexor/tsne.h>
+#include <internal/rng.h>
+#include <internal/tsne.h>
 
 enum { N = 40, D = 6 };
 static float x[N * D];

@@ -4,8 +4,8 @@
 #include "stats/umap_inside.h"
 #include "umap_golden.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

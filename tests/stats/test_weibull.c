@@ -2,8 +2,8 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
+#include <internal/stats.h>
 #include <math.h>
-#include <plexor/stats.h>
 
 static px_reverse_weibull end_of(const double *values, size_t count, bool penalised)
 {

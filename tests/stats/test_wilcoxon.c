@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "stats_values.h"
-#include <plexor/stats.h>
+#include <internal/stats.h>
 #include <string.h>
 
 static px_wilcoxon_result run(const double *a, const double *b, size_t n,

@@ -1,7 +1,9 @@
 /* tests/store/store_helpers.c */
 #include "store_helpers.h"
 
-#include <plexor/rng.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
+#include <internal/store.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +54,7 @@ static px_status put_child(px_campaign *campaign, int64_t id, px_error *err)
     char *chain = px_chain_text(links, count + 1);
     if (!chain)
         return px_fail(err, PX_E_NOMEM, "out of memory");
-    const px_change change = px_change_between(before, after, VALUES);
+    const px_change change = pxi_change_between(before, after, VALUES);
     in = (px_campaign_input){.kind = id % 3 ? PX_INPUT_KEPT : PX_INPUT_FAULT,
                              .parent = parent,
                              .root = in.root ? in.root : parent,

@@ -2,8 +2,11 @@
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 
+#include <internal/modes.h>
+#include <internal/mutate.h>
+#include <internal/rng.h>
+#include <internal/store.h>
 #include <math.h>
-#include <plexor/modes.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/resource.h>

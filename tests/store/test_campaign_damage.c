@@ -2,7 +2,9 @@
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 
-#include <plexor/rng.h>
+#include <internal/data.h>
+#include <internal/rng.h>
+#include <internal/store.h>
 
 #include <math.h>
 #include <sqlite3.h>

@@ -5,7 +5,8 @@
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 
-#include <plexor/rng.h>
+#include <internal/rng.h>
+#include <internal/store.h>
 
 #include <poll.h>
 #include <signal.h>

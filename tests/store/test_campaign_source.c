@@ -2,6 +2,8 @@
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 
+#include <internal/closeness.h>
+#include <internal/store.h>
 #include <pthread.h>
 
 static int set_up(void **state)

@@ -2,6 +2,7 @@
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 
+#include <internal/store.h>
 #include <math.h>
 
 #define OK(call)                                    \

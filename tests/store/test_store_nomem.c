@@ -5,6 +5,8 @@
  */
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
+#include <internal/data.h>
+#include <internal/store.h>
 
 #include "failing_alloc.h"
 

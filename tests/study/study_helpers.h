@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 #include <ftw.h>
-#include <plexor/study.h>
+#include <internal/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

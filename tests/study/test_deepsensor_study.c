@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "study/deepsensor_study.h"
 
+#include <internal/store.h>
 #include <math.h>
 #include <plexor/fuzz.h>
 #include <stdlib.h>

@@ -7,9 +7,11 @@
 #include "base/memory.h"
 #include "study/nsgen_describers.h"
 
+#include <internal/bank.h>
+#include <internal/probe.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

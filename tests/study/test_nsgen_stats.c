@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "study/nsgen_stats.h"
 
+#include <internal/decision_path.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

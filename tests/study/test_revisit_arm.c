@@ -4,8 +4,9 @@
 #include "base/memory.h"
 #include "study/revisit.h"
 
+#include <internal/build.h>
+#include <internal/cover.h>
 #include <math.h>
-#include <plexor/build.h>
 #include <string.h>
 
 enum { NEURONS = 4, CANDIDATES = 8 };

@@ -103,6 +103,8 @@ static void visit_end(visit *v)
     assert_int_equal(rmdir(path), 0);
     snprintf(path, sizeof path, "%s/cells.jsonl", v->folder);
     unlink(path);
+    snprintf(path, sizeof path, "%s/.plexor", v->folder);
+    unlink(path);
     assert_int_equal(rmdir(v->folder), 0);
 }
 
@@ -286,6 +288,8 @@ static void test_options(void **state)
         assert_int_equal(px_study_new("revisit", &o, &study, &err), PX_E_USAGE);
         assert_string_equal(err.message, cases[i].words);
         snprintf(path, sizeof path, "%s/cells.jsonl", folder);
+        unlink(path);
+        snprintf(path, sizeof path, "%s/.plexor", folder);
         unlink(path);
         assert_int_equal(rmdir(folder), 0);
     }

@@ -8,8 +8,8 @@
 
 #include "study/revisit_verdict.h"
 
+#include <internal/assess.h>
 #include <math.h>
-#include <plexor/assess.h>
 #include <stdio.h>
 #include <string.h>
 

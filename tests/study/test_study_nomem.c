@@ -8,7 +8,7 @@
 
 #include "study/study_inside.h"
 
-#include <plexor/study.h>
+#include <internal/study.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -104,6 +104,8 @@ static void test_each_allocation_may_fail(void **state)
         }
         snprintf(path, sizeof path, "%s/cells.jsonl", folder);
         assert_int_equal(unlink(path), 0);
+        snprintf(path, sizeof path, "%s/.plexor", folder);
+        unlink(path);
         assert_int_equal(rmdir(folder), 0);
     }
 }

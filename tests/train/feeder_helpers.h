@@ -4,7 +4,8 @@
 
 #include "cmocka_all.h"
 
-#include <plexor/feeder.h>
+#include <internal/data.h>
+#include <internal/feeder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * Writes FOLDER/NAME.onnx and prints a line "NAME PARAMETERS STATISTICS" for each; 0 means what the
  * architecture was made for. Without names: counts all of the list.
  */
-#include <plexor/arch.h>
+#include <internal/arch.h>
 #include <plexor/onnx.h>
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "train/adversary.h"
+#include <internal/weights.h>
 #include <plexor/attack.h>
 
 /* --- settings -----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* tests/train/test_arch.c - the zoo: parameter counts of the papers, and every network once */
-#include <plexor/arch.h>
+#include <internal/arch.h>
+#include <internal/weights.h>
 #include <plexor/engine.h>
-#include <plexor/weights.h>
 
 #include "base/memory.h"
 #include "cmocka_all.h"

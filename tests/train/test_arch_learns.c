@@ -5,8 +5,10 @@
  */
 #include "train_job.h"
 
-#include <plexor/arch.h>
-#include <plexor/rng.h>
+#include <internal/arch.h>
+#include <internal/engine.h>
+#include <internal/rng.h>
+#include <internal/weights.h>
 
 #include "cmocka_all.h"
 

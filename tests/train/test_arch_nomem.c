@@ -1,7 +1,7 @@
 /* tests/train/test_arch_nomem.c - each allocation of making a network fails in turn */
 #include "failing_alloc.h"
 
-#include <plexor/arch.h>
+#include <internal/arch.h>
 
 #include "base/memory.h"
 #include "cmocka_all.h"

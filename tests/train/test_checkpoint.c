@@ -1,6 +1,7 @@
 /* tests/train/test_checkpoint.c - runs that are stopped and resumed, and checkpoints that lie */
 #include "train/trainer_helpers.h"
 
+#include <internal/data.h>
 #include <plexor/json.h>
 
 typedef struct stopper {

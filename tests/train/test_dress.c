@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 
+#include <internal/mutate.h>
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/mutate.h>
-#include <plexor/rng.h>
 
 enum { COUNT = 400, CLASSES = 5 };
 static made_set base, added;

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/rng.h>
 #include <pthread.h>
 
 static made_set base, added, floats;

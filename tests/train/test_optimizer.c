@@ -2,9 +2,9 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/optimizer.h>
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/optimizer.h>
-#include <plexor/rng.h>
 #include <string.h>
 
 #include "golden/golden_optimizers.h"

@@ -2,7 +2,7 @@
 #include "cmocka_all.h"
 #include "failing_alloc.h"
 
-#include <plexor/optimizer.h>
+#include <internal/optimizer.h>
 
 static void test_each_allocation_may_fail(void **state)
 {

@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/optimizer.h>
 #include <math.h>
-#include <plexor/optimizer.h>
 #include <plexor/text.h>
 #include <string.h>
 

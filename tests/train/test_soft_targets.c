@@ -1,5 +1,6 @@
 /* tests/train/test_soft_targets.c - training towards probabilities instead of labels */
 #include "train/trainer_helpers.h"
+#include <internal/data.h>
 
 enum { SAMPLES = 60, CLASSES = 10, PIXELS = 784 };
 

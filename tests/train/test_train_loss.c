@@ -3,10 +3,11 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/arch.h>
+#include <internal/engine.h>
+#include <internal/optimizer.h>
+#include <internal/rng.h>
 #include <math.h>
-#include <plexor/arch.h>
-#include <plexor/optimizer.h>
-#include <plexor/rng.h>
 #include <string.h>
 
 #include "golden/golden_losses.h"

@@ -1,5 +1,6 @@
 /* tests/train/test_trainer.c - the loop: same bits always, what stays frozen, and ways to stop */
 #include "train/trainer_helpers.h"
+#include <internal/weights.h>
 
 /* Trains to the end; numbers of the weights, to be freed. */
 static float *train(const px_trainer_options *options, size_t *count, px_train_result *result)
@@ -68,25 +69,20 @@ static void test_learns(void **state)
 
     /* The model that is written judges as the run did. */
     px_model *trained = NULL;
-    px_judge *judge = NULL;
-    px_judgement judged;
+    px_predictions said = {0};
     const px_property set[] = {{"plexor.train", "{}"}};
     OK(px_trainer_freeze(t, set, 1, &trained, fault));
-    const px_judge_set data = {m.test, &m.pre};
-    OK(px_judge_new(trained, NULL, &data, 1, &judge, fault));
-    int64_t predictions[200];
-    double losses[200], sum = 0.0;
-    OK(px_judge_run(judge, predictions, losses, &judged, NULL, NULL, fault));
+    OK(px_predict(trained, m.test, &m.pre, NULL, &said, fault));
+    double sum = 0.0;
     int64_t correct = 0;
     for (int64_t i = 0; i < 200; i++) {
-        correct += predictions[i] == px_dataset_label(m.test, i);
-        sum += losses[i];
+        correct += said.predicted[i] == px_dataset_label(m.test, i);
+        sum += said.loss[i];
     }
-    assert_int_equal(judged.correct, correct);
-    assert_near(judged.loss, sum / 200.0, 1e-12);
-    assert_near(judged.accuracy, r.test_accuracy, 1e-12);
-    assert_near(judged.loss, r.test_loss, 1e-6);
-    px_judge_free(judge);
+    assert_int_equal(said.count, 200);
+    assert_near((double)correct / 200.0, r.test_accuracy, 1e-12);
+    assert_near(sum / 200.0, r.test_loss, 1e-6);
+    px_predictions_done(&said);
     px_model_free(trained);
     px_trainer_free(t);
     px_feeder_free(feeder);
@@ -406,13 +402,12 @@ static void test_keep_best(void **state)
     for (size_t i = 0; i < r.history_count; i++)
         best = fmax(best, r.history[i].test_accuracy);
     assert_near(r.test_accuracy, best, 0.0);
-    px_judge *judge = NULL;
-    px_judgement judged;
-    const px_judge_set data = {m.test, &m.pre};
-    OK(px_judge_new(m.model, px_trainer_weights(t), &data, 2, &judge, fault));
-    OK(px_judge_run(judge, NULL, NULL, &judged, NULL, NULL, fault));
-    assert_near(judged.accuracy, best, 0.0);
-    px_judge_free(judge);
+    px_predictions said = {0};
+    px_predict_options how = px_predict_options_default();
+    how.weights = px_trainer_weights(t);
+    OK(px_predict(m.model, m.test, &m.pre, &how, &said, fault));
+    assert_near(px_eval_slice(&said, NULL, said.count).accuracy, best, 0.0);
+    px_predictions_done(&said);
     px_trainer_free(t);
     px_feeder_free(feeder);
     bench_close(&m);

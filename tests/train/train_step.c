@@ -6,7 +6,8 @@
  */
 #include "train_job.h"
 
-#include <plexor/arch.h>
+#include <internal/arch.h>
+#include <internal/weights.h>
 #include <plexor/data.h>
 #include <plexor/onnx.h>
 #include <stdio.h>

@@ -4,10 +4,12 @@
 
 #include "cmocka_all.h"
 
+#include <internal/build.h>
+#include <internal/rng.h>
+#include <internal/train.h>
+#include <internal/weights.h>
 #include <math.h>
-#include <plexor/build.h>
-#include <plexor/rng.h>
-#include <plexor/train.h>
+#include <plexor/eval.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,12 +4,11 @@ import uPlot from "uplot";
 import type { Curve, Series, Unit } from "./data";
 import { h, replace } from "./dom";
 import { count, inUnit, real } from "./format";
-import { colour, kindColour, onTheme } from "./theme";
+import { colour, onTheme } from "./theme";
 
 const TABLE_ROWS = 12;
 const HEIGHT = 260;
 const LOG_SPAN = 200; /* of x, from which on it is logarithmic */
-const OTHERS = [1, 3, 0, 4, 7]; /* colours that are far from the main line's */
 
 interface Look {
     stroke: string;
@@ -17,17 +16,8 @@ interface Look {
     dash?: number[];
 }
 
-function look(series: Series, order: number): Look {
-    switch (series.role) {
-        case "main":
-            return { stroke: colour("accent"), width: 2.5 };
-        case "random":
-            return { stroke: colour("muted"), width: 1.5, dash: [5, 4] };
-        case "ideal":
-            return { stroke: colour("ink"), width: 1.25, dash: [2, 3] };
-        default:
-            return { stroke: kindColour(OTHERS[order % OTHERS.length]!), width: 1.5 };
-    }
+function look(series: Series): Look {
+    return series.role === "main" ? { stroke: colour("accent"), width: 2.5 } : { stroke: colour("muted"), width: 1.5, dash: [5, 4] };
 }
 
 function tick(value: number, unit: Unit | null | undefined): string {
@@ -38,7 +28,7 @@ function tick(value: number, unit: Unit | null | undefined): string {
 function swatch(style: Look): HTMLElement {
     const line = h("span", { class: "swatch", "aria-hidden": "true" });
     line.style.borderTopColor = style.stroke;
-    line.style.borderTopStyle = !style.dash ? "solid" : style.dash[0]! > 3 ? "dashed" : "dotted";
+    line.style.borderTopStyle = style.dash ? "dashed" : "solid";
     return line;
 }
 
@@ -49,7 +39,7 @@ function told(curve: Curve): string {
         if (known.length === 0) return `${series.name} has no values`;
         return `${series.name} from ${inUnit(known[0], curve.y_unit)} to ${inUnit(known[known.length - 1], curve.y_unit)}`;
     });
-    return `${curve.title ?? curve.y_title} against ${curve.x_title}: ${ends.join("; ")}`;
+    return `${curve.y_title} against ${curve.x_title}: ${ends.join("; ")}`;
 }
 
 function asTable(curve: Curve): HTMLElement {
@@ -93,18 +83,11 @@ export function lineChart(curve: Curve): HTMLElement {
 
     function draw(): void {
         plot?.destroy();
-        const looks = curve.series.map((series, i) => look(series, i));
+        const looks = curve.series.map(look);
         replace(legend, curve.series.map((series, i) => h("li", null, swatch(looks[i]!), series.name, (values[i] = h("b")))));
         if (box.clientWidth === 0) return;
         const data: (number | null)[][] = [curve.x, ...curve.series.map((series) => series.y)];
         const lines: uPlot.Series[] = [{}, ...looks.map((style) => ({ ...style, points: { show: curve.x.length < 16, size: 5 } }))];
-        const bands: uPlot.Band[] = [];
-        curve.series.forEach((series, i) => {
-            if (!series.low || !series.high) return;
-            bands.push({ series: [data.length + 1, data.length], fill: `${looks[i]!.stroke}22` });
-            data.push(series.low, series.high);
-            lines.push({ stroke: "transparent", points: { show: false } }, { stroke: "transparent", points: { show: false } });
-        });
         const isLog = curve.x.length > 2 && curve.x[0]! > 0 && curve.x[curve.x.length - 1]! / curve.x[0]! >= LOG_SPAN;
         const axis = {
             stroke: colour("muted"),
@@ -120,7 +103,6 @@ export function lineChart(curve: Curve): HTMLElement {
                 width: box.clientWidth,
                 height: HEIGHT,
                 series: lines,
-                bands,
                 scales: {
                     x: { time: false, ...(isLog ? { distr: 3, log: 10 } : {}) },
                     y: { range: (_u, low, high) => [low > 0 && low < high * 0.5 ? 0 : Math.min(low, high - 1e-9), high + (high - low || Math.abs(high) || 1) * 0.04] },
@@ -146,5 +128,5 @@ export function lineChart(curve: Curve): HTMLElement {
         else draw();
     }).observe(box);
     onTheme(draw);
-    return h("figure", { class: "chart" }, curve.title ? h("figcaption", null, curve.title) : null, box, legend, asTable(curve));
+    return h("figure", { class: "chart" }, box, legend, asTable(curve));
 }

@@ -1,58 +1,52 @@
 /* web/src/data.ts - what a report is made of: the types of the one JSON object inside the page
  *
- * plexor writes the object (include/plexor/report.h puts it into the page), the page only shows it.
- * docs/report.md says the same in words. Rules:
+ * plexor writes the object (include/plexor/report.h puts it into the page), the page only shows it. Its heart are the
+ * results of the stages, each the file FOLDER/STAGE.json as it is; beside them stands what no result has: pictures,
+ * recordings, failures of the campaign, values of all neurons, where everything comes from. Rules:
  *
- * - Every part and every key with a question mark may be missing or null; the page then says so
- *   instead of showing an empty chart. A part that was skipped is missing, and its stage says why.
+ * - Every part and every key with a question mark may be missing or null; the page then says so instead of showing an
+ *   empty chart. A stage without a result says why.
  * - Shares are fractions 0-1. A number that is undefined is null, never 0.
- * - Classes are indices into `classes`; inputs are indices into the data set.
+ * - Classes are indices into `classes`, -1 or null is none; `input` is a place in the data as they were read.
  * - Texts are plain text. They are never read as HTML or Markdown.
  * - Pictures are tiles of sprite sheets, see `Sheet`.
- * - Keys may be added; the meaning of those that are here stays. Readers ignore what they do not
- *   know. `schema` changes only when that promise is broken.
+ * - Keys may be added; the meaning of those that are here stays. Readers ignore what they do not know. `schema` changes
+ *   only when that promise is broken.
  */
 
-export const SCHEMA = "plexor-report/1";
+export const SCHEMA = "plexor-report/2";
+
+type Maybe<T> = T | null | undefined;
 
 export interface Report {
     schema: typeof SCHEMA;
     title?: string | null; /* default: the model's name */
     created?: string | null; /* ISO 8601, UTC: "2026-03-01T12:00:00Z" */
     version?: string | null; /* of plexor */
-    model?: Model | null;
+    folder?: string | null; /* of the examination, as others may read it */
+    model?: { name: string; parameters?: number | null; layers?: number | null; neurons?: number | null } | null;
     data?: Data | null;
     classes?: string[] | null; /* names; without them "class 3" is shown */
-    sheets?: Sheet[] | null;
-    stages?: Stage[] | null; /* in the order in which they ran */
-    summary?: Summary | null;
-    doctor?: Doctor | null;
-    evaluation?: Evaluation | null;
-    coverage?: Coverage | null;
-    selection?: Selection | null;
-    findings?: Findings | null;
-    modes?: Modes | null;
-    clusters?: Clusters | null;
-    neurons?: Neurons | null;
-    quality?: Quality | null;
+    verdict?: "pass" | "fail" | "none" | null; /* none: nothing was asked for that could fail */
+    gates?: Gate[] | null;
+    stages?: Stage[] | null; /* in the order in which they run */
+    results?: Results | null;
+    beside?: { eval?: BesideEval | null; localize?: NeuronMap | null; describe?: BesideDescribe | null } | null;
+    inputs?: Record<string, Input> | null; /* of the data set, by place: those that are shown */
+    failures?: { total: number; items: Finding[] } | null; /* total: found, not only those in `items` */
+    doctor?: { findings: DoctorFinding[] } | null; /* FOLDER/doctor.json */
+    remarks?: string[] | null; /* of the run */
     provenance?: Provenance | null;
-}
-
-export interface Model {
-    name: string; /* "mobilenetv2_cifar10.onnx" */
-    parameters?: number | null;
-    layers?: number | null; /* hidden ones */
-    neurons?: number | null;
-    flops?: number | null; /* of one input */
-    input?: string | null; /* "3 x 32 x 32" */
+    sheets?: Sheet[] | null;
 }
 
 export interface Data {
     name: string; /* the SPEC as given, or a known name */
     split?: string | null;
     count: number; /* inputs that were looked at */
-    of?: number | null; /* inputs that there are, if fewer were looked at */
     labelled?: boolean | null; /* false: no labels, the page says what that rules out */
+    no_labels?: string | null; /* why */
+    recordings?: boolean | null;
 }
 
 /* --- pictures --- */
@@ -69,95 +63,91 @@ export interface Sheet {
 /* A picture: sheet and tile, both from 0. */
 export type Picture = [sheet: number, tile: number];
 
-/* --- stages --- */
+/* An input of the data set. */
+export interface Input {
+    index: number; /* in the file or folder it is from */
+    name?: string | null;
+    label?: number | null;
+    prediction?: number | null;
+    confidence?: number | null;
+    picture?: Picture | null;
+}
 
-/* A part of the report that is missing takes the words of the stage with the same id. */
-export type StageId =
-    | "profile"
-    | "evaluation"
-    | "coverage"
-    | "selection"
-    | "neurons"
-    | "findings"
-    | "quality"
-    | "descriptions"
-    | "clusters";
+/* --- stages and verdict --- */
 
 export interface Stage {
-    id: StageId | string;
+    id: string; /* "cover" */
     title?: string | null;
-    status: "done" | "partial" | "skipped" | "failed"; /* partial: the time ran out */
-    reason?: string | null; /* why it was skipped, failed or cut short, and what to do */
-    seconds?: number | null;
+    help?: string | null;
+    labels?: boolean | null; /* it needs them */
+    state: "done" | "kept" | "left out" | "skipped"; /* kept: done by an earlier run */
+    why?: string | null; /* it was left out, and what to do */
     command?: string | null; /* that does this part alone */
-}
-
-/* --- summary --- */
-
-export interface Summary {
-    verdict: "pass" | "fail" | "none"; /* none: nothing was asked for that could fail */
-    headline?: string | null; /* three sentences at most: how right, what breaks it, how far to trust it */
-    gates?: Gate[] | null;
-    remarks?: string[] | null; /* what a reader must know first: assumptions, warnings */
-}
-
-export interface Gate {
-    name: string; /* "accuracy", "faults" */
-    title?: string | null; /* "Accuracy" */
-    relation: ">=" | "<=";
-    threshold: number;
-    value?: number | null; /* null: could not be measured, which does not pass */
-    unit?: Unit | null;
-    pass: boolean;
-    note?: string | null;
 }
 
 export type Unit = "share" | "count" | "real" | "seconds";
 
-/* --- data and preprocessing --- */
-
-/* What the doctor found: whether data and network belong together. */
-export interface Doctor {
-    findings: DoctorFinding[];
-    notes?: string[] | null;
+export interface Gate {
+    name: string; /* "accuracy", "faults" */
+    title?: string | null; /* what it measures */
+    unit?: Unit | null;
+    relation: ">=" | "<=";
+    threshold: number;
+    value?: number | null; /* null: was not measured, which does not hold */
+    held: boolean;
 }
 
-export interface DoctorFinding {
-    id: string; /* "preprocess", "classes" */
-    level: "error" | "warning" | "info";
-    sentence: string;
-    advice?: string | null;
-    count?: number | null; /* inputs that it is about */
-    inputs?: string[] | null; /* the names of some of them */
+/* --- results: docs/check.md says what the stages do --- */
+
+export interface ResultFile<T> {
+    seconds?: number | null;
+    result: T;
 }
 
-/* --- evaluation --- */
+export interface Results {
+    profile?: ResultFile<Timed>;
+    eval?: ResultFile<Eval>;
+    cover?: ResultFile<Cover>;
+    select?: ResultFile<Select>;
+    localize?: ResultFile<Localize>;
+    synthesize?: ResultFile<Synthesize>;
+    attack?: ResultFile<Attack>;
+    fuzz?: ResultFile<Fuzz>;
+    assess?: ResultFile<Assess>;
+    describe?: ResultFile<Describe>;
+    cluster?: ResultFile<Cluster>;
+}
 
-export interface Evaluation {
+/* What may be in the result of any stage. */
+export interface Timed {
+    cut_short?: boolean; /* the time for failures was up ... */
+    planned?: number; /* ... before so many ... */
+    count?: number; /* ... with so many done */
+    turns?: number;
+}
+
+export interface Eval {
     count: number;
+    not_numbers?: number; /* inputs without a prediction */
     accuracy?: number | null;
-    interval?: [low: number, high: number] | null; /* of the accuracy, 95% */
+    interval?: [low: number, high: number]; /* of the accuracy, 95% */
     top5?: number | null;
     loss?: number | null;
     confidence?: number | null; /* mean of the highest probability */
-    ece?: number | null; /* expected calibration error, over `calibration` */
-    per_class?: ClassRow[] | null; /* in order; of many classes the worst first, or the most answered */
-    classes_more?: More | null; /* not in `per_class` */
-    calibration?: CalibrationBin[] | null; /* by confidence, ascending */
-    confusion?: [label: number, prediction: number, count: number][] | null; /* cells above 0 */
-    confusion_left_out?: number | null; /* cells above 0 that are not listed: the smallest */
-    wrong?: Shown[] | null; /* inputs of the data set that it gets wrong, most confident first */
-    robust?: { accuracy?: number | null; count?: number | null; settings?: string | null } | null; /* under attack */
-    label_suspects?: LabelSuspects | null;
-    notes?: string[] | null;
+    calibration?: { ece?: number | null; bins: CalibrationBin[] }; /* bins by confidence, ascending */
+    per_class?: ClassRow[]; /* in order */
+    worst?: { class: number; name: string; accuracy: number };
+    confusion?: [label: number, prediction: number, count: number][]; /* cells above 0, largest first */
+    confusion_left_out?: number; /* cells above 0 that are not listed: the smallest */
+    label_suspects?: { total: number; rule: string; items: { input: number; given?: number | null }[] }; /* most likely first */
 }
 
 export interface ClassRow {
     class: number;
-    count: number; /* inputs with this label; without labels 0 */
-    correct?: number | null;
-    predicted?: number | null; /* inputs that were given this class */
-    recall?: number | null; /* the class's accuracy */
+    predicted: number; /* inputs that were given this class */
+    count?: number; /* inputs with this label; the rest too only where there are labels */
+    correct?: number;
+    accuracy?: number | null;
     precision?: number | null;
     confidence?: number | null; /* mean, of inputs with this label */
 }
@@ -170,271 +160,48 @@ export interface CalibrationBin {
     accuracy?: number | null;
 }
 
-/* An input of the data set. */
-export interface Shown {
-    index: number;
-    name?: string | null;
-    label?: number | null;
-    prediction?: number | null;
-    confidence?: number | null;
-    score?: number | null; /* of the selector, or the neuron's value */
-    picture?: Picture | null;
+export interface BesideEval {
+    mistakes?: number[]; /* inputs it gets wrong, most confident first; where there are label suspects, those are it */
 }
 
-/* Inputs whose label may be wrong, or that are broken: the network is sure of another class. */
-export interface LabelSuspects {
-    total: number; /* found, not only those in `items` */
-    items: LabelSuspect[]; /* most likely first */
-    more?: More | null;
-    notes?: string[] | null;
-}
-
-export interface LabelSuspect extends Shown {
-    given?: number | null; /* probability of the label that it has */
-}
-
-/* --- lines --- */
-
-export interface Curve {
-    title?: string | null;
-    x: number[]; /* ascending */
-    x_title: string; /* "inputs" */
-    y_title: string; /* "covered" */
-    y_unit?: Unit | null;
-    series: Series[];
-}
-
-export interface Series {
-    name: string; /* "nss", "random", "ideal" */
-    role: "main" | "random" | "ideal" | "other"; /* random and ideal are drawn as references */
-    y: (number | null)[]; /* one per x */
-    low?: (number | null)[] | null; /* a band around it */
-    high?: (number | null)[] | null;
-}
-
-/* --- coverage --- */
-
-export interface Coverage {
-    definition?: string | null; /* what a neuron is here: "hidden layers, tap post, view chan" */
-    inputs?: number | null;
-    neurons?: number | null;
-    layers?: CoverLayer[] | null;
+export interface Cover {
+    definition?: string; /* what a neuron is here: "layers=hidden tap=post neurons=chan ..." */
+    inputs: number;
+    layer_names?: { name: string; kind: string; neurons: number }[];
     criteria: Criterion[];
-    growth?: (Curve & { criterion: string })[] | null; /* with a series of role random */
-    notes?: string[] | null;
-}
-
-export interface CoverLayer {
-    name: string;
-    kind?: string | null; /* "Conv", "Gemm" */
-    neurons?: number | null;
+    growth_inputs?: number[];
+    growth?: (number | null)[][]; /* [criterion][point] */
+    random_growth?: (number | null)[][];
 }
 
 export interface Criterion {
     id: string; /* "kmnc" */
-    title?: string | null;
-    help?: string | null; /* one line */
+    title: string;
     settings?: string | null; /* "k=1000" */
-    value?: number | null;
-    unit?: Unit | null; /* share by default; nlc is real */
-    covered?: number | null;
-    total?: number | null;
+    definition?: string | null;
+    value?: number | null; /* a share where something is counted */
+    covered: number;
+    total: number; /* 0: nothing is counted */
     random?: number | null; /* value of as many random inputs: the baseline */
-    seconds?: number | null;
-    layers?: (number | null)[] | null; /* value per layer, in the order of Coverage.layers */
+    layers?: (number | null)[]; /* value per layer */
 }
 
-/* --- selection --- */
-
-export interface Selection {
-    selector: string; /* "nss", the one that `top` is of */
-    title?: string | null;
+export interface Select {
+    selector: string; /* "gini" */
+    title: string;
     budget: number; /* inputs chosen */
     count: number; /* of so many */
-    fault_rate?: number | null; /* share of inputs that it gets wrong; null without labels */
-    selectors?: SelectorRow[] | null; /* compared, if there are labels */
-    curve?: Curve | null; /* faults found against inputs labelled; series of role random, ideal */
-    top: Shown[];
-    more?: More | null; /* chosen ones that are not in `top` */
-    notes?: string[] | null;
+    top: { input: number; score: number }[];
 }
 
-export interface SelectorRow {
-    id: string;
-    title?: string | null;
-    fdr?: Record<string, number | null> | null; /* fault detection rate, by budget in percent */
-    rauc?: number | null;
-    apfd?: number | null;
-    seconds?: number | null;
-}
-
-/* What is not on the page, and where it is. */
-export interface More {
-    count: number;
-    where?: string | null; /* "demo/selection.csv" */
-    command?: string | null; /* that shows them */
-}
-
-/* --- findings --- */
-
-export interface Findings {
-    total: number; /* found, not only those in `items` */
-    close?: number | null; /* of these, how many are close to their originals */
-    close_note?: string | null; /* what makes one close */
-    methods?: Method[] | null;
-    items: Finding[];
-    more?: More | null;
-    notes?: string[] | null;
-}
-
-export interface Method {
-    id: string; /* "pgd", "fuzz", "synthesize" */
-    title?: string | null;
-    help?: string | null;
-    tried?: number | null; /* inputs it made */
-    found?: number | null; /* that the network gets wrong */
-    seconds?: number | null;
-    settings?: string | null; /* "eps=8/255 steps=10" */
-}
-
-/* What breaks it: kinds of change and how strong, by class. */
-export interface Modes {
-    rows: Mode[]; /* worst first */
-    note?: string | null;
-}
-
-/* Over all classes. */
-export interface Mode extends ModeCounts {
-    mutation: string; /* "rotation" */
-    band: number; /* of its strength, from 0 */
-    text?: string | null; /* "rotation beyond 40 degrees" */
-    cells?: ModeCell[] | null;
-}
-
-/* Of one class. */
-export interface ModeCell extends ModeCounts {
-    label?: number | null;
-    ids?: (number | string)[] | null; /* Finding.id, of those on the page */
-}
-
-export interface ModeCounts {
-    count: number; /* failures */
-    tries?: number | null;
-    close?: number | null; /* of the failures, those close to their originals */
-    rate?: number | null; /* count / tries */
-}
-
-export interface Finding {
-    id: number | string; /* in the campaign */
-    method: string;
-    label?: number | null; /* what it shows */
-    prediction: number; /* what the network says */
-    confidence?: number | null;
-    before?: { prediction?: number | null; confidence?: number | null } | null; /* the original */
-    original?: Picture | null;
-    failing?: Picture | null;
-    difference?: Picture | null; /* clip(.5 + 10 rho); without it the page makes it of the two */
-    index?: number | null; /* of the original in the data set */
-    name?: string | null;
-    cluster?: number | null; /* Cluster.id */
-    l0?: number | null; /* values changed */
-    l2?: number | null; /* in scaled pixel units */
-    linf?: number | null;
-    similarity?: number | null; /* to the original, 0-1: structural similarity, moves and turns undone */
-    inside?: number | null; /* share of the object that is still in the frame */
-    close?: boolean | null; /* both are above their thresholds */
-    audio?: { original?: string | null; failing?: string | null } | null; /* "data:audio/wav;base64,..." */
-    lineage?: Step[] | null; /* from the original to the finding */
-    neurons?: NeuronRef[] | null; /* involved in it */
-    words?: string | null; /* its decision path, described */
-    command?: string | null; /* that replays it */
-}
-
-export interface Step {
-    what: string; /* "seed", "rotate", "pgd" */
-    settings?: string | null; /* "angle=12.5" */
-    id?: number | string | null;
-    prediction?: number | null;
-    confidence?: number | null;
-    picture?: Picture | null;
-}
-
-export type NeuronRef = [layer: number, unit: number]; /* into Neurons.layers */
-
-/* --- clusters --- */
-
-export interface Clusters {
-    method?: string | null; /* "k-medoids of last-encoder activations" */
-    items: Cluster[];
-    weak?: boolean | null; /* the groups are hardly more alike inside than outside */
-    map?: ClusterMap | null;
-    notes?: string[] | null;
-}
-
-export interface Cluster {
-    id: number;
-    title?: string | null; /* what most of them share; default: the most frequent label and prediction */
-    count: number; /* findings in it, on the page or not */
-    label?: number | null; /* most frequent */
-    prediction?: number | null;
-    share?: number | null; /* of its findings that have this label and prediction */
-    medoid?: number | string | null; /* Finding.id */
-    words?: string | null; /* what its findings have in common */
-    neurons?: NeuronRef[] | null;
-}
-
-/* Findings in a plane whose axes mean nothing. */
-export interface ClusterMap {
-    method?: string | null; /* "t-SNE" */
-    points: [x: number, y: number, cluster: number, finding: number | string | null][];
-}
-
-/* --- neurons --- */
-
-export interface Neurons {
-    definition?: string | null; /* as in Coverage */
-    measure?: string | null; /* "ochiai" */
-    measure_title?: string | null;
-    sensitivity_title?: string | null; /* what `sensitivity` is: "Shapley value" */
-    baseline?: number | null; /* the score of a neuron that is always active: the middle of the map's scale */
-    uninformative?: { always: number; never: number; few?: number | null } | null; /* neurons that say nothing */
-    suspects?: number | null; /* neurons that are; see `Neuron.suspect` */
-    layers: NeuronLayer[];
-    describer?: string | null; /* "dissect" */
-    validation?: string | null; /* of the bank: "measured labels", "validated", "descriptions not validated" */
-    validation_note?: string | null; /* the sentence that belongs to it */
-    items: Neuron[]; /* those worth a row; layers have the values of all */
-    more?: More | null;
-    notes?: string[] | null;
-}
-
-export interface NeuronLayer {
-    name: string;
-    kind?: string | null;
-    shape?: string | null; /* "16 x 14 x 14" */
-    units: number;
-    suspiciousness?: (number | null)[] | null; /* per unit; three digits are enough; null: it says nothing */
-    activity?: string | null; /* a letter per unit: s sometimes active, a (almost) always, n (almost) never, f on too few inputs */
-    sensitivity?: (number | null)[] | null;
-}
-
-export interface Neuron {
-    layer: number; /* into Neurons.layers */
-    unit: number;
-    class?: number | null; /* that it is suspicious for; null: pooled */
-    suspiciousness?: number | null; /* null may stand for infinite, see `rank` */
-    rank?: number | null; /* from 1 */
-    baseline?: number | null; /* of its class, if not that of all */
-    interval?: [low: number, high: number] | null; /* of the share of wrong answers while it is active, 95% */
-    suspect?: boolean | null; /* that share is above the one over all, beyond chance */
-    sensitivity?: number | null;
-    spectrum?: Spectrum | null;
-    inactive?: boolean | null; /* never above its level */
-    words?: string | null;
-    shared?: { class: string; count: number; of: number } | null; /* the class that most of the inputs that excite it have */
-    validation?: string | null; /* if other than the bank's */
-    labels?: { label: string; iou?: number | null }[] | null; /* measured, best first */
-    top?: (Shown & { mask?: Picture | null })[] | null; /* mask: grey, white where it activates */
+export interface Localize {
+    measure: string; /* "ochiai" */
+    definition: string;
+    almost_always_active: number;
+    almost_never_active: number;
+    suspects: number;
+    neurons: Suspect[]; /* over all classes */
+    by_class?: Suspect[];
 }
 
 /* Inputs with the neuron active (a) or not (n), that succeed (s) or fail (f). */
@@ -445,38 +212,218 @@ export interface Spectrum {
     nf: number;
 }
 
-/* --- quality --- */
-
-/* Metrics of generated inputs, one column per set of them. */
-export interface Quality {
-    metrics: QualityMetric[];
-    sets: QualitySet[];
-    notes?: string[] | null;
+export interface Suspect extends Spectrum {
+    class: number | null; /* that it is suspicious for; null: all */
+    rank: number; /* from 1 */
+    position: number; /* of its layer in the network */
+    index: number; /* in its layer */
+    score: number | null; /* null: infinite */
+    low: number; /* share of wrong answers while it is active, 95% interval */
+    high: number;
+    suspect: boolean; /* that share is above the one over all, beyond chance */
 }
 
-export interface QualityMetric {
+/* All neurons, for the map. */
+export interface NeuronMap {
+    measure_title?: string | null;
+    baseline?: number | null; /* the score of a neuron that is always active: the middle of the map's scale */
+    baselines?: Record<string, number | null> | null; /* the same by class */
+    layers: NeuronLayer[];
+}
+
+export interface NeuronLayer {
+    name: string;
+    position: number; /* in the network */
+    kind?: string | null;
+    shape?: string | null; /* "16 x 14 x 14" */
+    units: number;
+    suspiciousness?: (number | null)[] | null; /* per unit; three digits are enough; null: it says nothing */
+    activity?: string | null; /* a letter per unit: s sometimes active, a (almost) always, n (almost) never, f on too few inputs */
+}
+
+export interface Synthesize extends Timed {
+    measure: string;
+    k: number;
+    step: number;
+    distance: number;
+    definition: string;
+    count: number;
+    faults: number;
+}
+
+export interface Attack extends Timed {
+    method: string;
+    norm: string;
+    eps: number;
+    steps: number;
+    count: number;
+    faults: number;
+    robust_accuracy?: number | null;
+}
+
+export interface Fuzz extends Timed {
+    policy: string;
+    guide: string;
+    definition: string;
+    turns: number;
+    executions: number;
+    unique_faults: number;
+    modes: Mode[]; /* worst first */
+}
+
+export interface ModeCounts {
+    count: number; /* failures */
+    tries: number;
+    close: number; /* of the failures, those close to their originals */
+    rate?: number | null; /* count / tries */
+}
+
+/* A kind of change and how strong, over all classes. */
+export interface Mode extends ModeCounts {
+    mutation: string; /* "rotation" */
+    band: number; /* of its strength, from 0 */
+    text: string; /* "rotation beyond 40 degrees" */
+    cells: (ModeCounts & { label: number })[]; /* by class */
+}
+
+export interface Assess {
+    close_faults: number;
+    sets: { name: string; pairs: number; values: Metric[] }[]; /* of each way of making failures */
+}
+
+export interface Metric {
     id: string; /* "acac" */
-    title?: string | null;
-    definition?: string | null;
-    better?: "low" | "high" | null; /* for the network under test */
+    title: string;
+    definition: string;
+    value?: number | null;
+    n: number; /* pairs that it is the mean of */
+    why?: string | null; /* it is undefined */
 }
 
-export interface QualitySet {
-    name: string; /* a method, or "all" */
-    pairs?: number | null;
-    values: { value?: number | null; n?: number | null; why?: string | null }[]; /* one per metric; why: it is undefined */
+export interface Describe {
+    describer?: string; /* "dissect" */
+    validation?: string; /* of the bank: "measured labels", "validated", "descriptions not validated" */
+    sentences?: string[];
+    wordless?: string; /* why there are no words */
+    inputs: number; /* that were looked at */
+    neurons: Described[];
 }
 
-/* --- provenance --- */
+export interface Described {
+    position: number;
+    index: number;
+    inactive?: boolean; /* never above its level */
+    words?: string;
+    shared?: { class: string; count: number; of: number }; /* the class that most of the inputs that excite it have */
+    labels?: { label: string; iou: number }[]; /* measured, best first */
+    top: { input: number; value: number }[]; /* inputs that excite it most */
+}
+
+export interface BesideDescribe {
+    masks?: (Picture | null)[][] | null; /* [neuron][top]: grey, white where it activates */
+}
+
+export interface Cluster {
+    definition: string;
+    failures: number;
+    k: number;
+    silhouette?: number | null;
+    weak: boolean; /* the groups are hardly more alike inside than outside */
+    clusters: ClusterRow[]; /* largest first */
+    points: ClusterPoint[];
+}
+
+export interface ClusterRow {
+    id: number;
+    title?: string; /* what most of them share; default: the most frequent label and prediction */
+    count: number; /* failures in it, on the page or not */
+    label: number; /* most frequent */
+    prediction: number;
+    share?: number | null; /* of its failures that have this label and prediction */
+    medoid_method?: string; /* "data": an input of the data */
+    medoid?: number;
+}
+
+/* Method ("right" and "data" are of the data set), id (of the campaign, else an input), cluster (-1: none), classes, place. */
+export type ClusterPoint = [method: string, id: number, cluster: number, label: number, prediction: number, x: number | null, y: number | null];
+
+/* --- failures --- */
+
+export interface Finding {
+    id: number; /* in the campaign */
+    method: string; /* the stage that made it */
+    label?: number | null; /* what it shows */
+    prediction: number; /* what the network says */
+    confidence?: number | null;
+    before?: { prediction?: number | null; confidence?: number | null } | null; /* the original */
+    original?: Picture | null;
+    failing?: Picture | null;
+    index?: number | null; /* of the original in the data set */
+    name?: string | null;
+    l0?: number | null; /* values changed */
+    l2?: number | null; /* in scaled pixel units */
+    linf?: number | null;
+    similarity?: number | null; /* to the original, 0-1: structural similarity, moves and turns undone */
+    inside?: number | null; /* share of the object that is still in the frame */
+    close?: boolean | null; /* both are above their thresholds */
+    chain?: string[] | Record<string, unknown> | null; /* how it was made: mutations one after the other, or an engine's settings */
+    mutation?: string | null; /* the last one, and its strength: the failure mode that counts it */
+    band?: number | null;
+    audio?: { original?: string | null; failing?: string | null } | null; /* "data:audio/wav;base64,..." */
+}
+
+/* --- the rest --- */
+
+export interface DoctorFinding {
+    id: string; /* "preprocess", "classes" */
+    level: "error" | "warning" | "info";
+    sentence: string;
+    advice?: string | null;
+    count?: number | null; /* inputs that it is about */
+    inputs?: string[] | null; /* the names of some of them */
+}
 
 export interface Provenance {
     command?: string | null; /* that made this report */
     seed?: number | string | null; /* a string if beyond 2^53 */
-    seconds?: number | null;
     threads?: number | null;
-    versions?: { name: string; version: string }[] | null; /* plexor, oneDNN, ... */
-    machine?: string | null;
-    hashes?: { what: string; path?: string | null; hash: string }[] | null; /* model, data, bank */
+    hashes?: { what: string; path?: string | null; hash: string }[] | null; /* model, data */
     assumptions?: { name: string; value: string; from?: string | null }[] | null; /* preprocessing */
-    files?: { path: string; what: string; bytes?: number | null }[] | null; /* written beside it */
+    files?: { path: string; what: string }[] | null; /* written beside it */
+}
+
+/* --- what the page itself makes of them --- */
+
+/* Lines over the same x. */
+export interface Curve {
+    x: number[]; /* ascending */
+    x_title: string; /* "inputs" */
+    y_title: string; /* "covered" */
+    y_unit?: Unit | null;
+    series: Series[];
+}
+
+export interface Series {
+    name: string; /* "the data", "random pictures" */
+    role: "main" | "random"; /* random is drawn as a reference */
+    y: (number | null)[]; /* one per x */
+}
+
+/* A row of the table of neurons: a suspect of all or one class, and what is known of its neuron. */
+export interface Neuron {
+    layer: number; /* into NeuronMap.layers */
+    unit: number;
+    suspect?: Suspect;
+    described?: Described;
+    masks?: Maybe<(Picture | null)[]>; /* of Described.top */
+    score?: number | null; /* of a neuron without a row: the map's */
+}
+
+export type NeuronRef = [layer: number, unit: number]; /* into NeuronMap.layers */
+
+/* What is not on the page, and where it is. */
+export interface More {
+    count: number;
+    where?: string; /* "demo/selection.csv" */
+    command?: string; /* that shows them */
 }

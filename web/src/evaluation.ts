@@ -1,17 +1,18 @@
 /* web/src/evaluation.ts - how right it is, class by class; whether its confidence means something */
 import type { Context } from "./context";
-import type { CalibrationBin, Evaluation, Shown } from "./data";
+import type { CalibrationBin, ClassRow, Eval, Input } from "./data";
 import { h, svg, type Child } from "./dom";
 import { count, isNumber, real, share } from "./format";
 import { inputName } from "./names";
 import { css, inkOn, onTheme, ramp } from "./theme";
-import { absent, arrow, bar, more, notes, table, type Part } from "./widgets";
+import { absent, arrow, bar, list, more, table, type Part } from "./widgets";
 
 const TABLE_CLASSES = 24; /* beyond, the matrix is a picture */
 const PICTURE_CLASSES = 1000; /* beyond, a pixel a cell fits no screen: the pairs have to do */
 const PAIRS = 8;
+const CLASSES_SHOWN = 100;
 
-function confusionCells(evaluation: Evaluation, classes: number): number[][] {
+function confusionCells(evaluation: Eval, classes: number): number[][] {
     const cells = Array.from({ length: classes }, () => new Array<number>(classes).fill(0));
     for (const [label, prediction, n] of evaluation.confusion ?? [])
         if (cells[label]?.[prediction] !== undefined) cells[label]![prediction] = n;
@@ -89,7 +90,7 @@ function matrixPicture(context: Context, cells: number[][]): HTMLElement {
     return h("figure", null, canvas, h("figcaption", null, "Rows: label. Columns: what the network said."));
 }
 
-function confusedPairs(context: Context, evaluation: Evaluation): Child {
+function confusedPairs(context: Context, evaluation: Eval): Child {
     const cells = evaluation.confusion ?? [];
     const pairs = cells.filter(([label, prediction]) => label !== prediction).sort((a, b) => b[2] - a[2]);
     if (pairs.length === 0) return h("p", null, "No input is confused with another class.");
@@ -108,7 +109,7 @@ function confusedPairs(context: Context, evaluation: Evaluation): Child {
     ];
 }
 
-function confusion(context: Context, evaluation: Evaluation): Child {
+function confusion(context: Context, evaluation: Eval): Child {
     const listed = evaluation.confusion ?? [];
     if (listed.length === 0) return null;
     const classes = Math.max(context.report.classes?.length ?? 0, listed.reduce((most, [a, b]) => Math.max(most, a + 1, b + 1), 0));
@@ -118,23 +119,31 @@ function confusion(context: Context, evaluation: Evaluation): Child {
     return [h("h3", null, "Confusion"), h("div", { class: "confusion" }, classes <= TABLE_CLASSES ? matrixTable(context, cells) : matrixPicture(context, cells), h("div", null, pairs))];
 }
 
-function perClass(context: Context, evaluation: Evaluation): Child {
-    const rows = evaluation.per_class ?? [];
-    if (rows.length === 0) return null;
-    const labelled = rows.some((row) => isNumber(row.recall));
+/* Of many classes: those it is worst at, or without labels those it answers most. */
+function worstFirst(rows: ClassRow[]): ClassRow[] {
+    const size = (row: ClassRow): number => (isNumber(row.accuracy) ? row.count! : row.predicted);
+    return [...rows].sort((a, b) => Number(!isNumber(a.accuracy)) - Number(!isNumber(b.accuracy)) || (a.accuracy ?? 0) - (b.accuracy ?? 0) || size(b) - size(a) || a.class - b.class);
+}
+
+function perClass(context: Context, evaluation: Eval): Child {
+    const all = evaluation.per_class ?? [];
+    if (all.length === 0) return null;
+    const left = all.length - CLASSES_SHOWN;
+    const rows = left > 0 ? worstFirst(all).slice(0, CLASSES_SHOWN) : all;
+    const labelled = rows.some((row) => isNumber(row.accuracy));
     return [
-        h("h3", null, evaluation.classes_more ? (labelled ? "Classes it is worst at" : "Classes it answers most") : "Classes"),
+        h("h3", null, left > 0 ? (labelled ? "Classes it is worst at" : "Classes it answers most") : "Classes"),
         table(
             "Results per class",
             labelled ? ["Class", "Inputs", "Right", "", "Precision", "Confidence"] : ["Class", "Predicted", "Confidence"],
             rows.map((row) =>
                 labelled
-                    ? [context.className(row.class), count(row.count), share(row.recall), bar(row.recall), share(row.precision), share(row.confidence)]
+                    ? [context.className(row.class), count(row.count), share(row.accuracy), bar(row.accuracy), share(row.precision), share(row.confidence)]
                     : [context.className(row.class), count(row.predicted), share(row.confidence)],
             ),
             "classes",
         ),
-        more(evaluation.classes_more, "classes"),
+        more(context.rest(left, "eval.json"), "classes"),
     ];
 }
 
@@ -176,7 +185,7 @@ function reliability(bins: CalibrationBin[]): HTMLElement {
     );
 }
 
-export function shownCard(context: Context, shown: Shown, extra?: Child): HTMLElement {
+export function shownCard(context: Context, shown: Input, extra?: Child): HTMLElement {
     const wrong = shown.label !== null && shown.label !== undefined && shown.label !== shown.prediction;
     const known = shown.label !== null && shown.label !== undefined;
     return h(
@@ -195,28 +204,29 @@ export function shownCard(context: Context, shown: Shown, extra?: Child): HTMLEl
 }
 
 export function evaluationPart(context: Context): Part {
-    const evaluation = context.report.evaluation;
-    if (!evaluation) return absent(context, "evaluation", "Evaluation");
-    const accuracy = isNumber(evaluation.accuracy);
-    const wrong = (evaluation.label_suspects?.total ?? 0) > 0 ? [] : (evaluation.wrong ?? []); /* they are the same inputs */
+    const evaluation = context.result("eval");
+    if (!evaluation) return { ...absent(context, "eval", "Evaluation"), id: "evaluation" };
+    const { calibration } = evaluation;
+    const lost = evaluation.not_numbers ?? 0;
+    const wrong = context.report.beside?.eval?.mistakes ?? [];
     return {
         id: "evaluation",
         title: "Evaluation",
-        lead: accuracy
+        lead: isNumber(evaluation.accuracy)
             ? `It is right on ${share(evaluation.accuracy)} of ${count(evaluation.count)} inputs${isNumber(evaluation.top5) ? `, among the first five on ${share(evaluation.top5)}` : ""}${isNumber(evaluation.loss) ? `; mean loss ${real(evaluation.loss)}` : ""}.`
             : `Without labels, only what it says can be shown: ${count(evaluation.count)} inputs, mean confidence ${share(evaluation.confidence)}.`,
         body: [
-            notes(context, "evaluation", evaluation.notes),
+            list(lost > 0 ? [`${lost} inputs have no prediction: their scores are not numbers.`] : []),
             confusion(context, evaluation),
             h(
                 "div",
                 { class: "split" },
                 h("div", null, perClass(context, evaluation)),
-                (evaluation.calibration ?? []).length > 0
-                    ? h("div", null, h("h3", null, "Calibration"), isNumber(evaluation.ece) ? h("p", null, "Expected calibration error ", h("b", null, share(evaluation.ece)), isNumber(evaluation.confidence) ? `; mean confidence ${share(evaluation.confidence)}.` : ".") : null, reliability(evaluation.calibration!))
+                calibration
+                    ? h("div", null, h("h3", null, "Calibration"), isNumber(calibration.ece) ? h("p", null, "Expected calibration error ", h("b", null, share(calibration.ece)), isNumber(evaluation.confidence) ? `; mean confidence ${share(evaluation.confidence)}.` : ".") : null, reliability(calibration.bins))
                     : null,
             ),
-            wrong.length > 0 ? [h("h3", null, "Most confident mistakes on the data set"), h("ul", { class: "shown-list" }, wrong.map((shown) => shownCard(context, shown)))] : null,
+            wrong.length > 0 ? [h("h3", null, "Most confident mistakes on the data set"), h("ul", { class: "shown-list" }, wrong.map((input) => shownCard(context, context.input(input))))] : null,
         ],
     };
 }

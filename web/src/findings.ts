@@ -1,13 +1,13 @@
 /* web/src/findings.ts - the gallery of failures, and the details of one */
 import type { Context } from "./context";
-import type { Finding, Step } from "./data";
+import type { Attack, Finding, Fuzz, Picture, Synthesize } from "./data";
 import { recordings } from "./audio";
 import { csvButton, download } from "./csv";
 import { closeDialog, openDialog, type Page } from "./dialog";
 import { h, replace, type Child } from "./dom";
-import { count, isNumber, plural, real, seconds, share } from "./format";
+import { brief, count, fraction, isNumber, plural, real, seconds, share } from "./format";
 import { Virtual } from "./virtual";
-import { absent, arrow, copyable, facts, more, notes, select, table, type Part } from "./widgets";
+import { absent, arrow, copyable, facts, list as bullets, more, select, table, type Part } from "./widgets";
 
 const CARD_WIDTH = 238,
     CARD_HEIGHT = 146;
@@ -18,8 +18,32 @@ interface Filter {
     prediction: string;
     cluster: string;
     close: boolean; /* only those near their originals */
-    ids: Set<number | string> | null; /* of a failure mode; null: all */
+    ids: Set<number> | null; /* of a failure mode; null: all */
     order: string;
+}
+
+interface Step {
+    what: string; /* "seed", "rotation", "pgd" */
+    settings?: string; /* "angle=12.5" */
+    prediction?: number | null;
+    confidence?: number | null;
+    picture?: Picture | null;
+}
+
+/* How it was made: each mutation is a step; an attack or an engine is one, with all the rest as its settings. Of the
+ * ends, the original and the failure, pictures and answers are known. */
+function lineage(finding: Finding): Step[] {
+    const { chain } = finding;
+    const steps: Step[] = [{ what: "seed", picture: finding.original, ...finding.before }];
+    if (Array.isArray(chain)) {
+        for (const link of chain) steps.push({ what: link.split(" ", 1)[0]!, settings: link.slice(link.split(" ", 1)[0]!.length + 1) });
+    } else if (chain) {
+        const text = (value: unknown): string => (isNumber(value) ? brief(value) : typeof value === "string" ? value : "?");
+        const { method, engine, ...rest } = chain;
+        steps.push({ what: text(method ?? engine), settings: Object.entries(rest).map(([key, value]) => `${key}=${text(value)}`).join(" ") });
+    }
+    if (steps.length > 1) Object.assign(steps[steps.length - 1]!, { picture: finding.failing, prediction: finding.prediction, confidence: finding.confidence });
+    return steps;
 }
 
 const ORDERS: [string, string, (a: Finding, b: Finding) => number][] = [
@@ -29,7 +53,7 @@ const ORDERS: [string, string, (a: Finding, b: Finding) => number][] = [
     ["unsure", "least confident", (a, b) => (a.confidence ?? 2) - (b.confidence ?? 2)],
     ["small", "smallest change", (a, b) => (a.l2 ?? Infinity) - (b.l2 ?? Infinity)],
     ["large", "largest change", (a, b) => (b.l2 ?? -1) - (a.l2 ?? -1)],
-    ["steps", "longest lineage", (a, b) => (b.lineage?.length ?? 0) - (a.lineage?.length ?? 0)],
+    ["steps", "longest lineage", (a, b) => lineage(b).length - lineage(a).length],
 ];
 
 function said(context: Context, finding: Finding): Child {
@@ -46,18 +70,10 @@ function card(context: Context, finding: Finding): HTMLElement {
     return h(
         "button",
         { type: "button", class: "card" },
-        h("span", { class: "triple" }, context.pictures.triple(finding.difference, finding.original, finding.failing, "original, failing input, difference ten times as strong")),
+        h("span", { class: "triple" }, context.pictures.triple(finding.original, finding.failing, "original, failing input, difference ten times as strong")),
         h("span", { class: "card-line" }, said(context, finding), h("span", { class: "sure" }, share(finding.confidence, 0))),
         h("span", { class: "card-line fine" }, h("span", { class: "tag" }, context.methodName(finding.method)), nearness(finding), finding.audio?.failing ? h("span", { class: "tag" }, "recording") : null),
     );
-}
-
-/* The ends of a lineage are the original and the finding, whose pictures and words are known anyway. */
-function stepOf(finding: Finding, index: number): Step {
-    const step = finding.lineage![index]!;
-    if (index === 0) return { ...step, picture: step.picture ?? finding.original, prediction: step.prediction ?? finding.before?.prediction, confidence: step.confidence ?? finding.before?.confidence };
-    if (index < finding.lineage!.length - 1) return step;
-    return { ...step, picture: step.picture ?? finding.failing, prediction: step.prediction ?? finding.prediction, confidence: step.confidence ?? finding.confidence };
 }
 
 function stepItem(context: Context, step: Step): HTMLElement {
@@ -92,6 +108,10 @@ function pictureButton(finding: Finding, pictures: HTMLElement[]): Child {
     });
 }
 
+function replayed(context: Context, finding: Finding): string {
+    return `plexor replay ${context.path("campaign")} ${finding.id}`;
+}
+
 function closeness(finding: Finding): string | null {
     if (!isNumber(finding.similarity)) return null;
     const inside = isNumber(finding.inside) ? `, ${share(finding.inside, 0)} of it in the frame` : "";
@@ -99,11 +119,11 @@ function closeness(finding: Finding): string | null {
 }
 
 function details(context: Context, finding: Finding): Page {
-    const neurons = context.report.neurons?.items ?? [];
     const { pictures } = context;
+    const cluster = context.cluster(finding);
     const original = pictures.tile(finding.original, `original, ${context.className(finding.label)}`);
     const failing = pictures.tile(finding.failing, `failing, seen as ${context.className(finding.prediction)}`);
-    const difference = pictures.difference(finding.difference, finding.original, finding.failing, "difference, ten times as strong");
+    const difference = pictures.difference(finding.original, finding.failing, "difference, ten times as strong");
     const caption = (title: string, note: Child): HTMLElement => h("figcaption", null, h("b", null, title), h("small", null, note));
     const before = finding.before;
     return {
@@ -118,36 +138,19 @@ function details(context: Context, finding: Finding): Page {
                 h("figure", null, difference, caption("difference ×10", [isNumber(finding.linf) ? `largest ${real(finding.linf)}` : null, isNumber(finding.l2) ? ` L2 ${real(finding.l2)}` : null])),
             ),
             recordings(finding),
-            finding.words ? h("blockquote", null, finding.words) : null,
             facts([
                 ["Made by", context.methodName(finding.method)],
                 ["Failure", h("a", { href: `#failure-${encodeURIComponent(finding.id)}` }, `#${finding.id}`)],
                 isNumber(finding.index) ? ["Original", `${finding.name ? `${finding.name}, ` : ""}input ${finding.index}`] : null,
                 closeness(finding) ? ["How near", closeness(finding)] : null,
                 isNumber(finding.linf) ? ["Largest change", `${real(finding.linf)} (${real(finding.linf * 255)} levels of 255)`] : null,
-                isNumber(finding.l0) ? ["Values changed", count(finding.l0)] : null,
-                isNumber(finding.cluster) ? ["Cluster", clusterLink(context, finding.cluster)] : null,
+                finding.l0 ? ["Values changed", count(finding.l0)] : null,
+                isNumber(cluster) ? ["Cluster", clusterLink(context, cluster)] : null,
             ]),
-            (finding.neurons ?? []).length > 0
-                ? [
-                      h("h3", null, "Neurons involved"),
-                      h(
-                          "ul",
-                          { class: "chips" },
-                          finding.neurons!.map((ref) => {
-                              const at = neurons.findIndex((neuron) => neuron.layer === ref[0] && neuron.unit === ref[1]);
-                              const words = at >= 0 ? neurons[at]!.words : null;
-                              const text = [h("code", { title: context.neuronName(ref) }, context.neuronShort(ref)), words ? h("span", null, words) : null];
-                              if (at < 0) return h("li", null, h("span", { class: "chip" }, text));
-                              const button = h("button", { type: "button", class: "chip" }, text);
-                              button.addEventListener("click", () => context.openNeuron(neurons, at));
-                              return h("li", null, button);
-                          }),
-                      ),
-                  ]
-                : null,
-            (finding.lineage ?? []).length > 0 ? [h("h3", null, "Lineage"), h("ol", { class: "lineage" }, finding.lineage!.map((_, i) => stepItem(context, stepOf(finding, i))))] : null,
-            finding.command ? [h("h3", null, "Replay"), copyable(finding.command, "the command")] : null,
+            h("h3", null, "Lineage"),
+            h("ol", { class: "lineage" }, lineage(finding).map((step) => stepItem(context, step))),
+            h("h3", null, "Replay"),
+            copyable(replayed(context, finding), "the command"),
             h("p", { class: "actions" }, pictureButton(finding, [original, failing, difference])),
         ],
     };
@@ -172,27 +175,52 @@ function classOptions(context: Context, items: Finding[], key: "label" | "predic
     return [["", "any"], ...sorted.map(([c, n]): [string, string] => [String(c), `${context.className(c)} (${count(n)})`])];
 }
 
+/* The stages that make failures: what they tried, what they found, how. */
+function methodRows(context: Context): [id: string, found: number, tried: number, settings: string][] {
+    const rows: [string, number, number, string][] = [];
+    const synthesize: Synthesize | undefined = context.result("synthesize");
+    const attack: Attack | undefined = context.result("attack");
+    const fuzz: Fuzz | undefined = context.result("fuzz");
+    if (synthesize) rows.push(["synthesize", synthesize.faults, synthesize.count, `measure=${synthesize.measure} k=${synthesize.k} step=${brief(synthesize.step)} distance=${brief(synthesize.distance)}, ${synthesize.definition}`]);
+    if (attack) rows.push(["attack", attack.faults, attack.count, `method=${attack.method} norm=${attack.norm} eps=${fraction(attack.eps)} steps=${attack.steps}`]);
+    if (fuzz) rows.push(["fuzz", fuzz.unique_faults, fuzz.executions, `policy=${fuzz.policy} guide=${fuzz.guide} turns=${fuzz.turns}, ${fuzz.definition}`]);
+    return rows;
+}
+
 function methodTable(context: Context): Child {
-    const methods = context.report.findings?.methods ?? [];
-    if (methods.length === 0) return null;
+    const rows = methodRows(context);
+    if (rows.length === 0) return null;
     return table(
         "Methods",
         ["Method", "Found", "Tried", "Rate", "Settings", "Time"],
-        methods.map((method) => [
-            h("span", { title: method.help ?? null }, method.title ?? method.id),
-            count(method.found),
-            count(method.tried),
-            isNumber(method.tried) && isNumber(method.found) && method.tried > 0 ? share(method.found / method.tried) : "–",
-            method.settings ? h("code", null, method.settings) : "–",
-            seconds(method.seconds),
+        rows.map(([id, found, tried, settings]) => [
+            h("span", { title: context.stage(id)?.help ?? null }, context.methodName(id)),
+            count(found),
+            count(tried),
+            tried > 0 ? share(found / tried) : "–",
+            h("code", null, settings),
+            seconds(context.seconds(id)),
         ]),
     );
 }
 
+/* What is said in front of the failures. */
+function remarks(context: Context): string[] {
+    const heard = context.findings.filter((item) => item.audio).length;
+    if (!context.report.data?.recordings) return [];
+    return [`${heard} of ${context.findings.length} failures can be heard. Pictures are spectrograms: time to the right, pitch upwards. What attacks and synthesis change are the features themselves: of those there is no recording.`];
+}
+
+function none(context: Context): Part {
+    const made = methodRows(context).length > 0;
+    return { ...absent(context, "findings", "Failures", { id: "findings", state: made ? "done" : "skipped", why: made ? "none was found" : "synthesize, attack and fuzz have no results" }), id: "failures" };
+}
+
 export function findingsPart(context: Context): Part {
-    const findings = context.report.findings;
-    if (!findings) return { ...absent(context, "findings", "Failures"), id: "failures" };
-    const { items } = findings;
+    const found = context.report.failures;
+    if (!found) return none(context);
+    const { items } = found;
+    const near = context.result("assess")?.close_faults;
     const filter: Filter = { methods: new Set(), label: "", prediction: "", cluster: "", close: false, ids: null, order: items.some((item) => isNumber(item.similarity)) ? "near" : "given" };
     let shown: Finding[] = items;
 
@@ -212,7 +240,7 @@ export function findingsPart(context: Context): Part {
                 (filter.methods.size === 0 || filter.methods.has(item.method)) &&
                 (filter.label === "" || item.label === Number(filter.label)) &&
                 (filter.prediction === "" || item.prediction === Number(filter.prediction)) &&
-                (filter.cluster === "" || item.cluster === Number(filter.cluster)) &&
+                (filter.cluster === "" || context.cluster(item) === Number(filter.cluster)) &&
                 (!filter.close || item.close === true) &&
                 (!filter.ids || filter.ids.has(item.id)),
         );
@@ -270,7 +298,7 @@ export function findingsPart(context: Context): Part {
         title.scrollIntoView();
         title.focus({ preventScroll: true });
     }
-    const clusters = [...new Set(items.map((item) => item.cluster).filter(isNumber))].sort((a, b) => a - b);
+    const clusters = [...new Set(items.map((item) => context.cluster(item)).filter(isNumber))].sort((a, b) => a - b);
     const clusterBox = select("Cluster", [["", "any"], ...clusters.map((c): [string, string] => [String(c), String(c)])], (value) => {
         filter.cluster = value;
         apply();
@@ -293,20 +321,19 @@ export function findingsPart(context: Context): Part {
         clusters.length > 1 ? clusterBox : null,
         orderBox,
         csvButton("failures.csv", ["id", "method", "label", "prediction", "confidence", "similarity", "inside", "close", "input", "name", "l2", "linf", "changes", "command"], () =>
-            shown.map((item) => [item.id, item.method, isNumber(item.label) ? context.className(item.label) : null, context.className(item.prediction), item.confidence, item.similarity, item.inside, item.close === undefined || item.close === null ? null : item.close ? "yes" : "no", item.index, item.name, item.l2, item.linf, (item.lineage ?? []).slice(1).map((step) => `${step.what}${step.settings ? ` ${step.settings}` : ""}`).join("; "), item.command]),
+            shown.map((item) => [item.id, item.method, isNumber(item.label) ? context.className(item.label) : null, context.className(item.prediction), item.confidence, item.similarity, item.inside, item.close === undefined || item.close === null ? null : item.close ? "yes" : "no", item.index, item.name, item.l2, item.linf, lineage(item).slice(1).map((step) => `${step.what}${step.settings ? ` ${step.settings}` : ""}`).join("; "), replayed(context, item)]),
         ),
     );
     apply();
-    const none = items.length === 0;
     return {
         id: "failures",
         title: "Failures",
-        lead: `${plural(findings.total, "input was", "inputs were")} made that the network gets wrong${isNumber(findings.close) ? `, ${count(findings.close)} of them close to their originals` : ""}. Each shows the original, the failing input, and their difference ten times as strong.${findings.close_note ? ` ${findings.close_note}` : ""}`,
+        lead: `${plural(found.total, "input was", "inputs were")} made that the network gets wrong${isNumber(near) ? `, ${count(near)} of them close to their originals` : ""}. Each shows the original, the failing input, and their difference ten times as strong.`,
         body: [
-            notes(context, "findings", findings.notes),
+            bullets(remarks(context)),
             methodTable(context),
-            none ? h("p", { class: "notice" }, "No failure was found. That says something about the search, not that there is none.") : [toolbar, only, status, list.element],
-            more(findings.more, "failures"),
+            [toolbar, only, status, list.element],
+            more({ count: found.total - items.length, command: `plexor export ${context.path("campaign")} -o failures` }, "failures"),
         ],
     };
 }

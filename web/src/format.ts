@@ -50,13 +50,6 @@ export function seconds(value: Maybe): string {
     return `${minutes}\u00a0min\u00a0${Math.round(value) % 60}\u00a0s`;
 }
 
-export function bytes(value: Maybe): string {
-    if (!isNumber(value)) return NONE;
-    if (value < 1000) return `${value} B`;
-    if (value < 1e6) return `${(value / 1e3).toFixed(1)} kB`;
-    return `${(value / 1e6).toFixed(1)} MB`;
-}
-
 export function inUnit(value: Maybe, unit: Unit | null | undefined): string {
     switch (unit) {
         case "count":
@@ -86,4 +79,19 @@ export function plural(n: number, one: string, many = `${one}s`): string {
 export function moment(text: string): string {
     const found = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(\.\d+)?)?Z$/.exec(text);
     return found ? `${found[1]} ${found[2]} UTC` : text;
+}
+
+/* "1/255", "8/255", "0.1" */
+export function fraction(value: number): string {
+    const levels = value * 255,
+        inverse = 1 / value;
+    const whole = (v: number, slack: number): boolean => Math.abs(v - Math.round(v)) < slack;
+    if (value > 0 && whole(levels, 1e-4) && levels >= 0.5 && levels < 254.5) return `${Math.round(levels)}/255`;
+    if (inverse >= 1.5 && inverse < 1e6 && whole(inverse, 1e-3)) return `1/${Math.round(inverse)}`;
+    return brief(value);
+}
+
+/* Six digits at most. */
+export function brief(value: number): string {
+    return String(Number(value.toPrecision(6)));
 }

@@ -8,8 +8,6 @@ import { h, replace } from "./dom";
 import { count, isNumber, plural, real, signed } from "./format";
 import { colour, css, onTheme, ramp } from "./theme";
 
-export type MapValue = "suspiciousness" | "sensitivity";
-
 const CELLS_LARGE = 3000; /* neurons from which cells are small */
 
 interface Strip {
@@ -31,13 +29,8 @@ export interface MapScale {
     short: (layer: number) => string;
 }
 
-export interface LayerMap {
-    element: HTMLElement;
-    show: (value: MapValue) => void;
-}
-
 /* `open` is called with a neuron's layer and unit. */
-export function layerMap(layers: NeuronLayer[], about: MapScale, title: (value: MapValue) => string, open: (layer: number, unit: number) => void): LayerMap {
+export function layerMap(layers: NeuronLayer[], about: MapScale, title: string, open: (layer: number, unit: number) => void): HTMLElement {
     const total = layers.reduce((sum, layer) => sum + layer.units, 0);
     const cell = total > CELLS_LARGE ? 6 : 12;
     const told = h("p", { class: "told", role: "status" });
@@ -45,12 +38,11 @@ export function layerMap(layers: NeuronLayer[], about: MapScale, title: (value: 
     const ends = [h("small"), h("small")];
     const key = h("small", { class: "key" });
     const box = h("div", { class: "layer-map" });
-    let kind: MapValue = "suspiciousness";
     let low = 0,
         high = 1;
     let cursor: [number, number] | null = null;
-    const diverging = (): boolean => kind === "suspiciousness" && about.baseline !== null;
-    const activity = (strip: Strip, unit: number): string => (kind === "suspiciousness" ? (layers[strip.layer]!.activity?.[unit] ?? "s") : "s");
+    const diverging = about.baseline !== null;
+    const activity = (strip: Strip, unit: number): string => layers[strip.layer]!.activity?.[unit] ?? "s";
 
     const strips: Strip[] = layers.map((layer, index) => {
         const canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "map of neurons" });
@@ -86,8 +78,8 @@ export function layerMap(layers: NeuronLayer[], about: MapScale, title: (value: 
         if (cursor) {
             draw(strip);
             const value = strip.values[unit];
-            const known = isNumber(value) ? `${real(value)}${diverging() ? `, ${signed(value - about.baseline!)} to one that is always active` : ""}` : "unknown";
-            replace(told, h("code", { title: `${layers[strip.layer]!.name}:${unit}` }, `${about.short(strip.layer)} #${unit}`), ` ${WHY[activity(strip, unit)] ?? `${title(kind).toLowerCase()} ${known}`}`);
+            const known = isNumber(value) ? `${real(value)}${diverging ? `, ${signed(value - about.baseline!)} to one that is always active` : ""}` : "unknown";
+            replace(told, h("code", { title: `${layers[strip.layer]!.name}:${unit}` }, `${about.short(strip.layer)} #${unit}`), ` ${WHY[activity(strip, unit)] ?? `${title.toLowerCase()} ${known}`}`);
         }
     }
 
@@ -142,7 +134,7 @@ export function layerMap(layers: NeuronLayer[], about: MapScale, title: (value: 
 
     /* Each side of the baseline has its own full range: few neurons are above it, and they are what one looks for. */
     function tint(value: number): ReturnType<typeof ramp> {
-        if (!diverging()) return ramp("heat", high > low ? (value - low) / (high - low) : 0);
+        if (!diverging) return ramp("heat", high > low ? (value - low) / (high - low) : 0);
         const gap = value - about.baseline!;
         return ramp("diverging", 0.5 + (0.5 * gap) / (gap < 0 ? about.baseline! - low : high - about.baseline!));
     }
@@ -160,17 +152,16 @@ export function layerMap(layers: NeuronLayer[], about: MapScale, title: (value: 
     }
 
     function drawAll(): void {
-        const shown = diverging() ? "diverging" : "heat";
+        const shown = diverging ? "diverging" : "heat";
         scale.style.background = `linear-gradient(to right, ${[0, 0.25, 0.5, 0.75, 1].map((v) => css(ramp(shown, v))).join(", ")})`;
         for (const strip of strips) draw(strip);
     }
 
-    function show(value: MapValue): void {
-        kind = value;
+    function start(): void {
         let least = Infinity,
             most = -Infinity;
         layers.forEach((layer, i) => {
-            const given = layer[value];
+            const given = layer.suspiciousness;
             strips[i]!.values = given ? given.slice(0, layer.units) : new Array<null>(layer.units).fill(null);
             for (const v of strips[i]!.values)
                 if (isNumber(v)) {
@@ -179,11 +170,11 @@ export function layerMap(layers: NeuronLayer[], about: MapScale, title: (value: 
                 }
         });
         [low, high] = most >= least ? [Math.min(least, 0), most] : [0, 1];
-        if (diverging()) [low, high] = [Math.min(least, about.baseline! - 1e-6), Math.max(most, about.baseline! + 1e-6)];
-        replace(ends[0]!, diverging() ? signed(low - about.baseline!) : real(low));
-        replace(ends[1]!, diverging() ? signed(high - about.baseline!) : real(high));
+        if (diverging) [low, high] = [Math.min(least, about.baseline! - 1e-6), Math.max(most, about.baseline! + 1e-6)];
+        replace(ends[0]!, diverging ? signed(low - about.baseline!) : real(low));
+        replace(ends[1]!, diverging ? signed(high - about.baseline!) : real(high));
         const silent = layers.reduce((sum, layer) => sum + [...(layer.activity ?? "")].filter((letter) => WHY[letter]).length, 0);
-        replace(key, diverging() ? [h("span", { class: "swatch hatch", "aria-hidden": "true" }), `says nothing (${count(silent)})`] : null);
+        replace(key, diverging ? [h("span", { class: "swatch hatch", "aria-hidden": "true" }), `says nothing (${count(silent)})`] : null);
         replace(told, "Point at a cell, or move with the arrow keys.");
         drawAll();
     }
@@ -195,7 +186,7 @@ export function layerMap(layers: NeuronLayer[], about: MapScale, title: (value: 
             drawAll();
         }
     }).observe(box);
-    show(kind);
+    start();
     onTheme(drawAll);
-    return { element: h("div", null, h("div", { class: "map-head" }, h("span", { class: "scale-box" }, ends[0], scale, ends[1], key), told), box), show };
+    return h("div", null, h("div", { class: "map-head" }, h("span", { class: "scale-box" }, ends[0], scale, ends[1], key), told), box);
 }

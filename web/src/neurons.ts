@@ -1,52 +1,52 @@
 /* web/src/neurons.ts - which neurons are behind the failures, and what they respond to */
 import type { Context } from "./context";
-import type { Neuron, Neurons } from "./data";
+import type { Described, Localize, Neuron, NeuronMap, Suspect } from "./data";
 import { csvButton } from "./csv";
 import { openDialog, type Page } from "./dialog";
 import { h, replace, type Child } from "./dom";
 import { count, isNumber, plural, real, share, signed } from "./format";
-import { layerMap, type MapValue } from "./layer_map";
+import { layerMap } from "./layer_map";
 import { inputName } from "./names";
 import { Virtual } from "./virtual";
-import { absent, choice, facts, more, notes, type Part } from "./widgets";
+import { absent, facts, list as bullets, type Part } from "./widgets";
 
 const ROW_HEIGHT = 44;
 
-type Column = "neuron" | "class" | "suspiciousness" | "sensitivity" | "af" | "words";
+type Column = "neuron" | "class" | "suspiciousness" | "af" | "words";
+const SHOWN_PER_CLASS = 3;
 
 /* What a description is worth; said wherever there is one. */
-function validationTag(neurons: Neurons, neuron?: Neuron): Child {
-    const level = neuron?.validation ?? neurons.validation;
-    if (!level) return null;
-    const kind = /not validated/i.test(level) ? "warn" : "";
-    return h("span", { class: `tag ${kind}`, title: neurons.validation_note ?? null }, level);
+function validationTag(context: Context): Child {
+    const level = context.result("describe")?.validation;
+    return level ? h("span", { class: `tag ${/not validated/i.test(level) ? "warn" : ""}` }, level) : null;
+}
+
+function scoreOf(neuron: Neuron): number | null {
+    return (neuron.suspect ? neuron.suspect.score : neuron.score) ?? null;
 }
 
 /* How far its score is above that of a neuron that is always active: the one scale of table and map. */
-function above(neurons: Neurons, neuron: Neuron): number | null {
-    const baseline = neuron.baseline ?? (isNumber(neuron.class) ? null : neurons.baseline);
-    return isNumber(neuron.suspiciousness) && isNumber(baseline) ? neuron.suspiciousness - baseline : null;
+function above(map: NeuronMap, neuron: Neuron): number | null {
+    const score = scoreOf(neuron);
+    const c = neuron.suspect?.class;
+    const baseline = isNumber(c) ? map.baselines?.[c] : map.baseline;
+    return isNumber(score) && isNumber(baseline) ? score - baseline : null;
 }
 
 /* "truck 7 of 15"; where no class has half of the inputs, there is no theme to name. */
-function respondsTo(neuron: Neuron): Child {
-    if (neuron.inactive) return h("i", null, "never active");
-    const shared = neuron.shared;
+function respondsTo({ described }: Neuron): Child {
+    if (described?.inactive) return h("i", null, "never active");
+    const shared = described?.shared;
     const theme = shared && 2 * shared.count >= shared.of ? `${shared.class} ${count(shared.count)} of ${count(shared.of)}` : null;
-    if (neuron.words || theme) return [neuron.words, theme].filter(Boolean).join("; ");
+    if (described?.words || theme) return [described?.words, theme].filter(Boolean).join("; ");
     return shared ? h("i", null, "no common theme") : "–";
 }
 
-function wrongIfActive(neuron: Neuron): string {
-    const s = neuron.spectrum;
-    if (!s) return "–";
-    const range = neuron.interval ? ` (${share(neuron.interval[0], 0)} to ${share(neuron.interval[1], 0)})` : "";
-    return `${count(s.af)} of ${count(s.af + s.as)}${range}`;
+function wrongIfActive(s: Suspect): string {
+    return `${count(s.af)} of ${count(s.af + s.as)} (${share(s.low, 0)} to ${share(s.high, 0)})`;
 }
 
-function spectrumTable(neuron: Neuron): Child {
-    const s = neuron.spectrum;
-    if (!s) return null;
+function spectrumTable(s: Suspect): Child {
     const rate = (failing: number, all: number): string => (all > 0 ? share(failing / all) : "–");
     return [
         h("h3", null, "Spectrum"),
@@ -64,87 +64,86 @@ function spectrumTable(neuron: Neuron): Child {
     ];
 }
 
-function details(context: Context, neuron: Neuron): Page {
-    const neurons = context.report.neurons!;
-    const top = neuron.top ?? [];
-    const masked = top.some((shown) => context.pictures.has(shown.mask));
+function exciting(context: Context, neuron: Neuron): Child {
+    const top = neuron.described?.top ?? [];
+    if (top.length === 0) return null;
+    const masked = (neuron.masks ?? []).some((mask) => context.pictures.has(mask));
+    return [
+        h("h3", null, "Inputs that excite it most"),
+        masked ? h("p", { class: "fine" }, "Dimmed where it does not activate.") : null,
+        h(
+            "ul",
+            { class: "shown-list" },
+            top.map(({ input, value }, k) => {
+                const shown = context.input(input);
+                const name = context.className(shown.label ?? shown.prediction);
+                return h("li", { class: "shown" }, context.pictures.masked(shown.picture, neuron.masks?.[k], `input ${shown.index}, ${name}`), h("span", { class: "shown-words" }, name), h("small", { title: shown.name ?? null }, `${inputName(shown)}, ${real(value)}`));
+            }),
+        ),
+    ];
+}
+
+function details(context: Context, map: NeuronMap, neuron: Neuron): Page {
+    const ref: [number, number] = [neuron.layer, neuron.unit];
+    const { suspect, described } = neuron;
+    const layer = map.layers[neuron.layer];
+    const score = scoreOf(neuron);
+    const gap = above(map, neuron);
     return {
-        title: [h("span", { class: "hidden" }, "Neuron "), h("code", { title: context.neuronName([neuron.layer, neuron.unit]) }, context.neuronShort([neuron.layer, neuron.unit]))],
+        title: [h("span", { class: "hidden" }, "Neuron "), h("code", { title: context.neuronName(ref) }, context.neuronShort(ref))],
         body: [
-            neuron.inactive ? h("p", { class: "notice" }, "No input of the data set makes this neuron active.") : null,
-            neuron.words || neuron.shared ? h("blockquote", null, respondsTo(neuron), " ", validationTag(neurons, neuron)) : null,
-            neuron.words && neurons.validation_note ? h("p", { class: "fine" }, neurons.validation_note) : null,
+            described?.inactive ? h("p", { class: "notice" }, "No input of the data set makes this neuron active.") : null,
+            described?.words || described?.shared ? h("blockquote", null, respondsTo(neuron), " ", validationTag(context)) : null,
             facts([
-                ["Neuron", h("code", null, context.neuronName([neuron.layer, neuron.unit]))],
-                isNumber(neuron.suspiciousness) ? [neurons.measure_title ?? "Suspiciousness", `${real(neuron.suspiciousness)}${above(neurons, neuron) !== null ? `, ${signed(above(neurons, neuron))} to one that is always active` : ""}`] : null,
-                neuron.spectrum ? ["Wrong while it is active", wrongIfActive(neuron)] : null,
-                typeof neuron.suspect === "boolean" ? ["Suspect", neuron.suspect ? "yes: wrong more often than over all, beyond chance" : "no: not wrong more often than over all"] : null,
-                isNumber(neuron.rank) ? ["Rank", `${count(neuron.rank)}${isNumber(neuron.class) ? ` for ${context.className(neuron.class)}` : ""}`] : null,
-                isNumber(neuron.sensitivity) ? [neurons.sensitivity_title ?? "Sensitivity", real(neuron.sensitivity)] : null,
-                neurons.layers[neuron.layer]?.kind ? ["Layer", `${neurons.layers[neuron.layer]!.kind}${neurons.layers[neuron.layer]!.shape ? `, ${neurons.layers[neuron.layer]!.shape}` : ""}`] : null,
+                ["Neuron", h("code", null, context.neuronName(ref))],
+                isNumber(score) ? [map.measure_title ?? "Suspiciousness", `${real(score)}${gap !== null ? `, ${signed(gap)} to one that is always active` : ""}`] : null,
+                suspect ? ["Wrong while it is active", wrongIfActive(suspect)] : null,
+                suspect ? ["Suspect", suspect.suspect ? "yes: wrong more often than over all, beyond chance" : "no: not wrong more often than over all"] : null,
+                suspect ? ["Rank", `${count(suspect.rank)}${isNumber(suspect.class) ? ` for ${context.className(suspect.class)}` : ""}`] : null,
+                layer?.kind ? ["Layer", `${layer.kind}${layer.shape ? `, ${layer.shape}` : ""}`] : null,
             ]),
-            spectrumTable(neuron),
-            (neuron.labels ?? []).length > 0
-                ? [h("h3", null, "Measured labels"), h("ul", { class: "chips" }, neuron.labels!.map((label) => h("li", null, h("span", { class: "chip" }, label.label, isNumber(label.iou) ? h("small", null, `IoU ${real(label.iou)}`) : null))))]
+            suspect ? spectrumTable(suspect) : null,
+            (described?.labels ?? []).length > 0
+                ? [h("h3", null, "Measured labels"), h("ul", { class: "chips" }, described!.labels!.map((label) => h("li", null, h("span", { class: "chip" }, label.label, h("small", null, `IoU ${real(label.iou)}`)))))]
                 : null,
-            top.length > 0
-                ? [
-                      h("h3", null, "Inputs that excite it most"),
-                      masked ? h("p", { class: "fine" }, "Dimmed where it does not activate.") : null,
-                      h(
-                          "ul",
-                          { class: "shown-list" },
-                          top.map((shown) => {
-                              const name = isNumber(shown.label) ? context.className(shown.label) : isNumber(shown.prediction) ? context.className(shown.prediction) : "";
-                              const alt = `input ${shown.index}${name ? `, ${name}` : ""}`;
-                              return h("li", { class: "shown" }, context.pictures.masked(shown.picture, shown.mask, alt), h("span", { class: "shown-words" }, name), h("small", { title: shown.name ?? null }, `${inputName(shown)}${isNumber(shown.score) ? `, ${real(shown.score)}` : ""}`));
-                          }),
-                      ),
-                  ]
-                : null,
+            exciting(context, neuron),
         ],
     };
 }
 
-function sortKey(context: Context, neurons: Neurons, neuron: Neuron, column: Column): number | string | null {
+function sortKey(context: Context, map: NeuronMap, neuron: Neuron, column: Column): number | string | null {
+    const { suspect, described } = neuron;
     switch (column) {
         case "neuron":
             return neuron.layer * 1e7 + neuron.unit;
         case "class":
-            return isNumber(neuron.class) ? context.className(neuron.class).toLowerCase() : null;
+            return isNumber(suspect?.class) ? context.className(suspect.class).toLowerCase() : null;
         case "words":
-            return (neuron.shared ? neuron.shared.class : neuron.words)?.toLowerCase() ?? null;
+            return (described?.shared?.class ?? described?.words)?.toLowerCase() ?? null;
         case "af":
-            return neuron.interval?.[0] ?? neuron.spectrum?.af ?? null; /* the low end: few inputs prove little */
+            return suspect?.low ?? null; /* the low end: few inputs prove little */
         case "suspiciousness":
-            if (isNumber(neuron.suspiciousness)) return above(neurons, neuron) ?? neuron.suspiciousness;
-            return isNumber(neuron.rank) ? 1e300 / neuron.rank : null; /* infinite, by its rank */
-        case "sensitivity":
-            return neuron.sensitivity ?? null;
+            if (isNumber(scoreOf(neuron))) return above(map, neuron) ?? scoreOf(neuron);
+            return suspect ? 1e300 / suspect.rank : null; /* infinite, by its rank */
     }
 }
 
-function neuronTable(context: Context, neurons: Neurons): Child {
-    const { items } = neurons;
+function neuronTable(context: Context, map: NeuronMap, items: Neuron[]): Child {
     const has = {
-        class: items.some((item) => isNumber(item.class)),
-        above: items.some((item) => above(neurons, item) !== null),
-        sensitivity: items.some((item) => isNumber(item.sensitivity)),
-        suspiciousness: items.some((item) => isNumber(item.suspiciousness) || isNumber(item.rank)),
-        af: items.some((item) => item.spectrum),
-        words: items.some((item) => item.words || item.shared),
+        class: items.some((item) => isNumber(item.suspect?.class)),
+        above: items.some((item) => above(map, item) !== null),
+        words: items.some((item) => item.described?.words || item.described?.shared),
     };
     const all: [Column, string, boolean, string][] = [
         ["neuron", "Neuron", true, "minmax(8.5rem, 1.4fr)"],
         ["class", "Class", has.class, "minmax(4rem, 1fr)"],
-        ["suspiciousness", has.above ? "Above constant" : "Suspicious", has.suspiciousness, "minmax(6.6rem, .7fr)"],
-        ["sensitivity", "Sensitive", has.sensitivity, "minmax(5rem, .7fr)"],
-        ["af", "Wrong if active", has.af, "minmax(12rem, 1.4fr)"],
+        ["suspiciousness", has.above ? "Above constant" : "Suspicious", true, "minmax(6.6rem, .7fr)"],
+        ["af", "Wrong if active", true, "minmax(12rem, 1.4fr)"],
         ["words", "Responds to", has.words, "minmax(9rem, 2.2fr)"],
     ];
     const columns = all.filter((column) => column[2]);
-    let sorted: Column = has.suspiciousness ? "suspiciousness" : "neuron";
-    let descending = has.suspiciousness;
+    let sorted: Column = "suspiciousness";
+    let descending = true;
     let wanted = "";
     let shown = items;
 
@@ -158,19 +157,20 @@ function neuronTable(context: Context, neurons: Neurons): Child {
     const grid = columns.map((column) => column[3]).join(" ");
 
     function score(neuron: Neuron): Child {
-        const gap = above(neurons, neuron);
-        const raw = isNumber(neuron.suspiciousness) ? real(neuron.suspiciousness) : isNumber(neuron.rank) ? "∞" : "–";
+        const gap = above(map, neuron);
+        const value = scoreOf(neuron);
+        const raw = isNumber(value) ? real(value) : "∞";
         if (gap === null) return raw;
-        return h("span", { class: neuron.suspect ? "bad" : null, title: `${neurons.measure ?? "score"} ${raw}; a neuron that is always active has ${real(neuron.suspiciousness! - gap)}` }, signed(gap));
+        return h("span", { class: neuron.suspect?.suspect ? "bad" : null, title: `${context.result("localize")?.measure ?? "score"} ${raw}; a neuron that is always active has ${real(value! - gap)}` }, signed(gap));
     }
 
     function row(neuron: Neuron): HTMLElement {
+        const suspect = neuron.suspect!;
         const cells: Record<Column, Child> = {
             neuron: h("code", { title: context.neuronName([neuron.layer, neuron.unit]) }, context.neuronShort([neuron.layer, neuron.unit])),
-            class: isNumber(neuron.class) ? context.className(neuron.class) : "all",
+            class: isNumber(suspect.class) ? context.className(suspect.class) : "all",
             suspiciousness: score(neuron),
-            sensitivity: real(neuron.sensitivity),
-            af: [wrongIfActive(neuron), neuron.suspect ? h("span", { class: "hidden" }, ", a suspect") : null],
+            af: [wrongIfActive(suspect), suspect.suspect ? h("span", { class: "hidden" }, ", a suspect") : null],
             words: respondsTo(neuron),
         };
         const button = h("button", { type: "button", class: "neuron-row" }, columns.map(([id]) => h("span", { class: `cell ${id}` }, cells[id])));
@@ -198,11 +198,11 @@ function neuronTable(context: Context, neurons: Neurons): Child {
     function apply(): void {
         const terms = wanted.toLowerCase().split(/\s+/).filter(Boolean);
         const texts = (item: Neuron): string =>
-            [context.neuronName([item.layer, item.unit]), context.neuronShort([item.layer, item.unit]), item.shared?.class ?? "", isNumber(item.class) ? context.className(item.class) : "", item.words ?? "", ...(item.labels ?? []).map((label) => label.label)].join(" ").toLowerCase();
+            [context.neuronName([item.layer, item.unit]), context.neuronShort([item.layer, item.unit]), item.described?.shared?.class ?? "", isNumber(item.suspect?.class) ? context.className(item.suspect.class) : "", item.described?.words ?? "", ...(item.described?.labels ?? []).map((label) => label.label)].join(" ").toLowerCase();
         shown = items.filter((item) => terms.every((term) => texts(item).includes(term)));
         shown.sort((a, b) => {
-            const x = sortKey(context, neurons, a, sorted),
-                y = sortKey(context, neurons, b, sorted);
+            const x = sortKey(context, map, a, sorted),
+                y = sortKey(context, map, b, sorted);
             if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1; /* unknown ones last */
             return (x < y ? -1 : x > y ? 1 : 0) * (descending ? -1 : 1);
         });
@@ -224,75 +224,76 @@ function neuronTable(context: Context, neurons: Neurons): Child {
     apply();
     const file = csvButton("neurons.csv", ["neuron", "class", "score", "above_constant", "wrong_if_active", "active", "low", "high", "suspect", "responds_to"], () =>
         shown.map((item) => {
-            const words = item.shared ? `${item.shared.class} ${item.shared.count} of ${item.shared.of}` : item.words;
-            return [context.neuronName([item.layer, item.unit]), isNumber(item.class) ? context.className(item.class) : "all", item.suspiciousness, above(neurons, item), item.spectrum?.af, item.spectrum && item.spectrum.af + item.spectrum.as, item.interval?.[0], item.interval?.[1], item.suspect === undefined || item.suspect === null ? null : item.suspect ? "yes" : "no", words];
+            const { suspect, described } = item;
+            const words = described?.shared ? `${described.shared.class} ${described.shared.count} of ${described.shared.of}` : described?.words;
+            return [context.neuronName([item.layer, item.unit]), isNumber(suspect?.class) ? context.className(suspect.class) : "all", scoreOf(item), above(map, item), suspect?.af, suspect ? suspect.af + suspect.as : null, suspect?.low, suspect?.high, suspect?.suspect ? "yes" : "no", words];
         }),
     );
     return [h("div", { class: "toolbar" }, h("label", { class: "select" }, h("span", null, "Search"), search), status, file), h("div", { class: "neuron-table" }, header, list.element)];
 }
 
-/* A neuron may have a row per class; what it responds to is the same in all of them. */
-function sharedWords(items: Neuron[]): Neuron[] {
-    const known = new Map<string, Neuron>();
-    const key = (item: Neuron): string => `${item.layer}:${item.unit}`;
-    const told = (item: Neuron): boolean => !!(item.words || item.shared || item.top?.length);
-    for (const item of items) if (told(item)) known.set(key(item), item);
-    return items.map((item) => {
-        const other = known.get(key(item));
-        if (!other || told(item)) return item;
-        return { ...item, words: other.words, shared: other.shared, labels: other.labels, top: other.top, inactive: other.inactive, validation: other.validation };
+/* How much of the network the scores are about at all, and what they are measured from. */
+function silence(localize: Localize, map: NeuronMap): string[] {
+    const { almost_always_active: always, almost_never_active: never, measure, suspects } = localize;
+    const units = map.layers.reduce((sum, layer) => sum + layer.units, 0);
+    const said: string[] = [];
+    if (always + never > 0)
+        said.push(`${count(always)} of ${plural(units, "neuron")} are active on (almost) all inputs${never > 0 ? `, ${count(never)} on (almost) none` : ""}: they say nothing, are not ranked, and are hatched on the map.`);
+    if (isNumber(map.baseline))
+        said.push(`A neuron that is always active has ${measure} ${real(map.baseline)} over all inputs (each class has its own such value). Table and map show how far a score is above or below it.`);
+    said.push(`${plural(suspects, "neuron is a suspect", "neurons are suspects")}: while active, the network is wrong more often than over all inputs, beyond chance (the 95% interval lies above).`);
+    return said;
+}
+
+function remarks(context: Context): string[] {
+    const describe = context.result("describe");
+    const said = ["That a neuron is active when the network is wrong does not show that it is the cause; the synthesized failures try that out."];
+    if (!describe) return said;
+    said.push(`The inputs beside a neuron excite it most, of ${count(describe.inputs)}; bright is where they do.`, ...(describe.sentences ?? []));
+    if (describe.wordless) said.push(describe.wordless);
+    return said;
+}
+
+/* The suspects of all classes together, then the first of each. */
+function rows(context: Context, localize: Localize, map: NeuronMap): Neuron[] {
+    const layers = new Map(map.layers.map((layer, i) => [layer.position, i]));
+    const known = new Map<string, [Described, number]>();
+    context.result("describe")?.neurons.forEach((neuron, i) => known.set(`${neuron.position}:${neuron.index}`, [neuron, i]));
+    const masks = context.report.beside?.describe?.masks;
+    const first = (localize.by_class ?? []).filter((suspect) => suspect.rank <= SHOWN_PER_CLASS);
+    return [...localize.neurons, ...first].flatMap((suspect) => {
+        const layer = layers.get(suspect.position);
+        const [described, i] = known.get(`${suspect.position}:${suspect.index}`) ?? [];
+        return layer === undefined ? [] : [{ layer, unit: suspect.index, suspect, described, masks: i === undefined ? null : masks?.[i] }];
     });
 }
 
-/* How much of the network the scores are about at all, and what they are measured from. */
-function silence(neurons: Neurons): Child {
-    const none = neurons.uninformative;
-    const units = neurons.layers.reduce((sum, layer) => sum + layer.units, 0);
-    const said: string[] = [];
-    if (none && none.always + none.never > 0)
-        said.push(`${count(none.always)} of ${plural(units, "neuron")} are active on (almost) all inputs${none.never > 0 ? `, ${count(none.never)} on (almost) none` : ""}: they say nothing, are not ranked, and are hatched on the map.`);
-    if (isNumber(neurons.baseline))
-        said.push(`A neuron that is always active has ${neurons.measure ?? "a score of"} ${real(neurons.baseline)} over all inputs (each class has its own such value). Table and map show how far a score is above or below it.`);
-    if (isNumber(neurons.suspects))
-        said.push(`${plural(neurons.suspects, "neuron is a suspect", "neurons are suspects")}: while active, the network is wrong more often than over all inputs, beyond chance (the 95% interval lies above).`);
-    return said.length > 0 ? h("ul", { class: "notes" }, said.map((text) => h("li", null, text))) : null;
-}
-
 export function neuronsPart(context: Context): Part {
-    const given = context.report.neurons;
-    if (!given) return absent(context, "neurons", "Neurons");
-    const neurons: Neurons = { ...given, items: sharedWords(given.items) };
-    context.openNeuron = (list, index) => openDialog(list.length, index, (i) => details(context, list[i]!));
+    const localize = context.result("localize");
+    const map = context.report.beside?.localize;
+    if (!localize || !map) return { ...absent(context, "localize", "Neurons"), id: "neurons" };
+    const items = rows(context, localize, map);
+    context.openNeuron = (list, index) => openDialog(list.length, index, (i) => details(context, map, list[i]!));
 
-    const title = (value: MapValue): string => (value === "suspiciousness" ? (neurons.measure_title ?? "Suspiciousness") : (neurons.sensitivity_title ?? "Sensitivity"));
-    const known = (value: MapValue): boolean => neurons.layers.some((layer) => layer[value]?.some(isNumber));
-    const values = (["suspiciousness", "sensitivity"] as MapValue[]).filter(known);
-    let mapBox: Child = null;
-    if (values.length > 0) {
-        const scale = { baseline: isNumber(neurons.baseline) ? neurons.baseline : null, short: (layer: number) => context.shortLayer(layer) };
-        const map = layerMap(neurons.layers, scale, title, (layer, unit) => {
-            const index = neurons.items.findIndex((item) => item.layer === layer && item.unit === unit);
-            const info = neurons.layers[layer]!;
-            const bare: Neuron = { layer, unit, suspiciousness: info.suspiciousness?.[unit], sensitivity: info.sensitivity?.[unit] };
-            if (index >= 0) context.openNeuron(neurons.items, index);
-            else context.openNeuron([bare], 0);
-        });
-        map.show(values[0]!);
-        mapBox = [h("h3", null, "Map"), values.length > 1 ? choice("Colour by", values.map((value): [MapValue, string] => [value, title(value)]), values[0]!, map.show) : null, map.element];
-    }
-    const described = neurons.items.some((item) => item.words || item.shared);
+    const scale = { baseline: isNumber(map.baseline) ? map.baseline : null, short: (layer: number) => context.shortLayer(layer) };
+    const known = map.layers.some((layer) => layer.suspiciousness?.some(isNumber));
+    const open = (layer: number, unit: number): void => {
+        const index = items.findIndex((item) => item.layer === layer && item.unit === unit);
+        if (index >= 0) context.openNeuron(items, index);
+        else context.openNeuron([{ layer, unit, score: map.layers[layer]!.suspiciousness?.[unit] }], 0);
+    };
+    const described = items.some((item) => item.described?.words || item.described?.shared);
     return {
         id: "neurons",
         title: "Neurons",
         lead: "Which neurons are active when the network is wrong, and what do they respond to? A score is a hint where to look, not a proof.",
         body: [
-            silence(neurons),
-            notes(context, "neurons", neurons.notes),
-            neurons.definition ? h("p", { class: "fine" }, `A neuron here: ${neurons.definition}.`) : null,
-            described ? h("p", { class: "fine" }, "Descriptions: ", neurons.describer ?? "words", " ", validationTag(neurons), neurons.validation_note ? ` ${neurons.validation_note}` : null) : null,
-            mapBox,
-            neurons.items.length > 0 ? [h("h3", null, "Table"), neuronTable(context, neurons)] : null,
-            more(neurons.more, "neurons"),
+            bullets(silence(localize, map)),
+            bullets(remarks(context)),
+            h("p", { class: "fine" }, `A neuron here: ${localize.definition}.`),
+            described ? h("p", { class: "fine" }, "Descriptions: ", context.result("describe")?.describer ?? "words", " ", validationTag(context)) : null,
+            known ? [h("h3", null, "Map"), layerMap(map.layers, scale, map.measure_title ?? "Suspiciousness", open)] : null,
+            items.length > 0 ? [h("h3", null, "Table"), neuronTable(context, map, items)] : null,
         ],
     };
 }

@@ -88,26 +88,24 @@ export class Pictures {
     }
 
     /* The one that is given, or clip(.5 + 10 (failing - original)): grey is no change. */
-    private async readDifference(given: Picture | null | undefined, original: Picture, failing: Picture): Promise<Tile> {
-        if (this.has(given)) return this.read(given);
+    private async readDifference(original: Picture, failing: Picture): Promise<Tile> {
         const [before, after] = await Promise.all([this.read(original), this.read(failing)]);
         for (let i = 0; i < after.length; i++)
             if (i % 4 !== 3) after[i] = 127.5 + DIFFERENCE_FACTOR * (after[i]! - before[i]!);
         return after;
     }
 
-    difference(given: Picture | null | undefined, original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
-        if (this.has(given)) return this.tile(given, alt);
+    difference(original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
         if (!this.has(original) || !this.has(failing)) return this.missing(alt);
-        return this.show(failing, 1, 0, alt, async () => [await this.readDifference(given, original, failing)]);
+        return this.show(failing, 1, 0, alt, async () => [await this.readDifference(original, failing)]);
     }
 
     /* Original, failing, difference in one canvas: one per card is what scrolling can bear. */
-    triple(given: Picture | null | undefined, original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
+    triple(original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
         if (!this.has(failing)) return this.missing(alt);
         if (!this.has(original) || this.sheets[original[0]]!.width !== this.sheets[failing[0]]!.width) return this.tile(failing, alt);
         const gap = Math.max(1, Math.round(this.sheets[failing[0]]!.width / 14));
-        return this.show(failing, 3, gap, alt, () => Promise.all([this.read(original), this.read(failing), this.readDifference(given, original, failing)]));
+        return this.show(failing, 3, gap, alt, () => Promise.all([this.read(original), this.read(failing), this.readDifference(original, failing)]));
     }
 
     /* The picture, dimmed where the mask is black; an orange line around where it is white. */

@@ -1,8 +1,13 @@
 /* web/src/provenance.ts - where every number comes from, and how to get it again */
 import type { Context } from "./context";
 import { h } from "./dom";
-import { bytes, seconds } from "./format";
+import { seconds } from "./format";
 import { copyable, facts, statusWord, table, type Part } from "./widgets";
+
+/* Of all results, of earlier runs too. */
+export function totalSeconds(context: Context): number {
+    return Object.values(context.report.results ?? {}).reduce((sum, file) => sum + (file?.seconds ?? 0), 0);
+}
 
 export function provenancePart(context: Context): Part {
     const { report } = context;
@@ -18,9 +23,7 @@ export function provenancePart(context: Context): Part {
                 report.version ? ["plexor", report.version] : null,
                 provenance.seed !== null && provenance.seed !== undefined ? ["Seed", String(provenance.seed)] : null,
                 provenance.threads ? ["Threads", String(provenance.threads)] : null,
-                provenance.seconds ? ["Time", seconds(provenance.seconds)] : null,
-                provenance.machine ? ["Machine", provenance.machine] : null,
-                ...(provenance.versions ?? []).filter(({ name }) => name !== "plexor").map(({ name, version }): [string, string] => [name, version]),
+                totalSeconds(context) > 0 ? ["Time", seconds(totalSeconds(context))] : null,
             ]),
             (provenance.hashes ?? []).length > 0
                 ? [h("h3", null, "Files read"), table("Files read", ["What", "Path", "Hash"], provenance.hashes!.map((row) => [row.what, row.path ? h("code", null, row.path) : "–", h("code", null, row.hash)]))]
@@ -34,20 +37,23 @@ export function provenancePart(context: Context): Part {
                       h(
                           "ol",
                           { class: "stages" },
-                          stages.map((stage) =>
-                              h(
+                          stages.map((stage) => {
+                              const word = statusWord(context, stage);
+                              const reason = context.reason(stage.id);
+                              const time = context.seconds(stage.id);
+                              return h(
                                   "li",
                                   null,
-                                  h("p", null, h("b", null, stage.title ?? stage.id), h("span", { class: `tag ${stage.status === "failed" ? "bad" : stage.status === "done" ? "" : "warn"}` }, statusWord(stage.status)), h("small", null, stage.seconds ? seconds(stage.seconds) : null)),
-                                  stage.reason ? h("p", { class: "fine" }, stage.reason) : null,
+                                  h("p", null, h("b", null, stage.title ?? stage.id), h("span", { class: `tag ${word === "done" ? "" : "warn"}` }, word), h("small", null, time ? seconds(time) : null)),
+                                  reason ? h("p", { class: "fine" }, reason) : null,
                                   stage.command ? copyable(stage.command, `the command of ${stage.title ?? stage.id}`) : null,
-                              ),
-                          ),
+                              );
+                          }),
                       ),
                   ]
                 : null,
             (provenance.files ?? []).length > 0
-                ? [h("h3", null, "Files written"), table("Files written", ["Path", "What", "Size"], provenance.files!.map((row) => [h("code", null, row.path), row.what, bytes(row.bytes)]))]
+                ? [h("h3", null, "Files written"), table("Files written", ["Path", "What"], provenance.files!.map((row) => [h("code", null, row.path), row.what]))]
                 : null,
         ],
     };

@@ -2,7 +2,7 @@
 import type { Context } from "./context";
 import { h, type Child } from "./dom";
 import { count, isNumber, real, share } from "./format";
-import { absent, notes, table, type Part } from "./widgets";
+import { absent, list, table, type Part } from "./widgets";
 
 interface Words {
     question: string;
@@ -32,16 +32,16 @@ const WORDS: Record<string, Words> = {
 };
 
 export function qualityPart(context: Context): Part {
-    const quality = context.report.quality;
-    if (!quality || quality.metrics.length === 0) return absent(context, "quality", "Quality");
-    const rows = quality.metrics.map((metric, i): Child[] => {
+    const sets = context.result("assess")?.sets ?? [];
+    if (sets.length === 0) return { ...absent(context, "assess", "Quality"), id: "quality" };
+    const rows = sets[0]!.values.map((metric, i): Child[] => {
         const words = WORDS[metric.id];
         return [
-            h("span", { class: "named", title: metric.definition ?? null }, words?.question ?? metric.title ?? metric.id, h("small", null, ` ${metric.id}`)),
-            ...quality.sets.map((set): Child => {
+            h("span", { class: "named", title: metric.definition }, words?.question ?? metric.title, h("small", null, ` ${metric.id}`)),
+            ...sets.map((set): Child => {
                 const cell = set.values[i];
                 if (!cell || !isNumber(cell.value)) return h("span", { class: "fine", title: cell?.why ?? null }, cell?.why ?? "–");
-                return h("span", { title: isNumber(cell.n) ? `mean of ${count(cell.n)}` : null }, words ? [h("b", null, words.verdict(cell.value)), h("small", null, ` ${words.value(cell.value)}`)] : real(cell.value));
+                return h("span", { title: `mean of ${count(cell.n)}` }, words ? [h("b", null, words.verdict(cell.value)), h("small", null, ` ${words.value(cell.value)}`)] : real(cell.value));
             }),
         ];
     });
@@ -49,6 +49,9 @@ export function qualityPart(context: Context): Part {
         id: "quality",
         title: "Quality",
         lead: "How sure, how visible and how lasting the failures are, by how they were made. Undefined is not zero: where nothing failed, most of these have no value.",
-        body: [notes(context, "quality", quality.notes), table("Quality metrics", ["", ...quality.sets.map((set) => (isNumber(set.pairs) ? [context.methodName(set.name), h("small", null, ` ${count(set.pairs)}`)] : context.methodName(set.name)))], rows)],
+        body: [
+            list(["Over failures only, the first 300 of each way of making them: the values compare ways, not their success."]),
+            table("Quality metrics", ["", ...sets.map((set) => [context.methodName(set.name), h("small", null, ` ${count(set.pairs)}`)])], rows),
+        ],
     };
 }

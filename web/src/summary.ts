@@ -1,29 +1,72 @@
 /* web/src/summary.ts - the verdict, the figures that matter, the first failures */
 import type { Context } from "./context";
-import type { Finding, Gate, Summary } from "./data";
+import type { Finding, Gate, Report } from "./data";
 import { h, icon, type Child } from "./dom";
-import { count, inUnit, isNumber, moment, plural, large, seconds, share } from "./format";
-import { arrow, table, type Part } from "./widgets";
+import { brief, count, fraction, inUnit, isNumber, moment, plural, large, seconds, share } from "./format";
+import { totalSeconds } from "./provenance";
+import { arrow, list, table, type Part } from "./widgets";
 
-const WORDS: Record<Summary["verdict"], string> = {
+const WORDS: Record<NonNullable<Report["verdict"]>, string> = {
     pass: "Passed",
     fail: "Failed",
     none: "Examined",
 };
 
+const TRIES = 20; /* fewer say little about a rate */
+
+/* Why it fails, if it does: the first threshold that does not hold. */
+function failing(gates: Gate[]): string {
+    const gate = gates.find((one) => !one.held);
+    if (!gate) return "";
+    if (!isNumber(gate.value)) return `It fails: ${gate.name} was not measured. `;
+    return `It fails: ${gate.name} is ${brief(gate.value)} and must be at ${gate.relation === "<=" ? "most" : "least"} ${brief(gate.threshold)}. `;
+}
+
+function correctness(context: Context): string {
+    const result = context.result("eval");
+    const inputs = count(context.report.data?.count ?? result?.count);
+    if (!isNumber(result?.accuracy)) return `The ${inputs} inputs have no labels, so that it cannot be said how often the network is right.`;
+    const weak = result.worst ? `; the weak spot is '${result.worst.name}' with ${(100 * result.worst.accuracy).toFixed(1)}%` : "";
+    return `The network is right on ${(100 * result.accuracy).toFixed(1)}% of ${inputs} inputs${weak}.`;
+}
+
+function breakage(context: Context): string {
+    const assess = context.result("assess");
+    const total = context.report.failures?.total ?? 0;
+    if (!assess) return "";
+    if (total === 0) return " No failure was found.";
+    const worst = context.result("fuzz")?.modes[0]; /* those tried too seldom are behind the others */
+    const mode = worst && worst.tries >= TRIES && (worst.rate ?? 0) > 0 ? `; ${worst.text} breaks it most often, in ${(100 * worst.rate!).toFixed(0)}% of ${count(worst.tries)} tries` : "";
+    return ` ${count(total)} ${total === 1 ? "failure was" : "failures were"} found, ${count(assess.close_faults)} of them close to their originals${mode}.`;
+}
+
+/* Of data without labels, "robust" would count what never was right. */
+function resistance(context: Context): string {
+    const attack = context.result("attack");
+    if (!attack || context.report.data?.labelled === false || !isNumber(attack.robust_accuracy)) return "";
+    return ` Noise of at most ${fraction(attack.eps)}, made to mislead it, leaves ${(100 * attack.robust_accuracy).toFixed(1)}% of ${count(attack.count)} inputs right.`;
+}
+
+/* How right it is, what breaks it, what is left under attack: a sentence each. */
 function verdict(context: Context): Child {
-    const summary = context.report.summary;
-    const kind = summary?.verdict ?? "none";
-    const gates = summary?.gates ?? [];
-    const failed = gates.filter((gate) => !gate.pass).length;
-    const told =
-        summary?.headline ??
-        (gates.length === 0
-            ? "No thresholds were set, so there is nothing to pass or fail."
-            : failed === 0
-              ? `All ${plural(gates.length, "threshold")} held.`
-              : `${count(failed)} of ${plural(gates.length, "threshold")} did not hold.`);
+    const kind = context.report.verdict ?? "none";
+    const told = context.report.results ? failing(context.report.gates ?? []) + correctness(context) + breakage(context) + resistance(context) : "Nothing was measured.";
     return h("div", { class: `verdict ${kind}` }, h("span", { class: "badge" }, icon(kind), WORDS[kind] ?? kind), h("p", null, told));
+}
+
+/* What a reader must know first: what was taken for granted, what is missing. */
+function remarks(context: Context): string[] {
+    const { report } = context;
+    const said: string[] = [];
+    const taken = (name: string): { value: string; from?: string | null } | undefined => report.provenance?.assumptions?.find((row) => row.name === name);
+    if (report.results && (report.gates ?? []).length === 0) said.push("No thresholds were given, so nothing can fail; --fail-under accuracy=0.9 sets one.");
+    if (taken("scale")) said.push(`Inputs are taken as (${report.data?.recordings ? "feature" : "pixel"} * ${taken("scale")!.value} - mean) / std; scale is ${taken("scale")!.from}, mean ${taken("mean")?.from}, std ${taken("std")?.from}.`);
+    if (report.data?.no_labels) said.push(`${report.data.no_labels}.`);
+    for (const stage of report.stages ?? [])
+        if (stage.state === "left out" && (report.data?.labelled !== false || !stage.labels)) said.push(`'${stage.id}' was left out: ${(stage.why ?? "").slice(0, 400)}.`);
+    for (const stage of report.stages ?? [])
+        if (context.cutShort(stage.id)) said.push(`The time for '${stage.id}' was up before its work was done: another run may find a little more or less.`);
+    return said;
 }
 
 function gateRow(gate: Gate): Child[] {
@@ -31,8 +74,8 @@ function gateRow(gate: Gate): Child[] {
         gate.title ?? gate.name,
         isNumber(gate.value) ? inUnit(gate.value, gate.unit) : "not measured",
         h("span", { class: "mark" }, `${gate.relation === "<=" ? "≤" : "≥"} ${inUnit(gate.threshold, gate.unit)}`),
-        h("span", { class: `mark ${gate.pass ? "pass" : "fail"}` }, icon(gate.pass ? "pass" : "fail"), gate.pass ? "held" : "did not hold"),
-        gate.note,
+        h("span", { class: `mark ${gate.held ? "pass" : "fail"}` }, icon(gate.held ? "pass" : "fail"), gate.held ? "held" : "did not hold"),
+        isNumber(gate.value) ? null : "was not measured",
     ];
 }
 
@@ -44,7 +87,10 @@ interface Figure {
 }
 
 function figures(context: Context): Figure[] {
-    const { evaluation, findings } = context.report;
+    const evaluation = context.result("eval");
+    const attack = context.result("attack");
+    const found = context.report.failures;
+    const near = context.result("assess")?.close_faults;
     const list: Figure[] = [];
     if (evaluation && isNumber(evaluation.accuracy))
         list.push({
@@ -55,24 +101,19 @@ function figures(context: Context): Figure[] {
                 : `of ${plural(evaluation.count, "input")}`,
             to: "evaluation",
         });
-    const known = (evaluation?.per_class ?? []).filter((row) => isNumber(row.recall));
-    const worst = known.length > 1 ? known.reduce((least, row) => (row.recall! < least.recall! ? row : least)) : null;
-    if (worst) list.push({ name: "Worst class", value: share(worst.recall), note: `${context.className(worst.class)}, ${plural(worst.count, "input")}`, to: "evaluation" });
-    if (isNumber(evaluation?.robust?.accuracy))
-        list.push({
-            name: "Robust accuracy",
-            value: share(evaluation!.robust!.accuracy),
-            note: [evaluation!.robust!.settings, isNumber(evaluation!.robust!.count) ? plural(evaluation!.robust!.count, "input") : null].filter(Boolean).join(", "),
-            to: "failures",
-        });
-    if (findings)
+    const known = (evaluation?.per_class ?? []).filter((row) => isNumber(row.accuracy));
+    const worst = known.length > 1 ? known.reduce((least, row) => (row.accuracy! < least.accuracy! ? row : least)) : null;
+    if (worst) list.push({ name: "Worst class", value: share(worst.accuracy), note: `${context.className(worst.class)}, ${plural(worst.count!, "input")}`, to: "evaluation" });
+    if (evaluation && context.report.data?.labelled !== false && isNumber(attack?.robust_accuracy))
+        list.push({ name: "Robust accuracy", value: share(attack.robust_accuracy), note: `${attack.method}, eps ${fraction(attack.eps)}, ${plural(attack.count, "input")}`, to: "failures" });
+    if (found)
         list.push(
-            isNumber(findings.close)
-                ? { name: "Failures close to originals", value: count(findings.close), note: `of ${plural(findings.total, "failure")} found`, to: "failures" }
-                : { name: "Failures found", value: count(findings.total), note: null, to: "failures" },
+            isNumber(near)
+                ? { name: "Failures close to originals", value: count(near), note: `of ${plural(found.total, "failure")} found`, to: "failures" }
+                : { name: "Failures found", value: count(found.total), note: null, to: "failures" },
         );
-    if (evaluation && isNumber(evaluation.ece))
-        list.push({ name: "Calibration error", value: share(evaluation.ece), note: "mean gap of confidence and accuracy", to: "evaluation" });
+    if (evaluation && isNumber(evaluation.calibration?.ece))
+        list.push({ name: "Calibration error", value: share(evaluation.calibration.ece), note: "mean gap of confidence and accuracy", to: "evaluation" });
     if (evaluation?.label_suspects)
         list.push({ name: "Label suspects", value: count(evaluation.label_suspects.total), note: `of ${plural(evaluation.count, "input")}`, to: "labels" });
     return list;
@@ -80,11 +121,10 @@ function figures(context: Context): Figure[] {
 
 /* Failures of as many different originals, those close to them first, then one of each large cluster. */
 function strip(context: Context): Child {
-    const { findings, clusters } = context.report;
-    if (!findings || findings.items.length === 0) return null;
-    const medoids = new Set((clusters?.items ?? []).map((cluster) => cluster.medoid ?? null));
+    const { findings } = context;
+    const medoids = new Set((context.result("cluster")?.clusters ?? []).filter((cluster) => cluster.medoid_method !== "data").map((cluster) => cluster.medoid));
     const worth = (finding: Finding): number => (finding.close ? 4 : 0) + (finding.similarity ?? 0) + (medoids.has(finding.id) ? 0.5 : 0);
-    const shown = findings.items.filter((finding) => context.pictures.has(finding.failing)).sort((a, b) => worth(b) - worth(a));
+    const shown = findings.filter((finding) => context.pictures.has(finding.failing)).sort((a, b) => worth(b) - worth(a));
     const seeds = new Set<number>(),
         kinds = new Set<string>();
     const chosen: Finding[] = [];
@@ -115,8 +155,8 @@ function strip(context: Context): Child {
 
 export function summaryPart(context: Context): Part {
     const { report } = context;
-    const gates = report.summary?.gates ?? [];
-    const noted = gates.some((gate) => gate.note);
+    const gates = report.gates ?? [];
+    const noted = gates.some((gate) => !isNumber(gate.value));
     const rows = gates.map((gate) => (noted ? gateRow(gate) : gateRow(gate).slice(0, 4)));
     return {
         id: "summary",
@@ -135,20 +175,21 @@ export function summaryPart(context: Context): Part {
             report.data?.labelled === false
                 ? h("p", { class: "notice" }, "The data set has no labels: accuracy, calibration, the confusion matrix and fault curves need them and are left out.")
                 : null,
-            (report.summary?.remarks ?? []).length > 0 ? h("ul", { class: "notes" }, report.summary!.remarks!.map((text) => h("li", null, text))) : null,
+            list(remarks(context)),
         ],
     };
 }
 
 export function head(context: Context): HTMLElement {
     const { report } = context;
-    const { model, data, provenance } = report;
+    const { model, data } = report;
+    const time = totalSeconds(context);
     const about = [
-        data ? `${plural(data.count, "input")}${data.of && data.of > data.count ? ` of ${count(data.of)}` : ""} from ${data.name}${data.split ? `, ${data.split}` : ""}` : null,
+        data ? `${plural(data.count, "input")} from ${data.name}${data.split ? `, ${data.split}` : ""}` : null,
         model?.parameters ? `${large(model.parameters)} parameters` : null,
         model?.neurons ? `${count(model.neurons)} neurons in ${count(model.layers)} hidden layers` : null,
         report.created ? moment(report.created) : null,
-        provenance?.seconds ? `examined in ${seconds(provenance.seconds)}` : null,
+        time > 0 ? `examined in ${seconds(time)}` : null,
     ];
     return h(
         "header",

@@ -2,14 +2,17 @@
 import type { Context } from "./context";
 import { csvButton } from "./csv";
 import { h } from "./dom";
-import { count, isNumber, plural, share } from "./format";
+import { isNumber, plural, share } from "./format";
 import { inputName } from "./names";
-import { arrow, more, type Part } from "./widgets";
+import { arrow, list, more, type Part } from "./widgets";
 
 export function suspectsPart(context: Context): Part | null {
-    const suspects = context.report.evaluation?.label_suspects;
+    const suspects = context.result("eval")?.label_suspects;
     if (!suspects) return null;
     const none = suspects.total === 0;
+    const end = suspects.items.findIndex(({ input }) => !context.report.inputs?.[input]);
+    const shown = suspects.items.slice(0, end < 0 ? undefined : end).map((item) => ({ ...item, ...context.input(item.input) }));
+    const left = suspects.total - shown.length;
     return {
         id: "labels",
         title: "Label suspects",
@@ -19,11 +22,11 @@ export function suspectsPart(context: Context): Part | null {
         body: none
             ? null
             : [
-                  (suspects.notes ?? []).length > 0 ? h("ul", { class: "notes" }, suspects.notes!.map((text) => h("li", null, text))) : null,
+                  list([suspects.rule]),
                   h(
                       "ol",
                       { class: "shown-list suspects" },
-                      suspects.items.map((item) =>
+                      shown.map((item) =>
                           h(
                               "li",
                               { class: "shown" },
@@ -36,9 +39,9 @@ export function suspectsPart(context: Context): Part | null {
                   h(
                       "p",
                       { class: "actions" },
-                      csvButton("label-suspects.csv", ["name", "input", "label", "prediction", "p_prediction", "p_label"], () => suspects.items.map((item) => [item.name, item.index, isNumber(item.label) ? context.className(item.label) : null, isNumber(item.prediction) ? context.className(item.prediction) : null, item.confidence, item.given])),
+                      csvButton("label-suspects.csv", ["name", "input", "label", "prediction", "p_prediction", "p_label"], () => shown.map((item) => [item.name, item.index, isNumber(item.label) ? context.className(item.label) : null, isNumber(item.prediction) ? context.className(item.prediction) : null, item.confidence, item.given])),
                   ),
-                  more(suspects.more, count(suspects.more?.count) === "1" ? "label suspect" : "label suspects"),
+                  more(context.rest(left, "label_suspects.csv"), left === 1 ? "label suspect" : "label suspects"),
               ],
     };
 }

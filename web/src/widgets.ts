@@ -22,42 +22,21 @@ export function section(part: Part): HTMLElement {
     );
 }
 
-const STATUS_WORDS: Record<Stage["status"], string> = {
-    done: "done",
-    partial: "cut short",
-    skipped: "skipped",
-    failed: "failed",
-};
-
-export function statusWord(status: Stage["status"]): string {
-    return STATUS_WORDS[status] ?? String(status);
+export function statusWord(context: Context, stage: Stage): string {
+    if (stage.state === "left out" || stage.state === "skipped") return "skipped";
+    return context.reason(stage.id) ? "cut short" : "done";
 }
 
-/* In place of a part that the report does not have. */
-export function absent(context: Context, id: string, title: string): Part {
-    const stage = context.stage(id);
+/* In place of a part whose stage has no result. */
+export function absent(context: Context, id: string, title: string, stage = context.stage(id)): Part {
     const unlabelled = context.report.data?.labelled === false;
-    const why =
-        stage?.reason ??
-        (stage?.status === "done" ? "It has no results to show." : unlabelled ? "The data set has no labels." : "It was not part of this run.");
-    return {
-        id,
-        title,
-        missing: true,
-        body: h(
-            "p",
-            { class: "notice" },
-            h("b", null, stage && stage.status !== "done" ? `This stage ${stage.status === "skipped" ? "was skipped" : stage.status === "failed" ? "failed" : "was cut short"}. ` : "Nothing to show. "),
-            why,
-        ),
-    };
+    const skipped = stage && statusWord(context, stage) === "skipped";
+    const why = (stage && (context.reason(stage.id) ?? stage.why)) ?? (stage ? "It has no results to show." : unlabelled ? "The data set has no labels." : "It was not part of this run.");
+    return { id, title, missing: true, body: h("p", { class: "notice" }, h("b", null, skipped ? "This stage was skipped. " : "Nothing to show. "), why) };
 }
 
-export function notes(context: Context, id: string, list: string[] | null | undefined): Child {
-    const stage = context.stage(id);
-    const all = [...(list ?? [])];
-    if (stage?.status === "partial") all.unshift(stage.reason ?? "The time ran out before this stage was done; what it had is shown.");
-    return all.length === 0 ? null : h("ul", { class: "notes" }, all.map((text) => h("li", null, text)));
+export function list(texts: string[]): Child {
+    return texts.length === 0 ? null : h("ul", { class: "notes" }, texts.map((text) => h("li", null, text)));
 }
 
 export function more(rest: More | null | undefined, what: string): Child {

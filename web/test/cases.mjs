@@ -2,6 +2,8 @@
 import { strict as assert } from "node:assert";
 import { cpus, loadavg } from "node:os";
 
+import { makeSample } from "../sample/make-sample.mjs";
+
 const PARTS = ["summary", "data", "modes", "labels", "failures", "clusters", "evaluation", "neurons", "coverage", "quality", "provenance"];
 const DARK = { dark: true },
     PHONE = { width: 390, height: 844, touch: true };
@@ -168,7 +170,7 @@ export const CASES = [
         assert.equal(await dialog.locator(".large-triple figure").count(), 3);
         await drawn(page, "dialog .large-triple figure:nth-child(3) canvas");
         assert.equal(await dialog.locator(".lineage li").count(), 4);
-        assert.match(await dialog.innerText(), /rotate/);
+        assert.match(await dialog.innerText(), /rotation/);
         assert.match(await dialog.innerText(), /plexor replay/);
         const first = await dialog.locator(".place").innerText();
         assert.match(first, /^1 of /);
@@ -233,7 +235,22 @@ export const CASES = [
         assert.match(await status(page, "neurons"), /^0 of 207/);
     }],
 
-    ["neurons: details, masks, and from a failure to its neuron", {}, async (page) => {
+    ["neurons of PyTorch's names: the end and the number are there, the whole name is the title", () => {
+        const report = makeSample(),
+            names = ["conv/conv.3/BatchNormalization", "conv/conv.1/conv.1.1/BatchNormalization", "conv/conv.0/conv.0.1/BatchNormalization", "conv/conv.2/Conv"];
+        report.beside.localize.layers.forEach((layer, i) => (layer.name = `/m/features/features.1${i}/${names[i]}`));
+        return report;
+    }, async (page) => {
+        const shown = await page.evaluate(() => [...document.querySelectorAll("#neurons .cell.neuron code")].map((e) => [e.textContent, e.title, e.scrollWidth > e.parentElement.clientWidth + 1]));
+        assert.ok(shown.length > 5);
+        for (const [name, title, cut] of shown) {
+            assert.match(name, /^features\.1\d\.conv\.[0-3].* #\d+$/);
+            assert.match(title, /^\/m\/features\/features\.1\d\/conv\/conv\.[0-3].*:\d+$/);
+            assert.ok(!cut, `${name} is cut off`);
+        }
+    }],
+
+    ["neurons: details and masks", {}, async (page) => {
         await page.locator("#neurons .neuron-row").first().click();
         const dialog = page.locator("dialog");
         assert.match(await dialog.innerText(), /measured labels/);
@@ -246,12 +263,6 @@ export const CASES = [
             return data.some((value, i) => i % 4 === 0 && value === 255 && data[i + 1] === 140 && data[i + 2] === 0);
         });
         assert.ok(orange, "the edge of the mask is drawn");
-        await page.keyboard.press("Escape");
-        await page.locator("#failures .card").first().click();
-        const chip = dialog.locator("button.chip").first();
-        const name = await chip.locator("code").innerText();
-        await chip.click();
-        assert.match(await dialog.locator("h2").innerText(), new RegExp(name));
     }],
 
     ["neurons: the map answers pointer and keys", {}, async (page) => {
@@ -259,12 +270,11 @@ export const CASES = [
         await canvas.scrollIntoViewIfNeeded();
         await canvas.hover({ position: { x: 18, y: 6 } });
         assert.match(await text(page, "#neurons .told"), /fc1 #1 suspiciousness .* to one that is always active/);
-        await page.getByRole("button", { name: "Sensitivity", exact: true }).click();
         await canvas.focus();
         await page.keyboard.press("ArrowRight");
-        assert.match(await text(page, "#neurons .told"), /fc1 #1 sensitivity/);
+        assert.match(await text(page, "#neurons .told"), /fc1 #2 suspiciousness/);
         await page.keyboard.press("Enter");
-        assert.match(await page.locator("dialog h2").innerText(), /fc1 #1/);
+        assert.match(await page.locator("dialog h2").innerText(), /fc1 #2/);
     }],
 
     ["neurons that say nothing are hatched, said, and not ranked", {}, async (page) => {
@@ -302,7 +312,7 @@ export const CASES = [
         const button = page.locator("#modes td button").first();
         const counted = Number(await button.locator("small").innerText());
         await button.click();
-        assert.equal(await shownCount(page), Math.min(counted, 50));
+        assert.equal(await shownCount(page), counted);
         assert.match(await text(page, "#failures .only"), /Only rotation up to 10 degrees: \d+ failures, .*% of 800 tries/);
         await page.getByRole("button", { name: "show all failures" }).click();
         assert.equal(await shownCount(page), all);
@@ -380,6 +390,7 @@ export const CASES = [
             return audio.duration;
         });
         assert.equal(seconds, 1);
+        await drawn(page, "dialog canvas");
         await page.keyboard.press("Escape");
         await page.evaluate(() => (location.hash = "#failure-7"));
         await page.locator("dialog .missing").first().waitFor();
@@ -399,18 +410,31 @@ export const CASES = [
         const over = page.locator("#coverage .u-over");
         await over.scrollIntoViewIfNeeded();
         await over.hover({ position: { x: 200, y: 80 } });
-        assert.match(await text(page, "#coverage .legend li"), /test set\s*[\d.]+/);
+        assert.match(await text(page, "#coverage .legend li"), /the data\s*[\d.]+/);
         await page.locator("#coverage .numbers summary").click();
         assert.ok((await page.locator("#coverage .numbers tbody tr").count()) >= 10);
         await page.locator("#coverage .choice").first().getByRole("button", { name: "nlc" }).click();
-        assert.match(await page.locator("#coverage .plot").getAttribute("aria-label"), /test set from/);
+        assert.match(await page.locator("#coverage .plot").getAttribute("aria-label"), /the data from/);
+    }],
+
+    ["coverage: noise that covers more than the data is told", {}, async (page) => {
+        const rows = await page.locator("#coverage .criteria tbody tr").allInnerTexts();
+        assert.deepEqual(rows.filter((row) => /more than the data/.test(row)).map((row) => /^\w{3}/.exec(row)[0]), ["nbc"]);
+    }],
+
+    ["whoever takes a picture as soon as the page is loaded has the thumbnails", {}, async (page) => {
+        const fresh = await page.context().newPage();
+        await fresh.goto(page.url());
+        const blank = await fresh.evaluate(() => [...document.querySelectorAll("#summary .strip canvas")].map((canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.every((value) => value === 0)));
+        assert.deepEqual(blank, new Array(6).fill(false));
+        await fresh.close();
     }],
 
     ["20,000 classes: the worst, the pairs, how many more, and no matrix", { classes: 20000 }, async (page, say) => {
         await firstPaint(page, say);
         assert.match(await text(page, "#evaluation"), /Classes it is worst at/);
         assert.equal(await page.locator("#evaluation .classes tbody tr").count(), 100);
-        assert.match(await text(page, "#evaluation .more"), /19,900 more classes not on this page: plexor-check\/eval\.json/);
+        assert.match(await text(page, "#evaluation .more"), /19,900 more classes not on this page: demo\/eval\.json/);
         assert.equal(await page.locator("#evaluation .matrix, #evaluation .matrix-picture").count(), 0);
         assert.equal(await page.locator("#evaluation .pairs li").count(), 8);
         assert.equal(await page.locator("#evaluation .pairs small").count(), 0, "shares of rows that are not whole");
@@ -423,17 +447,17 @@ export const CASES = [
         assert.match(await text(page, "#summary"), /no labels/);
         assert.equal(await page.locator("#evaluation .matrix").count(), 0);
         assert.match(await text(page, "#selection"), /Without labels/);
-        assert.match(await text(page, "#neurons"), /was skipped.*--skip neurons/s);
+        assert.match(await text(page, "#neurons"), /was skipped.*localize could not be/s);
         assert.ok(!/robust|calibration error/i.test(await text(page, "#summary .figures")));
         await noOverflow(page);
     }],
 
     ["a report of which every stage was skipped", { bare: true }, async (page) => {
         assert.equal(await page.locator(".missing-part").count(), 6);
-        assert.match(await text(page, "#failures"), /--skip findings/);
+        assert.match(await text(page, "#failures"), /synthesize, attack and fuzz have no results/);
     }],
 
-    ["a report with nothing but its schema", () => ({ schema: "plexor-report/1" }), async (page) => {
+    ["a report with nothing but its schema", () => ({ schema: "plexor-report/2" }), async (page) => {
         assert.equal(await page.locator("h1").innerText(), "Report");
         assert.ok((await page.locator(".missing-part").count()) >= 7);
     }],

@@ -1,0 +1,8 @@
+/* include/internal/gauss_nodes.h - Gauss and Legendre's nodes */
+#ifndef PXI_INTERNAL_GAUSS_NODES_H
+#define PXI_INTERNAL_GAUSS_NODES_H
+
+/* On [0, 1]: ascending nodes and their weights. */
+void pxi_gauss_nodes(int count, double *nodes, double *weights);
+
+#endif

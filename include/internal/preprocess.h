@@ -1,0 +1,24 @@
+/* include/internal/preprocess.h - <plexor/preprocess.h>, and what only plexor itself uses of it */
+#ifndef PXI_INTERNAL_PREPROCESS_H
+#define PXI_INTERNAL_PREPROCESS_H
+
+#include <plexor/preprocess.h>
+
+PX_BEGIN_DECLS
+
+size_t px_preprocess_preset_count(void);
+
+const px_preprocess_preset *px_preprocess_preset_get(size_t i); /* NULL beyond the last */
+
+/* Changes the settings of audio features by an option text ("resample=1"); NULL: nothing. */
+px_status px_preprocess_audio(px_preprocess *pre, const char *text, px_error *err);
+
+/* Adds a member `preprocess` with scale, mean, std and channel order: for settings of campaigns,
+ * where it says with which numbers inputs were judged. */
+void px_preprocess_json(const px_preprocess *pre, px_json *json);
+
+/* A length in scaled units as pixel levels: 0.1 is 25.5 for 8-bit data at scale 1/255. */
+double px_length_levels(const px_preprocess *pre, double length);
+
+PX_END_DECLS
+#endif

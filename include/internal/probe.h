@@ -1,0 +1,25 @@
+/* include/internal/probe.h - <plexor/probe.h>, and what only plexor itself uses of it */
+#ifndef PXI_INTERNAL_PROBE_H
+#define PXI_INTERNAL_PROBE_H
+
+#include <plexor/probe.h>
+
+PX_BEGIN_DECLS
+
+/* Parses the texts of --layers, --tap, --neurons (NULL: as it is in *options). `layers` is
+ * borrowed until px_probe_new. On failure *options is untouched. */
+px_status px_probe_options_parse(px_probe_options *options, const char *layers, const char *tap,
+                                 const char *neurons, px_error *err);
+
+/* rejected[s] = row s has a NaN or an infinity. */
+void px_probe_reject(const px_probe *probe, const float *trace, int64_t samples, bool *rejected);
+
+/* One chosen layer from any tensor of its shape: `view` may lie in any layout; row s is
+ * written to trace + s * row_stride, neuron_count values from there. */
+px_status px_probe_trace_layer(const px_probe *probe, size_t layer, const px_view *view,
+                               int64_t samples, float *trace, int64_t row_stride, px_error *err);
+
+px_gradient_options px_gradient_options_default(void);
+
+PX_END_DECLS
+#endif

@@ -1,0 +1,24 @@
+/* include/internal/sample_plan.h - compiling a network for the samples at hand */
+#ifndef PXI_INTERNAL_SAMPLE_PLAN_H
+#define PXI_INTERNAL_SAMPLE_PLAN_H
+
+#include <plexor/engine.h>
+
+/* Refuses networks that data sets cannot be fed to: with several inputs, or not of floats. */
+px_status pxi_sample_one_input(const px_model *model, px_error *err);
+
+/* The network's only input with the shape of one sample, which completes axes that the file leaves
+ * open. Refuses as above. */
+px_status pxi_sample_feed(const px_model *model, const px_shape *sample, bool channels_last,
+                          px_feed *out, px_error *err);
+
+/* Whether the file leaves axes of its only input open besides the batch, so that the engine cannot
+ * choose how many samples go at a time; then it is so many at most. */
+bool pxi_sample_is_open(const px_model *model);
+enum { PXI_OPEN_BATCH = 8 };
+
+/* Makes the plan that `options` describe; options.batch 0: chosen, but at most `most`. */
+px_status pxi_sample_plan(const px_model *model, const px_feed *feed, px_plan_options options,
+                          int64_t most, px_plan **out, px_error *err);
+
+#endif

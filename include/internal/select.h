@@ -1,0 +1,30 @@
+/* include/internal/select.h - <plexor/select.h>, and what only plexor itself uses of it */
+#ifndef PXI_INTERNAL_SELECT_H
+#define PXI_INTERNAL_SELECT_H
+
+#include <plexor/select.h>
+
+PX_BEGIN_DECLS
+
+/* Rows that are the class scores as the network gives them: logits, or probabilities where it has
+ * nothing else (px_scores). Width is the number of classes. */
+px_status px_extractor_scores(const px_model *model, px_extractor **out, px_error *err);
+
+/* What a profile must learn for these options: give it to px_profile_make(). `options->profile` is
+ * not looked at. Free with px_lessons_free(). */
+px_status px_select_lessons(const px_model *model, const px_dataset *candidates,
+                            const px_preprocess *pre, const px_select_options *options,
+                            px_lessons *out, px_error *err);
+
+const void *px_select_prepared(const px_select *select, size_t i);
+
+px_select_facts px_select_facts_of(const px_select *select, size_t i);
+
+/* Faults, or types of faults, against how much of the ranking is taken, one line per selector,
+ * with the ideal order and what chance would find; a chart (.svg, .png) or a table (.csv), by the
+ * end of the name. `percent` of the candidates are shown. */
+px_status px_select_save_curve(const px_select *select, px_fault_unit unit, double percent,
+                               const char *path, px_error *err);
+
+PX_END_DECLS
+#endif

@@ -1,0 +1,207 @@
+/* src/predict/eval.c - how right a classifier is, from its predictions */
+#include <plexor/eval.h>
+
+#include "base/memory.h"
+
+#include <internal/stats.h>
+#include <math.h>
+#include <stdlib.h>
+
+static double share(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : (double)NAN;
+}
+
+static double mean(double sum, int64_t count)
+{
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+/* --- sums over a slice --------------------------------------------------------------------------
+ */
+
+static int bin_of(double confidence)
+{
+    const int bin = (int)ceil(confidence * PX_EVAL_BINS) - 1;
+    return PX_MIN(PX_MAX(bin, 0), PX_EVAL_BINS - 1);
+}
+
+/* `sure` holds sums of confidence per bin, of all inputs. */
+static void sum_calibration(px_eval_sum *s, const double sure[PX_EVAL_BINS])
+{
+    double all = 0.0, gaps = 0.0, largest = 0.0;
+    int64_t count = 0;
+    for (int b = 0; b < PX_EVAL_BINS; b++) {
+        px_eval_bin *bin = &s->bins[b];
+        all += sure[b];
+        bin->low = (double)b / PX_EVAL_BINS;
+        bin->high = (double)(b + 1) / PX_EVAL_BINS;
+        if (bin->count) {
+            const double gap = fabs(bin->confidence - (double)bin->correct);
+            count += bin->count;
+            gaps += gap;
+            largest = fmax(largest, gap / (double)bin->count);
+        }
+        bin->accuracy = share(bin->correct, bin->count);
+        bin->confidence = mean(bin->confidence, bin->count);
+    }
+    s->confidence = mean(all, s->count - s->lost);
+    s->ece = mean(gaps, count);
+    s->mce = count ? largest : (double)NAN;
+}
+
+px_eval_sum px_eval_slice(const px_predictions *said, const int64_t *items, int64_t count)
+{
+    px_eval_sum s = {.classes = said->scores.classes, .count = count};
+    double sure[PX_EVAL_BINS] = {0.0}, loss = 0.0, right = 0.0, wrong = 0.0;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = items ? items[k] : k, label = said->label[i];
+        const bool lost = said->predicted[i] < 0, correct = said->predicted[i] == label;
+        const double confidence = (double)said->confidence[i];
+        const int bin = lost ? 0 : bin_of(confidence);
+        s.lost += lost;
+        s.not_finite += said->not_finite[i];
+        if (!lost)
+            sure[bin] += confidence;
+        if (label < 0)
+            continue;
+        s.labelled++;
+        s.near += said->near[i];
+        loss += said->loss[i];
+        if (lost)
+            continue;
+        s.correct += correct;
+        *(correct ? &right : &wrong) += confidence;
+        s.bins[bin].count++;
+        s.bins[bin].correct += correct;
+        s.bins[bin].confidence += confidence;
+    }
+    sum_calibration(&s, sure);
+    int64_t answered = 0;
+    for (int b = 0; b < PX_EVAL_BINS; b++)
+        answered += s.bins[b].count;
+    s.accuracy = share(s.correct, s.labelled);
+    s.near_share = share(s.near, s.labelled);
+    s.loss = mean(loss, s.labelled);
+    s.confidence_right = mean(right, s.correct);
+    s.confidence_wrong = mean(wrong, answered - s.correct);
+    px_wilson(s.correct, s.labelled, &s.low, &s.high);
+    return s;
+}
+
+bool px_eval_is_guessing(const px_eval_sum *s)
+{
+    enum { LEAST = 50 };
+    const double n = (double)s->labelled, chance = 1.0 / s->classes;
+    if (s->classes < 2 || s->labelled < LEAST)
+        return false;
+    const double spread = 3.0 * sqrt(chance * (1.0 - chance) / n);
+    return s->accuracy <= chance + fmax(spread, 0.05 * (1.0 - chance));
+}
+
+/* --- per class ----------------------------------------------------------------------------------
+ */
+
+static void classes_fill(const px_predictions *said, px_eval_class *by_class)
+{
+    for (int64_t i = 0; i < said->count; i++) {
+        const int64_t label = said->label[i], predicted = said->predicted[i];
+        if (label >= 0)
+            by_class[label].labelled++;
+        if (predicted >= 0)
+            by_class[predicted].predicted++;
+        if (label < 0 || predicted < 0)
+            continue;
+        by_class[label].correct += label == predicted;
+        by_class[label].confidence += (double)said->confidence[i];
+    }
+    for (int c = 0; c < said->scores.classes; c++) {
+        px_eval_class *k = &by_class[c];
+        k->accuracy = share(k->correct, k->labelled);
+        k->precision = share(k->correct, k->predicted);
+        k->confidence = mean(k->confidence, k->labelled);
+    }
+}
+
+int px_eval_worst(const px_eval *eval)
+{
+    int worst = -1;
+    for (int c = 0; c < eval->all.classes; c++)
+        if (eval->by_class[c].labelled &&
+            (worst < 0 || eval->by_class[c].accuracy < eval->by_class[worst].accuracy))
+            worst = c;
+    return worst;
+}
+
+/* --- confusion ----------------------------------------------------------------------------------
+ */
+
+static int cell_place(const void *a, const void *b)
+{
+    const px_eval_cell *x = a, *y = b;
+    return x->label != y->label ? x->label - y->label : x->predicted - y->predicted;
+}
+
+static int cell_order(const void *a, const void *b)
+{
+    const px_eval_cell *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return cell_place(a, b);
+}
+
+/* A table of all pairs would not fit 20,000 classes: one cell for each input, equal ones joined. */
+static px_status confusion_fill(const px_predictions *said, px_eval *out, px_error *err)
+{
+    size_t used = 0, joined = 0;
+    px_eval_cell *cells = NULL;
+    PX_TRY(PX_NEW(cells, said->count, err));
+    out->confusion = cells;
+    for (int64_t i = 0; i < said->count; i++)
+        if (said->label[i] >= 0 && said->predicted[i] >= 0)
+            cells[used++] = (px_eval_cell){(int)said->label[i], (int)said->predicted[i], 1};
+    qsort(cells, used, sizeof *cells, cell_place);
+    for (size_t i = 0; i < used; i++) {
+        if (joined > 0 && cell_place(&cells[joined - 1], &cells[i]) == 0)
+            cells[joined - 1].count++;
+        else
+            cells[joined++] = cells[i];
+    }
+    qsort(cells, joined, sizeof *cells, cell_order);
+    out->confusion_count = joined;
+    return PX_OK;
+}
+
+void px_eval_row(const px_eval *eval, int label, int64_t *counts)
+{
+    for (int c = 0; c < eval->all.classes; c++)
+        counts[c] = 0;
+    for (size_t i = 0; i < eval->confusion_count; i++)
+        if (eval->confusion[i].label == label)
+            counts[eval->confusion[i].predicted] = eval->confusion[i].count;
+}
+
+/* --- all of it ----------------------------------------------------------------------------------
+ */
+
+px_status px_eval_make(const px_predictions *predictions, px_eval *out, px_error *err)
+{
+    px_eval made = {.all = px_eval_slice(predictions, NULL, predictions->count)};
+    px_status status = PX_NEW(made.by_class, made.all.classes, err);
+    if (status == PX_OK)
+        status = confusion_fill(predictions, &made, err);
+    if (status != PX_OK) {
+        px_eval_done(&made);
+        return status;
+    }
+    classes_fill(predictions, made.by_class);
+    *out = made;
+    return PX_OK;
+}
+
+void px_eval_done(px_eval *eval)
+{
+    free(eval->by_class);
+    free(eval->confusion);
+    *eval = (px_eval){0};
+}

@@ -1,0 +1,118 @@
+/* tests/base/test_registry.c - what holds for everything that can be chosen by name */
+#include "base/memory.h"
+#include "cmocka_all.h"
+
+#include <internal/assess.h>
+#include <internal/repair.h>
+#include <plexor/attack.h>
+#include <plexor/cover.h>
+#include <plexor/fuzz.h>
+#include <plexor/localize.h>
+#include <plexor/mutate.h>
+#include <plexor/select.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const px_registry *const registries[] = {
+    &px_criteria, &px_presets,      &px_selectors,     &px_attacks,       &pxi_metrics,
+    &px_measures, &px_fuzz_engines, &px_fuzz_policies, &px_mutation_sets, &pxi_repair_recipes,
+};
+
+static void check_param(const px_entry *entry, const px_param *p)
+{
+    size_t choices = 0;
+    while (p->choices && p->choices[choices])
+        choices++;
+    const bool fits = p->type == PX_TYPE_REAL  ? p->size == sizeof(double) && !p->choices
+                      : p->type == PX_TYPE_INT ? (p->size == 4 || p->size == 8) && !p->choices
+                                               : (p->size == 1 || p->size == 4) && choices > 1;
+    if (!fits || p->offset + p->size > entry->config_size || !p->help)
+        fail_msg("%s.%s does not fit its member", entry->id, p->name);
+    if (p->choices ? p->def < 0.0 || p->def >= (double)choices : p->def < p->min || p->def > p->max)
+        fail_msg("%s.%s: its default is out of range", entry->id, p->name);
+    for (const px_param *q = entry->params; q < p; q++)
+        if (strcmp(q->name, p->name) == 0 ||
+            (q->offset < p->offset + p->size && p->offset < q->offset + q->size))
+            fail_msg("%s.%s and %s are one", entry->id, p->name, q->name);
+}
+
+/* Defaults as text, read back word by word, are the defaults. */
+static void check_round_trip(const px_registry *registry, const px_entry *entry)
+{
+    px_error err = {0};
+    void *config = NULL;
+    assert_int_equal(px_entry_configure(registry, entry, NULL, 0, &config, &err), PX_OK);
+    char *text = px_params_text(entry->params, config),
+         *words = px_params_text(entry->params, config);
+    assert_non_null(text);
+    assert_non_null(words);
+    for (char *rest = words, *word; (word = strsep(&rest, " ")) && *word;) {
+        char full[128];
+        snprintf(full, sizeof full, "%s.%s", entry->id, word);
+        if (px_entry_set(registry, entry, full, config, &err) != PX_OK)
+            fail_msg("'%s': %s", full, err.message);
+    }
+    char *again = px_params_text(entry->params, config);
+    assert_string_equal(text, again);
+    free(again);
+    free(words);
+    free(text);
+    free(config);
+}
+
+static void test_entries(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < PX_LEN(registries); r++) {
+        const px_registry *registry = registries[r];
+        assert_true(registry->kind && registry->plural && registry->help && registry->count > 0);
+        for (size_t i = 0; i < registry->count; i++) {
+            const px_entry *entry = px_registry_at(registry, i);
+            if (px_registry_find(registry, entry->id) != entry)
+                fail_msg("%s '%s' comes twice", registry->kind, entry->id);
+            if (!entry->title && !entry->source)
+                fail_msg("%s '%s' lacks a text", registry->kind, entry->id);
+            for (const px_param *p = entry->params; p && p->name; p++)
+                check_param(entry, p);
+            check_round_trip(registry, entry);
+        }
+        assert_null(px_registry_at(registry, registry->count));
+        assert_null(px_registry_find(registry, "nosuch"));
+    }
+}
+
+static void test_advice(void **state)
+{
+    (void)state;
+    static const struct {
+        const px_registry *registry;
+        const char *word, *says;
+    } cases[] = {
+        {&px_measures, "ochai",
+         "there is no measure 'ochai', did you mean 'ochiai'; 'plexor list measures' names them"},
+        {&px_measures, "xyz", "there is no measure 'xyz'; 'plexor list measures' names them"},
+        {&px_attacks, "pgf", "there is no attack 'pgf'; there are fgsm, bim, pgd, deepfool, jsma"},
+        {&px_presets, "", "there is no preset ''; there are nss, nsgen, rev"},
+    };
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        px_error err = {0};
+        const px_entry *found = NULL;
+        assert_int_equal(px_registry_choose(cases[i].registry, cases[i].word, &found, &err),
+                         PX_E_USAGE);
+        assert_null(found);
+        assert_string_equal(err.message, cases[i].says);
+    }
+    px_error err = {0};
+    assert_int_equal(px_registry_unknown(&px_presets, "nss,rev", 3, &err), PX_E_USAGE);
+    assert_non_null(strstr(err.message, "'nss';"));
+    assert_ptr_equal(px_registry_word(&px_presets, "nss,rev", 3), &px_preset_find("nss")->entry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_advice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
