@@ -61,4 +61,8 @@ px_status pxi_block_shard(int64_t count, int64_t shard, int64_t shards, pxi_bloc
  * cancelled. */
 px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err);
 
+/* Of a cover with a network: what it reads, and what its i-th criterion opens states with. */
+const pxi_row_set *pxi_cover_rows(const px_cover *cover);
+const void *pxi_cover_prepared(const px_cover *cover, size_t i);
+
 #endif

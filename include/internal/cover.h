@@ -22,7 +22,7 @@ px_status px_criterion_configure(const px_criterion *criterion, const char *pres
 
 const px_extractor *px_cover_extractor(const px_cover *cover, size_t i); /* NULL: a file's */
 
-void *px_cover_state(px_cover *cover, size_t i);
+void *px_cover_state(const px_cover *cover, size_t i);
 
 int64_t px_cover_rejected(const px_cover *cover, size_t i);
 

@@ -88,6 +88,8 @@ typedef struct px_map_quality { /* of the layout; NaN before px_map_lay() */
 } px_map_quality;
 px_map_quality px_map_quality_get(const px_map *map);
 const px_probe *px_map_probe(const px_map *map); /* NULL before px_map_add() */
+/* What the layer does, [px_map_count()][*width]; borrowed until inputs are added. */
+const float *px_map_rows(const px_map *map, size_t *width);
 
 /* Names for classes in pictures; copied. Without, numbers. */
 px_status px_map_name_class(px_map *map, int c, const char *name, px_error *err);

@@ -26,5 +26,20 @@ px_select_facts px_select_facts_of(const px_select *select, size_t i);
 px_status px_select_save_curve(const px_select *select, px_fault_unit unit, double percent,
                                const char *path, px_error *err);
 
+/* What the selector nss found (sel_nss.c). */
+typedef struct pxi_nss_facts {
+    bool original;                  /* pair=original; else pair=fresh */
+    int64_t units;                  /* neurons looked at */
+    int64_t sampled;                /* candidates of stage 1 */
+    int64_t rejected;               /* of those, left out: neurons that are not finite */
+    int64_t count;                  /* sensitive neurons */
+    const int64_t *neuron;          /* them, the most sensitive first */
+    const double *sum;              /* their summed sensitivity */
+    int64_t seeds;                  /* how often stage 1 was repeated; 0 or 1: not */
+    double least_kappa, mean_kappa; /* agreement of the sets, over all pairs of repetitions */
+} pxi_nss_facts;
+/* Of px_select_prepared() of the selector `nss`, after the run. Borrowed from it. */
+pxi_nss_facts pxi_nss_facts_of(const void *prepared);
+
 PX_END_DECLS
 #endif

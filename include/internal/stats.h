@@ -2,6 +2,8 @@
 #ifndef PXI_INTERNAL_STATS_H
 #define PXI_INTERNAL_STATS_H
 
+#include "base/worker_pool.h"
+
 #include <plexor/stats.h>
 
 PX_BEGIN_DECLS
@@ -88,6 +90,11 @@ px_bootstrap_options px_bootstrap_options_default(void);
 
 px_status px_bootstrap(const double *values, size_t count, const px_bootstrap_options *options,
                        px_interval *out, px_error *err);
+
+/* The k nearest of each of n points x [n][d] without itself, exactly: index [n][*k], near ones
+ * first, the lower index of equals; *k is brought down to n - 1. The caller frees *index. */
+px_status px_neighbours(const float *x, size_t n, size_t d, size_t *k, px_pool *pool,
+                        uint32_t **index, px_error *err);
 
 PX_END_DECLS
 #endif

@@ -49,8 +49,13 @@ struct cli_command {
     const px_field *result; /* members of what it prints with --json; NULL: it is not told */
 };
 
-extern const cli_command *const cli_commands[]; /* NULL-terminated */
+extern const cli_command *cli_commands[]; /* NULL-terminated */
 const cli_command *cli_command_find(const char *name);
+/* For main(), before px_main(): a command that the library lacks (CLI_PROGRAM_COMMANDS), listed
+ * before another one. */
+void cli_command_add(const cli_command *command, const char *before);
+/* A command of the program `plexor`, which whoever runs here has not. */
+bool cli_command_elsewhere(const char *name);
 
 /* --- options -------------------------------------------------------------------------------------
  */

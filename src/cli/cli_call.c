@@ -67,6 +67,11 @@ static int call_unknown(const char *name)
 {
     const char *names[64];
     size_t count = 0;
+    if (cli_command_elsewhere(name))
+        return cli_usage_error(NULL,
+                               "'%s' is a command of the program 'plexor', which the library does "
+                               "not have",
+                               name);
     while (count < 64 && cli_commands[count]) {
         names[count] = cli_commands[count]->name;
         count++;

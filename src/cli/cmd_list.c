@@ -3,6 +3,7 @@
 #include "cli/cli_terms.h"
 #include "cli/list.h"
 
+#include <assert.h>
 #include <internal/arch.h>
 #include <internal/audio.h>
 #include <internal/check.h>
@@ -10,16 +11,11 @@
 #include <internal/optimizer.h>
 #include <internal/preprocess.h>
 #include <internal/repair.h>
-#include <internal/study.h>
 #include <internal/text.h>
 #include <plexor/mutate.h>
 #include <plexor/probe.h>
 #include <stdio.h>
 #include <string.h>
-
-typedef struct list_row {
-    const char *name, *help;
-} list_row;
 
 static const list_row layers[] = {
     {"all", "every layer"},
@@ -150,11 +146,6 @@ static const char *id_gate(size_t i)
     return i < px_gate_kind_count() ? px_gate_kind_get(i)->name : NULL;
 }
 
-static const char *id_study(size_t i)
-{
-    return i < px_study_count() ? px_study_get(i)->id : NULL;
-}
-
 static const char *id_recipe(size_t i)
 {
     return i < px_repair_recipe_count() ? px_repair_recipe_get(i)->entry.id : NULL;
@@ -170,15 +161,7 @@ static const char *id_audio(size_t i)
     return px_audio_params[i].name;
 }
 
-static const struct {
-    const char *name, *help;
-    const list_row *rows; /* rows, choices, a registry or both functions */
-    const px_choice *(*choices)(size_t i);
-    const list_look *look;
-    void (*print)(void);
-    void (*json)(px_json *json);
-    const char *(*id)(size_t i); /* of what has functions; NULL: there are no more */
-} lists[] = {
+static const list_kind own_lists[] = {
     {.name = "ops",
      .help = "ONNX operators, since which opset, and whether they have a gradient",
      .print = list_print_ops,
@@ -210,11 +193,6 @@ static const struct {
      .help = "plexor's words, and what the heads of its tables stand for",
      .print = list_print_terms,
      .json = list_json_terms},
-    {.name = "studies",
-     .help = "papers that 'study' replicates, what of them can be run apart, and their data",
-     .print = list_print_studies,
-     .json = list_json_studies,
-     .id = id_study},
     {.name = "archs",
      .help = "networks that plexor makes itself, and their parameters",
      .print = list_print_archs,
@@ -247,68 +225,85 @@ static const struct {
      .id = id_preprocess},
     {.name = "data", .help = "what --data takes", .rows = data},
 };
-enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
+enum { LIST_OWN = sizeof own_lists / sizeof own_lists[0], LIST_MAX = LIST_OWN + 1 };
+
+/* One of the program comes `added_at` behind so many of the library. */
+static const list_kind *added;
+static size_t added_at;
+
+static const list_kind *list_at(size_t i)
+{
+    if (added && i == added_at)
+        return added;
+    const size_t own = added && i > added_at ? i - 1 : i;
+    return own < LIST_OWN ? &own_lists[own] : NULL;
+}
+
+void list_add(const list_kind *kind, const char *before)
+{
+    assert(!added);
+    while (list_name(added_at) && strcmp(list_name(added_at), before) != 0)
+        added_at++;
+    added = kind;
+}
 
 const char *list_name(size_t i)
 {
-    if (i >= LIST_COUNT)
-        return NULL;
-    return lists[i].look ? lists[i].look->registry->plural : lists[i].name;
+    const list_kind *list = list_at(i);
+    return list && list->look ? list->look->registry->plural : list ? list->name : NULL;
 }
 
-static const char *list_help(size_t i)
+static const char *list_help(const list_kind *list)
 {
-    return lists[i].look ? lists[i].look->registry->help : lists[i].help;
+    return list->look ? list->look->registry->help : list->help;
 }
 
-static const char *list_id(size_t list, size_t i)
+static const char *list_id(const list_kind *list, size_t i)
 {
-    if (lists[list].id)
-        return lists[list].id(i);
-    if (lists[list].choices)
-        return lists[list].choices(i) ? lists[list].choices(i)->name : NULL;
-    if (lists[list].look)
-        return i < lists[list].look->registry->count
-                   ? px_registry_at(lists[list].look->registry, i)->id
-                   : NULL;
-    return lists[list].rows ? lists[list].rows[i].name : NULL;
+    if (list->id)
+        return list->id(i);
+    if (list->choices)
+        return list->choices(i) ? list->choices(i)->name : NULL;
+    if (list->look)
+        return i < list->look->registry->count ? px_registry_at(list->look->registry, i)->id : NULL;
+    return list->rows ? list->rows[i].name : NULL;
 }
 
 /* Rows may say what form a word has, FOLDER or noise:CxHxW, and then they are no ids. */
-static bool list_is_id(size_t list, const char *id)
+static bool list_is_id(const list_kind *list, const char *id)
 {
-    return !lists[list].rows || strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(id);
+    return !list->rows || strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(id);
 }
 
 void list_add_ids(const char *list, const char *before, px_text *out)
 {
-    for (size_t l = 0; l < LIST_COUNT; l++) {
+    for (size_t l = 0; list_at(l); l++) {
         const char *last = "";
-        for (size_t i = 0; strcmp(list_name(l), list) == 0 && list_id(l, i); i++) {
-            const char *id = list_id(l, i);
-            if (list_is_id(l, id) && strcmp(id, last) != 0) /* an operator has versions */
+        for (size_t i = 0; strcmp(list_name(l), list) == 0 && list_id(list_at(l), i); i++) {
+            const char *id = list_id(list_at(l), i);
+            if (list_is_id(list_at(l), id) && strcmp(id, last) != 0) /* an operator has versions */
                 px_text_format(out, "%s%s", before, id);
             last = id;
         }
     }
 }
 
-static void list_print(size_t i)
+static void list_print(const list_kind *list)
 {
-    if (lists[i].print) {
-        lists[i].print();
+    if (list->print) {
+        list->print();
         return;
     }
-    if (lists[i].choices) {
-        list_print_choices(lists[i].choices);
+    if (list->choices) {
+        list_print_choices(list->choices);
         return;
     }
-    if (lists[i].look) {
-        list_print_registry(lists[i].look);
+    if (list->look) {
+        list_print_registry(list->look);
         return;
     }
     cli_table *table = cli_table_new("ll");
-    for (const list_row *row = lists[i].rows; row->name; row++) {
+    for (const list_row *row = list->rows; row->name; row++) {
         cli_table_cell(table, "%s", row->name);
         cli_table_cell(table, "%s", row->help);
     }
@@ -328,15 +323,16 @@ static int list_run(const cli_command *self, int argc, char **argv)
     const int stop = cli_parse(self, argc, argv, options, &what, 0, 1);
     if (stop != CLI_GO)
         return stop;
-    const char *names[LIST_COUNT];
-    size_t chosen = LIST_COUNT;
-    for (size_t i = 0; i < LIST_COUNT; i++) {
-        names[i] = list_name(i);
-        if (what && strcmp(what, names[i]) == 0)
-            chosen = i;
+    const char *names[LIST_MAX];
+    const list_kind *chosen = NULL;
+    size_t count = 0;
+    for (; list_at(count); count++) {
+        names[count] = list_name(count);
+        if (what && strcmp(what, names[count]) == 0)
+            chosen = list_at(count);
     }
-    if (what && chosen == LIST_COUNT) {
-        const char *nearest = px_nearest_word(what, names, LIST_COUNT);
+    if (what && !chosen) {
+        const char *nearest = px_nearest_word(what, names, count);
         return cli_usage_error(self, "there is no list '%s'%s%s%s; 'plexor list' names them", what,
                                nearest ? ", did you mean '" : "", nearest ? nearest : "",
                                nearest ? "'" : "");
@@ -354,17 +350,18 @@ static int list_run(const cli_command *self, int argc, char **argv)
     if (output.json) {
         px_json json = {0};
         cli_json_open(&json);
-        for (size_t i = 0; i < LIST_COUNT; i++) {
-            if (what && i != chosen)
+        for (size_t i = 0; i < count; i++) {
+            const list_kind *list = list_at(i);
+            if (what && list != chosen)
                 continue;
-            if (lists[i].json)
-                lists[i].json(&json);
-            else if (lists[i].choices)
-                list_json_choices(&json, lists[i].name, lists[i].choices);
-            else if (lists[i].look)
-                list_json_registry(lists[i].look, &json);
+            if (list->json)
+                list->json(&json);
+            else if (list->choices)
+                list_json_choices(&json, list->name, list->choices);
+            else if (list->look)
+                list_json_registry(list->look, &json);
             else
-                list_json_rows(&json, lists[i].name, lists[i].rows);
+                list_json_rows(&json, list->name, list->rows);
         }
         px_json_end(&json);
         return cli_print_json(self, &json);
@@ -374,9 +371,9 @@ static int list_run(const cli_command *self, int argc, char **argv)
         return CLI_DONE;
     }
     cli_table *table = cli_table_new("ll");
-    for (size_t i = 0; i < LIST_COUNT; i++) {
-        cli_table_cell(table, "plexor list %s", list_name(i));
-        cli_table_cell(table, "%s", list_help(i));
+    for (size_t i = 0; i < count; i++) {
+        cli_table_cell(table, "plexor list %s", names[i]);
+        cli_table_cell(table, "%s", list_help(list_at(i)));
     }
     cli_table_print_free(table, "");
     return CLI_DONE;

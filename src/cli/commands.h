@@ -1,4 +1,7 @@
-/* src/cli/commands.h - X(id) per command cli_command_<id>, in the order in which help lists them */
+/* src/cli/commands.h - X(id) per command cli_command_<id>, in the order in which help lists them
+ *
+ * Commands of the program alone are not in the library: it only knows that they are elsewhere.
+ */
 #ifndef PLEXOR_CLI_COMMANDS_H
 #define PLEXOR_CLI_COMMANDS_H
 
@@ -33,11 +36,12 @@
     X(explain)          \
     X(calibrate)        \
     X(embed)            \
-    X(study)            \
     X(bench)            \
     X(onnx_test)        \
     X(list)             \
     X(help)             \
     X(version)
+
+#define CLI_PROGRAM_COMMANDS(X) X(study)
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef PLEXOR_CLI_LIST_H
 #define PLEXOR_CLI_LIST_H
 
+#include <internal/optimizer.h>
 #include <plexor/json.h>
 #include <plexor/registry.h>
 #include <plexor/text.h>
@@ -22,6 +23,22 @@ typedef struct list_look { /* how a registry is shown */
 extern const list_look list_criteria, list_presets, list_measures, list_engines, list_policies,
     list_selectors, list_attacks, list_metrics;
 
+typedef struct list_row {
+    const char *name, *help;
+} list_row;
+
+typedef struct list_kind {   /* rows, choices, a registry or both functions */
+    const char *name, *help; /* a registry has its own */
+    const list_row *rows;    /* the last one has no name */
+    const px_choice *(*choices)(size_t i);
+    const list_look *look;
+    void (*print)(void);
+    void (*json)(px_json *json);
+    const char *(*id)(size_t i); /* of what has functions; NULL: there are no more */
+} list_kind;
+/* For main(), before px_main(): a list that the library lacks, before another one. */
+void list_add(const list_kind *kind, const char *before);
+
 void list_print_registry(const list_look *look);
 void list_json_registry(const list_look *look, px_json *json);
 /* "name", "default", "choices" or bounds, and "help" of each, in an array. */
@@ -29,7 +46,7 @@ void list_json_params(const px_param *params, const char *key, px_json *json);
 /* "kernel=exact (exact|pil)" */
 void list_param_text(const px_param *param, px_text *text);
 
-/* Lists of other shapes (list_more.c, list_mutations.c, list_studies.c). */
+/* Lists of other shapes (list_more.c, list_mutations.c). */
 void list_print_ops(void);
 void list_json_ops(px_json *json);
 void list_print_archs(void);
@@ -44,8 +61,6 @@ void list_print_preprocess(void);
 void list_json_preprocess(px_json *json);
 void list_print_mutations(void);
 void list_json_mutations(px_json *json);
-void list_print_studies(void);
-void list_json_studies(px_json *json);
 
 const char *list_name(size_t i); /* NULL: there are no more lists */
 /* Adds the ids of a list, each with `before` in front. What is no id but says what form a word

@@ -1,7 +1,11 @@
 /* src/cli/main.c - plexor COMMAND [MODEL] [options] */
+#include "frame/cmd_study.h"
+
 #include <plexor/call.h>
 
 int main(int argc, char **argv)
 {
+    cli_command_add(&cli_command_study, "bench");
+    list_add(&list_studies, "archs");
     return px_main(argc, argv);
 }

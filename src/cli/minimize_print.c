@@ -19,9 +19,9 @@ static const void *criterion_get(const void *of, size_t i, void *place)
     const minimize_report *r = of;
     if (i >= r->few->criteria)
         return NULL;
-    *(criterion_row *)place =
-        (criterion_row){px_cover_criterion(r->cover, i)->entry.id, px_cover_settings_text(r->cover, i),
-                        px_cover_definition(r->cover, i), r->few->before[i], r->few->after[i]};
+    *(criterion_row *)place = (criterion_row){
+        px_cover_criterion(r->cover, i)->entry.id, px_cover_settings_text(r->cover, i),
+        px_cover_definition(r->cover, i), r->few->before[i], r->few->after[i]};
     return place;
 }
 

@@ -5,6 +5,7 @@
 #include "cover/lessons.h"
 
 #include <ctype.h>
+#include <internal/block_run.h>
 #include <internal/cover.h>
 #include <internal/profile.h>
 #include <plexor/system.h>
@@ -270,7 +271,17 @@ const px_extractor *px_cover_extractor(const px_cover *cover, size_t i)
     return cover->model ? cover->extractors.item[cover->slots[i].extractor] : NULL;
 }
 
-void *px_cover_state(px_cover *cover, size_t i)
+const pxi_row_set *pxi_cover_rows(const px_cover *cover)
+{
+    return &cover->rows;
+}
+
+const void *pxi_cover_prepared(const px_cover *cover, size_t i)
+{
+    return cover->slots[i].prepared;
+}
+
+void *px_cover_state(const px_cover *cover, size_t i)
 {
     return cover->slots[i].state;
 }

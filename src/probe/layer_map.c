@@ -319,6 +319,12 @@ px_map_quality px_map_quality_get(const px_map *map)
     return map->quality;
 }
 
+const float *px_map_rows(const px_map *map, size_t *width)
+{
+    *width = map->width;
+    return map->rows;
+}
+
 const px_probe *px_map_probe(const px_map *map)
 {
     return map->probe;

@@ -14,6 +14,7 @@
 #include <internal/fault_curve.h>
 #include <internal/mutate.h>
 #include <internal/rng.h>
+#include <internal/select.h>
 #include <internal/stats.h>
 #include <inttypes.h>
 #include <math.h>

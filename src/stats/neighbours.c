@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 
+#include <internal/stats.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -72,6 +73,24 @@ void pxi_neighbours_done(pxi_neighbours *near)
     free(near->index);
     free(near->distance2);
     *near = (pxi_neighbours){0};
+}
+
+px_status px_neighbours(const float *x, size_t n, size_t d, size_t *k, px_pool *pool,
+                        uint32_t **index, px_error *err)
+{
+    pxi_neighbours near = {.n = 0};
+    double *centred = NULL;
+    px_status status = pxi_centred(x, n, d, &centred, err);
+    if (status == PX_OK)
+        status = pxi_neighbours_init(&near, centred, n, d, *k, pool, err);
+    if (status == PX_OK) {
+        *k = near.k;
+        *index = near.index;
+        near.index = NULL;
+    }
+    pxi_neighbours_done(&near);
+    free(centred);
+    return status;
 }
 
 /* --- graphs */

@@ -12,11 +12,11 @@ import subprocess
 import sys
 
 ROOMS = ("base stats picture data mutate graph onnx ops engine predict probe attack train semantics "
-         "cover localize select doctor assess store generate repair report check study cli").split()
+         "cover localize select doctor assess store generate repair report check cli").split()
 # Public headers that are not named after their room.
 HEADER_ROOM = {name: "base" for name in "error field folder json param property registry rng system tensor text".split()}
 HEADER_ROOM.update(audio="data", in_memory="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
-                   fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", modes="store",
+                   fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", fuzz_mutant="generate", modes="store",
                    plexor="cli", call="cli")
 HEADER_ROOM.update(eval="predict", mutants="mutate", replay="store", training="cover")
 HEADER_ROOM.update({name: "stats" for name in "gauss_nodes kmeans".split()}, ssim="picture", mutation="mutate", lane_watch="probe")
@@ -70,7 +70,7 @@ def check_order():
             for number, angle, target in includes(path):
                 where = f"{path}:{number}"
                 public = re.match(r"(?:plexor|internal)/(\w+)\.h$", target)
-                if angle and not public:
+                if angle and not public or path == MAIN and is_study(target):
                     continue
                 used = room_of_header(public.group(1)) if public else target.split("/")[0]
                 if not public and not re.match(r"\w+/\w+(\.pb-c)?\.h$", target) \
@@ -107,6 +107,27 @@ def check_private():
         yield from found
 
 
+# Studies stand on what the library gives, headers of include/ and base/; the library knows no studies, only main() does.
+MAIN = "src/cli/main.c"
+STUDY_COMMAND = ("cli/cli.h", "cli/list.h")
+
+
+def is_study(target):
+    return os.path.exists(os.path.join(ROOT, "studies", target))
+
+
+def check_studies():
+    for path in files("studies"):
+        for number, angle, target in includes(path):
+            own = target.startswith("base/") or is_study(target) or path.endswith("cmd_study.h") and target in STUDY_COMMAND
+            if not angle and not own:
+                yield f"{path}:{number} includes {target}"
+    for path in files("src"):
+        for number, angle, target in includes(path):
+            if not angle and is_study(target) and path != MAIN:
+                yield f"{path}:{number}: the library knows no studies"
+
+
 PRINTERS = {"cli_print.c", "cli_safe.c"}  # they know which stream is whose
 
 
@@ -134,7 +155,7 @@ def check_exports():
 
 def check_names():
     seen = {}
-    for folder in ("src", "include", "tests", "bench", "fuzz"):
+    for folder in ("src", "include", "studies", "tests", "bench", "fuzz"):
         for path in files(folder):
             name = os.path.basename(path)
             if path.startswith("include/internal/") and os.path.exists(os.path.join(ROOT, "include/plexor", name)):
@@ -165,7 +186,7 @@ def check_plexor_h():
 
 
 CHECKS = {"rooms include only rooms before them": check_order,
-          "rooms include few private headers of others": check_private, "few functions are exported": check_exports, "file names are unique": check_names,
+          "rooms include few private headers of others": check_private, "studies stand on the library's headers": check_studies, "few functions are exported": check_exports, "file names are unique": check_names,
           "commands print by cli_print()": check_printing,
           "public headers compile alone, as C and as C++": check_headers,
           "plexor.h includes every public header": check_plexor_h}

@@ -80,6 +80,12 @@ static const struct {
     int count, status;
     const char *error, *in_json;
 } failures[] = {
+    {"a command of the program alone",
+     {"study", "nss"},
+     2,
+     2,
+     "'study' is a command of the program 'plexor', which the library does not have",
+     NULL},
     {"no such command", {"evil"}, 1, 2, "there is no command 'evil', did you mean 'eval';", NULL},
     {"no such option", {"eval", "--speed"}, 2, 2, "there is no option '--speed'", NULL},
     {"a word is missing", {"eval"}, 1, 2, "something is missing", NULL},

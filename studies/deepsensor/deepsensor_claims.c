@@ -1,0 +1,220 @@
+/* studies/deepsensor/deepsensor_claims.c - what the DeepSensor paper says, and whether it came out
+ *
+ * Each is looked at for every network and rival that was run.
+ */
+#include "deepsensor/deepsensor_study.h"
+#include "deepsensor/deepsensor_tables.h"
+#include "frame/study_claim.h"
+
+#include <math.h>
+#include <plexor/text.h>
+#include <string.h>
+
+static const double UNKNOWN = (double)NAN;
+
+typedef struct ds_quantity { /* what is compared: a value of cells, and how it is told */
+    const char *name;
+    ds_share share;
+    const char *unit;
+} ds_quantity;
+
+static const ds_quantity errors = {"errors", DS_PER_EXAMPLE, "%"},
+                         near_errors = {"near_errors", DS_PER_EXAMPLE, "%"},
+                         categories = {"categories", DS_PER_SEED, ""},
+                         any = {"any", DS_PER_CENT, "%"}, pol = {"pol", DS_PER_CENT, "%"},
+                         seconds = {"seconds_per_100", DS_COUNT, " s"};
+
+static double value_of(const px_study *study, size_t subject, size_t state, size_t method,
+                       const ds_quantity *what)
+{
+    return ds_figure(study, subject, state, method, what->name,
+                     ds_scale(study, subject, state, method, what->share), UNKNOWN)
+        .mean;
+}
+
+static void tell(study_claim *c, const ds_quantity *what, double value)
+{
+    px_text_format(&c->evidence, "%.2f%s", value, what->unit);
+}
+
+static void claim_case(study_claim *c, size_t subject, size_t state)
+{
+    px_text_format(&c->evidence, "%s%s", c->evidence.length ? "; " : "",
+                   ds_subjects[subject].title);
+    if (state != DS_CLEAN)
+        px_text_format(&c->evidence, ", %s", ds_states[state].title);
+    px_text_add(&c->evidence, ": ");
+}
+
+/* DeepSensor against each rival, `times` as much or more. */
+static void claim_network(const px_study *study, study_claim *c, size_t subject, size_t state,
+                          const ds_quantity *what, double times)
+{
+    const double own = value_of(study, subject, state, DS_SENSOR, what);
+    bool told = false;
+    for (size_t m = 0; m < DS_SENSOR; m++) {
+        const double other = value_of(study, subject, state, m, what);
+        if (isnan(own) || isnan(other))
+            continue;
+        if (!told) {
+            claim_case(c, subject, state);
+            tell(c, what, own);
+        }
+        px_text_format(&c->evidence, "%s%s ", told ? ", " : " against ", ds_methods[m].title);
+        tell(c, what, other);
+        told = true;
+        c->run++;
+        c->held += own > times * other;
+    }
+}
+
+static void claim_rivals(const px_study *study, study_document *doc, const ds_quantity *what,
+                         bool audio, const char *text)
+{
+    study_claim c = {0};
+    for (size_t s = 0; s < DS_SUBJECTS; s++)
+        if (ds_is_audio(s) == audio)
+            claim_network(study, &c, s, DS_CLEAN, what, 1.0);
+    pxi_claim_end(&c, doc, text);
+}
+
+static void claim_states(const px_study *study, study_document *doc, size_t first, size_t last,
+                         const ds_quantity *what, double times, const char *text)
+{
+    study_claim c = {0};
+    for (size_t s = 0; s < DS_SUBJECTS; s++)
+        for (size_t state = first; state <= last; state++)
+            claim_network(study, &c, s, state, what, times);
+    pxi_claim_end(&c, doc, text);
+}
+
+/* More errors in badly trained networks than in the well-trained one. */
+static void claim_more_where_bad(const px_study *study, study_document *doc)
+{
+    study_claim c = {0};
+    for (size_t s = 0; s < DS_SUBJECTS; s++)
+        for (size_t state = DS_UNDER; state <= DS_OVER; state++) {
+            const double well = value_of(study, s, DS_CLEAN, DS_SENSOR, &any);
+            const double bad = value_of(study, s, state, DS_SENSOR, &any);
+            if (isnan(well) || isnan(bad))
+                continue;
+            claim_case(&c, s, state);
+            px_text_format(&c.evidence, "%.1f%% against %.1f%%", bad, well);
+            c.run++;
+            c.held += bad > well;
+        }
+    pxi_claim_end(&c, doc,
+                  "DeepSensor finds more errors in networks that are badly trained than in those "
+                  "that are well trained");
+}
+
+/* One method's value against another's. */
+static void claim_pair(const px_study *study, study_document *doc, const char *id,
+                       const char *other, double band, const char *text)
+{
+    const ds_quantity *const whats[] = {&errors, &categories};
+    study_claim c = {0};
+    const size_t a = ds_method_find(id), b = ds_method_find(other);
+    for (size_t s = 0; s < DS_SUBJECTS; s++)
+        for (size_t i = 0; i < 2; i++) {
+            const double x = value_of(study, s, DS_CLEAN, a, whats[i]);
+            const double y = value_of(study, s, DS_CLEAN, b, whats[i]);
+            if (isnan(x) || isnan(y) ||
+                (x == 0.0 && y == 0.0)) /* none found any: that says nothing */
+                continue;
+            claim_case(&c, s, DS_CLEAN);
+            px_text_format(&c.evidence, "%s ", whats[i]->name);
+            tell(&c, whats[i], x);
+            px_text_add(&c.evidence, " and ");
+            tell(&c, whats[i], y);
+            c.run++;
+            c.held += band > 0.0 ? fabs(x - y) <= band * fmax(x, y) : x > y;
+        }
+    pxi_claim_end(&c, doc, text);
+}
+
+/* Whether the value rises along a group's parameter; `flat_from`: does not change from there on. */
+static void claim_parameter(const px_study *study, study_document *doc, ds_group group, double own,
+                            double flat_from, const char *text)
+{
+    study_claim c = {0};
+    double before = UNKNOWN;
+    bool used_own = false;
+    for (size_t m = 0; m < ds_method_count; m++) {
+        if (ds_methods[m].group != group)
+            continue;
+        for (int turn = 0; turn < 2; turn++) { /* the default has its place among them */
+            const bool default_now = turn == 0 && !used_own && ds_methods[m].value > own;
+            if (turn == 0 && !default_now)
+                continue;
+            const size_t method = default_now ? DS_SENSOR : m;
+            const double at = default_now ? own : ds_methods[m].value;
+            const double value = value_of(study, DS_LENET5, DS_CLEAN, method, &errors);
+            used_own |= default_now;
+            if (!isnan(value)) {
+                px_text_format(&c.evidence, "%s%g: %.1f%%",
+                               c.evidence.length ? ", " : "LeNet-5: ", at, value);
+                if (!isnan(before) && (value > 0.0 || before > 0.0)) { /* none says nothing */
+                    const bool flat = flat_from > 0.0 && at > flat_from;
+                    c.run++;
+                    c.held +=
+                        flat ? fabs(value - before) <= 0.05 * fmax(value, before) : value >= before;
+                }
+                before = value;
+            }
+        }
+    }
+    pxi_claim_end(&c, doc, text);
+}
+
+/* The swarm takes longer than its rivals do on average. */
+static void claim_slower(const px_study *study, study_document *doc)
+{
+    study_claim c = {0};
+    for (size_t s = 0; s < DS_SUBJECTS; s++) {
+        double sum = 0.0;
+        for (size_t m = 0; m < DS_SENSOR; m++)
+            sum += value_of(study, s, DS_CLEAN, m, &seconds) / DS_SENSOR;
+        const double own = value_of(study, s, DS_CLEAN, DS_SENSOR, &seconds);
+        if (isnan(sum) || isnan(own))
+            continue;
+        claim_case(&c, s, DS_CLEAN);
+        px_text_format(&c.evidence, "%.2f s against %.2f s", own, sum);
+        c.run++;
+        c.held += own > sum;
+    }
+    pxi_claim_end(&c, doc,
+                  "DeepSensor takes longer for 100 examples than its rivals do on average");
+}
+
+void ds_claims(const px_study *study, study_document *doc)
+{
+    claim_rivals(study, doc, &errors, false,
+                 "DeepSensor finds more test errors than DeepXplore, DLFuzz and DeepHunter "
+                 "(pictures)");
+    claim_rivals(study, doc, &categories, false, "and they are of more categories (pictures)");
+    claim_rivals(study, doc, &near_errors, false,
+                 "plexor's own question: the same with every example cut to L∞ 0.1");
+    claim_states(study, doc, DS_POLLUTED10, DS_POLLUTED30, &pol, 1.0,
+                 "DeepSensor finds more errors due to polluted data than its rivals");
+    claim_states(study, doc, DS_POLLUTED10, DS_POLLUTED30, &pol, 2.5,
+                 "almost five times as many (read as: more than two and a half times)");
+    claim_states(study, doc, DS_UNDER, DS_OVER, &any, 1.0,
+                 "DeepSensor finds more errors in networks that are under- or over-trained than "
+                 "its rivals");
+    claim_more_where_bad(study, doc);
+    claim_rivals(study, doc, &errors, true, "DeepSensor finds more test errors (speakers)");
+    claim_rivals(study, doc, &categories, true, "and they are of more categories (speakers)");
+    claim_pair(study, doc, "deepsensor", "ga", 0.05,
+               "errors do not depend on the optimiser (read as: within 5% of those of a genetic "
+               "algorithm)");
+    claim_pair(study, doc, "deepsensor", "random", 0.0,
+               "plexor's own question: the swarm finds more than as many places at random");
+    claim_parameter(study, doc, DS_GROUP_LAMBDA, 0.5, 0.6,
+                    "errors grow with lambda and are stable from 0.6 on (read as: within 5%)");
+    claim_parameter(study, doc, DS_GROUP_EPSILON, 1.0, 0.0, "errors grow with epsilon");
+    claim_pair(study, doc, "deepsensor", "init-fixed", 0.0,
+               "particles that begin at random find more than those that begin at the seed");
+    claim_slower(study, doc);
+    ds_claims_figures(study, doc);
+}

@@ -1,0 +1,11 @@
+/* studies/frame/cmd_study.h - what the program adds to the library's commands */
+#ifndef PXI_FRAME_CMD_STUDY_H
+#define PXI_FRAME_CMD_STUDY_H
+
+#include "cli/cli.h"
+#include "cli/list.h"
+
+extern const cli_command cli_command_study; /* plexor study */
+extern const list_kind list_studies;        /* plexor list studies */
+
+#endif
