@@ -6,8 +6,8 @@
  *     revisit_retrain.c   networks trained further
  *     revisit_quality.c   the eleven metrics of a network
  *     revisit_rq1.c ...   a part each, and its cells
- *     revisit_report.c    tables, tests, verdicts; revisit_verdict.c, revisit_plot.c
- *     revisit_paper.c     the paper's own numbers
+ *     revisit_report.c    tables, tests, verdicts; revisit_rates.c, revisit_verdict.c,
+ * revisit_plot.c revisit_paper.c     the paper's own numbers
  */
 #ifndef PXI_STUDY_REVISIT_H
 #define PXI_STUDY_REVISIT_H
@@ -18,9 +18,9 @@
 #include <internal/train.h>
 #include <plexor/cover.h>
 
-/* The paper's: training inputs that test cases are made of, in RV_STEPS parts; how the networks are
- * retrained. */
-enum { RV_INPUTS = 50000, RV_EPOCHS = 5, RV_BATCH = 128 };
+/* The paper's: training inputs that test cases are made of, in RV_STEPS parts; test inputs, of the
+ * smallest of its sets; how the networks are retrained. */
+enum { RV_INPUTS = 50000, RV_TEST_INPUTS = 10000, RV_EPOCHS = 5, RV_BATCH = 128 };
 #define RV_RATE 1e-3
 
 /* RQ4: epochs with mutants; adversarial training, whose epochs here are fewer than the paper's. */
@@ -52,6 +52,13 @@ typedef enum rv_rule {             /* when a mutant improves coverage */
 } rv_rule;
 extern const char *const rv_rule_ids[RV_RULES]; /* "set", "pairwise": of the cells */
 
+typedef enum rv_cases { /* whose test sets RQ3 is of */
+                        RV_OF_PAPER,
+                        RV_OF_PACKAGE,
+                        RV_CASES,
+} rv_cases;
+extern const char *const rv_rq3_keys[RV_CASES]; /* "rq3", "rq3 package": of the cells */
+
 typedef enum rv_arm { /* what is added; a matched one adds as many as its partner */
                       RV_IMPROVING,
                       RV_REMAINING,
@@ -71,6 +78,7 @@ int64_t rv_count(const px_study *study); /* of D_0: fewer with --limit, which is
  *     rq1 i=K, rq1 pairwise i=K     D_K and the network that M_0 became with it
  *     rq2 ARM RULE i=K              the same after K rounds of Algorithm 1
  *     rq3                           mr_SET for each set of rv_set_ids
+ *     rq3 package                   of its DH sets: mr_SET, own_SET, put_SET (revisit_rq3.c)
  *     rq4 DEFENCE                   acc_SET; DEFENCE is "none", "dhd", ... "pgd"
  */
 #define RV_RQ1_KEY "rq1%s i=%d" /* "" or " pairwise" */
@@ -91,6 +99,8 @@ typedef struct rv_pictures { /* 8-bit planes, decoded once; not to be moved once
     int64_t count;
     size_t size;
 } rv_pictures;
+/* The same pictures and labels, to be changed; what it left goes to rv_pictures_done(). */
+px_status rv_pictures_copy(const rv_pictures *from, rv_pictures *out, px_error *err);
 void rv_pictures_done(rv_pictures *pictures); /* {0} is fine */
 
 typedef struct rv_bench { /* a network with its inputs */
@@ -114,6 +124,10 @@ void rv_bench_close(rv_bench *bench);
 px_status rv_generate(const rv_bench *bench, const px_model *model, int set,
                       const rv_pictures *from, rv_pictures *out, px_error *err);
 
+/* The DH sets of the first `count` pictures alone. */
+px_status rv_mutants(const rv_bench *bench, int set, const rv_pictures *from, int64_t count,
+                     rv_pictures *out, px_error *err);
+
 /* How many the network gets wrong, as a share. */
 px_status rv_error_rate(const rv_bench *bench, const px_model *model, const rv_pictures *pictures,
                         double *out, px_error *err);
@@ -125,9 +139,11 @@ px_status rv_error_rate(const rv_bench *bench, const px_model *model, const rv_p
  * improves on that. */
 #define RV_NEURONS "unit"
 
-/* What a set covers under a network, by the acceptance test of the paper: NC of raw values above
- * 0.75. Empty; free with px_cover_free(). */
-px_status rv_cover_new(const rv_bench *bench, const px_model *model, px_cover **out, px_error *err);
+/* What a set covers under a network: NC of values above 0.75. `variant` is "raw", the acceptance
+ * test of the paper, or "suite", that of its package: scaled per layer. Empty; free with
+ * px_cover_free(). */
+px_status rv_cover_new(const rv_bench *bench, const px_model *model, const char *variant,
+                       px_cover **out, px_error *err);
 /* Observes pictures; `only` one per picture, NULL: all. */
 px_status rv_cover_add(const rv_bench *bench, px_cover *cover, const rv_pictures *pictures,
                        const bool *only, px_error *err);
@@ -177,6 +193,11 @@ px_status rv_choose_part(const rv_bench *bench, const px_cover *cover,
                          const rv_pictures *candidates, int k, rv_rule rule, bool improving,
                          rv_choice *out, px_error *err);
 
+/* Which of the first `count` pictures cover more, each alone, than those of `than` in the same
+ * places. */
+px_status rv_covers_more(const rv_bench *bench, const px_cover *cover, const rv_pictures *pictures,
+                         const rv_pictures *than, int64_t count, bool *out, px_error *err);
+
 /* --- retraining (revisit_retrain.c) ----------------------------------------------------------- */
 
 typedef struct rv_retraining {
@@ -209,7 +230,7 @@ px_status rv_quality(const rv_bench *bench, const px_model *model, const rv_pict
 
 px_status rv_run_rq1(px_study *study, const study_job *job, px_error *err); /* a: rv_rule */
 px_status rv_run_rq2(px_study *study, const study_job *job, px_error *err); /* a: rv_rule */
-px_status rv_run_rq3(px_study *study, const study_job *job, px_error *err);
+px_status rv_run_rq3(px_study *study, const study_job *job, px_error *err); /* a: rv_cases */
 px_status rv_run_rq4(px_study *study, const study_job *job, px_error *err); /* a: the defence */
 int64_t rv_defence_epochs(const px_study *study, size_t defence); /* --each: of FGSM and PGD */
 /* There is a cell, of so many epochs. */

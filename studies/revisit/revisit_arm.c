@@ -18,6 +18,7 @@
 
 #include <assert.h>
 #include <internal/rng.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,12 @@ enum { PIECE_VALUES = 1 << 24 }; /* neuron values of candidates that are held at
 
 /* --- what a set covers ------------------------------------------------------------------------ */
 
-px_status rv_cover_new(const rv_bench *b, const px_model *model, px_cover **out, px_error *err)
+px_status rv_cover_new(const rv_bench *b, const px_model *model, const char *variant,
+                       px_cover **out, px_error *err)
 {
-    static const char *const settings[] = {"nc.t=0.75", "nc.variant=raw"};
+    char chosen[32];
+    const char *const settings[] = {"nc.t=0.75", chosen};
+    snprintf(chosen, sizeof chosen, "nc.variant=%s", variant);
     px_cover_options o = px_cover_options_default();
     o.criteria = "nc";
     o.neurons = RV_NEURONS;
@@ -251,6 +255,26 @@ px_status rv_choose_part(const rv_bench *b, const px_cover *cover, const rv_pict
     if (status == PX_OK) {
         *out = chooser.choice;
         chooser.choice = (rv_choice){.count = 0};
+    }
+    rv_chooser_close(&chooser);
+    return status;
+}
+
+px_status rv_covers_more(const rv_bench *b, const px_cover *cover, const rv_pictures *pictures,
+                         const rv_pictures *than, int64_t count, bool *out, px_error *err)
+{
+    rv_chooser chooser = {.now = NULL};
+    px_status status = rv_chooser_open(&chooser, cover, RV_BY_PAIR, true, err);
+    for (int64_t at = 0, next; at < count && status == PX_OK; at = next) {
+        rv_traces traces = {.count = 0}, others = {.count = 0};
+        next = piece_end(cover, at, count);
+        status = rv_traces_make(b, cover, pictures, at, next, &traces, err);
+        if (status == PX_OK)
+            status = rv_traces_make(b, cover, than, at, next, &others, err);
+        for (int64_t i = at; i < next && status == PX_OK; i++)
+            out[i] = chooser_improves(&chooser, &traces, &others, i - at);
+        rv_traces_done(&traces);
+        rv_traces_done(&others);
     }
     rv_chooser_close(&chooser);
     return status;

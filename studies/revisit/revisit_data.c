@@ -60,15 +60,15 @@ void rv_pictures_done(rv_pictures *p)
     *p = (rv_pictures){.set = NULL};
 }
 
-/* Room for as many pictures as `like` has, with its labels. */
-static px_status pictures_init(rv_pictures *p, const px_dataset *like, const px_preprocess *pre,
-                               px_error *err)
+/* Room for the first `count` of the pictures of `like`, with its labels. */
+static px_status pictures_init(rv_pictures *p, const px_dataset *like, int64_t count,
+                               const px_preprocess *pre, px_error *err)
 {
     const px_shape shape = px_dataset_shape(like);
     if (shape.rank != 3 || !px_dataset_is_8bit(like))
         return px_fail(err, PX_E_MISMATCH, "the study takes 8-bit pictures; there is %s",
                        px_dataset_describe(like));
-    *p = (rv_pictures){.pre = *pre, .count = px_dataset_count(like)};
+    *p = (rv_pictures){.pre = *pre, .count = PX_MIN(count, px_dataset_count(like))};
     p->size = (size_t)px_shape_count(&shape);
     p->bytes = pxi_calloc((size_t)p->count, p->size);
     p->labels = pxi_calloc((size_t)p->count, sizeof *p->labels);
@@ -87,6 +87,13 @@ static px_status pictures_init(rv_pictures *p, const px_dataset *like, const px_
     snprintf(source->base.kind, sizeof source->base.kind, "pictures in memory");
     source->pictures = p;
     return pxi_dataset_make(&source->base, "pictures in memory", NULL, &p->set, err);
+}
+
+px_status rv_pictures_copy(const rv_pictures *from, rv_pictures *out, px_error *err)
+{
+    PX_TRY(pictures_init(out, from->set, from->count, &from->pre, err));
+    memcpy(out->bytes, from->bytes, (size_t)from->count * from->size);
+    return PX_OK;
 }
 
 /* --- filling it from another ------------------------------------------------------------------ */
@@ -112,12 +119,12 @@ static px_status filling_work(void *context, int worker, int64_t job, px_error *
     return PX_OK;
 }
 
-static px_status pictures_fill(const px_study *study, const px_dataset *from,
+static px_status pictures_fill(const px_study *study, const px_dataset *from, int64_t count,
                                const px_preprocess *pre, rv_pictures *to, px_error *err)
 {
     px_pool *pool = NULL;
     filling f = {.from = from, .to = to};
-    PX_TRY(pictures_init(to, from, pre, err));
+    PX_TRY(pictures_init(to, from, count, pre, err));
     PX_TRY(pxi_pool_new(study->options.threads, &pool, err));
     const size_t threads = (size_t)pxi_pool_threads(pool);
     px_status status = PX_NEW(f.room, threads, err);
@@ -145,7 +152,7 @@ static px_status bench_load(rv_bench *b, const char *part, int64_t limit, rv_pic
     study_data data = {.set = NULL};
     PX_TRY(pxi_study_open(b->study, b->model, rv_subjects[b->subject].dataset, part, 0.0, limit,
                           &data, err));
-    const px_status status = pictures_fill(b->study, data.set, &data.pre, out, err);
+    const px_status status = pictures_fill(b->study, data.set, INT64_MAX, &data.pre, out, err);
     pxi_study_close(&data);
     return status;
 }
@@ -177,8 +184,8 @@ void rv_bench_close(rv_bench *b)
 /* --- test cases ------------------------------------------------------------------------------- */
 
 /* DeepHunter's transformations: all nine, or the halves that the paper makes of them. */
-static px_status generate_mutants(const rv_bench *b, int set, const rv_pictures *from,
-                                  rv_pictures *out, px_error *err)
+px_status rv_mutants(const rv_bench *b, int set, const rv_pictures *from, int64_t count,
+                     rv_pictures *out, px_error *err)
 {
     static const char *const texts[RV_SETS] = {[RV_DHD] = "deephunter:differentiable",
                                                [RV_DHN] = "deephunter:non-differentiable",
@@ -191,8 +198,10 @@ static px_status generate_mutants(const rv_bench *b, int set, const rv_pictures 
     PX_TRY(px_mutations_parse(texts[set], &mutations, err));
     PX_TRY(px_mutant_set_new(from->set, &mutations, seed, iteration, &mutants, err));
     const px_status status =
-        pictures_fill(b->study, px_mutant_set_data(mutants), &from->pre, out, err);
+        pictures_fill(b->study, px_mutant_set_data(mutants), count, &from->pre, out, err);
     px_mutant_set_free(mutants);
+    if (status != PX_OK)
+        rv_pictures_done(out);
     return status;
 }
 
@@ -229,7 +238,7 @@ static px_status generate_attack(const rv_bench *b, const px_model *model, int s
     o.emit_context = out;
     o.progress = b->study->options.progress;
     o.progress_context = b->study->options.context;
-    PX_TRY(pictures_init(out, from->set, &from->pre, err));
+    PX_TRY(pictures_init(out, from->set, from->count, &from->pre, err));
     const px_status status = px_attack_run(&job, &o, &attack, err);
     px_attack_free(attack);
     return status;
@@ -240,7 +249,7 @@ px_status rv_generate(const rv_bench *b, const px_model *model, int set, const r
 {
     const px_status status = set == RV_FGSM || set == RV_PGD
                                  ? generate_attack(b, model, set, from, out, err)
-                                 : generate_mutants(b, set, from, out, err);
+                                 : rv_mutants(b, set, from, from->count, out, err);
     if (status != PX_OK)
         rv_pictures_done(out);
     return status;

@@ -117,6 +117,9 @@ const rv_hypothesis rv_hypotheses[RV_HYPOTHESES] = {
 };
 /* clang-format on */
 
+const char rv_package_claim[] = "the published rates of DH-D, DH-N and DH are those of mutants of "
+                                "training inputs under test labels";
+
 void rv_paper_h4(double defended[RV_H4_COUNT], double original[RV_H4_COUNT])
 {
     size_t count = 0;

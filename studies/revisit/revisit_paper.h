@@ -54,6 +54,9 @@ extern const rv_defended rv_defences[RV_DEFENDED];
 enum { RV_H4_COUNT = 25 };
 void rv_paper_h4(double defended[RV_H4_COUNT], double original[RV_H4_COUNT]);
 
+/* Of the package rather than the paper: what its rates of the DH sets are. */
+extern const char rv_package_claim[];
+
 enum { RV_HYPOTHESES = 6 };
 typedef struct rv_hypothesis {
     const char *text;    /* the alternative that is tested */

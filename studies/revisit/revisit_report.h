@@ -22,12 +22,29 @@ const char *rv_p_text(double p, char text[16]);
 /* A number as a cell of words; "–" for NaN. */
 void rv_words(study_document *doc, double value, int digits);
 
+/* Why a row has no figures; NULL: it has (`run`). */
+const char *rv_missing_note(const px_study *study, size_t subject, bool run, char buffer[64]);
+
+/* How the rates of the DH sets are read: which test sets, by which labels (revisit_rates.c). */
+enum { RV_READINGS = 3 };
+typedef struct rv_reading {
+    const char *words; /* ", test sets as the package makes them" */
+    const char *value; /* "own_": of the cells */
+    rv_cases cases;
+} rv_reading;
+extern const rv_reading rv_readings[RV_READINGS]; /* the paper's is the first */
+/* The misclassification rates of a subject on a set, once per run. */
+void rv_rate_values(const px_study *study, const rv_reading *reading, size_t subject, size_t set,
+                    rv_sample *out);
+
 /* Sections. */
-void rv_report_verdicts(const px_study *study, study_document *doc); /* revisit_tests.c */
-void rv_report_findings(const px_study *study, study_document *doc); /* revisit_tests.c */
-void rv_report_arms(const px_study *study, study_document *doc);     /* revisit_tables.c */
-void rv_report_table2(const px_study *study, study_document *doc);   /* revisit_tables.c */
-void rv_report_trends(const px_study *study, study_document *doc);   /* revisit_trends.c */
+void rv_report_rates(const px_study *study, study_document *doc);         /* revisit_rates.c */
+void rv_report_package_claim(const px_study *study, study_document *doc); /* revisit_rates.c */
+void rv_report_verdicts(const px_study *study, study_document *doc);      /* revisit_tests.c */
+void rv_report_findings(const px_study *study, study_document *doc);      /* revisit_tests.c */
+void rv_report_arms(const px_study *study, study_document *doc);          /* revisit_tables.c */
+void rv_report_table2(const px_study *study, study_document *doc);        /* revisit_tables.c */
+void rv_report_trends(const px_study *study, study_document *doc);        /* revisit_trends.c */
 
 /* --- H1: what is compared, by which metric (revisit_tests.c) ---------------------------------- */
 
