@@ -18,6 +18,7 @@
 #include <internal/feeder.h>
 #include <plexor/data.h>
 #include <plexor/engine.h>
+#include <plexor/field.h>
 #include <plexor/weights.h>
 
 PX_BEGIN_DECLS
@@ -96,6 +97,7 @@ typedef struct px_train_epoch { /* one line of the history; NaN: not measured */
     double seconds; /* of training steps, with loading and augmentation, without evaluation */
     double images_per_s;
 } px_train_epoch;
+extern const px_field px_train_epoch_fields[];
 
 typedef struct px_train_progress {
     int64_t epoch, epochs; /* epoch: the running one, from 1 */

@@ -60,7 +60,8 @@ struct px_field {
     size_t count;                    /* of items: fixed, or */
     size_t count_offset, count_size; /* a member's */
     const px_field *fields;          /* of the object, or of each item */
-    /* Item i, which may be made in `row`; NULL beyond the last. */
+    /* Item i, which may be made in `row`; NULL beyond the last. Items are asked for in order, and
+     * the row is as the one before left it. */
     const void *(*item)(const void *at, size_t i, void *row);
     px_datum (*get)(const void *at, char *text); /* the value, where no member holds it */
     void (*write)(const void *at, px_json *json);

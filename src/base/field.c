@@ -307,7 +307,9 @@ static const char *field_text(const px_field *f, const void *record, char *text)
         snprintf(text, PX_FIELD_TEXT_MOST, "%" PRId64, d.whole);
         return text;
     case PX_FIELD_REAL:
-        snprintf(text, PX_FIELD_TEXT_MOST, f->format ? f->format : "%.6g",
+        if (f->format && *f->format == ',' && fabs(d.real) < 1e18)
+            return px_number_text((int64_t)d.real, text);
+        snprintf(text, PX_FIELD_TEXT_MOST, f->format && *f->format != ',' ? f->format : "%.6g",
                  is_share(f) ? 100.0 * d.real : d.real);
         return text;
     default:

@@ -3,6 +3,7 @@
 
 #include "cli/cli_net.h"
 
+#include <internal/field.h>
 #include <internal/preprocess.h>
 #include <inttypes.h>
 #include <math.h>
@@ -63,20 +64,33 @@ void cli_adversary_print(const px_adversary *a, const px_dataset *set, const px_
               100.0 * a->share, a->low, a->high);
 }
 
-void cli_adversary_json(const px_adversary *a, px_json *json)
+static const void *adversary_get(const void *of, size_t i, void *row)
 {
-    if (!a->method) {
-        px_json_null(json, "adversary");
-        return;
-    }
-    px_json_object(json, "adversary");
-    px_json_string(json, "method", a->method);
-    px_json_string(json, "norm", "linf");
-    px_json_real(json, "eps", a->eps);
-    px_json_real(json, "step_size", a->step_size);
-    px_json_int(json, "steps", a->steps);
-    px_json_real(json, "share", a->share);
-    px_json_real(json, "low", a->low);
-    px_json_real(json, "high", a->high);
-    px_json_end(json);
+    (void)row;
+    return i == 0 && ((const px_adversary *)of)->method ? of : NULL;
 }
+
+static px_datum adversary_norm(const void *of, char *text)
+{
+    (void)of;
+    (void)text;
+    return px_datum_text("linf");
+}
+
+static const px_field attack_fields[] = {
+    PX_FIELD(px_adversary, method, "method", "id of the attack"),
+    PX_MADE(TEXT, adversary_norm, "norm", "that eps is measured in"),
+    PX_FIELD(px_adversary, eps, "eps", "distance at most", .unit = "scaled units"),
+    PX_FIELD(px_adversary, step_size, "step_size", "of each step", .unit = "scaled units"),
+    PX_FIELD(px_adversary, steps, "steps", "of each attack"),
+    PX_FIELD(px_adversary, share, "share", "of every batch that is replaced", .unit = PX_SHARE),
+    PX_FIELD(px_adversary, low, "low", "least that a scaled value may be"),
+    PX_FIELD(px_adversary, high, "high", "most that it may be"),
+    PX_FIELDS_END,
+};
+
+const px_field cli_adversary_fields[] = {
+    PX_OBJECT_MADE(adversary_get, attack_fields, "adversary",
+                   "attacks in place of training inputs; null: none"),
+    PX_FIELDS_END,
+};

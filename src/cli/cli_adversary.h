@@ -36,7 +36,6 @@ px_status cli_adversary_read(const cli_adversary *given, const px_dataset *set,
 
 void cli_adversary_print(const px_adversary *adversary, const px_dataset *set,
                          const px_preprocess *pre);
-/* A member `adversary`: an object, or null. */
-void cli_adversary_json(const px_adversary *adversary, px_json *json);
+extern const px_field cli_adversary_fields[]; /* of a px_adversary: `adversary` */
 
 #endif

@@ -2,6 +2,7 @@
  * -o FILE */
 #include "base/memory.h"
 #include "cli/cli_adversary.h"
+#include "cli/cli_fields.h"
 #include "cli/repair_print.h"
 #include "cli/train_print.h"
 
@@ -338,12 +339,22 @@ static void repair_warn(const cli_command *self, const repair_args *args, const 
 
 /* --- afterwards ------------------------------------------------------------------------------ */
 
+static repair_result repair_came_of(const repair_args *a, const repair_job *job)
+{
+    const cli_classes names = cli_classes_of(job->model, job->part[TEST].set);
+    return repair_result_make(px_repair_get(job->repair), &job->options, &job->made, &names,
+                              &(repair_files){a->out, a->flips});
+}
+
 static px_status repair_save(const repair_args *a, repair_job *job, px_error *err)
 {
     const px_repair_report *r = px_repair_get(job->repair);
+    const repair_result result = repair_came_of(a, job);
     px_json json = {0};
     px_model *model = NULL;
-    repair_json_origin(&json, r, &job->options, &job->made);
+    px_json_object(&json, NULL);
+    px_fields_json(repair_origin_fields, &result, &json);
+    px_json_end(&json);
     const char *text = px_json_text(&json);
     const px_property property = {"plexor.repair", text};
     px_status status = text ? PX_OK : pxi_no_memory(err);
@@ -362,40 +373,31 @@ static px_status repair_save(const repair_args *a, repair_job *job, px_error *er
     return status;
 }
 
-static int repair_finish(const cli_command *self, const repair_args *a, const repair_job *job,
-                         const cli_classes *names, int argc, char **argv)
+static int repair_finish(const cli_command *self, const repair_args *a, const repair_job *job)
 {
-    const px_repair_report *r = px_repair_get(job->repair);
-    const repair_files files = {a->out, a->flips};
+    const repair_result result = repair_came_of(a, job);
     int rc = CLI_DONE;
-    if (a->output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, job->model, job->part[TEST].set, argc, argv);
-        repair_json_report(&json, r, &job->options, &job->made, names, &files);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
-    } else {
-        repair_print_report(r, names, &files);
-    }
-    if (rc == CLI_DONE && a->strict && r->verdict == PX_REPAIR_REGRESSED) {
+    if (a->output.json)
+        rc = cli_print_result(self, repair_fields, &result);
+    else
+        repair_print_report(&result);
+    if (rc == CLI_DONE && a->strict && result.r.verdict == PX_REPAIR_REGRESSED) {
         cli_note(self, "the repaired network regressed");
         rc = CLI_CHECK_FAILED;
     }
     return rc;
 }
 
-static int repair_all(const cli_command *self, const repair_args *a, int argc, char **argv)
+static int repair_all(const cli_command *self, const repair_args *a)
 {
     px_error err = {0};
     repair_job job = {.view = {.quiet = true}};
-    cli_classes names = {0};
     px_status status = cli_model_load(self, a->path, &job.model, &err);
     if (status == PX_OK)
         status = repair_prepare(self, a, &job, &err);
     if (status != PX_OK)
         goto done;
-    names = cli_classes_of(job.model, job.part[TEST].set);
+    const cli_classes names = cli_classes_of(job.model, job.part[TEST].set);
     repair_warn(self, a, px_repair_get(job.repair), &names);
     if (!a->output.json) {
         cli_print("network  %s\n", a->path);
@@ -414,8 +416,7 @@ static int repair_all(const cli_command *self, const repair_args *a, int argc, c
     if (status == PX_OK)
         status = repair_save(a, &job, &err);
 done:;
-    const int rc =
-        status == PX_OK ? repair_finish(self, a, &job, &names, argc, argv) : cli_fail(self, &err);
+    const int rc = status == PX_OK ? repair_finish(self, a, &job) : cli_fail(self, &err);
     px_repair_free(job.repair);
     px_failures_free(job.failures);
     for (int i = 0; i < PARTS; i++)
@@ -543,7 +544,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
                        ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
                    : a.resume && a.fresh
                        ? cli_usage_error(self, "--resume and --fresh exclude each other")
-                       : repair_all(self, &a, argc, argv);
+                       : repair_all(self, &a);
     px_text_done(&flips);
     px_text_done(&checkpoint);
     return rc;
@@ -577,4 +578,5 @@ const cli_command cli_command_repair = {
         "plexor repair net.onnx --train digits --adversary pgd --eps 0.1 --epochs 5 -o hard.onnx\n"
         "plexor repair net.onnx --train digits --add new/ --mode fixed:0.25 --epochs 5 -o b.onnx\n",
     .run = repair_run,
+    .result = repair_fields,
 };

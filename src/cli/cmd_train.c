@@ -1,5 +1,6 @@
 /* src/cli/cmd_train.c - plexor train --arch ARCH|MODEL --data SPEC -o FILE */
 #include "base/memory.h"
+#include "cli/cli_fields.h"
 #include "cli/cli_train.h"
 #include "cli/train_print.h"
 
@@ -225,7 +226,11 @@ static px_status train_save(const train_args *a, const cli_training *t, px_train
     cli_properties properties = {.count = 0};
     px_model *model = NULL;
     px_json json = {0};
-    train_json_origin(&json, t, &a->set, px_trainer_result(trainer), a->request.arch);
+    const train_report made =
+        train_report_make(t, &a->set, px_trainer_result(trainer), a->request.arch, a->out);
+    px_json_object(&json, NULL);
+    px_fields_json(train_origin_fields, &made, &json);
+    px_json_end(&json);
     px_status status = cli_training_describe(t, &json, &properties, err);
     if (status == PX_OK)
         status = px_trainer_freeze(trainer, properties.item, properties.count, &model, err);
@@ -240,14 +245,15 @@ static px_status train_save(const train_args *a, const cli_training *t, px_train
 }
 
 static int train_finish(const cli_command *self, const train_args *a, const cli_training *t,
-                        const px_trainer *trainer, int argc, char **argv)
+                        const px_trainer *trainer)
 {
     const px_train_result r = px_trainer_result(trainer);
+    const train_report report = train_report_make(t, &a->set, r, a->request.arch, a->out);
     int rc = CLI_DONE;
     if (a->output.json)
-        rc = train_json(self, t, &a->set, &r, a->out, argc, argv);
+        rc = cli_print_result(self, train_fields, &report);
     else
-        train_print_result(&a->set, &r, a->out);
+        train_print_result(&report);
     if (rc == CLI_DONE && a->set.until >= 0.0 && !r.reached) {
         cli_note(self,
                  "accuracy is %.2f%% after %" PRId64 " epochs, not within half a point of "
@@ -258,7 +264,7 @@ static int train_finish(const cli_command *self, const train_args *a, const cli_
     return rc;
 }
 
-static int train_all(const cli_command *self, train_args *a, int argc, char **argv)
+static int train_all(const cli_command *self, train_args *a)
 {
     px_error err = {0};
     cli_training t = {0};
@@ -291,7 +297,7 @@ static int train_all(const cli_command *self, train_args *a, int argc, char **ar
     if (status == PX_OK)
         status = train_save(a, &t, trainer, &err);
 done:
-    rc = status == PX_OK ? train_finish(self, a, &t, trainer, argc, argv) : cli_fail(self, &err);
+    rc = status == PX_OK ? train_finish(self, a, &t, trainer) : cli_fail(self, &err);
     px_trainer_free(trainer);
     px_feeder_free(feeder);
     cli_training_close(&t);
@@ -414,7 +420,7 @@ static int train_run(const cli_command *self, int argc, char **argv)
                        ? cli_usage_error(self, "--resume needs a checkpoint to go on from")
                    : a.resume && a.fresh
                        ? cli_usage_error(self, "--resume and --fresh exclude each other")
-                       : train_all(self, &a, argc, argv);
+                       : train_all(self, &a);
     px_text_done(&s->optimizer_spec);
     px_text_done(&checkpoint);
     return rc;
@@ -444,4 +450,5 @@ const cli_command cli_command_train = {
         "plexor train --arch lenet5 --data fashion-mnist --adversary pgd --eps 0.1 -o hard.onnx\n"
         "plexor train lenet5.onnx --data more/ --freeze conv --epochs 3 -o tuned.onnx\n",
     .run = train_run,
+    .result = train_fields,
 };

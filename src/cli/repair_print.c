@@ -1,6 +1,7 @@
 /* src/cli/repair_print.c - the report of a repair, for people and as JSON (spec F.4) */
 #include "cli/repair_print.h"
 #include "cli/cli_adversary.h"
+#include "cli/cli_fields.h"
 
 #include <internal/system.h>
 #include <inttypes.h>
@@ -11,9 +12,11 @@
 enum { LIST_MOST = 20 }; /* regressions on a screen */
 
 /* Parts of the report that other commands measure. */
-static const struct {
+typedef struct repair_missing {
     const char *what, *needs;
-} missing[] = {
+} repair_missing;
+
+static const repair_missing missing[] = {
     {"attack success rate and its change", "plexor attack"},
     {"CLEVER and its change", "plexor clever"},
     {"accuracy on FGSM, BIM, PGD, DeepFool and JSMA inputs", "plexor attack"},
@@ -134,61 +137,19 @@ static void print_flips(const char *name, const px_repair_set *set)
                       when == PX_BEFORE ? "before" : "afterwards");
 }
 
-static void print_classes(const px_repair_report *r, const cli_classes *names)
+static void print_regressions(const repair_result *result)
 {
-    char buffer[CLI_NUMBER_TEXT];
-    static const char *const titles[] = {"CLASS", "NAME", "INPUTS", "BEFORE", "AFTER", "POINTS"};
-    cli_table *table = cli_table_new("rlrrrr");
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (int c = 0; c < r->classes; c++) {
-        const px_eval_class *was = &r->clean.eval[PX_BEFORE].by_class[c];
-        const double before = was->accuracy;
-        const double after = r->clean.eval[PX_AFTER].by_class[c].accuracy;
-        cli_table_cell(table, "%d", c);
-        cli_table_cell(table, "%s", cli_class_name(names, c, buffer));
-        cli_table_cell(table, "%" PRId64, was->labelled);
-        cell_share(table, before);
-        cell_share(table, after);
-        if (isfinite(before))
-            cli_table_cell(table, "%+.2f", 100.0 * (after - before));
-        else
-            cli_table_cell(table, "-");
-    }
-    cli_print("\nclean test set by class\n");
-    cli_table_print_free(table, "  ");
-}
-
-static void print_regressions(const px_repair_set *set, const cli_classes *names,
-                              const repair_files *files)
-{
-    char name[256], buffer[CLI_NUMBER_TEXT];
-    const px_predictions *after = &set->said[PX_AFTER];
-    int64_t shown = 0;
-    if (set->regressions == 0) {
+    const px_repair_set *clean = &result->r.clean;
+    const char *flips = result->files.flips;
+    if (clean->regressions == 0) {
         cli_print("\nno regressions: whatever was right still is\n");
         return;
     }
-    static const char *const titles[] = {"INPUT", "LABEL", "NOW TAKEN FOR", "CONFIDENCE"};
-    cli_table *table = cli_table_new("lllr");
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        cli_table_cell(table, "%s", titles[i]);
-    for (int64_t i = 0; i < set->count && shown < LIST_MOST; i++) {
-        if (px_repair_flip(set, i) >= 0)
-            continue;
-        const int64_t now = after->predicted[i];
-        cli_table_cell(table, "%s", px_dataset_name(set->set, set->index[i], name, sizeof name));
-        cli_table_cell(table, "%s", cli_class_name(names, (int)after->label[i], buffer));
-        cli_table_cell(table, "%s", now < 0 ? "-" : cli_class_name(names, (int)now, buffer));
-        cell_share(table, (double)after->confidence[i]);
-        shown++;
-    }
     cli_print("\nregressions: right before, wrong now\n");
-    cli_table_print_free(table, "  ");
-    if (shown < set->regressions)
-        cli_print("  and %" PRId64 " more%s%s%s\n", set->regressions - shown,
-                  files->flips ? "; all of them are in '" : "", files->flips ? files->flips : "",
-                  files->flips ? "'" : "");
+    cli_print_list(repair_fields, "regressed_inputs", result, "  ", LIST_MOST);
+    if (clean->regressions > LIST_MOST)
+        cli_print("  and %" PRId64 " more%s%s%s\n", clean->regressions - LIST_MOST,
+                  flips ? "; all of them are in '" : "", flips ? flips : "", flips ? "'" : "");
 }
 
 /* One line, so that nobody takes what is not there for good news. */
@@ -222,9 +183,9 @@ static void print_training(const px_repair_report *r)
                   100.0 * t->best_accuracy);
 }
 
-void repair_print_report(const px_repair_report *r, const cli_classes *names,
-                         const repair_files *files)
+void repair_print_report(const repair_result *result)
 {
+    const px_repair_report *r = &result->r;
     print_training(r);
     cli_table *table = cli_table_new("lrrr");
     static const char *const titles[] = {"", "BEFORE", "AFTER", "CHANGE"};
@@ -241,187 +202,256 @@ void repair_print_report(const px_repair_report *r, const cli_classes *names,
     print_flips("robust", &r->robust);
     if (r->failing.count == 0 && r->robust.count == 0)
         cli_print("failing  no inputs to judge on; see --hold-out and --failing\n");
-    print_classes(r, names);
-    print_regressions(&r->clean, names, files);
+    cli_print("\nclean test set by class\n");
+    cli_print_list(repair_fields, "per_class", result, "  ", 0);
+    print_regressions(result);
     print_missing();
     cli_print("\nverdict  %s%s\n", px_repair_verdict_name(r->verdict),
               r->verdict == PX_REPAIR_REGRESSED
                   ? ": more than one point of accuracy on the clean test set was lost"
                   : "");
-    cli_print("wrote    '%s'", files->out);
-    if (files->flips)
-        cli_print(" and '%s'", files->flips);
+    cli_print("wrote    '%s'", result->files.out);
+    if (result->files.flips)
+        cli_print(" and '%s'", result->files.flips);
     cli_print("\n");
 }
 
-/* --- as JSON --------------------------------------------------------------------------------- */
+/* --- what a result is made of ------------------------------------------------------------------
+ */
 
-static void json_generated(px_json *json, const repair_generated *made)
-{
-    const px_failures_counts *n = &made->counts;
-    if (!made->generator)
-        return;
-    px_json_object(json, "generated");
-    px_json_string(json, "generator", made->generator);
-    px_json_string(json, "keep", px_failures_keep_name(made->keep));
-    px_json_bool(json, "pairwise", made->pairwise);
-    px_json_int(json, "mutants", n->mutants);
-    px_json_int(json, "wrong", n->wrong);
-    if (n->improving >= 0)
-        px_json_int(json, "improving", n->improving);
-    px_json_int(json, "kept", n->kept);
-    px_json_real(json, "coverage_before", n->coverage_before);
-    px_json_real(json, "coverage_after", n->coverage_after);
-    px_json_end(json);
-}
+static const char *const norm_names[] = {"trained", "frozen", NULL};
 
-static void json_recipe(px_json *json, const px_repair_report *r, const px_repair_options *o,
-                        const repair_generated *made)
-{
-    const px_repair_recipe *recipe = &r->recipe;
-    px_json_string(json, "recipe", recipe->entry.id);
-    px_json_string(json, "mode", mode_name(r));
-    if (recipe->mix == PX_MIX_FIXED)
-        px_json_real(json, "share", recipe->share);
-    px_json_string(json, "optimizer", recipe->optimizer);
-    px_json_bool(json, "optimizer_guessed", r->optimizer_guessed);
-    px_json_real(json, "lr", recipe->lr);
-    px_json_string(json, "schedule", recipe->schedule);
-    px_json_int(json, "epochs", recipe->epochs);
-    px_json_int(json, "batch", recipe->batch);
-    px_json_string(json, "augment", o->augment ? o->augment : "");
-    px_json_string(json, "norms", r->norms_frozen ? "frozen" : "trained");
-    px_json_string(json, "freeze", o->freeze);
-    px_json_int(json, "seed", (int64_t)o->seed);
-    px_json_int(json, "train_count", r->train_count);
-    px_json_int(json, "added_count", r->added_count);
-    px_json_int(json, "held_out", r->held_out);
-    json_generated(json, made);
-    cli_adversary_json(&r->adversary, json);
-}
+static const px_field generated_fields[] = {
+    PX_FIELD(repair_result, made.generator, "generator", "what made the inputs that were added"),
+    PX_FIELD(repair_result, keep, "keep", "which of them"),
+    PX_FIELD(repair_result, made.pairwise, "pairwise", "coverage is compared with the original's"),
+    PX_FIELD(repair_result, made.counts.mutants, "mutants", "that were made"),
+    PX_FIELD(repair_result, made.counts.wrong, "wrong", "of them"),
+    PX_INDEX(repair_result, made.counts.improving, "improving", "wrong ones that raise coverage",
+             .optional = true),
+    PX_FIELD(repair_result, made.counts.kept, "kept", "inputs"),
+    PX_FIELD(repair_result, made.counts.coverage_before, "coverage_before",
+             "of neurons, by the training inputs", .unit = PX_SHARE),
+    PX_FIELD(repair_result, made.counts.coverage_after, "coverage_after", "and what was kept",
+             .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
 
-void repair_json_origin(px_json *json, const px_repair_report *r, const px_repair_options *o,
-                        const repair_generated *made)
-{
-    char hash[32];
-    px_json_object(json, NULL);
-    px_json_string(json, "plexor", px_version());
-    snprintf(hash, sizeof hash, "%016" PRIx64, px_model_hash(o->model));
-    px_json_string(json, "from", hash);
-    json_recipe(json, r, o, made);
-    px_json_end(json);
-}
+static const px_field recipe_fields[] = {
+    PX_FIELD(repair_result, r.recipe.entry.id, "recipe", "its id"),
+    PX_FIELD(repair_result, mode, "mode", "how added inputs and others are mixed"),
+    PX_FIELD(repair_result, r.recipe.share, "share", "of added inputs in every batch",
+             .unit = PX_SHARE, PX_IF(repair_result, has_share)),
+    PX_FIELD(repair_result, r.recipe.optimizer, "optimizer", "that trained"),
+    PX_FIELD(repair_result, r.optimizer_guessed, "optimizer_guessed",
+             "the network does not say what it was trained with"),
+    PX_FIELD(repair_result, r.recipe.lr, "lr", "learning rate"),
+    PX_FIELD(repair_result, r.recipe.schedule, "schedule", "of the learning rate"),
+    PX_FIELD(repair_result, r.recipe.epochs, "epochs", "to train"),
+    PX_FIELD(repair_result, r.recipe.batch, "batch", "inputs of a step"),
+    PX_FIELD(repair_result, augment, "augment", "changes to inputs"),
+    PX_CHOICE(repair_result, r.norms_frozen, norm_names, "norms", "what batch normalisation does"),
+    PX_FIELD(repair_result, o.freeze, "freeze", "layers whose weights stay; null: none"),
+    PX_FIELD(repair_result, o.seed, "seed", "of everything random"),
+    PX_FIELD(repair_result, r.train_count, "train_count", "training inputs"),
+    PX_FIELD(repair_result, r.added_count, "added_count", "inputs that were added to them"),
+    PX_FIELD(repair_result, r.held_out, "held_out", "inputs that were not, to judge on"),
+    PX_OBJECT_OF(generated_fields, "generated", "where they are from",
+                 PX_IF(repair_result, made.generator)),
+    PX_OBJECT(repair_result, r.adversary, cli_adversary_fields, ""),
+    PX_FIELDS_END,
+};
+
+const px_field repair_origin_fields[] = {
+    PX_FIELD(repair_result, version, "plexor", "its version"),
+    PX_HASH(repair_result, origin.model_hash, "from", "of the network before"),
+    PX_OBJECT_OF(recipe_fields, ""),
+    PX_FIELDS_END,
+};
+
+static const px_field training_fields[] = {
+    PX_FIELD(repair_result, r.training.loss, "train_loss", "of the last epoch"),
+    PX_FIELD(repair_result, r.training.accuracy, "train_accuracy", "likewise", .unit = PX_SHARE),
+    PX_FIELD(repair_result, r.training.halvings, "halvings", "of the learning rate"),
+    PX_FIELD(repair_result, r.training.best_epoch, "best_epoch", "that was kept; 0: the last"),
+    PX_FIELD(repair_result, r.training.images_per_s, "images_per_s", "in training"),
+    PX_FIELD(repair_result, r.training.seconds, "seconds", "of training steps", .unit = "s"),
+    PX_FIELDS_END,
+};
+
+static const px_field details_fields[] = {
+    PX_FIELD(px_eval_sum, count, "count", "inputs"),
+    PX_FIELD(px_eval_sum, correct, "correct", "of them, right"),
+    PX_FIELD(px_eval_sum, lost, "not_numbers", "inputs whose scores are not numbers"),
+    PX_FIELD(px_eval_sum, loss, "loss", "mean cross-entropy"),
+    PX_FIELD(px_eval_sum, confidence_right, "confidence_right", "mean where it is right"),
+    PX_FIELD(px_eval_sum, confidence_wrong, "confidence_wrong", "mean where it is wrong"),
+    PX_FIELDS_END,
+};
 
 /* "clean" and "failing" are accuracies, as scripts expect; details stand beside them. */
-static void json_when(px_json *json, const char *key, const px_repair_report *r, int when)
+static const px_field when_fields[] = {
+    PX_FIELD(repair_when, accuracy[0], "clean", "accuracy on the test set", .unit = PX_SHARE),
+    PX_FIELD(repair_when, accuracy[1], "failing", "on failing inputs; null: there are none",
+             .unit = PX_SHARE),
+    PX_FIELD(repair_when, accuracy[2], "robust", "on the test set under attack", .unit = PX_SHARE,
+             .optional = true),
+    PX_OBJECT_AT(repair_when, details[0], details_fields, "clean_details", "of the test set",
+                 .optional = true),
+    PX_OBJECT_AT(repair_when, details[1], details_fields, "failing_details", "of failing inputs",
+                 .optional = true),
+    PX_OBJECT_AT(repair_when, details[2], details_fields, "robust_details", "under attack",
+                 .optional = true),
+    PX_FIELDS_END,
+};
+
+static const px_field test_fields[] = {
+    PX_FIELD(px_repair_set, regressions, "regressions", "right before, wrong after"),
+    PX_FIELD(px_repair_set, fixed, "fixed", "wrong before, right after"),
+    PX_FIELD(px_repair_set, mcnemar.chi2, "chi2", "of McNemar's test"),
+    PX_FIELD(px_repair_set, mcnemar.chi2_p, "chi2_p", "by it"),
+    PX_FIELD(px_repair_set, mcnemar.exact_p, "exact_p", "by the binomial test"),
+    PX_FIELD(px_repair_set, mcnemar.p, "p", "the exact one where few changed"),
+    PX_FIELDS_END,
+};
+
+typedef struct class_row {
+    int class;
+    const char *name;
+    int64_t count;
+    double before, after, points;
+    char number[CLI_NUMBER_TEXT];
+} class_row;
+
+static const void *class_get(const void *of, size_t i, void *place)
 {
-    static const char *const names[] = {"clean", "failing", "robust"};
-    const px_repair_set *const sets[] = {&r->clean, &r->failing, &r->robust};
-    const int count = r->robust.count ? 3 : 2;
-    px_json_object(json, key);
-    for (int i = 0; i < count; i++)
-        px_json_real(json, names[i],
-                     sets[i]->count ? sets[i]->eval[when].all.accuracy : (double)NAN);
-    for (int i = 0; i < count; i++) {
-        const px_eval_sum *m = &sets[i]->eval[when].all;
-        char text[32];
-        if (sets[i]->count == 0)
-            continue;
-        snprintf(text, sizeof text, "%s_details", names[i]);
-        px_json_object(json, text);
-        px_json_int(json, "count", m->count);
-        px_json_int(json, "correct", m->correct);
-        px_json_int(json, "not_numbers", m->lost);
-        px_json_real(json, "loss", m->loss);
-        px_json_real(json, "confidence_right", m->confidence_right);
-        px_json_real(json, "confidence_wrong", m->confidence_wrong);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    const repair_result *result = of;
+    class_row *row = place;
+    if (i >= (size_t)result->r.classes)
+        return NULL;
+    const px_eval_class *before = &result->r.clean.eval[PX_BEFORE].by_class[i];
+    row->class = (int)i;
+    row->name = cli_class_name(&result->names, row->class, row->number);
+    row->count = before->labelled;
+    row->before = before->accuracy;
+    row->after = result->r.clean.eval[PX_AFTER].by_class[i].accuracy;
+    row->points = 100.0 * (row->after - row->before);
+    return row;
 }
 
-static void json_test(px_json *json, const char *key, const px_repair_set *set)
-{
-    if (set->count == 0) {
-        px_json_null(json, key);
-        return;
-    }
-    px_json_object(json, key);
-    px_json_int(json, "regressions", set->regressions);
-    px_json_int(json, "fixed", set->fixed);
-    px_json_real(json, "chi2", set->mcnemar.chi2);
-    px_json_real(json, "chi2_p", set->mcnemar.chi2_p);
-    px_json_real(json, "exact_p", set->mcnemar.exact_p);
-    px_json_real(json, "p", set->mcnemar.p);
-    px_json_end(json);
-}
+static const px_field class_fields[] = {
+    PX_FIELD(class_row, class, "class", "its number", .title = "CLASS"),
+    PX_FIELD(class_row, name, "name", "of the class", .title = "NAME"),
+    PX_FIELD(class_row, count, "count", "inputs with that label", .title = "INPUTS"),
+    PX_FIELD(class_row, before, "before", "accuracy", .title = "BEFORE", .unit = PX_SHARE,
+             .format = "%.2f%%"),
+    PX_FIELD(class_row, after, "after", "accuracy", .title = "AFTER", .unit = PX_SHARE,
+             .format = "%.2f%%"),
+    PX_FIELD(class_row, points, NULL, NULL, .title = "POINTS", .format = "%+.2f"),
+    PX_FIELDS_END,
+};
 
-static void json_regressions(px_json *json, const px_repair_set *set)
+typedef struct flip_row {
+    int64_t at, index, label, prediction;
+    double confidence;
+    const char *label_name, *prediction_name;
+    char name[4096], numbers[2][CLI_NUMBER_TEXT];
+} flip_row;
+
+static const void *flip_get(const void *of, size_t i, void *place)
 {
-    char name[4096];
+    const repair_result *result = of;
+    const px_repair_set *set = &result->r.clean;
     const px_predictions *after = &set->said[PX_AFTER];
-    px_json_array(json, "regressed_inputs");
-    for (int64_t i = 0; i < set->count; i++) {
-        if (px_repair_flip(set, i) >= 0)
-            continue;
-        px_json_object(json, NULL);
-        px_json_int(json, "index", px_dataset_index(set->set, set->index[i]));
-        px_json_string(json, "name", px_dataset_name(set->set, set->index[i], name, sizeof name));
-        px_json_int(json, "label", after->label[i]);
-        px_json_int(json, "prediction", after->predicted[i]);
-        px_json_real(json, "confidence", (double)after->confidence[i]);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    flip_row *row = place;
+    row->at = i ? row->at + 1 : 0;
+    while (row->at < set->count && px_repair_flip(set, row->at) >= 0)
+        row->at++;
+    if (row->at >= set->count)
+        return NULL;
+    row->index = px_dataset_index(set->set, set->index[row->at]);
+    px_dataset_name(set->set, set->index[row->at], row->name, sizeof row->name);
+    row->label = after->label[row->at];
+    row->prediction = after->predicted[row->at];
+    row->confidence = (double)after->confidence[row->at];
+    row->label_name = cli_class_name(&result->names, (int)row->label, row->numbers[0]);
+    row->prediction_name =
+        row->prediction < 0 ? NULL
+                            : cli_class_name(&result->names, (int)row->prediction, row->numbers[1]);
+    return row;
 }
 
-static void json_classes(px_json *json, const px_repair_report *r, const cli_classes *names)
+static const px_field flip_fields[] = {
+    PX_FIELD(flip_row, index, "index", "in the data"),
+    PX_CHARS(flip_row, name, "name", "of the input", .title = "INPUT"),
+    PX_FIELD(flip_row, label, "label", "its class"),
+    PX_FIELD(flip_row, label_name, NULL, NULL, .title = "LABEL"),
+    PX_FIELD(flip_row, prediction, "prediction", "afterwards; -1: none"),
+    PX_FIELD(flip_row, prediction_name, NULL, NULL, .title = "NOW TAKEN FOR"),
+    PX_FIELD(flip_row, confidence, "confidence", "of it", .title = "CONFIDENCE", .unit = PX_SHARE,
+             .format = "%.2f%%"),
+    PX_FIELDS_END,
+};
+
+static const void *missing_get(const void *of, size_t i, void *place)
 {
-    char buffer[CLI_NUMBER_TEXT];
-    const px_eval *before = &r->clean.eval[PX_BEFORE], *after = &r->clean.eval[PX_AFTER];
-    px_json_array(json, "per_class");
-    for (int c = 0; c < r->classes; c++) {
-        px_json_object(json, NULL);
-        px_json_int(json, "class", c);
-        px_json_string(json, "name", cli_class_name(names, c, buffer));
-        px_json_int(json, "count", before->by_class[c].labelled);
-        px_json_real(json, "before", before->by_class[c].accuracy);
-        px_json_real(json, "after", after->by_class[c].accuracy);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    (void)of;
+    (void)place;
+    return i < MISSING_COUNT ? &missing[i] : NULL;
 }
 
-void repair_json_report(px_json *json, const px_repair_report *r, const px_repair_options *o,
-                        const repair_generated *made, const cli_classes *names,
-                        const repair_files *files)
+static const px_field missing_fields[] = {
+    PX_FIELD(repair_missing, what, "what", "that is not here"),
+    PX_FIELD(repair_missing, needs, "", "the command that measures it"),
+    PX_FIELDS_END,
+};
+
+const px_field repair_fields[] = {
+    PX_OBJECT(repair_result, origin, cli_origin_fields, ""),
+    PX_OBJECT_OF(recipe_fields, ""),
+    PX_FIELD(repair_result, files.out, "output", "file of the repaired network"),
+    PX_FIELD(repair_result, files.flips, "flips", "file of what changed; null: none"),
+    PX_FIELD(repair_result, r.trained, "trained", "there was something to train on"),
+    PX_OBJECT_OF(training_fields, "", PX_IF(repair_result, r.trained)),
+    PX_FIELD(repair_result, r.overlap, "overlap", "test inputs left out: they were added"),
+    PX_OBJECT(repair_result, when[PX_BEFORE], when_fields, "before", "the repair"),
+    PX_OBJECT(repair_result, when[PX_AFTER], when_fields, "after", "it"),
+    PX_FIELD(repair_result, r.clean.regressions, "regressions", "on the test set"),
+    PX_FIELD(repair_result, r.clean.fixed, "fixed", "on the test set"),
+    PX_OBJECT_AT(repair_result, sets[0], test_fields, "clean", "changes on the test set"),
+    PX_OBJECT_AT(repair_result, sets[1], test_fields, "failing", "on failing inputs; null: none"),
+    PX_OBJECT_AT(repair_result, sets[2], test_fields, "robust", "under attack", .optional = true),
+    PX_LIST_MADE(class_get, class_fields, "per_class", "of the test set"),
+    PX_LIST_MADE(flip_get, flip_fields, "regressed_inputs", "of the test set"),
+    PX_FIELD(repair_result, verdict, "verdict", "unchanged, regressed, repaired or not repaired"),
+    PX_MAP_MADE(missing_get, missing_fields, "not_measured", "what other commands measure"),
+    PX_FIELDS_END,
+};
+
+repair_result repair_result_make(const px_repair_report *r, const px_repair_options *o,
+                                 const repair_generated *made, const cli_classes *names,
+                                 const repair_files *files)
 {
-    json_recipe(json, r, o, made);
-    px_json_string(json, "output", files->out);
-    px_json_string(json, "flips", files->flips);
-    px_json_bool(json, "trained", r->trained);
-    if (r->trained) {
-        px_json_real(json, "train_loss", r->training.loss);
-        px_json_real(json, "train_accuracy", r->training.accuracy);
-        px_json_int(json, "halvings", r->training.halvings);
-        px_json_int(json, "best_epoch", r->training.best_epoch);
-        px_json_real(json, "images_per_s", r->training.images_per_s);
-        px_json_real(json, "seconds", r->training.seconds);
+    repair_result result = {.origin = cli_origin_of(o->model, o->test.set),
+                            .r = *r,
+                            .o = *o,
+                            .made = *made,
+                            .names = *names,
+                            .files = *files,
+                            .version = px_version(),
+                            .mode = mode_name(r),
+                            .augment = o->augment ? o->augment : "",
+                            .keep = px_failures_keep_name(made->keep),
+                            .verdict = px_repair_verdict_name(r->verdict),
+                            .has_share = r->recipe.mix == PX_MIX_FIXED};
+    const px_repair_set *const sets[] = {&r->clean, &r->failing, &r->robust};
+    for (int i = 0; i < REPAIR_SETS; i++) {
+        result.sets[i] = sets[i]->count ? sets[i] : NULL;
+        for (int when = PX_BEFORE; when <= PX_AFTER; when++) {
+            const px_eval_sum *all = &sets[i]->eval[when].all;
+            result.when[when].accuracy[i] = sets[i]->count ? all->accuracy : (double)NAN;
+            result.when[when].details[i] = sets[i]->count ? all : NULL;
+        }
     }
-    px_json_int(json, "overlap", r->overlap);
-    json_when(json, "before", r, PX_BEFORE);
-    json_when(json, "after", r, PX_AFTER);
-    px_json_int(json, "regressions", r->clean.regressions);
-    px_json_int(json, "fixed", r->clean.fixed);
-    json_test(json, "clean", &r->clean);
-    json_test(json, "failing", &r->failing);
-    if (r->robust.count)
-        json_test(json, "robust", &r->robust);
-    json_classes(json, r, names);
-    json_regressions(json, &r->clean);
-    px_json_string(json, "verdict", px_repair_verdict_name(r->verdict));
-    px_json_object(json, "not_measured");
-    for (int i = 0; i < MISSING_COUNT; i++)
-        px_json_string(json, missing[i].what, missing[i].needs);
-    px_json_end(json);
+    return result;
 }

@@ -21,15 +21,30 @@ typedef struct repair_generated { /* where the added inputs come from */
 /* What will be done, before it is done. */
 void repair_print_plan(const px_repair_report *r, const px_repair_options *o,
                        const repair_generated *made);
-/* All of it, afterwards. */
-void repair_print_report(const px_repair_report *r, const cli_classes *names,
-                         const repair_files *files);
-void repair_json_report(px_json *json, const px_repair_report *r, const px_repair_options *o,
-                        const repair_generated *made, const cli_classes *names,
-                        const repair_files *files);
 
-/* The value of plexor.repair: what was done, and nothing that depends on the clock. */
-void repair_json_origin(px_json *json, const px_repair_report *r, const px_repair_options *o,
-                        const repair_generated *made);
+enum { REPAIR_SETS = 3 };         /* clean, failing, robust */
+typedef struct repair_when {      /* before or after */
+    double accuracy[REPAIR_SETS]; /* NaN, and NULL: nothing was judged */
+    const px_eval_sum *details[REPAIR_SETS];
+} repair_when;
+
+typedef struct repair_result { /* all of it, afterwards */
+    cli_origin origin;
+    px_repair_report r;
+    px_repair_options o;
+    repair_generated made;
+    cli_classes names;
+    repair_files files;
+    const char *version, *mode, *augment, *keep, *verdict;
+    bool has_share;
+    const px_repair_set *sets[REPAIR_SETS]; /* of the report that was given; NULL: likewise */
+    repair_when when[2];
+} repair_result;
+repair_result repair_result_make(const px_repair_report *r, const px_repair_options *o,
+                                 const repair_generated *made, const cli_classes *names,
+                                 const repair_files *files);
+void repair_print_report(const repair_result *result);
+/* As JSON; and the value of plexor.repair: what was done, and nothing that depends on the clock. */
+extern const px_field repair_fields[], repair_origin_fields[];
 
 #endif

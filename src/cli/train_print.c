@@ -1,6 +1,7 @@
 /* src/cli/train_print.c - what `train` shows while it runs and at its end */
 #include "cli/train_print.h"
 
+#include <internal/field.h>
 #include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
@@ -45,28 +46,18 @@ bool train_view_progress(void *context, const px_train_progress *p)
     return !cli_interrupted();
 }
 
-static void view_cell(double value, double factor, const char *format, int width)
+/* Of a row, or of the titles, which stand in for what is not there. */
+static void view_cell(void *context, const px_field *field, const char *title, const char *text)
 {
-    char cell[CLI_NUMBER_TEXT] = "-";
-    if (isfinite(value)) {
-        snprintf(cell, sizeof cell, strcmp(format, "%") == 0 ? "%.2f%%" : "%.4f", factor * value);
-        if (strcmp(format, "g") == 0)
-            snprintf(cell, sizeof cell, "%.3g", factor * value);
-    }
-    cli_print("%*s", width, cell);
+    const train_view *view = context;
+    const bool attacked = view->attacked && strcmp(field->key, "train_accuracy") == 0;
+    cli_print("%*s", (int)strlen(title), text ? text : attacked ? "ATTACKED" : title);
 }
 
-static void view_row(const px_train_epoch *e)
+static void view_row(train_view *view, const px_train_epoch *e)
 {
-    char rate[CLI_NUMBER_TEXT];
-    cli_print("%5" PRId64, e->epoch);
-    view_cell(e->lr, 1.0, "g", 10);
-    view_cell(e->loss, 1.0, "f", 9);
-    view_cell(e->accuracy, 100.0, "%", 10);
-    view_cell(e->test_loss, 1.0, "f", 11);
-    view_cell(e->test_accuracy, 100.0, "%", 9);
-    cli_print("%12s\n",
-              isfinite(e->images_per_s) ? cli_number((int64_t)e->images_per_s, rate) : "-");
+    px_fields_cells(px_train_epoch_fields, e, view_cell, view);
+    cli_print("\n");
 }
 
 px_status train_view_epoch(void *context, const px_train_epoch *history, size_t count,
@@ -75,11 +66,12 @@ px_status train_view_epoch(void *context, const px_train_epoch *history, size_t 
     train_view *view = context;
     if (!view->quiet) {
         cli_progress_end(&view->progress);
-        if (!view->titled)
-            cli_print("\nEPOCH        LR     LOSS  %s  TEST LOSS     TEST    IMAGES/S\n",
-                      view->attacked ? "ATTACKED" : "ACCURACY");
+        if (!view->titled) {
+            cli_print("\n");
+            view_row(view, NULL);
+        }
         for (size_t i = view->titled ? count - 1 : 0; i < count; i++)
-            view_row(&history[i]);
+            view_row(view, &history[i]);
         view->titled = true;
         fflush(cli_out());
     }
@@ -111,8 +103,29 @@ void train_print_start(const cli_training *t, const train_settings *s, const px_
     fflush(cli_out());
 }
 
-void train_print_result(const train_settings *s, const px_train_result *r, const char *out)
+train_report train_report_make(const cli_training *t, const train_settings *s, px_train_result r,
+                               const char *arch, const char *out)
 {
+    train_report report = {.inputs = &t->train,
+                           .s = *s,
+                           .r = r,
+                           .version = px_version(),
+                           .arch = arch,
+                           .out = out,
+                           .is_old = !arch,
+                           .has_until = s->until >= 0.0,
+                           .parameters = r.parameters + r.frozen,
+                           .origin = cli_origin_of(t->model, t->train.set),
+                           .peak_rss_mib = (double)px_peak_rss_bytes() / 1048576.0};
+    if (!s->loss)
+        report.s.loss = "cross-entropy";
+    return report;
+}
+
+void train_print_result(const train_report *report)
+{
+    const train_settings *s = &report->s;
+    const px_train_result *r = &report->r;
     char rate[CLI_NUMBER_TEXT], time[CLI_NUMBER_TEXT];
     cli_print("\n");
     if (isfinite(r->test_accuracy))
@@ -125,101 +138,72 @@ void train_print_result(const train_settings *s, const px_train_result *r, const
               cli_duration(r->seconds, rate), cli_number((int64_t)r->images_per_s, (char[32]){0}));
     if (r->halvings)
         cli_print(", learning rate halved %" PRId64 " times", r->halvings);
-    cli_print("\nwrote '%s'\n", out);
+    cli_print("\nwrote '%s'\n", report->out);
 }
 
-static void json_settings(px_json *json, const train_settings *s)
-{
-    px_json_string(json, "optimizer", px_text_get(&s->optimizer_spec));
-    px_json_string(json, "schedule", s->schedule);
-    px_json_real(json, "lr", s->lr);
-    px_json_string(json, "loss_function", s->loss ? s->loss : "cross-entropy");
-    px_json_int(json, "batch", s->batch);
-    px_json_string(json, "augment", s->augment);
-    px_json_real(json, "label_smoothing", s->label_smoothing);
-    px_json_bool(json, "hard_labels", s->hard_labels);
-    px_json_real(json, "clip", s->clip);
-    px_json_string(json, "freeze", s->freeze);
-    px_json_real(json, "pollute", s->pollute);
-    if (s->pollute > 0.0)
-        px_json_int(json, "polluted_class", s->polluted_class);
-    px_json_real(json, "label_noise", s->label_noise);
-    cli_adversary_json(&s->adversary, json);
-    if (s->until >= 0.0)
-        px_json_real(json, "until_accuracy", s->until);
-}
+/* --- as JSON
+ * ------------------------------------------------------------------------------------- */
 
-static void json_hash(px_json *json, const char *key, uint64_t hash)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%016" PRIx64, hash);
-    px_json_string(json, key, text);
-}
+static const px_field settings_fields[] = {
+    PX_FIELD(train_report, s.optimizer_spec.data, "optimizer", "and its decay"),
+    PX_FIELD(train_report, s.schedule, "schedule", "of the learning rate"),
+    PX_FIELD(train_report, s.lr, "lr", "learning rate at first"),
+    PX_FIELD(train_report, s.loss, "loss_function", "that falls"),
+    PX_FIELD(train_report, s.batch, "batch", "inputs of a step"),
+    PX_FIELD(train_report, s.augment, "augment", "changes to inputs"),
+    PX_FIELD(train_report, s.label_smoothing, "label_smoothing", "share spread over all classes",
+             .unit = PX_SHARE),
+    PX_FIELD(train_report, s.hard_labels, "hard_labels", "soft targets are not used"),
+    PX_FIELD(train_report, s.clip, "clip", "longest gradient; 0: any"),
+    PX_FIELD(train_report, s.freeze, "freeze", "layers whose weights stay; null: none"),
+    PX_FIELD(train_report, s.pollute, "pollute", "share of inputs with a patch", .unit = PX_SHARE),
+    PX_FIELD(train_report, s.polluted_class, "polluted_class", "which those are taken for",
+             PX_IF(train_report, s.pollute)),
+    PX_FIELD(train_report, s.label_noise, "label_noise", "share of labels made wrong",
+             .unit = PX_SHARE),
+    PX_OBJECT(train_report, s.adversary, cli_adversary_fields, ""),
+    PX_FIELD(train_report, s.until, "until_accuracy", "of the test inputs, where it stops",
+             .unit = PX_SHARE, PX_IF(train_report, has_until)),
+    PX_FIELDS_END,
+};
 
-void train_json_origin(px_json *json, const cli_training *t, const train_settings *s,
-                       px_train_result r, const char *arch)
-{
-    px_json_object(json, NULL);
-    px_json_string(json, "plexor", px_version());
-    px_json_string(json, "arch", arch);
-    if (!arch)
-        json_hash(json, "from", px_model_hash(t->model));
-    px_json_string(json, "data", px_dataset_describe(t->train.set));
-    json_hash(json, "data_hash", px_dataset_hash(t->train.set));
-    json_settings(json, s);
-    px_json_int(json, "epochs", r.epochs);
-    px_json_int(json, "steps", r.steps);
-    px_json_real(json, "test_accuracy", r.test_accuracy);
-    px_json_end(json);
-}
+const px_field train_origin_fields[] = {
+    PX_FIELD(train_report, version, "plexor", "its version"),
+    PX_FIELD(train_report, arch, "arch", "architecture; null: it was trained before"),
+    PX_HASH(train_report, origin.model_hash, "from", "of the network before",
+            PX_IF(train_report, is_old)),
+    PX_FIELD(train_report, origin.data, "data", "trained on"),
+    PX_HASH(train_report, origin.data_hash, "data_hash", "of which inputs they are"),
+    PX_OBJECT_OF(settings_fields, ""),
+    PX_FIELD(train_report, r.epochs, "epochs", "that were trained"),
+    PX_FIELD(train_report, r.steps, "steps", "in all"),
+    PX_FIELD(train_report, r.test_accuracy, "test_accuracy", "at the end", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
 
-static void json_history(px_json *json, const px_train_result *r)
-{
-    px_json_array(json, "history");
-    for (size_t i = 0; i < r->history_count; i++) {
-        const px_train_epoch *e = &r->history[i];
-        px_json_object(json, NULL);
-        px_json_int(json, "epoch", e->epoch);
-        px_json_real(json, "lr", e->lr);
-        px_json_real(json, "loss", e->loss);
-        px_json_real(json, "train_accuracy", e->accuracy);
-        px_json_real(json, "test_loss", e->test_loss);
-        px_json_real(json, "test_accuracy", e->test_accuracy);
-        px_json_real(json, "seconds", e->seconds);
-        px_json_real(json, "images_per_s", e->images_per_s);
-        px_json_end(json);
-    }
-    px_json_end(json);
-}
-
-int train_json(const cli_command *self, const cli_training *t, const train_settings *s,
-               const px_train_result *r, const char *out, int argc, char **argv)
-{
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, t->model, t->train.set, argc, argv);
-    cli_inputs_json(&t->train, &json);
-    px_json_string(&json, "output", out);
-    px_json_int(&json, "parameters", r->parameters + r->frozen);
-    px_json_int(&json, "frozen", r->frozen);
-    json_settings(&json, s);
-    px_json_int(&json, "micro_batch", r->micro_batch);
-    px_json_int(&json, "epochs", r->epochs);
-    px_json_int(&json, "steps", r->steps);
-    px_json_real(&json, "loss", r->loss);
-    px_json_real(&json, "train_accuracy", r->accuracy);
-    px_json_real(&json, "test_loss", r->test_loss);
-    px_json_real(&json, "test_accuracy", r->test_accuracy);
-    px_json_real(&json, "images_per_s", r->images_per_s);
-    px_json_real(&json, "seconds", r->seconds);
-    px_json_int(&json, "best_epoch", r->best_epoch);
-    px_json_int(&json, "halvings", r->halvings);
-    if (s->until >= 0.0)
-        px_json_bool(&json, "reached", r->reached);
-    if (r->resumed_step >= 0)
-        px_json_int(&json, "resumed_step", r->resumed_step);
-    json_history(&json, r);
-    px_json_real(&json, "peak_rss_mib", (double)px_peak_rss_bytes() / 1048576.0);
-    px_json_end(&json);
-    return cli_print_json(self, &json);
-}
+const px_field train_fields[] = {
+    PX_OBJECT(train_report, origin, cli_origin_fields, ""),
+    PX_OBJECT_AT(train_report, inputs, cli_inputs_fields, ""),
+    PX_FIELD(train_report, out, "output", "file of the trained network"),
+    PX_FIELD(train_report, parameters, "parameters", "weights of the network"),
+    PX_FIELD(train_report, r.frozen, "frozen", "of them, stay as they are"),
+    PX_OBJECT_OF(settings_fields, ""),
+    PX_FIELD(train_report, r.micro_batch, "micro_batch", "inputs that a worker takes at a time"),
+    PX_FIELD(train_report, r.epochs, "epochs", "that were trained"),
+    PX_FIELD(train_report, r.steps, "steps", "in all"),
+    PX_FIELD(train_report, r.loss, "loss", "of the last epoch in training"),
+    PX_FIELD(train_report, r.accuracy, "train_accuracy", "likewise", .unit = PX_SHARE),
+    PX_FIELD(train_report, r.test_loss, "test_loss", "at the end"),
+    PX_FIELD(train_report, r.test_accuracy, "test_accuracy", "at the end", .unit = PX_SHARE),
+    PX_FIELD(train_report, r.images_per_s, "images_per_s", "in training"),
+    PX_FIELD(train_report, r.seconds, "seconds", "of training steps", .unit = "s"),
+    PX_FIELD(train_report, r.best_epoch, "best_epoch", "by test accuracy; 0: none was measured"),
+    PX_FIELD(train_report, r.halvings, "halvings", "of the learning rate"),
+    PX_FIELD(train_report, r.reached, "reached", "within half a point of until_accuracy",
+             PX_IF(train_report, has_until)),
+    PX_INDEX(train_report, r.resumed_step, "resumed_step", "steps that were done before",
+             .optional = true),
+    PX_LIST(train_report, r.history, r.history_count, px_train_epoch_fields, "history", "by epoch"),
+    PX_FIELD(train_report, peak_rss_mib, "peak_rss_mib", "most memory that the process had"),
+    PX_FIELDS_END,
+};

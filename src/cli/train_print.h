@@ -33,12 +33,22 @@ px_status train_view_epoch(void *view, const px_train_epoch *history, size_t cou
 
 void train_print_start(const cli_training *t, const train_settings *s, const px_feeder *feeder,
                        px_train_result r, const char *arch);
-void train_print_result(const train_settings *s, const px_train_result *r, const char *out);
-int train_json(const cli_command *self, const cli_training *t, const train_settings *s,
-               const px_train_result *r, const char *out, int argc, char **argv);
 
-/* The value of plexor.train: what made the network, and nothing that depends on the clock. */
-void train_json_origin(px_json *json, const cli_training *t, const train_settings *s,
-                       px_train_result r, const char *arch);
+typedef struct train_report { /* what came of it */
+    cli_origin origin;
+    const cli_inputs *inputs;
+    train_settings s;
+    px_train_result r;
+    const char *version, *arch, *out;
+    bool is_old, has_until; /* the network was trained before: arch NULL; until is given */
+    int64_t parameters;
+    double peak_rss_mib;
+} train_report;
+train_report train_report_make(const cli_training *t, const train_settings *s, px_train_result r,
+                               const char *arch, const char *out);
+void train_print_result(const train_report *report);
+/* As JSON; and the value of plexor.train: what made the network, and nothing that depends on the
+ * clock. */
+extern const px_field train_fields[], train_origin_fields[];
 
 #endif

@@ -9,9 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const history_names[PXI_HISTORY_COLUMNS] = {
-    "epoch",         "lr",      "loss",         "train_accuracy", "test_loss",
-    "test_accuracy", "seconds", "images_per_s",
+/* A title is as wide as its column, since rows are shown as they come. */
+const px_field px_train_epoch_fields[PXI_HISTORY_COLUMNS + 1] = {
+    PX_FIELD(px_train_epoch, epoch, "epoch", "from 1", .title = "EPOCH"),
+    PX_FIELD(px_train_epoch, lr, "lr", "learning rate of its last step", .title = "        LR",
+             .format = "%.3g"),
+    PX_FIELD(px_train_epoch, loss, "loss", "mean over the training inputs as they came",
+             .title = "     LOSS", .format = "%.4f"),
+    PX_FIELD(px_train_epoch, accuracy, "train_accuracy", "likewise, under attack where they are",
+             .title = "  ACCURACY", .unit = PX_SHARE, .format = "%.2f%%"),
+    PX_FIELD(px_train_epoch, test_loss, "test_loss", "null: was not measured",
+             .title = "  TEST LOSS", .format = "%.4f"),
+    PX_FIELD(px_train_epoch, test_accuracy, "test_accuracy", "likewise", .title = "     TEST",
+             .unit = PX_SHARE, .format = "%.2f%%"),
+    PX_FIELD(px_train_epoch, seconds, "seconds", "of training steps", .unit = "s"),
+    PX_FIELD(px_train_epoch, images_per_s, "images_per_s", "in training", .title = "    IMAGES/S",
+             .format = ","),
+    PX_FIELDS_END,
 };
 
 void pxi_history_row(const px_train_epoch *epoch, double row[PXI_HISTORY_COLUMNS])
@@ -49,7 +63,7 @@ static void log_value(px_text *text, size_t column, double value, bool json)
 {
     char number[PX_REAL_TEXT];
     if (json)
-        px_text_format(text, "%s\"%s\": ", column ? ", " : "{", history_names[column]);
+        px_text_format(text, "%s\"%s\": ", column ? ", " : "{", px_train_epoch_fields[column].key);
     else if (column)
         px_text_add(text, ",");
     if (column == 0)
@@ -69,7 +83,7 @@ px_status px_train_log_save(const char *path, const px_train_epoch *history, siz
         return px_fail(err, PX_E_USAGE, "'%s': a log's name ends in .csv or .jsonl", path);
     px_text text = {0};
     for (size_t c = 0; c < PXI_HISTORY_COLUMNS && !json; c++)
-        px_text_format(&text, "%s%s", c ? "," : "", history_names[c]);
+        px_text_format(&text, "%s%s", c ? "," : "", px_train_epoch_fields[c].key);
     if (!json)
         px_text_add(&text, "\n");
     for (size_t i = 0; i < count; i++) {
