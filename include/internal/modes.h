@@ -1,15 +1,16 @@
 /* include/internal/modes.h - <plexor/modes.h>, and what only plexor itself uses of it
  *
- *     px_mode *modes = NULL;
- *     size_t count = 0;
- *     PX_TRY(px_campaign_modes(campaign, &modes, &count, err));    // by mutation, band and class
- *     count = px_modes_rank(modes, count);                         // over all classes, worst first
- *     printf("%s: %.0f%% of tries fail", px_mode_text(&modes[0], text),
- *            100 * px_mode_rate(&modes[0]));
+ *     px_modes modes;
+ *     PX_TRY(px_modes_read(campaign, &modes, err));
+ *     if (modes.count)
+ *         printf("%s: %.0f%% of tries fail", px_mode_text(&modes.sums[0].all, text),
+ *                100 * px_mode_rate(&modes.sums[0].all));
+ *     px_modes_done(&modes);
  */
 #ifndef PXI_INTERNAL_MODES_H
 #define PXI_INTERNAL_MODES_H
 
+#include <plexor/field.h>
 #include <plexor/modes.h>
 
 PX_BEGIN_DECLS
@@ -26,11 +27,21 @@ px_status px_campaign_put_mode(px_campaign *campaign, const px_mode *mode, px_er
  * by mutations, or by an older plexor. */
 px_status px_campaign_modes(px_campaign *campaign, px_mode **out, size_t *count, px_error *err);
 
-size_t px_modes_rank(px_mode *modes, size_t count);
+typedef struct px_mode_sum { /* of a mutation and band over all labels */
+    px_mode all;             /* with the label -1 */
+    const px_mode *cells;    /* by label */
+    size_t cell_count;
+} px_mode_sum;
 
-/* An array `modes` into an open object: a row per mutation and band as px_modes_rank() sorts them,
- * with `cells`, one per label that it was tried on. `modes` is as px_campaign_modes() gives it. */
-px_status px_modes_json(const px_mode *modes, size_t count, px_json *json, px_error *err);
+typedef struct px_modes { /* {0}: none */
+    px_mode *cells;
+    px_mode_sum *sums; /* the highest rate first, of those with at least PX_MODE_TRIES tries, then
+                          the others by tries */
+    size_t count;
+} px_modes;
+px_status px_modes_read(px_campaign *campaign, px_modes *out, px_error *err);
+void px_modes_done(px_modes *modes);
+extern const px_field px_modes_fields[];
 
 PX_END_DECLS
 #endif

@@ -19,8 +19,6 @@ typedef struct px_mode {
     int64_t close; /* of the faults, those that are close to their originals */
 } px_mode;
 
-/* Sums over labels, in place, and sorts: the highest rate first, of those with at least
- * PX_MODE_TRIES tries, then the others by tries. Returns how many are left. */
 #define PX_MODE_TRIES 20 /* fewer say little about a rate */
 
 PX_END_DECLS

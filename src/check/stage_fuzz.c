@@ -101,6 +101,7 @@ typedef struct fuzz_result {
     bool cut_short;
     double rft, oi, coverage;
     px_matrix growth;
+    px_modes modes;
 } fuzz_result;
 
 static const px_field yield_fields[] = {
@@ -136,6 +137,7 @@ static const px_field fuzz_fields[] = {
     PX_FIELD(fuzz_result, coverage, "coverage", "of the guide, in the end"),
     PX_FIELD(fuzz_result, growth, "growth", "of the guide: pairs of step and value"),
     PX_LIST(fuzz_result, r.yields, r.yield_count, yield_fields, "yields", "of each mutation"),
+    PX_OBJECT(fuzz_result, modes, px_modes_fields, ""),
     PX_FIELDS_END,
 };
 
@@ -156,8 +158,7 @@ static px_status fuzz_write(const fuzz *f, px_json *out, px_error *err)
 {
     px_campaign_counts counts;
     px_coverage_point *points = NULL;
-    px_mode *modes = NULL;
-    size_t count = 0, mode_count = 0;
+    size_t count = 0;
     double growth[FUZZ_POINTS + 1][2];
     fuzz_result result = {.r = px_fuzz_report_get(f->fuzz),
                           .definition = px_cover_definition(f->cover, 0),
@@ -171,11 +172,10 @@ static px_status fuzz_write(const fuzz *f, px_json *out, px_error *err)
     result.growth =
         (px_matrix){.values = growth[0], .rows = growth_thin(points, count, growth), .columns = 2};
     free(points);
+    PX_TRY(px_modes_read(f->campaign, &result.modes, err));
     px_fields_json(fuzz_fields, &result, out);
-    PX_TRY(px_campaign_modes(f->campaign, &modes, &mode_count, err));
-    const px_status status = px_modes_json(modes, mode_count, out, err);
-    free(modes);
-    return status;
+    px_modes_done(&result.modes);
+    return PX_OK;
 }
 
 static px_status fuzz_run(px_check *c, px_json *out, px_error *err)

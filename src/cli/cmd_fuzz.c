@@ -2,12 +2,11 @@
 #include "base/memory.h"
 #include "cli/cli_campaign.h"
 #include "cli/cli_cover.h"
+#include "cli/cli_fields.h"
 #include "cli/fuzz_screen.h"
 #include "cli/fuzz_summary.h"
-#include "cli/modes_print.h"
 
 #include <internal/data.h>
-#include <internal/modes.h>
 #include <internal/mutate.h>
 #include <internal/store.h>
 #include <math.h>
@@ -17,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FUZZ_RIVALS = 2, FUZZ_MODES = 5 };
+enum { FUZZ_RIVALS = 2 };
 
 typedef struct fuzz_args {
     px_fuzz_options o; /* most options are written here as they are read */
@@ -43,12 +42,7 @@ typedef struct fuzz_job {
     px_fuzz *fuzz;
     px_text command;
     fuzz_screen *screen;
-    px_fuzz_report report;
-    double before_s; /* of earlier runs */
-    px_campaign_counts counts;
-    px_error_counts errors;
-    px_mode *modes;
-    size_t mode_count;
+    fuzz_summary summary;
 } fuzz_job;
 
 /* --- opening -------------------------------------------------------------------------------------
@@ -129,22 +123,23 @@ static px_status fuzz_work(const cli_command *self, const fuzz_args *a, const ch
     if (cli_interrupted())
         return px_fail(err, PX_E_CANCELLED, "cancelled before the first turn");
     cli_end_in_order(); /* a turn that was begun is finished */
-    job->before_s = px_fuzz_report_get(job->fuzz).run_s;
+    fuzz_summary *summary = &job->summary;
+    summary->before_s = px_fuzz_report_get(job->fuzz).run_s;
     if (a->resume && a->limits.seconds > 0.0)
         cli_note(self,
                  "--time %s is of the whole campaign: it ran for %.3g s before, so that %.3g s "
                  "are left",
-                 a->time, job->before_s, fmax(0.0, a->limits.seconds - job->before_s));
+                 a->time, summary->before_s, fmax(0.0, a->limits.seconds - summary->before_s));
     job->screen = fuzz_screen_open(fuzz_base_name(path), (int)a->workers.threads);
     px_status status = px_fuzz_run(job->fuzz, &a->limits, err);
     fuzz_screen_close(job->screen);
     if (status == PX_E_CANCELLED)
         status = PX_OK; /* asked to stop, and so it did */
-    job->report = px_fuzz_report_get(job->fuzz);
     PX_TRY(status);
-    PX_TRY(px_campaign_count(job->campaign, &job->counts, err));
-    PX_TRY(px_campaign_modes(job->campaign, &job->modes, &job->mode_count, err));
-    return px_campaign_count_errors(job->campaign, -1, &job->errors, err);
+    summary->report = px_fuzz_report_get(job->fuzz);
+    summary->origin = cli_origin_of(job->model, job->inputs.set);
+    summary->campaign = a->folder;
+    return campaign_found_read(job->campaign, -1, &summary->found, err);
 }
 
 static void fuzz_close(fuzz_job *job)
@@ -156,29 +151,16 @@ static void fuzz_close(fuzz_job *job)
         px_model_free(job->rivals[i]);
     px_model_free(job->model);
     px_campaign_close(job->campaign);
-    free(job->modes);
+    px_modes_done(&job->summary.found.modes);
     px_text_done(&job->command);
 }
 
-static int fuzz_print(const cli_command *self, const fuzz_args *a, const fuzz_job *job, int argc,
-                      char **argv)
+static int fuzz_print(const cli_command *self, const fuzz_args *a, const fuzz_job *job)
 {
-    if (!a->output.json) {
-        fuzz_summary_print(&job->report, job->before_s, &job->counts, &job->errors);
-        modes_print(job->modes, job->mode_count, FUZZ_MODES);
-        return CLI_DONE;
-    }
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, job->model, job->inputs.set, argc, argv);
-    px_json_string(&json, "campaign", a->folder);
-    fuzz_summary_json(&job->report, &job->counts, &job->errors, &json);
-    px_json_real(&json, "seconds_before", job->before_s);
-    px_error err = {0};
-    if (px_modes_json(job->modes, job->mode_count, &json, &err) != PX_OK)
-        return cli_fail(self, &err);
-    px_json_end(&json);
-    return cli_print_json(self, &json);
+    if (a->output.json)
+        return cli_print_result(self, fuzz_fields, &job->summary);
+    fuzz_summary_print(&job->summary);
+    return CLI_DONE;
 }
 
 /* Parses again: what the campaign was begun with, and over it what is given now. Limits, threads
@@ -337,7 +319,7 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
                            : fuzz_open(self, &a, path, &job, argc, argv, &err);
     if (status == PX_OK)
         status = fuzz_work(self, &a, path, &job, &err);
-    const int rc = status == PX_OK ? fuzz_print(self, &a, &job, argc, argv) : cli_fail(self, &err);
+    const int rc = status == PX_OK ? fuzz_print(self, &a, &job) : cli_fail(self, &err);
     fuzz_close(&job);
     return rc;
 }
@@ -367,4 +349,5 @@ const cli_command cli_command_fuzz = {
                 "--turns 10000\n",
     .run = fuzz_run,
     .signal_is_done = true,
+    .result = fuzz_fields,
 };

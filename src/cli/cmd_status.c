@@ -1,12 +1,11 @@
 /* src/cli/cmd_status.c - plexor status CAMPAIGN: what a campaign has found, also while it runs */
 #include "base/memory.h"
-#include "cli/cli.h"
-#include "cli/error_lines.h"
-#include "cli/modes_print.h"
+#include "cli/campaign_print.h"
+#include "cli/cli_fields.h"
 
 #include <internal/data.h>
-#include <internal/modes.h>
 #include <internal/store.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,23 +15,52 @@ enum { STATUS_MODES = 10 }; /* that are printed; --json has all */
 typedef struct status_curve { /* of one criterion */
     const char *name;
     double value;
-    int64_t step, points;
+    int64_t step;
 } status_curve;
 
-static px_status status_curve_read(px_campaign *campaign, const char *name, status_curve *out,
-                                   px_error *err)
+typedef struct status {
+    const char *folder;
+    bool has_plan, finished;
+    int64_t planned, done; /* inputs, of commands that know how many there will be */
+    campaign_found found;
+    double close_faults; /* NaN: an older plexor did not measure all */
+    status_curve *curves;
+    char **names; /* of them */
+    int curve_count;
+    int64_t writer; /* the process that works on it; 0: none */
+} status;
+
+static px_status status_read(px_campaign *campaign, int64_t polluted_class, status *s,
+                             px_error *err)
 {
-    px_coverage_point *points = NULL;
-    size_t count = 0;
-    PX_TRY(px_campaign_coverage(campaign, name, &points, &count, err));
-    *out = (status_curve){.name = name, .value = NAN, .points = (int64_t)count};
-    if (count) {
-        out->value = points[count - 1].value;
-        out->step = points[count - 1].step;
+    const px_campaign_counts *counts = &s->found.counts;
+    s->folder = px_campaign_folder(campaign);
+    s->writer = px_campaign_writer(campaign);
+    const double planned = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_PLANNED, -1.0);
+    s->has_plan = planned >= 0.0;
+    s->planned = (int64_t)planned;
+    s->done = (int64_t)px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_DONE, 0.0);
+    s->finished = s->done >= s->planned;
+    PX_TRY(campaign_found_read(campaign, polluted_class, &s->found, err));
+    s->close_faults =
+        counts->measured == counts->faults ? (double)counts->close_faults : (double)NAN;
+    PX_TRY(px_campaign_criteria(campaign, &s->names, &s->curve_count, err));
+    PX_TRY(PX_NEW(s->curves, s->curve_count + 1, err));
+    for (int i = 0; i < s->curve_count; i++) {
+        px_coverage_point *points = NULL;
+        size_t count = 0;
+        PX_TRY(px_campaign_coverage(campaign, s->names[i], &points, &count, err));
+        s->curves[i] = (status_curve){.name = s->names[i], .value = NAN};
+        if (count)
+            s->curves[i] =
+                (status_curve){s->names[i], points[count - 1].value, points[count - 1].step};
+        free(points);
     }
-    free(points);
     return PX_OK;
 }
+
+/* --- what is said
+ * -------------------------------------------------------------------------------- */
 
 static void status_line(cli_table *table, const char *what, const char *value)
 {
@@ -49,24 +77,21 @@ static void status_real(cli_table *table, const char *what, double value, const 
     status_line(table, what, text);
 }
 
-static void status_print(px_campaign *campaign, const px_campaign_counts *counts,
-                         const px_error_counts *errors, const status_curve *curves, int count,
-                         long writer)
+static void status_print(const status *s)
 {
+    const px_campaign_counts *counts = &s->found.counts;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], text[160];
     error_line lines[ERROR_LINES_MOST];
     cli_table *table = cli_table_new("ll");
-    if (writer)
-        snprintf(text, sizeof text, "process %ld works on it", writer);
+    if (s->writer)
+        snprintf(text, sizeof text, "process %" PRId64 " works on it", s->writer);
     else
         snprintf(text, sizeof text, "nobody works on it");
-    status_line(table, px_campaign_folder(campaign), text);
-    const double planned = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_PLANNED, -1.0);
-    const double done = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_DONE, 0.0);
-    if (planned >= 0.0) {
+    status_line(table, s->folder, text);
+    if (s->has_plan) {
         snprintf(text, sizeof text,
-                 done < planned ? "%s of %s, unfinished; --resume goes on" : "%s of %s",
-                 cli_number((int64_t)done, a), cli_number((int64_t)planned, b));
+                 s->finished ? "%s of %s" : "%s of %s, unfinished; --resume goes on",
+                 cli_number(s->done, a), cli_number(s->planned, b));
         status_line(table, "inputs", text);
     }
     if (!isnan(counts->seconds))
@@ -94,69 +119,46 @@ static void status_print(px_campaign *campaign, const px_campaign_counts *counts
     status_real(table, "failures / outputs", counts->rft, "%.3f");
     status_real(table, "seconds / failure", counts->fre, "%.3g");
     status_real(table, "impartiality", counts->oi, "%.3f");
-    const int line_count = error_lines(errors, lines);
+    const int line_count = error_lines(&s->found.errors, lines);
     for (int i = 0; i < line_count; i++) {
         snprintf(text, sizeof text, "%s (%s)", cli_number(lines[i].value, a), lines[i].remark);
         status_line(table, lines[i].what, text);
     }
-    for (int i = 0; i < count; i++) {
-        snprintf(text, sizeof text, "%.6g, last at %s executions", curves[i].value,
-                 cli_number(curves[i].step, a));
-        status_line(table, curves[i].name, text);
+    for (int i = 0; i < s->curve_count; i++) {
+        snprintf(text, sizeof text, "%.6g, last at %s executions", s->curves[i].value,
+                 cli_number(s->curves[i].step, a));
+        status_line(table, s->curves[i].name, text);
     }
     cli_table_print_free(table, "");
+    modes_print(&s->found.modes, STATUS_MODES);
 }
 
-static void status_json(px_campaign *campaign, const px_campaign_counts *counts,
-                        const px_error_counts *errors, const status_curve *curves, int count,
-                        long writer, px_json *json)
-{
-    px_json_string(json, "campaign", px_campaign_folder(campaign));
-    const double planned = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_PLANNED, -1.0);
-    const double done = px_campaign_get_real(campaign, PX_CAMPAIGN_INPUTS_DONE, 0.0);
-    if (planned >= 0.0) {
-        px_json_int(json, "inputs_planned", (int64_t)planned);
-        px_json_int(json, "inputs_done", (int64_t)done);
-        px_json_bool(json, "finished", done >= planned);
-    }
-    px_json_int(json, "executions", counts->executions);
-    px_json_int(json, "seeds", counts->seeds);
-    px_json_int(json, "outputs", counts->outputs);
-    px_json_int(json, "faults", counts->faults);
-    px_json_int(json, "unique_faults", counts->unique_faults);
-    px_json_real(json, "close_faults",
-                 counts->measured == counts->faults ? (double)counts->close_faults : (double)NAN);
-    px_json_int(json, "fault_types", counts->fault_types);
-    px_json_real(json, "rft", counts->rft);
-    px_json_real(json, "fre", counts->fre);
-    px_json_int(json, "classes", counts->classes);
-    px_json_real(json, "oi", counts->oi);
-    px_json_real(json, "oi_outputs", counts->oi_outputs);
-    error_lines_json(errors, json);
-    px_json_object(json, "coverage");
-    for (int i = 0; i < count; i++)
-        px_json_real(json, curves[i].name, curves[i].value);
-    px_json_end(json);
-    px_json_real(json, "seconds", counts->seconds);
-    px_json_int(json, "pid", writer);
-}
+static const px_field curve_fields[] = {
+    PX_FIELD(status_curve, name, "criterion", "that was measured"),
+    PX_FIELD(status_curve, value, "", "last"),
+    PX_FIELDS_END,
+};
 
-static px_status status_read(px_campaign *campaign, bool check, int64_t polluted_class,
-                             px_campaign_counts *counts, px_error_counts *errors, char ***names,
-                             int *name_count, status_curve **curves, px_error *err)
-{
-    if (check)
-        PX_TRY(px_campaign_check(campaign, err));
-    PX_TRY(px_campaign_count(campaign, counts, err));
-    PX_TRY(px_campaign_count_errors(campaign, polluted_class, errors, err));
-    PX_TRY(px_campaign_criteria(campaign, names, name_count, err));
-    *curves = calloc((size_t)*name_count + 1, sizeof **curves);
-    if (!*curves)
-        return pxi_no_memory(err);
-    for (int i = 0; i < *name_count; i++)
-        PX_TRY(status_curve_read(campaign, (*names)[i], &(*curves)[i], err));
-    return PX_OK;
-}
+#define COUNT(member, ...) PX_FIELD(status, found.counts.member, #member, __VA_ARGS__)
+static const px_field status_fields[] = {
+    PX_FIELD(status, folder, "campaign", "its folder"),
+    PX_FIELD(status, planned, "inputs_planned", "of commands that know how many",
+             PX_IF(status, has_plan)),
+    PX_FIELD(status, done, "inputs_done", "of them", PX_IF(status, has_plan)),
+    PX_FIELD(status, finished, "finished", "all are", PX_IF(status, has_plan)),
+    COUNT(executions, "runs of the network"),
+    COUNT(seeds, "inputs it began with"),
+    COUNT(outputs, "kept inputs and failures"),
+    COUNT(faults, "failures"),
+    COUNT(unique_faults, "those without a twin"),
+    PX_FIELD(status, close_faults, "close_faults", "close to their originals; null: not known"),
+    PX_OBJECT(status, found, campaign_rates_fields, ""),
+    PX_MAP(status, curves, curve_count, curve_fields, "coverage", "by criterion"),
+    COUNT(seconds, "that it ran, without pauses", .unit = "s"),
+    PX_FIELD(status, writer, "pid", "process that works on it; 0: none"),
+    PX_OBJECT(status, found.modes, px_modes_fields, ""),
+    PX_FIELDS_END,
+};
 
 static int status_run(const cli_command *self, int argc, char **argv)
 {
@@ -177,35 +179,22 @@ static int status_run(const cli_command *self, int argc, char **argv)
         return stop;
     px_error err = {0};
     px_campaign *campaign = NULL;
-    px_campaign_counts counts = {0};
-    px_error_counts errors = {0};
-    status_curve *curves = NULL;
-    px_mode *modes = NULL;
-    size_t mode_count = 0;
-    char **names = NULL;
-    int count = 0, rc = CLI_DONE;
-    px_status status = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
-    if (status == PX_OK)
-        status = status_read(campaign, check, polluted_class, &counts, &errors, &names, &count,
-                             &curves, &err);
-    if (status == PX_OK)
-        status = px_campaign_modes(campaign, &modes, &mode_count, &err);
-    if (status != PX_OK) {
+    status s = {0};
+    int rc = CLI_DONE;
+    px_status done = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
+    if (done == PX_OK && check)
+        done = px_campaign_check(campaign, &err);
+    if (done == PX_OK)
+        done = status_read(campaign, polluted_class, &s, &err);
+    if (done != PX_OK)
         rc = cli_fail(self, &err);
-    } else if (output.json) {
-        px_json json = {0};
-        cli_json_open(&json);
-        status_json(campaign, &counts, &errors, curves, count, px_campaign_writer(campaign), &json);
-        status = px_modes_json(modes, mode_count, &json, &err);
-        px_json_end(&json);
-        rc = status == PX_OK ? cli_print_json(self, &json) : cli_fail(self, &err);
-    } else {
-        status_print(campaign, &counts, &errors, curves, count, px_campaign_writer(campaign));
-        modes_print(modes, mode_count, STATUS_MODES);
-    }
-    free(modes);
-    free(curves);
-    px_class_names_free(names, count);
+    else if (output.json)
+        rc = cli_print_result(self, status_fields, &s);
+    else
+        status_print(&s);
+    px_modes_done(&s.found.modes);
+    free(s.curves);
+    px_class_names_free(s.names, s.curve_count);
     px_campaign_close(campaign);
     return rc;
 }
@@ -222,4 +211,5 @@ const cli_command cli_command_status = {
         "among the last examples of all seeds, the latter with the polluted class as answer.",
     .examples = "plexor status run.campaign\nplexor status run.campaign --check --json\n",
     .run = status_run,
+    .result = status_fields,
 };

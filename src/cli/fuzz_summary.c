@@ -1,13 +1,13 @@
 /* src/cli/fuzz_summary.c - what a campaign found, at its end: paper 001 section 5.4 */
 #include "cli/fuzz_summary.h"
 
-#include "cli/cli.h"
-#include "cli/error_lines.h"
 #include "cli/fuzz_figures.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { FUZZ_MODES = 5 };
 
 static void summary_line(cli_table *table, const char *what, const char *value, const char *remark)
 {
@@ -30,9 +30,11 @@ static void summary_real(cli_table *table, const char *what, double value, const
     summary_line(table, what, number, remark);
 }
 
-void fuzz_summary_print(const px_fuzz_report *report, double before_s,
-                        const px_campaign_counts *counts, const px_error_counts *errors)
+void fuzz_summary_print(const fuzz_summary *summary)
 {
+    const px_fuzz_report *report = &summary->report;
+    const px_campaign_counts *counts = &summary->found.counts;
+    const double before_s = summary->before_s;
     char words[160], a[FUZZ_FIGURE], b[FUZZ_FIGURE];
     error_line lines[ERROR_LINES_MOST];
     cli_table *table = cli_table_new("lrl");
@@ -61,7 +63,7 @@ void fuzz_summary_print(const px_fuzz_report *report, double before_s,
     summary_count(table, "classes", counts->classes,
                   report->class_count > 0 ? words : "that failures are taken for");
     summary_real(table, "OI", counts->oi, "%.3f", "impartiality of those predictions");
-    const int line_count = error_lines(errors, lines);
+    const int line_count = error_lines(&summary->found.errors, lines);
     for (int i = 0; i < line_count; i++)
         summary_count(table, lines[i].what, lines[i].value, lines[i].remark);
     if (!isnan(report->coverage.value)) {
@@ -81,65 +83,106 @@ void fuzz_summary_print(const px_fuzz_report *report, double before_s,
     if (report->not_finite > 0)
         summary_count(table, "not numbers", report->not_finite, "answers of the network");
     cli_table_print_free(table, "");
+    modes_print(&summary->found.modes, FUZZ_MODES);
 }
 
-void fuzz_summary_json(const px_fuzz_report *report, const px_campaign_counts *counts,
-                       const px_error_counts *errors, px_json *json)
+/* --- as JSON
+ * ------------------------------------------------------------------------------------- */
+
+typedef struct named_value {
+    const char *name;
+    double value;
+} named_value;
+
+static const void *coverage_get(const void *of, size_t i, void *row)
 {
-    px_json_string(json, "engine", report->engine);
-    px_json_string(json, "policy", report->policy);
-    px_json_string(json, "guide", report->guide);
-    px_json_string(json, "stopped", report->stopped);
-    px_json_int(json, "turns", report->turns);
-    px_json_int(json, "cycles", report->cycles);
-    px_json_int(json, "executions", report->executions);
-    px_json_real(json, "executions_per_s", report->executions_per_s);
-    px_json_int(json, "seeds", counts->seeds);
-    px_json_int(json, "seeds_wrong", report->seeds_wrong);
-    px_json_int(json, "queue", report->queue);
-    px_json_int(json, "depth", report->depth);
-    px_json_int(json, "outputs", counts->outputs);
-    px_json_int(json, "faults", counts->faults);
-    px_json_int(json, "unique_faults", counts->unique_faults);
-    px_json_int(json, "close_faults", counts->close_faults);
-    px_json_int(json, "rejected", report->rejected);
-    px_json_int(json, "fault_types", counts->fault_types);
-    px_json_real(json, "rft", counts->rft);
-    px_json_real(json, "fre", counts->fre);
-    px_json_int(json, "classes", counts->classes);
-    px_json_real(json, "oi", counts->oi);
-    px_json_real(json, "oi_outputs", counts->oi_outputs);
-    error_lines_json(errors, json);
-    px_json_int(json, "not_finite", report->not_finite);
-    px_json_int(json, "resets", report->resets);
-    px_json_object(json, "coverage");
-    if (!isnan(report->coverage.value))
-        px_json_real(json, report->guide ? report->guide : "coverage", report->coverage.value);
-    px_json_end(json);
-    px_json_real(json, "coverage_seeds", report->coverage_seeds);
-    if (!isnan(report->paths.tau)) {
-        px_json_object(json, "paths");
-        px_json_real(json, "tau", report->paths.tau);
-        px_json_real(json, "similarity", report->paths.similarity);
-        px_json_real(json, "kept", report->paths.kept);
-        px_json_real(json, "as_label_only", report->paths.as_label);
-        px_json_end(json);
-    }
-    px_json_object(json, "notes");
-    for (size_t i = 0; i < report->note_count; i++)
-        px_json_string(json, report->notes[i].name, report->notes[i].value);
-    px_json_end(json);
-    px_json_array(json, "yields");
-    for (size_t i = 0; i < report->yield_count; i++) {
-        const px_fuzz_yield *yield = &report->yields[i];
-        px_json_object(json, NULL);
-        px_json_string(json, "name", yield->name);
-        px_json_int(json, "tried", yield->tried);
-        px_json_int(json, "valid", yield->valid);
-        px_json_int(json, "kept", yield->kept);
-        px_json_int(json, "faults", yield->faults);
-        px_json_end(json);
-    }
-    px_json_end(json);
-    px_json_real(json, "seconds", counts->seconds);
+    const px_fuzz_report *r = of;
+    *(named_value *)row = (named_value){r->guide ? r->guide : "coverage", r->coverage.value};
+    return i == 0 && !isnan(r->coverage.value) ? row : NULL;
 }
+
+static const void *note_get(const void *of, size_t i, void *row)
+{
+    const px_fuzz_report *r = of;
+    (void)row;
+    return i < r->note_count ? &r->notes[i] : NULL;
+}
+
+static const void *paths_get(const void *of, size_t i, void *row)
+{
+    const px_fuzz_report *r = of;
+    (void)row;
+    return i == 0 && !isnan(r->paths.tau) ? &r->paths : NULL;
+}
+
+static const px_field coverage_fields[] = {
+    PX_FIELD(named_value, name, "guide", "what it follows"),
+    PX_FIELD(named_value, value, "", "of the guide"),
+    PX_FIELDS_END,
+};
+
+static const px_field note_fields[] = {
+    PX_FIELD(px_fuzz_note, name, "note", "what it is about"),
+    PX_CHARS(px_fuzz_note, value, "", "in words"),
+    PX_FIELDS_END,
+};
+
+static const px_field paths_fields[] = {
+    PX_FIELD(px_fuzz_path_figures, tau, "tau", "paths less similar than this differ"),
+    PX_FIELD(px_fuzz_path_figures, similarity, "similarity", "mean over the mutants judged"),
+    PX_FIELD(px_fuzz_path_figures, kept, "kept", "of them", .unit = PX_SHARE),
+    PX_FIELD(px_fuzz_path_figures, as_label, "as_label_only",
+             "of what it or the class alone would keep, what both do", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field yield_fields[] = {
+    PX_FIELD(px_fuzz_yield, name, "name", "of a mutation, or of what else an engine tries"),
+    PX_FIELD(px_fuzz_yield, tried, "tried", "mutants by it"),
+    PX_FIELD(px_fuzz_yield, valid, "valid", "those that keep the meaning of their input"),
+    PX_FIELD(px_fuzz_yield, kept, "kept", "those that showed something new"),
+    PX_FIELD(px_fuzz_yield, faults, "faults", "those that the network gets wrong"),
+    PX_FIELDS_END,
+};
+
+static const px_field report_fields[] = {
+    PX_FIELD(px_fuzz_report, not_finite, "not_finite", "answers that were no numbers"),
+    PX_FIELD(px_fuzz_report, resets, "resets", "of coverage that was saturated"),
+    PX_MAP_MADE(coverage_get, coverage_fields, "coverage", "in the end"),
+    PX_FIELD(px_fuzz_report, coverage_seeds, "coverage_seeds", "what the seeds alone had"),
+    PX_OBJECT_MADE(paths_get, paths_fields, "paths", "with a guide by decision paths",
+                   .optional = true),
+    PX_MAP_MADE(note_get, note_fields, "notes", "figures that only this engine has"),
+    PX_LIST(px_fuzz_report, yields, yield_count, yield_fields, "yields", "of what was tried"),
+    PX_FIELDS_END,
+};
+
+#define REPORT(member, ...) PX_FIELD(fuzz_summary, report.member, #member, __VA_ARGS__)
+#define COUNT(member, ...) PX_FIELD(fuzz_summary, found.counts.member, #member, __VA_ARGS__)
+const px_field fuzz_fields[] = {
+    PX_OBJECT(fuzz_summary, origin, cli_origin_fields, ""),
+    PX_FIELD(fuzz_summary, campaign, "campaign", "its folder"),
+    REPORT(engine, "the search"),
+    REPORT(policy, "its settings by a name"),
+    REPORT(guide, "the coverage that it follows"),
+    REPORT(stopped, "why"),
+    REPORT(turns, "picks of an input to change"),
+    REPORT(cycles, "times that all were picked"),
+    REPORT(executions, "mutants that the network judged"),
+    REPORT(executions_per_s, "since the campaign began"),
+    COUNT(seeds, "inputs it began with"),
+    REPORT(seeds_wrong, "dropped: misclassified"),
+    REPORT(queue, "inputs that can be picked"),
+    REPORT(depth, "longest chain of mutations"),
+    COUNT(outputs, "kept inputs and failures"),
+    COUNT(faults, "failures"),
+    COUNT(unique_faults, "those without a twin"),
+    COUNT(close_faults, "those close to their originals"),
+    REPORT(rejected, "failing mutants too far from them"),
+    PX_OBJECT(fuzz_summary, found, campaign_rates_fields, ""),
+    PX_OBJECT(fuzz_summary, report, report_fields, ""),
+    COUNT(seconds, "that it ran, without pauses", .unit = "s"),
+    PX_FIELD(fuzz_summary, before_s, "seconds_before", "of that, earlier", .unit = "s"),
+    PX_OBJECT(fuzz_summary, found.modes, px_modes_fields, ""),
+    PX_FIELDS_END,
+};

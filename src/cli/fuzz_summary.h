@@ -2,15 +2,22 @@
 #ifndef PLEXOR_FUZZ_SUMMARY_H
 #define PLEXOR_FUZZ_SUMMARY_H
 
+#include "cli/campaign_print.h"
+#include "cli/cli_net.h"
+
 #include <plexor/fuzz.h>
-#include <plexor/json.h>
+
+typedef struct fuzz_summary {
+    cli_origin origin;
+    const char *campaign;
+    px_fuzz_report report;
+    campaign_found found;
+    double before_s; /* seconds of earlier runs */
+} fuzz_summary;
+extern const px_field fuzz_fields[];
 
 /* A table on stdout: #Faults, RFT, FRE, #Classes, OI, errors as paper 003 counts them, and
- * coverage beside what the seeds had. `before_s`: seconds of earlier runs. */
-void fuzz_summary_print(const px_fuzz_report *report, double before_s,
-                        const px_campaign_counts *counts, const px_error_counts *errors);
-/* The same as keys of the object that is open. */
-void fuzz_summary_json(const px_fuzz_report *report, const px_campaign_counts *counts,
-                       const px_error_counts *errors, px_json *json);
+ * coverage beside what the seeds had; and what breaks it most. */
+void fuzz_summary_print(const fuzz_summary *summary);
 
 #endif

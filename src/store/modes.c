@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/field.h>
 #include <internal/modes.h>
 #include <internal/mutate.h>
 #include <math.h>
@@ -84,7 +85,7 @@ px_status px_campaign_modes(px_campaign *campaign, px_mode **out, size_t *count,
 
 static int mode_compare(const void *a, const void *b)
 {
-    const px_mode *x = a, *y = b;
+    const px_mode *x = &((const px_mode_sum *)a)->all, *y = &((const px_mode_sum *)b)->all;
     const bool enough_x = x->tries >= PX_MODE_TRIES, enough_y = y->tries >= PX_MODE_TRIES;
     if (enough_x != enough_y)
         return enough_x ? -1 : 1;
@@ -97,60 +98,80 @@ static int mode_compare(const void *a, const void *b)
     return by_name ? by_name : x->band - y->band;
 }
 
-size_t px_modes_rank(px_mode *modes, size_t count)
+px_status px_modes_read(px_campaign *campaign, px_modes *out, px_error *err)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) { /* labels of one mutation and band follow each other */
-        px_mode *last = used ? &modes[used - 1] : NULL;
-        if (!last || last->mutation != modes[i].mutation || last->band != modes[i].band) {
-            modes[used] = modes[i];
-            modes[used++].label = -1;
-            continue;
+    px_modes m = {0};
+    size_t cells = 0;
+    PX_TRY(px_campaign_modes(campaign, &m.cells, &cells, err));
+    const px_status status = PX_NEW(m.sums, cells + 1, err);
+    for (size_t i = 0; status == PX_OK && i < cells; i++) { /* those of a sum follow each other */
+        const px_mode *cell = &m.cells[i];
+        px_mode_sum *sum = m.count ? &m.sums[m.count - 1] : NULL;
+        if (!sum || sum->all.mutation != cell->mutation || sum->all.band != cell->band) {
+            sum = &m.sums[m.count++];
+            *sum = (px_mode_sum){.all = {cell->mutation, cell->band, -1, 0, 0, 0}, .cells = cell};
         }
-        last->tries += modes[i].tries;
-        last->faults += modes[i].faults;
-        last->close += modes[i].close;
+        sum->all.tries += cell->tries;
+        sum->all.faults += cell->faults;
+        sum->all.close += cell->close;
+        sum->cell_count++;
     }
-    if (used)
-        qsort(modes, used, sizeof *modes, mode_compare);
-    return used;
+    if (m.count)
+        qsort(m.sums, m.count, sizeof *m.sums, mode_compare);
+    if (status == PX_OK)
+        *out = m;
+    else
+        free(m.cells);
+    return status;
 }
 
-static void mode_json(const px_mode *mode, px_json *json)
+void px_modes_done(px_modes *modes)
 {
-    px_json_int(json, "tries", mode->tries);
-    px_json_int(json, "count", mode->faults);
-    px_json_int(json, "close", mode->close);
-    px_json_real(json, "rate", px_mode_rate(mode));
+    free(modes->cells);
+    free(modes->sums);
+    *modes = (px_modes){0};
 }
 
-px_status px_modes_json(const px_mode *modes, size_t count, px_json *json, px_error *err)
+static px_datum mode_words(const void *of, char *text)
 {
-    char text[PX_BAND_TEXT];
-    px_mode *rows = NULL;
-    PX_TRY(PX_NEW(rows, count + 1, err));
-    for (size_t i = 0; i < count; i++)
-        rows[i] = modes[i];
-    const size_t row_count = px_modes_rank(rows, count);
-    px_json_array(json, "modes");
-    for (size_t r = 0; r < row_count; r++) {
-        px_json_object(json, NULL);
-        px_json_string(json, "mutation", rows[r].mutation->entry.id);
-        px_json_int(json, "band", rows[r].band);
-        px_json_string(json, "text", px_mode_text(&rows[r], text));
-        mode_json(&rows[r], json);
-        px_json_array(json, "cells");
-        for (size_t i = 0; i < count; i++)
-            if (modes[i].mutation == rows[r].mutation && modes[i].band == rows[r].band) {
-                px_json_object(json, NULL);
-                px_json_int(json, "label", modes[i].label);
-                mode_json(&modes[i], json);
-                px_json_end(json);
-            }
-        px_json_end(json);
-        px_json_end(json);
-    }
-    px_json_end(json);
-    free(rows);
-    return PX_OK;
+    return px_datum_text(px_mode_text(of, text));
 }
+
+static px_datum mode_share(const void *of, char *text)
+{
+    (void)text;
+    return px_datum_real(px_mode_rate(of));
+}
+
+static const px_field rate_fields[] = {
+    PX_FIELD(px_mode, tries, "tries", "mutants by it that were judged"),
+    PX_FIELD(px_mode, faults, "count", "failures among them"),
+    PX_FIELD(px_mode, close, "close", "of these, close to their originals"),
+    PX_MADE(REAL, mode_share, "rate", "failures per try", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field cell_fields[] = {
+    PX_FIELD(px_mode, label, "label", "of the seed"),
+    PX_OBJECT_OF(rate_fields, ""),
+    PX_FIELDS_END,
+};
+
+static const px_field mutation_fields[] = {
+    PX_FIELD(px_mutation, entry.id, "mutation", "the last one of a mutant"),
+    PX_FIELDS_END,
+};
+
+static const px_field sum_fields[] = {
+    PX_OBJECT_AT(px_mode_sum, all.mutation, mutation_fields, ""),
+    PX_FIELD(px_mode_sum, all.band, "band", "how strong it is, from 0"),
+    PX_MADE_OF(TEXT, mode_words, px_mode_sum, all, "text", "both in words"),
+    PX_OBJECT(px_mode_sum, all, rate_fields, ""),
+    PX_LIST(px_mode_sum, cells, cell_count, cell_fields, "cells", "of each label"),
+    PX_FIELDS_END,
+};
+
+const px_field px_modes_fields[] = {
+    PX_LIST(px_modes, sums, count, sum_fields, "modes", "which mutations, how strong, break it"),
+    PX_FIELDS_END,
+};
