@@ -97,8 +97,3 @@ const px_field cli_paths_fields[] = {
     PX_OBJECT_MADE(facts_get, facts_fields, ""),
     PX_FIELDS_END,
 };
-
-void cli_paths_json(const px_path_tools *tools, px_json *json)
-{
-    px_fields_json(cli_paths_fields, tools, json);
-}

@@ -43,7 +43,6 @@ px_status cli_path_tools_open(const cli_command *self, const cli_paths_args *arg
 
 /* How many inputs took more steps, and did not add up all the same. */
 void cli_paths_note(const cli_command *self, const px_paths *paths);
-void cli_paths_json(const px_path_tools *tools, px_json *json);
 extern const px_field cli_paths_fields[]; /* of a px_path_tools */
 
 #endif

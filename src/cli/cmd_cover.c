@@ -241,7 +241,7 @@ static int cover_run(const cli_command *self, int argc, char **argv)
         return cli_fail(self, &err);
     if (by_paths)
         return cover_dpd_run(self, path, &a.dpd, &a.data, &a.neurons, &a.training, &a.workers,
-                             a.fail_under, a.output.json, argc, argv);
+                             a.fail_under, a.output.json);
     cover_job job = {.report = {.per_layer = a.per_layer, .uncovered = a.uncovered}};
     int rc = CLI_DONE;
     px_status status = cli_shard(a.shard, &job.report.shard, &job.report.shards, &err);

@@ -1,6 +1,8 @@
 /* src/cli/cover_dpd.c - plexor cover --criteria dpd: pairs that are decided on different paths */
 #include "cli/cover_dpd.h"
 
+#include "cli/cli_fields.h"
+
 #include <internal/decision_path.h>
 #include <internal/dpd.h>
 #include <internal/text_encoder.h>
@@ -17,7 +19,9 @@ typedef struct dpd_work {
     px_path_tools tools;
     px_threshold threshold;
     px_dpd_result result;
-    double seconds;
+    double seconds, value; /* the value and the counts of the mode that counts */
+    px_dpd_mode main;
+    cli_origin origin;
 } dpd_work;
 
 px_status cover_dpd_asked(const char *criteria, bool *is, px_error *err)
@@ -87,16 +91,88 @@ static px_status dpd_work_all(const cli_command *self, dpd_work *w, const char *
     const px_status status = px_dpd_run(&w->tools, &w->threshold, &pairs, &w->result, err);
     cli_progress_end(&progress);
     w->seconds = px_clock_s() - start;
+    const px_path_mode main = px_dpd_mode_of(&w->tools);
+    w->value = px_dpd_value(&w->result.dpd, main);
+    w->main = w->result.dpd.of[main];
+    w->origin = cli_origin_of(w->model, w->sides.adversarial.set);
     return status;
 }
 
 /* --- what is said -------------------------------------------------------------------------------
  */
 
+typedef struct dpd_row { /* of a mode whose tau is known */
+    const char *name;
+    double value, tau, similarity;
+    int64_t apart;
+    px_correlation r;
+    int mode;
+} dpd_row;
+
+static const void *mode_get(const void *of, size_t i, void *place)
+{
+    const dpd_work *w = of;
+    dpd_row *row = place;
+    int m = i ? row->mode + 1 : 0;
+    while (m < PX_PATH_MODE_COUNT && !w->threshold.of[m].known)
+        m++;
+    if (m == PX_PATH_MODE_COUNT)
+        return NULL;
+    *row = (dpd_row){.name = px_path_mode_name((px_path_mode)m),
+                     .value = px_dpd_value(&w->result.dpd, (px_path_mode)m),
+                     .tau = w->threshold.of[m].tau,
+                     .similarity = px_dpd_mean(&w->result.dpd, (px_path_mode)m),
+                     .apart = w->result.dpd.of[m].apart,
+                     .r = w->result.with_failures[m],
+                     .mode = m};
+    return row;
+}
+
+static const px_field mode_fields[] = {
+    PX_FIELD(dpd_row, name, "mode", "what paths are compared by", .title = "MODE"),
+    PX_FIELD(dpd_row, value, "value", "pairs whose paths differ", .title = "DPD", .unit = PX_SHARE,
+             .format = "%.2f%%"),
+    PX_FIELD(dpd_row, apart, NULL, NULL, .title = "APART"),
+    PX_FIELD(dpd_row, tau, "tau", "below this they do", .title = "TAU", .format = "%.4f"),
+    PX_FIELD(dpd_row, similarity, "similarity", "mean", .title = "SIMILARITY", .format = "%.4f"),
+    PX_FIELD(dpd_row, r.r, "r_with_faults", "correlation with failing", .title = "R WITH FAULTS",
+             .format = "%.3f"),
+    PX_FIELD(dpd_row, r.p, "p", "of it"),
+    PX_FIELDS_END,
+};
+
+static const px_field value_fields[] = {
+    PX_FIELD(dpd_work, value, "value", "of the mode that counts", .unit = PX_SHARE),
+    PX_FIELD(dpd_work, main.apart, "covered", "pairs whose paths differ"),
+    PX_FIELD(dpd_work, main.pairs, "total", "pairs"),
+    PX_FIELD(dpd_work, seconds, "seconds", "of all", .unit = "s"),
+    PX_MAP_MADE(mode_get, mode_fields, "modes", "whose tau is known"),
+    PX_FIELDS_END,
+};
+
+static const px_field dpd_fields[] = {
+    PX_OBJECT_OF(value_fields, "dpd", "decision path difference"),
+    PX_FIELDS_END,
+};
+
+const px_field cover_dpd_fields[] = {
+    PX_FIELD(dpd_work, sides.how, "paired_by", "campaign, name or index"),
+    PX_FIELD(dpd_work, result.count, "pairs", "that were compared"),
+    PX_FIELD(dpd_work, result.failed, "faults", "changed inputs that are misclassified"),
+    PX_OBJECT(dpd_work, tools, cli_paths_fields, ""),
+    PX_OBJECT_OF(dpd_fields, "criteria", "by id"),
+    PX_FIELDS_END,
+};
+
+static const px_field result_fields[] = {
+    PX_OBJECT(dpd_work, origin, cli_origin_fields, ""),
+    PX_OBJECT_OF(cover_dpd_fields, ""),
+    PX_FIELDS_END,
+};
+
 static void dpd_print(const dpd_work *w)
 {
     char number[CLI_NUMBER_TEXT];
-    cli_table *table = cli_table_new("lrrrrr");
     cli_print("%s pairs, paired by %s\n%s\n", cli_number(w->result.count, number), w->sides.how,
               px_paths_describe(w->tools.paths));
     if (w->tools.encoder)
@@ -104,70 +180,14 @@ static void dpd_print(const dpd_work *w)
     if (w->result.labelled)
         cli_print("failures: %" PRId64 " of %" PRId64 "\n", w->result.failed, w->result.labelled);
     cli_print("\n");
-    for (const char *const *head = (const char *const[]){"MODE", "DPD", "APART", "TAU",
-                                                         "SIMILARITY", "R WITH FAULTS", NULL};
-         *head; head++)
-        cli_table_cell(table, "%s", *head);
-    for (int m = 0; m < PX_PATH_MODE_COUNT; m++) {
-        const px_tau *tau = &w->threshold.of[m];
-        if (!tau->known)
-            continue;
-        const px_correlation r = w->result.with_failures[m];
-        cli_table_cell(table, "%s", px_path_mode_name((px_path_mode)m));
-        cli_table_cell(table, "%.2f%%", 100.0 * px_dpd_value(&w->result.dpd, (px_path_mode)m));
-        cli_table_cell(table, "%" PRId64, w->result.dpd.of[m].apart);
-        cli_table_cell(table, "%.4f", tau->tau);
-        cli_table_cell(table, "%.4f", px_dpd_mean(&w->result.dpd, (px_path_mode)m));
-        if (!isnan(r.r))
-            cli_table_cell(table, "%.3f", r.r);
-        else
-            cli_table_cell(table, "-");
-    }
-    cli_table_print_free(table, "");
+    cli_print_list(value_fields, "modes", w, "", 0);
     cli_print("\nlabel-only sees the predicted class alone: what it finds apart, words had no part "
               "in\n");
 }
 
-static int dpd_json(const cli_command *self, const dpd_work *w, int argc, char **argv)
-{
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, w->model, w->sides.adversarial.set, argc, argv);
-    px_json_string(&json, "paired_by", w->sides.how);
-    px_json_int(&json, "pairs", w->result.count);
-    px_json_int(&json, "faults", w->result.failed);
-    cli_paths_json(&w->tools, &json);
-    px_json_object(&json, "criteria");
-    px_json_object(&json, "dpd");
-    const px_path_mode main = px_dpd_mode_of(&w->tools);
-    px_json_real(&json, "value", px_dpd_value(&w->result.dpd, main));
-    px_json_int(&json, "covered", w->result.dpd.of[main].apart);
-    px_json_int(&json, "total", w->result.dpd.of[main].pairs);
-    px_json_real(&json, "seconds", w->seconds);
-    px_json_object(&json, "modes");
-    for (int m = 0; m < PX_PATH_MODE_COUNT; m++) {
-        const px_correlation r = w->result.with_failures[m];
-        if (!w->threshold.of[m].known)
-            continue;
-        px_json_object(&json, px_path_mode_name((px_path_mode)m));
-        px_json_real(&json, "value", px_dpd_value(&w->result.dpd, (px_path_mode)m));
-        px_json_real(&json, "tau", w->threshold.of[m].tau);
-        px_json_real(&json, "similarity", px_dpd_mean(&w->result.dpd, (px_path_mode)m));
-        px_json_real(&json, "r_with_faults", r.r);
-        px_json_real(&json, "p", r.p);
-        px_json_end(&json);
-    }
-    px_json_end(&json);
-    px_json_end(&json);
-    px_json_end(&json);
-    px_json_end(&json);
-    return cli_print_json(self, &json);
-}
-
 int cover_dpd_run(const cli_command *self, const char *path, const cover_dpd_args *args,
                   const cli_data *data, const cli_neurons *neurons, const cli_training *training,
-                  const cli_workers *workers, double fail_under, bool as_json, int argc,
-                  char **argv)
+                  const cli_workers *workers, double fail_under, bool as_json)
 {
     px_error err = {0};
     dpd_work w = {0};
@@ -175,11 +195,10 @@ int cover_dpd_run(const cli_command *self, const char *path, const cover_dpd_arg
     if (dpd_work_all(self, &w, path, args, data, neurons, training, workers, &err) != PX_OK)
         rc = cli_fail(self, &err);
     else if (as_json)
-        rc = dpd_json(self, &w, argc, argv);
+        rc = cli_print_result(self, result_fields, &w);
     else
         dpd_print(&w);
-    const px_path_mode main = px_dpd_mode_of(&w.tools);
-    if (rc == CLI_DONE && px_dpd_value(&w.result.dpd, main) < fail_under) {
+    if (rc == CLI_DONE && w.value < fail_under) {
         cli_note(self, "dpd is below %g", fail_under);
         rc = CLI_CHECK_FAILED;
     }

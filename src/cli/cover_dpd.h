@@ -26,10 +26,11 @@ typedef struct cover_dpd_args {
  * they look at inputs. */
 px_status cover_dpd_asked(const char *criteria, bool *is, px_error *err);
 
+extern const px_field cover_dpd_fields[]; /* what it says instead, behind the origin */
+
 /* The whole of the command with that criterion. */
 int cover_dpd_run(const cli_command *self, const char *path, const cover_dpd_args *args,
                   const cli_data *data, const cli_neurons *neurons, const cli_training *training,
-                  const cli_workers *workers, double fail_under, bool as_json, int argc,
-                  char **argv);
+                  const cli_workers *workers, double fail_under, bool as_json);
 
 #endif

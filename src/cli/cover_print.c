@@ -1,5 +1,6 @@
 /* src/cli/cover_print.c - coverage for people and for programs */
 #include "cli/cli_cover.h"
+#include "cli/cover_dpd.h"
 
 #include <internal/cover.h>
 #include <inttypes.h>
@@ -362,6 +363,12 @@ static const px_field curve_fields[] = {
     PX_FIELDS_END,
 };
 
+static bool is_dpd(const void *of)
+{
+    (void)of;
+    return false; /* that one has a record of its own */
+}
+
 const px_field cover_fields[] = {
     PX_OBJECT(cover_report, origin, cli_origin_fields, ""),
     PX_OBJECT_AT(cover_report, inputs, cli_inputs_fields, ""),
@@ -387,6 +394,7 @@ const px_field cover_fields[] = {
     PX_FIELD(cover_report, tally.forward_seconds, "forward_seconds",
              "of the network alone, on all workers together", .unit = "s"),
     PX_FIELD(cover_report, seconds, "seconds", "in all", .unit = "s"),
+    PX_OBJECT_OF(cover_dpd_fields, "", .when = is_dpd),
     PX_FIELDS_END,
 };
 
