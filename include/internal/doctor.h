@@ -16,6 +16,7 @@
 #ifndef PXI_INTERNAL_DOCTOR_H
 #define PXI_INTERNAL_DOCTOR_H
 
+#include <plexor/field.h>
 #include <plexor/predict.h>
 
 PX_BEGIN_DECLS
@@ -64,8 +65,7 @@ const px_finding *px_doctor_get(const px_doctor *doctor, size_t i); /* NULL beyo
 const px_finding *px_doctor_find(const px_doctor *doctor, const char *id);
 /* The preprocessing that the finding "preprocess" advises; NULL without one. */
 const px_preprocess *px_doctor_preprocess(const px_doctor *doctor);
-/* Adds a member `findings`, a list of objects, to an open object. */
-void px_doctor_json(const px_doctor *doctor, px_json *json);
+extern const px_field px_doctor_fields[]; /* a member `findings`, a list of objects */
 
 PX_END_DECLS
 #endif

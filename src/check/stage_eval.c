@@ -165,7 +165,7 @@ static px_status doctor_write(const px_check *c, const px_doctor *doctor, px_err
 {
     px_json json = {0};
     px_json_object(&json, NULL);
-    px_doctor_json(doctor, &json);
+    px_fields_json(px_doctor_fields, doctor, &json);
     px_json_end(&json);
     char *path = pxi_check_path(c, "doctor.json");
     const char *text = px_json_text(&json);

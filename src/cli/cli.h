@@ -133,7 +133,6 @@ int cli_usage_error(const cli_command *self, const char *format, ...) PX_PRINTF(
 void cli_note(const cli_command *self, const char *format, ...) PX_PRINTF(2, 3);
 /* Begins the object that a command prints with `version` and `command`, as typed. */
 void cli_json_open(px_json *json);
-void cli_json_command(px_json *json, int argc, char **argv); /* those two alone */
 /* Takes the finished object over: it is printed on stdout when the command is over, with `remarks`
  * and, where something failed after all, `error` at its end. */
 int cli_print_json(const cli_command *self, px_json *json);

@@ -15,20 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cli_json_command(px_json *json, int argc, char **argv)
+void cli_json_open(px_json *json)
 {
+    const cli_call *call = cli_now();
+    px_json_object(json, NULL);
     px_json_string(json, "version", px_version());
     px_json_array(json, "command");
     px_json_string(json, NULL, "plexor");
-    for (int i = 0; i < argc; i++)
-        px_json_string(json, NULL, argv[i]);
+    for (int i = 0; i < call->argc; i++)
+        px_json_string(json, NULL, call->argv[i]);
     px_json_end(json);
-}
-
-void cli_json_open(px_json *json)
-{
-    px_json_object(json, NULL);
-    cli_json_command(json, cli_now()->argc, cli_now()->argv);
 }
 
 static void message_error(const px_error *error, int exit_status, px_json *json)

@@ -195,11 +195,6 @@ const px_field cli_inputs_fields[] = {
     PX_FIELDS_END,
 };
 
-void cli_inputs_json(const cli_inputs *inputs, px_json *json)
-{
-    px_fields_json(cli_inputs_fields, inputs, json);
-}
-
 void cli_note_baked(const cli_command *self, const px_model *model, int64_t batch)
 {
     cli_note(self,
@@ -304,11 +299,3 @@ const px_field cli_origin_fields[] = {
             "inputs that --skip-damaged left out", .optional = true),
     PX_FIELDS_END,
 };
-
-void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set, int argc,
-                     char **argv)
-{
-    const cli_origin origin = cli_origin_of(model, set);
-    cli_json_command(json, argc, argv);
-    px_fields_json(cli_origin_fields, &origin, json);
-}

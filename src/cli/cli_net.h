@@ -103,7 +103,6 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
 void cli_inputs_close(cli_inputs *inputs);
 /* What is assumed about preprocessing, and where each part comes from. */
 void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_scores *scores);
-void cli_inputs_json(const cli_inputs *inputs, px_json *json);
 extern const px_field cli_inputs_fields[]; /* of a cli_inputs */
 
 /* The shape of one picture where the network leaves sides open and --size (or its metadata, where
@@ -155,9 +154,5 @@ typedef struct cli_origin {   /* what a result was made from */
 } cli_origin;
 extern const px_field cli_origin_fields[];
 cli_origin cli_origin_of(const px_model *model, const px_dataset *set); /* each NULL: none */
-/* The keys that every result of a network carries: version, command line, model and data with
- * hashes. */
-void cli_json_origin(px_json *json, const px_model *model, const px_dataset *set, int argc,
-                     char **argv);
 
 #endif

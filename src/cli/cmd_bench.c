@@ -1,4 +1,5 @@
 /* src/cli/cmd_bench.c - plexor bench MODEL */
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
 #include <internal/engine.h>
@@ -6,6 +7,28 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+
+typedef struct bench {
+    cli_origin origin;
+    px_bench_result forward, grad;
+    double gflops, peak, rss_mib;
+    int threads;
+    int64_t rounds;
+} bench;
+
+static const px_field bench_fields[] = {
+    PX_OBJECT(bench, origin, cli_origin_fields, ""),
+    PX_FIELD(bench, forward.per_s, "forward_per_s", "inputs"),
+    PX_FIELD(bench, grad.per_s, "grad_per_s", "with the gradient; null: there is none"),
+    PX_FIELD(bench, gflops, "forward_gflops", "of the network, per second"),
+    PX_FIELD(bench, peak, "sgemm_gflops", "of a product of matrices"),
+    PX_FIELD(bench, threads, "threads", "at work"),
+    PX_FIELD(bench, forward.batch, "batch", "inputs at a time"),
+    PX_FIELD(bench, grad.batch, "grad_batch", "likewise, with the gradient"),
+    PX_FIELD(bench, rounds, "rounds", "of which the best counts"),
+    PX_FIELD(bench, rss_mib, "peak_rss_mib", "most memory that the process had"),
+    PX_FIELDS_END,
+};
 
 static int bench_run(const cli_command *self, int argc, char **argv)
 {
@@ -28,58 +51,46 @@ static int bench_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     px_model *model = NULL;
     px_shape open = {.rank = 0};
-    double peak = 0.0;
-    const int threads = workers.threads > 0 ? (int)workers.threads : px_cpu_count();
+    bench b = {.grad = {.per_s = (double)NAN},
+               .threads = workers.threads > 0 ? (int)workers.threads : px_cpu_count(),
+               .rounds = rounds};
     px_bench_options how = {.open = &open,
-                            .threads = threads,
+                            .threads = b.threads,
                             .batch = workers.batch,
                             .rounds = rounds,
                             .seconds = seconds};
-    px_bench_result forward = {0}, grad = {.per_s = (double)NAN};
     px_error why = {0};
     int rc = CLI_DONE;
     if (cli_model_load(self, path, &model, &err) != PX_OK ||
         cli_open_shape(model, size, &open, &err) != PX_OK ||
-        px_peak_gflops(threads, &peak, &err) != PX_OK ||
-        px_bench(model, &how, &forward, &err) != PX_OK) {
+        px_peak_gflops(b.threads, &b.peak, &err) != PX_OK ||
+        px_bench(model, &how, &b.forward, &err) != PX_OK) {
         rc = cli_fail(self, &err);
         goto done;
     }
     how.backward = true;
-    const px_status status = px_bench(model, &how, &grad, &why);
+    const px_status status = px_bench(model, &how, &b.grad, &why);
     if (status == PX_E_CANCELLED) {
         rc = cli_fail(self, &why);
         goto done;
     }
     if (status != PX_OK)
         cli_note(self, "no gradient: %s", why.message);
-    const double gflops = forward.per_s * forward.flops * 1e-9;
-    const double rss_mib = (double)px_peak_rss_bytes() / 1048576.0;
+    b.origin = cli_origin_of(model, NULL);
+    b.gflops = b.forward.per_s * b.forward.flops * 1e-9;
+    b.rss_mib = (double)px_peak_rss_bytes() / 1048576.0;
     if (output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, model, NULL, argc, argv);
-        px_json_real(&json, "forward_per_s", forward.per_s);
-        px_json_real(&json, "grad_per_s", grad.per_s);
-        px_json_real(&json, "forward_gflops", gflops);
-        px_json_real(&json, "sgemm_gflops", peak);
-        px_json_int(&json, "threads", threads);
-        px_json_int(&json, "batch", forward.batch);
-        px_json_int(&json, "grad_batch", grad.batch);
-        px_json_int(&json, "rounds", rounds);
-        px_json_real(&json, "peak_rss_mib", rss_mib);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
+        rc = cli_print_result(self, bench_fields, &b);
     } else {
-        cli_print("%s, %d thread%s, best of %" PRId64 " rounds\n", path, threads,
-                  threads == 1 ? "" : "s", rounds);
+        cli_print("%s, %d thread%s, best of %" PRId64 " rounds\n", path, b.threads,
+                  b.threads == 1 ? "" : "s", rounds);
         cli_print("forward     %10.0f inputs per second, %" PRId64
                   " at a time: %.1f GFLOP/s, %.0f%% of sgemm's %.1f\n",
-                  forward.per_s, forward.batch, gflops, 100.0 * gflops / peak, peak);
+                  b.forward.per_s, b.forward.batch, b.gflops, 100.0 * b.gflops / b.peak, b.peak);
         if (status == PX_OK)
-            cli_print("+ gradient  %10.0f inputs per second, %" PRId64 " at a time\n", grad.per_s,
-                      grad.batch);
-        cli_print("peak memory %10.1f MiB\n", rss_mib);
+            cli_print("+ gradient  %10.0f inputs per second, %" PRId64 " at a time\n", b.grad.per_s,
+                      b.grad.batch);
+        cli_print("peak memory %10.1f MiB\n", b.rss_mib);
     }
 done:
     px_model_free(model);
@@ -94,4 +105,5 @@ const cli_command cli_command_bench = {
                "on as many threads.",
     .examples = "plexor bench net.onnx --threads 1\n",
     .run = bench_run,
+    .result = bench_fields,
 };

@@ -1,6 +1,7 @@
 /* src/cli/cmd_doctor.c - plexor doctor MODEL --data SPEC: do the network and the data fit together
  */
 #include "cli/cli_doctor.h"
+#include "cli/cli_fields.h"
 #include "cli/cli_train.h"
 
 #include <internal/store.h>
@@ -22,23 +23,18 @@ static void doctor_print(const px_doctor *doctor)
         cli_print("nothing found\n");
 }
 
-static int doctor_report(const cli_command *self, const px_doctor *doctor, const px_model *model,
-                         const cli_inputs *inputs, bool as_json, int argc, char **argv)
-{
-    if (!as_json) {
-        doctor_print(doctor);
-        return CLI_DONE;
-    }
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, model, inputs->set, argc, argv);
-    cli_inputs_json(inputs, &json);
-    px_json_object(&json, "doctor");
-    px_doctor_json(doctor, &json);
-    px_json_end(&json);
-    px_json_end(&json);
-    return cli_print_json(self, &json);
-}
+typedef struct doctor_report {
+    cli_origin origin;
+    cli_inputs inputs;
+    px_doctor *found;
+} doctor_report;
+
+static const px_field doctor_fields[] = {
+    PX_OBJECT(doctor_report, origin, cli_origin_fields, ""),
+    PX_OBJECT(doctor_report, inputs, cli_inputs_fields, ""),
+    PX_OBJECT_AT(doctor_report, found, px_doctor_fields, "doctor", "what speaks against them"),
+    PX_FIELDS_END,
+};
 
 /* Whether something was found that --strict stops at: what is only good to know is not. */
 static bool doctor_strict(const px_doctor *doctor)
@@ -119,16 +115,15 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
         return cli_usage_error(self, "-o '%s' goes with --write", to);
     px_error err = {0};
     px_model *model = NULL;
-    px_doctor *doctor = NULL;
-    cli_inputs inputs = {0};
+    doctor_report d = {0};
     data.skip_damaged = data.any_classes = true; /* both are findings */
     px_status status = cli_model_load(self, path, &model, &err);
     if (status == PX_OK)
-        status = cli_inputs_open(model, &data, &inputs, &err);
+        status = cli_inputs_open(model, &data, &d.inputs, &err);
     if (status == PX_OK && train_spec) {
         const px_graph *graph = px_model_graph(model);
         px_data_options part = px_model_data_options(model);
-        px_preprocess pre = inputs.pre;
+        px_preprocess pre = d.inputs.pre;
         part.split = "train";
         part.skip_damaged = part.any_classes = true;
         status = cli_part_open(&pre, &graph->values[graph->inputs[0]].shape, train_spec, &part,
@@ -138,25 +133,31 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
         cli_progress progress = cli_progress_start("doctor");
         px_doctor_options o = px_doctor_options_default();
         o.model = model;
-        o.set = inputs.set;
+        o.set = d.inputs.set;
         o.train = train;
-        o.pre = &inputs.pre;
+        o.pre = &d.inputs.pre;
         o.failures = px_campaign_part_fails(data.spec, data.split);
         o.threads = (int)workers.threads;
         o.progress = cli_progress_tick;
         o.context = &progress;
-        status = px_doctor_new(&o, &doctor, &err);
+        status = px_doctor_new(&o, &d.found, &err);
         cli_progress_end(&progress);
     }
     if (status == PX_OK && write)
-        status = doctor_write(self, to ? to : path, doctor, model, &inputs, &err);
-    int rc = status == PX_OK ? doctor_report(self, doctor, model, &inputs, output.json, argc, argv)
-                             : cli_fail(self, &err);
-    if (rc == CLI_DONE && strict && doctor_strict(doctor))
+        status = doctor_write(self, to ? to : path, d.found, model, &d.inputs, &err);
+    int rc = CLI_DONE;
+    d.origin = cli_origin_of(model, d.inputs.set);
+    if (status != PX_OK)
+        rc = cli_fail(self, &err);
+    else if (output.json)
+        rc = cli_print_result(self, doctor_fields, &d);
+    else
+        doctor_print(d.found);
+    if (rc == CLI_DONE && strict && doctor_strict(d.found))
         rc = CLI_CHECK_FAILED;
-    px_doctor_free(doctor);
+    px_doctor_free(d.found);
     px_dataset_close(train);
-    cli_inputs_close(&inputs);
+    cli_inputs_close(&d.inputs);
     px_model_free(model);
     return rc;
 }
@@ -174,4 +175,5 @@ const cli_command cli_command_doctor = {
                 "plexor doctor net.onnx --data photos/ --strict --json\n"
                 "plexor doctor net.onnx --data photos/ --write -o net-ready.onnx\n",
     .run = doctor_run,
+    .result = doctor_fields,
 };

@@ -46,13 +46,6 @@ static const void *class_get(const void *of, size_t i, void *place)
     return row;
 }
 
-static void write_doctor(const void *of, px_json *json)
-{
-    px_json_object(json, "doctor");
-    px_doctor_json(((const eval *)of)->doctor, json);
-    px_json_end(json);
-}
-
 static const px_field of_class_fields[] = {
     PX_FIELD(px_eval_class, labelled, "count", "inputs with that label", .title = "INPUTS"),
     PX_FIELD(px_eval_class, correct, "correct", "of them, right", .title = "RIGHT"),
@@ -87,7 +80,8 @@ static const px_field eval_fields[] = {
     PX_FIELD(eval, said.scores.why, "scores_from", "why these are taken for the class scores"),
     PX_FIELD(eval, said.batch, "batch", "inputs at a time"),
     PX_OBJECT(eval, figures.all, sum_fields, ""),
-    PX_WRITTEN(write_doctor, "doctor", "what speaks against preprocessing and data"),
+    PX_OBJECT_AT(eval, doctor, px_doctor_fields, "doctor",
+                 "what speaks against preprocessing and data"),
     PX_LIST_MADE(class_get, class_fields, "per_class", "in the order of the network"),
     PX_FIELD(eval, confusion, "confusion", "inputs by label, then prediction; up to 100 classes",
              PX_IF(eval, confusion.rows)),

@@ -1,6 +1,7 @@
 /* src/cli/cmd_grad.c - plexor grad MODEL --input x.npy -o g.npy --of loss|NEURONS */
 #include "base/memory.h"
 #include "cli/cli_array.h"
+#include "cli/cli_fields.h"
 
 #include <internal/probe.h>
 #include <stdio.h>
@@ -17,7 +18,19 @@ typedef struct grad {
     int value; /* with respect to which */
     px_tensor result;
     px_run_facts facts;
+    cli_origin origin;
+    const char *to, *of, *wrt, *definition; /* of the neurons; NULL: of the loss */
 } grad;
+
+static const px_field grad_fields[] = {
+    PX_OBJECT(grad, origin, cli_origin_fields, ""),
+    PX_FIELD(grad, to, "output", "the file"),
+    PX_FIELD(grad, of, "of", "loss, or neurons"),
+    PX_FIELD(grad, wrt, "wrt", "the tensor that it is with respect to"),
+    PX_FIELD(grad, definition, "definition", "what a neuron is; null: of the loss"),
+    PX_FIELD(grad, facts.count, "count", "inputs"),
+    PX_FIELDS_END,
+};
 
 /* "LAYER:INDEX[,LAYER:INDEX...]": a comma parts two neurons where a colon and a number stand before
  * it, so that names with commas survive. */
@@ -143,23 +156,19 @@ static int grad_run(const cli_command *self, int argc, char **argv)
         status = px_npy_save(to, &g.result, &err);
     int rc = CLI_DONE;
     char shape[PX_SHAPE_TEXT];
+    g.origin = cli_origin_of(model, NULL);
+    g.to = to;
+    g.of = of;
+    g.wrt = status == PX_OK ? px_model_graph(model)->values[g.value].name : NULL;
+    g.definition = g.probe ? px_probe_describe(g.probe) : NULL;
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
     } else if (output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, model, NULL, argc, argv);
-        px_json_string(&json, "output", to);
-        px_json_string(&json, "of", of);
-        px_json_string(&json, "wrt", px_model_graph(model)->values[g.value].name);
-        px_json_string(&json, "definition", g.probe ? px_probe_describe(g.probe) : NULL);
-        px_json_int(&json, "count", g.facts.count);
-        px_json_end(&json);
-        rc = cli_print_json(self, &json);
+        rc = cli_print_result(self, grad_fields, &g);
     } else {
-        cli_print("%s: d(%s)/d('%s') %s%s%s\n", to, of, px_model_graph(model)->values[g.value].name,
+        cli_print("%s: d(%s)/d('%s') %s%s%s\n", to, of, g.wrt,
                   px_shape_text(&g.result.shape, shape), g.probe ? ", " : "",
-                  g.probe ? px_probe_describe(g.probe) : "");
+                  g.probe ? g.definition : "");
     }
     px_tensor_done(&g.result);
     free(g.labels);
@@ -181,4 +190,5 @@ const cli_command cli_command_grad = {
                 "plexor grad net.onnx --input x.npy --of 'conv2:3,#4:17' -o g.npy\n"
                 "plexor grad net.onnx --input x.npy --labels y.npy --wrt fc1.weight -o g.npy\n",
     .run = grad_run,
+    .result = grad_fields,
 };

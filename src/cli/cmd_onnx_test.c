@@ -1,6 +1,6 @@
 /* src/cli/cmd_onnx_test.c - plexor onnx-test DIR... */
 #include "base/memory.h"
-#include "cli/cli.h"
+#include "cli/cli_fields.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +16,7 @@ typedef struct test_list { /* folders with a model.onnx, and what came of them *
     char **folders;
     px_onnx_case *cases;
     size_t count, capacity;
+    size_t verdicts[PX_ONNX_SKIPPED + 1], compiled; /* of those that passed */
 } test_list;
 
 static void list_done(test_list *list)
@@ -109,43 +110,62 @@ static px_status list_find(test_list *list, const char *const *words, px_error *
     return PX_NEW(list->cases, list->count, err);
 }
 
-static size_t list_count(const test_list *list, px_onnx_verdict verdict)
+static void list_sum(test_list *list)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < list->count; i++)
-        count += list->cases[i].verdict == verdict;
-    return count;
+    for (size_t i = 0; i < list->count; i++) {
+        list->verdicts[list->cases[i].verdict]++;
+        list->compiled += list->cases[i].verdict == PX_ONNX_PASSED && list->cases[i].compiled;
+    }
 }
 
-static size_t list_compiled(const test_list *list)
+typedef struct test_row {
+    size_t at;
+    const char *name, *lacks;
+} test_row;
+
+/* The next case with that verdict. */
+static const void *row_get(const test_list *list, size_t i, px_onnx_verdict verdict, test_row *row)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < list->count; i++)
-        count += list->cases[i].verdict == PX_ONNX_PASSED && list->cases[i].compiled;
-    return count;
+    row->at = i ? row->at + 1 : 0;
+    while (row->at < list->count && list->cases[row->at].verdict != verdict)
+        row->at++;
+    if (row->at >= list->count)
+        return NULL;
+    row->name = test_name(list->folders[row->at]);
+    row->lacks = list->cases[row->at].lacks;
+    return row;
 }
 
-static int print_json(const cli_command *self, const test_list *list)
+static const void *failed_get(const void *of, size_t i, void *row)
 {
-    px_json json = {0};
-    cli_json_open(&json);
-    px_json_int(&json, "passed", (int64_t)list_count(list, PX_ONNX_PASSED));
-    px_json_int(&json, "failed", (int64_t)list_count(list, PX_ONNX_FAILED));
-    px_json_int(&json, "skipped", (int64_t)list_count(list, PX_ONNX_SKIPPED));
-    px_json_int(&json, "compiled", (int64_t)list_compiled(list));
-    px_json_array(&json, "failures");
-    for (size_t i = 0; i < list->count; i++)
-        if (list->cases[i].verdict == PX_ONNX_FAILED)
-            px_json_string(&json, NULL, test_name(list->folders[i]));
-    px_json_end(&json);
-    px_json_object(&json, "skips");
-    for (size_t i = 0; i < list->count; i++)
-        if (list->cases[i].verdict == PX_ONNX_SKIPPED)
-            px_json_string(&json, test_name(list->folders[i]), list->cases[i].lacks);
-    px_json_end(&json);
-    px_json_end(&json);
-    return cli_print_json(self, &json);
+    return row_get(of, i, PX_ONNX_FAILED, row);
 }
+
+static const void *skipped_get(const void *of, size_t i, void *row)
+{
+    return row_get(of, i, PX_ONNX_SKIPPED, row);
+}
+
+static const px_field failed_fields[] = {
+    PX_FIELD(test_row, name, "", "its name"),
+    PX_FIELDS_END,
+};
+
+static const px_field skipped_fields[] = {
+    PX_FIELD(test_row, name, "test", "its name"),
+    PX_FIELD(test_row, lacks, "", "the operator that there is not"),
+    PX_FIELDS_END,
+};
+
+static const px_field test_fields[] = {
+    PX_FIELD(test_list, verdicts[PX_ONNX_PASSED], "passed", "tests"),
+    PX_FIELD(test_list, verdicts[PX_ONNX_FAILED], "failed", "tests"),
+    PX_FIELD(test_list, verdicts[PX_ONNX_SKIPPED], "skipped", "tests of what there is not"),
+    PX_FIELD(test_list, compiled, "compiled", "tests that passed as a plan, too"),
+    PX_LIST_MADE(failed_get, failed_fields, "failures", "names of tests"),
+    PX_MAP_MADE(skipped_get, skipped_fields, "skips", "why"),
+    PX_FIELDS_END,
+};
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -185,8 +205,8 @@ static void print_text(const test_list *list, bool verbose)
     }
     print_skips(list);
     cli_print("%zu passed (%zu of them compiled, too), %zu failed, %zu skipped\n",
-              list_count(list, PX_ONNX_PASSED), list_compiled(list),
-              list_count(list, PX_ONNX_FAILED), list_count(list, PX_ONNX_SKIPPED));
+              list->verdicts[PX_ONNX_PASSED], list->compiled, list->verdicts[PX_ONNX_FAILED],
+              list->verdicts[PX_ONNX_SKIPPED]);
 }
 
 static int onnx_test_run(const cli_command *self, int argc, char **argv)
@@ -226,11 +246,12 @@ static int onnx_test_run(const cli_command *self, int argc, char **argv)
         }
     }
     cli_progress_end(&progress);
+    list_sum(&list);
     if (output.json)
-        rc = print_json(self, &list);
+        rc = cli_print_result(self, test_fields, &list);
     else
         print_text(&list, verbose);
-    if (rc == CLI_DONE && list_count(&list, PX_ONNX_FAILED))
+    if (rc == CLI_DONE && list.verdicts[PX_ONNX_FAILED])
         rc = CLI_CHECK_FAILED;
 done:
     list_done(&list);
@@ -250,4 +271,5 @@ const cli_command cli_command_onnx_test = {
         "1 if any test failed.",
     .examples = "plexor onnx-test build/tests/conformance/node\n",
     .run = onnx_test_run,
+    .result = test_fields,
 };

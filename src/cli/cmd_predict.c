@@ -1,4 +1,5 @@
 /* src/cli/cmd_predict.c - plexor predict MODEL SPEC...: what a network says about inputs */
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
 #include <internal/text.h>
@@ -23,6 +24,14 @@ typedef struct predict_part { /* the inputs of one word */
     cli_inputs inputs;
     px_predictions said;
 } predict_part;
+
+typedef struct predict {
+    const predict_args *args;
+    cli_origin origin;
+    px_model *model;
+    predict_part *parts;
+    size_t count;
+} predict;
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -53,68 +62,119 @@ static px_status predict_part_run(const cli_command *self, const predict_args *a
     return status;
 }
 
-static void predict_print(const predict_args *a, const px_model *model, const predict_part *part,
-                          int64_t *left)
+/* --- what a result is made of ------------------------------------------------------------------
+ */
+
+typedef struct prediction { /* of one input */
+    const predict *of;
+    size_t part;
+    int64_t at; /* in the part */
+    char name[512];
+    int64_t label, predicted;
+    bool not_finite;
+    int top[TOP_MOST], top_count;
+} prediction;
+
+static const void *prediction_get(const void *of, size_t i, void *place)
 {
-    int top[TOP_MOST];
-    char name[512], number[PX_CLASS_NUMBER];
-    const px_predictions *said = &part->said;
-    const px_dataset *set = part->inputs.set;
-    for (int64_t i = 0; i<said->count && * left> 0; i++, --*left) {
-        const int count = px_predictions_top(said, i, top, (int)a->top);
-        cli_print("%s", px_dataset_name(set, i, name, sizeof name));
-        if (said->label[i] >= 0)
-            cli_print("  (label %s)",
-                      px_predict_class_name(model, set, (int)said->label[i], number));
-        cli_print("%s%s\n", said->predicted[i] < 0 ? "  no answer: the scores are not numbers" : "",
-                  said->not_finite[i] ? "  has values that are not finite" : "");
-        for (int k = 0; k < count && said->predicted[i] >= 0; k++)
-            cli_print("  %6.2f%%  %s\n",
-                      100.0 * (double)said->probabilities[i * said->scores.classes + top[k]],
-                      px_predict_class_name(model, set, top[k], number));
+    prediction *row = place;
+    row->of = of;
+    row->part = i ? row->part : 0;
+    row->at = i ? row->at + 1 : 0;
+    for (; row->part < row->of->count; row->part++, row->at = 0) {
+        const px_predictions *said = &row->of->parts[row->part].said;
+        if (row->at >= said->count)
+            continue;
+        px_dataset_name(row->of->parts[row->part].inputs.set, row->at, row->name, sizeof row->name);
+        row->label = said->label[row->at];
+        row->predicted = said->predicted[row->at];
+        row->not_finite = said->not_finite[row->at] != 0;
+        row->top_count = px_predictions_top(said, row->at, row->top, (int)row->of->args->top);
+        return row;
+    }
+    return NULL;
+}
+
+typedef struct top_row {
+    int class;
+    const char *name;
+    double probability;
+    char number[PX_CLASS_NUMBER];
+} top_row;
+
+static const char *class_name(const prediction *p, int class, char number[PX_CLASS_NUMBER])
+{
+    return px_predict_class_name(p->of->model, p->of->parts[p->part].inputs.set, class, number);
+}
+
+static const void *top_get(const void *of, size_t i, void *place)
+{
+    const prediction *p = of;
+    const px_predictions *said = &p->of->parts[p->part].said;
+    top_row *row = place;
+    if (i >= (size_t)p->top_count)
+        return NULL;
+    row->class = p->top[i];
+    row->name = class_name(p, row->class, row->number);
+    row->probability = (double)said->probabilities[p->at * said->scores.classes + row->class];
+    return row;
+}
+
+static const px_field top_fields[] = {
+    PX_FIELD(top_row, class, "class", "its number"),
+    PX_FIELD(top_row, name, "name", "of the class"),
+    PX_FIELD(top_row, probability, "probability", "that the network gives it", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field prediction_fields[] = {
+    PX_CHARS(prediction, name, "name", "of the input"),
+    PX_INDEX(prediction, label, "label", "its class", .optional = true),
+    PX_FIELD(prediction, predicted, "predicted", "class; -1: the scores are not numbers"),
+    PX_FIELD(prediction, not_finite, "not_finite", "it has values that are not"),
+    PX_LIST_MADE(top_get, top_fields, "top", "the most probable classes"),
+    PX_FIELDS_END,
+};
+
+static const px_field part_fields[] = {
+    PX_OBJECT(predict_part, inputs, cli_inputs_fields, ""),
+    PX_FIELDS_END,
+};
+
+static const px_field predict_fields[] = {
+    PX_OBJECT(predict, origin, cli_origin_fields, ""),
+    PX_OBJECT_AT(predict, parts, part_fields, ""),
+    PX_LIST_MADE(prediction_get, prediction_fields, "predictions", "of all inputs, in order"),
+    PX_FIELDS_END,
+};
+
+static void predict_print(const predict *p)
+{
+    prediction row;
+    top_row top;
+    char number[PX_CLASS_NUMBER];
+    for (size_t i = 0; i < PRINT_MOST && prediction_get(p, i, &row); i++) {
+        cli_print("%s", row.name);
+        if (row.label >= 0)
+            cli_print("  (label %s)", class_name(&row, (int)row.label, number));
+        cli_print("%s%s\n", row.predicted < 0 ? "  no answer: the scores are not numbers" : "",
+                  row.not_finite ? "  has values that are not finite" : "");
+        for (size_t k = 0; row.predicted >= 0 && top_get(&row, k, &top); k++)
+            cli_print("  %6.2f%%  %s\n", 100.0 * top.probability, top.name);
     }
 }
 
-static void predict_json(const predict_args *a, const px_model *model, const predict_part *part,
-                         px_json *json)
+static px_status predict_save(const cli_command *self, const predict *p, px_error *err)
 {
-    int top[TOP_MOST];
-    char name[512], number[PX_CLASS_NUMBER];
-    const px_predictions *said = &part->said;
-    const px_dataset *set = part->inputs.set;
-    for (int64_t i = 0; i < said->count; i++) {
-        const int count = px_predictions_top(said, i, top, (int)a->top);
-        px_json_object(json, NULL);
-        px_json_string(json, "name", px_dataset_name(set, i, name, sizeof name));
-        if (said->label[i] >= 0)
-            px_json_int(json, "label", said->label[i]);
-        px_json_int(json, "predicted", said->predicted[i]);
-        px_json_bool(json, "not_finite", said->not_finite[i] != 0);
-        px_json_array(json, "top");
-        for (int k = 0; k < count; k++) {
-            px_json_object(json, NULL);
-            px_json_int(json, "class", top[k]);
-            px_json_string(json, "name", px_predict_class_name(model, set, top[k], number));
-            px_json_real(json, "probability",
-                         (double)said->probabilities[i * said->scores.classes + top[k]]);
-            px_json_end(json);
-        }
-        px_json_end(json);
-        px_json_end(json);
-    }
-}
-
-static px_status predict_save(const cli_command *self, const predict_args *a, const px_model *model,
-                              const predict_part *parts, size_t count, px_error *err)
-{
+    const predict_args *a = p->args;
     px_text text = {0};
     px_status status = PX_OK;
     if (!a->path)
         return PX_OK;
     if (a->npz)
-        status = px_predictions_npz(&parts[0].said, parts[0].inputs.set, a->path, err);
-    for (size_t i = 0; !a->npz && i < count; i++)
-        px_predictions_csv(&parts[i].said, model, parts[i].inputs.set, i == 0, &text);
+        status = px_predictions_npz(&p->parts[0].said, p->parts[0].inputs.set, a->path, err);
+    for (size_t i = 0; !a->npz && i < p->count; i++)
+        px_predictions_csv(&p->parts[i].said, p->model, p->parts[i].inputs.set, i == 0, &text);
     if (!a->npz)
         status = px_text_save(&text, a->path, err);
     px_text_done(&text);
@@ -123,34 +183,22 @@ static px_status predict_save(const cli_command *self, const predict_args *a, co
     return status;
 }
 
-static int predict_report(const cli_command *self, const predict_args *a, const px_model *model,
-                          const predict_part *parts, size_t count, int argc, char **argv)
+static int predict_report(const cli_command *self, predict *p)
 {
     px_error err = {0};
-    int64_t left = PRINT_MOST, all = 0;
-    int rc = CLI_DONE;
-    if (predict_save(self, a, model, parts, count, &err) != PX_OK)
+    int64_t all = 0;
+    if (predict_save(self, p, &err) != PX_OK)
         return cli_fail(self, &err);
-    if (a->output.json) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, model, parts[0].inputs.set, argc, argv);
-        cli_inputs_json(&parts[0].inputs, &json);
-        px_json_array(&json, "predictions");
-        for (size_t i = 0; i < count; i++)
-            predict_json(a, model, &parts[i], &json);
-        px_json_end(&json);
-        px_json_end(&json);
-        return cli_print_json(self, &json);
-    }
-    for (size_t i = 0; i < count; i++) {
-        all += parts[i].said.count;
-        if (!a->path)
-            predict_print(a, model, &parts[i], &left);
-    }
-    if (!a->path && all > PRINT_MOST)
+    p->origin = cli_origin_of(p->model, p->parts[0].inputs.set);
+    if (p->args->output.json)
+        return cli_print_result(self, predict_fields, p);
+    for (size_t i = 0; i < p->count; i++)
+        all += p->parts[i].said.count;
+    if (!p->args->path)
+        predict_print(p);
+    if (!p->args->path && all > PRINT_MOST)
         cli_note(self, "the first %d of %" PRId64 " inputs; -o FILE.csv has all", PRINT_MOST, all);
-    return rc;
+    return CLI_DONE;
 }
 
 static int predict_run(const cli_command *self, int argc, char **argv)
@@ -170,7 +218,7 @@ static int predict_run(const cli_command *self, int argc, char **argv)
         return cli_no_memory(self);
     const int stop = cli_parse(self, argc, argv, options, words, 1, argc);
     px_error err = {0};
-    px_model *model = NULL;
+    predict p = {.args = &a};
     size_t count = 0;
     int rc = stop;
     if (stop != CLI_GO) {
@@ -181,9 +229,10 @@ static int predict_run(const cli_command *self, int argc, char **argv)
         count++;
     if (a.data.spec)
         words[count++] = a.data.spec;
-    predict_part *parts = calloc(count + 1, sizeof *parts);
+    p.count = count - 1;
+    p.parts = calloc(count, sizeof *p.parts);
     a.npz = a.path && ends_with(a.path, ".npz");
-    if (!parts)
+    if (!p.parts)
         rc = cli_no_memory(self);
     else if (count < 2)
         rc = cli_usage_error(self, "something is missing: pictures, recordings or other data to "
@@ -193,18 +242,17 @@ static int predict_run(const cli_command *self, int argc, char **argv)
     else if (a.npz && count > 2)
         rc = cli_usage_error(self, "-o FILE.npz takes the inputs of one SPEC; .csv takes several");
     else {
-        px_status status = cli_model_load(self, words[0], &model, &err);
-        for (size_t i = 1; status == PX_OK && i < count; i++)
-            status = predict_part_run(self, &a, model, words[i], &parts[i - 1], &err);
-        rc = status == PX_OK ? predict_report(self, &a, model, parts, count - 1, argc, argv)
-                             : cli_fail(self, &err);
+        px_status status = cli_model_load(self, words[0], &p.model, &err);
+        for (size_t i = 0; status == PX_OK && i < p.count; i++)
+            status = predict_part_run(self, &a, p.model, words[i + 1], &p.parts[i], &err);
+        rc = status == PX_OK ? predict_report(self, &p) : cli_fail(self, &err);
     }
-    for (size_t i = 0; parts && i < count; i++) {
-        px_predictions_done(&parts[i].said);
-        cli_inputs_close(&parts[i].inputs);
+    for (size_t i = 0; p.parts && i < p.count; i++) {
+        px_predictions_done(&p.parts[i].said);
+        cli_inputs_close(&p.parts[i].inputs);
     }
-    px_model_free(model);
-    free(parts);
+    px_model_free(p.model);
+    free(p.parts);
     free(words);
     return rc;
 }
@@ -220,4 +268,5 @@ const cli_command cli_command_predict = {
                 "plexor predict net.onnx *.png --preprocess imagenet --top 3\n"
                 "plexor predict net.onnx photos/ -o predictions.csv\n",
     .run = predict_run,
+    .result = predict_fields,
 };

@@ -1,6 +1,7 @@
 /* src/cli/cmd_run.c - plexor run MODEL --input x.npy -o y.npy */
 #include "base/memory.h"
 #include "cli/cli_array.h"
+#include "cli/cli_fields.h"
 #include "cli/run_expect.h"
 
 #include <internal/data.h>
@@ -10,11 +11,18 @@
 
 typedef struct run {
     const px_model *model;
+    cli_origin origin;
+    const char *path; /* of the result; NULL: none */
     px_tensor *inputs, *outputs;
     int *wanted; /* values */
     int wanted_count;
     run_expect expect;
 } run;
+
+typedef struct tensor_row {
+    const char *name, *type;
+    px_shape shape;
+} tensor_row;
 
 static bool run_writes_npz(const char *path)
 {
@@ -89,40 +97,46 @@ static px_status run_save(const run *r, const char *path, px_error *err)
     return px_npz_commit(writer, err);
 }
 
-static int run_report(const cli_command *self, const run *r, const char *path, bool json_wanted,
-                      int argc, char **argv)
+static const void *tensor_get(const void *of, size_t i, void *place)
 {
-    const px_graph *graph = px_model_graph(r->model);
-    if (!json_wanted) {
-        char shape[PX_SHAPE_TEXT];
-        for (int i = 0; path && i < r->wanted_count; i++)
-            cli_print("%s: '%s' %s %s\n", path, graph->values[r->wanted[i]].name,
-                      px_shape_text(&r->outputs[i].shape, shape),
-                      px_dtype_name(r->outputs[i].dtype));
-        if (r->expect.path)
-            run_expect_print(&r->expect);
-        return r->expect.beyond ? CLI_CHECK_FAILED : CLI_DONE;
-    }
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    cli_json_origin(&json, r->model, NULL, argc, argv);
-    px_json_string(&json, "output", path);
-    px_json_array(&json, "tensors");
-    for (int i = 0; i < r->wanted_count; i++) {
-        px_json_object(&json, NULL);
-        px_json_string(&json, "name", graph->values[r->wanted[i]].name);
-        px_json_string(&json, "type", px_dtype_name(r->outputs[i].dtype));
-        px_json_array(&json, "shape");
-        for (int d = 0; d < r->outputs[i].shape.rank; d++)
-            px_json_int(&json, NULL, r->outputs[i].shape.dim[d]);
-        px_json_end(&json);
-        px_json_end(&json);
-    }
-    px_json_end(&json);
-    if (r->expect.path)
-        run_expect_json(&r->expect, &json);
-    px_json_end(&json);
-    const int rc = cli_print_json(self, &json);
+    const run *r = of;
+    tensor_row *row = place;
+    if (i >= (size_t)r->wanted_count)
+        return NULL;
+    *row = (tensor_row){.name = px_model_graph(r->model)->values[r->wanted[i]].name,
+                        .type = px_dtype_name(r->outputs[i].dtype),
+                        .shape = r->outputs[i].shape};
+    return row;
+}
+
+static const px_field tensor_fields[] = {
+    PX_FIELD(tensor_row, name, "name", "of the tensor"),
+    PX_FIELD(tensor_row, type, "type", "of its elements"),
+    PX_FIELD(tensor_row, shape, "shape", "and the batch"),
+    PX_FIELDS_END,
+};
+
+static const px_field run_fields[] = {
+    PX_OBJECT(run, origin, cli_origin_fields, ""),
+    PX_FIELD(run, path, "output", "the file; null: none"),
+    PX_LIST_MADE(tensor_get, tensor_fields, "tensors", "that came out"),
+    PX_OBJECT(run, expect, run_expect_fields, "expected", "what came out against another's",
+              PX_IF(run, expect.path)),
+    PX_FIELDS_END,
+};
+
+static int run_report(const cli_command *self, const run *r, bool json_wanted)
+{
+    tensor_row row;
+    char shape[PX_SHAPE_TEXT];
+    int rc = CLI_DONE;
+    for (size_t i = 0; !json_wanted && r->path && tensor_get(r, i, &row); i++)
+        cli_print("%s: '%s' %s %s\n", r->path, row.name, px_shape_text(&row.shape, shape),
+                  row.type);
+    if (json_wanted)
+        rc = cli_print_result(self, run_fields, r);
+    else if (r->expect.path)
+        run_expect_print(&r->expect);
     return rc == CLI_DONE && r->expect.beyond ? CLI_CHECK_FAILED : rc;
 }
 
@@ -171,7 +185,9 @@ static int run_run(const cli_command *self, int argc, char **argv)
         status = run_expect_compare(&r.expect, &r.outputs[0], &err);
     if (status == PX_OK && to)
         status = run_save(&r, to, &err);
-    rc = status == PX_OK ? run_report(self, &r, to, output.json, argc, argv) : cli_fail(self, &err);
+    r.origin = cli_origin_of(model, NULL);
+    r.path = to;
+    rc = status == PX_OK ? run_report(self, &r, output.json) : cli_fail(self, &err);
     for (int i = 0; r.outputs && i < r.wanted_count; i++)
         px_tensor_done(&r.outputs[i]);
     free(r.outputs);
@@ -194,4 +210,5 @@ const cli_command cli_command_run = {
                 "plexor run net.onnx --input x.npy -o y.npz --tensor conv1 --tensor logits\n"
                 "plexor run net.onnx --input x.npy --expect torch.npy\n",
     .run = run_run,
+    .result = run_fields,
 };

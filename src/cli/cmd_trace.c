@@ -1,4 +1,5 @@
 /* src/cli/cmd_trace.c - plexor trace MODEL --data SPEC -o traces.npz */
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
 #include <inttypes.h>
@@ -6,34 +7,38 @@
 #include <stdio.h>
 #include <string.h>
 
-static int trace_report(const cli_command *self, const cli_inputs *inputs, const px_trace_job *job,
-                        const px_trace_facts *facts, bool json_wanted, int argc, char **argv)
+typedef struct trace {
+    cli_origin origin;
+    cli_inputs inputs;
+    px_trace_facts facts;
+    const char *path, *definition; /* of the neurons */
+    int64_t layers, neurons;
+    double per_s;
+} trace;
+
+static const px_field trace_fields[] = {
+    PX_OBJECT(trace, origin, cli_origin_fields, ""),
+    PX_OBJECT(trace, inputs, cli_inputs_fields, ""),
+    PX_FIELD(trace, path, "output", "the file; null: none"),
+    PX_FIELD(trace, definition, "definition", "what a neuron is"),
+    PX_FIELD(trace, facts.run.batch, "batch", "inputs at a time"),
+    PX_FIELD(trace, facts.run.count, "count", "inputs"),
+    PX_FIELD(trace, layers, "layers", "that were observed"),
+    PX_FIELD(trace, neurons, "neurons", "in them"),
+    PX_FIELD(trace, facts.not_finite, "not_finite", "inputs with neurons that are not"),
+    PX_FIELD(trace, facts.seconds, "seconds", "of all", .unit = "s"),
+    PX_FIELD(trace, per_s, "per_s", "inputs"),
+    PX_FIELDS_END,
+};
+
+static void trace_print(const trace *t)
 {
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
-    const char *what = job->probe ? px_probe_describe(job->probe) : "no neurons observed";
-    const double rate = (double)facts->run.count / facts->seconds;
-    if (json_wanted) {
-        px_json json = {0};
-        px_json_object(&json, NULL);
-        cli_json_origin(&json, job->model, job->set, argc, argv);
-        cli_inputs_json(inputs, &json);
-        px_json_string(&json, "output", job->path);
-        px_json_string(&json, "definition", what);
-        px_json_int(&json, "batch", facts->run.batch);
-        px_json_int(&json, "count", facts->run.count);
-        px_json_int(&json, "layers", job->probe ? (int64_t)px_probe_layer_count(job->probe) : 0);
-        px_json_int(&json, "neurons", job->probe ? px_probe_neuron_count(job->probe) : 0);
-        px_json_int(&json, "not_finite", facts->not_finite);
-        px_json_real(&json, "seconds", facts->seconds);
-        px_json_real(&json, "per_s", rate);
-        px_json_end(&json);
-        return cli_print_json(self, &json);
-    }
-    cli_print("%s\n%s%s%s inputs, %s per second\n", what, job->path ? job->path : "",
-              job->path ? ": " : "", cli_number(facts->run.count, a), cli_number((int64_t)rate, b));
-    if (facts->not_finite)
-        cli_print("%" PRId64 " inputs have neurons that are not finite\n", facts->not_finite);
-    return CLI_DONE;
+    cli_print("%s\n%s%s%s inputs, %s per second\n", t->definition, t->path ? t->path : "",
+              t->path ? ": " : "", cli_number(t->facts.run.count, a),
+              cli_number((int64_t)t->per_s, b));
+    if (t->facts.not_finite)
+        cli_print("%" PRId64 " inputs have neurons that are not finite\n", t->facts.not_finite);
 }
 
 static int trace_run(const cli_command *self, int argc, char **argv)
@@ -42,11 +47,13 @@ static int trace_run(const cli_command *self, int argc, char **argv)
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
     cli_neurons neurons = {0};
-    const char *path = NULL, *to = NULL;
+    const char *path = NULL;
+    trace t = {.definition = "no neurons observed"};
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&data),
         CLI_NEURON_OPTIONS(&neurons),
-        CLI_STRING('o', "output", &to, "FILE", "NPZ; without it the traces go nowhere, for timing"),
+        CLI_STRING('o', "output", &t.path, "FILE",
+                   "NPZ; without it the traces go nowhere, for timing"),
         CLI_WORKER_OPTIONS(&workers),
         CLI_OUTPUT_OPTIONS(&output),
         CLI_END,
@@ -59,33 +66,44 @@ static int trace_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     px_model *model = NULL;
     px_probe *probe = NULL;
-    cli_inputs inputs = {0};
-    px_trace_facts facts = {0};
     px_status status = cli_model_load(self, path, &model, &err);
     if (status == PX_OK)
-        status = cli_inputs_open(model, &data, &inputs, &err);
+        status = cli_inputs_open(model, &data, &t.inputs, &err);
     if (status == PX_OK && (!neurons.layers || strcmp(neurons.layers, "none") != 0))
-        status = cli_probe_new(model, &neurons, &inputs.shape, &probe, &err);
+        status = cli_probe_new(model, &neurons, &t.inputs.shape, &probe, &err);
     cli_progress progress = cli_progress_start("trace");
     const px_trace_job job = {.model = model,
                               .probe = probe,
-                              .set = inputs.set,
-                              .pre = &inputs.pre,
-                              .path = to,
+                              .set = t.inputs.set,
+                              .pre = &t.inputs.pre,
+                              .path = t.path,
                               .run = {.threads = (int)workers.threads,
                                       .batch = workers.batch,
                                       .progress = cli_progress_tick,
                                       .progress_context = &progress}};
     if (status == PX_OK)
-        status = px_trace(&job, &facts, &err);
+        status = px_trace(&job, &t.facts, &err);
     cli_progress_end(&progress);
     if (status == PX_OK)
-        cli_note_run(self, model, &facts.run);
-    const int rc = status == PX_OK
-                       ? trace_report(self, &inputs, &job, &facts, output.json, argc, argv)
-                       : cli_fail(self, &err);
+        cli_note_run(self, model, &t.facts.run);
+    int rc = CLI_DONE;
+    if (probe) {
+        t.definition = px_probe_describe(probe);
+        t.layers = (int64_t)px_probe_layer_count(probe);
+        t.neurons = px_probe_neuron_count(probe);
+    }
+    if (status != PX_OK) {
+        rc = cli_fail(self, &err);
+    } else {
+        t.origin = cli_origin_of(model, t.inputs.set);
+        t.per_s = (double)t.facts.run.count / t.facts.seconds;
+        if (output.json)
+            rc = cli_print_result(self, trace_fields, &t);
+        else
+            trace_print(&t);
+    }
     px_probe_free(probe);
-    cli_inputs_close(&inputs);
+    cli_inputs_close(&t.inputs);
     px_model_free(model);
     return rc;
 }
@@ -104,4 +122,5 @@ const cli_command cli_command_trace = {
                 "plexor trace net.onnx --data photos/ --layers 'layer3.*' --neurons unit --tap pre "
                 "-o t.npz\n",
     .run = trace_run,
+    .result = trace_fields,
 };

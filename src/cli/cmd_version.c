@@ -1,9 +1,10 @@
 /* src/cli/cmd_version.c - plexor version */
-#include "cli/cli.h"
+#include "cli/cli_fields.h"
 
 #include <internal/system.h>
-#include <plexor/json.h>
 #include <stdio.h>
+
+static const px_field version_fields[] = {PX_FIELDS_END}; /* those of all results */
 
 static int version_run(const cli_command *self, int argc, char **argv)
 {
@@ -16,10 +17,7 @@ static int version_run(const cli_command *self, int argc, char **argv)
         cli_print("plexor %s\n", px_version());
         return CLI_DONE;
     }
-    px_json json = {0};
-    cli_json_open(&json);
-    px_json_end(&json);
-    return cli_print_json(self, &json);
+    return cli_print_result(self, version_fields, NULL);
 }
 
 const cli_command cli_command_version = {

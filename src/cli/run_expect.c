@@ -3,6 +3,7 @@
 
 #include "cli/cli_array.h"
 
+#include <internal/field.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/data.h>
@@ -91,18 +92,22 @@ void run_expect_print(const run_expect *e)
         cli_print("; agrees within rtol %g, atol %g\n", e->rtol, e->atol);
 }
 
-void run_expect_json(const run_expect *e, px_json *json)
+static px_datum agrees_get(const void *of, char *text)
 {
-    px_json_object(json, "expected");
-    px_json_string(json, "file", e->path);
-    px_json_bool(json, "agrees", e->beyond == 0);
-    px_json_real(json, "largest_difference", e->largest);
-    px_json_int(json, "element", e->where);
-    px_json_int(json, "beyond", e->beyond);
-    px_json_int(json, "count", e->count);
-    px_json_int(json, "same_class", e->same_top);
-    px_json_int(json, "rows", e->rows);
-    px_json_real(json, "rtol", e->rtol);
-    px_json_real(json, "atol", e->atol);
-    px_json_end(json);
+    (void)text;
+    return px_datum_bool(((const run_expect *)of)->beyond == 0);
 }
+
+const px_field run_expect_fields[] = {
+    PX_FIELD(run_expect, path, "file", "that has it"),
+    PX_MADE(BOOL, agrees_get, "agrees", "within the tolerances"),
+    PX_FIELD(run_expect, largest, "largest_difference", "of two elements"),
+    PX_FIELD(run_expect, where, "element", "where that is, in row-major order"),
+    PX_FIELD(run_expect, beyond, "beyond", "elements beyond the tolerances"),
+    PX_FIELD(run_expect, count, "count", "elements"),
+    PX_FIELD(run_expect, same_top, "same_class", "rows with the same largest element"),
+    PX_FIELD(run_expect, rows, "rows", "0: it is no matrix"),
+    PX_FIELD(run_expect, rtol, "rtol", "relative tolerance"),
+    PX_FIELD(run_expect, atol, "atol", "absolute tolerance"),
+    PX_FIELDS_END,
+};

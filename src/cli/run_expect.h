@@ -2,7 +2,7 @@
 #ifndef PLEXOR_CLI_RUN_EXPECT_H
 #define PLEXOR_CLI_RUN_EXPECT_H
 
-#include <plexor/json.h>
+#include <plexor/field.h>
 #include <plexor/tensor.h>
 
 typedef struct run_expect {
@@ -19,6 +19,6 @@ typedef struct run_expect {
 /* PX_E_MISMATCH: the shapes differ. How far values differ is in *expect. */
 px_status run_expect_compare(run_expect *expect, const px_tensor *got, px_error *err);
 void run_expect_print(const run_expect *expect);
-void run_expect_json(const run_expect *expect, px_json *json);
+extern const px_field run_expect_fields[];
 
 #endif

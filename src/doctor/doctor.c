@@ -199,12 +199,7 @@ static const px_field finding_fields[] = {
     PX_FIELDS_END,
 };
 
-static const px_field doctor_fields[] = {
+const px_field px_doctor_fields[] = {
     PX_LIST(px_doctor, findings, count, finding_fields, "findings", "the worst first"),
     PX_FIELDS_END,
 };
-
-void px_doctor_json(const px_doctor *doctor, px_json *json)
-{
-    px_fields_json(doctor_fields, doctor, json);
-}
