@@ -150,7 +150,7 @@ static const px_field status_fields[] = {
     COUNT(seeds, "inputs it began with"),
     COUNT(outputs, "kept inputs and failures"),
     COUNT(faults, "failures"),
-    COUNT(unique_faults, "those without a twin"),
+    COUNT(unique_faults, "those that no earlier one nearly repeats"),
     PX_FIELD(status, close_faults, "close_faults", "close to their originals; null: not known"),
     PX_OBJECT(status, found, campaign_rates_fields, ""),
     PX_MAP(status, curves, curve_count, curve_fields, "coverage", "by criterion"),

@@ -176,7 +176,7 @@ const px_field fuzz_fields[] = {
     REPORT(depth, "longest chain of mutations"),
     COUNT(outputs, "kept inputs and failures"),
     COUNT(faults, "failures"),
-    COUNT(unique_faults, "those without a twin"),
+    COUNT(unique_faults, "those that no earlier one nearly repeats"),
     COUNT(close_faults, "those close to their originals"),
     REPORT(rejected, "failing mutants too far from them"),
     PX_OBJECT(fuzz_summary, found, campaign_rates_fields, ""),
