@@ -4,39 +4,13 @@
 #include "deepfault/deepfault_study.h"
 
 #include "base/memory.h"
+#include "frame/study_claim.h"
 
 #include <math.h>
 #include <plexor/text.h>
 #include <stdio.h>
 
 static const double UNKNOWN = (double)NAN;
-
-typedef struct claim { /* gathered over cells that were run */
-    int held, run;
-    px_text evidence;
-} claim;
-
-static void claim_begin_subject(claim *c, size_t subject)
-{
-    px_text_format(&c->evidence, "%s%s: ", c->evidence.length ? "; " : "",
-                   df_subjects[subject].title);
-}
-
-static void claim_end(claim *c, study_document *doc, const char *unit, const char *text)
-{
-    const study_verdict verdict = c->run == 0         ? STUDY_OPEN
-                                  : c->held == c->run ? STUDY_HOLDS
-                                  : c->held == 0      ? STUDY_FAILS
-                                                      : STUDY_PARTLY;
-    if (c->run == 0)
-        pxi_doc_claim(doc, verdict, text, "Nothing was run that could tell.");
-    else
-        pxi_doc_claim(doc, verdict, text, "In %d of %d %s. %s.", c->held, c->run, unit,
-                      px_text_get(&c->evidence));
-    if (px_text_failed(&c->evidence))
-        pxi_document_fail(doc);
-    px_text_done(&c->evidence);
-}
 
 static double mean_of(const px_study *study, size_t subject, int choice, int k, double step,
                       const char *name)
@@ -48,7 +22,7 @@ static double mean_of(const px_study *study, size_t subject, int choice, int k, 
 static void claim_beats_random(const px_study *study, study_document *doc, int dataset, int measure,
                                const char *text)
 {
-    claim c = {0};
+    study_claim c = {.unit = "cells"};
     for (size_t n = 0; n < DF_NETWORKS; n++) {
         const size_t s = (size_t)dataset * DF_NETWORKS + n;
         double steps[DF_STEPS];
@@ -77,20 +51,19 @@ static void claim_beats_random(const px_study *study, study_document *doc, int d
                 }
         c.held += held;
         c.run += run;
-        if (run) {
-            claim_begin_subject(&c, s);
-            px_text_format(&c.evidence, "%d of %d%s", held, run, px_text_get(&lost));
-        }
+        if (run)
+            pxi_claim_say(&c, "%s: %d of %d%s", df_subjects[s].title, held, run,
+                          px_text_get(&lost));
         c.evidence.failed = c.evidence.failed || px_text_failed(&lost);
         px_text_done(&lost);
     }
-    claim_end(&c, doc, "cells", text);
+    pxi_claim_end(&c, doc, text);
 }
 
 static void claim_significant(const px_study *study, study_document *doc, int dataset,
                               unsigned pairs, bool wanted, const char *text)
 {
-    claim c = {0};
+    study_claim c = {.unit = "tests"};
     for (size_t n = 0; n < DF_NETWORKS; n++) {
         const size_t s = (size_t)dataset * DF_NETWORKS + n;
         double steps[DF_STEPS], most = 0.0, floor = UNKNOWN;
@@ -117,18 +90,16 @@ static void claim_significant(const px_study *study, study_document *doc, int da
                 }
         c.held += held;
         c.run += run;
-        if (run) {
-            claim_begin_subject(&c, s);
-            px_text_format(&c.evidence, "%d of %d, largest p %.2g, smallest reachable %.1g", held,
-                           run, most, floor);
-        }
+        if (run)
+            pxi_claim_say(&c, "%s: %d of %d, largest p %.2g, smallest reachable %.1g",
+                          df_subjects[s].title, held, run, most, floor);
     }
-    claim_end(&c, doc, "tests", text);
+    pxi_claim_end(&c, doc, text);
 }
 
 static void claim_bound(const px_study *study, study_document *doc)
 {
-    claim c = {0};
+    study_claim c = {.unit = "networks"};
     for (size_t s = 0; s < DF_SUBJECTS; s++) {
         double steps[DF_STEPS], most = 0.0;
         const size_t count = df_steps(s, steps);
@@ -147,42 +118,38 @@ static void claim_bound(const px_study *study, study_document *doc)
                 }
         if (!run)
             continue;
-        claim_begin_subject(&c, s);
-        px_text_format(&c.evidence, "%.6f", most);
-        c.run++;
-        c.held += most <= 0.1;
+        pxi_claim_case(&c, most <= 0.1, "%s: %.6f", df_subjects[s].title, most);
     }
-    claim_end(&c, doc, "networks",
-              "no value moves by more than a tenth of the range: the largest Linf of all inputs, "
-              "before and after rounding, is at most 0.1");
+    pxi_claim_end(
+        &c, doc,
+        "no value moves by more than a tenth of the range: the largest Linf of all inputs, "
+        "before and after rounding, is at most 0.1");
 }
 
 static void claim_raised(const px_study *study, study_document *doc)
 {
-    claim c = {0};
+    study_claim c = {.unit = "networks"};
     for (size_t s = 0; s < DF_NETWORKS; s++) {
         double sum = 0.0;
         for (int m = 0; m < DF_MEASURES; m++)
             sum += mean_of(study, s, m, 10, 1.0, "raised");
         if (isnan(sum))
             continue;
-        claim_begin_subject(&c, s);
-        px_text_format(&c.evidence, "%.1f%%", 100.0 * sum / DF_MEASURES);
-        c.run++;
-        c.held += sum / DF_MEASURES >= 0.9;
+        pxi_claim_case(&c, sum / DF_MEASURES >= 0.9, "%s: %.1f%%", df_subjects[s].title,
+                       100.0 * sum / DF_MEASURES);
     }
     const study_figure all = df_average(study, DF_MNIST, (1u << DF_MEASURES) - 1, 1u << (DF_KS - 1),
                                         1.0, "raised", 100.0, UNKNOWN);
     if (c.run)
-        px_text_format(&c.evidence, "; together %.1f%%", all.mean);
-    claim_end(&c, doc, "networks",
-              "at k = 10 at least 90% of the suspicious neurons rise on MNIST (paper: 91%)");
+        pxi_claim_say(&c, "together %.1f%%", all.mean);
+    pxi_claim_end(&c, doc,
+                  "at k = 10 at least 90% of the suspicious neurons rise on MNIST (paper: 91%)");
 }
 
 static void claim_deep(const px_study *study, study_document *doc)
 {
     enum { MNIST_3 = 2, FIRST = 4, LAST = 8 };
-    claim c = {0};
+    study_claim c = {.unit = "measures"};
     for (int m = 0; m < DF_MEASURES; m++) {
         char prefix[CELL_KEY];
         double deep = 0.0, all = 0.0;
@@ -196,18 +163,15 @@ static void claim_deep(const px_study *study, study_document *doc)
         }
         if (isnan(all))
             continue;
-        px_text_format(&c.evidence, "%s%s: %.0f of %.0f", c.run ? "; " : "", df_choices[m].title,
-                       deep, all);
-        c.run++;
-        c.held += deep > 0.5 * all;
+        pxi_claim_case(&c, deep > 0.5 * all, "%s: %.0f of %.0f", df_choices[m].title, deep, all);
     }
-    claim_end(&c, doc, "measures",
-              "suspicious neurons of MNIST_3 are mostly in layers 4 to 8 (more than half)");
+    pxi_claim_end(&c, doc,
+                  "suspicious neurons of MNIST_3 are mostly in layers 4 to 8 (more than half)");
 }
 
 static void claim_best(const px_study *study, study_document *doc)
 {
-    claim c = {0};
+    study_claim c = {.unit = "networks"};
     for (size_t s = 0; s < DF_NETWORKS; s += 2) { /* MNIST_1 and MNIST_3 */
         int first = 0, run = 0;
         for (int k = 0; k < DF_KS; k++) {
@@ -221,13 +185,11 @@ static void claim_best(const px_study *study, study_document *doc)
         }
         if (!run)
             continue;
-        claim_begin_subject(&c, s);
-        px_text_format(&c.evidence, "for %d of %d values of k", first, run);
-        c.run++;
-        c.held += first >= 2;
+        pxi_claim_case(&c, first >= 2, "%s: for %d of %d values of k", df_subjects[s].title, first,
+                       run);
     }
-    claim_end(
-        &c, doc, "networks",
+    pxi_claim_end(
+        &c, doc,
         "Ochiai leads to the highest loss on MNIST_1 and MNIST_3 for several k (two or more)");
 }
 

@@ -368,7 +368,6 @@ void df_report(const px_study *study, study_document *doc)
     pxi_doc_paragraph(doc, "H. F. Eniser, S. Gerasimou and A. Sen, *DeepFault: Fault Localization "
                            "for Deep Neural Networks*, FASE 2019. The paper's tables, and what "
                            "plexor finds with the paper's protocol.");
-    pxi_study_provenance(study, doc);
     pxi_doc_paragraph(
         doc,
         "Variants where the paper leaves a choice: a neuron is active above 0 at its activation "

@@ -110,7 +110,6 @@ void ds_report(const px_study *study, study_document *doc)
              "Surfeited Turns to Errors: Deep Learning Testing Framework Based on Excitable "
              "Neurons* (DeepSensor). The paper's tables, and what plexor finds with the paper's "
              "protocol.");
-    pxi_study_provenance(study, doc);
     report_variants(doc);
     pxi_doc_heading(doc, 2, "Claims");
     ds_claims(study, doc);

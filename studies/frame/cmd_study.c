@@ -88,7 +88,7 @@ static int study_go(const cli_command *self, study_args *a, const char *name)
         if (jobs)
             cli_note(self, "%" PRId64 " jobs to do, about %s; cells go to '%s/cells.jsonl'", jobs,
                      cli_duration(seconds, duration), px_study_folder(study));
-        else
+        else if (!a->options.cells)
             cli_note(self, "nothing is left to do in '%s'", px_study_folder(study));
     }
     if (status == PX_OK && !a->estimate)
@@ -122,6 +122,8 @@ static int study_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "std", &o->std, "LIST", "the same for the deviation"),
         CLI_STRING(0, "dataset", &o->dataset, "LIST", "only subjects with these data sets"),
         CLI_STRING(0, "arch", &o->arch, "LIST", "only subjects with these architectures"),
+        CLI_STRING(0, "from", &o->cells, "FILE",
+                   "the report of the cells in FILE (a cells.jsonl), and nothing is run"),
         CLI_FLAG(0, "fresh", &o->fresh,
                  "begin anew: what a study made in the folder is removed first"),
         CLI_INT(0, "runs", &o->runs, "N", 1, 1000, "repetitions"),
@@ -147,6 +149,9 @@ static int study_run(const cli_command *self, int argc, char **argv)
     const int stop = cli_parse(self, argc, argv, options, &name, 1, 1);
     if (stop != CLI_GO)
         return stop;
+    if (o->cells && (o->folder || o->fresh))
+        return cli_usage_error(self, "--from makes a report of a file: not with --output or "
+                                     "--fresh, which are for a folder");
     if (a.budget && !cli_seconds(a.budget, &o->budget_s))
         return cli_usage_error(self, "--budget '%s': expected a time such as 90s, 30m or 2h",
                                a.budget);
@@ -171,7 +176,8 @@ const cli_command cli_command_study = {
         "standard deviation over the runs. Rows whose data are not at hand say what they need.\n"
         "What is found is appended to cells.jsonl in the folder as soon as it is there: the same "
         "command goes on where it was stopped, and a command with other parts, runs or subjects "
-        "adds to it. The report is of all that the folder has.\n"
+        "adds to it. The report is of all that the folder has; --from makes it of a file of cells "
+        "alone, without data or networks, in a moment.\n"
         "Networks are trained by the study and kept in the folder's models/; one that is there "
         "already, under the name the study gives it, is used if it fits.",
     .examples =
@@ -180,6 +186,7 @@ const cli_command cli_command_study = {
         "plexor study fuzz --data cifar-10=cifar10/ --model mobilenetv2=net.onnx --each 5m\n"
         "plexor study revisit --data mnist=data/mnist --limit 10000 --runs 1 --report revisit.md\n"
         "plexor study nss --estimate\n"
-        "plexor study nss --report nss.md\n",
+        "plexor study nss --report nss.md\n"
+        "plexor study nss --from nss-study/cells.jsonl --report nss.md\n",
     .run = study_run,
 };

@@ -212,6 +212,56 @@ void pxi_doc_claim(study_document *doc, study_verdict verdict, const char *claim
     item->text = doc_copy(doc, claim);
 }
 
+void pxi_doc_cases(study_document *doc, int held, int run)
+{
+    if (!doc || doc->failed)
+        return;
+    assert(doc->last && doc->last->kind == DOC_CLAIM);
+    doc->last->held = held;
+    doc->last->run = run;
+}
+
+static void glance_rows(study_document *doc, const doc_item *claim)
+{
+    for (; claim; claim = claim->next) {
+        if (claim->kind != DOC_CLAIM)
+            continue;
+        pxi_doc_row(doc, claim->text, "%s", pxi_verdict_name(claim->verdict));
+        if (claim->run > 0)
+            pxi_doc_words(doc, "%d of %d", claim->held, claim->run);
+        else
+            pxi_doc_words(doc, "–");
+    }
+}
+
+void pxi_doc_glance(study_document *doc)
+{
+    static const char *const columns[] = {"cases"};
+    int count[STUDY_OPEN + 1] = {0}, all = 0;
+    const doc_item *first = pxi_doc_first(doc);
+    for (const doc_item *item = first; item; item = item->next)
+        if (item->kind == DOC_CLAIM) {
+            count[item->verdict]++;
+            all++;
+        }
+    if (all == 0 || !first->next)
+        return;
+    doc_item *before = doc->first->next, *rest = before->next, *last = doc->last;
+    char caption[120];
+    snprintf(caption, sizeof caption,
+             "%d claims: %d hold, %d in part, %d do not; %d could not be told", all,
+             count[STUDY_HOLDS], count[STUDY_PARTLY], count[STUDY_FAILS], count[STUDY_OPEN]);
+    doc->last = before;
+    before->next = NULL;
+    pxi_doc_heading(doc, 2, "What holds");
+    pxi_doc_table(doc, caption, columns, 1, 0);
+    if (!doc->failed)
+        doc->last->glance = true;
+    glance_rows(doc, rest);
+    doc->last->next = rest;
+    doc->last = last;
+}
+
 void pxi_doc_plot(study_document *doc, px_plot *plot, const char *caption, const char *name, ...)
 {
     doc_item *item = doc && plot ? doc_add(doc, DOC_PLOT) : NULL;

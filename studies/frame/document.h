@@ -54,6 +54,11 @@ const char *pxi_verdict_name(study_verdict verdict);
 void pxi_doc_claim(study_document *doc, study_verdict verdict, const char *claim,
                    const char *format, ...) PX_PRINTF(4, 5);
 
+/* How many cases the last claim is of, and for how many it held. */
+void pxi_doc_cases(study_document *doc, int held, int run);
+/* At the report's beginning, behind its title and first paragraph: all claims in one table. */
+void pxi_doc_glance(study_document *doc);
+
 /* A chart, which the document owns from now on (NULL: it got lost). It is shown where the report is
  * a Markdown file: pxi_doc_save_plots() writes each chart as STEM-NAME.svg, and from then on the
  * report refers to them, by names without their folder. */
@@ -100,6 +105,8 @@ typedef struct doc_item {
     doc_row *first, *last;
     study_verdict verdict;
     const char *evidence;
+    int held, run; /* cases of a claim; run 0: it has none */
+    bool glance;   /* a table that only repeats the claims */
 } doc_item;
 
 const doc_item *pxi_doc_first(const study_document *doc);

@@ -352,7 +352,7 @@ static void print_json(px_json *json, const doc_item *first)
     for (const doc_item *item = first; item; item = item->next)
         if (item->kind == DOC_HEADING)
             heading = item->text;
-        else if (item->kind == DOC_TABLE)
+        else if (item->kind == DOC_TABLE && !item->glance)
             print_json_table(json, item, heading);
     px_json_end(json);
     px_json_array(json, "claims");

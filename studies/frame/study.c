@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <errno.h>
 #include <internal/folder.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const study_plan *const plans[] = {&pxi_study_nss,        &pxi_study_deepfault,
                                           &pxi_study_fuzz,       &pxi_study_revisit,
@@ -218,10 +220,14 @@ static px_status study_keep_options(px_study *study, const px_study_options *opt
     own->data_count = 0;
     own->models = NULL;
     own->model_count = 0;
-    own->folder = own->parts = own->command = NULL;
+    own->folder = own->parts = own->command = own->cells = NULL;
     own->dataset = own->arch = own->mean = own->std = NULL;
     px_text folder = {0};
-    if (options->folder)
+    const char *slash = options->cells ? strrchr(options->cells, '/') : NULL;
+    if (options->cells)
+        px_text_format(&folder, "%.*s", slash ? (int)(slash - options->cells) : 1,
+                       slash ? options->cells : ".");
+    else if (options->folder)
         px_text_add(&folder, options->folder);
     else
         px_text_format(&folder, "%s-study", study->plan->kind.id);
@@ -232,6 +238,17 @@ static px_status study_keep_options(px_study *study, const px_study_options *opt
                    study_copy(options->mean, &own->mean) && study_copy(options->std, &own->std)
                ? PX_OK
                : pxi_no_memory(err);
+}
+
+/* Cells alone: nothing is planned, and nothing written. */
+static px_status study_open_cells(px_study *study, const char *path, px_error *err)
+{
+    if (access(path, R_OK) != 0)
+        return px_fail(err, PX_E_INPUT, "'%s': %s", path, strerror(errno));
+    PX_TRY(pxi_cells_open(path, &study->cells, err));
+    return pxi_cells_count(study->cells) > 0
+               ? PX_OK
+               : px_fail(err, PX_E_INPUT, "'%s': there are no cells in it", path);
 }
 
 static px_status study_open(px_study *study, const px_study_options *options, px_error *err)
@@ -250,6 +267,8 @@ static px_status study_open(px_study *study, const px_study_options *options, px
     if (options->each_s > 0.0 && !(study->plan->kind.piece_seconds > 0.0))
         return px_fail(err, PX_E_USAGE, "--each: a cell of the study '%s' takes %s, not a time",
                        study->plan->kind.id, study->plan->kind.piece);
+    if (options->cells)
+        return study_open_cells(study, options->cells, err);
     PX_TRY(px_folder_make(study->folder, err));
     px_text_format(&path, "%s/cells.jsonl", study->folder);
     px_status status = px_text_failed(&path) ? pxi_no_memory(err) : PX_OK;
@@ -433,6 +452,8 @@ static px_status study_print(const px_study *study, px_study_format format, cons
     study_document *doc = pxi_document_new();
     px_text text = {0};
     study->plan->report(study, doc);
+    pxi_doc_glance(doc);
+    pxi_study_provenance(study, doc);
     px_status status = stem ? pxi_doc_save_plots(doc, stem, err) : PX_OK;
     if (status == PX_OK)
         status = pxi_doc_print(doc, format, &text, err);

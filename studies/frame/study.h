@@ -52,6 +52,7 @@ const px_study_kind *px_study_find(const char *id); /* NULL: there is none */
 typedef struct px_study_options {
     const char *folder;      /* made if it is not there; NULL: NAME-study */
     bool fresh;              /* what a study made there is removed first */
+    const char *cells;       /* a file of cells, for a report of it and nothing else; NULL: none */
     const char *const *data; /* "NAME=SPEC": where data sets are */
     size_t data_count;
     const char *const *models; /* "NAME=PATH": networks; see px_study_kind.models */

@@ -78,13 +78,27 @@ study_figure pxi_study_figure(const px_study *study, const char *prefix, const c
     return pxi_study_figure_of(study, prefix, most, name, scale, paper, full);
 }
 
+/* Whether some of a data set was used, and a cell of it has this number, where one is asked for. */
+static bool data_was(const px_study *study, const char *dataset, const char *name, double number)
+{
+    char prefix[CELL_KEY];
+    snprintf(prefix, sizeof prefix, "data %s ", dataset);
+    for (size_t i = 0; i < pxi_cells_count(study->cells); i++) {
+        const study_cell *cell = pxi_cells_at(study->cells, i);
+        if (strncmp(cell->key, prefix, strlen(prefix)) == 0 &&
+            (!name || pxi_cell_number(cell, name) == number))
+            return true;
+    }
+    return false;
+}
+
 const char *pxi_study_missing(const px_study *study, const char *dataset, char buffer[64])
 {
     const char *title = dataset;
     for (size_t i = 0; i < study->plan->kind.dataset_count; i++)
         if (strcmp(study->plan->kind.datasets[i].id, dataset) == 0)
             title = study->plan->kind.datasets[i].title;
-    if (pxi_study_spec(study, dataset))
+    if (pxi_study_spec(study, dataset) || data_was(study, dataset, NULL, 0.0))
         snprintf(buffer, 64, "not run");
     else
         snprintf(buffer, 64, "not run: needs %s", title);
@@ -93,20 +107,14 @@ const char *pxi_study_missing(const px_study *study, const char *dataset, char b
 
 bool pxi_study_is_jpeg(const px_study *study, const char *dataset)
 {
-    char prefix[CELL_KEY];
-    snprintf(prefix, sizeof prefix, "data %s ", dataset);
-    for (size_t i = 0; i < pxi_cells_count(study->cells); i++) {
-        const study_cell *cell = pxi_cells_at(study->cells, i);
-        if (strncmp(cell->key, prefix, strlen(prefix)) == 0 && pxi_cell_number(cell, "jpeg") == 1.0)
-            return true;
-    }
-    return false;
+    return data_was(study, dataset, "jpeg", 1.0);
 }
 
 void pxi_study_provenance(const px_study *study, study_document *doc)
 {
     const size_t count = pxi_cells_command_count(study->cells);
     px_text lines = {0};
+    pxi_doc_heading(doc, 2, "Where this is from");
     char first[11] = "", last[11] = "";
     for (size_t i = 0; i < count; i++) {
         const study_command *command = pxi_cells_command_at(study->cells, i);
@@ -118,17 +126,13 @@ void pxi_study_provenance(const px_study *study, study_document *doc)
     }
     if (count == 0) {
         pxi_doc_paragraph(doc, "Nothing was run yet.");
-    } else if (strcmp(first, last) == 0) {
-        pxi_doc_paragraph(doc,
-                          "Written by `plexor study %s`, version %s, from what these commands "
-                          "found on %s:",
-                          study->plan->kind.id, px_version(), first);
-        pxi_doc_code(doc, px_text_get(&lines));
     } else {
+        const bool one_day = strcmp(first, last) == 0;
         pxi_doc_paragraph(doc,
                           "Written by `plexor study %s`, version %s, from what these commands "
-                          "found between %s and %s:",
-                          study->plan->kind.id, px_version(), first, last);
+                          "found %s %s%s%s:",
+                          study->plan->kind.id, px_version(), one_day ? "on" : "between", first,
+                          one_day ? "" : " and ", one_day ? "" : last);
         pxi_doc_code(doc, px_text_get(&lines));
     }
     if (px_text_failed(&lines))

@@ -295,7 +295,6 @@ void fz_report(const px_study *study, study_document *doc)
              "Generation for Deep Neural Networks Fuzzing* (NSGen), sections 5 and 6.1. The "
              "paper's tables, and what plexor finds with the paper's protocol and its baselines; "
              "NSGen itself is not in it.");
-    pxi_study_provenance(study, doc);
     pxi_doc_paragraph(
         doc,
         "Variants where the paper leaves a choice. Seeds: %d drawn at random, of each class as "

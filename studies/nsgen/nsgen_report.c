@@ -209,7 +209,6 @@ void ng_report(const px_study *study, study_document *doc)
         doc, "L. Huang, W. Sun, M. Yan, Z. Liu, Y. Lei and D. Lo, *Neuron Semantic-Guided Test "
              "Generation for Deep Neural Networks Fuzzing* (NSGen). The paper's tables, and what "
              "plexor finds with the paper's protocol.");
-    pxi_study_provenance(study, doc);
     pxi_doc_paragraph(
         doc,
         "Variants where the paper leaves a choice. Seeds, mutants, criteria: as in the study "

@@ -356,7 +356,6 @@ void nss_report(const px_study *study, study_document *doc)
     pxi_doc_paragraph(doc, "D. Huang, Q. Bu, Y. Fu, Y. Qing, B. Xiao and H. Cui, *Neuron "
                            "Sensitivity Guided Test Case Selection*. The paper's tables, and what "
                            "plexor finds with the paper's protocol.");
-    pxi_study_provenance(study, doc);
     pxi_doc_paragraph(
         doc,
         "Run r has candidates and selectors of seed r, and its own network unless the command "

@@ -218,7 +218,6 @@ void rv_report(const px_study *study, study_document *doc)
              "Quality of Deep Neural Networks*, SANER 2022, itself a replication of Yan et al., "
              "ESEC/FSE 2020. The paper's tables, those of its package, and what plexor finds with "
              "the paper's protocol.");
-    pxi_study_provenance(study, doc);
     rv_report_verdicts(study, doc);
     rv_report_findings(study, doc);
     report_differences(doc);

@@ -26,6 +26,7 @@ static study_document *make(void)
     pxi_doc_figure(doc, (study_figure){.paper = 21.3, .mean = none, .sd = none});
     pxi_doc_words(doc, "–");
     pxi_doc_claim(doc, STUDY_PARTLY, "NSS is best", "In %d of %d.", 1, 2);
+    pxi_doc_cases(doc, 1, 2);
     pxi_doc_claim(doc, STUDY_OPEN, "RS is worst", "Nobody knows.");
     return doc;
 }
@@ -41,6 +42,17 @@ static const char markdown[] = "# Study of things\n\n"
                                "| RS | 21.3 / – | – | not run: needs SVHN |\n\n"
                                "- **holds in part**: NSS is best. In 1 of 2.\n"
                                "- **not run**: RS is worst. Nobody knows.\n";
+
+/* The same begins with its claims. */
+static const char glanced[] = "# Study of things\n\n"
+                              "Words.\n\n"
+                              "## What holds\n\n"
+                              "2 claims: 0 hold, 1 in part, 0 do not; 1 could not be told\n\n"
+                              "| | cases | |\n"
+                              "| --- | --- | --- |\n"
+                              "| holds in part | 1 of 2 | NSS is best |\n"
+                              "| not run | – | RS is worst |\n\n"
+                              "```\nplexor study\n```\n\n";
 
 static const char plain[] = "Study of things\n===============\n\n"
                             "Words.\n\n"
@@ -104,6 +116,24 @@ static void test_json(void **state)
     assert_string_equal(px_json_member(&claims->items[0], "verdict")->string, "holds in part");
     px_json_free(json);
     px_text_done(&text);
+    pxi_document_free(doc);
+}
+
+static void test_glance(void **state)
+{
+    (void)state;
+    px_text text = {0}, json = {0}, before = {0};
+    study_document *doc = make();
+    assert_int_equal(pxi_doc_print(doc, PX_STUDY_JSON, &before, NULL), PX_OK);
+    pxi_doc_glance(doc);
+    assert_int_equal(pxi_doc_print(doc, PX_STUDY_MARKDOWN, &text, NULL), PX_OK);
+    assert_memory_equal(px_text_get(&text), glanced, sizeof glanced - 1);
+    assert_string_equal(strstr(px_text_get(&text), "## Table 7"), strstr(markdown, "## Table 7"));
+    assert_int_equal(pxi_doc_print(doc, PX_STUDY_JSON, &json, NULL), PX_OK);
+    assert_string_equal(px_text_get(&json), px_text_get(&before)); /* it has the claims already */
+    px_text_done(&text);
+    px_text_done(&json);
+    px_text_done(&before);
     pxi_document_free(doc);
 }
 
@@ -179,7 +209,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_markdown), cmocka_unit_test(test_plain), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_runs),     cmocka_unit_test(test_words), cmocka_unit_test(test_plots),
+        cmocka_unit_test(test_glance),   cmocka_unit_test(test_runs),  cmocka_unit_test(test_words),
+        cmocka_unit_test(test_plots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
