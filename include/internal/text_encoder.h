@@ -36,7 +36,7 @@ uint64_t px_text_encoder_id(const px_text_encoder *encoder);
 /* `vector` has room for px_text_encoder_size() numbers; it is not scaled to length one. `facts` may
  * be NULL. A text without words gives zeros. PX_E_INPUT: not UTF-8, or numbers that are not finite
  * come out. PX_E_MISMATCH: not one word is in the vocabulary, and all unknown words are the same to
- * the encoder (glove, fasttext without n-grams, onnx). */
+ * the encoder (glove, fasttext, onnx). */
 px_status px_text_encoder_embed(px_text_encoder *encoder, const char *text, float *vector,
                                 px_text_facts *facts, px_error *err);
 

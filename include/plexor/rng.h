@@ -56,7 +56,6 @@ enum {
     PX_RNG_TSNE = 64,         /* where the points of a map begin */
     PX_RNG_UMAP = 65,         /* where the points of a UMAP begin, and which repel */
     PX_RNG_WORDS = 72,        /* vectors of words that no corpus has */
-    PX_RNG_GLOVE = 73,        /* where word vectors begin, and the order of their pairs */
     PX_RNG_VIRTUAL = 76,      /* virtual units: their recipes and their images */
     PX_RNG_DRAWN = 77,        /* drawn concepts: shapes, places and colours */
     PX_RNG_GATES = 78,        /* captions permuted */

@@ -4,12 +4,11 @@
  *
  *     ppmi                 words by what stands near them in the captions, in the class names' own
  *                          sentences and in glosses ("red is warm color"), PPMI and SVD
- *     glove-train          the same corpus, by GloVe's weighted least squares
  *     glove:FILE           a text file of vectors, "word v1 .. vd" per line; .vec files too
- *     fasttext:FILE        a .vec file, or a .bin file with its n-grams, for any word at all
+ *     fasttext:FILE        the same for fastText's .vec files
  *     onnx:FILE            a text encoder as a network, with a tokeniser: CLIP, GPT-2, BERT ...
  *
- * The first four are bags of words: a text is the weighted mean of its words (smooth inverse
+ * All but the last are bags of words: a text is the weighted mean of its words (smooth inverse
  * frequency, Arora, Liang, Ma, ICLR 2017), less what all texts have in common. Order does not
  * matter to them. The nearness of the default's words is what the gloss table says: names without a
  * gloss are all as far from each other.
@@ -37,9 +36,9 @@ typedef struct px_text_encoder_options {
     const char *glosses; /* a file of more glosses, "word: attribute, attribute" per line; NULL */
     const char *pool;    /* words: sif (NULL) or mean. onnx: eot, mean, cls or last; NULL: eot for
                             clip, else mean. What the network pools itself is taken as it is */
-    int dimensions;      /* of ppmi and glove-train */
+    int dimensions;      /* of ppmi */
     int64_t most_words;  /* of a file of vectors: its first rows; 0: all */
-    uint64_t seed;       /* which captions, where there are too many; where glove-train starts */
+    uint64_t seed;       /* which captions, where there are too many */
     /* of onnx */
     const char *tokenizer;  /* clip, gpt2, roberta, wordpiece; NULL: told from the files */
     const char *vocabulary; /* vocab.json or vocab.txt; NULL: the one beside the network */
@@ -52,7 +51,7 @@ typedef struct px_text_encoder_options {
 
 typedef struct px_text_facts {
     int64_t tokens;  /* words, or tokens of a network without the special ones */
-    int64_t unknown; /* of them: not in the vocabulary. Words of ppmi and glove-train get a vector
+    int64_t unknown; /* of them: not in the vocabulary. Words of ppmi get a vector
                         by a hash of their letters, of fastText .bin by their n-grams, of other
                         files that of <unk> or the mean of the rarest rows */
     int64_t dropped; /* did not fit into the length and were left out, at the end; not in tokens */

@@ -252,7 +252,7 @@ static int embed_run(const cli_command *self, int argc, char **argv)
     int64_t dimensions = o.dimensions, seed = 0;
     const cli_option options[] = {
         CLI_STRING(0, "encoder", &o.spec, "SPEC",
-                   "ppmi (the default), glove-train, glove:FILE, fasttext:FILE or onnx:FILE"),
+                   "ppmi (the default), glove:FILE, fasttext:FILE or onnx:FILE"),
         CLI_STRING(0, "pool", &o.pool, "NAME",
                    "how words become a text: sif or mean; of a network eot, mean, cls or last"),
         CLI_STRING(0, "captions", &captions, "FILE",
@@ -261,7 +261,7 @@ static int embed_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "classes", &classes, "LIST", "class names, with commas between them"),
         CLI_STRING(0, "glosses", &o.glosses, "FILE",
                    "more of what words mean: 'word: attribute, attribute' per line"),
-        CLI_INT(0, "dimensions", &dimensions, "N", 1, 1024, "of ppmi and glove-train"),
+        CLI_INT(0, "dimensions", &dimensions, "N", 1, 1024, "of ppmi"),
         CLI_INT(0, "words", &o.most_words, "N", 0, 9e15,
                 "of a text file of vectors, the first so many rows; 0: all"),
         CLI_STRING(0, "tokenizer", &o.tokenizer, "NAME",

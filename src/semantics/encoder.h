@@ -28,12 +28,8 @@ typedef px_status (*pxi_encoder_maker)(const px_text_encoder_options *options, c
 
 px_status pxi_encoder_ppmi(const px_text_encoder_options *options, const char *path,
                            px_text_encoder *out, px_error *err);
-px_status pxi_encoder_glove_train(const px_text_encoder_options *options, const char *path,
-                                  px_text_encoder *out, px_error *err);
 px_status pxi_encoder_vectors(const px_text_encoder_options *options, const char *path,
                               px_text_encoder *out, px_error *err);
-px_status pxi_encoder_fasttext(const px_text_encoder_options *options, const char *path,
-                               px_text_encoder *out, px_error *err);
 px_status pxi_encoder_onnx(const px_text_encoder_options *options, const char *path,
                            px_text_encoder *out, px_error *err);
 

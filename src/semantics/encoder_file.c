@@ -5,7 +5,6 @@
  */
 #include "base/memory.h"
 #include "semantics/encoder.h"
-#include "semantics/fasttext.h"
 #include "semantics/mapped_file.h"
 #include "semantics/vector_text.h"
 #include "semantics/word_split.h"
@@ -14,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RAREST = 100, ID_ROWS = 64 };
-
-/* --- text */
+enum { RAREST = 100 };
 
 typedef struct file_words {
     px_vectors vectors;
@@ -73,8 +70,6 @@ static px_status file_unknown(file_words *f, px_error *err)
         f->harmonic += 1.0 / (double)(i + 1);
     return PX_OK;
 }
-
-/* --- what both share */
 
 /* Whether one of the words at hand is in the vocabulary. */
 static px_status file_knows(const pxi_word_source *source, const char *const *texts, size_t count,
@@ -159,88 +154,4 @@ px_status pxi_encoder_vectors(const px_text_encoder_options *options, const char
                                     .add = file_add,
                                     .probability = file_probability};
     return file_encoder(options, path, &source, file_free, out, err);
-}
-
-/* --- fastText .bin */
-
-typedef struct ft_words {
-    px_mapped mapped;
-    px_fasttext model;
-} ft_words;
-
-static void ft_free(void *self)
-{
-    ft_words *f = self;
-    if (!f)
-        return;
-    pxi_fasttext_done(&f->model);
-    pxi_unmap_file(&f->mapped);
-    free(f);
-}
-
-static int32_t ft_find(const void *self, const char *word, size_t length)
-{
-    return pxi_words_find(&((const ft_words *)self)->model.words, word, length);
-}
-
-static double ft_probability(const void *self, int32_t index)
-{
-    const px_fasttext *model = &((const ft_words *)self)->model;
-    const double total = (double)PX_MAX(model->tokens, 1);
-    const double count = index < 0 ? 1.0 : (double)PX_MAX(model->counts[index], 1);
-    return fmin(1.0, count / total);
-}
-
-static void ft_add(const void *self, int32_t index, const char *word, size_t length, double share,
-                   double *sum)
-{
-    pxi_fasttext_add(&((const ft_words *)self)->model, index, word, length, share, sum);
-}
-
-/* The dictionary and some rows: all of them would read gigabytes. */
-static uint64_t ft_id(uint64_t id, const px_fasttext *model)
-{
-    const size_t row = model->size * sizeof(float), rows = model->words.count + model->bucket;
-    const size_t settings[] = {model->size, model->bucket, model->minn, model->maxn, rows};
-    id = pxi_id_mix(id, settings, sizeof settings);
-    id = pxi_id_mix(id, model->words.bytes, model->words.used);
-    for (size_t i = 0; i < ID_ROWS; i++)
-        id = pxi_id_mix(id, model->matrix + rows * i / ID_ROWS * row, row);
-    return id;
-}
-
-static px_status ft_encoder(const px_text_encoder_options *options, const char *path,
-                            px_text_encoder *out, px_error *err)
-{
-    ft_words *f = NULL;
-    PX_TRY(PX_NEW(f, 1, err));
-    px_status status = pxi_map_file(path, &f->mapped, err);
-    if (status == PX_OK)
-        status = pxi_fasttext_parse(f->mapped.bytes, f->mapped.size, path, &f->model, err);
-    if (status != PX_OK) {
-        ft_free(f);
-        return status;
-    }
-    const px_fasttext *m = &f->model;
-    out->id = ft_id(out->id, m);
-    px_text_format(&out->about, "%s: %zu dimensions, %zu words", path, m->size, m->words.count);
-    out->needs_words = !(m->bucket && m->maxn);
-    if (!out->needs_words)
-        px_text_format(&out->about, ", n-grams of %u to %u characters", m->minn, m->maxn);
-    const pxi_word_source source = {.self = f,
-                                    .size = m->size,
-                                    .cased = true,
-                                    .find = ft_find,
-                                    .add = ft_add,
-                                    .probability = ft_probability};
-    return file_encoder(options, path, &source, ft_free, out, err);
-}
-
-px_status pxi_encoder_fasttext(const px_text_encoder_options *options, const char *path,
-                               px_text_encoder *out, px_error *err)
-{
-    const size_t length = strlen(path);
-    const bool text = length > 4 && strcmp(path + length - 4, ".vec") == 0;
-    return text ? pxi_encoder_vectors(options, path, out, err)
-                : ft_encoder(options, path, out, err);
 }

@@ -19,8 +19,9 @@ static const struct {
     bool path; /* "name:FILE" */
     pxi_encoder_maker make;
 } kinds[] = {
-    {"ppmi", false, pxi_encoder_ppmi},    {"glove-train", false, pxi_encoder_glove_train},
-    {"glove", true, pxi_encoder_vectors}, {"fasttext", true, pxi_encoder_fasttext},
+    {"ppmi", false, pxi_encoder_ppmi},
+    {"glove", true, pxi_encoder_vectors},
+    {"fasttext", true, pxi_encoder_vectors},
     {"onnx", true, pxi_encoder_onnx},
 };
 
@@ -43,8 +44,7 @@ static px_status open_kind(const char *spec, size_t *kind, const char **path, px
         return PX_OK;
     }
     return px_fail(err, PX_E_USAGE,
-                   "there is no encoder '%s'; there are ppmi, glove-train, glove:FILE, "
-                   "fasttext:FILE and onnx:FILE",
+                   "there is no encoder '%s'; there are ppmi, glove:FILE, fasttext:FILE and onnx:FILE",
                    spec);
 }
 

@@ -5,7 +5,6 @@
  */
 #include "base/memory.h"
 #include "semantics/encoder.h"
-#include "semantics/glove.h"
 #include "semantics/ppmi.h"
 
 #include <internal/rng.h>
@@ -129,13 +128,8 @@ static px_status trained_table(trained_words *t, const px_corpus *corpus, const 
     return PX_OK;
 }
 
-typedef px_status (*vectors_fn)(const double *counts, size_t rows, uint64_t seed, trained_words *t,
-                                px_error *err);
-
-static px_status trained_ppmi(const double *counts, size_t rows, uint64_t seed, trained_words *t,
-                              px_error *err)
+static px_status trained_vectors(trained_words *t, const double *counts, size_t rows, px_error *err)
 {
-    (void)seed;
     double *m = NULL;
     PX_TRY(PX_NEW(m, rows * rows + 1, err));
     px_status status = pxi_ppmi(counts, rows, 0.75, m, err);
@@ -145,15 +139,7 @@ static px_status trained_ppmi(const double *counts, size_t rows, uint64_t seed, 
     return status;
 }
 
-static px_status trained_glove(const double *counts, size_t rows, uint64_t seed, trained_words *t,
-                               px_error *err)
-{
-    const pxi_glove_options options = pxi_glove_options_default(seed);
-    return pxi_glove_train(counts, rows, t->size, &options, t->vectors, err);
-}
-
-static px_status trained_learn(trained_words *t, const px_corpus *corpus, uint64_t seed,
-                               vectors_fn make, px_error *err)
+static px_status trained_learn(trained_words *t, const px_corpus *corpus, px_error *err)
 {
     size_t rows = 0;
     int32_t *rank = pxi_calloc(corpus->words.count + 1, sizeof *rank);
@@ -166,16 +152,17 @@ static px_status trained_learn(trained_words *t, const px_corpus *corpus, uint64
     if ((status = PX_NEW(counts, rows * rows + 1, err)) != PX_OK)
         goto done;
     pxi_cooccur(corpus, rank, rows, WINDOW, counts);
-    status = make(counts, rows, seed, t, err);
+    status = trained_vectors(t, counts, rows, err);
 done:
     free(counts);
     free(rank);
     return status;
 }
 
-static px_status trained_encoder(const px_text_encoder_options *options, const char *name,
-                                 vectors_fn make, px_text_encoder *out, px_error *err)
+px_status pxi_encoder_ppmi(const px_text_encoder_options *options, const char *path,
+                           px_text_encoder *out, px_error *err)
 {
+    (void)path;
     px_corpus corpus = {0};
     PX_TRY(pxi_corpus_build(options, &corpus, err));
     px_status status = PX_OK;
@@ -183,7 +170,7 @@ static px_status trained_encoder(const px_text_encoder_options *options, const c
     if ((status = PX_NEW(t, 1, err)) != PX_OK)
         goto done;
     t->size = (size_t)options->dimensions;
-    status = trained_learn(t, &corpus, options->seed, make, err);
+    status = trained_learn(t, &corpus, err);
     if (status != PX_OK) {
         trained_free(t);
         goto done;
@@ -191,7 +178,7 @@ static px_status trained_encoder(const px_text_encoder_options *options, const c
     out->id = pxi_id_corpus(out->id, &corpus); /* even where pool=mean needs no corpus */
     out->id = pxi_id_mix(out->id, &t->size, sizeof t->size);
     out->id = pxi_id_mix(out->id, &options->seed, sizeof options->seed);
-    px_text_format(&out->about, "%s: %zu dimensions, %zu words of %zu sentences", name, t->size,
+    px_text_format(&out->about, "ppmi: %zu dimensions, %zu words of %zu sentences", t->size,
                    t->words.count, corpus.learnt);
     const pxi_word_source source = {.self = t,
                                     .size = t->size,
@@ -202,18 +189,4 @@ static px_status trained_encoder(const px_text_encoder_options *options, const c
 done:
     pxi_corpus_done(&corpus);
     return status;
-}
-
-px_status pxi_encoder_ppmi(const px_text_encoder_options *options, const char *path,
-                           px_text_encoder *out, px_error *err)
-{
-    (void)path;
-    return trained_encoder(options, "ppmi", trained_ppmi, out, err);
-}
-
-px_status pxi_encoder_glove_train(const px_text_encoder_options *options, const char *path,
-                                  px_text_encoder *out, px_error *err)
-{
-    (void)path;
-    return trained_encoder(options, "glove-train", trained_glove, out, err);
 }

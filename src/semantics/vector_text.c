@@ -162,7 +162,8 @@ static px_status reader_first(vector_reader *r, px_error *err)
     if (r->out->size < 1 || r->out->size > PXI_WORD_SIZE_MOST)
         return px_fail(err, PX_E_INPUT,
                        "'%s' is no text of word vectors: line 1 is neither 'word v1 .. vd' nor "
-                       "'rows dimensions', with 1 to %d dimensions",
+                       "'rows dimensions', with 1 to %d dimensions (fastText's .bin files are not "
+                       "read; its .vec files are)",
                        r->name, PXI_WORD_SIZE_MOST);
     /* a number takes two bytes at least, so a header cannot promise more than there is */
     if (r->promised > (uint64_t)(r->end - r->p) / (2 * r->out->size))

@@ -51,7 +51,6 @@ const fz_guide fz_guides[FZ_ALL_GUIDES] = {
     {"nsgen-top-3", "top-3", NULL, NULL, PATHS(.classes = 3)},
     {"nsgen-top-4", "top-4", NULL, NULL, PATHS(.classes = 4)},
     {"nsgen-mean", "PPMI, plain mean", NULL, NULL, PATHS(.encoder = "ppmi", .pool = "mean")},
-    {"nsgen-glove-own", "GloVe, trained here", NULL, NULL, PATHS(.encoder = "glove-train")},
     ENCODER("bert", "BERT", "bert"),
     ENCODER("roberta", "RoBERTa-L", "roberta"),
     ENCODER("gpt2", "GPT-2", "gpt2"),

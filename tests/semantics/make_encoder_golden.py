@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """make_encoder_golden.py >encoder_golden.h - word vectors by numpy, tokens by the authors' own way in Python
 
-PPMI and SVD (numpy.linalg.svd), GloVe's training with plexor's random numbers, the first principal direction of some
+PPMI and SVD (numpy.linalg.svd), the first principal direction of some
 texts, and the pieces and tokens of BPE and WordPiece as OpenAI's and Google's code makes them, on the small
 vocabularies in tokens/. Only re and unicodedata are used: the classes of their expressions are written out.
 """
@@ -14,44 +14,6 @@ import unicodedata
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MASK = 0xFFFFFFFF
-
-
-# --- plexor's random numbers (Philox4x32-10)
-
-class Random:
-    def __init__(self, seed, component, item, iteration):
-        self.key = (seed & MASK, seed >> 32 & MASK)
-        self.counter = [0, item, iteration, component]
-        self.words = []
-
-    def u32(self):
-        if not self.words:
-            c, (k0, k1) = list(self.counter), self.key
-            for _ in range(10):
-                p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-                c = [(p1 >> 32) ^ c[1] ^ k0, p1 & MASK, (p0 >> 32) ^ c[3] ^ k1, p0 & MASK]
-                k0, k1 = (k0 + 0x9E3779B9) & MASK, (k1 + 0xBB67AE85) & MASK
-            self.words = c
-            self.counter[0] += 1
-        return self.words.pop(0)
-
-    def u01(self):
-        return (self.u32() >> 8) * 2.0 ** -24
-
-    def below(self, bound):
-        reject = (2 ** 32 - bound) % bound
-        while True:
-            product = self.u32() * bound
-            if product & MASK >= reject:
-                return product >> 32
-
-    def permutation(self, count):
-        out = list(range(count))
-        for i in range(count, 1, -1):
-            j = self.below(i)
-            out[i - 1], out[j] = out[j], out[i - 1]
-        return out
 
 
 # --- words
@@ -66,7 +28,7 @@ red is warm color
 orange is warm color
 orange circle at left
 a photo of a dog with blue square and green circle at top""".split("\n")
-SIZE, GLOVE_SIZE, GLOVE_EPOCHS, GLOVE_SEED = 5, 4, 6, 77
+SIZE = 5
 
 
 def count_pairs():
@@ -95,27 +57,6 @@ def word_vectors(m, size):
     u = u[:, :size] * np.sign(u[np.abs(u[:, :size]).argmax(0), range(size)])
     vectors = u * np.sqrt(s[:size])
     return s[:size], vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def glove(counts, size, epochs, seed):
-    v = len(counts)
-    pairs = [(i, j) for i in range(v) for j in range(v) if counts[i, j] > 0]
-    w = np.zeros((2 * v, size + 1))
-    for i in range(2 * v):
-        r = Random(seed, 73, i, 0)
-        w[i] = [(r.u01() - .5) / (size + 1) for _ in range(size + 1)]
-    past = np.ones_like(w)
-    for epoch in range(epochs):
-        for p in Random(seed, 73, epoch, 1).permutation(len(pairs)):
-            i, j = pairs[p]
-            a, b = w[i], w[v + j]
-            pull = min(1, (counts[i, j] / 10) ** .75) * (a[:-1] @ b[:-1] + a[-1] + b[-1] - np.log(counts[i, j]))
-            ga, gb = pull * np.append(b[:-1], 1), pull * np.append(a[:-1], 1)
-            a -= .05 * ga / np.sqrt(past[i])
-            b -= .05 * gb / np.sqrt(past[v + j])
-            past[i] += ga ** 2
-            past[v + j] += gb ** 2
-    return (w[:v] + w[v:])[:, :-1]
 
 
 # --- tokens
@@ -295,11 +236,6 @@ def main():
     print("/* of the sums of the vectors of each sentence */")
     print("static const double golden_direction[] = %s;\n"
           % c_row(direction * np.sign(direction[np.abs(direction).argmax()]), "%.12g"))
-    print(f"enum {{ GLOVE_SIZE = {GLOVE_SIZE}, GLOVE_EPOCHS = {GLOVE_EPOCHS}, GLOVE_SEED = {GLOVE_SEED} }};")
-    print("static const double golden_glove[][%d] = {" % GLOVE_SIZE)
-    for row in glove(counts, GLOVE_SIZE, GLOVE_EPOCHS, GLOVE_SEED):
-        print(f"    {c_row(row, '%.12g')},")
-    print("};\n")
     print_texts("golden_clip", clip_tokens, lambda t: CLIP.findall(re.sub(r"\s+", " ", t).strip().lower()))
     print_texts("golden_gpt2", gpt2_tokens, GPT2.findall)
     print_texts("golden_wordpiece", wordpiece_tokens)

@@ -39,9 +39,7 @@ static px_text_encoder_options with_lists(const char *spec)
 static void test_training(void **state)
 {
     (void)state;
-    px_text_encoder_options o = with_lists("glove-train");
-    fail_in_turn(open_and_embed, &o, /* pace= */ 6, "glove-train");
-    o = with_lists("ppmi");
+    px_text_encoder_options o = with_lists("ppmi");
     fail_in_turn(open_and_embed, &o, /* pace= */ 6, "ppmi");
 }
 

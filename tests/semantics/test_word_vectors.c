@@ -1,11 +1,9 @@
-/* tests/semantics/test_word_vectors.c - PPMI, SVD, GloVe, pooling, glosses: what the default is
- * made of */
+/* tests/semantics/test_word_vectors.c - PPMI, SVD, pooling, glosses: what the default is made of */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "encoder_golden.h"
 #include "semantics/encoder.h"
 #include "semantics/glosses.h"
-#include "semantics/glove.h"
 #include "semantics/jacobi_svd.h"
 #include "semantics/ppmi.h"
 #include "semantics/unicode_class.h"
@@ -196,27 +194,6 @@ static void test_svd_of_nothing(void **state)
     assert_int_equal(pxi_jacobi_svd(zeros, 2, 3, 3, values, u, &err), PX_OK);
     for (int i = 0; i < 3; i++)
         assert_true(values[i] == 0.0 && u[i] == 0.0);
-}
-
-/* --- GloVe */
-
-static void test_glove_is_numpys(void **state)
-{
-    (void)state;
-    px_error err = {0};
-    px_corpus corpus = corpus_of(golden_sentences, PX_LEN(golden_sentences), PXI_SENTENCE_CAPTION);
-    const size_t v = corpus.words.count;
-    double *c = count_pairs(&corpus, 5);
-    float *vectors = calloc(v * GLOVE_SIZE, sizeof *vectors);
-    pxi_glove_options options = pxi_glove_options_default(GLOVE_SEED);
-    options.epochs = GLOVE_EPOCHS;
-    assert_int_equal(pxi_glove_train(c, v, GLOVE_SIZE, &options, vectors, &err), PX_OK);
-    for (size_t i = 0; i < v; i++)
-        for (size_t d = 0; d < GLOVE_SIZE; d++)
-            near_to(golden_words[i], (double)vectors[i * GLOVE_SIZE + d], golden_glove[i][d], 1e-7);
-    free(c);
-    free(vectors);
-    pxi_corpus_done(&corpus);
 }
 
 /* --- pooling */
@@ -464,7 +441,6 @@ int main(void)
         cmocka_unit_test(test_more_dimensions_than_words),
         cmocka_unit_test(test_svd_of_random_matrices),
         cmocka_unit_test(test_svd_of_nothing),
-        cmocka_unit_test(test_glove_is_numpys),
         cmocka_unit_test(test_sif_by_hand),
         cmocka_unit_test(test_direction_is_numpys),
         cmocka_unit_test(test_fnv),
