@@ -29,7 +29,7 @@ int64_t px_cover_rejected(const px_cover *cover, size_t i);
 /* The growth curve of the last run. Borrowed until the next one. */
 const px_cover_point *px_cover_curve(const px_cover *cover, size_t *count);
 
-/* Writes it as a table (.csv) or a chart (.svg, .png), by the end of the name; the other tells
+/* Writes it as a table (.csv) or a chart (.svg), by the end of the name; the other tells
  * beforehand whether that is one of them. */
 px_status px_cover_save_curve(const px_cover *cover, const char *path, px_error *err);
 

@@ -5,7 +5,7 @@
  *     px_map_add(map, photos, &pre, "photos", &err);               // runs them through the network
  *     px_map_add(map, faults, &pre, "faults", &err);               // another origin, another mark
  *     px_map_lay(map, NULL, &err);                                 // t-SNE of all together
- *     px_map_save(map, "map.svg", "photos and faults", &err);      // or .png, or .csv
+ *     px_map_save(map, "map.svg", "photos and faults", &err);      // or .csv
  *     px_map_free(map);
  *
  * The same inputs and settings give the same bytes, for any number of threads. A map belongs to one
@@ -94,7 +94,7 @@ const float *px_map_rows(const px_map *map, size_t *width);
 /* Names for classes in pictures; copied. Without, numbers. */
 px_status px_map_name_class(px_map *map, int c, const char *name, px_error *err);
 
-/* As the name ends: .svg or .png (colour by label, mark by origin), or .csv (origin, index, name,
+/* As the name ends: .svg (colour by label, mark by origin), or .csv (origin, index, name,
  * label, prediction, x, y). Whole or not at all. `title` may be NULL. */
 px_status px_map_save(const px_map *map, const char *path, const char *title, px_error *err);
 /* PX_E_USAGE where a name ends otherwise: before work is spent on it. */

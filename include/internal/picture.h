@@ -9,7 +9,7 @@
  *     if (status == PX_OK)
  *         status = px_plot_line(plot, "random", inputs, random, count, PX_PLOT_DASHED, err);
  *     if (status == PX_OK)
- *         status = px_plot_save(plot, "growth.svg", err);      // or growth.png, the same chart
+ *         status = px_plot_save(plot, "growth.svg", err);      
  *     px_plot_free(plot);
  *
  * Everything handed over is copied. The same description gives the same bytes. Charts and sheets
@@ -46,11 +46,9 @@ px_status px_png_encode(int width, int height, int channels, const uint8_t *pixe
 /* Limits; more is PX_E_USAGE, before anything is allocated. */
 #define PX_PLOT_SIDE_LEAST 120 /* pixels of width and height */
 #define PX_PLOT_SIDE_MOST 4096
-#define PX_PLOT_SCALE_MOST 4
-#define PX_PLOT_PIXELS_MOST ((int64_t)1 << 26) /* with the scale */
 #define PX_PLOT_SERIES_MOST 64                 /* lines, clouds of points, sets of bars; boxes */
 #define PX_PLOT_GROUPS_MOST 1000               /* groups of bars */
-#define PX_PLOT_VALUES_MOST ((size_t)1 << 24)  /* of one series, and cells of a matrix */
+#define PX_PLOT_VALUES_MOST ((size_t)1 << 24)  /* of one series */
 
 typedef struct px_plot_axis {
     const char *label, *unit; /* NULL: none; the unit follows in brackets */
@@ -61,11 +59,8 @@ typedef struct px_plot_axis {
 typedef struct px_plot_options { /* {0}: all defaults */
     const char *title, *note;    /* NULL: none; the note is a smaller line below the title */
     int width, height;           /* 0: 720 x 440 */
-    int scale;                   /* PNG pixels per pixel, for fine screens; 0: 1 */
     px_plot_axis x, y;           /* x.log is for lines and points only */
-    px_plot_axis z;              /* the colours of a matrix */
-    bool numbers;                /* write values on bars and into cells that have room */
-    bool diverging;              /* a matrix around 0: blue below, red above */
+    bool numbers;                /* write values on bars that have room */
 } px_plot_options;
 
 typedef struct px_plot px_plot;
@@ -74,7 +69,7 @@ typedef struct px_plot px_plot;
 px_status px_plot_new(const px_plot_options *options, px_plot **out, px_error *err);
 void px_plot_free(px_plot *plot); /* NULL is fine */
 
-/* A chart is made of lines and points, or of bars, or of boxes, or is a matrix or a map; anything
+/* A chart is made of lines and points, or of bars, or of boxes, or is a map; anything
  * else is PX_E_USAGE and leaves it as it was. `name` stands in the legend (NULL: it does not). */
 
 enum { PX_PLOT_DASHED = 1, PX_PLOT_DOTS = 2 }; /* styles of a line; dots: mark its points */
@@ -97,12 +92,6 @@ px_status px_plot_bars(px_plot *plot, const char *name, const double *values, co
 px_status px_plot_box(px_plot *plot, const char *name, const double *values, size_t count,
                       px_error *err);
 
-/* A heat map, values row by row, the first row on top, with its colour scale. Names may be NULL:
- * indices. A matrix finer than the pixels shows means of neighbouring cells. */
-px_status px_plot_matrix(px_plot *plot, const double *values, size_t rows, size_t columns,
-                         const char *const *row_names, const char *const *column_names,
-                         px_error *err);
-
 /* A map: points in a plane whose axes have no meaning of their own, so that there are no numbers
  * and both directions have one scale. Colours and marks count from 0; there are PX_PLOT_COLOURS and
  * PX_PLOT_MARKS that differ, then they repeat. Points are drawn in the order given. */
@@ -113,12 +102,11 @@ px_status px_plot_map(px_plot *plot, const double *x, const double *y, const uin
 /* What a colour (mark -1: any mark) or a mark (colour -1: any colour) of a map stands for. */
 px_status px_plot_key(px_plot *plot, const char *name, int colour, int mark, px_error *err);
 
-int64_t px_plot_left_out(const px_plot *plot); /* points, bars, samples, cells */
+int64_t px_plot_left_out(const px_plot *plot); /* points, bars, samples */
 
-/* Into memory, which the caller frees (SVG: UTF-8, not NUL-terminated); to a file, as its name ends
- * (.svg or .png), whole or not at all. A chart without data is an empty frame that says so. */
+/* As SVG into memory, which the caller frees (UTF-8, not NUL-terminated); to a file, whose name ends
+ * with .svg, whole or not at all. A chart without data is an empty frame that says so. */
 px_status px_plot_svg(const px_plot *plot, uint8_t **out, size_t *size, px_error *err);
-px_status px_plot_png(const px_plot *plot, uint8_t **out, size_t *size, px_error *err);
 px_status px_plot_save(const px_plot *plot, const char *path, px_error *err);
 
 /* --- contact sheets -----------------------------------------------------------------------------

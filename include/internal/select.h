@@ -21,7 +21,7 @@ const void *px_select_prepared(const px_select *select, size_t i);
 px_select_facts px_select_facts_of(const px_select *select, size_t i);
 
 /* Faults, or types of faults, against how much of the ranking is taken, one line per selector,
- * with the ideal order and what chance would find; a chart (.svg, .png) or a table (.csv), by the
+ * with the ideal order and what chance would find; a chart (.svg) or a table (.csv), by the
  * end of the name. `percent` of the candidates are shown. */
 px_status px_select_save_curve(const px_select *select, px_fault_unit unit, double percent,
                                const char *path, px_error *err);

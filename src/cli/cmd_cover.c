@@ -218,7 +218,7 @@ static int cover_run(const cli_command *self, int argc, char **argv)
         CLI_FLAG(0, "baseline", &a.baseline, "what as many random images would cover"),
         CLI_FLAG(0, "uncovered", &a.uncovered, "name the neurons that were not covered"),
         CLI_STRING(0, "curve", &a.curve, "FILE",
-                   "how coverage grew over the inputs, as .svg, .png or .csv"),
+                   "how coverage grew over the inputs, as .svg or .csv"),
         CLI_STRING(0, "state", &a.state, "FILE", "save the state, for 'plexor merge'"),
         CLI_STRING(0, "shard", &a.shard, "I/N", "only part I (from 0) of N parts of the data"),
         CLI_REAL(0, "fail-under", &a.fail_under, "SHARE", 0, 1,

@@ -209,7 +209,7 @@ static int localize_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "compat", &a.compat, "code",
                    "as the published code: --tap pre, and layers of random neurons by chance"),
         CLI_STRING('o', "output", &a.output_path, "FILE", "the neurons as a table (CSV)"),
-        CLI_STRING(0, "plot", &a.plot, "FILE", "their layers as a chart, .svg or .png"),
+        CLI_STRING(0, "plot", &a.plot, "FILE", "their layers as a chart, .svg"),
         CLI_STRING(0, "state", &a.state, "FILE", "save the counts, for --spectrum and 'merge'"),
         CLI_STRING(0, "spectrum", &a.spectrum, "FILE",
                    "take the counts that --state saved, instead of --data"),

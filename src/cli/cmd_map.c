@@ -435,7 +435,7 @@ static int map_run(const cli_command *self, int argc, char **argv)
                  "of umap: how near inputs may come on the map; 0.1 unless given"),
         CLI_STRING(0, "start", &a.start, "NAME",
                    "pca: the first two principal components; or random, by --seed"),
-        CLI_STRINGS('o', "output", &a.outputs, "FILE", ".svg, .png or .csv; may be given again"),
+        CLI_STRINGS('o', "output", &a.outputs, "FILE", ".svg or .csv; may be given again"),
         CLI_WORKER_OPTIONS(&a.workers),
         CLI_OUTPUT_OPTIONS(&a.output),
         CLI_END,
@@ -468,7 +468,7 @@ const cli_command cli_command_map = {
         "between them mean little. The same inputs and settings give the same map for any "
         "number of threads.",
     .examples = "plexor map net.onnx --data digits -o map.svg\n"
-                "plexor map net.onnx --data photos/ --data run.campaign -o map.png -o map.csv\n"
+                "plexor map net.onnx --data photos/ --data run.campaign -o map.svg -o map.csv\n"
                 "plexor map net.onnx --data digits --layers '#0' --perplexity 50 --json\n"
                 "plexor map net.onnx --data digits --method umap --neighbours 30 -o map.svg\n",
     .run = map_run,

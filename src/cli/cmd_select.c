@@ -279,7 +279,7 @@ static int select_run(const cli_command *self, int argc, char **argv)
         CLI_FLAG(0, "evaluate", &a.evaluate,
                  "count the failures that each selector finds; needs labels"),
         CLI_STRING(0, "curve", &a.curve, "FILE",
-                   "with --evaluate: failures found over inputs selected, as .svg, .png or .csv"),
+                   "with --evaluate: failures found over inputs selected, as .svg or .csv"),
         CLI_STRING(0, "type-curve", &a.type_curve, "FILE",
                    "the same for kinds of failure, over the first 20%"),
         CLI_STRING('o', "output", &a.to, "FILE.csv|FOLDER",

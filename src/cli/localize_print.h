@@ -31,7 +31,7 @@ extern const px_field localize_fields[];
 void localize_report_fill(localize_report *report, const px_model *model,
                           const px_spectrum *spectrum);
 void localize_print(const localize_report *report);
-/* The layers of the list's neurons, or of all measures' with a comparison, as .svg or .png. */
+/* The layers of the list's neurons, or of all measures' with a comparison, as .svg. */
 px_status localize_plot(const localize_report *report, const char *path, px_error *err);
 
 typedef struct localize_row { /* a suspicious neuron; its class where it has one */

@@ -85,10 +85,10 @@ static px_status curve_chart(const px_cover *cover, const char *path, px_error *
 
 px_status px_cover_curve_check(const char *path, px_error *err)
 {
-    if (ends_in(path, ".csv") || ends_in(path, ".svg") || ends_in(path, ".png"))
+    if (ends_in(path, ".csv") || ends_in(path, ".svg"))
         return PX_OK;
     return px_fail(err, PX_E_USAGE,
-                   "'%.200s': a growth curve needs a name that ends in .svg, .png or .csv", path);
+                   "'%.200s': a growth curve needs a name that ends in .svg or .csv", path);
 }
 
 px_status px_cover_save_curve(const px_cover *cover, const char *path, px_error *err)

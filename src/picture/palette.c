@@ -2,7 +2,7 @@
  *
  * Series: Okabe and Ito, Color Universal Design, 2008, without the yellow, which is lost on white.
  * Classes on a map are many: those, then Tol's muted ones, then darker and paler ones in between.
- * Heat maps: viridis (Smith and van der Walt, matplotlib) and ColorBrewer's RdBu, a few stops each.
+ * Differences: ColorBrewer's RdBu, a few stops.
  */
 #include "picture/palette.h"
 
@@ -17,8 +17,6 @@ static const uint32_t class_colours[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
                                          0xddcc77, 0x44aa99, 0xaa4499, 0x117733, 0x661100,
                                          0x6699cc, 0xf0a0a0, 0x88cc66, 0xbbbbbb, 0x000000};
 _Static_assert(PX_LEN(class_colours) == PX_PLOT_COLOURS, "as the header says");
-static const uint32_t sequential_stops[] = {0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e,
-                                            0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b, 0xfde725};
 static const uint32_t diverging_stops[] = {0x053061, 0x2166ac, 0x4393c3, 0x92c5de,
                                            0xd1e5f0, 0xf7f7f7, 0xfddbc7, 0xf4a582,
                                            0xd6604d, 0xb2182b, 0x67001f};
@@ -44,22 +42,16 @@ pxi_colour pxi_palette_class(size_t index)
     return PXI_RGB(class_colours[index % PX_LEN(class_colours)]);
 }
 
-pxi_colour pxi_colour_map(bool diverging, double t)
+pxi_colour pxi_palette_diverging(double t)
 {
-    const uint32_t *stops = diverging ? diverging_stops : sequential_stops;
-    const size_t last = (diverging ? PX_LEN(diverging_stops) : PX_LEN(sequential_stops)) - 1;
+    const uint32_t *stops = diverging_stops;
+    const size_t last = PX_LEN(diverging_stops) - 1;
     const double at = !(t > 0) ? 0 : t < 1 ? t * (double)last : (double)last;
     const size_t i = PX_MIN((size_t)at, last - 1);
     const pxi_colour a = PXI_RGB(stops[i]), b = PXI_RGB(stops[i + 1]);
     const double rest = at - (double)i;
     return (pxi_colour){palette_mix(a.r, b.r, rest), palette_mix(a.g, b.g, rest),
                         palette_mix(a.b, b.b, rest), 255};
-}
-
-pxi_colour pxi_colour_on(pxi_colour ground)
-{
-    const int luma = 299 * ground.r + 587 * ground.g + 114 * ground.b; /* of 255,000 */
-    return luma > 135000 ? PXI_INK : PXI_WHITE;
 }
 
 pxi_colour pxi_colour_pale(pxi_colour colour, double opacity)

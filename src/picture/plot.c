@@ -5,6 +5,7 @@
 
 #include <plexor/stats.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,20 +71,8 @@ static px_status plot_check(const px_plot_options *options, px_error *err)
             return px_fail(err, PX_E_USAGE,
                            "a chart's width and height are %d to %d pixels, not %d",
                            PX_PLOT_SIDE_LEAST, PX_PLOT_SIDE_MOST, side[i]);
-    if (options->scale < 0 || options->scale > PX_PLOT_SCALE_MOST)
-        return px_fail(err, PX_E_USAGE, "a chart's scale is 1 to %d, not %d", PX_PLOT_SCALE_MOST,
-                       options->scale);
-    const int64_t width = options->width ? options->width : PLOT_WIDTH;
-    const int64_t height = options->height ? options->height : PLOT_HEIGHT;
-    if (width * height * options->scale * options->scale > PX_PLOT_PIXELS_MOST)
-        return px_fail(
-            err, PX_E_USAGE,
-            "a chart of %lld x %lld pixels, %d times enlarged, is too large for PNG; the "
-            "most is %lld pixels",
-            (long long)width, (long long)height, options->scale, (long long)PX_PLOT_PIXELS_MOST);
     PX_TRY(plot_check_axis(&options->x, "x", err));
-    PX_TRY(plot_check_axis(&options->y, "y", err));
-    return plot_check_axis(&options->z, "colour", err);
+    return plot_check_axis(&options->y, "y", err);
 }
 
 px_status px_plot_new(const px_plot_options *options, px_plot **out, px_error *err)
@@ -97,13 +86,12 @@ px_status px_plot_new(const px_plot_options *options, px_plot **out, px_error *e
     bool failed = !plot || !arena;
     if (!failed) {
         const pxi_range none = {INFINITY, -INFINITY};
-        *plot = (px_plot){.arena = arena, .options = *options, .x = none, .y = none, .z = none};
+        *plot = (px_plot){.arena = arena, .options = *options, .x = none, .y = none};
         plot->options.width = options->width ? options->width : PLOT_WIDTH;
         plot->options.height = options->height ? options->height : PLOT_HEIGHT;
-        plot->options.scale = options->scale ? options->scale : 1;
         plot->options.title = plot_name(plot, options->title, &failed);
         plot->options.note = plot_name(plot, options->note, &failed);
-        px_plot_axis *axes[] = {&plot->options.x, &plot->options.y, &plot->options.z};
+        px_plot_axis *axes[] = {&plot->options.x, &plot->options.y};
         for (size_t i = 0; i < PX_LEN(axes); i++) {
             axes[i]->label = plot_name(plot, axes[i]->label, &failed);
             axes[i]->unit = plot_name(plot, axes[i]->unit, &failed);
@@ -136,8 +124,8 @@ int64_t px_plot_left_out(const px_plot *plot)
 /* Whether a series of this kind and length may be added. */
 static px_status plot_may_add(const px_plot *plot, pxi_plot_kind kind, size_t count, px_error *err)
 {
-    static const char *const what[] = {"nothing", "lines and points", "bars",
-                                       "boxes",   "a matrix",         "a map"};
+    static const char *const what[] = {"nothing", "lines and points", "bars", "boxes", "a map"};
+    static_assert(PX_LEN(what) == PXI_PLOT_KINDS, "a name for each kind");
     if (plot->kind != PXI_PLOT_EMPTY && plot->kind != kind)
         return px_fail(err, PX_E_USAGE, "a chart of %s cannot show %s too", what[plot->kind],
                        what[kind]);
@@ -276,39 +264,6 @@ px_status px_plot_box(px_plot *plot, const char *name, const double *values, siz
     return PX_OK;
 }
 
-px_status px_plot_matrix(px_plot *plot, const double *values, size_t rows, size_t columns,
-                         const char *const *row_names, const char *const *column_names,
-                         px_error *err)
-{
-    if (plot->kind == PXI_PLOT_MATRIX)
-        return px_fail(err, PX_E_USAGE, "a chart shows one matrix");
-    PX_TRY(plot_may_add(plot, PXI_PLOT_MATRIX, 0, err));
-    if (rows == 0 || columns == 0 || rows > PX_PLOT_VALUES_MOST / columns)
-        return px_fail(err, PX_E_USAGE,
-                       "a matrix of %zu x %zu cells cannot be shown; it has 1 to %zu", rows,
-                       columns, PX_PLOT_VALUES_MOST);
-    bool failed = false;
-    const char **own_rows = plot_names(plot, row_names, rows, &failed);
-    const char **own_columns = plot_names(plot, column_names, columns, &failed);
-    double *own = plot_values(plot, rows * columns, err);
-    if (failed || !own)
-        return pxi_no_memory(err);
-    for (size_t i = 0; i < rows * columns; i++) {
-        own[i] = NAN;
-        if (pxi_value_fits(&plot->options.z, values[i]))
-            pxi_range_add(&plot->z, own[i] = values[i]);
-        else
-            plot->left_out++;
-    }
-    plot->kind = PXI_PLOT_MATRIX;
-    plot->cells = own;
-    plot->rows = rows;
-    plot->columns = columns;
-    plot->row_names = own_rows;
-    plot->column_names = own_columns;
-    return PX_OK;
-}
-
 px_status px_plot_map(px_plot *plot, const double *x, const double *y, const uint16_t *colours,
                       const uint16_t *marks, size_t count, px_error *err)
 {
@@ -357,8 +312,9 @@ static px_status plot_draw(const px_plot *plot, pxi_scene **out, px_error *err)
     static void (*const draw[])(pxi_scene *, const px_plot *, pxi_frame *) = {
         [PXI_PLOT_EMPTY] = pxi_draw_xy,      [PXI_PLOT_XY] = pxi_draw_xy,
         [PXI_PLOT_BARS] = pxi_draw_bars,     [PXI_PLOT_BOXES] = pxi_draw_boxes,
-        [PXI_PLOT_MATRIX] = pxi_draw_matrix, [PXI_PLOT_MAP] = pxi_draw_map,
+        [PXI_PLOT_MAP] = pxi_draw_map,
     };
+    static_assert(PX_LEN(draw) == PXI_PLOT_KINDS, "a function for each kind");
     pxi_scene *scene = pxi_scene_new(plot->options.width, plot->options.height);
     if (!scene)
         return pxi_no_memory(err);
@@ -378,20 +334,11 @@ px_status px_plot_svg(const px_plot *plot, uint8_t **out, size_t *size, px_error
     return status;
 }
 
-px_status px_plot_png(const px_plot *plot, uint8_t **out, size_t *size, px_error *err)
-{
-    pxi_scene *scene = NULL;
-    PX_TRY(plot_draw(plot, &scene, err));
-    const px_status status = pxi_scene_png(scene, plot->options.scale, out, size, err);
-    pxi_scene_free(scene);
-    return status;
-}
-
 px_status px_plot_save(const px_plot *plot, const char *path, px_error *err)
 {
     pxi_scene *scene = NULL;
     PX_TRY(plot_draw(plot, &scene, err));
-    const px_status status = pxi_scene_save(scene, plot->options.scale, path, err);
+    const px_status status = pxi_scene_save(scene, /* png= */ false, path, err);
     pxi_scene_free(scene);
     return status;
 }

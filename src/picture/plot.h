@@ -15,8 +15,8 @@ typedef enum pxi_plot_kind {
     PXI_PLOT_XY,
     PXI_PLOT_BARS,
     PXI_PLOT_BOXES,
-    PXI_PLOT_MATRIX,
-    PXI_PLOT_MAP
+    PXI_PLOT_MAP,
+    PXI_PLOT_KINDS
 } pxi_plot_kind;
 
 typedef enum pxi_mark { PXI_MARK_LINE, PXI_MARK_POINTS, PXI_MARK_BLOCK, PXI_MARK_KEY } pxi_mark;
@@ -43,13 +43,10 @@ struct px_plot {
     size_t series_count;
     const char **groups; /* of bars: PX_PLOT_GROUPS_MOST at most; of boxes: their names */
     size_t group_count;
-    const double *cells;   /* of a matrix */
     const double *spots;   /* of a map: x and y in turn, NaN: left out */
     const uint16_t *looks; /* of a map: colour and mark in turn */
     size_t spot_count;
-    size_t rows, columns;
-    const char **row_names, **column_names; /* NULL: indices */
-    pxi_range x, y, z;                      /* of what is shown */
+    pxi_range x, y; /* of what is shown */
     int64_t left_out;
 };
 
@@ -87,8 +84,6 @@ void pxi_frame_names(pxi_scene *scene, const px_plot *plot, pxi_frame *frame,
 /* The parts they are made of. */
 double pxi_names_height(const pxi_names *names, double width); /* below `width` pixels of slots */
 void pxi_names_below(pxi_scene *scene, const pxi_names *names, double left, double right, double y);
-void pxi_names_beside(pxi_scene *scene, const pxi_names *names, double top, double bottom, double x,
-                      double most);
 double pxi_names_width(const pxi_names *names);                         /* of the widest */
 void pxi_axis_title(char *text, size_t size, const px_plot_axis *axis); /* "label (unit)" */
 void pxi_frame_axis_titles(pxi_scene *scene, const px_plot *plot, const pxi_frame *frame);
@@ -102,7 +97,6 @@ void pxi_map_key(pxi_scene *scene, const pxi_series *series, double x, double y)
 void pxi_draw_xy(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 void pxi_draw_bars(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 void pxi_draw_boxes(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
-void pxi_draw_matrix(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 void pxi_draw_map(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 
 #endif

@@ -125,7 +125,7 @@ void pxi_frame_head(pxi_scene *scene, const px_plot *plot, pxi_frame *frame)
         char words[80];
         snprintf(words, sizeof words, "%lld %s left out: not finite%s", (long long)plot->left_out,
                  plot->left_out == 1 ? "value" : "values",
-                 o->x.log || o->y.log || o->z.log ? ", or not above 0" : "");
+                 o->x.log || o->y.log ? ", or not above 0" : "");
         pxi_text_style style = frame_style(o->width - PXI_MARGIN, o->height - 8, PXI_ANCHOR_END);
         style.colour = PXI_FAINT;
         pxi_scene_text_fit(scene, &style, words, room);
@@ -295,19 +295,6 @@ void pxi_names_below(pxi_scene *scene, const pxi_names *names, double left, doub
             style.turn = 45;
         }
         pxi_scene_text_fit(scene, &style, names_get(names, i, index), NAME_MOST);
-    }
-}
-
-void pxi_names_beside(pxi_scene *scene, const pxi_names *names, double top, double bottom, double x,
-                      double most)
-{
-    char index[24];
-    const double slot = (bottom - top) / (double)names->count;
-    const size_t stride = names_stride(names, slot, names->name ? SLOT_LEAST : 2 * SLOT_LEAST);
-    for (size_t i = 0; i < names->count; i += stride) {
-        const pxi_text_style style =
-            frame_style(x, floor(top + slot * ((double)i + 0.5) + 5), PXI_ANCHOR_END);
-        pxi_scene_text_fit(scene, &style, names_get(names, i, index), most);
     }
 }
 

@@ -1,4 +1,4 @@
-/* src/picture/raster.c - shapes to pixels, with smooth edges */
+/* src/picture/raster.c - a contact sheet to pixels, with smooth edges */
 #include "picture/raster.h"
 
 #include "base/memory.h"
@@ -84,43 +84,6 @@ void pxi_raster_segment(pxi_raster *raster, double x0, double y0, double x1, dou
                          strength * raster_clamp(radius + 0.5 - sqrt(ex * ex + ey * ey)));
         }
     }
-}
-
-void pxi_raster_circle(pxi_raster *raster, double x, double y, double radius)
-{
-    pxi_raster_segment(raster, x, y, x, y, 2 * radius);
-}
-
-void pxi_raster_convex(pxi_raster *raster, const double *points, size_t count)
-{
-    double x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, area = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double *p = points + 2 * i, *q = points + 2 * ((i + 1) % count);
-        x0 = fmin(x0, p[0]);
-        x1 = fmax(x1, p[0]);
-        y0 = fmin(y0, p[1]);
-        y1 = fmax(y1, p[1]);
-        area += p[0] * q[1] - q[0] * p[1];
-    }
-    const int left = raster_pixel(x0 - 1, raster->width);
-    const int right = raster_pixel(x1 + 2, raster->width);
-    const int top = raster_pixel(y0 - 1, raster->height);
-    const int bottom = raster_pixel(y1 + 2, raster->height);
-    raster_touch(raster, left, top, right, bottom);
-    const double inside = area < 0 ? -1 : 1; /* on which side of its edges the polygon lies */
-    for (int y = top; y < bottom; y++)
-        for (int x = left; x < right; x++) {
-            double cover = 1;
-            for (size_t i = 0; i < count; i++) {
-                const double *p = points + 2 * i, *q = points + 2 * ((i + 1) % count);
-                const double ex = q[0] - p[0], ey = q[1] - p[1], length = sqrt(ex * ex + ey * ey);
-                if (length > 0) {
-                    const double side = ex * (y + 0.5 - p[1]) - ey * (x + 0.5 - p[0]);
-                    cover = fmin(cover, inside * side / length + 0.5);
-                }
-            }
-            raster_cover(raster, x, y, cover);
-        }
 }
 
 /* Rounds to nearest; opaque ink on a covered pixel gives exactly its colour. */

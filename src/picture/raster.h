@@ -1,10 +1,10 @@
-/* src/picture/raster.h - shapes to pixels, with smooth edges
+/* src/picture/raster.h - a contact sheet to pixels, with smooth edges
  *
  *     pxi_raster r = {0};
  *     PX_TRY(pxi_raster_init(&r, width, height, err));   // white
- *     pxi_raster_segment(&r, x0, y0, x1, y1, 2.0);       // as many as a line has
- *     pxi_raster_ink(&r, colour);                        // where they cross, the ink is not
- * doubled pxi_raster_done(&r);
+ *     pxi_raster_segment(&r, x0, y0, x1, y1, 2.0);       // as many as a letter has
+ *     pxi_raster_ink(&r, colour);                        // crossing ink is not doubled
+ *     pxi_raster_done(&r);
  *
  * Coordinates are pixels, a pixel's centre at .5. Whatever lies outside is cut off. How much of a
  * pixel a slanted or round edge covers is taken from the centre's distance to it.
@@ -24,11 +24,9 @@ typedef struct pxi_raster {
 px_status pxi_raster_init(pxi_raster *raster, int width, int height, px_error *err);
 void pxi_raster_done(pxi_raster *raster);
 
-/* These add to the mask ... */
+/* This adds to the mask ... */
 void pxi_raster_segment(pxi_raster *raster, double x0, double y0, double x1, double y1,
                         double stroke);
-void pxi_raster_circle(pxi_raster *raster, double x, double y, double radius);
-void pxi_raster_convex(pxi_raster *raster, const double *points, size_t count);
 /* ... which this paints and empties. */
 void pxi_raster_ink(pxi_raster *raster, pxi_colour colour);
 

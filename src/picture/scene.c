@@ -208,17 +208,17 @@ static bool scene_name_ends(const char *path, const char *ending)
     return length > tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-px_status pxi_scene_save(const pxi_scene *scene, int scale, const char *path, px_error *err)
+px_status pxi_scene_save(const pxi_scene *scene, bool png, const char *path, px_error *err)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
     if (scene_name_ends(path, ".svg"))
         PX_TRY(pxi_scene_svg(scene, &bytes, &size, err));
-    else if (scene_name_ends(path, ".png"))
-        PX_TRY(pxi_scene_png(scene, scale, &bytes, &size, err));
+    else if (png && scene_name_ends(path, ".png"))
+        PX_TRY(pxi_scene_png(scene, &bytes, &size, err));
     else
-        return px_fail(err, PX_E_USAGE,
-                       "'%s': a picture is written as .svg or .png, as its name says", path);
+        return px_fail(err, PX_E_USAGE, "'%s': %s, as its name says", path,
+                       png ? "a picture is written as .svg or .png" : "a chart is written as .svg");
     const px_status status = pxi_file_write(path, bytes, size, err);
     free(bytes);
     return status;

@@ -1,4 +1,4 @@
-/* src/picture/scene.h - a drawing as a list of shapes, which SVG and PNG are both made from
+/* src/picture/scene.h - a drawing as a list of shapes
  *
  *     pxi_scene *scene = pxi_scene_new(720, 440);
  *     pxi_scene_rect(scene, 10, 10, 100, 1, PXI_INK);
@@ -93,12 +93,12 @@ const pxi_shape *pxi_scene_shapes(const pxi_scene *scene, size_t *count);
 void pxi_scene_set_failed(pxi_scene *scene);   /* the caller ran out of memory */
 bool pxi_scene_failed(const pxi_scene *scene); /* memory ran out */
 
-/* Both hand *out to the caller. */
+/* Both hand *out to the caller. PNG draws what contact sheets are made of: rectangles, pictures and
+ * level words. */
 px_status pxi_scene_svg(const pxi_scene *scene, uint8_t **out, size_t *size, px_error *err);
-px_status pxi_scene_png(const pxi_scene *scene, int scale, uint8_t **out, size_t *size,
-                        px_error *err);
+px_status pxi_scene_png(const pxi_scene *scene, uint8_t **out, size_t *size, px_error *err);
 
-/* To a file, whose name ends with .svg or .png, which chooses. */
-px_status pxi_scene_save(const pxi_scene *scene, int scale, const char *path, px_error *err);
+/* To a file, whose name ends with .svg or, for contact sheets, .png. */
+px_status pxi_scene_save(const pxi_scene *scene, bool png, const char *path, px_error *err);
 
 #endif

@@ -111,7 +111,7 @@ static void sheet_difference(const px_sheet_item *item, size_t count, uint8_t *r
         most = PX_MAX(most, abs(sheet_grey3(&item->other, i) - sheet_grey3(&item->picture, i)));
     for (size_t i = 0; i < count; i++) {
         const int more = sheet_grey3(&item->other, i) - sheet_grey3(&item->picture, i);
-        pxi_colour colour = pxi_colour_map(true, 0.5 + 0.5 * more / most);
+        pxi_colour colour = pxi_palette_diverging(0.5 + 0.5 * more / most);
         if (more == 0)
             colour = PXI_WHITE;
         memcpy(rgb + 3 * i, (const uint8_t[]){colour.r, colour.g, colour.b}, 3);
@@ -269,7 +269,7 @@ px_status px_sheet_png(const px_sheet *sheet, uint8_t **out, size_t *size, px_er
 {
     pxi_scene *scene = NULL;
     PX_TRY(sheet_draw(sheet, &scene, err));
-    const px_status status = pxi_scene_png(scene, 1, out, size, err);
+    const px_status status = pxi_scene_png(scene, out, size, err);
     pxi_scene_free(scene);
     return status;
 }
@@ -278,7 +278,7 @@ px_status px_sheet_save(const px_sheet *sheet, const char *path, px_error *err)
 {
     pxi_scene *scene = NULL;
     PX_TRY(sheet_draw(sheet, &scene, err));
-    const px_status status = pxi_scene_save(scene, 1, path, err);
+    const px_status status = pxi_scene_save(scene, /* png= */ true, path, err);
     pxi_scene_free(scene);
     return status;
 }

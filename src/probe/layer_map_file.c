@@ -24,9 +24,9 @@ static bool ends_in(const char *path, const char *end)
 
 px_status px_map_save_check(const char *path, px_error *err)
 {
-    if (ends_in(path, ".svg") || ends_in(path, ".png") || ends_in(path, ".csv"))
+    if (ends_in(path, ".svg") || ends_in(path, ".csv"))
         return PX_OK;
-    return px_fail(err, PX_E_USAGE, "'%s': a map is written as .svg, .png or .csv", path);
+    return px_fail(err, PX_E_USAGE, "'%s': a map is written as .svg or .csv", path);
 }
 
 /* --- the table */
@@ -139,7 +139,7 @@ static px_status map_picture(const px_map *map, const char *path, const char *ti
     char note[320];
     const px_map_quality *q = &map->quality;
     const px_plot_options options = {
-        .title = title, .note = note, .width = PICTURE_SIDE, .height = PICTURE_SIDE, .scale = 2};
+        .title = title, .note = note, .width = PICTURE_SIDE, .height = PICTURE_SIDE};
     px_plot *plot = NULL;
     int64_t *used = NULL;
     size_t count = 0;

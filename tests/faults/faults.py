@@ -53,7 +53,7 @@ COMMANDS = [
     ("run", ["run", MODEL, "--input", "x.npy", "-o", "out.npy"], [], ["out.npy"]),
     ("grad", ["grad", MODEL, "--input", "x.npy", "--labels", "y.npy", "-o", "out.npy"], [], ["out.npy"]),
     ("trace", ["trace", MODEL, *DATA, "-o", "out.npz"], [], ["out.npz"]),
-    ("map", ["map", MODEL, *DATA, "--iterations", "5", "-o", "out.svg", "-o", "out.png", "-o", "out.csv"], [], ["out.svg", "out.png", "out.csv"]),
+    ("map", ["map", MODEL, *DATA, "--iterations", "5", "-o", "out.svg", "-o", "out.csv"], [], ["out.svg", "out.csv"]),
     ("cover", ["cover", MODEL, *DATA, "--criteria", "nc,kmnc", *TRAIN, "--state", "out.state"], [], ["out.state"]),
     ("profile", ["profile", MODEL, *TRAIN, "-o", "out.npz"], [], ["out.npz"]),
     ("merge", ["merge", "a.state", "b.state", "-o", "out.state"], [], ["out.state"]),

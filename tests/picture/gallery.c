@@ -33,15 +33,12 @@ static px_plot *begin(const px_plot_options *options)
     return plot;
 }
 
-/* Writes NAME.svg and NAME.png. */
+/* Writes NAME.svg. */
 static void end(px_plot *plot, const char *name)
 {
-    static const char *const endings[] = {"svg", "png"};
     char path[1024];
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s.%s", folder, name, endings[i]);
-        check(px_plot_save(plot, path, &err), path);
-    }
+    snprintf(path, sizeof path, "%s/%s.svg", folder, name);
+    check(px_plot_save(plot, path, &err), path);
     px_plot_free(plot);
 }
 
@@ -138,36 +135,6 @@ static void scatter(void)
     end(plot, "scatter");
 }
 
-static void matrices(void)
-{
-    static const char *const names[CLASSES] = {"airplane", "car",  "bird",  "cat",  "deer",
-                                               "dog",      "frog", "horse", "ship", "truck"};
-    double confusion[CLASSES * CLASSES], fine[FINE * FINE];
-    for (int r = 0; r < CLASSES; r++)
-        for (int c = 0; c < CLASSES; c++)
-            confusion[r * CLASSES + c] = r == c ? 900 + 7 * r : (r * 7 + c * 13) % 29;
-    confusion[3] = NAN;
-    px_plot *plot = begin(&(px_plot_options){.title = "Confusion",
-                                             .height = 520,
-                                             .width = 640,
-                                             .x = {.label = "predicted"},
-                                             .y = {.label = "label"},
-                                             .z = {.label = "inputs"},
-                                             .numbers = true});
-    check(px_plot_matrix(plot, confusion, CLASSES, CLASSES, names, names, &err), "matrix");
-    end(plot, "heat");
-    for (int r = 0; r < FINE; r++)
-        for (int c = 0; c < FINE; c++)
-            fine[r * FINE + c] = sin(r / 9.0) * cos(c / 14.0);
-    plot = begin(&(px_plot_options){.title = "Correlation of neurons",
-                                    .x = {.label = "neuron"},
-                                    .y = {.label = "neuron"},
-                                    .z = {.label = "correlation"},
-                                    .diverging = true});
-    check(px_plot_matrix(plot, fine, FINE, FINE, NULL, NULL, &err), "matrix");
-    end(plot, "heat-fine");
-}
-
 static void map(void)
 {
     enum { POINTS = 400 };
@@ -246,7 +213,6 @@ int main(int argc, char **argv)
     long_names();
     boxes();
     scatter();
-    matrices();
     map();
     sheet(argc > 2 ? argv[2] : "digits");
     end(begin(&(px_plot_options){.title = "Nothing yet", .width = 300, .height = 200}), "empty");
