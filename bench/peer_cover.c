@@ -148,8 +148,7 @@ static void cover_close(peer_net *net)
     free(n);
 }
 
-/* --- decoding ------------------------------------------------------------------------------------
- */
+/* --- decoding -------------------------------------------------------------------------------- */
 
 static px_status decode_fill(const px_model *model, const char *spec, const char *split,
                              px_tensor *out, px_error *err)

@@ -140,8 +140,7 @@ static void select_close(peer_net *net)
     free(n);
 }
 
-/* --- decoding ------------------------------------------------------------------------------------
- */
+/* --- decoding -------------------------------------------------------------------------------- */
 
 static px_status decode_fill(const px_model *model, const char *spec, px_tensor *out, px_error *err)
 {

@@ -22,8 +22,7 @@
 
 PX_BEGIN_DECLS
 
-/* --- metrics ------------------------------------------------------------------------------------
- */
+/* --- metrics --------------------------------------------------------------------------------- */
 
 typedef enum px_better { /* of two networks on pairs made the same way, the better one has ... */
                          PX_BETTER_LOW,
@@ -40,8 +39,7 @@ typedef struct px_metric { /* a static const descriptor, listed in src/assess/me
 } px_metric;
 PX_REGISTRY(pxi_metrics, px_metric, px_metric)
 
-/* --- pairs --------------------------------------------------------------------------------------
- */
+/* --- pairs ----------------------------------------------------------------------------------- */
 
 typedef struct px_assess_side {
     const px_dataset *set;
@@ -64,8 +62,7 @@ px_status px_pair_by_name(const px_dataset *original, const px_dataset *adversar
 /* Whether both have names that are more than row numbers. */
 bool px_pair_has_names(const px_dataset *original, const px_dataset *adversarial);
 
-/* --- a run --------------------------------------------------------------------------------------
- */
+/* --- a run ----------------------------------------------------------------------------------- */
 
 typedef struct px_assess_options {
     const char *metrics;         /* ids with commas between; NULL or "all": all */

@@ -126,8 +126,7 @@ px_feeder_counts px_feeder_count(const px_feeder *feeder);
  * be resumed with a feeder of the same hash. */
 uint64_t px_feeder_hash(const px_feeder *feeder);
 
-/* --- what augmentations there are ---------------------------------------------------------------
- */
+/* --- what augmentations there are ------------------------------------------------------------ */
 
 typedef struct px_augmentation {
     const char *name;

@@ -19,8 +19,7 @@
 
 PX_BEGIN_DECLS
 
-/* --- what there is -------------------------------------------------------------------------------
- */
+/* --- what there is --------------------------------------------------------------------------- */
 
 typedef struct px_setting {
     const char *name; /* NULL ends a list */
@@ -45,8 +44,7 @@ const px_choice *px_optimizer_choice(size_t i);
 const px_choice *px_schedule_choice(size_t i);
 const px_choice *px_loss_choice(size_t i);
 
-/* --- schedules -----------------------------------------------------------------------------------
- */
+/* --- schedules ------------------------------------------------------------------------------- */
 
 /* How fast one step goes. */
 typedef struct px_pace {
@@ -83,8 +81,7 @@ px_status px_schedule_check(const px_schedule *schedule, const px_optimizer *opt
 px_tensor px_schedule_state(px_schedule *schedule);
 px_status px_schedule_restore(px_schedule *schedule, const px_tensor *state, px_error *err);
 
-/* --- optimisers ----------------------------------------------------------------------------------
- */
+/* --- optimisers ------------------------------------------------------------------------------ */
 
 /* One optimiser for `count` float32 tensors of the given shapes; the shapes are copied. */
 px_status px_optimizer_new(const char *spec, const px_shape *shapes, size_t count,
@@ -125,8 +122,7 @@ px_state px_optimizer_state(px_optimizer *optimizer, size_t i);
 px_status px_optimizer_restore(px_optimizer *optimizer, px_state_find find, const void *context,
                                px_error *err);
 
-/* --- losses --------------------------------------------------------------------------------------
- */
+/* --- losses ---------------------------------------------------------------------------------- */
 
 typedef struct px_loss { /* open: made by px_loss_parse() */
     enum { PX_LOSS_CROSS_ENTROPY, PX_LOSS_MSE } kind;

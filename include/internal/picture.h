@@ -25,8 +25,7 @@
 
 PX_BEGIN_DECLS
 
-/* --- pixels -------------------------------------------------------------------------------------
- */
+/* --- pixels ---------------------------------------------------------------------------------- */
 
 /* Writes 8-bit pixels, row by row without gaps, channels together: 1 channel is grey, 3 are RGB.
  * The file appears whole or not at all; the same pixels give the same bytes. */

@@ -32,8 +32,7 @@ px_status px_report_html(const char *json, char **out, size_t *size, px_error *e
 #define PX_REPORT_PAGE_ID 17
 px_status px_report_page(char id[PX_REPORT_PAGE_ID], px_error *err);
 
-/* --- pictures of the report --------------------------------------------------------------------
- */
+/* --- pictures of the report ------------------------------------------------------------------ */
 
 #define PX_SPRITES_MOST 100000                    /* tiles of a sheet */
 #define PX_SPRITES_SIDE_MOST 1024                 /* of a tile */

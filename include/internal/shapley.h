@@ -65,8 +65,7 @@ const px_probe *px_shapley_probe(const px_shapley *shapley);
 px_status px_shapley_judge(px_shapley *shapley, const float *inputs, const int64_t *labels,
                            int64_t count, int64_t *predictions, double *losses, px_error *err);
 
-/* --- the diagonal (Aumann-Shapley) --------------------------------------------------------------
- */
+/* --- the diagonal (Aumann-Shapley) ----------------------------------------------------------- */
 
 enum { PX_SHAPLEY_MOST_NODES = 64 };
 
@@ -84,8 +83,7 @@ px_status px_shapley_integrate(px_shapley *shapley, const px_diagonal *diagonal,
                                const float *inputs, const int64_t *labels, int64_t count,
                                double *values, px_error *err);
 
-/* --- exact, and by sampling ---------------------------------------------------------------------
- */
+/* --- exact, and by sampling ------------------------------------------------------------------ */
 
 typedef struct px_shapley_pair { /* one input before and after, as rows of the network's input */
     const float *x, *moved;
@@ -154,8 +152,7 @@ px_status px_shapley_sample(px_shapley *shapley, size_t layer, const px_shapley_
  * samples of that variance, in a range R; infinite below two. */
 double px_shapley_radius(double variance, int64_t count, double range, double delta);
 
-/* --- excitable neurons --------------------------------------------------------------------------
- */
+/* --- excitable neurons ----------------------------------------------------------------------- */
 
 /* PX_E_USAGE where no value of that norm can be compared with lambda: it is not a number, or
  * outside 0..1 with a norm that is not raw. */

@@ -25,8 +25,7 @@
 
 PX_BEGIN_DECLS
 
-/* --- what to raise, and from which inputs -------------------------------------------------------
- */
+/* --- what to raise, and from which inputs ---------------------------------------------------- */
 
 typedef struct px_synthesis_neuron {
     size_t layer; /* among the probe's chosen layers */
@@ -86,8 +85,7 @@ px_synthesis_options px_synthesis_options_default(void);
 px_status px_synthesis_complete(px_synthesis_options *options, const px_dataset *set,
                                 const px_preprocess *pre, px_error *err);
 
-/* --- what came of it ----------------------------------------------------------------------------
- */
+/* --- what came of it ------------------------------------------------------------------------- */
 
 typedef struct px_synthesis_form {
     int64_t predicted;
@@ -145,8 +143,7 @@ typedef struct px_synthesis_summary {
 } px_synthesis_summary;
 px_synthesis_summary px_synthesis_sum(const px_synthesis *synthesis); /* NaN where no rows */
 
-/* --- which inputs -------------------------------------------------------------------------------
- */
+/* --- which inputs ---------------------------------------------------------------------------- */
 
 typedef struct px_synthesis_choice {
     const int64_t *predictions; /* per input of the data set */
@@ -163,8 +160,7 @@ typedef struct px_synthesis_choice {
 px_status px_synthesis_choose(const px_dataset *set, const px_synthesis_choice *choice,
                               int64_t **out, int64_t *count, px_error *err);
 
-/* --- neurons that were localized ----------------------------------------------------------------
- */
+/* --- neurons that were localized ------------------------------------------------------------- */
 
 typedef struct px_synthesis_targets { /* lists for a job; open to read */
     px_synthesis_list *lists;

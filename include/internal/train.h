@@ -34,8 +34,7 @@ typedef struct px_judge_set {
 px_status px_preprocess_measure(px_preprocess *pre, const px_dataset *set, int threads,
                                 px_error *err);
 
-/* --- what to begin with ------------------------------------------------------------------------
- */
+/* --- what to begin with ---------------------------------------------------------------------- */
 
 typedef struct px_recipe {                      /* settings that work, for those who give none */
     const char *optimizer, *schedule, *augment; /* as the options of those names; "": none */
@@ -83,8 +82,7 @@ px_status px_adversary_complete(px_adversary *adversary, const px_dataset *set,
 #define PX_ADVERSARY_TEXT 256
 const char *px_adversary_text(const px_adversary *adversary, char text[PX_ADVERSARY_TEXT]);
 
-/* --- the loop ---------------------------------------------------------------------------------
- */
+/* --- the loop -------------------------------------------------------------------------------- */
 
 typedef struct px_trainer px_trainer;
 

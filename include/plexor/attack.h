@@ -30,8 +30,7 @@ typedef enum px_norm {
 PX_API const char *px_norm_name(px_norm norm); /* "linf", "l2", "l0" */
 PX_API px_status px_norm_parse(const char *text, px_norm *out, px_error *err);
 
-/* --- methods ------------------------------------------------------------------------------------
- */
+/* --- methods --------------------------------------------------------------------------------- */
 
 typedef struct px_attack_method { /* a static const descriptor, listed in src/attack/methods.h */
     px_entry entry;               /* id, title, source, settings */
@@ -42,8 +41,7 @@ typedef struct px_attack_method { /* a static const descriptor, listed in src/at
 } px_attack_method;
 PX_REGISTRY(px_attacks, px_attack_method, px_attack_method)
 
-/* --- a run --------------------------------------------------------------------------------------
- */
+/* --- a run ----------------------------------------------------------------------------------- */
 
 typedef enum px_attack_goal {                 /* which class to reach */
                               PX_GOAL_WRONG,  /* any but the label */
@@ -107,8 +105,7 @@ PX_API px_attack_options px_attack_options_default(void);
 PX_API px_status px_attack_complete(px_attack_options *options, const px_dataset *set,
                                     const px_preprocess *pre, px_error *err);
 
-/* --- what came of it ----------------------------------------------------------------------------
- */
+/* --- what came of it ------------------------------------------------------------------------- */
 
 typedef struct px_attack_form {
     int64_t predicted; /* -1: the scores are not numbers */

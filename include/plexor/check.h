@@ -30,8 +30,7 @@ PX_BEGIN_DECLS
 
 typedef struct px_check px_check;
 
-/* --- stages -------------------------------------------------------------------------------------
- */
+/* --- stages ---------------------------------------------------------------------------------- */
 
 typedef struct px_check_stage {
     const char *id;    /* "cover"; the same in C, on the command line, in JSON */
@@ -48,8 +47,7 @@ typedef enum px_check_state {
     PX_CHECK_SKIPPED,  /* was not asked for */
 } px_check_state;
 
-/* --- what to do ---------------------------------------------------------------------------------
- */
+/* --- what to do ------------------------------------------------------------------------------ */
 
 typedef struct px_check_progress {
     const char *stage, *title; /* "train", "page" too, beside the stages */
@@ -111,8 +109,7 @@ PX_API void px_check_free(px_check *check); /* NULL is fine */
  * there. */
 PX_API px_status px_check_run(px_check *check, px_error *err);
 
-/* --- what came of it ----------------------------------------------------------------------------
- */
+/* --- what came of it ------------------------------------------------------------------------- */
 
 /* What a stage came to, in a line without its end: for a terminal. */
 PX_API void px_check_line(const px_check *check, size_t stage, px_text *out);

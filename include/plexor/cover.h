@@ -32,8 +32,7 @@ PX_BEGIN_DECLS
 
 #define PX_COVER_BLOCK 256
 
-/* --- what a criterion is: a static const descriptor, listed in src/cover/criteria.h -------------
- */
+/* --- what a criterion is: a static const descriptor, listed in src/cover/criteria.h ---------- */
 
 /* What a criterion is made for. Borrowed during prepare(); the extractor and the model live as long
  * as what was prepared. */
@@ -117,8 +116,7 @@ typedef struct px_preset {
 } px_preset;
 PX_REGISTRY(px_presets, px_preset, px_preset)
 
-/* --- a run --------------------------------------------------------------------------------------
- */
+/* --- a run ----------------------------------------------------------------------------------- */
 
 typedef struct px_cover px_cover;
 
@@ -201,8 +199,7 @@ typedef struct px_cover_gap {
     int64_t neurons, missing; /* that there are; that are not covered */
 } px_cover_gap;
 
-/* --- states as files, and their sum -------------------------------------------------------------
- */
+/* --- states as files, and their sum ---------------------------------------------------------- */
 
 /* An NPZ: `meta` (JSON) and the criteria's own arrays. The same inputs give the same bytes. */
 PX_API px_status px_cover_save(const px_cover *cover, const char *path, px_error *err);

@@ -125,8 +125,7 @@ typedef struct px_paths_sums { /* of all runs so far */
     int64_t rows;       /* that were run through the network */
 } px_paths_sums;
 
-/* --- in words ------------------------------------------------------------------------------------
- */
+/* --- in words -------------------------------------------------------------------------------- */
 
 /* X(enumerator, id, help) */
 #define PX_PATH_MODES(X)                                                                          \
@@ -228,8 +227,7 @@ typedef struct px_calibration {
     void *progress_context;
 } px_calibration;
 
-/* --- maps ----------------------------------------------------------------------------------------
- */
+/* --- maps ------------------------------------------------------------------------------------ */
 
 /* X(enumerator, id, help) */
 #define PX_PATH_MAPS(X)                                              \

@@ -120,8 +120,7 @@ PX_API px_view px_session_grad(const px_session *session, int value); /* data NU
 PX_API px_status px_model_interpret(const px_model *model, const px_tensor *inputs,
                                     px_tensor *outputs, px_error *err);
 
-/* --- what a classifier needs on top --------------------------------------------------------------
- */
+/* --- what a classifier needs on top ---------------------------------------------------------- */
 
 /* Where the class scores are (DESIGN: Softmax/LogSoftmax input, else `logits`, else the only
  * [N, classes] output). */
@@ -215,8 +214,7 @@ typedef struct px_team_step {
 /* Calls `work` for 0..count-1 on the team's workers, for who changes the weights in pieces. */
 typedef px_status (*px_team_fn)(void *context, int64_t index, px_error *err);
 
-/* --- class scores of one sample (loss.c) ---------------------------------------------------------
- */
+/* --- class scores of one sample (loss.c) ----------------------------------------------------- */
 
 /* The highest score's index, the lowest of equals; -1 where none is a number. */
 PX_API int px_argmax(const float *scores, int classes);
@@ -239,8 +237,7 @@ PX_API px_status px_session_judge(const px_session *session, const px_scores *sc
                                   const int64_t *labels, int64_t samples, int64_t *predictions,
                                   double *losses, px_error *err);
 
-/* --- what there is -------------------------------------------------------------------------------
- */
+/* --- what there is --------------------------------------------------------------------------- */
 
 typedef struct px_operator {
     const char *name, *domain; /* domain "" for ai.onnx */

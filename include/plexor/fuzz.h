@@ -29,8 +29,7 @@
 
 PX_BEGIN_DECLS
 
-/* --- engines ------------------------------------------------------------------------------------
- */
+/* --- engines --------------------------------------------------------------------------------- */
 
 typedef struct px_fuzz_engine { /* a static const descriptor, listed in src/generate/engines.h */
     px_entry entry;             /* id, title, source; settings beyond those that all engines have */
@@ -48,8 +47,7 @@ typedef struct px_fuzz_policy {
 } px_fuzz_policy;
 PX_REGISTRY(px_fuzz_policies, px_fuzz_policy, px_fuzz_policy)
 
-/* --- a run --------------------------------------------------------------------------------------
- */
+/* --- a run ----------------------------------------------------------------------------------- */
 
 typedef struct px_fuzz_report px_fuzz_report;
 
@@ -138,8 +136,7 @@ PX_API void px_fuzz_free(px_fuzz *fuzz); /* NULL is fine */
  * again, with other limits. */
 PX_API px_status px_fuzz_run(px_fuzz *fuzz, const px_fuzz_limits *limits, px_error *err);
 
-/* --- what is going on ---------------------------------------------------------------------------
- */
+/* --- what is going on ------------------------------------------------------------------------ */
 
 typedef struct px_fuzz_yield { /* of one mutation, or of what else an engine tries */
     const char *name;

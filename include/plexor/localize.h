@@ -27,8 +27,7 @@ PX_BEGIN_DECLS
 
 #define PX_POOLED (-1) /* in place of a class: the inputs of all classes together */
 
-/* --- hit spectra --------------------------------------------------------------------------------
- */
+/* --- hit spectra ----------------------------------------------------------------------------- */
 
 typedef struct px_hits { /* inputs on which a neuron was active / not, while the network was */
     int64_t as, af;      /* right (success), wrong (failure) */
@@ -89,8 +88,7 @@ PX_API int64_t px_spectrum_passed(const px_spectrum *spectrum, int c);
 PX_API int64_t px_spectrum_failed(const px_spectrum *spectrum, int c);
 PX_API px_hits px_spectrum_hits(const px_spectrum *spectrum, int c, int64_t neuron);
 
-/* --- measures: a static const table -------------------------------------------------------------
- */
+/* --- measures: a static const table ---------------------------------------------------------- */
 
 #define PX_STAR_DEFAULT 3.0 /* the exponent of D* */
 
@@ -102,8 +100,7 @@ typedef struct px_measure {
 
 PX_REGISTRY(px_measures, px_measure, px_measure)
 
-/* --- what counts can tell -----------------------------------------------------------------------
- */
+/* --- what counts can tell -------------------------------------------------------------------- */
 
 /* A neuron that is active on (almost) all inputs, or on (almost) none, tells right from wrong no
  * better than a constant does, whatever its score: all that are always active share one. */
@@ -126,8 +123,7 @@ PX_API void px_hits_interval(const px_hits *hits, double *low, double *high);
  * This is what makes a suspect of a neuron. */
 #define PX_SUSPECT_FAILURES 3
 
-/* --- suspicious neurons -------------------------------------------------------------------------
- */
+/* --- suspicious neurons ---------------------------------------------------------------------- */
 
 typedef struct px_suspect {
     int class_index;   /* or PX_POOLED */
@@ -197,8 +193,7 @@ PX_API void px_suspicious_free(px_suspicious *list); /* NULL is fine */
 PX_API px_status px_suspicious_save(const px_suspicious *list, const char *path, px_error *err);
 PX_API px_status px_suspicious_open(const char *path, px_suspicious **out, px_error *err);
 
-/* --- rankings compared --------------------------------------------------------------------------
- */
+/* --- rankings compared ----------------------------------------------------------------------- */
 
 /* Neurons that both lists have in class c, over the longer one's length; NaN where one has none. */
 PX_API px_status px_suspicious_overlap(const px_suspicious *a, const px_suspicious *b, int c,

@@ -15,8 +15,7 @@
 
 PX_BEGIN_DECLS
 
-/* --- mutations ----------------------------------------------------------------------------------
- */
+/* --- mutations ------------------------------------------------------------------------------- */
 
 #define PX_MUTATION_PARAMS 4 /* at most */
 
@@ -56,8 +55,7 @@ typedef struct px_mutation {
 
 PX_REGISTRY(px_mutations_all, px_mutation, px_mutation)
 
-/* --- a drawn mutation: a plain value ------------------------------------------------------------
- */
+/* --- a drawn mutation: a plain value --------------------------------------------------------- */
 
 typedef struct px_styles px_styles;
 
@@ -80,8 +78,7 @@ struct px_drawn {
 /* Sides of a picture at most; beyond it is PX_E_UNSUPPORTED. */
 #define PX_MUTATION_SIDE_MOST 16384
 
-/* --- sets: what to draw from --------------------------------------------------------------------
- */
+/* --- sets: what to draw from ----------------------------------------------------------------- */
 
 typedef struct px_mutation_entry {
     const px_mutation *mutation;
@@ -141,8 +138,7 @@ typedef struct px_style { /* in the colour basis l, a, b of docs/mutate.md; of l
  * way; labels do not matter. At most PX_STYLES_MOST. On PX_OK the caller owns *out. */
 #define PX_STYLES_MOST 65536
 
-/* --- what is still a valid mutant ---------------------------------------------------------------
- */
+/* --- what is still a valid mutant ------------------------------------------------------------ */
 
 typedef enum px_validity_rule {
     /* changed values < alpha * size, or largest change < beta * 255 */
@@ -175,8 +171,7 @@ typedef struct px_change { /* of one picture against another */
     uint8_t linf;          /* the largest difference */
 } px_change;
 
-/* --- a data set of mutants ----------------------------------------------------------------------
- */
+/* --- a data set of mutants ------------------------------------------------------------------- */
 
 typedef struct px_mutant_set px_mutant_set;
 

@@ -23,8 +23,7 @@
 
 PX_BEGIN_DECLS
 
-/* --- rows: what is read of inputs ----------------------------------------------------------------
- */
+/* --- rows: what is read of inputs ------------------------------------------------------------ */
 
 typedef struct px_input_facts {
     int64_t index;    /* in the data set as opened */
@@ -78,8 +77,7 @@ struct px_extractor {
     const px_probe *probe; /* whose neurons the rows are; NULL: they are something else */
 };
 
-/* --- learners ------------------------------------------------------------------------------------
- */
+/* --- learners -------------------------------------------------------------------------------- */
 
 typedef struct px_profile px_profile;
 
@@ -136,8 +134,7 @@ PX_API px_status px_lessons_add(px_lessons *lessons, const px_learner *learner,
                                 px_error *err);
 PX_API void px_lessons_free(px_lessons *lessons);
 
-/* --- profiles ------------------------------------------------------------------------------------
- */
+/* --- profiles -------------------------------------------------------------------------------- */
 
 typedef struct px_profile_options {
     int64_t batch; /* micro-batch; 0: chosen */

@@ -26,8 +26,7 @@
 
 PX_BEGIN_DECLS
 
-/* --- what a selector is: a static const descriptor, listed in src/select/selectors.h ------------
- */
+/* --- what a selector is: a static const descriptor, listed in src/select/selectors.h --------- */
 
 enum {                        /* what a selector cannot do without; refused before anything runs */
        PX_NEEDS_CLASSES = 1,  /* a classifier */
@@ -141,8 +140,7 @@ typedef struct px_selector {
 
 PX_REGISTRY(px_selectors, px_selector, px_selector)
 
-/* --- a selection --------------------------------------------------------------------------------
- */
+/* --- a selection ----------------------------------------------------------------------------- */
 
 typedef struct px_select px_select;
 

@@ -26,8 +26,7 @@ PX_BEGIN_DECLS
 
 typedef struct px_campaign px_campaign;
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 typedef enum px_campaign_mode {
     PX_CAMPAIGN_READ,   /* reading, maybe beside the process that writes it */
@@ -65,8 +64,7 @@ typedef struct px_campaign_identity {
 /* Values in an input: the product of the shape. 0 without an identity. */
 PX_API size_t px_campaign_size(const px_campaign *campaign);
 
-/* --- inputs -------------------------------------------------------------------------------------
- */
+/* --- inputs ---------------------------------------------------------------------------------- */
 
 typedef enum px_input_kind {
     PX_INPUT_SEED = 1, /* from the data set */
@@ -192,8 +190,7 @@ typedef struct px_error_counts {
  * under run key PX_CAMPAIGN_POLLUTED_CLASS. */
 #define PX_CAMPAIGN_POLLUTED_CLASS "polluted_class"
 
-/* --- chains -------------------------------------------------------------------------------------
- */
+/* --- chains ---------------------------------------------------------------------------------- */
 
 #define PX_CHAIN_MOST 1024 /* links */
 
@@ -203,8 +200,7 @@ typedef enum px_replayed {
     PX_REPLAY_DIFFERS,
 } px_replayed;
 
-/* --- out of the database ------------------------------------------------------------------------
- */
+/* --- out of the database --------------------------------------------------------------------- */
 
 typedef struct px_export_options {
     unsigned kinds; /* px_input_kind, summed */
@@ -231,8 +227,7 @@ PX_API px_status px_campaign_export(px_campaign *campaign, const char *folder,
                                     const px_export_options *options, px_exported *out,
                                     px_error *err);
 
-/* --- for the tools of AFL++ ---------------------------------------------------------------------
- */
+/* --- for the tools of AFL++ ------------------------------------------------------------------ */
 
 typedef struct px_campaign_figures { /* what only the running loop knows */
     double run_s;                    /* since the campaign began, without pauses */

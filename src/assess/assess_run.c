@@ -49,8 +49,7 @@ typedef struct assess_run {
     px_scores scores;
 } assess_run;
 
-/* --- levels -------------------------------------------------------------------------------------
- */
+/* --- levels ---------------------------------------------------------------------------------- */
 
 /* Floats of 8-bit data come back as whole levels: what a float cannot tell from one is one. */
 static double snap(double level)
@@ -78,8 +77,7 @@ static void from_levels(const assess_run *run, const side *s, const double *leve
         pixels[i] = (float)px_length_levels(s->pre, run->low + levels[i] / 255.0 * range);
 }
 
-/* --- a micro-batch ------------------------------------------------------------------------------
- */
+/* --- a micro-batch --------------------------------------------------------------------------- */
 
 /* The predicted class of row i, and the probabilities of all where `p` is given. */
 static int batch_class(const assess_run *run, const pxi_lane *lane, int64_t i, double *p)
@@ -241,8 +239,7 @@ static px_status batch_work(void *context, pxi_lane *lane, int64_t index, px_err
     return PX_OK;
 }
 
-/* --- before the run -----------------------------------------------------------------------------
- */
+/* --- before the run -------------------------------------------------------------------------- */
 
 static px_status choose_metrics(assess_run *run, px_error *err)
 {
@@ -370,8 +367,7 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
     return PX_OK;
 }
 
-/* --- after the run ------------------------------------------------------------------------------
- */
+/* --- after the run --------------------------------------------------------------------------- */
 
 static px_metric_value metric_value(const assess_run *run, size_t m)
 {

@@ -50,8 +50,7 @@ typedef struct clever_run {
     int64_t *odd;               /* [chunk][block] */
 } clever_run;
 
-/* --- before the run -----------------------------------------------------------------------------
- */
+/* --- before the run -------------------------------------------------------------------------- */
 
 static double default_radius(px_ball ball)
 {
@@ -119,8 +118,7 @@ static px_status run_open(clever_run *run, px_error *err)
     return pxi_pass_open(&task, &wants, &visitor, &run->pass, err);
 }
 
-/* --- judging ------------------------------------------------------------------------------------
- */
+/* --- judging --------------------------------------------------------------------------------- */
 
 static px_status check_range(const clever_run *run, int64_t input, const float *pixels,
                              px_error *err)
@@ -230,8 +228,7 @@ static px_status run_judge(clever_run *run, px_error *err)
     return run_targets(run, err);
 }
 
-/* --- sampling -----------------------------------------------------------------------------------
- */
+/* --- sampling -------------------------------------------------------------------------------- */
 
 /* Points [from, from + samples) of an input, forward. */
 static px_status block_forward(const clever_run *run, pxi_lane *lane, int64_t item,
@@ -294,8 +291,7 @@ static px_status block_work(void *context, pxi_lane *lane, int64_t index, px_err
     return PX_OK;
 }
 
-/* --- fits ---------------------------------------------------------------------------------------
- */
+/* --- fits ------------------------------------------------------------------------------------ */
 
 /* Maxima of batches that are drawn from the pool with replacement; the same draws for all classes.
  */
@@ -348,8 +344,7 @@ static void chunk_scores(clever_run *run)
     }
 }
 
-/* --- the run ------------------------------------------------------------------------------------
- */
+/* --- the run --------------------------------------------------------------------------------- */
 
 static px_status run_room(clever_run *run, px_error *err)
 {

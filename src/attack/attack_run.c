@@ -15,8 +15,7 @@ static const size_t CHUNK_BYTES = (size_t)128 << 20; /* pixels that are held at 
  * its seats about twice, so that few stand idle at the end of a chunk. */
 enum { CHUNK_LEAST = 64, CHUNK_FILLS = 4 };
 
-/* --- before the run -----------------------------------------------------------------------------
- */
+/* --- before the run -------------------------------------------------------------------------- */
 
 static px_status run_take_known(px_attack *a, const px_attack_job *job, px_error *err)
 {
@@ -103,8 +102,7 @@ static px_status run_room(pxi_attack_run *run, px_error *err)
     return PX_OK;
 }
 
-/* --- the run ------------------------------------------------------------------------------------
- */
+/* --- the run --------------------------------------------------------------------------------- */
 
 static px_status run_emit(const pxi_attack_run *run, px_error *err)
 {

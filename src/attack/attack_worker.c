@@ -119,8 +119,7 @@ static px_status crew_step(pxi_lane *lane, int64_t count, px_error *err)
     return PX_OK;
 }
 
-/* --- the stream ---------------------------------------------------------------------------------
- */
+/* --- the stream ------------------------------------------------------------------------------ */
 
 static px_status lane_begin(pxi_lane *lane, size_t slot, int64_t place, px_error *err)
 {

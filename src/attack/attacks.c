@@ -27,8 +27,7 @@ const pxi_attack_method *pxi_attack_find(const char *id, px_error *err)
     return (const pxi_attack_method *)(const void *)entry;
 }
 
-/* --- norms --------------------------------------------------------------------------------------
- */
+/* --- norms ----------------------------------------------------------------------------------- */
 
 static const char *const norm_names[] = {
     [PX_NORM_AUTO] = "auto",
@@ -85,8 +84,7 @@ px_status px_attack_settings_text(const px_attack_options *options, char **out, 
     return PX_OK;
 }
 
-/* --- options ------------------------------------------------------------------------------------
- */
+/* --- options --------------------------------------------------------------------------------- */
 
 px_attack_options px_attack_options_default(void)
 {

@@ -16,8 +16,7 @@ typedef union field_row { /* an item that is made, not found */
     unsigned char bytes[PX_FIELD_ROW_MOST];
 } field_row;
 
-/* --- values
- * --------------------------------------------------------------------------------------- */
+/* --- values ---------------------------------------------------------------------------------- */
 
 px_datum px_datum_none(void)
 {
@@ -147,8 +146,7 @@ const void *px_field_item(const px_field *f, const void *record, size_t i, void 
     return first && i < count ? first + i * f->size : NULL;
 }
 
-/* --- JSON
- * ----------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------ */
 
 static void json_field(const px_field *f, const void *record, const char *key, px_json *json);
 
@@ -287,8 +285,7 @@ void px_fields_json(const px_field *fields, const void *record, px_json *json)
             json_field(f, record, f->key, json);
 }
 
-/* --- for people
- * ---------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 /* The text of a plain field; NULL: it is left out. */
 static const char *field_text(const px_field *f, const void *record, char *text)
@@ -373,8 +370,7 @@ const px_field *px_field_find(const px_field *fields, const char *key, const voi
     return NULL;
 }
 
-/* --- CSV
- * ------------------------------------------------------------------------------------------ */
+/* --- CSV ------------------------------------------------------------------------------------- */
 
 static void csv_cell(const px_field *f, const void *record, px_text *text)
 {
@@ -430,8 +426,7 @@ void px_fields_csv(const px_field *fields, const void *record, px_text *text)
     px_text_add(text, "\n");
 }
 
-/* --- what there is
- * -------------------------------------------------------------------------------- */
+/* --- what there is --------------------------------------------------------------------------- */
 
 static const char *type_name(const px_field *f)
 {

@@ -53,8 +53,7 @@ static char *mark_path(const char *folder, const char *name)
     return px_text_take(&path);
 }
 
-/* --- as text ------------------------------------------------------------------------------------
- */
+/* --- as text --------------------------------------------------------------------------------- */
 
 /* Whether a name stays in the folder: no empty, "." or ".." part. */
 static bool name_is_inside(const char *name)
@@ -164,8 +163,7 @@ px_status pxi_mark_write(const char *folder, const pxi_mark *mark, px_error *err
     return status;
 }
 
-/* --- whose a folder is --------------------------------------------------------------------------
- */
+/* --- whose a folder is ----------------------------------------------------------------------- */
 
 static px_status look_at_name(const char *folder, const char *name, bool ours, px_error *err)
 {
@@ -265,8 +263,7 @@ bool pxi_mark_is_own(const char *path)
     return own;
 }
 
-/* --- removing -----------------------------------------------------------------------------------
- */
+/* --- removing -------------------------------------------------------------------------------- */
 
 static px_status clear_at(const char *folder, const char *keep, int depth, px_error *err);
 
@@ -379,8 +376,7 @@ px_status pxi_mark_remove(const char *folder, const char *name, px_error *err)
     return status;
 }
 
-/* --- what killed processes left -----------------------------------------------------------------
- */
+/* --- what killed processes left -------------------------------------------------------------- */
 
 /* "NAME.tmp-PID-N", as pxi_file_create() names it, of a process that is no more. */
 static bool is_left_over(const char *name)

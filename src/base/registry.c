@@ -66,8 +66,7 @@ px_status px_registry_choose(const px_registry *registry, const char *id, const 
     return PX_OK;
 }
 
-/* --- settings -----------------------------------------------------------------------------------
- */
+/* --- settings -------------------------------------------------------------------------------- */
 
 static px_status entry_no_setting(const px_registry *registry, const char *text, px_error *err)
 {

@@ -35,8 +35,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* --- whether it may be made ---------------------------------------------------------------------
- */
+/* --- whether it may be made ------------------------------------------------------------------ */
 
 static px_status folder_is_empty(const char *path, bool *empty, px_error *err)
 {
@@ -85,8 +84,7 @@ static px_status folder_check(const char *path, const char *command, bool fresh,
     return empty ? PX_OK : folder_check_mark(path, command, fresh, err);
 }
 
-/* --- making it ----------------------------------------------------------------------------------
- */
+/* --- making it ------------------------------------------------------------------------------- */
 
 static _Thread_local double patience_ends; /* nftw() takes no context */
 
@@ -235,8 +233,7 @@ const char *px_folder_path(const px_folder *folder)
     return folder->temp;
 }
 
-/* --- its name -----------------------------------------------------------------------------------
- */
+/* --- its name -------------------------------------------------------------------------------- */
 
 /* Adds all that is below `path` to the mark, under names relative to the folder. */
 static px_status list_entries(const char *path, const char *below, pxi_mark *mark, px_error *err)

@@ -61,8 +61,7 @@ static void check_at(px_check *c, int stage, const char *id, const char *title)
     c->stage_lap = 0;
 }
 
-/* --- which stages -------------------------------------------------------------------------------
- */
+/* --- which stages ---------------------------------------------------------------------------- */
 
 static px_status stages_parse(const char *list, const char *option, unsigned *out, px_error *err)
 {
@@ -107,8 +106,7 @@ static px_status stages_choose(px_check *c, px_error *err)
     return PX_OK;
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static px_status check_texts(px_check *c, px_error *err)
 {
@@ -204,8 +202,7 @@ void px_check_free(px_check *c)
     free(c);
 }
 
-/* --- running ------------------------------------------------------------------------------------
- */
+/* --- running --------------------------------------------------------------------------------- */
 
 static void stage_key(px_check *c, int stage)
 {

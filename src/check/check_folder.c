@@ -139,8 +139,7 @@ px_status pxi_check_campaign_clear(const px_check *c, const char *name, px_error
     return status;
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 px_status pxi_check_folder_open(px_check *c, px_error *err)
 {
@@ -169,8 +168,7 @@ px_status pxi_check_folder_open(px_check *c, px_error *err)
     return c->o.fresh ? pxi_mark_clear(c->folder, "lock", err) : PX_OK;
 }
 
-/* --- whose it is --------------------------------------------------------------------------------
- */
+/* --- whose it is ----------------------------------------------------------------------------- */
 
 static bool value_equal(const px_json_value *a, const px_json_value *b)
 {
@@ -246,8 +244,7 @@ px_status pxi_check_folder_identify(px_check *c, px_error *err)
     return status;
 }
 
-/* --- results ------------------------------------------------------------------------------------
- */
+/* --- results --------------------------------------------------------------------------------- */
 
 static px_status file_hash(const char *path, uint64_t *out, px_error *err)
 {

@@ -135,8 +135,7 @@ struct px_check {
     int at_stage; /* -1: before the first, PXI_STAGE_COUNT: behind the last */
 };
 
-/* --- for stages ---------------------------------------------------------------------------------
- */
+/* --- for stages ------------------------------------------------------------------------------ */
 
 /* Times a few inputs, once, so that it can be said how long all will take. */
 px_status pxi_check_pilot(px_check *c, px_error *err);
@@ -170,8 +169,7 @@ size_t pxi_json_count(const px_json_value *from, const char *path);
 
 bool pxi_json_true(const px_json_value *from, const char *path); /* false where there is none */
 
-/* --- numbers, paths and commands as people read them (page_words.c) ------------------------------
- */
+/* --- numbers, paths and commands as people read them (page_words.c) -------------------------- */
 
 /* "1/255", "8/255", "0.1"; "10,000". */
 enum { PXI_FRACTION_TEXT = 32, PXI_COUNT_TEXT = 32 };
@@ -191,8 +189,7 @@ void pxi_command_values(const px_check *c, bool range, px_text *out);
 void pxi_command(const px_check *c, const char *name, bool range, px_text *out);
 void pxi_command_option(px_text *out, const char *name, const char *value); /* NULL: nothing */
 
-/* --- opening (check_open.c, check_default.c, check_folder.c) ------------------------------------
- */
+/* --- opening (check_open.c, check_default.c, check_folder.c) --------------------------------- */
 
 px_status pxi_check_open_data(px_check *c, px_error *err);
 /* Training data in the network's form; PX_E_INPUT with advice where there are none. */
@@ -248,16 +245,14 @@ const char *pxi_finding_method(const char *chain);
 /* Seconds on the clock at which a stage that has `share` of the time for failures must end. */
 double pxi_check_deadline(const px_check *c);
 
-/* --- views that need more than their result (page_inputs.c, page_neurons.c) ----------------------
- */
+/* --- views that need more than their result (page_inputs.c, page_neurons.c) ------------------ */
 
 px_status pxi_page_eval(pxi_page *p, const px_json_value *eval, px_error *err);
 px_status pxi_page_select(pxi_page *p, const px_json_value *select, px_error *err);
 px_status pxi_page_localize(pxi_page *p, const px_json_value *localize, px_error *err);
 px_status pxi_page_describe(pxi_page *p, const px_json_value *describe, px_error *err);
 
-/* --- the end (gates.c, junit.c, check_page.c) ---------------------------------------------------
- */
+/* --- the end (gates.c, junit.c, check_page.c) ------------------------------------------------ */
 
 px_status pxi_gates_parse(px_check *c, px_error *err);
 /* Gates as JSON, the list with a px_check as its record; the page says what each measures, too. */

@@ -224,8 +224,7 @@ px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *
                    spec, why.message);
 }
 
-/* --- running the network over data --------------------------------------------------------------
- */
+/* --- running the network over data ----------------------------------------------------------- */
 
 int pxi_check_threads(const px_check *c)
 {

@@ -137,8 +137,7 @@ const char *px_check_data_spec(const px_check *check)
     return check->data_spec;
 }
 
-/* --- as JSON ------------------------------------------------------------------------------------
- */
+/* --- as JSON --------------------------------------------------------------------------------- */
 
 /* The numbers that a reader asks for first, by the stages' own keys. */
 static void headlines_json(const void *at, px_json *json)

@@ -136,8 +136,7 @@ px_status pxi_cluster_words_find(const px_check *c, const pxi_member *members, s
     return out->title ? PX_OK : pxi_no_memory(err);
 }
 
-/* --- as JSON ------------------------------------------------------------------------------------
- */
+/* --- as JSON --------------------------------------------------------------------------------- */
 
 static const void *words_kind(const void *at, size_t i, void *row)
 {

@@ -78,8 +78,7 @@ void pxi_findings_close(pxi_findings *f)
     *f = (pxi_findings){.campaign = NULL};
 }
 
-/* --- all of them together -----------------------------------------------------------------------
- */
+/* --- all of them together -------------------------------------------------------------------- */
 
 typedef struct gather {
     const px_check *check;

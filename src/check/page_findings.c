@@ -94,8 +94,7 @@ static px_status choose(const pxi_page *p, chosen **out, size_t *count, px_error
     return PX_OK;
 }
 
-/* --- one finding --------------------------------------------------------------------------------
- */
+/* --- one finding ----------------------------------------------------------------------------- */
 
 /* How it was made, as the campaign has it: a list of mutations with their settings, or an object
  * of an attack's or an engine's. Of mutations, the last one and its strength count in the failure

@@ -13,8 +13,7 @@
 
 enum { MAP_SIDE = 16 };
 
-/* --- localize -----------------------------------------------------------------------------------
- */
+/* --- localize -------------------------------------------------------------------------------- */
 
 typedef struct neurons {
     px_spectrum *spectrum;
@@ -133,8 +132,7 @@ px_status pxi_page_localize(pxi_page *p, const px_json_value *localize, px_error
     return status;
 }
 
-/* --- describe -----------------------------------------------------------------------------------
- */
+/* --- describe -------------------------------------------------------------------------------- */
 
 /* A picture for each of its inputs: bright where the neuron is active. */
 static px_status masks_json(pxi_page *p, const px_json_value *neuron, const uint8_t *maps,

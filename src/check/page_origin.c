@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- stages -------------------------------------------------------------------------------------
- */
+/* --- stages ---------------------------------------------------------------------------------- */
 
 static void stage_json(pxi_page *p, int i)
 {
@@ -38,8 +37,7 @@ void pxi_page_stages(pxi_page *p)
     px_json_end(&p->json);
 }
 
-/* --- provenance ---------------------------------------------------------------------------------
- */
+/* --- provenance ------------------------------------------------------------------------------ */
 
 static void assumption(pxi_page *p, const char *name, const char *value, const char *from)
 {

@@ -80,8 +80,7 @@ char *pxi_shown_command(const char *command)
     return px_text_take(&out);
 }
 
-/* --- commands -----------------------------------------------------------------------------------
- */
+/* --- commands -------------------------------------------------------------------------------- */
 
 /* As a shell reads it back. */
 static void quoted(px_text *out, const char *word)

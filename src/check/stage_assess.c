@@ -103,8 +103,7 @@ static px_status set_partners(const assessed *a, int64_t offset, int64_t count, 
     return PX_OK;
 }
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------ */
 
 typedef struct measured_set { /* failures of one way of making them */
     const char *name;

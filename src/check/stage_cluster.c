@@ -150,8 +150,7 @@ static px_status points_of_faults(cluster *w, px_error *err)
     }
 }
 
-/* --- what the layer says of them ----------------------------------------------------------------
- */
+/* --- what the layer says of them ------------------------------------------------------------- */
 
 static px_status lane_open(pxi_lane *lane, px_error *err)
 {
@@ -227,8 +226,7 @@ static px_status features_take(cluster *w, px_error *err)
     return PX_OK;
 }
 
-/* --- clusters -----------------------------------------------------------------------------------
- */
+/* --- clusters -------------------------------------------------------------------------------- */
 
 static px_status cluster_fit(cluster *w, px_error *err)
 {
@@ -343,8 +341,7 @@ static px_status cluster_lay(cluster *w, px_error *err)
     return judged;
 }
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------ */
 
 typedef struct cluster_row {
     int id;

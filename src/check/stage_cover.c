@@ -43,8 +43,7 @@ static px_status growth_take(const px_cover *cover, px_matrix *out, int64_t **in
     return PX_OK;
 }
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------ */
 
 typedef struct measured {
     const px_criterion *criterion;

@@ -97,8 +97,7 @@ static void subject_top(describe *d, int s)
     }
 }
 
-/* --- where they respond -------------------------------------------------------------------------
- */
+/* --- where they respond ---------------------------------------------------------------------- */
 
 /* One channel of a kept tensor, brought down to at most DESCRIBE_SIDE squared by means, and to
  * bytes by its own maximum. */
@@ -171,8 +170,7 @@ static px_status maps_save(const describe *d, px_error *err)
     return status;
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static px_status describe_subjects(describe *d, px_error *err)
 {
@@ -281,8 +279,7 @@ static shared shared_class(const px_check *c, const subject *s)
     return (shared){known ? c->names[best] : NULL, most, s->count};
 }
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------ */
 
 typedef struct subject_row {
     const px_check *c;

@@ -23,8 +23,7 @@ typedef struct eval {
     px_eval figures;
 } eval;
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------ */
 
 static void json_accuracy(const px_eval_sum *all, px_json *out)
 {

@@ -89,8 +89,7 @@ static px_status fuzz_start(fuzz *f, px_error *err)
     return fuzz_open(f, false, err);
 }
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------ */
 
 enum { FUZZ_POINTS = 101 };
 

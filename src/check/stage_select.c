@@ -29,8 +29,7 @@ static int64_t curve_at(const px_check *c, int point)
     return (c->count * point + SELECT_CURVE / 2) / SELECT_CURVE;
 }
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------ */
 
 typedef struct compared { /* a selector */
     const char *id, *title, *settings, *definition;

@@ -10,8 +10,7 @@
 
 enum { SHEET_MOST = 48, SHEET_COLUMNS = 12 };
 
-/* --- the campaign -------------------------------------------------------------------------------
- */
+/* --- the campaign ---------------------------------------------------------------------------- */
 
 px_status attack_campaign_begin(attack_files *f, const px_model *model, int classes,
                                 const char *settings, int64_t seed, px_error *err)
@@ -45,8 +44,7 @@ px_status attack_campaign_begin(attack_files *f, const px_model *model, int clas
                            : status;
 }
 
-/* --- the sheet ----------------------------------------------------------------------------------
- */
+/* --- the sheet ------------------------------------------------------------------------------- */
 
 px_status attack_sheet_open(attack_files *f, px_error *err)
 {
@@ -132,8 +130,7 @@ static px_status sheet_add(attack_files *f, const px_attack_made *made, px_error
     return PX_OK;
 }
 
-/* --- both ---------------------------------------------------------------------------------------
- */
+/* --- both ------------------------------------------------------------------------------------ */
 
 px_status attack_files_add(void *context, const px_attack_made *made, px_error *err)
 {

@@ -15,8 +15,7 @@ int px_abi_version(void)
     return PX_ABI_VERSION;
 }
 
-/* --- the program ---------------------------------------------------------------------------------
- */
+/* --- the program ----------------------------------------------------------------------------- */
 
 /* A result that did not reach its reader is no result. */
 static int main_flush(FILE *out, int status)
@@ -45,8 +44,7 @@ int px_main(int argc, char **argv)
     return status;
 }
 
-/* --- the function --------------------------------------------------------------------------------
- */
+/* --- the function ---------------------------------------------------------------------------- */
 
 typedef struct call_owned { /* what a result points to */
     char *error, *json, *text;

@@ -57,8 +57,7 @@ void cli_command_add(const cli_command *command, const char *before);
 /* A command of the program `plexor`, which whoever runs here has not. */
 bool cli_command_elsewhere(const char *name);
 
-/* --- options -------------------------------------------------------------------------------------
- */
+/* --- options --------------------------------------------------------------------------------- */
 
 typedef enum cli_kind {
     CLI_KIND_STRING,
@@ -121,8 +120,7 @@ bool cli_require(const cli_command *self, const char *name, const char *value);
 void cli_print_help(const cli_command *command, const cli_option *options);
 void cli_print_man(const cli_command *command, const cli_option *options);
 
-/* --- messages and results
- * --------------------------------------------------------------------------- */
+/* --- messages and results -------------------------------------------------------------------- */
 
 /* "plexor COMMAND: MESSAGE" on stderr, and `error` in JSON; CLI_BAD_INPUT or CLI_TROUBLE as the
  * status says. `self` is NULL where there is no command. */
@@ -168,8 +166,7 @@ cli_table *cli_table_new(const char *columns);
 void cli_table_cell(cli_table *table, const char *format, ...) PX_PRINTF(2, 3);
 void cli_table_print_free(cli_table *table, const char *indent);
 
-/* --- progress
- * ---------------------------------------------------------------------------------------- */
+/* --- progress -------------------------------------------------------------------------------- */
 
 typedef struct cli_progress {
     const char *label;

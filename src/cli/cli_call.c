@@ -52,8 +52,7 @@ void *cli_keep_alloc(size_t count, size_t size)
     return memory;
 }
 
-/* --- commands ------------------------------------------------------------------------------------
- */
+/* --- commands -------------------------------------------------------------------------------- */
 
 const cli_command *cli_command_find(const char *name)
 {

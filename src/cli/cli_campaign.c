@@ -74,8 +74,7 @@ void cli_campaign_preprocess(const px_model *model, const cli_data *data, px_pre
     px_campaign_close(campaign);
 }
 
-/* --- how it was begun ----------------------------------------------------------------------------
- */
+/* --- how it was begun ------------------------------------------------------------------------ */
 
 #define BEGUN_WITH "arguments" /* a JSON array */
 

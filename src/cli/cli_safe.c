@@ -79,8 +79,7 @@ void cli_safe_text(FILE *to, const char *text)
     }
 }
 
-/* --- a stream of it ------------------------------------------------------------------------------
- */
+/* --- a stream of it -------------------------------------------------------------------------- */
 
 static bool write_all(const cli_safe *stream, const char *bytes, size_t size)
 {

@@ -126,8 +126,7 @@ static px_status work_all(clever_work *w, const char *path, px_error *err)
     return PX_OK;
 }
 
-/* --- what a result is made of
- * -------------------------------------------------------------------- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 typedef struct clever_input { /* one input of the result */
     char name[256], text[2][CLI_NUMBER_TEXT];

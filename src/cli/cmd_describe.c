@@ -39,8 +39,7 @@ typedef struct describe_job {
     bool showing;
 } describe_job;
 
-/* --- settings -----------------------------------------------------------------------------------
- */
+/* --- settings -------------------------------------------------------------------------------- */
 
 static px_status choose(const char *option, const char *text, const char *const *names, int count,
                         int *out, px_error *err)
@@ -162,8 +161,7 @@ static px_status classes_open(describe_job *job, px_error *err)
     return PX_OK;
 }
 
-/* --- the work -----------------------------------------------------------------------------------
- */
+/* --- the work -------------------------------------------------------------------------------- */
 
 static void stage(void *context, const char *name)
 {
@@ -263,8 +261,7 @@ static void job_done(describe_job *job)
     px_model_free(job->model);
 }
 
-/* --- ratings ------------------------------------------------------------------------------------
- */
+/* --- ratings --------------------------------------------------------------------------------- */
 
 static const px_field ratings_fields[] = {
     PX_FIELD(px_ratings, own, "own", "units' own phrases that were rated"),
@@ -290,8 +287,7 @@ static int ratings_run(const cli_command *self, const describe_args *a)
     return CLI_DONE;
 }
 
-/* --- the command --------------------------------------------------------------------------------
- */
+/* --- the command ----------------------------------------------------------------------------- */
 
 static int describe_run(const cli_command *self, int argc, char **argv)
 {

@@ -24,8 +24,7 @@ typedef struct eval {
     double seconds, peak_rss_mib;
 } eval;
 
-/* --- what a result is made of -------------------------------------------------------------------
- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 typedef struct class_row {
     const px_eval_class *of;
@@ -90,8 +89,7 @@ static const px_field eval_fields[] = {
     PX_FIELDS_END,
 };
 
-/* --- for people ---------------------------------------------------------------------------------
- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 /* The whole matrix for a screen, the most frequent mistakes for more classes than that. */
 static void eval_print_confusion(const eval *e)

@@ -29,8 +29,7 @@ typedef struct explain_work {
     explain_result result;
 } explain_work;
 
-/* --- images
- * -------------------------------------------------------------------------------------- */
+/* --- images ---------------------------------------------------------------------------------- */
 
 static bool is_number(const char *text)
 {
@@ -136,8 +135,7 @@ static px_status work_label(const explain_work *w, int64_t *out, px_error *err)
                    w->a->label, classes - 1);
 }
 
-/* --- the work
- * ------------------------------------------------------------------------------------ */
+/* --- the work -------------------------------------------------------------------------------- */
 
 static px_status work_paths(explain_work *w, px_error *err)
 {

@@ -45,8 +45,7 @@ typedef struct fuzz_job {
     fuzz_summary summary;
 } fuzz_job;
 
-/* --- opening -------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static bool fuzz_tell(void *context, const px_fuzz_report *report)
 {

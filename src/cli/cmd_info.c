@@ -70,8 +70,7 @@ static bool info_is_slow(const char *kernel)
     return strncmp(kernel, "ref", 3) == 0 || strstr(kernel, ":ref") != NULL;
 }
 
-/* --- what a result is made of
- * -------------------------------------------------------------------- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 typedef struct value_row { /* an input or output of the network */
     const char *name, *type;
@@ -278,8 +277,7 @@ static const px_field info_fields[] = {
     PX_FIELDS_END,
 };
 
-/* --- for people
- * ---------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 static void info_print_values(const info *in, const char *title, const int *indices, int count)
 {

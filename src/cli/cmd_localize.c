@@ -40,8 +40,7 @@ static bool localize_all(const localize_args *a)
     return a->include || localize_code(a) || strcmp(a->measure, "random") == 0;
 }
 
-/* --- the spectrum
- * -------------------------------------------------------------------------------- */
+/* --- the spectrum ---------------------------------------------------------------------------- */
 
 static px_status localize_count(const localize_args *a, localize_job *job, px_error *err)
 {
@@ -73,8 +72,7 @@ static px_status localize_read(const localize_args *a, localize_job *job, px_err
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", a->spectrum);
 }
 
-/* --- the ranking
- * --------------------------------------------------------------------------------- */
+/* --- the ranking ----------------------------------------------------------------------------- */
 
 static px_status localize_list(const localize_args *a, const px_rank_options *rank,
                                const px_spectrum *spectrum, px_suspicious **out, px_error *err)

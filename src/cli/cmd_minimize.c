@@ -38,8 +38,7 @@ typedef struct minimize_job {
     px_minimized few;
 } minimize_job;
 
-/* --- fewer inputs --------------------------------------------------------------------------------
- */
+/* --- fewer inputs ---------------------------------------------------------------------------- */
 
 /* "k=1000 variant=ceil" of the guide becomes "kmnc.k=1000", "kmnc.variant=ceil". */
 static void guide_settings(minimize_job *job, const char *guide, const char *settings)
@@ -159,8 +158,7 @@ static px_status minimize_inputs(const cli_command *self, const minimize_args *a
     return minimize_write(a, job, err);
 }
 
-/* --- smaller faults ------------------------------------------------------------------------------
- */
+/* --- smaller faults -------------------------------------------------------------------------- */
 
 static px_status faults_list(const minimize_args *a, minimize_job *job, px_error *err)
 {
@@ -221,8 +219,7 @@ static px_status minimize_faults(const minimize_args *a, minimize_job *job, px_e
                  : PX_OK;
 }
 
-/* --- the command ---------------------------------------------------------------------------------
- */
+/* --- the command ----------------------------------------------------------------------------- */
 
 static px_status minimize_open(const cli_command *self, const minimize_args *a, minimize_job *job,
                                px_error *err)

@@ -25,8 +25,7 @@ static px_status mutate_open_data(const char *spec, const px_data_options *optio
     return px_dataset_open(spec, &wanted, out, err);
 }
 
-/* --- what is said ------------------------------------------------------------------------------
- */
+/* --- what is said ---------------------------------------------------------------------------- */
 
 typedef struct mutate_report {
     const px_mutants_options *o;

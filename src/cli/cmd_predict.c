@@ -62,8 +62,7 @@ static px_status predict_part_run(const cli_command *self, const predict_args *a
     return status;
 }
 
-/* --- what a result is made of ------------------------------------------------------------------
- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 typedef struct prediction { /* of one input */
     const predict *of;

@@ -49,8 +49,7 @@ static px_status replay_judge(const cli_command *self, px_campaign *campaign, co
     return status;
 }
 
-/* --- what is said -------------------------------------------------------------------------------
- */
+/* --- what is said ---------------------------------------------------------------------------- */
 
 typedef struct replay_report {
     px_replay r;

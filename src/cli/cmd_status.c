@@ -59,8 +59,7 @@ static px_status status_read(px_campaign *campaign, int64_t polluted_class, stat
     return PX_OK;
 }
 
-/* --- what is said
- * -------------------------------------------------------------------------------- */
+/* --- what is said ---------------------------------------------------------------------------- */
 
 static void status_line(cli_table *table, const char *what, const char *value)
 {

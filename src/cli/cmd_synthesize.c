@@ -42,8 +42,7 @@ typedef struct synthesize_work {
     synthesize_campaign campaign;
 } synthesize_work;
 
-/* --- which neurons ------------------------------------------------------------------------------
- */
+/* --- which neurons --------------------------------------------------------------------------- */
 
 static px_status work_spectrum(synthesize_work *w, px_error *err)
 {
@@ -146,8 +145,7 @@ static px_status work_targets(synthesize_work *w, px_error *err)
     return PX_OK;
 }
 
-/* --- which inputs -------------------------------------------------------------------------------
- */
+/* --- which inputs ---------------------------------------------------------------------------- */
 
 static px_status work_predictions(synthesize_work *w, px_error *err)
 {
@@ -197,8 +195,7 @@ static px_status work_choose(synthesize_work *w, px_error *err)
     return PX_OK;
 }
 
-/* --- making them --------------------------------------------------------------------------------
- */
+/* --- making them ----------------------------------------------------------------------------- */
 
 static px_status work_options(const synthesize_work *w, px_synthesis_options *out, px_error *err)
 {

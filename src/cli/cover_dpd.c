@@ -98,8 +98,7 @@ static px_status dpd_work_all(const cli_command *self, dpd_work *w, const char *
     return status;
 }
 
-/* --- what is said -------------------------------------------------------------------------------
- */
+/* --- what is said ---------------------------------------------------------------------------- */
 
 typedef struct dpd_row { /* of a mode whose tau is known */
     const char *name;

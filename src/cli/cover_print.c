@@ -16,8 +16,7 @@ static const char *share_text(double value, bool share, char buffer[CLI_NUMBER_T
     return isnan(value) ? NULL : buffer;
 }
 
-/* --- criteria
- * ------------------------------------------------------------------------------------ */
+/* --- criteria -------------------------------------------------------------------------------- */
 
 typedef struct criterion_row {
     const char *id, *unit, *definition, *settings;
@@ -148,8 +147,7 @@ static const px_field shown_fields[] = {
     PX_FIELDS_END,
 };
 
-/* --- per layer: for people one table per kind of neurons, as layers may differ
- * ---------------------------- */
+/* --- per layer: for people one table per kind of neurons, as layers may differ --------------- */
 
 typedef struct layers_of { /* a criterion with values per layer, or its kind of neurons */
     px_cover *cover;
@@ -249,8 +247,7 @@ static void print_layers(const cover_report *r)
     }
 }
 
-/* --- per class
- * ----------------------------------------------------------------------------------- */
+/* --- per class ------------------------------------------------------------------------------- */
 
 typedef struct class_row {
     const cover_report *r;
@@ -293,8 +290,7 @@ static const px_field class_fields[] = {
     PX_FIELDS_END,
 };
 
-/* --- uncovered neurons
- * --------------------------------------------------------------------------- */
+/* --- uncovered neurons ----------------------------------------------------------------------- */
 
 static const px_field gap_layer_fields[] = {
     PX_FIELD(px_cover_gap_layer, name, "layer", "its name"),
@@ -329,8 +325,7 @@ static void print_uncovered(const cover_report *r)
     }
 }
 
-/* --- all of it
- * ----------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 typedef struct curve_row {
     const px_cover *cover;

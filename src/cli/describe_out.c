@@ -12,8 +12,7 @@
 
 enum { SHEET_UNITS = 32, PATH_MOST = 4096 };
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 static px_status out_path(char path[PATH_MOST], const char *folder, const char *name, px_error *err)
 {
@@ -82,8 +81,7 @@ void describe_report_fill(describe_report *r, const px_model *model)
     r->training_seconds = r->training.trained ? c->seconds + c->language_seconds : (double)NAN;
 }
 
-/* --- what a result is made of
- * -------------------------------------------------------------------- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 static const void *unit_get(const void *of, size_t i, void *place)
 {
@@ -155,8 +153,7 @@ const px_field describe_fields[] = {
     PX_FIELDS_END,
 };
 
-/* --- for people ---------------------------------------------------------------------------------
- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 typedef struct shown_layer { /* the first units of a layer */
     const px_bank *bank;

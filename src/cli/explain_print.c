@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- words
- * --------------------------------------------------------------------------------------- */
+/* --- words ----------------------------------------------------------------------------------- */
 
 static const char *class_name(const px_path_tools *tools, int64_t c, char buffer[CLI_NUMBER_TEXT])
 {
@@ -34,8 +33,7 @@ static const char *step_words(const explain_result *r, const px_path *path, size
     return known ? px_bank_shown(known) : NULL;
 }
 
-/* --- for people
- * ---------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 static void print_image(const explain_result *r, const explain_image *image)
 {
@@ -59,8 +57,7 @@ static void print_image(const explain_result *r, const explain_image *image)
     cli_print("\n");
 }
 
-/* --- what a result is made of
- * -------------------------------------------------------------------- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 typedef struct step_row { /* a layer of one image's path */
     const px_path_layer *layer;
@@ -288,8 +285,7 @@ void explain_print(const explain_result *r)
     }
 }
 
-/* --- for the eye
- * --------------------------------------------------------------------------------- */
+/* --- for the eye ----------------------------------------------------------------------------- */
 
 /* A picture's side by side channels from planes; the caller frees it. */
 static px_status image_pixels(const explain_image *image, px_pixels *out, px_error *err)

@@ -37,8 +37,7 @@ typedef struct panel {
     int bottom; /* the first row that is not ours */
 } panel;
 
-/* --- frames --------------------------------------------------------------------------------------
- */
+/* --- frames ---------------------------------------------------------------------------------- */
 
 typedef enum corner { CORNER_TOP, CORNER_CROSS, CORNER_JOIN, CORNER_BOTTOM, CORNER_END } corner;
 
@@ -111,8 +110,7 @@ static void panel_field(const panel *p, bool right, int row, const char *label, 
     term_cells_put_most(p->cells, at, row, room, style, panel_fit(p, right, words, fewer));
 }
 
-/* --- boxes ---------------------------------------------------------------------------------------
- */
+/* --- boxes ----------------------------------------------------------------------------------- */
 
 static void panel_since(const panel *p, int row, const char *label, double then_s)
 {
@@ -245,8 +243,7 @@ static void panel_stage(const panel *p, int row)
                 cli_number(r->not_finite, a), fuzz_short(r->not_finite, fewer));
 }
 
-/* --- yields --------------------------------------------------------------------------------------
- */
+/* --- yields ---------------------------------------------------------------------------------- */
 
 static int yield_compare(const void *left, const void *right)
 {
@@ -354,8 +351,7 @@ static void panel_notes(const panel *p, int row)
     }
 }
 
-/* --- the whole -----------------------------------------------------------------------------------
- */
+/* --- the whole ------------------------------------------------------------------------------- */
 
 static void panel_title(const panel *p, const fuzz_about *about)
 {

@@ -27,8 +27,7 @@ struct fuzz_screen {
     px_text bytes;
 };
 
-/* --- the terminal's state, also for signal handlers ----------------------------------------------
- */
+/* --- the terminal's state, also for signal handlers ------------------------------------------ */
 
 static volatile sig_atomic_t drawing;  /* the cursor is hidden, and there are rows to step over */
 static volatile sig_atomic_t repaint;  /* the terminal may show something else by now */
@@ -125,8 +124,7 @@ static void signals_give_back(void)
             sigaction(SIGNALS[i].number, &before[i], NULL);
 }
 
-/* --- drawing -------------------------------------------------------------------------------------
- */
+/* --- drawing --------------------------------------------------------------------------------- */
 
 /* One write(2) as a rule; the rest of it where the terminal is slow. */
 static bool terminal_write(const char *bytes, size_t count)
@@ -193,8 +191,7 @@ static void screen_draw(fuzz_screen *screen, const px_fuzz_report *report)
         repaint = 1;
 }
 
-/* --- screens -------------------------------------------------------------------------------------
- */
+/* --- screens --------------------------------------------------------------------------------- */
 
 fuzz_screen *fuzz_screen_open(const char *model, int threads)
 {

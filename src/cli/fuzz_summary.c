@@ -86,8 +86,7 @@ void fuzz_summary_print(const fuzz_summary *summary)
     modes_print(&summary->found.modes, FUZZ_MODES);
 }
 
-/* --- as JSON
- * ------------------------------------------------------------------------------------- */
+/* --- as JSON --------------------------------------------------------------------------------- */
 
 typedef struct named_value {
     const char *name;

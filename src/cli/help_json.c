@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- options -------------------------------------------------------------------------------------
- */
+/* --- options --------------------------------------------------------------------------------- */
 
 static void json_words(px_json *json, const char *key, const char *words)
 {
@@ -93,8 +92,7 @@ static void json_option(px_json *json, const cli_option *o)
     px_json_end(json);
 }
 
-/* --- commands ------------------------------------------------------------------------------------
- */
+/* --- commands -------------------------------------------------------------------------------- */
 
 enum { ARGUMENTS_MAX = 8, ARGUMENT_TEXT = 32 };
 typedef struct help_argument {
@@ -179,8 +177,7 @@ void help_json_command(const cli_command *command, const cli_option *options)
     px_json_end(json);
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static void json_lists(px_json *json)
 {

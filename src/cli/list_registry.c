@@ -14,8 +14,7 @@
 /* The descriptor that an entry begins. */
 #define LIST_OF(type, entry) ((const type *)(const void *)(entry))
 
-/* --- the walk ------------------------------------------------------------------------------------
- */
+/* --- the walk -------------------------------------------------------------------------------- */
 
 static void look_row(const list_look *look, const px_entry *entry, cli_table *table)
 {
@@ -69,8 +68,7 @@ void list_json_registry(const list_look *look, px_json *json)
     px_json_end(json);
 }
 
-/* --- settings ------------------------------------------------------------------------------------
- */
+/* --- settings -------------------------------------------------------------------------------- */
 
 void list_param_text(const px_param *param, px_text *text)
 {
@@ -115,8 +113,7 @@ static void json_texts(const char *const *texts, px_json *json)
     px_json_end(json);
 }
 
-/* --- columns that all have -----------------------------------------------------------------------
- */
+/* --- columns that all have ------------------------------------------------------------------- */
 
 static void cell_id(const px_entry *entry, px_text *text)
 {
@@ -153,8 +150,7 @@ static void json_described(const px_entry *entry, px_json *json)
     list_json_params(entry->params, "settings", json);
 }
 
-/* --- each registry -------------------------------------------------------------------------------
- */
+/* --- each registry --------------------------------------------------------------------------- */
 
 static void criterion_json(const px_entry *entry, px_json *json)
 {

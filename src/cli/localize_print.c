@@ -32,8 +32,7 @@ void localize_report_fill(localize_report *r, const px_model *model, const px_sp
     r->uninformative = r->active.always + r->active.never;
 }
 
-/* --- what a result is made of
- * -------------------------------------------------------------------- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 void localize_row_fill(localize_row *row, const px_suspect *suspect, const cli_classes *names)
 {
@@ -213,8 +212,7 @@ const px_field localize_fields[] = {
     PX_FIELDS_END,
 };
 
-/* --- for people
- * ---------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 static void print_inputs(const localize_report *r)
 {
@@ -343,8 +341,7 @@ void localize_print(const localize_report *r)
     cli_print("\n%.1f s\n", r->seconds);
 }
 
-/* --- as a chart (DeepFault, Fig. 3)
- * -------------------------------------------------------------- */
+/* --- as a chart (DeepFault, Fig. 3) ---------------------------------------------------------- */
 
 static px_status plot_bars(const localize_report *r, px_plot *plot, double *counts,
                            const char **names, px_error *err)

@@ -48,8 +48,7 @@ bool shapley_args_given(const shapley_args *a)
            a->nodes != none.nodes || !isnan(a->lambda) || !isnan(a->truncation);
 }
 
-/* --- settings
- * ------------------------------------------------------------------------------------ */
+/* --- settings -------------------------------------------------------------------------------- */
 
 static px_status work_settings(shapley_work *w, px_error *err)
 {
@@ -94,8 +93,7 @@ static px_status work_settings(shapley_work *w, px_error *err)
     return PX_OK;
 }
 
-/* --- pairs
- * --------------------------------------------------------------------------------------- */
+/* --- pairs ----------------------------------------------------------------------------------- */
 
 static px_status work_flush(shapley_work *w, px_error *err)
 {
@@ -215,8 +213,7 @@ static px_status work_pairs(shapley_work *w, px_error *err)
     return status;
 }
 
-/* --- all of it
- * ----------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static px_status work_open(shapley_work *w, const char *path, px_error *err)
 {
@@ -318,8 +315,7 @@ static px_status work_all(shapley_work *w, const char *path, px_error *err)
     return job->output_path ? px_suspicious_save(w->list, job->output_path, err) : PX_OK;
 }
 
-/* --- what a result is made of
- * -------------------------------------------------------------------- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 typedef struct shapley_row {
     localize_row row;
@@ -426,8 +422,7 @@ static const px_field shapley_fields[] = {
     PX_FIELDS_END,
 };
 
-/* --- for people
- * ---------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 static void work_print(const shapley_work *w)
 {

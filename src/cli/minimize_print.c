@@ -6,8 +6,7 @@
 
 enum { FAULTS_LISTED = 40 };
 
-/* --- inputs --------------------------------------------------------------------------------------
- */
+/* --- inputs ---------------------------------------------------------------------------------- */
 
 typedef struct criterion_row {
     const char *id, *settings, *neurons;
@@ -105,8 +104,7 @@ static void print_inputs(const minimize_report *r)
     cli_print_list(inputs_fields, "pairs", r, "", 0);
 }
 
-/* --- faults --------------------------------------------------------------------------------------
- */
+/* --- faults ---------------------------------------------------------------------------------- */
 
 typedef struct fault_row { /* a line for people: a fault, or the means of all */
     char id[24], label[24], as[24], now[24];

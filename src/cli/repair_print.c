@@ -216,8 +216,7 @@ void repair_print_report(const repair_result *result)
     cli_print("\n");
 }
 
-/* --- what a result is made of ------------------------------------------------------------------
- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 static const char *const norm_names[] = {"trained", "frozen", NULL};
 

@@ -10,8 +10,7 @@
 
 enum { SHOWN = 10, NAME_MOST = 4096 }; /* of a ranking that goes to no file; of a file's name */
 
-/* --- what a result is made of
- * -------------------------------------------------------------------- */
+/* --- what a result is made of ---------------------------------------------------------------- */
 
 typedef struct selector_row {
     const select_report *r;
@@ -196,8 +195,7 @@ const px_field select_fields[] = {
     PX_FIELDS_END,
 };
 
-/* --- tables for people: each has the selectors as its rows
- * ------------------------------------------------ */
+/* --- tables for people: each has the selectors as its rows ----------------------------------- */
 
 static const px_field evaluation_columns[] = {
     PX_FIELD(selector_row, id, NULL, NULL, .title = "SELECTOR"),

@@ -36,8 +36,7 @@ void term_cells_done(term_cells *cells)
     *cells = (term_cells){.ascii = cells->ascii};
 }
 
-/* --- characters ----------------------------------------------------------------------------------
- */
+/* --- characters ------------------------------------------------------------------------------ */
 
 /* Latin, Greek and Cyrillic without what combines; arrows, blocks and lines that we draw. */
 static bool code_is_narrow(uint32_t code)
@@ -92,8 +91,7 @@ int term_text_width(const char *text)
     return width;
 }
 
-/* --- drawing -------------------------------------------------------------------------------------
- */
+/* --- drawing --------------------------------------------------------------------------------- */
 
 int term_cells_put_most(term_cells *cells, int column, int row, int most, term_style style,
                         const char *text)
@@ -127,8 +125,7 @@ void term_cells_fill(term_cells *cells, int column, int row, int count, term_sty
             (term_cell){.code = code, .style = (uint8_t)style};
 }
 
-/* --- bytes ---------------------------------------------------------------------------------------
- */
+/* --- bytes ----------------------------------------------------------------------------------- */
 
 int term_cells_rest(const term_cells *cells)
 {

@@ -141,8 +141,7 @@ void train_print_result(const train_report *report)
     cli_print("\nwrote '%s'\n", report->out);
 }
 
-/* --- as JSON
- * ------------------------------------------------------------------------------------- */
+/* --- as JSON --------------------------------------------------------------------------------- */
 
 static const px_field settings_fields[] = {
     PX_FIELD(train_report, s.optimizer_spec.data, "optimizer", "and its decay"),

@@ -64,8 +64,7 @@ static void lane_close(pxi_lane *lane)
     px_reader_free(w->reader);
 }
 
-/* --- one block ----------------------------------------------------------------------------------
- */
+/* --- one block ------------------------------------------------------------------------------- */
 
 /* Lets all consumers of extractor e look at its rows first..end-1 of the block. */
 static px_status block_observe(block_run *r, pxi_lane *lane, size_t e, int64_t first, int64_t end,
@@ -156,8 +155,7 @@ static px_status block_work(void *context, pxi_lane *lane, int64_t index, px_err
     return status;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole ------------------------------------------------------------------------------- */
 
 /* Joins what the lanes have into the consumers; with `again` they start empty for more. */
 static px_status run_merge(const block_run *r, bool again, px_error *err)

@@ -36,8 +36,7 @@ void pxi_corners_free(void *corners); /* NULL is fine */
 /* The slots that value v of neuron n is in, as a mask. */
 unsigned pxi_corner_hits(const pxi_corners *corners, int64_t n, double v);
 
-/* --- for the descriptors of nbc and snac ---------------------------------------------------------
- */
+/* --- for the descriptors of nbc and snac ----------------------------------------------------- */
 extern const px_param pxi_corner_params[];
 extern const px_learner *const pxi_corner_learners[];
 px_status pxi_corners_prepare(const char *id, const px_criterion_request *request, bool lower,

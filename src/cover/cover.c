@@ -45,8 +45,7 @@ void px_cover_free(px_cover *cover)
     free(cover);
 }
 
-/* --- choosing
- * ------------------------------------------------------------------------------------ */
+/* --- choosing -------------------------------------------------------------------------------- */
 
 static px_status slot_extractor(px_cover *cover, pxi_cover_slot *slot, const px_shape *input_shape,
                                 const px_cover_options *options, px_error *err)
@@ -146,8 +145,7 @@ px_status px_cover_lessons(const px_model *model, const px_shape *input_shape,
     return status;
 }
 
-/* --- preparing
- * ----------------------------------------------------------------------------------- */
+/* --- preparing ------------------------------------------------------------------------------- */
 
 static px_status slot_prepare(px_cover *cover, pxi_cover_slot *slot, const px_profile *profile,
                               px_error *err)
@@ -238,8 +236,7 @@ px_status px_cover_reset(px_cover *cover, px_error *err)
     return PX_OK;
 }
 
-/* --- asking
- * -------------------------------------------------------------------------------------- */
+/* --- asking ---------------------------------------------------------------------------------- */
 
 size_t px_cover_count(const px_cover *cover)
 {
@@ -314,8 +311,7 @@ const px_cover_point *px_cover_curve(const px_cover *cover, size_t *count)
     return cover->points;
 }
 
-/* --- for those who run networks themselves
- * ------------------------------------------------------- */
+/* --- for those who run networks themselves --------------------------------------------------- */
 
 const int *px_cover_observe_values(const px_cover *cover, size_t *count)
 {

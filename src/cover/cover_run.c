@@ -43,8 +43,7 @@ static px_status slot_merge(void *context, void *state, void *other, px_error *e
 
 static const pxi_consumer_kind slot_kind = {slot_open, slot_close, slot_observe, slot_merge};
 
-/* --- the growth curve
- * ---------------------------------------------------------------------------- */
+/* --- the growth curve ------------------------------------------------------------------------ */
 
 typedef struct curve {
     px_cover *cover;
@@ -123,8 +122,7 @@ static px_status curve_plan(curve *c, size_t wanted, px_error *err)
     return PX_OK;
 }
 
-/* --- a run
- * --------------------------------------------------------------------------------------- */
+/* --- a run ----------------------------------------------------------------------------------- */
 
 /* The data's own hash, or, where only some inputs take part, one of which ones too. */
 static uint64_t run_data_hash(const px_dataset *set, const bool *only)

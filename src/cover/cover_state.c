@@ -16,8 +16,7 @@
 #define STATE_FORMAT "plexor coverage state"
 enum { STATE_VERSION = 1, STATE_MOST_CRITERIA = 256 };
 
-/* --- writing
- * ------------------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 static px_status state_meta(const px_cover *cover, px_npz_writer *to, px_error *err)
 {
@@ -61,8 +60,7 @@ px_status px_cover_save(const px_cover *cover, const char *path, px_error *err)
     return status;
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 static px_status state_slot(px_cover *cover, const px_json_value *entry, px_error *err)
 {
@@ -141,8 +139,7 @@ px_status px_cover_open(const char *path, px_cover **out, px_error *err)
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
 }
 
-/* --- the sum
- * ------------------------------------------------------------------------------------- */
+/* --- the sum --------------------------------------------------------------------------------- */
 
 static px_status merge_check(const px_cover *a, const px_cover *b, px_error *err)
 {

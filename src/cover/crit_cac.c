@@ -89,8 +89,7 @@ static px_status cac_extract(const px_model *model, const px_probe_options *opti
     return pxi_extractor_cac(model, options, (int)((const cac_config *)config)->bins, out, err);
 }
 
-/* --- what was learned ----------------------------------------------------------------------------
- */
+/* --- what was learned ------------------------------------------------------------------------ */
 
 static px_status cac_read(const px_criterion_request *request, const char *name,
                           const px_shape *shape, bool ranges, float **out, px_error *err)
@@ -158,8 +157,7 @@ static px_status cac_prepare(const px_criterion_request *request, void **out, px
     return status;
 }
 
-/* --- states --------------------------------------------------------------------------------------
- */
+/* --- states ---------------------------------------------------------------------------------- */
 
 static void cac_close(void *state)
 {
@@ -357,8 +355,7 @@ static void cac_remark(const void *state, px_text *text)
                        s->edges - ready, s->edges, s->rule.floor);
 }
 
-/* --- files ---------------------------------------------------------------------------------------
- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 static px_status cac_save(const void *state, px_npz_writer *to, const char *prefix, px_error *err)
 {

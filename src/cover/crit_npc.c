@@ -63,8 +63,7 @@ void pxi_npc_free(void *prepared)
     free(p);
 }
 
-/* --- what was learned ----------------------------------------------------------------------------
- */
+/* --- what was learned ------------------------------------------------------------------------ */
 
 static px_status npc_read_paths(npc *p, const px_criterion_request *request, px_error *err)
 {
@@ -201,8 +200,7 @@ static px_status anpc_prepare(const px_criterion_request *request, void **out, p
     return npc_prepare(request, /* activations= */ true, out, err);
 }
 
-/* --- one input -----------------------------------------------------------------------------------
- */
+/* --- one input ------------------------------------------------------------------------------- */
 
 bool pxi_npc_scratch_init(pxi_npc_scratch *scratch, const npc *p)
 {
@@ -402,8 +400,7 @@ static void npc_remark(const void *state, px_text *text)
                        without, p->classes);
 }
 
-/* --- descriptors ---------------------------------------------------------------------------------
- */
+/* --- descriptors ----------------------------------------------------------------------------- */
 
 static const char *const npc_compats[] = {"none", "npc-code", NULL};
 static const char *const snpc_overs[] = {"layers", "path", NULL};

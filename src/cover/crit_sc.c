@@ -65,8 +65,7 @@ typedef struct sc_config { /* of all three; each has a table of its own */
         PX_PARAM_REAL(sc_config, sample, 1, 1e-6, 1,                                              \
                       "share of the training traces to compare with, drawn once")
 
-/* --- what does not change
- * --------------------------------------------------------------------------- */
+/* --- what does not change -------------------------------------------------------------------- */
 
 typedef struct sc_axis { /* what a state without its network needs too */
     int64_t form, m, overflow;
@@ -127,8 +126,7 @@ static px_status sc_prepare(const px_criterion_request *request, px_surprise_opt
     return status;
 }
 
-/* --- state
- * ------------------------------------------------------------------------------------------ */
+/* --- state ----------------------------------------------------------------------------------- */
 
 typedef struct sc_state {
     const sc_prepared *prepared; /* NULL: from a file alone */
@@ -243,8 +241,7 @@ static px_status sc_observe(void *state, const px_rows *rows, px_error *err)
     return PX_OK;
 }
 
-/* --- value
- * ------------------------------------------------------------------------------------------ */
+/* --- value ----------------------------------------------------------------------------------- */
 
 typedef struct sc_bits {
     uint64_t word[SC_BUCKETS_MOST / 64 + 1];
@@ -346,8 +343,7 @@ static double sc_gain(const void *state, const px_rows *rows, int64_t i)
     return total > 0 ? (double)more / (double)total : (double)more;
 }
 
-/* --- merge, files
- * ----------------------------------------------------------------------------------- */
+/* --- merge, files ---------------------------------------------------------------------------- */
 
 static bool axis_same(const sc_axis *a, const sc_axis *b)
 {
@@ -449,8 +445,7 @@ static void sc_remark(const void *state, px_text *text)
         px_surprise_remark(s->prepared->surprise, text);
 }
 
-/* --- the three
- * -------------------------------------------------------------------------------------- */
+/* --- the three ------------------------------------------------------------------------------- */
 
 static const px_learner *const sc_learners[] = {&px_learner_traces, NULL};
 

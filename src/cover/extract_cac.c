@@ -42,8 +42,7 @@ static void cac_free(px_extractor *base)
     free(e);
 }
 
-/* --- rows ----------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------ */
 
 static px_status cac_scratch_new(const px_extractor *base, int64_t batch, void **scratch,
                                  px_error *err)
@@ -127,8 +126,7 @@ const pxi_cac_net *pxi_cac_net_of(const px_extractor *extractor)
                                         : NULL;
 }
 
-/* --- layers --------------------------------------------------------------------------------------
- */
+/* --- layers ---------------------------------------------------------------------------------- */
 
 static px_status layer_conv(pxi_cac_layer *layer, const px_op_ctx *ctx, bool *takes, px_error *err)
 {

@@ -184,8 +184,7 @@ const px_learner px_learner_ranges = {
     .finish = ranges_finish,
 };
 
-/* --- reading them
- * -------------------------------------------------------------------------------- */
+/* --- reading them ---------------------------------------------------------------------------- */
 
 void px_ranges_done(px_ranges *ranges)
 {

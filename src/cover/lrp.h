@@ -82,8 +82,7 @@ struct pxi_program;
 px_status pxi_lrp_program(const pxi_lrp *lrp, int64_t batch, struct pxi_program **out,
                           px_error *err);
 
-/* --- running (lrp_run.c) -------------------------------------------------------------------------
- */
+/* --- running (lrp_run.c) --------------------------------------------------------------------- */
 
 typedef struct pxi_lrp_run pxi_lrp_run;
 /* Given each wanted value's relevance, for the whole micro-batch. */
@@ -98,8 +97,7 @@ px_status pxi_lrp_run_go(pxi_lrp_run *run, const px_session *session, int64_t sa
                          const px_input_facts *facts, pxi_lrp_sink sink, void *context,
                          px_error *err);
 
-/* --- element by element (lrp_rules.c): all views have the same shape ----------------------------
- */
+/* --- element by element (lrp_rules.c): all views have the same shape ------------------------- */
 
 /* The part of `from` that is positive (sign 1), negative (-1), or all of it (0), to `to` in logical
  * order without gaps. */

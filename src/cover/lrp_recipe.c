@@ -101,8 +101,7 @@ static bool is_constant(const recipe *r, int value)
     return r->program->slots[value].tensor.data != NULL;
 }
 
-/* --- which values matter -------------------------------------------------------------------------
- */
+/* --- which values matter --------------------------------------------------------------------- */
 
 static bool step_is_natural(const recipe *r, const px_op_ctx *ctx)
 {
@@ -159,8 +158,7 @@ static void recipe_flow(recipe *r)
     }
 }
 
-/* --- one step ------------------------------------------------------------------------------------
- */
+/* --- one step -------------------------------------------------------------------------------- */
 
 static px_status recipe_refuse(const px_node *node, const char *why, px_error *err)
 {
@@ -251,8 +249,7 @@ static px_status recipe_steps(recipe *r, px_error *err)
     return PX_OK;
 }
 
-/* --- shapes --------------------------------------------------------------------------------------
- */
+/* --- shapes ---------------------------------------------------------------------------------- */
 
 px_status pxi_lrp_program(const pxi_lrp *lrp, int64_t batch, pxi_program **out, px_error *err)
 {
@@ -307,8 +304,7 @@ static px_status lrp_any_program(const pxi_lrp *lrp, pxi_program **out, px_error
     return pxi_lrp_program(lrp, input->shape.dim[0], out, &ignored) == PX_OK ? PX_OK : status;
 }
 
-/* --- all of it -----------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static px_status lrp_fill(pxi_lrp *lrp, const int *wanted, size_t wanted_count, px_error *err)
 {

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- segments ------------------------------------------------------------------------------------
- */
+/* --- segments -------------------------------------------------------------------------------- */
 
 /* What of step s is run: twice where its weights have both signs. */
 enum { FIRST, SECOND, PER_STEP };
@@ -65,8 +64,7 @@ px_session *pxi_lrp_second(const pxi_lrp_run *run, size_t s)
     return run->segments.sessions[s * PER_STEP + SECOND];
 }
 
-/* --- memory --------------------------------------------------------------------------------------
- */
+/* --- memory ---------------------------------------------------------------------------------- */
 
 px_place pxi_lrp_place(float *data, const px_shape *shape)
 {

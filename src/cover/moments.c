@@ -58,8 +58,7 @@ px_status pxi_moments_init(pxi_moments *moments, const int64_t *widths, size_t l
     return PX_OK;
 }
 
-/* --- observing ----------------------------------------------------------------------------------
- */
+/* --- observing ------------------------------------------------------------------------------- */
 
 /* Rows [first, end) of one layer in double; rejected ones are left out. Returns how many. */
 static int64_t panel_fill(double *panel, int64_t stride, const px_rows *rows, int64_t first,
@@ -153,8 +152,7 @@ px_status pxi_moments_merge(pxi_moments *moments, const pxi_moments *other, px_e
     return PX_OK;
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 #define COUNT_MOST \
     ((int64_t)1 << 48) /* inputs: merges of as many files as one likes stay below 2^53 */

@@ -59,8 +59,7 @@ void pxi_npc_scratch_done(pxi_npc_scratch *scratch);                     /* afte
 void pxi_snpc_find(const pxi_npc *npc, pxi_npc_scratch *scratch, const px_rows *rows, int64_t i,
                    int32_t *bucket);
 
-/* --- what is learned -----------------------------------------------------------------------------
- */
+/* --- what is learned ------------------------------------------------------------------------- */
 
 /* `paths` uint8 [classes, k, neurons], `sizes` int64 [classes, k]: members of each cluster. */
 extern const px_learner pxi_learner_paths;

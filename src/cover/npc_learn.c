@@ -170,8 +170,7 @@ static px_status learn_merge(void *state, void *other, px_error *err)
     return PX_OK;
 }
 
-/* --- from members to abstract paths --------------------------------------------------------------
- */
+/* --- from members to abstract paths ---------------------------------------------------------- */
 
 static int member_order(const void *a, const void *b)
 {
@@ -252,8 +251,7 @@ static px_status learn_abstract(learn *s, uint8_t *paths, int64_t *sizes, px_err
     return PX_OK;
 }
 
-/* --- members' activations ------------------------------------------------------------------------
- */
+/* --- members' activations -------------------------------------------------------------------- */
 
 typedef struct learn_cluster { /* of the packed activations */
     const float *rows;

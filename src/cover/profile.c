@@ -92,8 +92,7 @@ px_status pxi_profile_add_section(px_profile *profile, const char *learner, cons
     return PX_OK;
 }
 
-/* --- arrays
- * -------------------------------------------------------------------------------------- */
+/* --- arrays ---------------------------------------------------------------------------------- */
 
 static px_status profile_array_put(px_profile *profile, char *name, px_tensor *tensor,
                                    px_error *err)
@@ -157,8 +156,7 @@ px_status px_profile_get(const px_profile *profile, const char *section, const c
     return status;
 }
 
-/* --- files
- * --------------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 static void profile_json(const px_profile *profile, px_json *json)
 {
@@ -329,8 +327,7 @@ px_status px_profile_open(const char *path, px_profile **out, px_error *err)
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
 }
 
-/* --- asking
- * -------------------------------------------------------------------------------------- */
+/* --- asking ---------------------------------------------------------------------------------- */
 
 px_status px_profile_check(const px_profile *profile, const px_model *model, px_error *err)
 {

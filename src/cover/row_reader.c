@@ -11,8 +11,7 @@
 
 static const int64_t READER_PIECE_BYTES = (int64_t)32 << 20;
 
-/* --- the extractors together
- * --------------------------------------------------------------------- */
+/* --- the extractors together ----------------------------------------------------------------- */
 
 static px_status values_add(int **values, size_t *count, size_t *capacity, int value, px_error *err)
 {
@@ -75,8 +74,7 @@ int64_t pxi_row_piece(int64_t width)
     return rows;
 }
 
-/* --- a reader
- * ------------------------------------------------------------------------------------ */
+/* --- a reader -------------------------------------------------------------------------------- */
 
 px_status pxi_reader_new(const pxi_row_set *set, int64_t batch, bool block, px_reader **out,
                          px_error *err)

@@ -48,8 +48,7 @@ void pxi_sa_read(const float *values, const pxi_sa_columns *columns, const doubl
 void pxi_sa_mean(const pxi_sa_set *set, const int64_t *positions, int64_t first, int64_t n,
                  const pxi_sa_columns *columns, double *mean);
 
-/* --- rows to score -------------------------------------------------------------------------------
- */
+/* --- rows to score --------------------------------------------------------------------------- */
 
 typedef struct pxi_sa_block { /* rows of one group (class or cluster) */
     int group;
@@ -76,8 +75,7 @@ static inline const float *pxi_sa_row(const pxi_sa_work *work, int64_t i)
     return work->rows->values + work->row[i] * work->rows->width;
 }
 
-/* --- methods -------------------------------------------------------------------------------------
- */
+/* --- methods --------------------------------------------------------------------------------- */
 
 typedef struct pxi_sa_kind {
     const char *id;
@@ -98,8 +96,7 @@ px_status pxi_sa_dsa_details(const pxi_sa_set *set, const void *model, pxi_sa_wo
                              int64_t *nearest, double *dist_a, double *dist_b, px_error *err);
 int pxi_sa_mmdsa_clusters(const void *model);
 
-/* --- one Gaussian: mean, and whitening by the covariance -----------------------------------------
- */
+/* --- one Gaussian: mean, and whitening by the covariance ------------------------------------- */
 
 typedef struct pxi_sa_gauss {
     int64_t count; /* traces it comes from */

@@ -60,8 +60,7 @@ static float float_down(double x)
     return (double)f > x ? nextafterf(f, -INFINITY) : f;
 }
 
-/* --- exact distances
- * -------------------------------------------------------------------------------- */
+/* --- exact distances ------------------------------------------------------------------------- */
 
 PXI_WIDE static double difference_norm2(const float *x, const float *y, int64_t d)
 {
@@ -94,8 +93,7 @@ static double dsa_exact(const dsa *m, const float *row, int64_t position)
     return sum;
 }
 
-/* --- the search
- * ------------------------------------------------------------------------------------- */
+/* --- the search ------------------------------------------------------------------------------ */
 
 typedef struct candidate {
     int64_t position;
@@ -256,8 +254,7 @@ static void seeker_others(const dsa *m, dsa_seeker *s, int c)
     s->count = 0;
 }
 
-/* --- fitting
- * ---------------------------------------------------------------------------------------- */
+/* --- fitting --------------------------------------------------------------------------------- */
 
 static int64_t dsa_bytes(const px_surprise_options *options, int64_t count, int64_t width,
                          int classes)
@@ -369,8 +366,7 @@ static px_status dsa_fit(const pxi_sa_set *set, const px_surprise_options *optio
     return status;
 }
 
-/* --- scoring
- * ---------------------------------------------------------------------------------------- */
+/* --- scoring --------------------------------------------------------------------------------- */
 
 typedef struct dsa_request {
     const dsa *m;

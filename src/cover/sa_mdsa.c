@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- one Gaussian
- * ---------------------------------------------------------------------------------- */
+/* --- one Gaussian ---------------------------------------------------------------------------- */
 
 void pxi_sa_gauss_done(pxi_sa_gauss *gauss)
 {
@@ -135,8 +134,7 @@ void pxi_sa_remark_ridge(px_text *text, const char *what, int64_t ridged, int64_
         px_text_format(text, "%lld %s traces that are all equal\n", (long long)flat, what);
 }
 
-/* --- the method
- * ------------------------------------------------------------------------------------ */
+/* --- the method ------------------------------------------------------------------------------ */
 
 typedef struct mdsa {
     bool squared, pseudo;

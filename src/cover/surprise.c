@@ -55,8 +55,7 @@ int64_t px_surprise_bytes(const px_surprise_options *options, int64_t count, int
     return kinds[options->method]->bytes(options, used, width, classes) + 16 * count;
 }
 
-/* --- work
- * --------------------------------------------------------------------------------------------- */
+/* --- work ------------------------------------------------------------------------------------ */
 
 px_status pxi_sa_each(px_pool *pool, int64_t count, pxi_pool_fn run, void *context, px_error *err)
 {
@@ -106,8 +105,7 @@ px_status pxi_sa_work_init(pxi_sa_work *work, const px_rows *rows, const int *gr
     return PX_OK;
 }
 
-/* --- making
- * ------------------------------------------------------------------------------------------- */
+/* --- making ---------------------------------------------------------------------------------- */
 
 static px_status options_check(const px_traces *traces, int classes,
                                const px_surprise_options *options, px_error *err)
@@ -201,8 +199,7 @@ void px_surprise_free(px_surprise *surprise)
     free(surprise);
 }
 
-/* --- scoring
- * ------------------------------------------------------------------------------------------- */
+/* --- scoring --------------------------------------------------------------------------------- */
 
 static bool row_rejected(const px_rows *rows, int64_t i)
 {

@@ -127,8 +127,7 @@ px_status pxi_window_sums_init(pxi_window_sums *sums, const pxi_conv_params *con
     return PX_OK;
 }
 
-/* --- scratch: sums per pair of classes and per column (double), then every sample's terms (float)
- */
+/* --- scratch: sums per pair of classes and column (double), then terms of samples (float) ---- */
 
 static int64_t sums_doubles(const pxi_window_sums *sums)
 {
@@ -141,8 +140,7 @@ size_t pxi_window_sums_scratch(const pxi_window_sums *sums, int64_t samples)
            (size_t)(samples * sums->terms) * sizeof(float);
 }
 
-/* --- sums of classes -----------------------------------------------------------------------------
- */
+/* --- sums of classes ------------------------------------------------------------------------- */
 
 /* One pair of classes: out[c] = sum of x[row * stride_y + column * stride_x + c] over all its rows
  * and columns, `lanes` channels side by side. Four partial sums in float, which double takes over
@@ -237,8 +235,7 @@ PXI_WIDE static void sums_terms(const pxi_window_sums *sums, const double *restr
     }
 }
 
-/* --- the product ---------------------------------------------------------------------------------
- */
+/* --- the product ----------------------------------------------------------------------------- */
 
 /* out[s][m] = sum over terms of weights[t][m] * terms[s][t], for `lanes` neighbouring m. */
 static inline __attribute__((always_inline)) void

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- arrays -----------------------------------------------------------------------------------
- */
+/* --- arrays ---------------------------------------------------------------------------------- */
 
 static bool array_has_gaps(const px_array *array)
 {
@@ -136,8 +135,7 @@ px_status px_dataset_from_arrays(const px_arrays *arrays, const char *name, px_d
     return PX_OK;
 }
 
-/* --- functions ----------------------------------------------------------------------------------
- */
+/* --- functions ------------------------------------------------------------------------------- */
 
 typedef struct given_source {
     pxi_source base;
@@ -221,8 +219,7 @@ px_status px_dataset_from_source(const px_source *source, const char *name, px_d
     return PX_OK;
 }
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 static void mem_retain(void *thing)
 {

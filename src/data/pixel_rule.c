@@ -10,8 +10,7 @@
 /* What float arithmetic may have taken from a whole number of levels. */
 static const double HAIR = 1e-6;
 
-/* --- units --------------------------------------------------------------------------------------
- */
+/* --- units ----------------------------------------------------------------------------------- */
 
 /* As px_preprocess_apply() has it: 1/255 is a division by 255. 0: no such number. */
 static double levels_in_unit(const px_preprocess *pre)
@@ -101,8 +100,7 @@ px_status pxi_pixel_range(const px_dataset *set, const px_preprocess *pre, bool 
     return PX_OK;
 }
 
-/* --- rules --------------------------------------------------------------------------------------
- */
+/* --- rules ----------------------------------------------------------------------------------- */
 
 void pxi_pixel_rule_init(pxi_pixel_rule *rule, const px_dataset *set, const px_preprocess *pre,
                          const pxi_pixel_bounds *bounds)

@@ -42,8 +42,7 @@ static const pxi_reader readers[] = {
     {"pictures", pxi_folder_claims, pxi_folder_open},
 };
 
-/* --- folders that another room reads ------------------------------------------------------------
- */
+/* --- folders that another room reads --------------------------------------------------------- */
 
 static const char *folder_marker;
 static pxi_folder_opener folder_open;

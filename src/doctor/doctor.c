@@ -25,8 +25,7 @@ const char *px_finding_level_name(px_finding_level level)
     return level_names[level];
 }
 
-/* --- findings ----------------------------------------------------------------------------------
- */
+/* --- findings -------------------------------------------------------------------------------- */
 
 px_status pxi_doctor_add(px_doctor *d, const char *id, px_finding_level level, int64_t count,
                          const char *advice, px_error *err, const char *sentence, ...)
@@ -70,8 +69,7 @@ static void doctor_sort(px_doctor *d)
     }
 }
 
-/* --- what it examines --------------------------------------------------------------------------
- */
+/* --- what it examines ------------------------------------------------------------------------ */
 
 int64_t pxi_doctor_index(const px_doctor *d, int64_t i)
 {
@@ -163,8 +161,7 @@ void px_doctor_free(px_doctor *d)
     free(d);
 }
 
-/* --- what came of it ---------------------------------------------------------------------------
- */
+/* --- what came of it ------------------------------------------------------------------------- */
 
 size_t px_doctor_count(const px_doctor *doctor)
 {

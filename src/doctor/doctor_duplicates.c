@@ -39,8 +39,7 @@ typedef struct twin_search {
     twin *twins;
 } twin_search;
 
-/* --- sketches ----------------------------------------------------------------------------------
- */
+/* --- sketches -------------------------------------------------------------------------------- */
 
 static void sketch_make(const float *pixels, const px_shape *shape, float fine[FINE],
                         float coarse[COARSE])
@@ -99,8 +98,7 @@ static void sketches_done(sketches *s)
     free(s->coarse);
 }
 
-/* --- twins -------------------------------------------------------------------------------------
- */
+/* --- twins ----------------------------------------------------------------------------------- */
 
 static float distance2(const float *a, const float *b, int count)
 {
@@ -205,8 +203,7 @@ static px_status twins_own(const twin_search *t, px_error *err)
     return status;
 }
 
-/* --- findings ----------------------------------------------------------------------------------
- */
+/* --- findings -------------------------------------------------------------------------------- */
 
 static px_status name_pair(px_doctor *d, const twin_search *t, int64_t i, px_error *err)
 {

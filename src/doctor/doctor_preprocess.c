@@ -26,8 +26,7 @@ enum {
 #define CLASS_FLOPS 8e3  /* what calibrating costs per class and input, in time of the others */
 #define PLAUSIBLE 0.6    /* accuracy below which preprocessing of its default is doubted */
 
-/* --- the ways ----------------------------------------------------------------------------------
- */
+/* --- the ways -------------------------------------------------------------------------------- */
 
 static bool same_numbers(const px_preprocess *a, const px_preprocess *b)
 {
@@ -102,8 +101,7 @@ static void ways_list(pxi_trials *t)
     }
 }
 
-/* --- running them ------------------------------------------------------------------------------
- */
+/* --- running them ---------------------------------------------------------------------------- */
 
 static void way_done(pxi_way *w)
 {
@@ -166,8 +164,7 @@ static void ways_drop(pxi_trials *t, size_t from)
     t->count = PX_MIN(t->count, from);
 }
 
-/* --- whether to try ----------------------------------------------------------------------------
- */
+/* --- whether to try -------------------------------------------------------------------------- */
 
 static bool is_default(const char *from)
 {
@@ -215,8 +212,7 @@ static px_status trials_sample(pxi_trials *t, px_error *err)
     return PX_OK;
 }
 
-/* --- the verdict -------------------------------------------------------------------------------
- */
+/* --- the verdict ----------------------------------------------------------------------------- */
 
 static px_status advise(pxi_trials *t, const pxi_way *best, px_error *err)
 {

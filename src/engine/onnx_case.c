@@ -13,8 +13,7 @@
 
 enum { CASE_PATH = 4096, CASE_MOST_SETS = 1000 };
 
-/* --- is this the tensor that was expected? As numpy's assert_allclose has it --------------------
- */
+/* --- is this the tensor that was expected? As numpy's assert_allclose has it ----------------- */
 
 static bool is_half(px_dtype dtype)
 {
@@ -89,8 +88,7 @@ static px_status compare(const px_tensor *got, const px_tensor *expected, double
     return PX_OK;
 }
 
-/* --- data sets ----------------------------------------------------------------------------------
- */
+/* --- data sets ------------------------------------------------------------------------------- */
 
 typedef struct data_set {
     const px_model *model;

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static px_status task_plan(const pxi_task *task, px_plan_options wants, int64_t most, px_plan **out,
                            px_error *err)
@@ -219,8 +218,7 @@ size_t pxi_pass_floats(const pxi_pass *pass)
     return pass->floats;
 }
 
-/* --- one lane -----------------------------------------------------------------------------------
- */
+/* --- one lane -------------------------------------------------------------------------------- */
 
 void *pxi_lane_array(pxi_lane *lane, size_t count, size_t size)
 {
@@ -272,8 +270,7 @@ px_status pxi_scores_row(const px_session *session, const px_scores *scores, int
     return PX_OK;
 }
 
-/* --- jobs ---------------------------------------------------------------------------------------
- */
+/* --- jobs ------------------------------------------------------------------------------------ */
 
 px_status pxi_pass_turn(pxi_lane *lane, px_error *err)
 {
@@ -354,8 +351,7 @@ void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context)
     pass->task.progress_context = context;
 }
 
-/* --- all items ----------------------------------------------------------------------------------
- */
+/* --- all items ------------------------------------------------------------------------------- */
 
 static px_status run_piece(void *context, pxi_lane *lane, int64_t job, px_error *err)
 {

@@ -143,8 +143,7 @@ struct px_session {
 px_status pxi_session_forward_on(px_session *session, px_error *err);
 px_status pxi_session_backward_on(px_session *session, px_error *err);
 
-/* --- lowering (lower.c, fuse.c)
- * -------------------------------------------------------------------- */
+/* --- lowering (lower.c, fuse.c) -------------------------------------------------------------- */
 
 /* What is fused behind a linear operator or a normalisation by the batch. Steps of the program; -1:
  * none. */
@@ -168,8 +167,7 @@ int pxi_plan_add_cell(px_plan *plan, pxi_cell cell); /* its index; -1 when out o
 pxi_unit *pxi_plan_add_unit(px_plan *plan, const pxi_unit_kind *kind, int step, int in_count,
                             int out_count);
 
-/* --- activations that can be fused (activation.c)
- * ---------------------------------------------------- */
+/* --- activations that can be fused (activation.c) -------------------------------------------- */
 
 typedef enum pxi_act_kind {
     PXI_ACT_NONE,
@@ -202,14 +200,12 @@ void pxi_act_forward(const pxi_act *act, float *y, size_t count);
  * output, or of a view of it, was asked for and must not be masked in place. */
 bool pxi_act_needs_place(const px_plan *plan, const pxi_act *act, int cell);
 
-/* --- memory (layout.c)
- * ------------------------------------------------------------------------------- */
+/* --- memory (layout.c) ----------------------------------------------------------------------- */
 
 px_status pxi_plan_gradients(px_plan *plan, px_error *err); /* which cells and units take part */
 px_status pxi_plan_memory(px_plan *plan, px_error *err);    /* spans to offsets */
 
-/* --- values that are not finite (bounds.c)
- * ------------------------------------------------------------- */
+/* --- values that are not finite (bounds.c) --------------------------------------------------- */
 
 /* |y| <= gain * max |x| + bias; NaN where the weights have one. */
 typedef struct pxi_gain {
@@ -276,8 +272,7 @@ bool pxi_scale_takes(const px_plan *plan, const pxi_step *step);
 bool pxi_norm_takes(const px_plan *plan, const pxi_step *step);
 bool pxi_drop_takes(const px_plan *plan, const pxi_step *step);
 
-/* --- session memory
- * ---------------------------------------------------------------------------------------- */
+/* --- session memory -------------------------------------------------------------------------- */
 
 static inline const pxi_cell *pxi_cell_root(const px_plan *plan, int cell)
 {

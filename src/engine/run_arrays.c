@@ -13,8 +13,7 @@ px_run_options px_run_options_default(void)
     return (px_run_options){.threads = 0};
 }
 
-/* --- how they go through ------------------------------------------------------------------------
- */
+/* --- how they go through --------------------------------------------------------------------- */
 
 /* Whether every value has one row per sample of the plan's micro-batch. */
 static bool arrays_by_rows(const px_plan *plan, const int *values, size_t count)
@@ -117,8 +116,7 @@ px_run_facts pxi_array_pass_facts(const pxi_array_pass *arrays)
                           .batch_baked = px_plan_batch_is_baked(pxi_pass_plan(arrays->pass))};
 }
 
-/* --- a run --------------------------------------------------------------------------------------
- */
+/* --- a run ----------------------------------------------------------------------------------- */
 
 typedef struct arrays_run {
     pxi_array_pass arrays;

@@ -91,8 +91,7 @@ typedef struct adapt {
     float *levels;
 } adapt;
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static void adapt_close(void *state)
 {
@@ -172,8 +171,7 @@ static px_status adapt_open(px_fuzz *fuzz, void **state, px_error *err)
     return status;
 }
 
-/* --- what is saved ------------------------------------------------------------------------------
- */
+/* --- what is saved --------------------------------------------------------------------------- */
 
 static void save_vectors(px_text *bytes, const pxi_adapt_vector *vectors, size_t count)
 {
@@ -258,8 +256,7 @@ static px_status adapt_begin(void *state, const void *saved, size_t size, px_err
     return PX_OK;
 }
 
-/* --- learning -----------------------------------------------------------------------------------
- */
+/* --- learning -------------------------------------------------------------------------------- */
 
 static void adapt_record(adapt *a, const adapt_row *row)
 {
@@ -305,8 +302,7 @@ static px_status adapt_evolve(adapt *a, px_error *err)
     return status;
 }
 
-/* --- a turn -------------------------------------------------------------------------------------
- */
+/* --- a turn ---------------------------------------------------------------------------------- */
 
 /* On to the next entry, which was looked at when it was made. */
 static void adapt_next(adapt *a, int64_t at)

@@ -73,8 +73,7 @@ const char *pxi_ascent_unit_text(const pxi_ascent *ascent, int64_t unit, char te
     return text;
 }
 
-/* --- gradients ----------------------------------------------------------------------------------
- */
+/* --- gradients ------------------------------------------------------------------------------- */
 
 static px_status climb_open(pxi_lane *lane, px_error *err)
 {
@@ -145,8 +144,7 @@ px_status pxi_ascent_gradients(pxi_ascent *ascent, const pxi_climber *climbers, 
     return pxi_pass_all(ascent->climb, err);
 }
 
-/* --- looking ------------------------------------------------------------------------------------
- */
+/* --- looking --------------------------------------------------------------------------------- */
 
 typedef struct look_lane {
     px_probe_watch watch; /* first */
@@ -223,8 +221,7 @@ px_status pxi_ascent_look(pxi_ascent *ascent, const void *pixels, int64_t count,
     return pxi_pass_all(ascent->look, err);
 }
 
-/* --- making one ---------------------------------------------------------------------------------
- */
+/* --- making one ------------------------------------------------------------------------------ */
 
 /* Gradients of the class scores have to come to the input, or nothing would ever climb. */
 static px_status ascent_reach(const px_model *model, int scores, int input, px_error *err)

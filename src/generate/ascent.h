@@ -24,8 +24,7 @@
 
 #include <plexor/data.h>
 
-/* --- arithmetic (ascent_math.c) ------------------------------------------------------------------
- */
+/* --- arithmetic (ascent_math.c) -------------------------------------------------------------- */
 
 /* g / (rms(g) + 1e-5), rms over all of it. False: some value is no number, and nothing changed. */
 bool pxi_ascent_normalise(float *gradient, size_t size);
@@ -40,8 +39,7 @@ double pxi_ascent_distance(const float *start, const float *now, size_t size);
 /* Classes by falling score, the lower of equals first: the first `count` of them. */
 void pxi_ascent_ranking(const float *scores, int classes, int *out, int count);
 
-/* --- one network ---------------------------------------------------------------------------------
- */
+/* --- one network ----------------------------------------------------------------------------- */
 
 typedef struct pxi_ascent pxi_ascent;
 

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static px_status climb_net(pxi_climb *climb, size_t net, const px_preprocess *pre, px_error *err)
 {
@@ -108,8 +107,7 @@ void pxi_climb_close(pxi_climb *climb)
     *climb = (pxi_climb){0};
 }
 
-/* --- a round ------------------------------------------------------------------------------------
- */
+/* --- a round --------------------------------------------------------------------------------- */
 
 void pxi_climb_begin(pxi_climb *climb, int64_t rows)
 {
@@ -267,8 +265,7 @@ bool pxi_climb_blank(const pxi_climb *climb, const pxi_climb_row *row)
     return climb_range(climb->fuzz, row->pixels) < least;
 }
 
-/* --- outputs ------------------------------------------------------------------------------------
- */
+/* --- outputs --------------------------------------------------------------------------------- */
 
 void pxi_climb_chain(const pxi_climb *climb, const pxi_climb_row *row, px_json *chain)
 {
@@ -332,8 +329,7 @@ px_status pxi_climb_put(pxi_climb *climb, const pxi_climb_row *row, px_json *cha
     return status;
 }
 
-/* --- what is saved and shown --------------------------------------------------------------------
- */
+/* --- what is saved and shown ----------------------------------------------------------------- */
 
 void pxi_climb_save(const pxi_climb *climb, px_text *bytes)
 {

@@ -54,8 +54,7 @@ typedef struct ds {
     px_fuzz_yield yield;
 } ds;
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static void ds_close(void *state)
 {
@@ -126,8 +125,7 @@ static px_status ds_open(px_fuzz *fuzz, void **state, px_error *err)
     return status;
 }
 
-/* --- a group of seeds --------------------------------------------------------------------------
- */
+/* --- a group of seeds ------------------------------------------------------------------------ */
 
 /* Pictures have the range of pixels everywhere; of other data each value has its own, that of the
  * seeds (LGR 0.6). */
@@ -201,8 +199,7 @@ static px_status ds_group(ds *d, px_error *err)
     return ds_particles(d, 0, err);
 }
 
-/* --- an iteration ------------------------------------------------------------------------------
- */
+/* --- an iteration ---------------------------------------------------------------------------- */
 
 static px_status ds_measure(ds *d, px_error *err)
 {
@@ -351,8 +348,7 @@ static px_status ds_turn(void *state, px_error *err)
     return PX_OK;
 }
 
-/* --- what is saved -----------------------------------------------------------------------------
- */
+/* --- what is saved --------------------------------------------------------------------------- */
 
 static px_status ds_save(const void *state, px_text *bytes, px_error *err)
 {
@@ -403,8 +399,7 @@ static px_status ds_begin(void *state, const void *saved, size_t size, px_error 
     return PX_OK;
 }
 
-/* --- what is shown -----------------------------------------------------------------------------
- */
+/* --- what is shown --------------------------------------------------------------------------- */
 
 /* Means over all visits, those at work with what they have come to. */
 static double ds_mean(const ds *d, bool fitness)

@@ -91,8 +91,7 @@ typedef struct xplore {
     int64_t blank;   /* visits that ended with nothing left to see */
 } xplore;
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 /* A rival's own preprocessing: what its file says, unless the user said something. */
 static px_status xplore_preprocess(const px_fuzz *fuzz, const px_model *rival, px_preprocess *out,
@@ -218,8 +217,7 @@ static px_status xplore_save(const void *state, px_text *bytes, px_error *err)
     return PX_OK;
 }
 
-/* --- a turn -------------------------------------------------------------------------------------
- */
+/* --- a turn ---------------------------------------------------------------------------------- */
 
 /* A neuron that has not fired; any, once all have. */
 static int64_t xplore_neuron(const xplore *x, size_t net, px_random *random)

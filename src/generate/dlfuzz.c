@@ -91,8 +91,7 @@ typedef struct dl {
     float *levels;
 } dl;
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static void dl_close(void *state)
 {
@@ -166,8 +165,7 @@ static px_status dl_save(const void *state, px_text *bytes, px_error *err)
     return PX_OK;
 }
 
-/* --- a turn -------------------------------------------------------------------------------------
- */
+/* --- a turn ---------------------------------------------------------------------------------- */
 
 /* An element's objective, from how it is seen at its start. */
 static void dl_objective(dl *d, int64_t at)

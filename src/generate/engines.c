@@ -14,8 +14,7 @@ const px_registry px_fuzz_engines = {
     .example = "energy=64",
     PX_REGISTRY_POINTERS(engines)};
 
-/* --- policies ------------------------------------------------------------------------------------
- */
+/* --- policies -------------------------------------------------------------------------------- */
 
 static const char *const deephunter_texts[] = {
     "pick=prob",  "count=picks", "energy=20", "tries=50",     "valid=deephunter",

@@ -51,8 +51,7 @@ void pxi_fuzz_count_not_finite(px_fuzz *fuzz)
     fuzz->now.not_finite++;
 }
 
-/* --- the profile ---------------------------------------------------------------------------------
- */
+/* --- the profile ----------------------------------------------------------------------------- */
 
 /* A profile is a file; in the campaign it is that file's bytes. The name is that of a temporary
  * file, so that what a killed process leaves is swept. */
@@ -104,8 +103,7 @@ px_status px_fuzz_profile_load(px_campaign *campaign, px_profile **out, px_error
     return status;
 }
 
-/* --- beginning -----------------------------------------------------------------------------------
- */
+/* --- beginning ------------------------------------------------------------------------------- */
 
 static px_status fuzz_engine_choose(px_fuzz *fuzz, px_error *err)
 {
@@ -346,8 +344,7 @@ void px_fuzz_free(px_fuzz *fuzz)
     free(fuzz);
 }
 
-/* --- what is shown -------------------------------------------------------------------------------
- */
+/* --- what is shown --------------------------------------------------------------------------- */
 
 void pxi_fuzz_show(px_fuzz *fuzz)
 {
@@ -430,8 +427,7 @@ static px_status fuzz_write_stats(px_fuzz *fuzz, px_error *err)
     return px_campaign_write_stats(fuzz->campaign, &figures, err);
 }
 
-/* --- running -------------------------------------------------------------------------------------
- */
+/* --- running --------------------------------------------------------------------------------- */
 
 static bool fuzz_limit(px_fuzz *fuzz, const px_fuzz_limits *limits)
 {

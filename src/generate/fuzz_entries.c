@@ -124,8 +124,7 @@ px_status pxi_loop_stored(pxi_loop *loop, const uint8_t *pixels, const void **ou
     return PX_OK;
 }
 
-/* --- chains --------------------------------------------------------------------------------------
- */
+/* --- chains ---------------------------------------------------------------------------------- */
 
 static void chain_add(pxi_loop *loop, size_t entry)
 {
@@ -163,8 +162,7 @@ px_status pxi_loop_moves(pxi_loop *loop, size_t parent, const px_drawn *link, si
     return PX_OK;
 }
 
-/* --- from the rows of a campaign -----------------------------------------------------------------
- */
+/* --- from the rows of a campaign ------------------------------------------------------------- */
 
 /* Entries are in the order of ids. */
 static bool entry_find(const pxi_loop *loop, int64_t id, size_t *out)

@@ -72,8 +72,7 @@ void pxi_fuzz_forward_close(px_fuzz *fuzz)
     pxi_pass_close(fuzz->pass);
 }
 
-/* --- pixels --------------------------------------------------------------------------------------
- */
+/* --- pixels ---------------------------------------------------------------------------------- */
 
 px_status pxi_fuzz_input(const px_fuzz *fuzz, const void *pixels, float *input, px_error *err)
 {
@@ -110,8 +109,7 @@ void pxi_fuzz_round(const px_fuzz *fuzz, const float *levels, const void *origin
     }
 }
 
-/* --- running -------------------------------------------------------------------------------------
- */
+/* --- running --------------------------------------------------------------------------------- */
 
 px_status pxi_fuzz_forward(px_fuzz *fuzz, pxi_lane *lane, size_t slot, int64_t samples,
                            pxi_fuzz_verdict *out, px_error *err)
@@ -173,8 +171,7 @@ px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_f
     return PX_OK;
 }
 
-/* --- what the guide has seen ---------------------------------------------------------------------
- */
+/* --- what the guide has seen ----------------------------------------------------------------- */
 
 px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_error *err)
 {

@@ -62,8 +62,7 @@ static px_status guide_settings(px_fuzz *fuzz, pxi_fuzz_guide *g, px_error *err)
     return PX_OK;
 }
 
-/* --- coverage -----------------------------------------------------------------------------------
- */
+/* --- coverage -------------------------------------------------------------------------------- */
 
 /* The campaign's own, or given, or learned now. */
 static px_status guide_profile(const px_fuzz *fuzz, pxi_fuzz_guide *g, const px_shape *shape,
@@ -118,8 +117,7 @@ static px_status guide_cover(px_fuzz *fuzz, pxi_fuzz_guide *g, const char *crite
     return PX_OK;
 }
 
-/* --- decision paths -----------------------------------------------------------------------------
- */
+/* --- decision paths -------------------------------------------------------------------------- */
 
 static px_status guide_threshold(const px_fuzz *fuzz, pxi_fuzz_guide *g, px_error *err)
 {
@@ -173,8 +171,7 @@ static px_status guide_paths(px_fuzz *fuzz, pxi_fuzz_guide *g, px_path_mode mode
     return PX_OK;
 }
 
-/* --- which one ----------------------------------------------------------------------------------
- */
+/* --- which one ------------------------------------------------------------------------------- */
 
 px_status pxi_fuzz_guide_open(px_fuzz *fuzz, px_error *err)
 {

@@ -153,8 +153,7 @@ struct px_fuzz {
 px_status pxi_fuzz_guide_open(px_fuzz *fuzz, px_error *err);
 void pxi_fuzz_guide_close(pxi_fuzz_guide *guide); /* NULL is fine */
 
-/* --- what engines call --------------------------------------------------------------------------
- */
+/* --- what engines call ----------------------------------------------------------------------- */
 
 /* Seconds since the campaign began, without pauses. For rows only, never for a decision. */
 double pxi_fuzz_seconds(const px_fuzz *fuzz);
@@ -224,8 +223,7 @@ bool pxi_fuzz_load_int(pxi_fuzz_bytes *from, int64_t least, int64_t most, int64_
 bool pxi_fuzz_load_real(pxi_fuzz_bytes *from, double *out);
 px_status pxi_fuzz_bad_state(const px_fuzz *fuzz, px_error *err);
 
-/* --- between the frame's own files --------------------------------------------------------------
- */
+/* --- between the frame's own files ----------------------------------------------------------- */
 
 px_status pxi_fuzz_settings_read(px_fuzz *fuzz, px_error *err); /* fuzz_settings.c */
 px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err);

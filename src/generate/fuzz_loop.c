@@ -64,8 +64,7 @@ static const px_param loop_params[] = {
     PX_PARAM_END,
 };
 
-/* --- opening -------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static void loop_close(void *state)
 {
@@ -175,8 +174,7 @@ static px_status loop_seed_bytes(pxi_loop *loop, px_error *err)
     return PX_OK;
 }
 
-/* --- what rows do not tell -----------------------------------------------------------------------
- */
+/* --- what rows do not tell ------------------------------------------------------------------- */
 
 static px_status loop_save(const void *state, px_text *bytes, px_error *err)
 {
@@ -238,8 +236,7 @@ static px_status loop_begin(void *state, const void *saved, size_t size, px_erro
     return pxi_fuzz_observe(fuzz, kinds, fuzz->reset_after, err);
 }
 
-/* --- a turn --------------------------------------------------------------------------------------
- */
+/* --- a turn ---------------------------------------------------------------------------------- */
 
 static px_status loop_shares(pxi_loop *loop, pxi_loop_turn *turn, px_error *err)
 {

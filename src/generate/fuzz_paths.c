@@ -105,8 +105,7 @@ bool pxi_loop_paths_dear(const pxi_loop *loop)
     return loop->paths && px_path_mode_needs_units(loop->paths->guide->mode);
 }
 
-/* --- a wave --------------------------------------------------------------------------------------
- */
+/* --- a wave ---------------------------------------------------------------------------------- */
 
 static px_status paths_ask(pxi_loop *loop, const uint8_t *pixels, size_t root, px_path *to,
                            px_error *err)
@@ -190,8 +189,7 @@ px_status pxi_loop_paths_push(pxi_loop *loop, const pxi_wave_item *item, px_erro
     return PX_OK;
 }
 
-/* --- what rows do not tell, and what is shown ----------------------------------------------------
- */
+/* --- what rows do not tell, and what is shown ------------------------------------------------ */
 
 void pxi_loop_paths_save(const pxi_loop *loop, px_text *bytes)
 {

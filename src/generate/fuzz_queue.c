@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- probabilities -------------------------------------------------------------------------------
- */
+/* --- probabilities --------------------------------------------------------------------------- */
 
 double pxi_queue_chance(const pxi_queue_rule *rule, uint32_t c)
 {
@@ -54,8 +53,7 @@ static int64_t tree_total(const pxi_queue *queue)
     return queue->room ? queue->tree[queue->room] : 0;
 }
 
-/* --- entries -------------------------------------------------------------------------------------
- */
+/* --- entries --------------------------------------------------------------------------------- */
 
 void pxi_queue_init(pxi_queue *queue, const pxi_queue_rule *rule, uint64_t seed)
 {
@@ -142,8 +140,7 @@ px_status pxi_queue_finish(pxi_queue *queue, size_t entry, bool found, px_error 
     return PX_OK;
 }
 
-/* --- picking -------------------------------------------------------------------------------------
- */
+/* --- picking --------------------------------------------------------------------------------- */
 
 static bool prob_accepts(const pxi_queue *queue, px_random *random, size_t i)
 {
@@ -208,8 +205,7 @@ bool pxi_queue_pick(pxi_queue *queue, int64_t turn, uint32_t which, size_t *entr
     return true;
 }
 
-/* --- guesses -------------------------------------------------------------------------------------
- */
+/* --- guesses --------------------------------------------------------------------------------- */
 
 void pxi_queue_guess(pxi_queue *queue)
 {
@@ -250,8 +246,7 @@ void pxi_queue_forget(pxi_queue *queue)
     queue->guessing = false;
 }
 
-/* --- as bytes ------------------------------------------------------------------------------------
- */
+/* --- as bytes -------------------------------------------------------------------------------- */
 
 void pxi_queue_save(const pxi_queue *queue, px_text *bytes)
 {
@@ -293,8 +288,7 @@ bool pxi_queue_load(pxi_queue *queue, pxi_fuzz_bytes *from)
     return true;
 }
 
-/* --- energy --------------------------------------------------------------------------------------
- */
+/* --- energy ---------------------------------------------------------------------------------- */
 
 double pxi_power_potential(const uint8_t *pixels, const uint8_t *reference, size_t size,
                            double beta)

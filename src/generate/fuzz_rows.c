@@ -33,8 +33,7 @@ struct pxi_fuzz_pending {
 static const char FUZZ_STATE[] = "fuzz";               /* name of the blob */
 enum { FUZZ_STATE_FIRST = 1, FUZZ_STATE_VERSION = 2 }; /* 2: with `rejected` */
 
-/* --- bytes ---------------------------------------------------------------------------------------
- */
+/* --- bytes ----------------------------------------------------------------------------------- */
 
 /* Seven bits at a time, the sign in the lowest. */
 void pxi_fuzz_save_int(px_text *bytes, int64_t value)
@@ -94,8 +93,7 @@ px_status pxi_fuzz_bad_state(const px_fuzz *fuzz, px_error *err)
                    px_campaign_folder(fuzz->campaign));
 }
 
-/* --- outputs -------------------------------------------------------------------------------------
- */
+/* --- outputs --------------------------------------------------------------------------------- */
 
 px_status pxi_fuzz_rows_open(px_fuzz *fuzz, px_error *err)
 {
@@ -307,8 +305,7 @@ px_status pxi_fuzz_put_seed(px_fuzz *fuzz, pxi_fuzz_seed *seed, px_error *err)
                     seed->pixels, &seed->id, err);
 }
 
-/* --- what is there already -----------------------------------------------------------------------
- */
+/* --- what is there already ------------------------------------------------------------------- */
 
 static size_t rows_seed(const px_fuzz *fuzz, int64_t root)
 {
@@ -335,8 +332,7 @@ px_status pxi_fuzz_rows_load(px_fuzz *fuzz, px_error *err)
     }
 }
 
-/* --- the state, and the commit -------------------------------------------------------------------
- */
+/* --- the state, and the commit --------------------------------------------------------------- */
 
 static px_status rows_put_state(px_fuzz *fuzz, px_error *err)
 {

@@ -27,8 +27,7 @@ const px_param px_fuzz_common_params[] = {
     PX_PARAM_END,
 };
 
-/* --- as texts ------------------------------------------------------------------------------------
- */
+/* --- as texts -------------------------------------------------------------------------------- */
 
 enum { SETTINGS_MOST = 32 };
 
@@ -139,8 +138,7 @@ px_status pxi_fuzz_settings_read(px_fuzz *fuzz, px_error *err)
     return fuzz->setting_text ? PX_OK : pxi_no_memory(err);
 }
 
-/* --- all that decides the content ----------------------------------------------------------------
- */
+/* --- all that decides the content ------------------------------------------------------------ */
 
 static void json_hash(px_json *json, const char *key, uint64_t hash)
 {

@@ -78,8 +78,7 @@ void pxi_fuzz_twins_free(pxi_fuzz_twins *t)
     free(t);
 }
 
-/* --- pictures, reduced --------------------------------------------------------------------------
- */
+/* --- pictures, reduced ----------------------------------------------------------------------- */
 
 static double twin_sum(const pxi_fuzz_twins *t, const void *pixels, int64_t first, int64_t count)
 {
@@ -118,8 +117,7 @@ static bool twin_near(const pxi_fuzz_twins *t, const float *a, const float *b)
     return sum <= t->near * (double)t->small;
 }
 
-/* --- groups --------------------------------------------------------------------------------------
- */
+/* --- groups ---------------------------------------------------------------------------------- */
 
 static uint64_t twin_key(size_t seed, int64_t prediction)
 {

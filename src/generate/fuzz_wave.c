@@ -60,8 +60,7 @@ void pxi_wave_close(pxi_loop *loop)
     free(loop->live);
 }
 
-/* --- what comes next -----------------------------------------------------------------------------
- */
+/* --- what comes next ------------------------------------------------------------------------- */
 
 static void wave_wish(pxi_loop *loop, int64_t turn, size_t entry, int64_t from, int64_t end)
 {
@@ -126,8 +125,7 @@ static px_status wave_guess(pxi_loop *loop, const pxi_loop_turn *now, px_error *
     return PX_OK;
 }
 
-/* --- what of it is there, and where the rest goes ------------------------------------------------
- */
+/* --- what of it is there, and where the rest goes -------------------------------------------- */
 
 static bool wave_is(const pxi_wave_item *item, const pxi_wave_wish *wish)
 {
@@ -228,8 +226,7 @@ static px_status wave_plan(pxi_loop *loop, const pxi_loop_turn *turn, int64_t nu
     return wave_place(loop, err);
 }
 
-/* --- making and judging --------------------------------------------------------------------------
- */
+/* --- making and judging ---------------------------------------------------------------------- */
 
 px_status pxi_wave_input(const pxi_loop *loop, const uint8_t *pixels, float *input, px_error *err)
 {

@@ -44,8 +44,7 @@ void px_shrunk_done(px_shrunk_fault *fault)
     *fault = (px_shrunk_fault){0};
 }
 
-/* --- asking the network --------------------------------------------------------------------------
- */
+/* --- asking the network ---------------------------------------------------------------------- */
 
 typedef struct oracle {
     const shrink_job *job;
@@ -84,8 +83,7 @@ static px_status oracle_confidence(const oracle *o, int64_t answer, double *out,
     return PX_OK;
 }
 
-/* --- one fault -----------------------------------------------------------------------------------
- */
+/* --- one fault ------------------------------------------------------------------------------- */
 
 static px_distance distance_between(const shrink_job *job, const uint8_t *root,
                                     const uint8_t *pixels)
@@ -168,8 +166,7 @@ static px_status shrink_one(void *context, pxi_lane *lane, int64_t i, px_error *
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "failure %" PRId64, job->faults[i].id);
 }
 
-/* --- all of them ---------------------------------------------------------------------------------
- */
+/* --- all of them ----------------------------------------------------------------------------- */
 
 static px_status shrink_read(px_campaign *campaign, int64_t id, const shrink_job *job,
                              fault_work *work, px_shrunk_fault *fault, px_error *err)

@@ -48,8 +48,7 @@ px_minimize_options px_minimize_options_default(void)
     return (px_minimize_options){.fault_types = true};
 }
 
-/* --- what inputs are -----------------------------------------------------------------------------
- */
+/* --- what inputs are ------------------------------------------------------------------------- */
 
 typedef struct fault_type {
     int64_t label, prediction, input;
@@ -109,8 +108,7 @@ static px_status minimize_ids(minimize *m, const px_campaign *campaign, const px
     return PX_OK;
 }
 
-/* --- rows ----------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------ */
 
 /* As a consumer of blocks: rows are put where their input's are, so workers need nothing of their
  * own. */
@@ -202,8 +200,7 @@ static px_status rows_read(minimize *m, const px_dataset *set, const px_preproce
     return status;
 }
 
-/* --- what they add -------------------------------------------------------------------------------
- */
+/* --- what they add --------------------------------------------------------------------------- */
 
 static px_rows row_of(const minimize *m, const pxi_cover_slot *slot, int64_t input, int64_t count)
 {
@@ -317,8 +314,7 @@ static px_status minimize_check_order(const px_cover *cover, px_error *err)
     return PX_OK;
 }
 
-/* --- choosing ------------------------------------------------------------------------------------
- */
+/* --- choosing -------------------------------------------------------------------------------- */
 
 /* Drops those of order[first, end) that the others make superfluous, the first ones first: an input
  * stays if it covers something that neither those that stayed before it nor any after it cover.

@@ -32,8 +32,7 @@ static char *folder_path(const shrunk_folder *f, const char *name)
     return px_text_take(&text);
 }
 
-/* --- pictures ------------------------------------------------------------------------------------
- */
+/* --- pictures -------------------------------------------------------------------------------- */
 
 static void planes_together(const px_shape *shape, const uint8_t *planes, uint8_t *together)
 {
@@ -104,8 +103,7 @@ static px_status folder_picture(const shrunk_folder *f, const px_shrunk_fault *f
     return status;
 }
 
-/* --- tables --------------------------------------------------------------------------------------
- */
+/* --- tables ---------------------------------------------------------------------------------- */
 
 static void csv_distance(px_text *text, const px_distance *distance)
 {
@@ -185,8 +183,7 @@ static px_status folder_npz(const shrunk_folder *f, px_error *err)
     return status;
 }
 
-/* --- the whole -----------------------------------------------------------------------------------
- */
+/* --- the whole ------------------------------------------------------------------------------- */
 
 static px_status folder_work(shrunk_folder *f, const px_shrunk_fault *faults, size_t count,
                              px_error *err)

@@ -46,8 +46,7 @@ static px_status shrink_try(pxi_shrink *s, bool *accepted, px_error *err)
     return PX_OK;
 }
 
-/* --- all of the units, else each half ------------------------------------------------------------
- */
+/* --- all of the units, else each half -------------------------------------------------------- */
 
 typedef struct sweep {
     pxi_shrink *shrink;
@@ -71,8 +70,7 @@ static px_status sweep_units(sweep *w, const int64_t *units, int64_t count, px_e
     return sweep_units(w, units + count / 2, count - count / 2, err);
 }
 
-/* --- links of the chain --------------------------------------------------------------------------
- */
+/* --- links of the chain ---------------------------------------------------------------------- */
 
 typedef struct link_sweep {
     const px_drawn *links;
@@ -138,8 +136,7 @@ static px_status shrink_links(pxi_shrink *s, const px_drawn *links, size_t count
     return status;
 }
 
-/* --- the whole difference ------------------------------------------------------------------------
- */
+/* --- the whole difference -------------------------------------------------------------------- */
 
 /* `part` of SCALE of the difference that `from` has, towards the root. */
 static px_status scale_try(pxi_shrink *s, const uint8_t *from, int part, bool *accepted,
@@ -172,8 +169,7 @@ static px_status shrink_scale(pxi_shrink *s, px_error *err)
     return PX_OK;
 }
 
-/* --- blocks, pixels, values ----------------------------------------------------------------------
- */
+/* --- blocks, pixels, values ------------------------------------------------------------------ */
 
 typedef struct block_sweep {
     int side; /* of blocks, in pixels, all channels together; 0: single values */

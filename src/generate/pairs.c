@@ -80,8 +80,7 @@ void px_pairs_free(px_pairs *p)
     free(p);
 }
 
-/* --- runs with a plan ---------------------------------------------------------------------------
- */
+/* --- runs with a plan ------------------------------------------------------------------------ */
 
 typedef char rows_name[32];
 
@@ -206,8 +205,7 @@ px_status px_pairs_synthesis_rows(const px_pairs *p, px_synthesis_row **rows, in
     return PX_OK;
 }
 
-/* --- pairs --------------------------------------------------------------------------------------
- */
+/* --- pairs ----------------------------------------------------------------------------------- */
 
 static void pairs_pixels(const px_pairs *p, void *to, const float *values, const uint8_t *bytes)
 {

@@ -34,8 +34,7 @@ void pxi_swarm_free(pxi_swarm *swarm)
     *swarm = (pxi_swarm){0};
 }
 
-/* --- arithmetic --------------------------------------------------------------------------------
- */
+/* --- arithmetic ------------------------------------------------------------------------------ */
 
 double pxi_swarm_inertia(const pxi_swarm_rule *rule, int64_t g)
 {
@@ -69,8 +68,7 @@ static px_random swarm_random(const pxi_swarm *swarm, const pxi_swarm_rule *rule
     return px_rng(rule->seed, PX_RNG_SWARM, swarm->visit, (uint32_t)address);
 }
 
-/* --- beginning ---------------------------------------------------------------------------------
- */
+/* --- beginning ------------------------------------------------------------------------------- */
 
 void pxi_swarm_begin(pxi_swarm *swarm, const float *seed, const float *low, const float *high,
                      uint32_t visit)
@@ -109,8 +107,7 @@ void pxi_swarm_draw(pxi_swarm *swarm, const pxi_swarm_rule *rule, size_t i)
         v[k] = (float)swarm_between(&random, swarm_length(swarm, speed, k));
 }
 
-/* --- an iteration ------------------------------------------------------------------------------
- */
+/* --- an iteration ---------------------------------------------------------------------------- */
 
 bool pxi_swarm_judge(pxi_swarm *swarm, const double *fits)
 {

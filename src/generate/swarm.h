@@ -79,8 +79,7 @@ bool pxi_swarm_judge(pxi_swarm *swarm, const double *fits);
 void pxi_swarm_move(pxi_swarm *swarm, const pxi_swarm_rule *rule, int64_t g, size_t i);
 void pxi_swarm_moved(pxi_swarm *swarm, const pxi_swarm_rule *rule);
 
-/* --- arithmetic --------------------------------------------------------------------------------
- */
+/* --- arithmetic ------------------------------------------------------------------------------ */
 
 /* Eq 9: (w_init - w_end)(G - g)/G + w_end. */
 double pxi_swarm_inertia(const pxi_swarm_rule *rule, int64_t g);

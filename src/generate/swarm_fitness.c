@@ -32,8 +32,7 @@ int64_t pxi_excite_neurons(const pxi_excite *excite)
     return (int64_t)excite->neurons;
 }
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static px_status excite_init(pxi_excite *e, px_error *err)
 {
@@ -93,8 +92,7 @@ void pxi_excite_close(pxi_excite *e)
     free(e);
 }
 
-/* --- rows as the network takes them ------------------------------------------------------------
- */
+/* --- rows as the network takes them ---------------------------------------------------------- */
 
 typedef struct load_run {
     pxi_excite *e;
@@ -155,8 +153,7 @@ px_status pxi_excite_seeds(pxi_excite *e, const pxi_excite_row *seeds, size_t co
     return PX_OK;
 }
 
-/* --- measuring ---------------------------------------------------------------------------------
- */
+/* --- measuring ------------------------------------------------------------------------------- */
 
 typedef struct measure_run {
     pxi_excite *e;

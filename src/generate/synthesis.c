@@ -15,8 +15,7 @@ static const size_t CHUNK_BYTES = (size_t)64 << 20; /* pixels that are held at a
 /* Results are handed out so many at a time: what is lost when a run is killed. */
 enum { CHUNK_LEAST = 64, CHUNK_BATCHES = 4 };
 
-/* --- settings -----------------------------------------------------------------------------------
- */
+/* --- settings -------------------------------------------------------------------------------- */
 
 px_synthesis_options px_synthesis_options_default(void)
 {
@@ -51,8 +50,7 @@ px_status px_synthesis_complete(px_synthesis_options *options, const px_dataset 
     return PX_OK;
 }
 
-/* --- before the run -----------------------------------------------------------------------------
- */
+/* --- before the run -------------------------------------------------------------------------- */
 
 static px_status job_check_lists(const px_synthesis_job *job, px_error *err)
 {
@@ -162,8 +160,7 @@ static px_status run_room(pxi_synthesis_run *run, px_error *err)
     return PX_OK;
 }
 
-/* --- the run ------------------------------------------------------------------------------------
- */
+/* --- the run --------------------------------------------------------------------------------- */
 
 static px_status run_emit(const pxi_synthesis_run *run, int64_t samples, px_error *err)
 {
@@ -260,8 +257,7 @@ void px_synthesis_free(px_synthesis *s)
     free(s);
 }
 
-/* --- results ------------------------------------------------------------------------------------
- */
+/* --- results --------------------------------------------------------------------------------- */
 
 int64_t px_synthesis_count(const px_synthesis *s)
 {

@@ -211,8 +211,7 @@ static px_status batch_work(batch *b, px_error *err)
     return batch_measure(b, b->rounded, PX_ROSE_STORED, err);
 }
 
-/* --- the pass -----------------------------------------------------------------------------------
- */
+/* --- the pass -------------------------------------------------------------------------------- */
 
 static px_status lane_open(pxi_lane *lane, px_error *err)
 {

@@ -36,8 +36,7 @@ static const char *const picture_folders[TRIPLE] = {
     [TRIPLE_PERTURBATION] = "perturbations",
 };
 
-/* --- making it ----------------------------------------------------------------------------------
- */
+/* --- making it ------------------------------------------------------------------------------- */
 
 static px_status folder_path(const px_synthesis_folder *folder, const char *name, char **out,
                              px_error *err)
@@ -120,8 +119,7 @@ px_status px_synthesis_folder_new(const char *path, const px_dataset *set, const
     return status;
 }
 
-/* --- inputs as they come ------------------------------------------------------------------------
- */
+/* --- inputs as they come --------------------------------------------------------------------- */
 
 /* No sync for each: the folder counts once it has its name. */
 static px_status folder_png(const px_synthesis_folder *folder, int which, int64_t place,
@@ -183,8 +181,7 @@ px_status px_synthesis_folder_add(void *context, const px_synthesis_made *made, 
     return pxi_triples_add(&folder->triples, made->row, folder->triple, err);
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end --------------------------------------------------------------------------------- */
 
 static int64_t row_number(const px_dataset *set, const px_synthesis_row *row, int column,
                           bool original)

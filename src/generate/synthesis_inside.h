@@ -14,8 +14,7 @@ void pxi_pixels_step(const pxi_pixel_rule *rule, const float *original, const fl
 /* For pxi_pixel_rule_init(). */
 pxi_pixel_bounds pxi_synthesis_bounds(const px_synthesis_options *options);
 
-/* --- a run (synthesis.c, synthesis_batch.c) -----------------------------------------------------
- */
+/* --- a run (synthesis.c, synthesis_batch.c) -------------------------------------------------- */
 
 enum { SYNTHESIS_FORWARD, SYNTHESIS_BACKWARD, SYNTHESIS_JUDGE, SYNTHESIS_ALL, SYNTHESIS_TIMES };
 

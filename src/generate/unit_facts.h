@@ -34,8 +34,7 @@ void pxi_unit_facts_done(pxi_unit_facts *facts);
 /* Units by falling weight, the lower of equals first; out[count]. False: out of memory. */
 bool pxi_unit_facts_by_weight(const pxi_unit_facts *facts, int64_t *out);
 
-/* --- how often each was above the threshold ----------------------------------------------------
- */
+/* --- how often each was above the threshold -------------------------------------------------- */
 
 typedef struct pxi_unit_tally {
     int64_t count, covered;

@@ -118,8 +118,7 @@ void px_builder_free(px_builder *builder)
     free(builder);
 }
 
-/* --- values --------------------------------------------------------------------------------------
- */
+/* --- values ---------------------------------------------------------------------------------- */
 
 static int builder_value(px_builder *builder, const char *name)
 {
@@ -287,8 +286,7 @@ void px_builder_rename(px_builder *builder, int value, const char *name)
         builder_nomem(builder);
 }
 
-/* --- nodes ---------------------------------------------------------------------------------------
- */
+/* --- nodes ----------------------------------------------------------------------------------- */
 
 static void builder_attr(px_builder *builder, const px_attr *from, px_attr *to)
 {
@@ -376,8 +374,7 @@ int px_builder_node(px_builder *builder, const char *type, const char *name, con
     return builder_failed(builder) ? -1 : output;
 }
 
-/* --- properties ----------------------------------------------------------------------------------
- */
+/* --- properties ------------------------------------------------------------------------------ */
 
 /* Writes the property at position `at`, which may be the next one. */
 static void builder_put_property(px_builder *builder, size_t at, const char *key, const char *value)
@@ -414,8 +411,7 @@ void px_builder_property(px_builder *builder, const char *key, const char *value
     builder_put_property(builder, at, key, value);
 }
 
-/* --- a copy to be changed ------------------------------------------------------------------------
- */
+/* --- a copy to be changed -------------------------------------------------------------------- */
 
 /* The tensor of a Constant node that may as well be an initialiser; NULL for other nodes. */
 static const px_tensor *constant_node_tensor(const px_node *node)
@@ -498,8 +494,7 @@ px_status px_builder_from_model(const px_model *model, px_builder **out, px_erro
     return PX_OK;
 }
 
-/* --- the model -----------------------------------------------------------------------------------
- */
+/* --- the model ------------------------------------------------------------------------------- */
 
 /* Brings the numbers that are only viewed home. */
 static void builder_settle(px_builder *builder)

@@ -16,8 +16,7 @@ px_shapley_options px_shapley_options_default(void)
     return (px_shapley_options){0};
 }
 
-/* --- plans
- * --------------------------------------------------------------------------------------- */
+/* --- plans ----------------------------------------------------------------------------------- */
 
 px_status pxi_shapley_start(px_shapley *s, const px_feed *from, size_t count, int64_t batch,
                             const px_plan_options *wants, const pxi_visitor *visitor,
@@ -49,8 +48,7 @@ int64_t pxi_rows_at_a_time(size_t floats)
     return PX_MAX(PX_MIN(rows / 2 * 2, (int64_t)ROWS_MOST), (int64_t)ROWS_LEAST);
 }
 
-/* --- making one
- * ---------------------------------------------------------------------------------- */
+/* --- making one ------------------------------------------------------------------------------ */
 
 static px_status shapley_input(px_shapley *s, const px_shape *shape, px_error *err)
 {
@@ -224,8 +222,7 @@ void px_shapley_free(px_shapley *s)
     free(s);
 }
 
-/* --- looking at one
- * ------------------------------------------------------------------------------ */
+/* --- looking at one -------------------------------------------------------------------------- */
 
 size_t px_shapley_layer_count(const px_shapley *s)
 {
@@ -257,8 +254,7 @@ const px_probe *px_shapley_probe(const px_shapley *s)
     return s->probe;
 }
 
-/* --- the whole network
- * --------------------------------------------------------------------------- */
+/* --- the whole network ----------------------------------------------------------------------- */
 
 typedef struct judge_run {
     px_shapley *s;

@@ -45,8 +45,7 @@ px_diagonal px_diagonal_default(void)
     return (px_diagonal){.nodes = 8};
 }
 
-/* --- plans
- * --------------------------------------------------------------------------------------- */
+/* --- plans ----------------------------------------------------------------------------------- */
 
 /* Whether the network up to z can run once for all nodes: z is behind the first layer, and no other
  * layer is before it. */
@@ -144,8 +143,7 @@ static px_status diagonal_open_slope(px_shapley *s, pxi_game *game, px_error *er
                              &(pxi_visitor){0}, s->workers, &game->slopes, err);
 }
 
-/* --- runs
- * ---------------------------------------------------------------------------------------- */
+/* --- runs ------------------------------------------------------------------------------------ */
 
 /* Forward and backward of rows whose input is there, each with its own loss. */
 static px_status diagonal_pass(const px_shapley *s, px_session *session, const int64_t *labels,
@@ -275,8 +273,7 @@ static px_status joint_job(void *context, pxi_lane *lane, int64_t index, px_erro
     return s->has_trunk ? trunk_backward(run, lane, first, samples, err) : PX_OK;
 }
 
-/* --- one layer at a time
- * ------------------------------------------------------------------------- */
+/* --- one layer at a time --------------------------------------------------------------------- */
 
 /* values[c] += weight * sum over the places of channel c of slope * a. */
 static void game_slopes(const pxi_game *game, const float *slope, const float *a, double weight,
@@ -344,8 +341,7 @@ static px_status layers_job(void *context, pxi_lane *lane, int64_t index, px_err
     return PX_OK;
 }
 
-/* --- the call
- * ------------------------------------------------------------------------------------ */
+/* --- the call -------------------------------------------------------------------------------- */
 
 static px_status diagonal_open(px_shapley *s, bool per_layer, px_error *err)
 {

@@ -11,8 +11,7 @@
 /* More floats than this for the parts of a layer, and it starts at the masked layer instead. */
 static const size_t game_most_parts = (size_t)1 << 26;
 
-/* --- where its channels are
- * ---------------------------------------------------------------------- */
+/* --- where its channels are ------------------------------------------------------------------ */
 
 /* The tap of one sample as [outer][channels][inner]. */
 static px_status game_extents(pxi_game *game, const px_layer *layer, px_error *err)
@@ -98,8 +97,7 @@ void pxi_game_done(pxi_game *game)
     feed_list_done(&game->slope);
 }
 
-/* --- what each channel puts in
- * ------------------------------------------------------------------- */
+/* --- what each channel puts in --------------------------------------------------------------- */
 
 /* On a lane of its own: channels by themselves are few runs. */
 static px_status game_open_alone(px_shapley *s, pxi_game *game, px_error *err)
@@ -208,8 +206,7 @@ static px_status game_parts(const pxi_game *game, const float *tap, float *parts
     return status;
 }
 
-/* --- a pair of inputs
- * ---------------------------------------------------------------------------- */
+/* --- a pair of inputs ------------------------------------------------------------------------ */
 
 static px_status load_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
 {
@@ -317,8 +314,7 @@ px_status pxi_game_load(px_shapley *s, pxi_game *game, px_error *err)
     return status;
 }
 
-/* --- masked rows
- * --------------------------------------------------------------------------------- */
+/* --- masked rows ----------------------------------------------------------------------------- */
 
 int64_t pxi_game_rows(const pxi_game *game)
 {

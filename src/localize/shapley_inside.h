@@ -60,8 +60,7 @@ struct px_shapley {
     pxi_pass *trunk, *crown;
 };
 
-/* --- shapley.c
- * ----------------------------------------------------------------------------------- */
+/* --- shapley.c ------------------------------------------------------------------------------- */
 
 /* A pass whose jobs start the network at the first `count` of `from`, with `batch` samples; open
  * already: nothing. `workers` NULL: a lane of its own. */
@@ -74,8 +73,7 @@ px_status pxi_shapley_keep_all(px_shapley *s, int64_t batch, const pxi_visitor *
 /* How many rows of that many floats to run at a time: an even number. */
 int64_t pxi_rows_at_a_time(size_t floats);
 
-/* --- shapley_segment.c
- * --------------------------------------------------------------------------- */
+/* --- shapley_segment.c ----------------------------------------------------------------------- */
 
 /* The last value behind `tap` that is base + sum over channels of what each puts in, for factors of
  * channels that are not negative; -1: there is none behind a linear operator. `scores` is not
@@ -84,8 +82,7 @@ int pxi_segment_end(const px_graph *graph, int tap, int axis, int scores);
 /* Whether `value` lies on the way from `tap` to `end`, which were found so, `end` included. */
 bool pxi_segment_has(const px_graph *graph, int tap, int end, int value);
 
-/* --- shapley_game.c
- * ------------------------------------------------------------------------------ */
+/* --- shapley_game.c -------------------------------------------------------------------------- */
 
 px_status pxi_game_init(px_shapley *s, pxi_game *game, const px_layer *layer, px_error *err);
 void pxi_game_done(pxi_game *game);
@@ -111,8 +108,7 @@ void pxi_mask_write(const pxi_game *game, pxi_lane *lane, int64_t row);
 px_status pxi_mask_run(const px_shapley *s, const pxi_game *game, pxi_lane *lane, int64_t rows,
                        double *utilities, px_error *err);
 
-/* --- shapley_exact.c, shapley_sample.c: of the pair that was loaded
- * ------------------------------ */
+/* --- shapley_exact.c, shapley_sample.c: of the pair that was loaded -------------------------- */
 
 px_status pxi_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *pair,
                             double *values, double *utilities, px_error *err);
@@ -120,8 +116,7 @@ px_status pxi_shapley_sample(px_shapley *s, size_t layer, const px_shapley_sampl
                              const px_shapley_pair *pair, px_shapley_estimate *estimate,
                              px_error *err);
 
-/* --- shapley_norm.c
- * ------------------------------------------------------------------------------ */
+/* --- shapley_norm.c -------------------------------------------------------------------------- */
 
 /* The values of one layer on the scale of a norm; `out` may be `values`. */
 void pxi_shapley_scale(px_shapley_norm norm, const double *values, int64_t count, double *out);

@@ -117,8 +117,7 @@ double px_shapley_fitness(const px_shapley *s, px_shapley_norm norm, double lamb
     return (double)above / (double)PX_MAX(s->neuron_count, (int64_t)1);
 }
 
-/* --- the published code's quantity
- * --------------------------------------------------------------- */
+/* --- the published code's quantity ----------------------------------------------------------- */
 
 /* (d - min) / (max - min) over the layer, then means over the places of each channel. */
 static void game_differences(const pxi_game *game, const float *before, const float *after,

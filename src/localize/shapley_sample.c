@@ -77,8 +77,7 @@ typedef struct sample_run {
     int64_t *run, *cut; /* per pair: rows that were run, orders that ended early */
 } sample_run;
 
-/* --- one job: some pairs of orders
- * --------------------------------------------------------------- */
+/* --- one job: some pairs of orders ----------------------------------------------------------- */
 
 static void sample_draw(const sample_run *run, sample_scratch *t, int64_t pair, int64_t order)
 {
@@ -205,8 +204,7 @@ static px_status sample_job(void *context, pxi_lane *lane, int64_t index, px_err
     return PX_OK;
 }
 
-/* --- rounds
- * -------------------------------------------------------------------------------------- */
+/* --- rounds ---------------------------------------------------------------------------------- */
 
 static void sample_observe(sample_run *run, px_shapley_estimate *estimate, double *range)
 {
@@ -316,8 +314,7 @@ static px_status sample_rounds(sample_run *run, px_shapley_estimate *estimate, p
     return PX_OK;
 }
 
-/* --- the call
- * ------------------------------------------------------------------------------------ */
+/* --- the call -------------------------------------------------------------------------------- */
 
 static void sample_done(sample_run *run)
 {

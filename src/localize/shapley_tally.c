@@ -97,8 +97,7 @@ void px_shapley_tally_free(px_shapley_tally *tally)
     free(tally);
 }
 
-/* --- one pair
- * ------------------------------------------------------------------------------------ */
+/* --- one pair -------------------------------------------------------------------------------- */
 
 /* Whether trying all coalitions costs no more rows than the random orders would. */
 static bool tally_tries_all(const px_shapley_sampling *o, const px_shapley_layer *layer)
@@ -284,8 +283,7 @@ px_status px_shapley_tally_add(px_shapley_tally *tally, const float *x, const fl
     return status;
 }
 
-/* --- what came of it
- * ----------------------------------------------------------------------------- */
+/* --- what came of it ------------------------------------------------------------------------- */
 
 px_shapley_sums px_shapley_tally_sums(const px_shapley_tally *tally)
 {

@@ -16,8 +16,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* --- counters
- * ------------------------------------------------------------------------------------ */
+/* --- counters -------------------------------------------------------------------------------- */
 
 px_status pxi_counts_init(pxi_counts *counts, int classes, int64_t width, px_error *err)
 {
@@ -91,8 +90,7 @@ px_status pxi_counts_merge(pxi_counts *counts, const pxi_counts *other, px_error
     return PX_OK;
 }
 
-/* --- making one
- * ---------------------------------------------------------------------------------- */
+/* --- making one ------------------------------------------------------------------------------ */
 
 px_spectrum_options px_spectrum_options_default(void)
 {
@@ -232,8 +230,7 @@ px_status px_spectrum_merge(px_spectrum *s, const px_spectrum *other, px_error *
     return pxi_seen_join(&s->seen, &other->seen, err);
 }
 
-/* --- looking at one
- * ------------------------------------------------------------------------------ */
+/* --- looking at one -------------------------------------------------------------------------- */
 
 px_status px_spectrum_check(const px_spectrum *s, const px_model *model, px_error *err)
 {

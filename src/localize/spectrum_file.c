@@ -23,8 +23,7 @@
 enum { SPECTRUM_VERSION = 1, SPECTRUM_MOST_CLASSES = 1 << 24 };
 static const int64_t SPECTRUM_MOST_NEURONS = (int64_t)1 << 40;
 
-/* --- writing
- * ------------------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 static px_status file_meta(const px_spectrum *s, px_npz_writer *to, px_error *err)
 {
@@ -107,8 +106,7 @@ px_status px_spectrum_save(const px_spectrum *s, const char *path, px_error *err
     return status;
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 static px_status file_layers(const px_json_value *list, px_spectrum_layer *layers, px_error *err)
 {

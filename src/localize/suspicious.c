@@ -18,8 +18,7 @@ px_rank_options px_rank_options_default(void)
     return (px_rank_options){.measure = "ochiai", .star = PX_STAR_DEFAULT, .k = 10};
 }
 
-/* --- making one
- * ---------------------------------------------------------------------------------- */
+/* --- making one ------------------------------------------------------------------------------ */
 
 px_status pxi_suspicious_start(const px_spectrum *spectrum, const char *measure, double star,
                                size_t room, px_suspicious **out, const char ***names, px_error *err)
@@ -78,8 +77,7 @@ void px_suspicious_free(px_suspicious *list)
     free(list);
 }
 
-/* --- ranking
- * ------------------------------------------------------------------------------------- */
+/* --- ranking --------------------------------------------------------------------------------- */
 
 int pxi_scored_compare(const pxi_scored *a, const pxi_scored *b)
 {
@@ -214,8 +212,7 @@ px_status px_suspicious_rank(const px_spectrum *spectrum, const px_rank_options 
     return rank_all(spectrum, measure, options, first, end, classes * each, out, err);
 }
 
-/* --- looking at one
- * ------------------------------------------------------------------------------ */
+/* --- looking at one -------------------------------------------------------------------------- */
 
 /* The first neuron of class c or of one behind it. */
 static size_t suspicious_first(const px_suspicious *list, int64_t c)

@@ -52,8 +52,7 @@ static const char *const column_names[COLUMN_COUNT] = {
 #undef FILE_NAME
 };
 
-/* --- writing
- * ------------------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 typedef struct saved_row {
     const px_suspect *suspect;
@@ -128,8 +127,7 @@ px_status px_suspicious_save(const px_suspicious *list, const char *path, px_err
     return status;
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 typedef struct file_reader {
     pxi_csv csv;

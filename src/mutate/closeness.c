@@ -178,8 +178,7 @@ static double near_inside(near_work *w, bool recording)
     return left / total;
 }
 
-/* --- both --------------------------------------------------------------------------------------
- */
+/* --- both ------------------------------------------------------------------------------------ */
 
 static void near_values(px_dtype dtype, const void *from, size_t first, size_t count, double *to)
 {

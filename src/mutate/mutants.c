@@ -27,8 +27,7 @@ px_mutants_options px_mutants_options_default(void)
     return (px_mutants_options){.each = 0};
 }
 
-/* --- one mutant ---------------------------------------------------------------------------------
- */
+/* --- one mutant ------------------------------------------------------------------------------ */
 
 /* One link of a chain that began with `original`, of `count` values. */
 static px_status mutants_link(const mutants_work *w, const px_drawn *drawn, const void *original,
@@ -101,8 +100,7 @@ static px_status mutants_of(const mutants_work *w, int64_t row, void *original, 
     return PX_OK;
 }
 
-/* --- pictures and recordings --------------------------------------------------------------------
- */
+/* --- pictures and recordings ----------------------------------------------------------------- */
 
 static px_status mutants_picture(const mutants_work *w, int64_t row, float *values, uint8_t *levels,
                                  px_error *err)
@@ -161,8 +159,7 @@ static px_status mutants_all(const mutants_work *w, px_error *err)
     return status;
 }
 
-/* --- what is wanted -----------------------------------------------------------------------------
- */
+/* --- what is wanted -------------------------------------------------------------------------- */
 
 static px_status mutants_check(mutants_work *w, px_error *err)
 {

@@ -113,8 +113,7 @@ void pxi_mutants_close(pxi_mutants_out *out)
     free(out);
 }
 
-/* --- one picture -------------------------------------------------------------------------------
- */
+/* --- one picture ----------------------------------------------------------------------------- */
 
 static void out_together(pxi_mutants_out *out, const uint8_t *planes)
 {
@@ -257,8 +256,7 @@ px_status pxi_mutants_put(pxi_mutants_out *out, const px_mutant *mutant, const p
     return PX_OK;
 }
 
-/* --- the end -----------------------------------------------------------------------------------
- */
+/* --- the end --------------------------------------------------------------------------------- */
 
 static px_status out_column(pxi_mutants_out *out, const char *name, const px_mutants *mutants,
                             bool labels, px_error *err)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the walk: is this what protobuf calls a message, and is it sane? ----------------------------
- */
+/* --- the walk: is this what protobuf calls a message, and is it sane? ------------------------ */
 
 typedef struct wire {
     const uint8_t *start, *at, *end;
@@ -131,8 +130,7 @@ static px_status wire_message(wire *in, const ProtobufCMessageDescriptor *type, 
     return PX_OK;
 }
 
-/* --- the budget ----------------------------------------------------------------------------------
- */
+/* --- the budget ------------------------------------------------------------------------------ */
 
 enum { PB_FINE, PB_OVER_BUDGET, PB_NO_MEMORY };
 

@@ -125,8 +125,7 @@ px_status px_model_parse(const void *bytes, size_t size, const char *name, px_mo
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", name);
 }
 
-/* --- networks in memory -------------------------------------------------------------------------
- */
+/* --- networks in memory ---------------------------------------------------------------------- */
 
 typedef struct model_bytes {
     atomic_int owners;

@@ -42,8 +42,7 @@ typedef void pxi_binary_fn(const pxi_broadcast *w, const void *a, const void *b,
 typedef void pxi_gradient_fn(const pxi_broadcast *w, const void *a, const void *b, const void *y,
                              const void *dy, void *da);
 
-/* --- operators of two operands -------------------------------------------------------------------
- */
+/* --- operators of two operands --------------------------------------------------------------- */
 
 typedef struct pxi_binary_params {
     int trailing; /* axes of extent 1 to append to the second shape: the old `axis` attribute */
@@ -75,8 +74,7 @@ void pxi_binary_forward(const px_op_ctx *ctx, pxi_binary_fn *kernel, const void 
 void pxi_binary_backward(const px_op_ctx *ctx, pxi_gradient_fn *da, pxi_gradient_fn *db,
                          const void *a, const void *b);
 
-/* --- kernels -------------------------------------------------------------------------------------
- */
+/* --- kernels --------------------------------------------------------------------------------- */
 
 /* A pxi_binary_fn called `name`: VALUE in terms of a and b, and of ys[i] before it is written. y
  * may be a. */

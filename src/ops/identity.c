@@ -59,8 +59,7 @@ const px_op px_op_identity_1 = {
     .inplace = true,
 };
 
-/* --- Dropout -------------------------------------------------------------------------------------
- */
+/* --- Dropout --------------------------------------------------------------------------------- */
 
 static px_status dropout_setup_common(px_op_ctx *ctx, int max_in, px_error *err)
 {

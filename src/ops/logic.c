@@ -75,8 +75,7 @@ const px_op px_op_not_1 = {
     .inplace = true,
 };
 
-/* --- BitShift ------------------------------------------------------------------------------------
- */
+/* --- BitShift -------------------------------------------------------------------------------- */
 
 #define SHIFT(T, SHIFTED) ((T)(b < 8 * sizeof(T) ? (SHIFTED) : 0))
 #define SHIFT_KERNELS(op, dtype, T, tag)                                     \
@@ -118,8 +117,7 @@ const px_op px_op_bitshift_11 = {
     .inplace = true,
 };
 
-/* --- IsNaN, IsInf: floats to bool
- * ------------------------------------------------------------------ */
+/* --- IsNaN, IsInf: floats to bool ------------------------------------------------------------ */
 
 typedef struct isinf_params {
     bool positive, negative;

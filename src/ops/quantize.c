@@ -82,8 +82,7 @@ static int32_t quantize_zero(const px_op_ctx *ctx, size_t channel)
     }
 }
 
-/* --- QuantizeLinear ------------------------------------------------------------------------------
- */
+/* --- QuantizeLinear -------------------------------------------------------------------------- */
 
 static px_status quantizelinear_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -169,8 +168,7 @@ const px_op px_op_quantizelinear_10 = {
     .permute = quantize_permute,
 };
 
-/* --- DequantizeLinear ----------------------------------------------------------------------------
- */
+/* --- DequantizeLinear ------------------------------------------------------------------------ */
 
 static px_status dequantizelinear_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -245,8 +243,7 @@ const px_op px_op_dequantizelinear_10 = {
     .permute = quantize_permute,
 };
 
-/* --- DynamicQuantizeLinear: the range of the whole tensor, always with 0 in it, to 0..255
- * ---------- */
+/* --- DynamicQuantizeLinear: the range of the whole tensor, always with 0 in it, to 0..255 ---- */
 
 static px_status dynamicquantizelinear_setup(px_op_ctx *ctx, px_error *err)
 {

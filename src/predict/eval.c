@@ -17,8 +17,7 @@ static double mean(double sum, int64_t count)
     return count > 0 ? sum / (double)count : (double)NAN;
 }
 
-/* --- sums over a slice --------------------------------------------------------------------------
- */
+/* --- sums over a slice ----------------------------------------------------------------------- */
 
 static int bin_of(double confidence)
 {
@@ -99,8 +98,7 @@ bool px_eval_is_guessing(const px_eval_sum *s)
     return s->accuracy <= chance + fmax(spread, 0.05 * (1.0 - chance));
 }
 
-/* --- per class ----------------------------------------------------------------------------------
- */
+/* --- per class ------------------------------------------------------------------------------- */
 
 static void classes_fill(const px_predictions *said, px_eval_class *by_class)
 {
@@ -133,8 +131,7 @@ int px_eval_worst(const px_eval *eval)
     return worst;
 }
 
-/* --- confusion ----------------------------------------------------------------------------------
- */
+/* --- confusion ------------------------------------------------------------------------------- */
 
 static int cell_place(const void *a, const void *b)
 {
@@ -181,8 +178,7 @@ void px_eval_row(const px_eval *eval, int label, int64_t *counts)
             counts[eval->confusion[i].predicted] = eval->confusion[i].count;
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 px_status px_eval_make(const px_predictions *predictions, px_eval *out, px_error *err)
 {

@@ -19,8 +19,7 @@ typedef struct layer_finder {
     pxi_anatomy anatomy;
 } layer_finder;
 
-/* --- input shapes
- * --------------------------------------------------------------------------------- */
+/* --- input shapes ---------------------------------------------------------------------------- */
 
 static px_status finder_feed(const layer_finder *f, const px_probe_options *options, int value,
                              int64_t batch, pxi_feed *feed, px_error *err)
@@ -89,8 +88,7 @@ static px_status finder_programs(layer_finder *f, const px_probe_options *option
     return status;
 }
 
-/* --- axes
- * ----------------------------------------------------------------------------------------- */
+/* --- axes ------------------------------------------------------------------------------------ */
 
 /* -1: the value does not belong to single samples. */
 static int finder_batch_axis(const layer_finder *f, int value, int otherwise)
@@ -149,8 +147,7 @@ static int64_t layer_places(const px_layer *layer)
     return places;
 }
 
-/* --- layers
- * --------------------------------------------------------------------------------------- */
+/* --- layers ---------------------------------------------------------------------------------- */
 
 static const char *maker_name(const layer_finder *f, int value)
 {
@@ -328,8 +325,7 @@ static px_status finder_add_recurrent(layer_finder *f, const pxi_step *step, px_
     return PX_OK;
 }
 
-/* --- the logits layer and what follows it -------------------------------------------------------
- */
+/* --- the logits layer and what follows it ---------------------------------------------------- */
 
 /* Per value: 1 + the layer that ends there or, failing that, whose linear operator does; 0: none.
  */
@@ -403,8 +399,7 @@ static px_status finder_mark_hidden(layer_finder *f, const px_scores *scores, px
     return PX_OK;
 }
 
-/* --- putting it together
- * ---------------------------------------------------------------------------- */
+/* --- putting it together --------------------------------------------------------------------- */
 
 static int by_name(const void *left, const void *right)
 {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- words
- * ---------------------------------------------------------------------------------------- */
+/* --- words ----------------------------------------------------------------------------------- */
 
 static bool word_all(const px_layer *layer)
 {
@@ -101,8 +100,7 @@ static void layers_stages(const pxi_layers *all, bool take, bool *in)
 
 static const char stages_word[] = "stages";
 
-/* --- names
- * ---------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 /* "#12" to 12; -1 if it is not of that form. */
 static int64_t parse_position(const char *text)
@@ -181,8 +179,7 @@ const char *pxi_layers_hint(const pxi_layers *all, const char *text, char buffer
     return buffer;
 }
 
-/* --- selectors
- * ------------------------------------------------------------------------------------ */
+/* --- selectors ------------------------------------------------------------------------------- */
 
 /* Adds to or takes from `in` what one selector names. */
 static px_status select_apply(const pxi_layers *all, const char *text, bool take, bool *in,

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- names
- * ---------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 #define NAME_ENTRY(enumerator, id, help) [enumerator] = id,
 static const char *const tap_names[] = {PX_TAPS(NAME_ENTRY)};
@@ -33,8 +32,7 @@ const char *px_layer_kind_name(px_layer_kind kind)
     return (size_t)kind < PX_LEN(kind_names) ? kind_names[kind] : "?";
 }
 
-/* --- options
- * -------------------------------------------------------------------------------------- */
+/* --- options --------------------------------------------------------------------------------- */
 
 px_probe_options px_probe_options_default(void)
 {
@@ -90,8 +88,7 @@ px_status px_probe_options_parse(px_probe_options *options, const char *layers, 
     return PX_OK;
 }
 
-/* --- the probe
- * ------------------------------------------------------------------------------------ */
+/* --- the probe ------------------------------------------------------------------------------- */
 
 static int64_t layer_neurons(const px_layer *layer, px_neurons neurons)
 {

@@ -46,8 +46,7 @@ size_t pxi_layers_match(const pxi_layers *all, const char *text, size_t first);
 #define PXI_HINT_TEXT 160
 const char *pxi_layers_hint(const pxi_layers *all, const char *text, char buffer[PXI_HINT_TEXT]);
 
-/* --- how a layer's tensor lies in memory (neuron_layout.c) ---------------------------------------
- */
+/* --- how a layer's tensor lies in memory (neuron_layout.c) ----------------------------------- */
 
 typedef struct pxi_extent {
     int64_t count, stride; /* in elements */

@@ -29,8 +29,7 @@ struct px_failures {
     px_failures_counts counts;
 };
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 size_t px_generator_count(void)
 {
@@ -78,8 +77,7 @@ px_failures_options px_failures_options_default(void)
         .generator = "dh", .threshold = threshold, .iteration = PX_MUTATE_CANDIDATES};
 }
 
-/* --- coverage of rows ---------------------------------------------------------------------------
- */
+/* --- coverage of rows ------------------------------------------------------------------------ */
 
 typedef struct failures_work {
     const px_failures_options *o;
@@ -250,8 +248,7 @@ static void work_done(failures_work *w)
     pxi_items_done(&w->wrong);
 }
 
-/* --- the run ------------------------------------------------------------------------------------
- */
+/* --- the run --------------------------------------------------------------------------------- */
 
 /* Leaves in `items` the mutants that are wrong. */
 static px_status failures_judge(const px_failures_options *o, const px_dataset *mutants,

@@ -35,8 +35,7 @@ pxi_ats_piece pxi_ats_piece_of(double of_i, double of_p, double of_q,
     return (pxi_ats_piece){.from = (int32_t)from, .to = (int32_t)to};
 }
 
-/* --- unions --------------------------------------------------------------------------------------
- */
+/* --- unions ---------------------------------------------------------------------------------- */
 
 /* The first piece that ends at `at` or after it. */
 static size_t union_find(const pxi_ats_union *set, int32_t at)
@@ -79,8 +78,7 @@ bool pxi_ats_union_add(pxi_ats_union *set, pxi_ats_piece piece)
     return true;
 }
 
-/* --- one class -----------------------------------------------------------------------------------
- */
+/* --- one class ------------------------------------------------------------------------------- */
 
 typedef struct ats_line {
     int p, q; /* the classes it lies between */
@@ -134,8 +132,7 @@ static void class_begin(ats_class *c, int own)
             }
 }
 
-/* --- the order -----------------------------------------------------------------------------------
- */
+/* --- the order ------------------------------------------------------------------------------- */
 
 typedef struct ats {
     ats_class one; /* the class that is being looked at */

@@ -104,8 +104,7 @@ px_status px_select_evaluate(const px_select *s, size_t i, px_evaluation *out, p
     return status;
 }
 
-/* --- curves
- * ------------------------------------------------------------------------------------------- */
+/* --- curves ---------------------------------------------------------------------------------- */
 
 enum { CURVE_POINTS = 400 };
 

@@ -16,8 +16,7 @@
 #define COUNT_CLONES
 #endif
 
-/* --- rows ----------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------ */
 
 static px_status rows_too_many(const char *id, int64_t count, int64_t width, px_error *err)
 {
@@ -78,8 +77,7 @@ void pxi_cover_rows_done(pxi_cover_rows *rows)
     *rows = (pxi_cover_rows){0};
 }
 
-/* --- gains ---------------------------------------------------------------------------------------
- */
+/* --- gains ----------------------------------------------------------------------------------- */
 
 typedef struct covered_set {
     const pxi_cover_rows *rows;
@@ -188,8 +186,7 @@ int64_t pxi_cover_rows_total(const pxi_cover_rows *rows, int64_t i)
     return total;
 }
 
-/* --- orders --------------------------------------------------------------------------------------
- */
+/* --- orders ---------------------------------------------------------------------------------- */
 
 typedef struct greedy {
     const pxi_cover_rows *rows;

@@ -29,8 +29,7 @@ typedef struct pxi_lazy {
 px_status pxi_lazy_run(const pxi_lazy *lazy, const int64_t *items, int64_t count, int64_t *order,
                        int64_t *gains, int64_t *taken, px_error *err);
 
-/* --- an order by plain numbers, for what greedy leaves -------------------------------------------
- */
+/* --- an order by plain numbers, for what greedy leaves --------------------------------------- */
 
 typedef struct pxi_keyed {
     double key, tie; /* larger first; none is NaN */

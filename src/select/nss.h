@@ -20,8 +20,7 @@ px_status pxi_nss_top(const double *sums, int64_t units, int64_t count, int64_t 
 /* The sum of s_i over those units, in the order given. */
 double pxi_nss_score(const float *x, const float *y, const int64_t *units, int64_t count);
 
-/* --- passes over pairs (nss_pairs.c)
- * ----------------------------------------------------------------- */
+/* --- passes over pairs (nss_pairs.c) --------------------------------------------------------- */
 
 typedef enum pxi_pair_kind {
     PXI_PAIR_FRESH,          /* a candidate and a fresh mutant of it */

@@ -25,8 +25,7 @@ typedef enum pxi_prima_rule {
 } pxi_prima_rule;
 extern const char *const pxi_prima_rule_names[PXI_PRIMA_RULES];
 
-/* --- networks (prima_models.c)
- * ------------------------------------------------------------------------ */
+/* --- networks (prima_models.c) --------------------------------------------------------------- */
 
 typedef struct pxi_prima_net pxi_prima_net;
 
@@ -46,8 +45,7 @@ int64_t pxi_prima_net_units(const pxi_prima_net *net, pxi_prima_rule rule);
 void pxi_prima_net_mutate(pxi_prima_net *net, pxi_prima_rule rule, double ratio, double gf_scale,
                           uint64_t seed, uint32_t number);
 
-/* --- pictures (prima_inputs.c)
- * ------------------------------------------------------------------------ */
+/* --- pictures (prima_inputs.c) --------------------------------------------------------------- */
 
 typedef struct pxi_prima_patch {
     int top, left, height, width;
@@ -71,8 +69,7 @@ void pxi_prima_patch_copy(const px_shape *shape, bool channels_last, const pxi_p
 bool pxi_prima_patch_same(const px_shape *shape, bool channels_last, const pxi_prima_patch *patch,
                           const float *a, const float *b);
 
-/* --- features of a data set (prima_pass.c)
- * -------------------------------------------------------------- */
+/* --- features of a data set (prima_pass.c) --------------------------------------------------- */
 
 typedef struct pxi_prima_settings {
     int mutants; /* networks per rule */

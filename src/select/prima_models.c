@@ -78,8 +78,7 @@ int64_t pxi_prima_net_units(const pxi_prima_net *net, pxi_prima_rule rule)
     return net->units[rule];
 }
 
-/* --- finding neurons
- * ------------------------------------------------------------------------------- */
+/* --- finding neurons ------------------------------------------------------------------------- */
 
 static bool is_type(const px_node *node, const char *type)
 {
@@ -242,8 +241,7 @@ static bool source_of(const pxi_prima_net *net, const px_node *node, const prima
     return true;
 }
 
-/* --- making the net
- * -------------------------------------------------------------------------------- */
+/* --- making the net -------------------------------------------------------------------------- */
 
 static double layer_sd(const px_tensor *tensor)
 {
@@ -322,8 +320,7 @@ px_status pxi_prima_net_new(const px_model *model, pxi_prima_net **out, px_error
     return status;
 }
 
-/* --- changing weights
- * ------------------------------------------------------------------------------ */
+/* --- changing weights ------------------------------------------------------------------------ */
 
 typedef struct prima_choice { /* `need` of the next `left` units, all alike */
     px_random random;

@@ -64,8 +64,7 @@ px_status pxi_prima_cost(const px_shape *shape, const pxi_prima_settings *settin
     return PX_OK;
 }
 
-/* --- setting up ---------------------------------------------------------------------------------
- */
+/* --- setting up ------------------------------------------------------------------------------ */
 
 static px_status lane_open(pxi_lane *lane, px_error *err)
 {
@@ -125,8 +124,7 @@ static px_status runner_blocks(prima_run *r, px_error *err)
                : pxi_no_memory_for(err, "%" PRId64 " inputs at a time", r->block);
 }
 
-/* --- the three steps of a block
- * ------------------------------------------------------------------------ */
+/* --- the three steps of a block -------------------------------------------------------------- */
 
 static int64_t index_of(const pxi_prima_pass *pass, int64_t i)
 {
@@ -289,8 +287,7 @@ static px_status job_input(void *context, pxi_lane *lane, int64_t i, px_error *e
     return PX_OK;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole ------------------------------------------------------------------------------- */
 
 static px_status run_step(prima_run *r, pxi_job_fn job, int64_t jobs, int64_t runs, px_error *err)
 {

@@ -45,8 +45,7 @@ void pxi_ranking_done(pxi_ranking *r)
     *r = (pxi_ranking){0};
 }
 
-/* --- a heap
- * -------------------------------------------------------------------------------------------- */
+/* --- a heap ---------------------------------------------------------------------------------- */
 
 static void heap_up(px_ranked *entry, size_t i)
 {
@@ -87,8 +86,7 @@ static px_status heap_add(pxi_ranking_heap *heap, int64_t keep, const px_ranked 
     return PX_OK;
 }
 
-/* --- rankings
- * ------------------------------------------------------------------------------------------ */
+/* --- rankings -------------------------------------------------------------------------------- */
 
 px_status pxi_ranking_add(pxi_ranking *r, const px_ranked *candidate, px_error *err)
 {

@@ -145,8 +145,7 @@ static px_status nss_prepare(const px_selector_request *request, void **out, px_
     return status;
 }
 
-/* --- stage 1
- * ------------------------------------------------------------------------------------------ */
+/* --- stage 1 --------------------------------------------------------------------------------- */
 
 typedef struct nss_progress { /* over all stages, in pairs */
     const px_selector_job *job;
@@ -316,8 +315,7 @@ static px_status nss_stability(nss *s, const px_selector_job *job, nss_progress 
     return status;
 }
 
-/* --- stage 2
- * ------------------------------------------------------------------------------------------ */
+/* --- stage 2 --------------------------------------------------------------------------------- */
 
 typedef struct nss_scorer {
     const px_selector_job *job;
@@ -396,8 +394,7 @@ static px_status nss_run(void *prepared, const px_selector_job *job, double *sco
     return PX_OK;
 }
 
-/* --- what it has to say
- * ------------------------------------------------------------------------------- */
+/* --- what it has to say ---------------------------------------------------------------------- */
 
 pxi_nss_facts pxi_nss_facts_of(const void *prepared)
 {

@@ -111,8 +111,7 @@ static px_status prima_prepare(const px_selector_request *request, void **out, p
     return status;
 }
 
-/* --- learning
- * -------------------------------------------------------------------------------------- */
+/* --- learning -------------------------------------------------------------------------------- */
 
 typedef struct prima_lesson { /* the labelled inputs that count */
     const px_dataset *set;
@@ -209,8 +208,7 @@ done:
     return status;
 }
 
-/* --- scoring
- * --------------------------------------------------------------------------------------- */
+/* --- scoring --------------------------------------------------------------------------------- */
 
 typedef struct prima_scorer {
     prima *p;
@@ -289,8 +287,7 @@ static px_status prima_run(void *prepared, const px_selector_job *job, double *s
     return status;
 }
 
-/* --- telling
- * --------------------------------------------------------------------------------------- */
+/* --- telling --------------------------------------------------------------------------------- */
 
 static void prima_remark(const void *prepared, px_text *text)
 {

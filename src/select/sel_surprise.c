@@ -186,8 +186,7 @@ static void sa_remark(const void *prepared, px_text *text)
     px_surprise_remark(s->surprise, text);
 }
 
-/* --- the five
- * -------------------------------------------------------------------------------------- */
+/* --- the five -------------------------------------------------------------------------------- */
 
 static const px_learner *const sa_learners[] = {&px_learner_traces, NULL};
 

@@ -53,8 +53,7 @@ static px_status wobble_prepare(const px_selector_request *request, void **out, 
     return PX_OK;
 }
 
-/* --- the pass -----------------------------------------------------------------------------------
- */
+/* --- the pass -------------------------------------------------------------------------------- */
 
 typedef struct wobble_run {
     const wobble *s;

@@ -49,8 +49,7 @@ void px_select_free(px_select *select)
     free(select);
 }
 
-/* --- choosing
- * ----------------------------------------------------------------------------------------- */
+/* --- choosing -------------------------------------------------------------------------------- */
 
 /* What a selector cannot do without and is not there. */
 static px_status select_needs(const px_select *s, const px_selector *selector, px_error *err)
@@ -223,8 +222,7 @@ px_status px_select_lessons(const px_model *model, const px_dataset *candidates,
     return status;
 }
 
-/* --- preparing
- * ---------------------------------------------------------------------------------------- */
+/* --- preparing ------------------------------------------------------------------------------- */
 
 static px_status slot_prepare(px_select *s, pxi_select_slot *slot, int64_t *held, px_error *err)
 {
@@ -335,8 +333,7 @@ px_status px_select_new(const px_model *model, const px_dataset *candidates,
     return status;
 }
 
-/* --- asking
- * ------------------------------------------------------------------------------------------- */
+/* --- asking ---------------------------------------------------------------------------------- */
 
 size_t px_select_count(const px_select *select)
 {

@@ -19,8 +19,7 @@ static bool slot_is_bounded(const px_select *s, const pxi_select_slot *slot)
     return slot->selector->score && !slot->selector->arrange && s->keep < s->count;
 }
 
-/* --- the shared pass
- * --------------------------------------------------------------------------------- */
+/* --- the shared pass ------------------------------------------------------------------------- */
 
 typedef struct row_state { /* of one slot, private to a worker */
     pxi_ranking ranking;
@@ -105,8 +104,7 @@ static px_status row_merge(void *context, void *state, void *other, px_error *er
 
 static const pxi_consumer_kind row_kind = {row_open, row_close, row_observe, row_merge};
 
-/* --- progress over all passes
- * ------------------------------------------------------------------------ */
+/* --- progress over all passes ---------------------------------------------------------------- */
 
 typedef struct run_progress {
     px_progress_fn tell;
@@ -123,8 +121,7 @@ static bool run_tick(void *context, int64_t done, int64_t total)
     return !p->tell || p->tell(p->context, p->pass * p->count + inputs, p->passes * p->count);
 }
 
-/* --- the run
- * ----------------------------------------------------------------------------------------- */
+/* --- the run --------------------------------------------------------------------------------- */
 
 static px_status run_shared(px_select *s, run_progress *progress, px_error *err)
 {
@@ -222,8 +219,7 @@ static px_status run_own(px_select *s, pxi_select_slot *slot, run_progress *prog
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "selector '%s'", x->entry.id);
 }
 
-/* --- ranking
- * ----------------------------------------------------------------------------------------- */
+/* --- ranking --------------------------------------------------------------------------------- */
 
 static px_status rank_bounded(const px_select *s, pxi_select_slot *slot, px_error *err)
 {

@@ -65,8 +65,7 @@ uint64_t px_annotator_id(const px_annotator *annotator)
     return annotator->id;
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 /* An encoder from a file: it says itself how large its pictures are, else as the data are. */
 static px_status open_foreign(px_annotator *a, px_error *err)
@@ -159,8 +158,7 @@ px_status px_annotator_new(const px_model *model, const px_dataset *set, const p
     return status;
 }
 
-/* --- one picture --------------------------------------------------------------------------------
- */
+/* --- one picture ----------------------------------------------------------------------------- */
 
 typedef struct annotate { /* a call */
     px_annotator *a;
@@ -310,8 +308,7 @@ static px_status picture_visit(void *context, const pxi_unit_visit *visit, px_er
     return PX_OK;
 }
 
-/* --- a call -------------------------------------------------------------------------------------
- */
+/* --- a call ---------------------------------------------------------------------------------- */
 
 static int picture_compare(const void *a, const void *b, void *context)
 {

@@ -89,8 +89,7 @@ void pxi_look_at(pxi_look *look, const float *values, int channels)
     look->has_ink = look->has_skeleton = look->has_distance = false;
 }
 
-/* --- what maps are made of
- * ----------------------------------------------------------------------- */
+/* --- what maps are made of ------------------------------------------------------------------- */
 
 static void look_hsv(pxi_look *look)
 {
@@ -161,8 +160,7 @@ static void look_ink(pxi_look *look)
         look->ink[i] = look->facts.dark_ink ? look->y[i] < INK_LEVEL : look->y[i] > INK_LEVEL;
 }
 
-/* --- maps
- * ---------------------------------------------------------------------------------------- */
+/* --- maps ------------------------------------------------------------------------------------ */
 
 static void map_hue(pxi_look *look, const pxi_attribute *a, float *out)
 {
@@ -284,8 +282,7 @@ static void map_loops(pxi_look *look, const pxi_attribute *a, float *out)
     pxi_ink_dilate(look->marks, look->h, look->w, 2, out);
 }
 
-/* --- the table
- * ----------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------- */
 
 #define HUE(name, middle, around)                                                               \
     {                                                                                           \

@@ -14,8 +14,7 @@
 enum { BANK_PLACES_FIRST = 64 };
 #define BANK_UNIT_MOST ((int64_t)1 << 40)
 
-/* --- describers
- * ---------------------------------------------------------------------------------- */
+/* --- describers ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *id, *help;
@@ -48,8 +47,7 @@ px_status px_describer_parse(const char *text, px_describer *out, px_error *err)
                    text);
 }
 
-/* --- making one
- * ---------------------------------------------------------------------------------- */
+/* --- making one ------------------------------------------------------------------------------ */
 
 px_status px_bank_new(const px_bank_about *about, px_bank **out, px_error *err)
 {
@@ -207,8 +205,7 @@ px_status px_bank_add(px_bank *bank, const px_bank_unit *unit, px_error *err)
     return PX_OK;
 }
 
-/* --- asking it
- * ----------------------------------------------------------------------------------- */
+/* --- asking it ------------------------------------------------------------------------------- */
 
 size_t px_bank_count(const px_bank *bank)
 {
@@ -279,8 +276,7 @@ px_status px_bank_check_model(const px_bank *bank, const px_model *model, px_err
                    bank->about.model, *path ? path : "this one", hash);
 }
 
-/* --- identity
- * ------------------------------------------------------------------------------------ */
+/* --- identity -------------------------------------------------------------------------------- */
 
 static uint64_t bank_mix(uint64_t id, const void *bytes, size_t size)
 {

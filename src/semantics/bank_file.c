@@ -20,8 +20,7 @@ enum { BANK_VERSION = 1 };
 #define BANK_BYTES_MOST ((size_t)1 << 28)
 #define BANK_WHOLE_MOST 0x1p53 /* whole numbers that a JSON number holds */
 
-/* --- writing
- * ------------------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 static void bank_put_hash(px_json *json, const char *key, uint64_t hash)
 {
@@ -120,8 +119,7 @@ px_status px_bank_save(const px_bank *bank, const char *path, px_error *err)
     return pxi_file_commit(&writer, err);
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 typedef struct bank_reader {
     const char *path;

@@ -82,8 +82,7 @@ static px_agreement gate_agreement(gate *g, gate_fn hit, uint32_t number)
     return a;
 }
 
-/* --- which units count
- * --------------------------------------------------------------------------- */
+/* --- which units count ----------------------------------------------------------------------- */
 
 static size_t attribute_term(const px_concepts *c, const char *words)
 {
@@ -182,8 +181,7 @@ static px_status gate_cosines(gate *g, px_error *err)
     return status;
 }
 
-/* --- the gates
- * ----------------------------------------------------------------------------------- */
+/* --- the gates ------------------------------------------------------------------------------- */
 
 static px_status measure_labels(gate *g, px_gates *gates, px_error *err)
 {

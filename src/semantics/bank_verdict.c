@@ -41,8 +41,7 @@ px_gates px_gates_none(void)
                       .most_frequent = NAN};
 }
 
-/* --- the verdict
- * --------------------------------------------------------------------------------- */
+/* --- the verdict ----------------------------------------------------------------------------- */
 
 static void verdict_miss(bool *passed, px_text *why, const char *clause)
 {
@@ -90,8 +89,7 @@ px_validation px_gates_verdict(const px_gates *g, px_describer describer, px_tex
     return passed ? PX_VALIDATED : PX_NOT_VALIDATED;
 }
 
-/* --- what must be said (spec C.12.5)
- * ------------------------------------------------------------- */
+/* --- what must be said (spec C.12.5) --------------------------------------------------------- */
 
 static const char *const words_come_from[] = {
     [PX_DESCRIBER_VIRTUAL_UNITS] =
@@ -170,8 +168,7 @@ char *px_bank_sentence(const px_bank *bank, int i)
     return px_text_take(&text);
 }
 
-/* --- for people
- * ---------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 static void gates_captions(px_text *text, const char *name, const px_caption_score *s,
                            const char *trial)

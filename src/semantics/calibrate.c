@@ -22,8 +22,7 @@ px_calibration px_calibration_default(void)
     return (px_calibration){.images = 50};
 }
 
-/* --- which images
- * -------------------------------------------------------------------------------- */
+/* --- which images ---------------------------------------------------------------------------- */
 
 typedef struct image_choice {
     int64_t *order;  /* [count] indices, class by class, permuted within each */
@@ -100,8 +99,7 @@ static px_status images_choose(const px_dataset *set, int64_t classes,
     return PX_OK;
 }
 
-/* --- pairs
- * --------------------------------------------------------------------------------------- */
+/* --- pairs ----------------------------------------------------------------------------------- */
 
 typedef struct calibration {
     px_paths *paths;

@@ -38,8 +38,7 @@ void px_cam(const float *activations, const float *weights, int64_t units, int64
     }
 }
 
-/* --- of a network
- * -------------------------------------------------------------------------------- */
+/* --- of a network ---------------------------------------------------------------------------- */
 
 typedef struct cam_run {
     const px_paths *paths;
@@ -105,8 +104,7 @@ px_status px_paths_map(px_paths *paths, const float *input, const px_path *path,
     return status;
 }
 
-/* --- as a picture
- * -------------------------------------------------------------------------------- */
+/* --- as a picture ---------------------------------------------------------------------------- */
 
 /* Blue, cyan, green, yellow, red: the colours that such maps are known by. */
 static void cam_colour(double value, double rgb[3])

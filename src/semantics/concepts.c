@@ -35,8 +35,7 @@ void pxi_concepts_values(const px_concepts *c, const float *pixels, float *value
     }
 }
 
-/* --- one pass
- * ------------------------------------------------------------------------------------ */
+/* --- one pass -------------------------------------------------------------------------------- */
 
 typedef enum survey_pass { SURVEY_RANGE, SURVEY_EDGES, SURVEY_STROKES, SURVEY_LEVELS } survey_pass;
 
@@ -145,8 +144,7 @@ static px_status survey_image(void *context, int worker, int64_t index, px_error
     return PX_OK;
 }
 
-/* --- workers
- * ------------------------------------------------------------------------------------- */
+/* --- workers --------------------------------------------------------------------------------- */
 
 static void survey_close(survey *s)
 {
@@ -205,8 +203,7 @@ static px_status survey_run(survey *s, survey_pass pass, px_error *err)
     return PX_OK;
 }
 
-/* --- all passes
- * ---------------------------------------------------------------------------------- */
+/* --- all passes ------------------------------------------------------------------------------ */
 
 /* Values that leave 0..1 are brought there by the data's own range. */
 static px_status survey_take_range(survey *s, px_error *err)
@@ -292,8 +289,7 @@ static px_status survey_all(survey *s, px_error *err)
     return PX_OK;
 }
 
-/* --- the object
- * ---------------------------------------------------------------------------------- */
+/* --- the object ------------------------------------------------------------------------------ */
 
 static px_status concepts_shape(const px_dataset *set, px_concept_kind kind, px_concepts *c,
                                 px_error *err)

@@ -29,8 +29,7 @@ struct px_concepts {
 /* Raw pixels as values between 0 and 1; what is no number is 0. */
 void pxi_concepts_values(const px_concepts *concepts, const float *pixels, float *values);
 
-/* --- words (lexicon.c) -----------------------------------------------------------------------
- */
+/* --- words (lexicon.c) ----------------------------------------------------------------------- */
 
 enum { PXI_POSITIONS = 5 };
 

@@ -30,8 +30,7 @@ typedef struct conductance_run {
     double *contributions;
 } conductance_run;
 
-/* --- points
- * -------------------------------------------------------------------------------------- */
+/* --- points ---------------------------------------------------------------------------------- */
 
 int pxi_path_points(px_path_rule rule, int steps, double *points, int *first, int *last)
 {
@@ -59,8 +58,7 @@ int pxi_path_most_points(const px_paths_options *options)
                                          : PX_MAX(options->steps, options->most_steps) + 1;
 }
 
-/* --- one input
- * ----------------------------------------------------------------------------------- */
+/* --- one input ------------------------------------------------------------------------------- */
 
 static void point_fill(const px_paths *paths, const float *input, double w, float *to)
 {
@@ -246,8 +244,7 @@ static px_status conductance_job(void *context, pxi_lane *lane, int64_t index, p
     return PX_OK;
 }
 
-/* --- many
- * ---------------------------------------------------------------------------------------- */
+/* --- many ------------------------------------------------------------------------------------ */
 
 static px_status labels_check(const px_paths *paths, const int64_t *labels, int64_t count,
                               px_error *err)

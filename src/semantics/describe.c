@@ -62,8 +62,7 @@ void pxi_describe_stage(const pxi_describe *job, const char *name)
         job->options.stage(job->options.context, name);
 }
 
-/* --- what is measured ---------------------------------------------------------------------------
- */
+/* --- what is measured ------------------------------------------------------------------------ */
 
 static px_status describe_measure(pxi_describe *job, px_error *err)
 {
@@ -103,8 +102,7 @@ static px_status describe_concepts(pxi_describe *job, px_error *err)
     return px_concepts_new(job->set, job->pre, &c, &job->out->concepts, err);
 }
 
-/* --- what is said -------------------------------------------------------------------------------
- */
+/* --- what is said ---------------------------------------------------------------------------- */
 
 typedef struct real_units { /* all units of all layers, one after the other */
     const px_exemplars *exemplars;
@@ -225,8 +223,7 @@ static px_status describe_words(pxi_describe *job, char ***phrases, size_t *coun
     return pxi_describe_phrases(job, phrases, count, err);
 }
 
-/* --- gates --------------------------------------------------------------------------------------
- */
+/* --- gates ----------------------------------------------------------------------------------- */
 
 static px_status similarity(void *context, const char *a, const char *b, double *out, px_error *err)
 {
@@ -290,8 +287,7 @@ static px_status describe_gates(pxi_describe *job, px_error *err)
     return status;
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static px_status describe_check(const px_describe_options *o, px_error *err)
 {

@@ -63,8 +63,7 @@ char *px_describe_cache(const px_model *model, const px_dataset *set,
     return pxi_cache_path(name);
 }
 
-/* --- the note -----------------------------------------------------------------------------------
- */
+/* --- the note -------------------------------------------------------------------------------- */
 
 static void score_put(px_json *json, const char *name, const px_caption_score *s)
 {

@@ -42,8 +42,7 @@ uint64_t pxi_describe_key(const px_model *model, const px_dataset *set,
 px_status pxi_describe_load(pxi_describe *job, px_error *err);
 px_status pxi_describe_save(pxi_describe *job, px_error *err);
 
-/* --- what an encoder sees of many units (describe_encode.c) --------------------------------------
- */
+/* --- what an encoder sees of many units (describe_encode.c) ---------------------------------- */
 
 /* Fills in exemplar j of a unit: the mask into `mask`, and pixels into `pixels` where the pictures
  * are not the data set's. False in *there: there is none, and its features are zeros. */

@@ -50,8 +50,7 @@ static px_status corpus_caption(corpus *c, size_t unit, const char *text, px_err
     return PX_OK;
 }
 
-/* --- virtual units ------------------------------------------------------------------------------
- */
+/* --- virtual units --------------------------------------------------------------------------- */
 
 static px_status virtual_fill(void *context, size_t unit, size_t j, px_annotated_pair *pair,
                               uint8_t *mask, uint8_t *pixels, bool *there, px_error *err)
@@ -93,8 +92,7 @@ static px_status corpus_virtual(pxi_describe *job, corpus *c, px_error *err)
     return PX_OK;
 }
 
-/* --- people's captions --------------------------------------------------------------------------
- */
+/* --- people's captions ----------------------------------------------------------------------- */
 
 static px_status people_fill(void *context, size_t unit, size_t j, px_annotated_pair *pair,
                              uint8_t *mask, uint8_t *pixels, bool *there, px_error *err)
@@ -167,8 +165,7 @@ static px_status corpus_people(pxi_describe *job, corpus *c, px_error *err)
     return status;
 }
 
-/* --- features -----------------------------------------------------------------------------------
- */
+/* --- features -------------------------------------------------------------------------------- */
 
 static px_status corpus_encode(pxi_describe *job, corpus *c, px_error *err)
 {
@@ -199,8 +196,7 @@ static px_status corpus_encode(pxi_describe *job, corpus *c, px_error *err)
                                err);
 }
 
-/* --- g1 -----------------------------------------------------------------------------------------
- */
+/* --- g1 -------------------------------------------------------------------------------------- */
 
 static px_status score_held_out(pxi_describe *job, const corpus *c, px_error *err)
 {
@@ -239,8 +235,7 @@ static px_status score_held_out(pxi_describe *job, const corpus *c, px_error *er
     return status;
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static px_status learn_train(pxi_describe *job, corpus *c, px_error *err)
 {

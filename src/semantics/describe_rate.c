@@ -177,8 +177,7 @@ px_status px_describe_rate(const px_bank *bank, const px_exemplars *exemplars,
     return status;
 }
 
-/* --- back ---------------------------------------------------------------------------------------
- */
+/* --- back ------------------------------------------------------------------------------------ */
 
 /* Reads `column` of a file whose first column is the item, 1 to ITEMS_MOST. */
 static px_status read_column(const char *folder, const char *name, const char *column, double least,

@@ -44,8 +44,7 @@ typedef struct dissect_run {
     int64_t count;
 } dissect_run;
 
-/* --- sets of pixels
- * ------------------------------------------------------------------------------ */
+/* --- sets of pixels -------------------------------------------------------------------------- */
 
 static void bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *bits)
 {
@@ -77,8 +76,7 @@ static uint64_t bits_both(const uint64_t *a, const uint64_t *b, size_t words)
     return count;
 }
 
-/* --- one picture in one layer
- * -------------------------------------------------------------------- */
+/* --- one picture in one layer ---------------------------------------------------------------- */
 
 /* The attributes of a picture as sets of pixels. */
 static px_status slot_attributes(const dissect_run *run, slot *s, const pxi_unit_visit *visit,
@@ -142,8 +140,7 @@ static px_status dissect_visit(void *context, const pxi_unit_visit *visit, px_er
     return PX_OK;
 }
 
-/* --- workers
- * ------------------------------------------------------------------------------------- */
+/* --- workers --------------------------------------------------------------------------------- */
 
 static px_status slot_open(const dissect_run *run, slot *s, px_error *err)
 {
@@ -190,8 +187,7 @@ static void slots_close(dissect_run *run)
     free(run->slots);
 }
 
-/* --- the pass
- * ------------------------------------------------------------------------------------ */
+/* --- the pass -------------------------------------------------------------------------------- */
 
 /* The exemplars are of the same layers as the network's that are run now. */
 static px_status layers_match(const dissect_run *run, px_error *err)

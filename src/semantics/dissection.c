@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- making one
- * ---------------------------------------------------------------------------------- */
+/* --- making one ------------------------------------------------------------------------------ */
 
 /* The class that most exemplars have (ties: the lowest), and their share. */
 static void unit_class(const px_concepts *c, const px_dataset *set, const px_unit *unit,
@@ -150,8 +149,7 @@ void pxi_dissection_rank(px_dissection *d)
             unit_rank(d, d->iou + u * d->map_count, &d->units[u]);
 }
 
-/* --- asking it
- * ----------------------------------------------------------------------------------- */
+/* --- asking it ------------------------------------------------------------------------------- */
 
 double px_dissection_iou(const px_dissection *d, size_t layer, int64_t unit, size_t concept_index)
 {

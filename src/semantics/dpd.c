@@ -56,8 +56,7 @@ double px_dpd_mean(const px_dpd *dpd, px_path_mode mode)
     return of->pairs ? of->sum / (double)of->pairs : NAN;
 }
 
-/* --- over data ----------------------------------------------------------------------------------
- */
+/* --- over data ------------------------------------------------------------------------------- */
 
 typedef struct dpd_work {
     const px_path_tools *tools;

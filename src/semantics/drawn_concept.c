@@ -77,8 +77,7 @@ static tone draw_corner(point p)
     return square_radius(p) < 0.85 && (p.u < -0.4 || p.v > 0.4) ? PLAIN : NOTHING;
 }
 
-/* --- patterns, in a disc
- * ------------------------------------------------------------------------- */
+/* --- patterns, in a disc --------------------------------------------------------------------- */
 
 static tone in_disc(point p, bool light)
 {
@@ -128,8 +127,7 @@ static tone draw_fur(point p)
     return in_disc(p, wave(bend, 2.1) + 0.6 * wave(p.y + 1.7 * p.x, 3.3) > 0.0);
 }
 
-/* --- parts
- * --------------------------------------------------------------------------------------- */
+/* --- parts ----------------------------------------------------------------------------------- */
 
 static tone draw_eye(point p)
 {
@@ -164,8 +162,7 @@ static tone draw_window(point p)
     return fmin(fabs(p.u), fabs(p.v)) < 0.1 || square_radius(p) > 0.72 ? DARKER : LIGHTER;
 }
 
-/* --- scenes: v is 0 at the line and 1 at the border they reach
- * ------------------------------------ */
+/* --- scenes: v is 0 at the line and 1 at the border they reach ------------------------------- */
 
 static tone draw_horizon(point p)
 {
@@ -191,8 +188,7 @@ static tone draw_water(point p)
     return wave(p.y + 0.5 * wave(p.x, 9.0), 3.7) > 0.6 ? LIGHTER : PLAIN;
 }
 
-/* --- the table
- * ----------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------- */
 
 enum { UPRIGHT = 1, OVER = 2, UNDER = 4, ACROSS = 8 };
 enum { ANY = -1, GREEN = 3, BLUE = 4, BLACK = 7 };
@@ -257,8 +253,7 @@ bool pxi_drawn_takes_colour(size_t i)
     return things[i].colour == ANY;
 }
 
-/* --- drawing
- * ------------------------------------------------------------------------------------- */
+/* --- drawing --------------------------------------------------------------------------------- */
 
 typedef struct pose {
     double x, y, radius, turn, line, period; /* in sides of the picture; period in 32nds */

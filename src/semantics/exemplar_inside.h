@@ -33,15 +33,13 @@ struct px_exemplars {
 px_status pxi_exemplar_units_init(pxi_exemplar_units *layer, int64_t count, bool with_maps,
                                   px_error *err);
 
-/* --- names on disk; the caller frees, NULL: out of memory ---------------------------------------
- */
+/* --- names on disk; the caller frees, NULL: out of memory ------------------------------------ */
 
 char *pxi_exemplar_folder(const char *layer);                  /* a name that may stand in a path */
 char *pxi_exemplar_layer_name(const char *folder);             /* the other way */
 char *pxi_exemplar_path(const char *folder, const char *name); /* "folder/name" */
 
-/* --- pictures -----------------------------------------------------------------------------------
- */
+/* --- pictures -------------------------------------------------------------------------------- */
 
 /* An input as planes of red, green and blue, 3 * height * width bytes. One channel is repeated, of
  * more than three the first three are shown; floats between 0 and 1 become 0..255, others from

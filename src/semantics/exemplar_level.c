@@ -7,8 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* --- exact, by radix ----------------------------------------------------------------------------
- */
+/* --- exact, by radix ------------------------------------------------------------------------- */
 
 static uint32_t float_bits(float value)
 {
@@ -114,8 +113,7 @@ void pxi_level_narrow(pxi_level_pick *pick, int pass, double quantile, const pxi
     pick->level = (double)(float)(a + pick->share * (b - a)); /* masks compare floats */
 }
 
-/* --- approximate, by a grid ---------------------------------------------------------------------
- */
+/* --- approximate, by a grid ------------------------------------------------------------------ */
 
 enum { GRID_HALF = PXI_GRID_BINS / 2, GRID_HALF_BITS = 15, GRID_FINEST = -164 };
 

@@ -66,8 +66,7 @@ static bool search_tick(void *context, int64_t done, int64_t total)
            s->options->progress(s->options->progress_context, s->done + done, s->all);
 }
 
-/* --- one input ----------------------------------------------------------------------------------
- */
+/* --- one input ------------------------------------------------------------------------------- */
 
 static bool better(float score, int64_t item, float than, int64_t than_item)
 {
@@ -172,8 +171,7 @@ static px_status search_visit(void *context, const pxi_unit_visit *visit, px_err
     return PX_OK;
 }
 
-/* --- before and after a pass --------------------------------------------------------------------
- */
+/* --- before and after a pass ----------------------------------------------------------------- */
 
 static px_status tally_init(const search *s, tally *t, int64_t units, px_error *err)
 {
@@ -299,8 +297,7 @@ static void pass_end(search *s, const px_dataset *set)
         qsort(s->places, s->place_count, sizeof *s->places, place_order);
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static px_status layers_init(search *s, const px_model *model, const px_dataset *set, px_error *err)
 {

@@ -89,8 +89,7 @@ static const lexicon_row *lexicon_find(const char *words)
     return NULL;
 }
 
-/* --- terms
- * --------------------------------------------------------------------------------------- */
+/* --- terms ----------------------------------------------------------------------------------- */
 
 typedef struct lexicon_maker {
     px_concepts *c;
@@ -181,8 +180,7 @@ int px_concepts_class(const px_concepts *c, const char *words)
     return -1;
 }
 
-/* --- captions
- * ------------------------------------------------------------------------------------ */
+/* --- captions -------------------------------------------------------------------------------- */
 
 /* "red regions" gives "red "; SIZE_MAX gives nothing. */
 static void caption_colour(const px_concepts *c, size_t colour, px_text *out)
@@ -237,8 +235,7 @@ void pxi_position_window(int position, int h, int w, float *out)
         }
 }
 
-/* --- mentions
- * ------------------------------------------------------------------------------------ */
+/* --- mentions -------------------------------------------------------------------------------- */
 
 char *pxi_words_normal(const char *text)
 {

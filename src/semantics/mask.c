@@ -98,8 +98,7 @@ void pxi_mask_downsample(const uint8_t *mask, int H, int W, int h, int w, float 
     }
 }
 
-/* --- many maps ----------------------------------------------------------------------------------
- */
+/* --- many maps ------------------------------------------------------------------------------- */
 
 struct pxi_upsampler {
     int h, w, H, W;

@@ -41,8 +41,7 @@ static bool exists(const char *folder, const char *name)
     return length > 0 && (size_t)length < sizeof path && stat(path, &facts) == 0;
 }
 
-/* --- arrays -------------------------------------------------------------------------------------
- */
+/* --- arrays ---------------------------------------------------------------------------------- */
 
 /* Opens [units, k, planes, H, W] of bytes; the first array of all settles k, H and W. */
 static px_status array_open(milan_in *in, const char *name, int64_t planes, pxi_exemplar_file *out,
@@ -133,8 +132,7 @@ static px_status read_maps(milan_in *in, px_tensor *maps, px_error *err)
     return PX_OK;
 }
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ---------------------------------------------------------------------------------- */
 
 /* Reads rows x columns numbers, parted by commas; `skip` lines come before them. Absent: all NaN.
  */
@@ -218,8 +216,7 @@ static px_status read_tables(milan_in *in, px_error *err)
     return status;
 }
 
-/* --- a layer ------------------------------------------------------------------------------------
- */
+/* --- a layer --------------------------------------------------------------------------------- */
 
 static px_status read_layer(milan_in *in, px_error *err)
 {
@@ -261,8 +258,7 @@ static px_status add_layer(px_exemplars *e, const char *root, const char *name, 
     return status;
 }
 
-/* --- which layers -------------------------------------------------------------------------------
- */
+/* --- which layers ---------------------------------------------------------------------------- */
 
 static uint64_t hash_text(const px_json_value *value)
 {

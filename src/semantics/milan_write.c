@@ -21,8 +21,7 @@ typedef struct milan_out {
     uint8_t *planes;    /* [3][H][W] */
 } milan_out;
 
-/* --- arrays -------------------------------------------------------------------------------------
- */
+/* --- arrays ---------------------------------------------------------------------------------- */
 
 typedef px_status (*row_fn)(milan_out *out, int64_t unit, int64_t j, FILE *to, px_error *err);
 
@@ -80,8 +79,7 @@ static px_status map_row(milan_out *out, int64_t unit, int64_t j, FILE *to, px_e
     return PX_OK;
 }
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ---------------------------------------------------------------------------------- */
 
 static px_status write_text(const milan_out *out, const char *name, px_text *text, px_error *err)
 {

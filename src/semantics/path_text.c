@@ -22,8 +22,7 @@ px_path_words px_path_words_default(void)
     return (px_path_words){.classes = 1};
 }
 
-/* --- descriptions
- * -------------------------------------------------------------------------------- */
+/* --- descriptions ---------------------------------------------------------------------------- */
 
 typedef struct word_run { /* of descriptions, parted by commas */
     px_text *out;
@@ -88,8 +87,7 @@ px_status pxi_path_all_words(const px_paths *paths, bool repeat, px_text *out, p
     return run_end(&run, err);
 }
 
-/* --- the sentence
- * -------------------------------------------------------------------------------- */
+/* --- the sentence ---------------------------------------------------------------------------- */
 
 static px_status text_class(int32_t c, const char *const *names, size_t name_count, px_text *out,
                             px_error *err)

@@ -39,8 +39,7 @@ static px_status paths_check(const px_paths_options *options, const px_preproces
     return PX_OK;
 }
 
-/* --- layers
- * -------------------------------------------------------------------------------------- */
+/* --- layers ---------------------------------------------------------------------------------- */
 
 static void layer_extents(const px_layer *layer, px_path_layer *out)
 {
@@ -135,8 +134,7 @@ static px_status paths_competitors(px_paths *paths, px_error *err)
     return PX_OK;
 }
 
-/* --- what runs
- * ----------------------------------------------------------------------------------- */
+/* --- what runs ------------------------------------------------------------------------------- */
 
 static px_status paths_baseline(px_paths *paths, const px_shape *sample, const px_preprocess *pre,
                                 px_error *err)
@@ -236,8 +234,7 @@ static px_status paths_pass(px_paths *paths, const px_shape *sample, const px_pr
     return status;
 }
 
-/* --- what it is called
- * --------------------------------------------------------------------------- */
+/* --- what it is called ----------------------------------------------------------------------- */
 
 static px_status paths_describe(px_paths *paths, const char *layers, const char *tap, px_error *err)
 {
@@ -314,8 +311,7 @@ void px_paths_free(px_paths *paths)
     free(paths);
 }
 
-/* --- looking at one
- * ------------------------------------------------------------------------------ */
+/* --- looking at one -------------------------------------------------------------------------- */
 
 size_t px_paths_layer_count(const px_paths *paths)
 {

@@ -16,8 +16,7 @@
 static const char format_name[] = "plexor-threshold";
 enum { format_version = 1, threshold_bytes_most = 1 << 16, id_text = 17 };
 
-/* --- members
- * ------------------------------------------------------------------------------------- */
+/* --- members --------------------------------------------------------------------------------- */
 
 #define THRESHOLD_IDS(X) \
     X(model)             \
@@ -218,8 +217,7 @@ char *px_threshold_path(const px_paths *paths, const px_text_encoder *encoder)
     return pxi_cache_path(name);
 }
 
-/* --- whose it is
- * --------------------------------------------------------------------------------- */
+/* --- whose it is ----------------------------------------------------------------------------- */
 
 px_status px_threshold_check(const px_threshold *threshold, const px_paths *paths,
                              const px_text_encoder *encoder, px_path_mode mode, px_error *err)

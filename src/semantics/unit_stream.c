@@ -20,8 +20,7 @@ struct pxi_unit_stream {
     void *context;
 };
 
-/* --- which axes ---------------------------------------------------------------------------------
- */
+/* --- which axes ------------------------------------------------------------------------------ */
 
 static px_status layer_axes(const px_layer *layer, pxi_unit_layer *out, px_error *err)
 {
@@ -78,8 +77,7 @@ static void sample_maps(const pxi_unit_layer *layer, const px_view *view, int64_
     }
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static px_status stream_probe(pxi_unit_stream *s, const px_model *model, const px_feed *feed,
                               const char *layers, px_error *err)
@@ -107,8 +105,7 @@ static px_status stream_layers(pxi_unit_stream *s, px_error *err)
     return PX_OK;
 }
 
-/* --- running ------------------------------------------------------------------------------------
- */
+/* --- running --------------------------------------------------------------------------------- */
 
 typedef struct stream_lane {
     float *maps; /* of one input in the largest layer */
@@ -189,8 +186,7 @@ px_status pxi_unit_stream_feed(pxi_unit_stream *stream, int64_t count, pxi_unit_
     return stream_run(stream, NULL, count, fill, visit, context, progress, progress_context, err);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole ------------------------------------------------------------------------------- */
 
 static px_status stream_make(pxi_unit_stream *s, const pxi_task *task, const char *layers,
                              px_error *err)

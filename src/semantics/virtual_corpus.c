@@ -30,8 +30,7 @@ px_virtual_options px_virtual_options_default(void)
                                 .unseen = 0.1};
 }
 
-/* --- the pool of pictures
- * ------------------------------------------------------------------------ */
+/* --- the pool of pictures -------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -103,8 +102,7 @@ static px_status pool_classes(pxi_maker *m, px_error *err)
     return PX_OK;
 }
 
-/* --- the corpus
- * ---------------------------------------------------------------------------------- */
+/* --- the corpus ------------------------------------------------------------------------------ */
 
 static px_status workers_open(pxi_maker *m, px_error *err)
 {

@@ -115,8 +115,7 @@ pxi_recipe pxi_recipe_drawn(const px_concepts *c, uint64_t seed, uint32_t unit, 
     return recipe;
 }
 
-/* --- pairs that training never sees
- * -------------------------------------------------------------- */
+/* --- pairs that training never sees ---------------------------------------------------------- */
 
 void pxi_pairs_reserve(const px_concepts *c, double share, uint64_t seed, bool *reserved)
 {
@@ -137,8 +136,7 @@ bool pxi_recipe_is_reserved(const px_concepts *c, const pxi_recipe *recipe, cons
            reserved[c->maps[recipe->map].term * PXI_POSITIONS + recipe->position];
 }
 
-/* --- words
- * --------------------------------------------------------------------------------------- */
+/* --- words ----------------------------------------------------------------------------------- */
 
 size_t pxi_recipe_terms(const px_concepts *c, const pxi_recipe *recipe, size_t terms[3])
 {

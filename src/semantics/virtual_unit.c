@@ -21,8 +21,7 @@
 enum { ATTEMPTS_MOST = 200 };
 #define DRAWN_SHOWN 0.08 /* share of the pictures that a drawn thing is in */
 
-/* --- one picture
- * --------------------------------------------------------------------------------- */
+/* --- one picture ----------------------------------------------------------------------------- */
 
 static void times(float *plane, const float *by, size_t count)
 {
@@ -96,8 +95,7 @@ static double plane_finish(const pxi_maker *m, pxi_maker_worker *w, const pxi_re
     return sum;
 }
 
-/* --- one unit
- * ------------------------------------------------------------------------------------ */
+/* --- one unit -------------------------------------------------------------------------------- */
 
 /* Draws the thing into picture number i of the subset, or leaves it: w->plane becomes the region
  * that is covered, w->picture the picture. Whatever is drawn is addressed by the picture. */

@@ -71,8 +71,7 @@ void pxi_boosted_gains(const pxi_boosted *model, double *gains)
             gains[model->nodes[i].feature] += model->nodes[i].gain;
 }
 
-/* --- fitting ------------------------------------------------------------------------------------
- */
+/* --- fitting --------------------------------------------------------------------------------- */
 
 typedef struct boost_cell {
     double gradient, hessian;

@@ -109,8 +109,7 @@ px_status px_weibull_fit(const double *values, size_t count, px_weibull *out, px
     return PX_OK;
 }
 
-/* --- the right end ------------------------------------------------------------------------------
- */
+/* --- the right end --------------------------------------------------------------------------- */
 
 /* The best fit with a = max + range 10^power. Likelihood -inf: its shape is not admitted. */
 static shape_fit profile_at(profile *p, double power)

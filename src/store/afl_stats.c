@@ -124,8 +124,7 @@ static void afl_fill(px_text *text, const px_campaign_figures *f)
     px_text_done(&command);
 }
 
-/* --- plot_data -----------------------------------------------------------------------------------
- */
+/* --- plot_data ------------------------------------------------------------------------------- */
 
 /* Cuts off a line that a process did not get to finish, and a file that is none of ours. */
 static bool plot_trim(int fd)

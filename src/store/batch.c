@@ -103,8 +103,7 @@ static px_status batch_name(px_campaign *campaign, const char *what, const char 
                                        campaign->folder, what, name, length));
 }
 
-/* --- inputs --------------------------------------------------------------------------------------
- */
+/* --- inputs ---------------------------------------------------------------------------------- */
 
 const char *px_input_kind_name(px_input_kind kind)
 {
@@ -213,8 +212,7 @@ px_status px_campaign_set_twin(px_campaign *campaign, int64_t id, int64_t twin, 
         px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is not a failure", campaign->folder, id));
 }
 
-/* --- the other tables ----------------------------------------------------------------------------
- */
+/* --- the other tables ------------------------------------------------------------------------ */
 
 px_status px_campaign_put_coverage(px_campaign *campaign, int64_t step, const char *criterion,
                                    double value, double at_s, px_error *err)

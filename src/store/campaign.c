@@ -122,8 +122,7 @@ long px_campaign_writer(const px_campaign *campaign)
     return pid;
 }
 
-/* --- opening -------------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static px_status campaign_start(px_campaign *campaign, px_error *err)
 {

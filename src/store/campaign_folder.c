@@ -33,8 +33,7 @@ static px_status folder_open(const px_campaign *campaign, int *fd, px_error *err
     return *fd >= 0 ? PX_OK : pxi_file_fail(err, campaign->folder, "open");
 }
 
-/* --- before anything is made --------------------------------------------------------------------
- */
+/* --- before anything is made ----------------------------------------------------------------- */
 
 /* A tar carries links, and a campaign may come from a stranger: none is written through. */
 static px_status folder_links(const px_campaign *campaign, px_error *err)
@@ -137,8 +136,7 @@ px_status pxi_campaign_folder_check(const px_campaign *campaign, px_error *err)
     return px_fail(err, PX_E_INPUT, "'%s': is no campaign: it holds no %s", folder, PXI_STORE_FILE);
 }
 
-/* --- beginning anew -----------------------------------------------------------------------------
- */
+/* --- beginning anew -------------------------------------------------------------------------- */
 
 /* Of a file that SQLite cannot open any more: whether its head says that it was a campaign's. */
 static bool head_is_campaign(int folder)

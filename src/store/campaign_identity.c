@@ -30,8 +30,7 @@ static px_status identity_damaged(const px_campaign *campaign, const char *key, 
                    campaign->file, key);
 }
 
-/* --- checking ------------------------------------------------------------------------------------
- */
+/* --- checking -------------------------------------------------------------------------------- */
 
 static bool identity_shape_good(const px_shape *shape)
 {
@@ -64,8 +63,7 @@ static px_status identity_parse_settings(const char *text, px_json_document **ou
     return px_fail(err, PX_E_INPUT, "settings are not a JSON object");
 }
 
-/* --- loading -------------------------------------------------------------------------------------
- */
+/* --- loading --------------------------------------------------------------------------------- */
 
 static bool identity_hex(const char *text, uint64_t *out)
 {
@@ -187,8 +185,7 @@ px_status pxi_store_identity_load(px_campaign *campaign, px_error *err)
     return PX_OK;
 }
 
-/* --- comparing -----------------------------------------------------------------------------------
- */
+/* --- comparing ------------------------------------------------------------------------------- */
 
 static bool json_equal(const px_json_value *a, const px_json_value *b)
 {
@@ -274,8 +271,7 @@ static px_status identity_compare(const px_campaign *campaign, const px_campaign
     return identity_compare_settings(campaign, other->settings, err);
 }
 
-/* --- the one public verb -------------------------------------------------------------------------
- */
+/* --- the one public verb --------------------------------------------------------------------- */
 
 static px_status identity_write(px_campaign *campaign, const px_campaign_identity *identity,
                                 px_error *err)

@@ -79,8 +79,7 @@ px_status px_chain_parse(const char *text, px_drawn **links, size_t *count, bool
     return status;
 }
 
-/* --- styles --------------------------------------------------------------------------------------
- */
+/* --- styles ---------------------------------------------------------------------------------- */
 
 #define CHAIN_STYLES "styles" /* the blob */
 
@@ -108,8 +107,7 @@ px_status px_campaign_get_styles(px_campaign *campaign, px_styles **out, px_erro
     return PX_OK;
 }
 
-/* --- replay --------------------------------------------------------------------------------------
- */
+/* --- replay ---------------------------------------------------------------------------------- */
 
 typedef struct chain_room { /* four pictures; `origin` is the root's */
     uint8_t *stored, *origin, *now, *next;

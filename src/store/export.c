@@ -62,8 +62,7 @@ static px_status export_mkdir(const export_job *job, const char *name, px_error 
     return status;
 }
 
-/* --- one input -----------------------------------------------------------------------------------
- */
+/* --- one input ------------------------------------------------------------------------------- */
 
 /* "faults/3-as-5/17.png", with its folders. */
 static px_status export_place(export_job *job, const px_campaign_input *in, px_error *err)
@@ -245,8 +244,7 @@ static px_status export_input(export_job *job, px_campaign_input *in, px_error *
     return px_text_failed(&job->index) ? pxi_store_nomem(job->campaign, err) : PX_OK;
 }
 
-/* --- all of them ---------------------------------------------------------------------------------
- */
+/* --- all of them ----------------------------------------------------------------------------- */
 
 /* Calls for every readable input of the chosen kinds; `write` false: lists and counts only. */
 static px_status export_walk(export_job *job, bool write, int64_t *count, int64_t *damaged,

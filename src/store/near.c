@@ -15,8 +15,7 @@
 
 enum { NAME_MOST = 4096 }; /* bytes of a path */
 
-/* --- with the inputs -----------------------------------------------------------------------------
- */
+/* --- with the inputs ------------------------------------------------------------------------- */
 
 static bool near_value(sqlite3_stmt *s, int column, double *out)
 {
@@ -109,8 +108,7 @@ px_status pxi_store_near_put(px_campaign *campaign, int64_t id, const px_campaig
     return pxi_store_batch_run(campaign, put, bound, err);
 }
 
-/* --- measured later ------------------------------------------------------------------------------
- */
+/* --- measured later -------------------------------------------------------------------------- */
 
 static px_status near_measure(px_campaign *campaign, const px_campaign_input *fault,
                               const void *pixels, void *root_pixels, px_closeness *out,
@@ -162,8 +160,7 @@ px_status px_campaign_measure_all(px_campaign *campaign, px_error *err)
     }
 }
 
-/* --- in order ------------------------------------------------------------------------------------
- */
+/* --- in order -------------------------------------------------------------------------------- */
 
 typedef struct near_item {
     int64_t id;
@@ -239,8 +236,7 @@ px_status px_campaign_list(px_campaign *campaign, unsigned kinds, const px_close
     return status;
 }
 
-/* --- classes -------------------------------------------------------------------------------------
- */
+/* --- classes --------------------------------------------------------------------------------- */
 
 void pxi_store_classes_forget(px_campaign *campaign)
 {

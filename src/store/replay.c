@@ -23,8 +23,7 @@ void px_replay_done(px_replay *replay)
     *replay = (px_replay){0};
 }
 
-/* --- made again ---------------------------------------------------------------------------------
- */
+/* --- made again ------------------------------------------------------------------------------ */
 
 /* Inputs that cannot be read differ: what was stored is not there. */
 static px_status replay_one(px_campaign *campaign, int64_t id, px_replay *replay, px_error *err)
@@ -64,8 +63,7 @@ px_status px_replay_check(px_campaign *campaign, int64_t id, px_progress_fn prog
     }
 }
 
-/* --- judged again -------------------------------------------------------------------------------
- */
+/* --- judged again ---------------------------------------------------------------------------- */
 
 static px_status replay_kind(px_replay *replay, int64_t label, int64_t prediction,
                              px_replay_kind **out, px_error *err)

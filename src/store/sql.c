@@ -106,8 +106,7 @@ px_status pxi_store_fail(const px_campaign *campaign, int code, px_error *err)
     }
 }
 
-/* --- connecting ----------------------------------------------------------------------------------
- */
+/* --- connecting ------------------------------------------------------------------------------ */
 
 static int sql_harden(sqlite3 *db)
 {
@@ -196,8 +195,7 @@ px_status pxi_store_connect(px_campaign *campaign, px_error *err)
     return code == SQLITE_OK ? PX_OK : pxi_store_fail(campaign, code, err);
 }
 
-/* --- statements ----------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------ */
 
 px_status pxi_store_statement_get(px_campaign *campaign, pxi_store_statement which,
                                   sqlite3_stmt **out, px_error *err)

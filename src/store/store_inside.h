@@ -107,8 +107,7 @@ struct px_campaign {
     bool plot_open; /* plot_data ends with a whole line */
 };
 
-/* --- SQLite, and its errors as ours (sql.c) ------------------------------------------------------
- */
+/* --- SQLite, and its errors as ours (sql.c) -------------------------------------------------- */
 
 /* Opens the file and makes the connection wary of it. */
 px_status pxi_store_connect(px_campaign *campaign, px_error *err);
@@ -127,8 +126,7 @@ px_status pxi_store_pragma_int(px_campaign *campaign, const char *sql, int64_t *
 const char *pxi_store_column_text(sqlite3_stmt *statement, int column, size_t most);
 px_status pxi_store_nomem(const px_campaign *campaign, px_error *err);
 
-/* --- campaign_folder.c --------------------------------------------------------------------------
- */
+/* --- campaign_folder.c ----------------------------------------------------------------------- */
 
 /* Before anything is made: whether the folder is what the mode wants. */
 px_status pxi_campaign_folder_check(const px_campaign *campaign, px_error *err);

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* --- one row -------------------------------------------------------------------------------------
- */
+/* --- one row --------------------------------------------------------------------------------- */
 
 static bool stored_kind(const char *text, px_input_kind *out)
 {
@@ -141,8 +140,7 @@ px_status px_campaign_read(px_campaign *campaign, int64_t id, px_campaign_input 
     return PX_OK;
 }
 
-/* --- one after the other -------------------------------------------------------------------------
- */
+/* --- one after the other --------------------------------------------------------------------- */
 
 /* No file has more inputs than this: a row takes bytes. */
 static px_status stored_bound(px_campaign *campaign, int64_t *out, px_error *err)
@@ -280,8 +278,7 @@ px_status px_campaign_lineage(px_campaign *campaign, int64_t id, int64_t **ids, 
     return PX_OK;
 }
 
-/* --- the other tables ----------------------------------------------------------------------------
- */
+/* --- the other tables ------------------------------------------------------------------------ */
 
 px_status px_campaign_get(px_campaign *campaign, const char *key, char **out, px_error *err)
 {

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* --- counts (spec CSM D.7) -----------------------------------------------------------------------
- */
+/* --- counts (spec CSM D.7) ------------------------------------------------------------------- */
 
 /* The entropy of counts n_c, as ln N - (sum of n_c ln n_c) / N: one pass. */
 typedef struct tally_entropy {
@@ -115,8 +114,7 @@ px_status px_campaign_count(px_campaign *campaign, px_campaign_counts *out, px_e
     return PX_OK;
 }
 
-/* --- curves --------------------------------------------------------------------------------------
- */
+/* --- curves ---------------------------------------------------------------------------------- */
 
 px_status px_campaign_coverage(px_campaign *campaign, const char *criterion,
                                px_coverage_point **out, size_t *count, px_error *err)
@@ -184,8 +182,7 @@ px_status px_campaign_criteria(px_campaign *campaign, char ***names, int *count,
     return PX_OK;
 }
 
-/* --- soundness -----------------------------------------------------------------------------------
- */
+/* --- soundness ------------------------------------------------------------------------------- */
 
 /* Runs a check of SQLite's: no row, or one that says "ok". */
 static px_status tally_pragma(px_campaign *campaign, const char *sql, px_error *err)
@@ -275,8 +272,7 @@ px_status px_campaign_check(px_campaign *campaign, px_error *err)
     return status;
 }
 
-/* --- a digest ------------------------------------------------------------------------------------
- */
+/* --- a digest -------------------------------------------------------------------------------- */
 
 /* Everything but `run` and the columns that end in _s or _at; a test compares with the schema. */
 enum { DIGEST_FIRST_SCHEMA = 4 };

@@ -44,8 +44,7 @@ struct pxi_adversary {
     float *inputs;      /* preprocessed */
 };
 
-/* --- making ------------------------------------------------------------------------------------
- */
+/* --- making ---------------------------------------------------------------------------------- */
 
 static bool adversary_has_side(const pxi_adversary *a, int side)
 {
@@ -176,8 +175,7 @@ void pxi_adversary_free(pxi_adversary *a)
     free(a);
 }
 
-/* --- one micro-batch ---------------------------------------------------------------------------
- */
+/* --- one micro-batch ------------------------------------------------------------------------- */
 
 static px_status crew_load(const pxi_adversary *a, const adversary_lane *c, int64_t row,
                            int64_t position, px_error *err)
@@ -274,8 +272,7 @@ static px_status adversary_work(void *context, pxi_lane *lane, int64_t index, px
     return PX_OK;
 }
 
-/* --- one step ----------------------------------------------------------------------------------
- */
+/* --- one step -------------------------------------------------------------------------------- */
 
 /* round(share * samples) positions at even distances: an epoch's order is random, so they are too,
  * and inputs that a mode puts side by side get their part each. */

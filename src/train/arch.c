@@ -55,8 +55,7 @@ px_arch_options px_arch_options_default(void)
     return (px_arch_options){.dropout = -1.0};
 }
 
-/* --- names ---------------------------------------------------------------------------------------
- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 /* Reads a number without sign or leading zeros that fits an int; returns what follows or NULL. */
 static const char *read_number(const char *text, int *number)
@@ -119,8 +118,7 @@ static px_status arch_find(const char *name, const pxi_arch **out, int args[2], 
                    "there is no architecture '%.64s'; 'plexor list archs' shows them", name);
 }
 
-/* --- options -------------------------------------------------------------------------------------
- */
+/* --- options --------------------------------------------------------------------------------- */
 
 static px_status take_extent(const char *what, int64_t given, int own, int64_t most, int64_t *out,
                              px_error *err)
@@ -151,8 +149,7 @@ static px_status take_options(const pxi_arch *arch, const px_arch_options *given
     return PX_OK;
 }
 
-/* --- making --------------------------------------------------------------------------------------
- */
+/* --- making ---------------------------------------------------------------------------------- */
 
 /* Runs the recipe; without a builder it only counts. */
 static pxi_net arch_run(const pxi_arch *arch, const int args[2], const px_arch_options *options,

@@ -34,8 +34,7 @@ const pxi_style pxi_style_torchvision = {.conv = PXI_INIT_KAIMING_OUT,
 
 enum { NAME_BYTES = 128, PART_BYTES = 48 };
 
-/* --- weights -------------------------------------------------------------------------------------
- */
+/* --- weights --------------------------------------------------------------------------------- */
 
 /* A normal draw within two deviations, as Keras's truncated normal. */
 static double truncated_normal(px_random *random)
@@ -108,8 +107,7 @@ static int net_weight(pxi_net *net, const char *name, const char *part, const px
     return value;
 }
 
-/* --- nodes ---------------------------------------------------------------------------------------
- */
+/* --- nodes ----------------------------------------------------------------------------------- */
 
 void pxi_net_prefix(pxi_net *net, const char *format, ...)
 {
@@ -164,8 +162,7 @@ static px_attr attr_ints(const char *name, const int64_t *numbers, size_t count)
     return (px_attr){.name = name, .kind = PX_ATTR_INTS, .ints = numbers, .count = count};
 }
 
-/* --- windows -------------------------------------------------------------------------------------
- */
+/* --- windows --------------------------------------------------------------------------------- */
 
 /* The extent after a window has gone over `in`; what Keras's "same" adds before and behind. */
 static int64_t window_extent(pxi_net *net, int64_t in, int kernel, int stride, int pad,
@@ -238,8 +235,7 @@ void pxi_net_global_pool(pxi_net *net, const char *name)
     net_apply(net, "GlobalAveragePool", name);
 }
 
-/* --- what keeps the shape ------------------------------------------------------------------------
- */
+/* --- what keeps the shape -------------------------------------------------------------------- */
 
 void pxi_net_batch_norm(pxi_net *net, const char *name)
 {
@@ -297,8 +293,7 @@ void pxi_net_add(pxi_net *net, const char *name, pxi_spot other)
     net->at.value = net_node(net, "Add", name, inputs, 2, NULL, 0);
 }
 
-/* --- other shapes --------------------------------------------------------------------------------
- */
+/* --- other shapes ---------------------------------------------------------------------------- */
 
 void pxi_net_flatten(pxi_net *net, const char *name)
 {

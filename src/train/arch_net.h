@@ -87,8 +87,7 @@ void pxi_net_skip_and_pad(pxi_net *net, const char *name, int step, int64_t chan
 /* What is there are the class scores: names them "logits" and adds the softmax. */
 void pxi_net_finish(pxi_net *net);
 
-/* --- the registry --------------------------------------------------------------------------------
- */
+/* --- the registry ---------------------------------------------------------------------------- */
 
 typedef struct pxi_arch {
     const char *name;    /* "lenet5"; of a family, with its numbers */

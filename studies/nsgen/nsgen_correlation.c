@@ -49,8 +49,7 @@ static void correlation_key(const px_study *study, size_t subject, size_t mode, 
              ng_inputs(study, ng_pairs_full(subject)));
 }
 
-/* --- planning -----------------------------------------------------------------------------------
- */
+/* --- planning -------------------------------------------------------------------------------- */
 
 /* The last mode is what a job puts last. */
 static px_status correlation_plan(px_study *study, size_t s, int64_t run, px_error *err)
@@ -79,8 +78,7 @@ px_status ng_correlation_plan(px_study *study, px_error *err)
     return PX_OK;
 }
 
-/* --- images -------------------------------------------------------------------------------------
- */
+/* --- images ---------------------------------------------------------------------------------- */
 
 typedef struct pairing {
     px_study *study;
@@ -169,8 +167,7 @@ static px_status images_choose(pairing *p, px_error *err)
     return status;
 }
 
-/* --- pairs --------------------------------------------------------------------------------------
- */
+/* --- pairs ----------------------------------------------------------------------------------- */
 
 static px_status pairing_input(const pairing *p, const uint8_t *levels, float *input, px_error *err)
 {
@@ -273,8 +270,7 @@ static px_status pairing_open(pairing *p, px_error *err)
                                                                              : pxi_no_memory(err);
 }
 
-/* --- what is put --------------------------------------------------------------------------------
- */
+/* --- what is put ----------------------------------------------------------------------------- */
 
 /* Of those that fail, or do not: mean, quartiles, and where the whiskers of a box plot end. */
 static void put_box(cell_list *cell, double *values, size_t count, const char *name)

@@ -16,8 +16,7 @@
 
 static const double UNKNOWN = (double)NAN;
 
-/* --- where things are --------------------------------------------------------------------------
- */
+/* --- where things are ------------------------------------------------------------------------ */
 
 void ng_map_prefix(const px_study *study, size_t subject, char key[CELL_KEY])
 {

@@ -9,8 +9,7 @@
 
 static const double UNKNOWN = (double)NAN;
 
-/* --- words -------------------------------------------------------------------------------------
- */
+/* --- words ----------------------------------------------------------------------------------- */
 
 static void report_steps(const px_study *study, study_document *doc)
 {
@@ -96,8 +95,7 @@ void ng_words_report(const px_study *study, study_document *doc)
     report_steps(study, doc);
 }
 
-/* --- campaigns ---------------------------------------------------------------------------------
- */
+/* --- campaigns ------------------------------------------------------------------------------- */
 
 static bool any_run(const px_study *study, size_t subject, fz_measure measure, const size_t *guides,
                     size_t count)

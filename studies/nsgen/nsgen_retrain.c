@@ -65,8 +65,7 @@ study_network ng_retrain_network(const px_study *study, size_t subject, size_t a
     return network;
 }
 
-/* --- planning -----------------------------------------------------------------------------------
- */
+/* --- planning -------------------------------------------------------------------------------- */
 
 static px_status plan_step(px_study *study, size_t s, size_t step, size_t arm, int64_t run,
                            px_error *err)
@@ -117,8 +116,7 @@ px_status ng_retrain_plan(px_study *study, px_error *err)
     return PX_OK;
 }
 
-/* --- training -----------------------------------------------------------------------------------
- */
+/* --- training -------------------------------------------------------------------------------- */
 
 typedef struct training {
     px_study *study;

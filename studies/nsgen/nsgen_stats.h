@@ -23,15 +23,13 @@ enum { NG_MODES = 4 };
 extern const px_path_mode ng_modes[NG_MODES];
 extern const char *const ng_mode_titles[NG_MODES];
 
-/* --- threshold ---------------------------------------------------------------------------------
- */
+/* --- threshold ------------------------------------------------------------------------------- */
 
 enum { NG_RATES = 5, NG_TAU_IMAGES = 2500 }; /* 1 to 5% of each class of CIFAR's 50,000 */
 /* "cifar-10 resnet20 threshold" */
 void ng_threshold_prefix(size_t subject, char prefix[CELL_KEY]);
 
-/* --- correlation -------------------------------------------------------------------------------
- */
+/* --- correlation ----------------------------------------------------------------------------- */
 
 int64_t ng_pairs_full(size_t subject); /* the paper's number of pairs */
 void ng_correlation_prefix(size_t subject, size_t mode, char prefix[CELL_KEY]);

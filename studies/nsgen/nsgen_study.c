@@ -42,8 +42,7 @@ bool ng_planned(const px_study *study, size_t subject)
            !fz_missing(study, subject, buffer);
 }
 
-/* --- parts that are campaigns ------------------------------------------------------------------
- */
+/* --- parts that are campaigns ---------------------------------------------------------------- */
 
 typedef struct ng_campaigns {
     const char *part;
@@ -81,8 +80,7 @@ static px_status plan_campaigns(px_study *study, const ng_campaigns *c, int64_t 
     return PX_OK;
 }
 
-/* --- what comes first --------------------------------------------------------------------------
- */
+/* --- what comes first ------------------------------------------------------------------------ */
 
 /* The last thing that part `words` does; the bank alone may have been made on the way. */
 static bool ng_steps_done(const px_study *study, size_t subject)
@@ -103,8 +101,7 @@ static px_status plan_words(px_study *study, size_t subject, px_error *err)
     return pxi_study_add_job(study, &job, err);
 }
 
-/* --- the plan ----------------------------------------------------------------------------------
- */
+/* --- the plan -------------------------------------------------------------------------------- */
 
 typedef struct ng_part {
     const char *name;

@@ -25,8 +25,7 @@ enum {
     NG_COMPARED = 100,  /* pictures that it is measured by */
 };
 
-/* --- words of a network (nsgen_words.c) ---------------------------------------------------------
- */
+/* --- words of a network (nsgen_words.c) ------------------------------------------------------ */
 
 typedef struct ng_words { /* {0} is none; ng_words_close() in any case */
     px_model *model;
@@ -63,14 +62,12 @@ px_describe_options ng_describe_options(const px_study *study, const ng_words *w
 bool ng_words_done(const px_study *study, size_t subject);
 void ng_words_report(const px_study *study, study_document *doc);
 
-/* --- campaigns ----------------------------------------------------------------------------------
- */
+/* --- campaigns ------------------------------------------------------------------------------- */
 
 /* Whether the subject is wanted and has its data and network: parts plan jobs for such only. */
 bool ng_planned(const px_study *study, size_t subject);
 
-/* --- parts --------------------------------------------------------------------------------------
- */
+/* --- parts ----------------------------------------------------------------------------------- */
 
 #define NG_PARTS(X)                                                                        \
     X(threshold)   /* Table 9: tau of 1 to 5% of each class */                             \

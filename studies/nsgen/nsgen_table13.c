@@ -45,8 +45,7 @@ static bool arms_were_run(const px_study *study, size_t subject)
     return arm_figure(study, subject, NG_ARMS - 1, "s2", 1.0, UNKNOWN).n > 0;
 }
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ---------------------------------------------------------------------------------- */
 
 static void set_name(char name[CELL_NAME], size_t set)
 {
@@ -124,8 +123,7 @@ static void report_subject(const px_study *study, study_document *doc, size_t s)
     report_strengths(study, doc, s, "exact_", "under attacks on each network itself, unrounded");
 }
 
-/* --- claims -------------------------------------------------------------------------------------
- */
+/* --- claims ---------------------------------------------------------------------------------- */
 
 double ng_retrain_mean(const px_study *study, size_t subject, size_t arm, const char *what,
                        size_t attack)

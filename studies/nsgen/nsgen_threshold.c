@@ -40,8 +40,7 @@ void ng_threshold_prefix(size_t subject, char prefix[CELL_KEY])
              fz_subjects[subject].arch);
 }
 
-/* --- planning -----------------------------------------------------------------------------------
- */
+/* --- planning -------------------------------------------------------------------------------- */
 
 px_status ng_threshold_plan(px_study *study, px_error *err)
 {
@@ -65,8 +64,7 @@ px_status ng_threshold_plan(px_study *study, px_error *err)
     return PX_OK;
 }
 
-/* --- running ------------------------------------------------------------------------------------
- */
+/* --- running --------------------------------------------------------------------------------- */
 
 /* Tau of images `from` to `to` - 1. */
 static px_status tau_of(const double *similarities, int64_t rules, int64_t from, int64_t to,
@@ -138,8 +136,7 @@ px_status ng_threshold_run(px_study *study, const study_job *job, px_error *err)
     return status;
 }
 
-/* --- reporting ----------------------------------------------------------------------------------
- */
+/* --- reporting ------------------------------------------------------------------------------- */
 
 static study_figure tau_figure(const px_study *study, size_t subject, const char *name,
                                double paper)

@@ -20,8 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- places ------------------------------------------------------------------------------------
- */
+/* --- places ---------------------------------------------------------------------------------- */
 
 px_status ng_words_path(px_study *study, size_t subject, const char *name, char **out,
                         px_error *err)
@@ -48,8 +47,7 @@ bool ng_words_done(const px_study *study, size_t subject)
     return pxi_cells_find(study->cells, key) != NULL;
 }
 
-/* --- the bank ----------------------------------------------------------------------------------
- */
+/* --- the bank -------------------------------------------------------------------------------- */
 
 static void describe_stage(void *context, const char *name)
 {
@@ -166,8 +164,7 @@ px_status ng_words_bank(px_study *study, size_t subject, ng_words *out, px_error
     return words_bank(study, subject, out, err);
 }
 
-/* --- paths and their comparison ----------------------------------------------------------------
- */
+/* --- paths and their comparison -------------------------------------------------------------- */
 
 /* "#3,#8": the first so many of the layers that paths usually have; "" where there are no more. */
 static px_status words_layers(const ng_words *w, int count, char layers[64], px_error *err)
@@ -225,8 +222,7 @@ px_status ng_words_open(px_study *study, size_t subject, const fz_paths *setting
                              out->name_count, &words, &out->judge, err);
 }
 
-/* --- fewer steps than the paper's --------------------------------------------------------------
- */
+/* --- fewer steps than the paper's ------------------------------------------------------------ */
 
 typedef struct ng_steps {
     float *inputs;
@@ -315,8 +311,7 @@ px_status ng_words_steps(px_study *study, size_t subject, const ng_words *words,
     return status;
 }
 
-/* --- the threshold -----------------------------------------------------------------------------
- */
+/* --- the threshold --------------------------------------------------------------------------- */
 
 px_status ng_words_threshold(px_study *study, size_t subject, const fz_paths *setting,
                              ng_words *words, px_error *err)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a result with one of each
- * ---------------------------------------------------------------------------- */
+/* --- a result with one of each --------------------------------------------------------------- */
 
 typedef enum colour { RED, GREEN } colour;
 
@@ -255,8 +254,7 @@ static void test_what_is_not_there(void **state)
     free(text);
 }
 
-/* --- for people
- * -------------------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------ */
 
 static void add_cell(void *context, const px_field *field, const char *title, const char *text)
 {
@@ -340,8 +338,7 @@ static void test_csv(void **state)
     px_text_done(&text);
 }
 
-/* --- what there is
- * ------------------------------------------------------------------------------------------ */
+/* --- what there is --------------------------------------------------------------------------- */
 
 static const px_json_value *member(const px_json_value *list, const char *key)
 {

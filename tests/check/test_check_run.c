@@ -33,8 +33,7 @@ static px_check_state state_of(const px_check *check, const char *id)
     return PX_CHECK_WAITS;
 }
 
-/* --- stages -------------------------------------------------------------------------------------
- */
+/* --- stages ---------------------------------------------------------------------------------- */
 
 static void test_chosen_stages_bring_what_they_read(void **state)
 {
@@ -83,8 +82,7 @@ static void test_results_know_what_they_read(void **state)
     px_check_free(check);
 }
 
-/* --- going on -----------------------------------------------------------------------------------
- */
+/* --- going on -------------------------------------------------------------------------------- */
 
 typedef struct stopper {
     const char *stage; /* to be stopped in */
@@ -172,8 +170,7 @@ static void test_a_folder_has_one_writer(void **state)
     assert_non_null(strstr(err.message, "another 'seed'"));
 }
 
-/* --- gates --------------------------------------------------------------------------------------
- */
+/* --- gates ----------------------------------------------------------------------------------- */
 
 static void test_gates(void **state)
 {
@@ -231,8 +228,7 @@ static void test_refused_options(void **state)
     }
 }
 
-/* --- without labels -----------------------------------------------------------------------------
- */
+/* --- without labels -------------------------------------------------------------------------- */
 
 static void test_without_labels(void **state)
 {

@@ -49,8 +49,7 @@ static void test_all_ran(void **state)
     assert_non_null(px_check_page(examined));
 }
 
-/* --- eval ---------------------------------------------------------------------------------------
- */
+/* --- eval ------------------------------------------------------------------------------------ */
 
 static void test_eval_is_that_of_predictions(void **state)
 {
@@ -109,8 +108,7 @@ static void test_eval_counts_add_up(void **state)
     assert_true(interval->items[0].number < accuracy && accuracy < interval->items[1].number);
 }
 
-/* --- cover --------------------------------------------------------------------------------------
- */
+/* --- cover ----------------------------------------------------------------------------------- */
 
 static void test_cover_is_that_of_a_run(void **state)
 {
@@ -134,8 +132,7 @@ static void test_cover_is_that_of_a_run(void **state)
     assert_true(last == check_number(examined, "cover", "values.nc"));
 }
 
-/* --- select, localize ---------------------------------------------------------------------------
- */
+/* --- select, localize ------------------------------------------------------------------------ */
 
 static void test_select_finds_faults_in_order(void **state)
 {
@@ -178,8 +175,7 @@ static void test_localize_counts_every_input(void **state)
                 check_number(examined, "eval", "wrong"));
 }
 
-/* --- failures -----------------------------------------------------------------------------------
- */
+/* --- failures -------------------------------------------------------------------------------- */
 
 static px_campaign *campaign_open(const char *name)
 {
@@ -279,8 +275,7 @@ static void test_assess_measures_each_way(void **state)
     assert_true(pairs > 0.0 && pairs <= check_number(examined, "assess", "faults"));
 }
 
-/* --- describe, cluster --------------------------------------------------------------------------
- */
+/* --- describe, cluster ----------------------------------------------------------------------- */
 
 static void test_describe_is_what_excites_most(void **state)
 {

@@ -118,8 +118,7 @@ static void test_failures(void **state)
     }
 }
 
-/* --- from memory ---------------------------------------------------------------------------------
- */
+/* --- from memory ----------------------------------------------------------------------------- */
 
 /* From one key to another. */
 static char *part(const char *json, const char *from, const char *to)
@@ -199,8 +198,7 @@ static void test_from_memory(void **state)
     px_call_done(&memory);
 }
 
-/* --- files that are arrays -----------------------------------------------------------------------
- */
+/* --- files that are arrays ------------------------------------------------------------------- */
 
 static const px_call_array *array_of(const px_call_result *result, const char *file,
                                      const char *name)
@@ -257,8 +255,7 @@ static void test_arrays(void **state)
     assert_int_equal(px_npy_save("mem:a.npy", &one, &err), PX_E_USAGE);
 }
 
-/* --- callbacks ----------------------------------------------------------------------------------
- */
+/* --- callbacks ------------------------------------------------------------------------------- */
 
 typedef struct heard {
     int progress, remarks, stop_after; /* 0: never */
@@ -350,8 +347,7 @@ static void test_ends(void **state)
     }
 }
 
-/* --- more than one ------------------------------------------------------------------------------
- */
+/* --- more than one --------------------------------------------------------------------------- */
 
 static bool call_inside(void *context, const px_call_progress *progress)
 {

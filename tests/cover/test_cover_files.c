@@ -50,8 +50,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- profiles
- * ------------------------------------------------------------------------------------ */
+/* --- profiles -------------------------------------------------------------------------------- */
 
 static void test_profile_threads(void **state)
 {
@@ -211,8 +210,7 @@ static void test_profile_memory(void **state)
     px_lessons_free(&lessons);
 }
 
-/* --- damaged files
- * ------------------------------------------------------------------------------- */
+/* --- damaged files --------------------------------------------------------------------------- */
 
 typedef px_status (*opener)(const fixture *f, const char *path, px_error *err);
 
@@ -382,8 +380,7 @@ static void test_damaged_state(void **state)
     check_damaged(f, open_state, f->state_path);
 }
 
-/* --- what `meta` may say
- * -------------------------------------------------------------------------- */
+/* --- what `meta` may say --------------------------------------------------------------------- */
 
 static void meta_write(const char *path, const char *to, const char *from, const char *by)
 {

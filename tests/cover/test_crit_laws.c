@@ -236,8 +236,7 @@ static void test_layers(void **state)
     }
 }
 
-/* --- damaged files ------------------------------------------------------------------------------
- */
+/* --- damaged files --------------------------------------------------------------------------- */
 
 /* The arrays of `file` again, with array `which` harmed in manner `how`. */
 static void write_harmed(const px_npz *file, size_t which, int how, px_random *r)

@@ -23,8 +23,7 @@ static void must(px_status status, const px_error *err)
         fail_msg("%s", err->message);
 }
 
-/* --- TV-A9: decision paths -----------------------------------------------------------------------
- */
+/* --- TV-A9: decision paths ------------------------------------------------------------------- */
 
 static void test_decision_path(void **state)
 {
@@ -90,8 +89,7 @@ static void test_abstract_path(void **state)
     assert_true(pxi_npc_jaccard(tv_test + 3, tv_test + 3, 2) == 1.0); /* both empty */
 }
 
-/* --- the criteria, on rows whose relevance is 1 on the path and 0 elsewhere ---------------------
- */
+/* --- the criteria, on rows whose relevance is 1 on the path and 0 elsewhere ------------------ */
 
 enum { NEURONS = 7, CLASSES = 2 };
 
@@ -290,8 +288,7 @@ static void test_anpc(void **state)
     paths_free(p);
 }
 
-/* --- TV-A10 --------------------------------------------------------------------------------------
- */
+/* --- TV-A10 ---------------------------------------------------------------------------------- */
 
 static void test_tables(void **state)
 {

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- one convolution, against its definition ----------------------------------------------------
- */
+/* --- one convolution, against its definition ------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -155,8 +154,7 @@ static void test_sums(void **state)
     }
 }
 
-/* --- whole networks, against the direct tap -----------------------------------------------------
- */
+/* --- whole networks, against the direct tap -------------------------------------------------- */
 
 typedef struct watch {
     const px_extractor *extractor;

@@ -86,8 +86,7 @@ static void relevance_of(const px_model *model, const float *x, int64_t samples,
     pxi_lrp_free(lrp);
 }
 
-/* --- TV-A9: the dense rule; the score of one class at a time, since relevance is linear ----------
- */
+/* --- TV-A9: the dense rule; the score of one class at a time, since relevance is linear ------ */
 
 static void test_dense(void **state)
 {
@@ -124,8 +123,7 @@ static void test_dense(void **state)
             fail_msg("input %d: %.9g, not %.9g", i, sum[i], want[i]);
 }
 
-/* --- a network with everything in it -------------------------------------------------------------
- */
+/* --- a network with everything in it --------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -238,8 +236,7 @@ static void test_rows(void **state)
     px_model_free(model);
 }
 
-/* --- what cannot be followed ---------------------------------------------------------------------
- */
+/* --- what cannot be followed ----------------------------------------------------------------- */
 
 static void test_refusals(void **state)
 {

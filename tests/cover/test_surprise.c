@@ -103,8 +103,7 @@ static void test_a8_neighbours(void **state)
     sample_done(&tests);
 }
 
-/* --- rules at the edges
- * ---------------------------------------------------------------------------- */
+/* --- rules at the edges ---------------------------------------------------------------------- */
 
 static void expect_failure(const sample *train, int classes, const px_surprise_options *options,
                            px_status want, const char *words)

@@ -70,8 +70,7 @@ static void assert_same(const px_dataset *a, const px_dataset *b, const char *na
     }
 }
 
-/* --- arrays --------------------------------------------------------------------------------------
- */
+/* --- arrays ---------------------------------------------------------------------------------- */
 
 static void test_like_a_file(void **state)
 {
@@ -217,8 +216,7 @@ static void test_refused(void **state)
     assert_int_equal(count, 0);
 }
 
-/* --- functions -----------------------------------------------------------------------------------
- */
+/* --- functions ------------------------------------------------------------------------------- */
 
 static px_status read_floats(void *context, int64_t index, float *values, px_error *err)
 {
@@ -269,8 +267,7 @@ static void test_source(void **state)
     assert_int_equal(px_dataset_from_source(&source, "stream", &set, &err), PX_E_USAGE);
 }
 
-/* --- names ---------------------------------------------------------------------------------------
- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 static void test_mem(void **state)
 {

@@ -35,8 +35,7 @@ static small_net small_net_new(void)
     return s;
 }
 
-/* --- views: an alias shares memory with its source, but not the source's gradient --------------
- */
+/* --- views: an alias shares memory with its source, but not the source's gradient ------------ */
 
 static void test_gradient_at_view(void **state)
 {
@@ -300,8 +299,7 @@ static void test_seeds_at_several_depths(void **state)
     }
 }
 
-/* --- gradients that are masked on the way ------------------------------------------------------
- */
+/* --- gradients that are masked on the way ---------------------------------------------------- */
 
 /* x -> conv -> act (a) -> depthwise -> act (b) -> conv: whoever asks for a gradient at a or b,
  * seeds one, or reads a as well, gets it as it is before the mask; the input's is the same as ever.
@@ -521,8 +519,7 @@ static void test_feeds_of_nothing(void **state)
     px_model_free(s.model);
 }
 
-/* --- height and width that the file leaves open ------------------------------------------------
- */
+/* --- height and width that the file leaves open ---------------------------------------------- */
 
 /* conv -> relu -> `pool` -> flatten -> gemm of so many features */
 static px_model *open_net(const char *shape, const char *pool, const char *weight)

@@ -57,8 +57,7 @@ static size_t half(size_t size)
     if (!real)                     \
     *(void **)&real = dlsym(RTLD_NEXT, #name)
 
-/* --- bytes --------------------------------------------------------------------------------------
- */
+/* --- bytes ----------------------------------------------------------------------------------- */
 
 ssize_t write(int fd, const void *bytes, size_t size)
 {
@@ -116,8 +115,7 @@ void *mmap(void *place, size_t size, int protection, int flags, int fd, off_t at
     return mmap64(place, size, protection, flags, fd, at);
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 int fsync(int fd)
 {

@@ -64,8 +64,7 @@ static uint64_t digest(const char *folder)
     return value;
 }
 
-/* --- the same content --------------------------------------------------------------------------
- */
+/* --- the same content ------------------------------------------------------------------------ */
 
 static void test_same_content(void **state)
 {
@@ -98,8 +97,7 @@ static void test_same_content(void **state)
     }
 }
 
-/* --- what is stored ----------------------------------------------------------------------------
- */
+/* --- what is stored -------------------------------------------------------------------------- */
 
 static double number(const px_json_value *object, const char *key)
 {
@@ -229,8 +227,7 @@ static void test_fitness(void **state)
     px_model_free(model);
 }
 
-/* --- where it ends -----------------------------------------------------------------------------
- */
+/* --- where it ends --------------------------------------------------------------------------- */
 
 static void test_ends(void **state)
 {
@@ -258,8 +255,7 @@ static void test_ends(void **state)
     assert_true(report.coverage.value == 0.0 && report.faults == 0);
 }
 
-/* --- what is refused ---------------------------------------------------------------------------
- */
+/* --- what is refused ------------------------------------------------------------------------- */
 
 static void test_refused(void **state)
 {

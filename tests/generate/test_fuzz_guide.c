@@ -184,8 +184,7 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* --- pairs by decision paths --------------------------------------------------------------------
- */
+/* --- pairs by decision paths ----------------------------------------------------------------- */
 
 static void test_pairs(void **state)
 {
@@ -237,8 +236,7 @@ static void test_pairs(void **state)
     bench_close(&b);
 }
 
-/* --- replay -------------------------------------------------------------------------------------
- */
+/* --- replay ---------------------------------------------------------------------------------- */
 
 /* The same network with other weights. */
 static px_model *another(const px_model *model)

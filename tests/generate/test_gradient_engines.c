@@ -167,8 +167,7 @@ static outcome job_run(const job *j, const char *name, int threads, const int64_
     }
 }
 
-/* --- what is stored ----------------------------------------------------------------------------
- */
+/* --- what is stored -------------------------------------------------------------------------- */
 
 /* What the network says, by a way of its own: one picture at a time. */
 static int64_t ask(const px_model *model, const uint8_t *pixels, size_t size)
@@ -385,8 +384,7 @@ static void test_float(void **state)
     px_campaign_close(campaign);
 }
 
-/* --- what does not fit -------------------------------------------------------------------------
- */
+/* --- what does not fit ----------------------------------------------------------------------- */
 
 static void refused(const char *name, const px_fuzz_options *given, px_status want,
                     const char *words)

@@ -56,8 +56,7 @@ static px_cover *cover_new(const char *criteria, int threads)
     return cover;
 }
 
-/* --- inputs --------------------------------------------------------------------------------------
- */
+/* --- inputs ---------------------------------------------------------------------------------- */
 
 static px_minimized minimize(const char *criteria, const char *split, bool types, int threads)
 {
@@ -302,8 +301,7 @@ static void test_inputs_refused(void **state)
     assert_int_equal(try_inputs("digits", cover_new("nc", 1), 0, &err), PX_E_USAGE);
 }
 
-/* --- faults --------------------------------------------------------------------------------------
- */
+/* --- faults ---------------------------------------------------------------------------------- */
 
 enum { FAULTS = 4 };
 

@@ -55,8 +55,7 @@ static void advance(pxi_swarm *swarm, const pxi_swarm_rule *rule, int64_t g)
     pxi_swarm_moved(swarm, rule);
 }
 
-/* --- arithmetic --------------------------------------------------------------------------------
- */
+/* --- arithmetic ------------------------------------------------------------------------------ */
 
 static void test_scalar(void **state)
 {
@@ -97,8 +96,7 @@ static void test_one_step(void **state)
     pxi_swarm_free(&swarm);
 }
 
-/* --- bests -------------------------------------------------------------------------------------
- */
+/* --- bests ----------------------------------------------------------------------------------- */
 
 static void test_bests(void **state)
 {
@@ -136,8 +134,7 @@ static void test_nan_is_nothing(void **state)
     pxi_swarm_free(&swarm);
 }
 
-/* --- where particles may be --------------------------------------------------------------------
- */
+/* --- where particles may be ------------------------------------------------------------------ */
 
 /* Something to climb: the sum of all values, in ranges. */
 static void judge_by_sum(pxi_swarm *swarm)

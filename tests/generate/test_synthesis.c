@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- spec A.11 --------------------------------------------------------------------------------
- */
+/* --- spec A.11 ------------------------------------------------------------------------------- */
 
 static const float a11_x[][2] = {{0.6f, 0.5f}};
 static const int64_t a11_y[] = {1};
@@ -93,8 +92,7 @@ static void test_watched_neurons(void **state)
     scene_close(&s);
 }
 
-/* --- beside PyTorch -----------------------------------------------------------------------------
- */
+/* --- beside PyTorch -------------------------------------------------------------------------- */
 
 enum { WIDTH = 3 * 8 * 8 };
 
@@ -153,8 +151,7 @@ static void test_like_pytorch(void **state)
     px_npz_close(golden);
 }
 
-/* --- batches, threads, iterations ---------------------------------------------------------------
- */
+/* --- batches, threads, iterations ------------------------------------------------------------ */
 
 static void test_batches_and_threads(void **state)
 {
@@ -251,8 +248,7 @@ static void test_bounds(void **state)
     scene_close(&s);
 }
 
-/* --- what cannot be used ------------------------------------------------------------------------
- */
+/* --- what cannot be used --------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *spoil, *message;
@@ -327,8 +323,7 @@ static void test_bad_settings(void **state)
     scene_close(&s);
 }
 
-/* --- which inputs -------------------------------------------------------------------------------
- */
+/* --- which inputs ---------------------------------------------------------------------------- */
 
 static void test_choice(void **state)
 {

@@ -165,8 +165,7 @@ static void test_refused(void **state)
     px_builder_free(NULL);
 }
 
-/* --- copies --------------------------------------------------------------------------------------
- */
+/* --- copies ---------------------------------------------------------------------------------- */
 
 static void test_constant_nodes(void **state)
 {

@@ -16,8 +16,7 @@ static void near(double got, double want, double most, const char *what, int64_t
         fail_msg("%s, %lld: %.9g instead of %.9g", what, (long long)at, got, want);
 }
 
-/* --- the worked example
- * ------------------------------------------------------------------------- */
+/* --- the worked example ---------------------------------------------------------------------- */
 
 static void test_worked_exact(void **state)
 {
@@ -74,8 +73,7 @@ static void test_worked_diagonal(void **state)
     worked_close(&e);
 }
 
-/* --- coalitions against the whole network
- * -------------------------------------------------------- */
+/* --- coalitions against the whole network ---------------------------------------------------- */
 
 static double factorial(int n)
 {
@@ -144,8 +142,7 @@ static void test_cuts(void **state)
     px_model_free(model);
 }
 
-/* --- the diagonal against finite differences and its sum
- * ----------------------------------------- */
+/* --- the diagonal against finite differences and its sum ------------------------------------- */
 
 /* The loss of x with all layers in [first, end) scaled by q, but neuron `n` of layer `layer` by m.
  */
@@ -241,8 +238,7 @@ static void test_diagonal(void **state)
         }
 }
 
-/* --- threads, and what is handed over together
- * --------------------------------------------------- */
+/* --- threads, and what is handed over together ----------------------------------------------- */
 
 static void test_same_bytes(void **state)
 {

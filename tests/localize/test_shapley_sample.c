@@ -30,8 +30,7 @@ static void near(double got, double want, double most, const char *what)
         fail_msg("%s: %.9g instead of %.9g", what, got, want);
 }
 
-/* --- the worked example: one order and its reverse
- * ----------------------------------------------- */
+/* --- the worked example: one order and its reverse ------------------------------------------- */
 
 static void test_worked_orders(void **state)
 {
@@ -65,8 +64,7 @@ static void test_radius(void **state)
     assert_true(isinf(px_shapley_radius(0.04, 1, 1.0, 0.2)));
 }
 
-/* --- standard errors
- * ----------------------------------------------------------------------------- */
+/* --- standard errors ------------------------------------------------------------------------- */
 
 static void test_three_standard_errors(void **state)
 {
@@ -104,8 +102,7 @@ static void test_three_standard_errors(void **state)
         fail_msg("%d of %d estimates are within three standard errors", inside, cases);
 }
 
-/* --- truncation and goals
- * ------------------------------------------------------------------------ */
+/* --- truncation and goals -------------------------------------------------------------------- */
 
 static void test_stated_errors_of_sums(void **state)
 {
@@ -211,8 +208,7 @@ static void test_truncation_ends_orders(void **state)
     px_model_free(model);
 }
 
-/* --- threads, refusals
- * --------------------------------------------------------------------------- */
+/* --- threads, refusals ----------------------------------------------------------------------- */
 
 static void test_same_bytes(void **state)
 {

@@ -111,8 +111,7 @@ static void test_warp(void **state)
     assert_true(fabs(out[12] - 120) < 1e-6);
 }
 
-/* --- mutations on 8-bit pictures ---------------------------------------------------------------
- */
+/* --- mutations on 8-bit pictures ------------------------------------------------------------- */
 
 static const struct {
     const char *text;

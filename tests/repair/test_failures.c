@@ -58,8 +58,7 @@ static px_failures_options bench_options(const bench *b)
     return o;
 }
 
-/* --- the plain definition -----------------------------------------------------------------------
- */
+/* --- the plain definition -------------------------------------------------------------------- */
 
 static px_cover *plain_cover(const bench *b, double threshold)
 {

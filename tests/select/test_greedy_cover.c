@@ -87,8 +87,7 @@ static void test_random_parts(void **state)
     pxi_cover_rows_done(&rows);
 }
 
-/* --- beside plain greedy, which looks at every row again for every place
- * ------------------------------------------------------------------------------------------- */
+/* --- beside plain greedy, which looks at every row again for every place --------------------- */
 
 static int64_t plain_gain(const pxi_cover_rows *rows, int64_t i, const bool *covered)
 {

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the worked example: Table 2 of the paper, CSM TV-B1
- * ---------------------------------------------------- */
+/* --- the worked example: Table 2 of the paper, CSM TV-B1 ------------------------------------- */
 
 enum { EXAMPLES = 6, UNITS = 3 };
 static const float original[EXAMPLES][UNITS] = {{.4f, .5f, .6f}, {.2f, .4f, .2f}, {.4f, .5f, .3f},
@@ -94,8 +93,7 @@ static void test_agreement(void **state)
         }
 }
 
-/* --- the selector beside plain loops
- * ------------------------------------------------------------------ */
+/* --- the selector beside plain loops --------------------------------------------------------- */
 
 enum { CANDIDATES = 90 };
 

@@ -255,8 +255,7 @@ static void test_shuffle(void **state)
     px_model_free(model);
 }
 
-/* --- a pass beside the long way round ----------------------------------------------------------
- */
+/* --- a pass beside the long way round -------------------------------------------------------- */
 
 enum { INPUTS = 5 };
 static const pxi_prima_settings few = {

@@ -46,8 +46,7 @@ static void test_doubt(void **state)
     assert_true(isnan(pxi_wobble_doubt((double[]){0.5, NAN}, 2, 0)));
 }
 
-/* --- the selector
- * ------------------------------------------------------------------------------------- */
+/* --- the selector ---------------------------------------------------------------------------- */
 
 enum { CANDIDATES = 90, CLASSES = 10 };
 

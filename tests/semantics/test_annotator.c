@@ -80,8 +80,7 @@ static void test_pool(void **state)
     assert_true(out[0] == 0.0f && out[1] == 0.0f);
 }
 
-/* --- by hand ------------------------------------------------------------------------------------
- */
+/* --- by hand --------------------------------------------------------------------------------- */
 
 typedef struct maps_of { /* all maps of all inputs, in the order of features */
     pxi_unit_stream *stream;

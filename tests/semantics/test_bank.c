@@ -171,8 +171,7 @@ static void test_what_a_bank_refuses(void **state)
     px_bank_free(bank);
 }
 
-/* --- the verdict
- * --------------------------------------------------------------------------------- */
+/* --- the verdict ----------------------------------------------------------------------------- */
 
 static void gate_nothing(px_gates *g)
 {
@@ -315,8 +314,7 @@ static void test_what_must_be_said(void **state)
     px_bank_free(bank);
 }
 
-/* --- files
- * --------------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 static void same_unit(const px_bank_unit *a, const px_bank_unit *b)
 {

@@ -28,8 +28,7 @@ static px_concepts *concepts_of(const px_dataset *set, px_concept_kind kind, int
     return c;
 }
 
-/* --- maps
- * ---------------------------------------------------------------------------------------- */
+/* --- maps ------------------------------------------------------------------------------------ */
 
 static void compare_maps(const px_concepts *c, const unsigned char *pixels, const golden_map *maps,
                          size_t count)
@@ -140,8 +139,7 @@ static void test_blank_pictures(void **state)
     px_dataset_close(set);
 }
 
-/* --- strokes
- * ------------------------------------------------------------------------------------- */
+/* --- strokes --------------------------------------------------------------------------------- */
 
 static void ink_of(const char *picture, uint8_t *ink)
 {
@@ -232,8 +230,7 @@ static void test_blurs(void **state)
     }
 }
 
-/* --- words
- * --------------------------------------------------------------------------------------- */
+/* --- words ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *text, *terms; /* parted by ';' */

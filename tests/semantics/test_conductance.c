@@ -36,8 +36,7 @@ static px_paths_options plain_options(px_path_rule rule, int steps)
     return options;
 }
 
-/* --- the worked example
- * ------------------------------------------------------------------------- */
+/* --- the worked example ---------------------------------------------------------------------- */
 
 /* logit 0 = (1, 2, -1) . relu(W x + b)^2, logit 1 = 0. The reshaping keeps the square from being
  * taken for a part of the activation. */
@@ -135,8 +134,7 @@ static void test_doubling(void **state)
     px_model_free(model);
 }
 
-/* --- PyTorch
- * ------------------------------------------------------------------------------------ */
+/* --- PyTorch --------------------------------------------------------------------------------- */
 
 static px_model *golden_model(void)
 {
@@ -196,8 +194,7 @@ static void test_torch(void **state)
     px_model_free(model);
 }
 
-/* --- the same whatever the workers and the rows at a time
- * ---------------------------------------- */
+/* --- the same whatever the workers and the rows at a time ------------------------------------ */
 
 static void test_same_bytes(void **state)
 {
@@ -238,8 +235,7 @@ static void test_same_bytes(void **state)
     px_model_free(model);
 }
 
-/* --- sets of critical units, and odd inputs
- * ------------------------------------------------------ */
+/* --- sets of critical units, and odd inputs -------------------------------------------------- */
 
 static px_path path_of(int layers, const int32_t *units)
 {
@@ -335,8 +331,7 @@ static void test_refusals(void **state)
     px_model_free(model);
 }
 
-/* --- a real network
- * ------------------------------------------------------------------------------ */
+/* --- a real network -------------------------------------------------------------------------- */
 
 typedef struct resnet_run {
     px_path_rule rule;

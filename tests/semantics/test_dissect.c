@@ -117,8 +117,7 @@ static px_dissection *dissect(const fixture *f, int threads, int64_t limit)
     return d;
 }
 
-/* --- overlaps
- * ------------------------------------------------------------------------------------ */
+/* --- overlaps -------------------------------------------------------------------------------- */
 
 /* Map of a unit in layer 0 (8 x 8) or 1 (4 x 4), by hand. */
 static void unit_map(const fixture *f, int64_t i, size_t layer, int64_t unit, float *out)
@@ -265,8 +264,7 @@ static void test_other_layers(void **state)
     assert_null(d);
 }
 
-/* --- gates
- * --------------------------------------------------------------------------------------- */
+/* --- gates ----------------------------------------------------------------------------------- */
 
 static px_status letters_in_common(void *context, const char *a, const char *b, double *out,
                                    px_error *err)

@@ -43,8 +43,7 @@ static px_exemplars *collect(const fixture *f, const px_exemplar_options *option
     return e;
 }
 
-/* --- all maps at once --------------------------------------------------------------------------
- */
+/* --- all maps at once ------------------------------------------------------------------------ */
 
 enum { LAYERS_MOST = 8 };
 
@@ -147,8 +146,7 @@ static void test_exact(void **state)
     }
 }
 
-/* --- the same for any number of threads and any batch -------------------------------------------
- */
+/* --- the same for any number of threads and any batch ---------------------------------------- */
 
 static void assert_same(const char *what, const px_exemplars *a, const px_exemplars *b)
 {

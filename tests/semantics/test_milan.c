@@ -136,8 +136,7 @@ static void test_foreign(void **state)
     px_exemplars_free(e);
 }
 
-/* --- files that lie -----------------------------------------------------------------------------
- */
+/* --- files that lie -------------------------------------------------------------------------- */
 
 static void npy(px_text *text, const char *descr, const char *order, const char *shape,
                 size_t bytes)
@@ -257,8 +256,7 @@ static void test_names(void **state)
     }
 }
 
-/* --- annotations --------------------------------------------------------------------------------
- */
+/* --- annotations ----------------------------------------------------------------------------- */
 
 static px_status annotations(const char *text, size_t size, px_milan_annotations **out,
                              px_error *err)

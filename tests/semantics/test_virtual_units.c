@@ -87,8 +87,7 @@ static px_virtual_units *make(const fixture *f, const px_virtual_options *o)
     return units;
 }
 
-/* --- recipes
- * ------------------------------------------------------------------------------------- */
+/* --- recipes --------------------------------------------------------------------------------- */
 
 static void about(const char *what, int got, int of, double wanted)
 {
@@ -170,8 +169,7 @@ static void test_captions_say_what_they_mean(void **state)
     px_virtual_units_free(NULL);
 }
 
-/* --- splits
- * -------------------------------------------------------------------------------------- */
+/* --- splits ---------------------------------------------------------------------------------- */
 
 static void test_splits(void **state)
 {
@@ -205,8 +203,7 @@ static void test_splits(void **state)
     px_virtual_units_free(units);
 }
 
-/* --- exemplars
- * ----------------------------------------------------------------------------------- */
+/* --- exemplars ------------------------------------------------------------------------------- */
 
 static void same_units(const px_virtual_units *a, const px_virtual_units *b)
 {
@@ -396,8 +393,7 @@ static void test_masks_show_something(void **state)
     px_virtual_units_free(units);
 }
 
-/* --- drawn units
- * --------------------------------------------------------------------------------- */
+/* --- drawn units ----------------------------------------------------------------------------- */
 
 /* Every thing covers something, stays within the picture's values, and is where it says. */
 static void test_everything_can_be_drawn(void **state)
@@ -504,8 +500,7 @@ static void test_drawn_units(void **state)
     px_virtual_units_free(again);
 }
 
-/* --- captions that were told
- * --------------------------------------------------------------------- */
+/* --- captions that were told ----------------------------------------------------------------- */
 
 static void test_scores(void **state)
 {
@@ -548,8 +543,7 @@ static void test_scores(void **state)
     px_virtual_units_free(units);
 }
 
-/* --- what cannot be made
- * ------------------------------------------------------------------------- */
+/* --- what cannot be made --------------------------------------------------------------------- */
 
 static void test_refusals(void **state)
 {

@@ -49,8 +49,7 @@ static void put(px_study *study, const char *key, const number *numbers, size_t 
 #define PUT(study, key, ...) \
     put(study, key, (const number[]){__VA_ARGS__}, PX_LEN(((const number[]){__VA_ARGS__})))
 
-/* --- planning ----------------------------------------------------------------------------------
- */
+/* --- planning -------------------------------------------------------------------------------- */
 
 /* Three networks are at hand, two of them of CIFAR-10; the paper's Table 9 has that alone. */
 static void test_plan(void **state)
@@ -144,8 +143,7 @@ static void test_inputs(void **state)
     assert_int_equal(ng_pairs_full(FZ_FLOWERS * FZ_NETWORKS), 1020);
 }
 
-/* --- figures and claims ------------------------------------------------------------------------
- */
+/* --- figures and claims ---------------------------------------------------------------------- */
 
 static char *report(px_study_format format)
 {

@@ -6,8 +6,7 @@
 #include <internal/weights.h>
 #include <plexor/attack.h>
 
-/* --- settings -----------------------------------------------------------------------------------
- */
+/* --- settings -------------------------------------------------------------------------------- */
 
 static px_dataset *open_set(const char *spec, int channels, px_preprocess *pre)
 {
@@ -93,8 +92,7 @@ static void test_none(void **state)
     assert_string_equal(px_adversary_text(&a, text), "none");
 }
 
-/* --- what a step replaces -----------------------------------------------------------------------
- */
+/* --- what a step replaces -------------------------------------------------------------------- */
 
 enum { BATCH = 20 };
 
@@ -284,8 +282,7 @@ static void test_share(void **state)
     }
 }
 
-/* --- whole runs ---------------------------------------------------------------------------------
- */
+/* --- whole runs ------------------------------------------------------------------------------ */
 
 static px_status run_new(const bench *m, px_feeder *feeder, const px_adversary *adversary,
                          const char *checkpoint, bool resume, px_trainer **out, px_error *err)

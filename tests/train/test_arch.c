@@ -170,8 +170,7 @@ static void test_vgg_of_nss(void **state)
     assert_int_equal(33646666 + 1792 + 128 + 2101248, 35749834);
 }
 
-/* --- every network once --------------------------------------------------------------------------
- */
+/* --- every network once ---------------------------------------------------------------------- */
 
 static px_model *built(const char *name, const px_arch_options *options)
 {
@@ -264,8 +263,7 @@ static void test_seeds(void **state)
     px_model_free(other);
 }
 
-/* --- drawing -------------------------------------------------------------------------------------
- */
+/* --- drawing --------------------------------------------------------------------------------- */
 
 /* Deviation and largest magnitude of a weight as its framework would have them; a largest of 0
  * is not checked (a normal has none). */
@@ -345,8 +343,7 @@ static void test_dropout(void **state)
     }
 }
 
-/* --- what cannot be ------------------------------------------------------------------------------
- */
+/* --- what cannot be -------------------------------------------------------------------------- */
 
 static const struct {
     const char *arch;
