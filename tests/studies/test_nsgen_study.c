@@ -35,7 +35,7 @@ static void test_plan(void **state)
         {"criteria", 1, 2 + 2 * 14},
         {"ablation", 1, 2 + 2 * 3},
         {"outputs", 1, 2 + 2 * 16},
-        {"encoders", 1, 2 + 2 * 3}, /* two of plexor's own, and the file that is given */
+        {"encoders", 1, 2 + 2 * 2}, /* plexor's own, and the file that is given */
         {"layers:2", 1, 2 + 2 * 4 * 2},
         {"labels", 1, 2 + 2 * 3},
     };
