@@ -41,7 +41,7 @@ COMMANDS = [
     ("cover", TROUBLE, "cover NET --data NOISE --criteria all"),
     ("select", TROUBLE, "select SMALL --data digits --by dsa,nss,mc-dropout --train-limit 2000"),
     ("select wobble", TROUBLE, "select NET --data NOISE --by wobble"),
-    ("localize", TROUBLE, "localize NET --data NOISE"),
+    ("localize", TROUBLE, "localize NET --data NOISE --pooled"),
     ("localize shapley", TROUBLE, "localize NET --data NOISE --measure shapley"),
     ("localize shapley of a small one", TROUBLE, "localize SMALL --data digits --measure shapley"),
     ("clever", TROUBLE, "clever NET --data NOISE"),
@@ -152,11 +152,11 @@ def main():
     plexor = os.path.abspath(sys.argv[1])
     only = sys.argv[2:]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, as in the background of a shell
-    chance = random.Random(SEED)
+    chance, picture = random.Random(SEED), random.Random(1)  # the same network each time, interrupted at other moments
     work = tempfile.mkdtemp(prefix="plexor-signal-")
     chosen = [c for c in COMMANDS if not only or c[0] in only]
     print(f"1..{len(chosen)}\n# PLEXOR_SIGNAL_SEED={SEED}", flush=True)
-    noise, array, large = make_noise(work, chance), make_array(work, 8000), make_large(work, chance)
+    noise, array, large = make_noise(work, picture), make_array(work, 8000), make_large(work, picture)
     run(plexor, work, "train", "--arch", "resnet20", "--data", noise, "--train-limit", "32",
         "--test-limit", "32", "--epochs", "1", "-o", "net.onnx", "-q")
     small = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models", "digits.onnx")
