@@ -18,43 +18,40 @@ static px_status read_noise(void *context, int64_t index, float *values, px_erro
     return PX_OK;
 }
 
-static px_status cover(const px_model *model, px_dataset **set, px_cover **cover, px_error *err)
+static px_status cover(const px_model *model, px_task *task, px_cover **cover, px_error *err)
 {
-    const px_graph *graph = px_model_graph(model);
-    px_shape shape = graph->values[graph->inputs[0]].shape, sample = {shape.rank - 1, {0}};
-    shape.dim[0] = 1;
-    for (int d = 0; d < sample.rank; d++)
-        sample.dim[d] = shape.dim[d + 1];
+    static px_shape sample = {3, {1, 28, 28}}; /* what read_noise() makes, as long as it is asked */
     px_source source = px_source_default();
+    px_dataset *noise = NULL;
+    px_cover_options options = px_cover_options_default();
+    const px_cover_run_options run = px_cover_run_options_default();
     source.context = &sample;
     source.count = 200, source.shape = sample, source.is_8bit = true;
     source.read = read_noise;
-    px_preprocess pre;
-    px_cover_options options = px_cover_options_default();
-    const px_cover_run_options run = px_cover_run_options_default();
     options.criteria = "nc,tknc";
-    PX_TRY(px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
-                              &shape, NULL, err));
-    PX_TRY(px_dataset_from_source(&source, "noise", set, err));
-    px_preprocess_fit(&pre, source.is_8bit);
-    PX_TRY(px_cover_new(model, &shape, &options, cover, err));
-    return px_cover_run(*cover, *set, &pre, &run, NULL, err);
+    PX_TRY(px_dataset_from_source(&source, "noise", &noise, err));
+    const px_status status = px_mem_put("noise", noise, err);
+    px_dataset_close(noise);
+    PX_TRY(status);
+    PX_TRY(px_task_open(model, "mem:noise", NULL, task, err));
+    PX_TRY(px_cover_new(model, &task->shape, &options, cover, err));
+    return px_cover_run(*cover, task->set, &task->pre, &run, NULL, err);
 }
 
 int main(int argc, char **argv)
 {
     px_error err = {PX_OK, ""};
     px_model *model = NULL;
-    px_dataset *set = NULL;
+    static px_task task; /* empty */
     px_cover *cov = NULL;
     px_status status = px_model_load(argc > 1 ? argv[1] : "net.onnx", &model, &err);
-    if (status == PX_OK && (status = cover(model, &set, &cov, &err)) == PX_OK)
+    if (status == PX_OK && (status = cover(model, &task, &cov, &err)) == PX_OK)
         for (size_t i = 0; i < px_cover_count(cov); i++)
             printf("%s %.4f\n", px_cover_criterion(cov, i)->entry.id, px_cover_value(cov, i).value);
     else
         fprintf(stderr, "cover_stream: %s\n", err.message);
     px_cover_free(cov);
-    px_dataset_close(set);
+    px_task_close(&task);
     px_model_free(model);
     return status != PX_OK;
 }

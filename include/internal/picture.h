@@ -9,7 +9,7 @@
  *     if (status == PX_OK)
  *         status = px_plot_line(plot, "random", inputs, random, count, PX_PLOT_DASHED, err);
  *     if (status == PX_OK)
- *         status = px_plot_save(plot, "growth.svg", err);      
+ *         status = px_plot_save(plot, "growth.svg", err);
  *     px_plot_free(plot);
  *
  * Everything handed over is copied. The same description gives the same bytes. Charts and sheets
@@ -45,9 +45,9 @@ px_status px_png_encode(int width, int height, int channels, const uint8_t *pixe
 /* Limits; more is PX_E_USAGE, before anything is allocated. */
 #define PX_PLOT_SIDE_LEAST 120 /* pixels of width and height */
 #define PX_PLOT_SIDE_MOST 4096
-#define PX_PLOT_SERIES_MOST 64                 /* lines, clouds of points, sets of bars; boxes */
-#define PX_PLOT_GROUPS_MOST 1000               /* groups of bars */
-#define PX_PLOT_VALUES_MOST ((size_t)1 << 24)  /* of one series */
+#define PX_PLOT_SERIES_MOST 64                /* lines, clouds of points, sets of bars; boxes */
+#define PX_PLOT_GROUPS_MOST 1000              /* groups of bars */
+#define PX_PLOT_VALUES_MOST ((size_t)1 << 24) /* of one series */
 
 typedef struct px_plot_axis {
     const char *label, *unit; /* NULL: none; the unit follows in brackets */
@@ -103,8 +103,8 @@ px_status px_plot_key(px_plot *plot, const char *name, int colour, int mark, px_
 
 int64_t px_plot_left_out(const px_plot *plot); /* points, bars, samples */
 
-/* As SVG into memory, which the caller frees (UTF-8, not NUL-terminated); to a file, whose name ends
- * with .svg, whole or not at all. A chart without data is an empty frame that says so. */
+/* As SVG into memory, which the caller frees (UTF-8, not NUL-terminated); to a file, whose name
+ * ends with .svg, whole or not at all. A chart without data is an empty frame that says so. */
 px_status px_plot_svg(const px_plot *plot, uint8_t **out, size_t *size, px_error *err);
 px_status px_plot_save(const px_plot *plot, const char *path, px_error *err);
 

@@ -8,7 +8,11 @@ PX_BEGIN_DECLS
 
 size_t px_preprocess_preset_count(void);
 
-const px_preprocess_preset *px_preprocess_preset_get(size_t i); /* NULL beyond the last */
+const px_preprocess_preset *px_preprocess_preset_get(size_t i);          /* NULL beyond the last */
+const px_preprocess_preset *px_preprocess_preset_find(const char *name); /* NULL: none */
+
+/* The numbers of a preset instead of those there are. */
+void px_preprocess_set(px_preprocess *pre, const px_preprocess_preset *preset, bool is_8bit);
 
 /* Changes the settings of audio features by an option text ("resample=1"); NULL: nothing. */
 px_status px_preprocess_audio(px_preprocess *pre, const char *text, px_error *err);

@@ -8,8 +8,8 @@
  *
  * Every command and option of the program `plexor` but `study` works here, and gives the same
  * bytes. Nothing is written to stdout or stderr, no signal handler is set, and the process never
- * ends. `plexor help --json` describes commands, options and their defaults, so that a wrapper can be
- * made from it.
+ * ends. `plexor help --json` describes commands, options and their defaults, so that a wrapper can
+ * be made from it.
  *
  * Calls may be made in any number of threads at once; the callbacks of a call come from the thread
  * that made it, `cancelled` from its worker threads too. A call may be made in a callback.

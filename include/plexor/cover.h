@@ -72,7 +72,8 @@ typedef struct px_criterion {
                          px_extractor **out, px_error *err);
 
     /* What does not change while inputs are observed: settings, ranges, fitted models. Shared by
-     * all states and threads, so large things belong here. Refuses settings that do not fit. */
+     * all states and threads, so large things belong here. Refuses settings that do not fit. NULL:
+     * there is nothing of the kind (then release is NULL too). */
     px_status (*prepare)(const px_criterion_request *request, void **prepared, px_error *err);
     void (*release)(void *prepared); /* NULL is fine */
 
@@ -98,12 +99,16 @@ typedef struct px_criterion {
     void (*remark)(const void *state, px_text *text);
     /* Arrays named by px_npz_put() and taken by px_npz_take() below; the same state gives the same
      * bytes. load() is given a state that was just opened, and bytes that may lie: it checks every
-     * size and value before it uses them, against what was prepared where that is not NULL. */
+     * size and value before it uses them, against what was prepared where that is not NULL. Both
+     * NULL: its state cannot be kept. */
     px_status (*save)(const void *state, px_npz_writer *to, const char *prefix, px_error *err);
     px_status (*load)(void *state, const px_npz *from, const char *prefix, px_error *err);
 } px_criterion;
 
 PX_REGISTRY(px_criteria, px_criterion, px_criterion)
+/* One of the program's own, behind plexor's, for all that asks from then on. It is borrowed for
+ * good, and does not change. PX_E_USAGE where the id is taken, or something is missing. */
+PX_API px_status px_criterion_add(const px_criterion *criterion, px_error *err);
 
 /* --- settings -----------------------------------------------------------------------------------
  *

@@ -73,16 +73,6 @@ typedef struct px_param {
 
 PX_API extern const char *const px_no_yes[]; /* "no", "yes", NULL */
 
-PX_API size_t px_params_count(const px_param *params); /* NULL: 0 */
-/* Every member that the table names. */
-PX_API void px_params_default(const px_param *params, void *config);
-/* A member as a number: a choice's is its index. */
-PX_API double px_param_get(const px_param *param, const void *config);
-PX_API void px_param_set(const px_param *param, void *config, double value);
-/* One value, which is text: "0.5", "8/255", "ceil". `id` is of what has the setting: PX_E_USAGE
- * says "'kmnc.k=0': it must be between 1 and 65534". */
-PX_API px_status px_param_read(const px_param *param, const char *id, const char *text,
-                               void *config, px_error *err);
 /* "k=1000 variant=ceil"; the caller frees it, NULL when out of memory. */
 PX_API char *px_params_text(const px_param *params, const void *config);
 

@@ -1,25 +1,20 @@
-/* include/plexor/plexor.h - everything, from what every program needs to what few do
+/* include/plexor/plexor.h - the way in: a network, data, and what there is to ask of them
  *
  * A network, data in the shape that it wants, and what it says about them:
  *
  *     px_model_load("net.onnx", &model, &err);
- *     const px_graph *graph = px_model_graph(model);
- *     const px_shape *input = &graph->values[graph->inputs[0]].shape;
- *     px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model), input,
- *                        NULL, &err);
- *     px_dataset_open_for(&pre, input, "fashion-mnist", &options, &set, &err);
- *     px_predict(model, set, &pre, &how, &said, &err);
- *     px_eval eval = {0};
- *     px_eval_make(&said, &eval, &err);
- *     printf("accuracy %g, loss %g\n", eval.all.accuracy, eval.all.loss);
+ *     px_task_open(model, "fashion-mnist", NULL, &task, &err);
+ *     px_predict(task.model, task.set, &task.pre, &how, &said, &err);
+ *     px_eval_sum sum = px_eval_slice(&said, NULL, said.count);
+ *     printf("accuracy %g, loss %g\n", sum.accuracy, sum.loss);
  *
  * A question has options with defaults, an object made for a network, a run, and figures to read.
  * The defaults are those of the command:
  *
  *     px_cover_options coverage = px_cover_options_default();
  *     coverage.criteria = "nc,tknc";
- *     px_cover_new(model, &shape, &coverage, &cover, &err);
- *     px_cover_run(cover, set, &pre, &run, &tally, &err);
+ *     px_cover_new(task.model, &task.shape, &coverage, &cover, &err);
+ *     px_cover_run(cover, task.set, &task.pre, &run, &tally, &err);
  *     printf("%g\n", px_cover_value(cover, 0).value);
  *
  * The same with a command, for any question there is:
@@ -32,11 +27,15 @@
  * caller's afterwards and has a function that frees it; a `const T *` is borrowed. Networks, plans
  * and data are read-only once made, and any thread may use them. docs/api.md goes through it all,
  * and examples/ has programs of a page each.
+ *
+ * This is the first of three tiers. <plexor/extend.h> is for programs that add a criterion or a
+ * selector of their own; <plexor/engine.h>, <plexor/probe.h> and <plexor/trace.h> for those that
+ * run networks themselves, layer by layer.
  */
 #ifndef PLEXOR_PLEXOR_H
 #define PLEXOR_PLEXOR_H
 
-/* A network, data, and answers. Messages, JSON and memory are as error.h and json.h say. */
+/* A network, data, and answers. Messages and memory are as error.h says. */
 #include <plexor/data.h>
 #include <plexor/error.h>
 #include <plexor/eval.h>
@@ -45,6 +44,7 @@
 #include <plexor/predict.h>
 #include <plexor/preprocess.h>
 #include <plexor/system.h>
+#include <plexor/task.h>
 #include <plexor/tensor.h>
 
 /* Questions about them: options with defaults, an object, a run over data, figures to read. */
@@ -58,36 +58,5 @@
 
 /* The command line as a function, for programs in other languages. */
 #include <plexor/call.h>
-
-/* More of the same kind, and what goes with it. */
-#include <plexor/closeness.h>
-#include <plexor/fault_curve.h>
-#include <plexor/modes.h>
-#include <plexor/mutate.h>
-#include <plexor/profile.h>
-#include <plexor/property.h>
-#include <plexor/training.h>
-
-/* Neurons in words, and what decided. */
-#include <plexor/bank.h>
-#include <plexor/decision_path.h>
-#include <plexor/text_encoder.h>
-
-/* What the methods stand on: networks as graphs, plans and sessions, neurons, optimisers. */
-#include <plexor/audio.h>
-#include <plexor/engine.h>
-#include <plexor/graph.h>
-#include <plexor/probe.h>
-#include <plexor/trace.h>
-#include <plexor/weights.h>
-
-/* Tools. */
-#include <plexor/field.h>
-#include <plexor/json.h>
-#include <plexor/param.h>
-#include <plexor/registry.h>
-#include <plexor/rng.h>
-#include <plexor/stats.h>
-#include <plexor/text.h>
 
 #endif

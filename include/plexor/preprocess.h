@@ -48,7 +48,6 @@ typedef struct px_preprocess_preset {
     double mean[3], stddev[3];
     bool bgr;
 } px_preprocess_preset;
-PX_API const px_preprocess_preset *px_preprocess_preset_find(const char *name); /* NULL: none */
 
 typedef struct px_preprocess_options { /* texts as typed; NULL: not given */
     /* A preset, maybe with an order of channels ("imagenet:bgr"), or a file: a
@@ -66,8 +65,6 @@ PX_API px_status px_preprocess_init(px_preprocess *pre, const px_property *prope
 /* Sets the scale where it follows from the data: range / 255 for 8-bit pixels; float values are
  * taken as 0 to 1. px_dataset_open_for() does it. */
 PX_API void px_preprocess_fit(px_preprocess *pre, bool is_8bit);
-/* The numbers of a preset instead of those there are. */
-PX_API void px_preprocess_set(px_preprocess *pre, const px_preprocess_preset *preset, bool is_8bit);
 
 /* Raw values of that shape (px_dataset_pixels, maybe changed) become a network input, in place. */
 PX_API px_status px_preprocess_apply(const px_preprocess *pre, const px_shape *shape, float *values,

@@ -1,12 +1,13 @@
 /* include/plexor/registry.h - what can be chosen by name: criteria, selectors, attacks, ...
  *
- *     for (size_t i = 0; i < px_criteria.count; i++)
+ *     for (size_t i = 0; i < px_registry_count(&px_criteria); i++)
  *         puts(px_registry_at(&px_criteria, i)->id);
  *     const px_criterion *nc = px_criterion_find("nc");
  *
  * Everything that has a name begins with the same head, px_entry, and is listed in a registry. What
  * reads a name, lists names, gives advice on one that is not there, or reads settings does so for
- * all registries alike. All of it is constant: any thread may read it.
+ * all registries alike. Any thread may read it; what a program adds of its own (extend.h) comes
+ * behind plexor's.
  */
 #ifndef PLEXOR_REGISTRY_H
 #define PLEXOR_REGISTRY_H
@@ -24,16 +25,18 @@ typedef struct px_entry {   /* the first member of each descriptor */
 } px_entry;
 
 typedef struct px_registry {
-    const char *kind, *plural; /* "criterion", and "criteria" as in 'plexor list criteria' */
-    const char *help;          /* what they are for, in the list of lists */
-    const char *example;       /* "kmnc.k=1000"; NULL: none has settings */
-    bool many;                 /* too many to name them all in a sentence */
-    size_t count;
+    const char *kind, *plural;      /* "criterion", and "criteria" as in 'plexor list criteria' */
+    const char *help;               /* what they are for, in the list of lists */
+    const char *example;            /* "kmnc.k=1000"; NULL: none has settings */
+    bool many;                      /* too many to name them all in a sentence */
+    size_t count;                   /* plexor's own */
     const px_entry *const *entries; /* one of the two: pointers, */
     const px_entry *first;          /* or the first of an array of descriptors, */
     size_t stride;                  /* each of this size */
+    struct px_additions *added;     /* the program's; NULL: it can add none */
 } px_registry;
 
+PX_API size_t px_registry_count(const px_registry *registry);
 PX_API const px_entry *px_registry_at(const px_registry *registry, size_t i); /* NULL: the end */
 PX_API const px_entry *px_registry_find(const px_registry *registry, const char *id); /* or NULL */
 /* The same for the first `length` bytes of a text. */
@@ -70,7 +73,7 @@ PX_API px_status px_entry_set(const px_registry *registry, const px_entry *entry
     PX_API extern const px_registry registry;                                              \
     static inline size_t noun##_count(void)                                                \
     {                                                                                      \
-        return registry.count;                                                             \
+        return px_registry_count(&registry);                                               \
     }                                                                                      \
     static inline const type *noun##_get(size_t i)                                         \
     {                                                                                      \

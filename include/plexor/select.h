@@ -139,6 +139,7 @@ typedef struct px_selector {
 } px_selector;
 
 PX_REGISTRY(px_selectors, px_selector, px_selector)
+PX_API px_status px_selector_add(const px_selector *selector, px_error *err); /* as criteria are */
 
 /* --- a selection ----------------------------------------------------------------------------- */
 

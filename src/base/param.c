@@ -1,5 +1,5 @@
 /* src/base/param.c - settings by their tables: "k=1000" into the member k, and back */
-#include <plexor/param.h>
+#include <internal/param.h>
 
 #include "base/memory.h"
 

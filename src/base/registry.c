@@ -1,17 +1,33 @@
 /* src/base/registry.c - what can be chosen by name */
+#include <internal/param.h>
 #include <plexor/registry.h>
 
+#include "base/additions.h"
 #include "base/memory.h"
 
 #include <ctype.h>
 #include <internal/text.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+static size_t registry_added(const px_registry *registry)
+{
+    return registry->added ? atomic_load_explicit(&registry->added->count, memory_order_acquire)
+                           : 0;
+}
+
+size_t px_registry_count(const px_registry *registry)
+{
+    return registry->count + registry_added(registry);
+}
+
 const px_entry *px_registry_at(const px_registry *registry, size_t i)
 {
-    if (i >= registry->count)
+    if (i >= px_registry_count(registry))
         return NULL;
+    if (i >= registry->count)
+        return registry->added->entry[i - registry->count];
     return registry->entries ? registry->entries[i]
                              : (const px_entry *)(const void *)((const char *)registry->first +
                                                                 i * registry->stride);
@@ -19,7 +35,7 @@ const px_entry *px_registry_at(const px_registry *registry, size_t i)
 
 const px_entry *px_registry_word(const px_registry *registry, const char *text, size_t length)
 {
-    for (size_t i = 0; i < registry->count; i++) {
+    for (size_t i = 0; i < px_registry_count(registry); i++) {
         const px_entry *entry = px_registry_at(registry, i);
         if (strlen(entry->id) == length && strncmp(entry->id, text, length) == 0)
             return entry;
@@ -41,7 +57,7 @@ px_status px_registry_unknown(const px_registry *registry, const char *text, siz
     size_t count = 0;
     px_text advice = {0};
     strncat(word, text, PX_MIN(length, WORD));
-    for (; count < PX_MIN(registry->count, NAMES); count++)
+    for (; count < PX_MIN(px_registry_count(registry), NAMES); count++)
         names[count] = px_registry_at(registry, count)->id;
     const char *nearest = registry->many ? px_nearest_word(word, names, count) : NULL;
     if (nearest)
@@ -64,6 +80,49 @@ px_status px_registry_choose(const px_registry *registry, const char *id, const 
         return px_registry_unknown(registry, id, strlen(id), err);
     *out = found;
     return PX_OK;
+}
+
+/* --- what a program adds --------------------------------------------------------------------- */
+
+/* Where a setting lies beyond the config, or a default beyond its bounds. */
+static const char *entry_flaw(const px_entry *entry)
+{
+    if (!entry->id || !*entry->id || entry->id[0] == '-' ||
+        strspn(entry->id, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(entry->id))
+        return "its id is made of a-z, 0-9 and '-'";
+    if (!entry->title || !*entry->title)
+        return "it needs a title";
+    for (const px_param *p = entry->params; p && p->name; p++) {
+        if (p->offset + p->size > entry->config_size)
+            return "a setting lies outside its config";
+        if (p->type != PX_TYPE_CHOICE && !(p->min <= p->def && p->def <= p->max))
+            return "a default is out of range";
+    }
+    return NULL;
+}
+
+px_status pxi_registry_add(const px_registry *registry, const px_entry *entry, px_error *err)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    struct px_additions *added = registry->added;
+    const char *flaw = entry_flaw(entry);
+    if (flaw)
+        return px_fail(err, PX_E_USAGE, "the %s '%.60s' cannot be added: %s", registry->kind,
+                       entry->id ? entry->id : "", flaw);
+    pthread_mutex_lock(&one_at_a_time);
+    const size_t count = registry_added(registry);
+    px_status status = PX_OK;
+    if (px_registry_find(registry, entry->id))
+        status = px_fail(err, PX_E_USAGE, "there is a %s '%s' already", registry->kind, entry->id);
+    else if (count == PXI_ADDITIONS_MAX)
+        status = px_fail(err, PX_E_USAGE, "%d %s have been added, and no more can be",
+                         PXI_ADDITIONS_MAX, registry->plural);
+    else {
+        added->entry[count] = entry;
+        atomic_store_explicit(&added->count, count + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&one_at_a_time);
+    return status;
 }
 
 /* --- settings -------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/onnx.h>
+#include <plexor/task.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,14 +51,9 @@ static px_status open_network(px_check *c, px_error *err)
         PX_TRY(px_model_load(c->model_path, &c->model, err));
     if (c->o.classes)
         PX_TRY(px_model_set_classes(c->model, c->o.classes, err));
-    const px_graph *graph = px_model_graph(c->model);
     const char *warnings = px_model_warnings(c->model);
     if (*warnings)
         pxi_check_note(c, "%.300s", warnings);
-    if (graph->input_count != 1)
-        return px_fail(err, PX_E_UNSUPPORTED,
-                       "'%.200s' has %d inputs; data sets can be fed to networks with one",
-                       px_model_path(c->model), graph->input_count);
     PX_TRY(open_operators(c, err));
     const px_status status = px_model_scores(c->model, &c->scores, err);
     return status == PX_OK
@@ -78,30 +74,24 @@ px_data_options pxi_check_read(const px_check *c)
 
 static px_status open_set(px_check *c, px_error *err)
 {
-    const px_graph *graph = px_model_graph(c->model);
-    const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    px_data_options options = pxi_check_read(c);
-    options.progress = pxi_check_tick_before;
-    options.context = c;
-    PX_TRY(open_preprocess(c, &c->pre, err));
-    if (*c->pre.note)
-        pxi_check_note(c, "%s", c->pre.note);
-    const px_status status =
-        px_dataset_open_for(&c->pre, input, c->data_spec, &options, &c->set, err);
+    px_task_options options = {
+        .data = pxi_check_read(c), .pixels = c->o.pixels, .audio = c->o.audio};
+    px_task task;
+    options.data.progress = pxi_check_tick_before;
+    options.data.context = c;
+    const px_status status = px_task_open(c->model, c->data_spec, &options, &task, err);
     if (status == PX_E_MISMATCH)
         return px_fail_in(err, status, "the data do not fit the network");
     PX_TRY(status);
+    c->set = task.set;
+    c->pre = task.pre;
+    c->shape = task.shape;
+    c->count = task.count;
+    c->floats = task.floats;
+    if (*c->pre.note)
+        pxi_check_note(c, "%s", c->pre.note);
     for (size_t i = 0; i < px_dataset_remark_count(c->set); i++)
         pxi_check_note(c, "%s", px_dataset_remark(c->set, i));
-    const px_shape sample = px_dataset_shape(c->set);
-    c->count = px_dataset_count(c->set);
-    c->floats = (size_t)px_shape_count(&sample);
-    if (c->count == 0)
-        return px_fail(err, PX_E_INPUT, "'%.200s': no inputs are left; see --offset and --limit",
-                       c->data_spec);
-    c->shape = (px_shape){.rank = sample.rank + 1, .dim = {1}};
-    for (int d = 0; d < sample.rank; d++)
-        c->shape.dim[d + 1] = sample.dim[d];
     return PX_OK;
 }
 

@@ -50,46 +50,32 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
                           px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
-    cli_inputs inputs = {0};
-    if (graph->input_count != 1)
-        return px_fail(err, PX_E_UNSUPPORTED,
-                       "'%s' has %d inputs; data sets can be fed to networks with one",
-                       px_model_path(model), graph->input_count);
-    const px_value *value = &graph->values[graph->inputs[0]];
-    if (value->dtype != PX_FLOAT32 && value->dtype != PX_NONE)
-        return px_fail(err, PX_E_UNSUPPORTED,
-                       "'%s': input '%s' is %s; data sets can be fed to float32 inputs",
-                       px_model_path(model), value->name, px_dtype_name(value->dtype));
-    PX_TRY(px_preprocess_init(&inputs.pre, px_model_properties(model),
-                              px_model_property_count(model), &value->shape, &data->pixels, err));
-    PX_TRY(px_preprocess_audio(&inputs.pre, data->audio, err));
-    cli_campaign_preprocess(model, data, &inputs.pre);
-    px_data_options options = px_model_data_options(model);
-    options.split = data->split;
-    options.limit = data->limit;
-    options.offset = data->offset;
-    options.shuffle = data->shuffle;
-    options.seed = (uint64_t)data->seed;
-    options.skip_damaged = data->skip_damaged;
-    options.any_classes = data->any_classes;
-    PX_TRY(cli_part_open(&inputs.pre, &value->shape, data->spec, &options,
-                         /* may_be_whole= */ false, &inputs.set, err));
-    cli_note(cli_now()->command, "%s", inputs.pre.note);
-    for (size_t i = 0; i < px_dataset_remark_count(inputs.set); i++)
-        cli_note(cli_now()->command, "%s", px_dataset_remark(inputs.set, i));
-    inputs.count = px_dataset_count(inputs.set);
-    const px_shape sample = px_dataset_shape(inputs.set);
-    inputs.shape.rank = sample.rank + 1;
-    inputs.shape.dim[0] = 1;
-    for (int d = 0; d < sample.rank; d++)
-        inputs.shape.dim[d + 1] = sample.dim[d];
-    inputs.floats = (size_t)px_shape_count(&sample);
-    if (inputs.count == 0) {
-        px_dataset_close(inputs.set);
-        return px_fail(err, PX_E_INPUT, "'%s': no inputs are left; see --offset and --limit",
-                       data->spec);
+    px_task_options options = px_task_options_default();
+    px_preprocess pre;
+    cli_progress reading = cli_progress_start("reading");
+    if (graph->input_count == 1) { /* px_task_open() refuses others */
+        PX_TRY(px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
+                                  &graph->values[graph->inputs[0]].shape, &data->pixels, err));
+        PX_TRY(px_preprocess_audio(&pre, data->audio, err));
+        cli_campaign_preprocess(model, data, &pre);
+        options.pre = &pre;
     }
-    *out = inputs;
+    options.data = (px_data_options){.split = data->split,
+                                     .limit = data->limit,
+                                     .offset = data->offset,
+                                     .shuffle = data->shuffle,
+                                     .seed = (uint64_t)data->seed,
+                                     .skip_damaged = data->skip_damaged,
+                                     .any_classes = data->any_classes,
+                                     .progress = cli_progress_tick,
+                                     .context = &reading};
+    const px_status status = px_task_open(model, data->spec, &options, out, err);
+    if (data->skip_damaged)
+        cli_progress_end(&reading);
+    PX_TRY(status);
+    cli_note(cli_now()->command, "%s", out->pre.note);
+    for (size_t i = 0; i < px_dataset_remark_count(out->set); i++)
+        cli_note(cli_now()->command, "%s", px_dataset_remark(out->set, i));
     return PX_OK;
 }
 
@@ -112,8 +98,7 @@ void cli_inputs_close(cli_inputs *inputs)
     char sizes[PX_SIZES_TEXT];
     if (inputs->set && px_dataset_sizes_remark(inputs->set, sizes))
         cli_note(cli_now()->command, "%s", sizes);
-    px_dataset_close(inputs->set);
-    inputs->set = NULL;
+    px_task_close(inputs);
 }
 
 static void inputs_list(char *buffer, size_t size, const float *values, int count)

@@ -9,6 +9,7 @@
 #include <plexor/engine.h>
 #include <plexor/onnx.h>
 #include <plexor/probe.h>
+#include <plexor/task.h>
 
 typedef struct cli_workers {
     int64_t threads, batch; /* 0: chosen by plexor */
@@ -84,13 +85,7 @@ typedef struct cli_neurons {
 /* Loads a network, names its classes as --classes says, and passes on the reader's warnings. */
 px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err);
 
-typedef struct cli_inputs { /* a data set in the form in which a network takes it */
-    px_dataset *set;
-    px_preprocess pre;
-    px_shape shape; /* of one input, [1,C,H,W] */
-    int64_t count;
-    size_t floats; /* per input */
-} cli_inputs;
+typedef px_task cli_inputs;
 
 /* px_dataset_open_part(), where looking for damaged files, which is to read them all, is shown and
  * can be stopped. */

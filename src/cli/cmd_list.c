@@ -265,7 +265,9 @@ static const char *list_id(const list_kind *list, size_t i)
     if (list->choices)
         return list->choices(i) ? list->choices(i)->name : NULL;
     if (list->look)
-        return i < list->look->registry->count ? px_registry_at(list->look->registry, i)->id : NULL;
+        return i < px_registry_count(list->look->registry)
+                   ? px_registry_at(list->look->registry, i)->id
+                   : NULL;
     return list->rows ? list->rows[i].name : NULL;
 }
 

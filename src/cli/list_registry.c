@@ -46,7 +46,7 @@ void list_print_registry(const list_look *look)
     cli_table *table = cli_table_new(all_left + sizeof all_left - 1 - count);
     if (!look->columns->title || *look->columns->title)
         look_titles(look, table);
-    for (size_t i = 0; i < look->registry->count; i++)
+    for (size_t i = 0; i < px_registry_count(look->registry); i++)
         look_row(look, px_registry_at(look->registry, i), table);
     if (look->common.id)
         look_row(look, &look->common, table);
@@ -58,7 +58,7 @@ void list_print_registry(const list_look *look)
 void list_json_registry(const list_look *look, px_json *json)
 {
     px_json_array(json, look->registry->plural);
-    for (size_t i = 0; i < look->registry->count; i++) {
+    for (size_t i = 0; i < px_registry_count(look->registry); i++) {
         const px_entry *entry = px_registry_at(look->registry, i);
         px_json_object(json, NULL);
         px_json_string(json, "name", entry->id);

@@ -24,7 +24,7 @@ static void cover_done(px_cover *cover)
         pxi_cover_slot *slot = &cover->slots[i];
         if (slot->state)
             slot->criterion->close(slot->state);
-        if (slot->prepared)
+        if (slot->prepared && slot->criterion->release)
             slot->criterion->release(slot->prepared);
         free(slot->config);
         free(slot->settings_text);
@@ -167,7 +167,8 @@ static px_status slot_prepare(px_cover *cover, pxi_cover_slot *slot, const px_pr
             .threads = cover->threads > 0 ? cover->threads : px_cpu_count(),
         };
         const double start = px_clock_s();
-        status = c->prepare(&request, &slot->prepared, err);
+        if (c->prepare)
+            status = c->prepare(&request, &slot->prepared, err);
         slot->prepare_seconds = px_clock_s() - start;
     }
     free(learned);

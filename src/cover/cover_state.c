@@ -48,6 +48,10 @@ static px_status state_meta(const px_cover *cover, px_npz_writer *to, px_error *
 px_status px_cover_save(const px_cover *cover, const char *path, px_error *err)
 {
     px_npz_writer *to = NULL;
+    for (size_t i = 0; i < cover->count; i++)
+        if (!cover->slots[i].criterion->save)
+            return px_fail(err, PX_E_UNSUPPORTED, "criterion '%s' keeps no state in files",
+                           cover->slots[i].criterion->entry.id);
     PX_TRY(px_npz_create(path, &to, err));
     px_status status = state_meta(cover, to, err);
     for (size_t i = 0; i < cover->count && status == PX_OK; i++) {
@@ -69,7 +73,7 @@ static px_status state_slot(px_cover *cover, const px_json_value *entry, px_erro
     PX_TRY(pxi_meta_string(entry, "settings", &settings, err));
     PX_TRY(pxi_meta_string(entry, "neurons", &definition, err));
     const px_criterion *criterion = px_criterion_find(id);
-    if (!criterion)
+    if (!criterion || !criterion->load)
         return px_fail(err, PX_E_INPUT, "criterion '%.60s' is not known to this plexor", id);
     for (size_t i = 0; i < cover->count; i++)
         if (cover->slots[i].criterion == criterion)

@@ -1,6 +1,8 @@
 /* src/cover/criteria.c - the table of criteria, and their settings with presets */
 #include "cover/criteria.h"
 
+#include "base/additions.h"
+
 #include <internal/cover.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +10,27 @@
 static const px_entry *const criteria[] = {
 #define CRITERION_ROW(id) &px_criterion_##id.entry,
     PXI_CRITERIA(CRITERION_ROW)};
+static struct px_additions added;
 
 const px_registry px_criteria = {.kind = "criterion",
                                  .plural = "criteria",
                                  .help =
                                      "what 'cover' measures, with settings and where it comes from",
                                  .example = "kmnc.k=1000",
+                                 .added = &added,
                                  PX_REGISTRY_POINTERS(criteria)};
+
+px_status px_criterion_add(const px_criterion *criterion, px_error *err)
+{
+    if (!criterion->unit || !criterion->open || !criterion->close || !criterion->observe ||
+        !criterion->gain || !criterion->merge || !criterion->value ||
+        !criterion->save != !criterion->load || (criterion->release && !criterion->prepare))
+        return px_fail(err, PX_E_USAGE,
+                       "the criterion '%.60s' cannot be added: it lacks one of unit, open, close, "
+                       "observe, gain, merge, value, or has half of save and load",
+                       criterion->entry.id ? criterion->entry.id : "");
+    return pxi_registry_add(&px_criteria, &criterion->entry, err);
+}
 
 /* What the preset says of the criterion: "kmnc.k=100", but not "nc.t=0.75". */
 static px_status preset_apply(const px_entry *entry, const px_preset *preset, void *config,

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/param.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

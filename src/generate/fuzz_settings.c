@@ -7,6 +7,7 @@
 #include <internal/decision_path.h>
 #include <internal/fuzz.h>
 #include <internal/mutate.h>
+#include <internal/param.h>
 #include <internal/preprocess.h>
 #include <internal/profile.h>
 #include <internal/store.h>

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <internal/mutate.h>
+#include <internal/param.h>
 #include <internal/text.h>
 
 #include <errno.h>

@@ -18,6 +18,7 @@
 #include <plexor/json.h>
 #include <plexor/onnx.h>
 #include <plexor/system.h>
+#include <plexor/task.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,11 +79,13 @@ static px_status network_open_part(px_study *study, const px_model *model, const
         return px_fail(err, PX_E_INPUT, "where is '%s'? --data %s=SPEC", dataset, dataset);
     if (!model)
         return px_dataset_open(spec, options, &out->set, err);
-    const px_graph *graph = px_model_graph(model);
-    const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    PX_TRY(px_preprocess_init(&out->pre, px_model_properties(model), px_model_property_count(model),
-                              input, NULL, err));
-    return px_dataset_open_for(&out->pre, input, spec, options, &out->set, err);
+    px_task_options wanted = px_task_options_default();
+    px_task task;
+    wanted.data = *options;
+    PX_TRY(px_task_open(model, spec, &wanted, &task, err));
+    out->set = task.set;
+    out->pre = task.pre;
+    return PX_OK;
 }
 
 px_status pxi_study_open(px_study *study, const px_model *model, const char *dataset,

@@ -5,6 +5,7 @@
 #include "assess/metrics.h"
 #include "base/memory.h"
 #include "ssim_golden.h"
+#include <internal/param.h>
 #include <internal/ssim.h>
 
 #include <math.h>

@@ -17,13 +17,13 @@ ROOMS = ("base stats picture data mutate graph onnx ops engine predict probe att
 HEADER_ROOM = {name: "base" for name in "error field folder json param property registry rng system tensor text".split()}
 HEADER_ROOM.update(audio="data", in_memory="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
                    fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", fuzz_mutant="generate", modes="store",
-                   plexor="cli", call="cli")
+                   plexor="cli", call="cli", extend="select")
 HEADER_ROOM.update(eval="predict", mutants="mutate", replay="store", training="cover")
 HEADER_ROOM.update({name: "stats" for name in "gauss_nodes kmeans".split()}, ssim="picture", mutation="mutate", lane_watch="probe")
 HEADER_ROOM.update({name: "data" for name in "bytes image npz_meta pixel_rule recording source tree".split()})
 HEADER_ROOM.update({name: "graph" for name in "model names reach".split()})
 HEADER_ROOM.update({name: "ops" for name in "gemm nn_check norm op program".split()})
-HEADER_ROOM.update({name: "engine" for name in "executor gradient_reach pass sample_plan view_row".split()})
+HEADER_ROOM.update({name: "engine" for name in "executor gradient_reach pass sample_plan task view_row".split()})
 HEADER_ROOM.update({name: "cover" for name in "block_run row_reader".split()})
 HEADER_ROOM.update({name: "semantics" for name in "bank captioner concepts decision_path describe dpd exemplars text_encoder".split()})
 HEADER_ROOM.update({name: "train" for name in "arch feeder loss optimizer schedule".split()})
@@ -178,18 +178,26 @@ def check_headers():
                 yield f"{path} alone, {compiler[2]}: {done.stderr.strip()}"
 
 
-def check_plexor_h():
-    wanted = {os.path.basename(p) for p in files("include/plexor")} - {"plexor.h"}
-    got = {t.split("/")[1] for _, _, t in includes("include/plexor/plexor.h")}
-    for name in sorted(wanted - got):
-        yield f"include/plexor/plexor.h: does not include {name}"
+ENTRANCES = ("plexor.h", "extend.h", "engine.h", "probe.h", "trace.h")  # of the three tiers
+
+
+def check_entrances():
+    wanted = {os.path.basename(p) for p in files("include/plexor")}
+    reached, ahead = set(), list(ENTRANCES)
+    while ahead:
+        name = ahead.pop()
+        if name not in reached:
+            reached.add(name)
+            ahead += [t.split("/")[1] for _, _, t in includes("include/plexor/" + name) if t.startswith("plexor/")]
+    for name in sorted(wanted - reached):
+        yield f"include/plexor/{name}: none of {', '.join(ENTRANCES)} leads to it"
 
 
 CHECKS = {"rooms include only rooms before them": check_order,
           "rooms include few private headers of others": check_private, "studies stand on the library's headers": check_studies, "few functions are exported": check_exports, "file names are unique": check_names,
           "commands print by cli_print()": check_printing,
           "public headers compile alone, as C and as C++": check_headers,
-          "plexor.h includes every public header": check_plexor_h}
+          "the tiers of the API lead to every public header": check_entrances}
 
 quiet = "--quiet" in sys.argv[1:]
 failed = False

@@ -6,6 +6,7 @@
 #include <internal/repair.h>
 #include <plexor/attack.h>
 #include <plexor/cover.h>
+#include <plexor/extend.h>
 #include <plexor/fuzz.h>
 #include <plexor/localize.h>
 #include <plexor/mutate.h>
@@ -108,11 +109,109 @@ static void test_advice(void **state)
     assert_ptr_equal(px_registry_word(&px_presets, "nss,rev", 3), &px_preset_find("nss")->entry);
 }
 
+static px_status added_open(const void *prepared, void **state, px_error *err)
+{
+    (void)prepared;
+    (void)state;
+    return px_fail(err, PX_E_USAGE, "never opened");
+}
+
+static px_status added_observe(void *state, const px_rows *rows, px_error *err)
+{
+    (void)state;
+    (void)rows;
+    return px_fail(err, PX_E_USAGE, "never opened");
+}
+
+static double added_gain(const void *state, const px_rows *rows, int64_t i)
+{
+    (void)state;
+    (void)rows;
+    return (double)i;
+}
+
+static px_status added_merge(void *state, const void *other, px_error *err)
+{
+    (void)state;
+    (void)other;
+    return px_fail(err, PX_E_USAGE, "never opened");
+}
+
+static px_coverage added_value(const void *state)
+{
+    (void)state;
+    return (px_coverage){0};
+}
+
+/* What a program adds is found and counted behind plexor's own; what has no proper head is not. */
+static void test_added(void **state)
+{
+    (void)state;
+    static const px_param outside[] = {
+        {.name = "t", .max = 1.0, .offset = 8, .size = 8, .help = "beyond the config"},
+        PX_PARAM_END};
+    px_criterion whole = {.entry = {.id = "own", .title = "of the program", .config_size = 8},
+                          .unit = "things",
+                          .open = added_open,
+                          .close = free,
+                          .observe = added_observe,
+                          .gain = added_gain,
+                          .merge = added_merge,
+                          .value = added_value};
+    static px_criterion good;
+    good = whole;
+    px_criterion taken = whole, no_id = whole, bad_id = whole, no_title = whole, no_merge = whole,
+                 half = whole, beyond = whole;
+    taken.entry.id = "nc";
+    no_id.entry.id = NULL;
+    bad_id.entry.id = "a=b";
+    no_title.entry.title = NULL;
+    no_merge.merge = NULL;
+    half.save = px_criterion_find("nc")->save;
+    beyond.entry.params = outside;
+    const struct {
+        const px_criterion *criterion;
+        const char *says;
+    } refused[] = {
+        {&taken, "there is a criterion 'nc' already"},
+        {&no_id, "its id is made of"},
+        {&bad_id, "its id is made of"},
+        {&no_title, "it needs a title"},
+        {&no_merge, "it lacks one of"},
+        {&half, "half of save and load"},
+        {&beyond, "outside its config"},
+    };
+    const size_t before = px_registry_count(&px_criteria);
+    for (size_t i = 0; i < PX_LEN(refused); i++) {
+        px_error err = {0};
+        assert_int_equal(px_criterion_add(refused[i].criterion, &err), PX_E_USAGE);
+        if (!strstr(err.message, refused[i].says))
+            fail_msg("'%s' does not say '%s'", err.message, refused[i].says);
+    }
+    assert_int_equal(px_registry_count(&px_criteria), before);
+    assert_null(px_criterion_find("own"));
+    assert_int_equal(px_criterion_add(&good, NULL), PX_OK);
+    assert_int_equal(px_criterion_count(), before + 1);
+    assert_ptr_equal(px_criterion_get(before), &good);
+    assert_ptr_equal(px_criterion_find("own"), &good);
+    assert_null(px_criterion_get(before + 1));
+    assert_int_equal(px_criterion_add(&good, NULL), PX_E_USAGE); /* once is enough */
+
+    px_selector neither = {.entry = {.id = "mine", .title = "of the program"}};
+    assert_int_equal(px_selector_add(&neither, NULL), PX_E_USAGE);
+    static px_selector ranks;
+    ranks = *px_selector_find("gini");
+    ranks.entry.id = "mine";
+    assert_int_equal(px_selector_add(&ranks, NULL), PX_OK);
+    assert_ptr_equal(px_selector_find("mine"), &ranks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entries),
         cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ def shared(path):
 
 
 def source(examples, known):
-    text = ["#include <plexor/plexor.h>"]
+    text = ["#include <plexor/plexor.h>", "#include <plexor/extend.h>", "#include <plexor/trace.h>"]
     if any("/internal/" in path for path in examples):
         text += [f"#include <internal/{os.path.basename(p)}>" for p in sorted(glob.glob(TOP + "/include/internal/*.h")) if shared(p)]
     text.append(ANY)

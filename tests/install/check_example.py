@@ -10,12 +10,10 @@ MODEL = TOP + "/tests/cli/models/digits.onnx"
 # words on the command line, exit status, what is said on stdout and stderr
 CASES = [
     ("a network and data", [MODEL, "digits"], 0,
-     r"right: \d+ of 1000 inputs\nnc: [\d.]+% \(\d+ of \d+ neurons\)\n"
-     r"tknc: [\d.]+% \(\d+ of \d+ neurons\)\n"
      r"(look at input \d+: class \d with confidence 0\.\d+\n){5}"
      r"attacked: \d+ of \d+ right ones turned wrong\n", r""),
-    ("no network", ["no.onnx", "digits"], 2, r"", r"examine: .*no\.onnx.*\n"),
-    ("no data", [MODEL, "no-such-data"], 2, r"", r"examine: .*no-such-data.*\n"),
+    ("no network", ["no.onnx", "digits"], 2, r"", r".*no\.onnx.*\n"),
+    ("no data", [MODEL, "no-such-data"], 2, r"", r".*no-such-data.*\n"),
     ("no words", [], 2, r"", r"usage: examine MODEL\.onnx DATA\n"),
 ]
 
