@@ -1,5 +1,6 @@
 /* bench/bench_kernel.c - making and timing oneDNN primitives */
 #include "bench_kernel.h"
+#include "bench_ops.h"
 
 #include <omp.h>
 #include <plexor/system.h>
@@ -14,6 +15,14 @@ static const double ROUND_SECONDS = 0.0015, MOST_SECONDS = 0.03;
 
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
+
+/* What a maker needs until its kernel is made. */
+typedef struct making {
+    pxi_md mds[8];
+    int md_count;
+    dnnl_primitive_attr_t attr;
+    dnnl_primitive_desc_t hint; /* the forward descriptor that backward wants */
+} making;
 
 static void must(dnnl_status_t status, const char *what)
 {
@@ -38,38 +47,34 @@ void kernel_stop(void)
 
 static void kernel_add_arg(kernel *k, int arg)
 {
-    const dnnl_memory_desc_t *md =
-        dnnl_primitive_desc_query_md(k->desc, dnnl_query_exec_arg_md, arg);
-    if (!md || md->ndims == 0)
+    pxi_const_md md = dnnl_primitive_desc_query_md(k->desc, dnnl_query_exec_arg_md, arg);
+    const size_t size = md ? dnnl_memory_desc_get_size(md) : 0;
+    if (size == 0)
         return;
     dnnl_memory_t memory;
     must(dnnl_memory_create(&memory, md, engine, DNNL_MEMORY_ALLOCATE), "memory_create");
     void *bytes = NULL;
     must(dnnl_memory_get_data_handle(memory, &bytes), "memory_get_data_handle");
-    const size_t size = dnnl_memory_desc_get_size(md);
     memset(bytes, 0, size);
-    if (md->data_type == dnnl_f32)
+    if (arg != DNNL_ARG_WORKSPACE)                        /* all else is float32 */
         for (size_t i = 0; i < size / sizeof(float); i++) /* no denormals, no growth */
             ((float *)bytes)[i] = (float)((int)(i * 2654435761u % 201u) - 100) * 0.001f;
     k->args[k->arg_count++] = (dnnl_exec_arg_t){arg, memory};
 }
 
 /* Takes oneDNN's first choice, or the first `other` one (its list is not always in order of speed);
- * false if there is none. `hint` is the forward descriptor that backward wants. */
-static bool kernel_init(kernel *k, const void *op, const_dnnl_primitive_attr_t attr,
-                        const_dnnl_primitive_desc_t hint, bool other)
+ * false if there is none. Frees what `making` made. */
+static bool kernel_init(kernel *k, making *m, dnnl_status_t listed, pxi_impls *impls, bool other)
 {
     static const int possible[] = {
         DNNL_ARG_SRC,      DNNL_ARG_WEIGHTS,  DNNL_ARG_BIAS,      DNNL_ARG_DST,
         DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WORKSPACE,
     };
-    dnnl_primitive_desc_iterator_t it = NULL;
     *k = (kernel){0};
-    if (dnnl_primitive_desc_iterator_create(&it, op, attr, engine, hint) != dnnl_success)
-        return false;
     char first[64] = "";
-    do {
-        k->desc = dnnl_primitive_desc_iterator_fetch(it);
+    bool more = listed == dnnl_success;
+    while (more) {
+        k->desc = pxi_impls_take(impls);
         must(dnnl_primitive_desc_query(k->desc, dnnl_query_impl_info_str, 0, &k->impl), "query");
         if (!first[0])
             snprintf(first, sizeof first, "%s", k->impl);
@@ -77,19 +82,26 @@ static bool kernel_init(kernel *k, const void *op, const_dnnl_primitive_attr_t a
             break;
         dnnl_primitive_desc_destroy(k->desc);
         k->desc = NULL;
-    } while (dnnl_primitive_desc_iterator_next(it) == dnnl_success);
-    dnnl_primitive_desc_iterator_destroy(it);
-    if (!k->desc)
-        return false;
-    must(dnnl_primitive_create(&k->primitive, k->desc), "primitive_create");
-    for (size_t i = 0; i < LEN(possible); i++)
-        kernel_add_arg(k, possible[i]);
-    const_dnnl_post_ops_t ops = NULL;
-    must(dnnl_primitive_attr_get_post_ops(attr, &ops), "get_post_ops");
-    for (int i = 0; i < dnnl_post_ops_len(ops); i++)
-        if (dnnl_post_ops_get_kind(ops, i) == dnnl_binary)
-            kernel_add_arg(k, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1);
-    return true;
+        more = pxi_impls_next(impls);
+    }
+    if (listed == dnnl_success)
+        pxi_impls_free(impls);
+    if (k->desc) {
+        must(dnnl_primitive_create(&k->primitive, k->desc), "primitive_create");
+        for (size_t i = 0; i < LEN(possible); i++)
+            kernel_add_arg(k, possible[i]);
+        const_dnnl_post_ops_t ops = NULL;
+        must(dnnl_primitive_attr_get_post_ops(m->attr, &ops), "get_post_ops");
+        for (int i = 0; i < dnnl_post_ops_len(ops); i++)
+            if (dnnl_post_ops_get_kind(ops, i) == dnnl_binary)
+                kernel_add_arg(k, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1);
+    }
+    for (int i = 0; i < m->md_count; i++)
+        pxi_md_free(m->mds[i]);
+    if (m->hint)
+        dnnl_primitive_desc_destroy(m->hint);
+    dnnl_primitive_attr_destroy(m->attr);
+    return k->desc != NULL;
 }
 
 void kernel_done(kernel *k)
@@ -142,69 +154,80 @@ double conv_flops(const shape *s)
     return 2.0 * (double)(side * side * s->out * (s->in / s->groups) * s->kernel * s->kernel);
 }
 
-static dnnl_memory_desc_t md_init(int rank, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+static pxi_const_md md_init(making *m, int rank, const dnnl_dims_t dims, dnnl_format_tag_t tag)
 {
-    dnnl_memory_desc_t md;
-    must(dnnl_memory_desc_init_by_tag(&md, rank, dims, dnnl_f32, tag), "memory_desc_init");
-    return md;
+    must(pxi_md_new(&m->mds[m->md_count], rank, dims, tag), "memory descriptor");
+    return m->mds[m->md_count++];
 }
 
-static dnnl_memory_desc_t md_map(int64_t n, int64_t c, int64_t side, dnnl_format_tag_t tag)
+static pxi_const_md md_map(making *m, int64_t n, int64_t c, int64_t side, dnnl_format_tag_t tag)
 {
-    return md_init(4, (dnnl_dims_t){n, c, side, side}, tag);
+    return md_init(m, 4, (dnnl_dims_t){n, c, side, side}, tag);
 }
 
-static dnnl_primitive_attr_t attr_new(post kind, const dnnl_memory_desc_t *dst)
+static void attr_init(making *m, post kind, pxi_const_md dst)
 {
-    dnnl_primitive_attr_t attr;
     dnnl_post_ops_t ops;
-    must(dnnl_primitive_attr_create(&attr), "attr_create");
+    must(dnnl_primitive_attr_create(&m->attr), "attr_create");
     must(dnnl_post_ops_create(&ops), "post_ops_create");
     if (kind == ADD || kind == ADD_RELU)
         must(dnnl_post_ops_append_binary(ops, dnnl_binary_add, dst), "append_binary");
     if (kind == MUL)
         must(dnnl_post_ops_append_binary(ops, dnnl_binary_mul, dst), "append_binary");
     if (kind == SUM || kind == SUM_RELU)
-        must(dnnl_post_ops_append_sum(ops, 1.0f), "append_sum");
+        must(pxi_append_sum(ops), "append_sum");
     if (kind == RELU || kind == ADD_RELU || kind == SUM_RELU)
-        must(dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f), "append_relu");
+        must(pxi_append_eltwise(ops, dnnl_eltwise_relu, 0.0f, 0.0f), "append_relu");
     if (kind == CLIP)
-        must(dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_clip, 0.0f, 6.0f), "append_clip");
-    must(dnnl_primitive_attr_set_post_ops(attr, ops), "set_post_ops");
+        must(pxi_append_eltwise(ops, dnnl_eltwise_clip, 0.0f, 6.0f), "append_clip");
+    must(dnnl_primitive_attr_set_post_ops(m->attr, ops), "set_post_ops");
     dnnl_post_ops_destroy(ops);
-    return attr;
 }
 
-static dnnl_memory_desc_t md_weights(int64_t in, int64_t out, int64_t kernel_size, int64_t groups)
+/* The forward descriptor of a list of implementations, as a hint for backward. */
+static dnnl_status_t hint_init(making *m, dnnl_status_t listed, pxi_impls *impls)
+{
+    if (listed != dnnl_success)
+        return listed;
+    m->hint = pxi_impls_take(impls);
+    pxi_impls_free(impls);
+    return m->hint ? dnnl_success : dnnl_out_of_memory;
+}
+
+static pxi_const_md md_weights(making *m, int64_t in, int64_t out, int64_t kernel_size,
+                               int64_t groups)
 {
     if (groups > 1)
-        return md_init(5,
+        return md_init(m, 5,
                        (dnnl_dims_t){groups, out / groups, in / groups, kernel_size, kernel_size},
                        dnnl_format_tag_any);
-    return md_init(4, (dnnl_dims_t){out, in, kernel_size, kernel_size}, dnnl_format_tag_any);
+    return md_init(m, 4, (dnnl_dims_t){out, in, kernel_size, kernel_size}, dnnl_format_tag_any);
 }
 
-static dnnl_alg_kind_t conv_alg(const variant *v)
+static pxi_conv_op conv_op(making *m, const shape *s, int64_t batch, const variant *v)
 {
-    return v->pick == WINOGRAD ? dnnl_convolution_winograd : dnnl_convolution_direct;
+    return (pxi_conv_op){
+        .alg = v->pick == WINOGRAD ? dnnl_convolution_winograd : dnnl_convolution_direct,
+        .source = md_map(m, batch, s->in, s->size, v->src),
+        .weights = md_weights(m, s->in, s->out, s->kernel, s->groups),
+        .destination = md_map(m, batch, s->out, shape_out(s), v->dst),
+        .strides = {s->stride, s->stride},
+        .pads_l = {s->pad, s->pad},
+        .pads_r = {s->pad, s->pad},
+    };
 }
 
 static bool conv_init(kernel *k, const shape *s, int64_t batch, const variant *v, bool bias)
 {
-    const dnnl_memory_desc_t src = md_map(batch, s->in, s->size, v->src);
-    const dnnl_memory_desc_t dst = md_map(batch, s->out, shape_out(s), v->dst);
-    const dnnl_memory_desc_t weights = md_weights(s->in, s->out, s->kernel, s->groups);
-    const dnnl_memory_desc_t bias_md = md_init(1, (dnnl_dims_t){s->out}, dnnl_a);
-    const dnnl_dims_t strides = {s->stride, s->stride}, pad = {s->pad, s->pad};
-    dnnl_convolution_desc_t op;
-    must(dnnl_convolution_forward_desc_init(&op, dnnl_forward_inference, conv_alg(v), &src,
-                                            &weights, bias ? &bias_md : NULL, &dst, strides, pad,
-                                            pad),
-         "convolution_forward_desc_init");
-    dnnl_primitive_attr_t attr = attr_new(v->post, &dst);
-    const bool made = kernel_init(k, &op, attr, NULL, v->pick == OTHER);
-    dnnl_primitive_attr_destroy(attr);
-    return made;
+    making m = {0};
+    pxi_conv_op op = conv_op(&m, s, batch, v);
+    if (bias)
+        op.bias = md_init(&m, 1, (dnnl_dims_t){s->out}, dnnl_a);
+    attr_init(&m, v->post, op.destination);
+    pxi_impls impls;
+    const dnnl_status_t status =
+        pxi_conv_forward(&impls, engine, &op, dnnl_forward_inference, m.attr);
+    return kernel_init(k, &m, status, &impls, v->pick == OTHER);
 }
 
 bool conv_forward(kernel *k, const shape *s, int64_t batch, const variant *v)
@@ -219,25 +242,15 @@ bool conv_mixed(kernel *k, const shape *s, int64_t batch, const variant *v)
 
 bool conv_backward(kernel *k, const shape *s, int64_t batch, const variant *v)
 {
-    const dnnl_memory_desc_t src = md_map(batch, s->in, s->size, v->src);
-    const dnnl_memory_desc_t dst = md_map(batch, s->out, shape_out(s), v->dst);
-    const dnnl_memory_desc_t weights = md_weights(s->in, s->out, s->kernel, s->groups);
-    const dnnl_dims_t strides = {s->stride, s->stride}, pad = {s->pad, s->pad};
-    dnnl_convolution_desc_t forward, backward;
-    must(dnnl_convolution_forward_desc_init(&forward, dnnl_forward_training, conv_alg(v), &src,
-                                            &weights, NULL, &dst, strides, pad, pad),
-         "convolution_forward_desc_init");
-    must(dnnl_convolution_backward_data_desc_init(&backward, conv_alg(v), &src, &weights, &dst,
-                                                  strides, pad, pad),
-         "convolution_backward_data_desc_init");
-    dnnl_primitive_desc_t hint = NULL;
-    dnnl_primitive_attr_t attr = attr_new(NONE, NULL);
-    const bool made =
-        dnnl_primitive_desc_create(&hint, &forward, attr, engine, NULL) == dnnl_success &&
-        kernel_init(k, &backward, attr, hint, v->pick == OTHER);
-    dnnl_primitive_desc_destroy(hint);
-    dnnl_primitive_attr_destroy(attr);
-    return made;
+    making m = {0};
+    const pxi_conv_op op = conv_op(&m, s, batch, v);
+    attr_init(&m, NONE, NULL);
+    pxi_impls impls;
+    dnnl_status_t status = pxi_conv_forward(&impls, engine, &op, dnnl_forward_training, m.attr);
+    status = hint_init(&m, status, &impls);
+    if (status == dnnl_success)
+        status = pxi_conv_backward_data(&impls, engine, &op, m.hint, m.attr);
+    return kernel_init(k, &m, status, &impls, v->pick == OTHER);
 }
 
 bool conv_mixed_back(kernel *k, const shape *s, int64_t batch, const variant *v)
@@ -261,16 +274,15 @@ bool conv_rotated(kernel *k, const shape *s, int64_t batch, const variant *v)
 /* rows x in times in x out; weights in oneDNN's own packing. */
 static bool matmul_init(kernel *k, int64_t rows, int64_t in, int64_t out, const variant *v)
 {
-    const dnnl_memory_desc_t src = md_init(2, (dnnl_dims_t){rows, in}, dnnl_ab);
-    const dnnl_memory_desc_t weights = md_init(2, (dnnl_dims_t){in, out}, v->src);
-    const dnnl_memory_desc_t bias = md_init(2, (dnnl_dims_t){1, out}, dnnl_ab);
-    const dnnl_memory_desc_t dst = md_init(2, (dnnl_dims_t){rows, out}, dnnl_ab);
-    dnnl_matmul_desc_t op;
-    must(dnnl_matmul_desc_init(&op, &src, &weights, &bias, &dst), "matmul_desc_init");
-    dnnl_primitive_attr_t attr = attr_new(v->post, &dst);
-    const bool made = kernel_init(k, &op, attr, NULL, v->pick == OTHER);
-    dnnl_primitive_attr_destroy(attr);
-    return made;
+    making m = {0};
+    pxi_const_md src = md_init(&m, 2, (dnnl_dims_t){rows, in}, dnnl_ab);
+    pxi_const_md weights = md_init(&m, 2, (dnnl_dims_t){in, out}, v->src);
+    pxi_const_md bias = md_init(&m, 2, (dnnl_dims_t){1, out}, dnnl_ab);
+    pxi_const_md dst = md_init(&m, 2, (dnnl_dims_t){rows, out}, dnnl_ab);
+    attr_init(&m, v->post, dst);
+    pxi_impls impls;
+    const dnnl_status_t status = pxi_matmul(&impls, engine, src, weights, bias, dst, m.attr);
+    return kernel_init(k, &m, status, &impls, v->pick == OTHER);
 }
 
 bool conv_matmul(kernel *k, const shape *s, int64_t batch, const variant *v)
@@ -294,83 +306,71 @@ bool dense_conv(kernel *k, const shape *s, int64_t batch, const variant *v)
     return conv_init(k, &c, batch, v, true);
 }
 
-static void dense_mds(const shape *s, int64_t batch, dnnl_format_tag_t tag, dnnl_memory_desc_t *src,
-                      dnnl_memory_desc_t *weights)
+static void dense_mds(making *m, const shape *s, int64_t batch, dnnl_format_tag_t tag,
+                      pxi_const_md *src, pxi_const_md *weights)
 {
     if (s->size > 1) {
-        *src = md_map(batch, s->in, s->size, tag);
-        *weights = md_init(4, (dnnl_dims_t){s->out, s->in, s->size, s->size}, dnnl_format_tag_any);
+        *src = md_map(m, batch, s->in, s->size, tag);
+        *weights =
+            md_init(m, 4, (dnnl_dims_t){s->out, s->in, s->size, s->size}, dnnl_format_tag_any);
     } else {
-        *src = md_init(2, (dnnl_dims_t){batch, s->in}, dnnl_ab);
-        *weights = md_init(2, (dnnl_dims_t){s->out, s->in}, dnnl_format_tag_any);
+        *src = md_init(m, 2, (dnnl_dims_t){batch, s->in}, dnnl_ab);
+        *weights = md_init(m, 2, (dnnl_dims_t){s->out, s->in}, dnnl_format_tag_any);
     }
 }
 
 bool dense_inner(kernel *k, const shape *s, int64_t batch, const variant *v)
 {
-    dnnl_memory_desc_t src, weights;
-    dense_mds(s, batch, v->src, &src, &weights);
-    const dnnl_memory_desc_t bias = md_init(1, (dnnl_dims_t){s->out}, dnnl_a);
-    const dnnl_memory_desc_t dst = md_init(2, (dnnl_dims_t){batch, s->out}, dnnl_ab);
-    dnnl_inner_product_desc_t op;
-    must(dnnl_inner_product_forward_desc_init(&op, dnnl_forward_inference, &src, &weights, &bias,
-                                              &dst),
-         "inner_product_forward_desc_init");
-    dnnl_primitive_attr_t attr = attr_new(v->post, &dst);
-    const bool made = kernel_init(k, &op, attr, NULL, v->pick == OTHER);
-    dnnl_primitive_attr_destroy(attr);
-    return made;
+    making m = {0};
+    pxi_const_md src, weights;
+    dense_mds(&m, s, batch, v->src, &src, &weights);
+    pxi_const_md bias = md_init(&m, 1, (dnnl_dims_t){s->out}, dnnl_a);
+    pxi_const_md dst = md_init(&m, 2, (dnnl_dims_t){batch, s->out}, dnnl_ab);
+    attr_init(&m, v->post, dst);
+    pxi_impls impls;
+    const dnnl_status_t status =
+        list_inner(&impls, engine, dnnl_forward_inference, src, weights, bias, dst, m.attr);
+    return kernel_init(k, &m, status, &impls, v->pick == OTHER);
 }
 
 bool dense_inner_back(kernel *k, const shape *s, int64_t batch, const variant *v)
 {
-    dnnl_memory_desc_t src, weights;
-    dense_mds(s, batch, v->src, &src, &weights);
-    const dnnl_memory_desc_t dst = md_init(2, (dnnl_dims_t){batch, s->out}, dnnl_ab);
-    dnnl_inner_product_desc_t forward, backward;
-    must(dnnl_inner_product_forward_desc_init(&forward, dnnl_forward_training, &src, &weights, NULL,
-                                              &dst),
-         "inner_product_forward_desc_init");
-    must(dnnl_inner_product_backward_data_desc_init(&backward, &src, &weights, &dst),
-         "inner_product_backward_data_desc_init");
-    dnnl_primitive_desc_t hint = NULL;
-    dnnl_primitive_attr_t attr = attr_new(NONE, NULL);
-    const bool made =
-        dnnl_primitive_desc_create(&hint, &forward, attr, engine, NULL) == dnnl_success &&
-        kernel_init(k, &backward, attr, hint, v->pick == OTHER);
-    dnnl_primitive_desc_destroy(hint);
-    dnnl_primitive_attr_destroy(attr);
-    return made;
+    making m = {0};
+    pxi_const_md src, weights;
+    dense_mds(&m, s, batch, v->src, &src, &weights);
+    pxi_const_md dst = md_init(&m, 2, (dnnl_dims_t){batch, s->out}, dnnl_ab);
+    attr_init(&m, NONE, NULL);
+    pxi_impls impls;
+    dnnl_status_t status =
+        list_inner(&impls, engine, dnnl_forward_training, src, weights, NULL, dst, m.attr);
+    status = hint_init(&m, status, &impls);
+    if (status == dnnl_success)
+        status = list_inner_back(&impls, engine, src, weights, dst, m.hint, m.attr);
+    return kernel_init(k, &m, status, &impls, v->pick == OTHER);
 }
 
 static bool pool_init(kernel *k, const shape *s, int64_t batch, const variant *v, bool training,
                       bool backward)
 {
-    const dnnl_alg_kind_t alg =
-        s->kernel == s->size ? dnnl_pooling_avg_exclude_padding : dnnl_pooling_max;
-    const dnnl_memory_desc_t src = md_map(batch, s->in, s->size, v->src);
-    const dnnl_memory_desc_t dst = md_map(batch, s->out, shape_out(s), v->dst);
-    const dnnl_dims_t strides = {s->stride, s->stride}, window = {s->kernel, s->kernel},
-                      pad = {s->pad, s->pad};
-    dnnl_pooling_desc_t op, back;
-    must(dnnl_pooling_forward_desc_init(&op,
-                                        training ? dnnl_forward_training : dnnl_forward_inference,
-                                        alg, &src, &dst, strides, window, pad, pad),
-         "pooling_forward_desc_init");
-    dnnl_primitive_attr_t attr = attr_new(NONE, NULL);
-    dnnl_primitive_desc_t hint = NULL;
-    bool made = false;
-    if (!backward) {
-        made = kernel_init(k, &op, attr, NULL, v->pick == OTHER);
-    } else {
-        must(dnnl_pooling_backward_desc_init(&back, alg, &src, &dst, strides, window, pad, pad),
-             "pooling_backward_desc_init");
-        made = dnnl_primitive_desc_create(&hint, &op, attr, engine, NULL) == dnnl_success &&
-               kernel_init(k, &back, attr, hint, v->pick == OTHER);
+    making m = {0};
+    const pool_op op = {
+        .alg = s->kernel == s->size ? dnnl_pooling_avg_exclude_padding : dnnl_pooling_max,
+        .source = md_map(&m, batch, s->in, s->size, v->src),
+        .destination = md_map(&m, batch, s->out, shape_out(s), v->dst),
+        .strides = {s->stride, s->stride},
+        .window = {s->kernel, s->kernel},
+        .pad = {s->pad, s->pad},
+    };
+    attr_init(&m, NONE, NULL);
+    pxi_impls impls;
+    dnnl_status_t status = list_pool(
+        &impls, engine, &op, training ? dnnl_forward_training : dnnl_forward_inference, m.attr);
+    if (backward) {
+        status = hint_init(&m, status, &impls);
+        if (status == dnnl_success)
+            status = list_pool_back(&impls, engine, &op, m.hint, m.attr);
     }
-    dnnl_primitive_desc_destroy(hint);
-    dnnl_primitive_attr_destroy(attr);
-    return made;
+    return kernel_init(k, &m, status, &impls, v->pick == OTHER);
 }
 
 bool pool_inference(kernel *k, const shape *s, int64_t batch, const variant *v)
@@ -390,32 +390,23 @@ bool pool_backward(kernel *k, const shape *s, int64_t batch, const variant *v)
 
 bool map_relu(kernel *k, const shape *s, int64_t batch, const variant *v)
 {
-    const dnnl_memory_desc_t md = md_map(batch, s->in, s->size, v->src);
-    dnnl_eltwise_desc_t op;
-    must(dnnl_eltwise_forward_desc_init(&op, dnnl_forward_inference, dnnl_eltwise_relu, &md, 0.0f,
-                                        0.0f),
-         "eltwise_forward_desc_init");
-    dnnl_primitive_attr_t attr = attr_new(NONE, NULL);
-    const bool made = kernel_init(k, &op, attr, NULL, v->pick == OTHER);
-    dnnl_primitive_attr_destroy(attr);
-    return made;
+    making m = {0};
+    pxi_const_md map = md_map(&m, batch, s->in, s->size, v->src);
+    attr_init(&m, NONE, NULL);
+    pxi_impls impls;
+    const dnnl_status_t status = list_relu(&impls, engine, dnnl_forward_inference, map, m.attr);
+    return kernel_init(k, &m, status, &impls, v->pick == OTHER);
 }
 
 bool map_relu_back(kernel *k, const shape *s, int64_t batch, const variant *v)
 {
-    const dnnl_memory_desc_t md = md_map(batch, s->in, s->size, v->src);
-    dnnl_eltwise_desc_t forward, backward;
-    must(dnnl_eltwise_forward_desc_init(&forward, dnnl_forward_training, dnnl_eltwise_relu, &md,
-                                        0.0f, 0.0f),
-         "eltwise_forward_desc_init");
-    must(dnnl_eltwise_backward_desc_init(&backward, dnnl_eltwise_relu, &md, &md, 0.0f, 0.0f),
-         "eltwise_backward_desc_init");
-    dnnl_primitive_desc_t hint = NULL;
-    dnnl_primitive_attr_t attr = attr_new(NONE, NULL);
-    const bool made =
-        dnnl_primitive_desc_create(&hint, &forward, attr, engine, NULL) == dnnl_success &&
-        kernel_init(k, &backward, attr, hint, v->pick == OTHER);
-    dnnl_primitive_desc_destroy(hint);
-    dnnl_primitive_attr_destroy(attr);
-    return made;
+    making m = {0};
+    pxi_const_md map = md_map(&m, batch, s->in, s->size, v->src);
+    attr_init(&m, NONE, NULL);
+    pxi_impls impls;
+    dnnl_status_t status = list_relu(&impls, engine, dnnl_forward_training, map, m.attr);
+    status = hint_init(&m, status, &impls);
+    if (status == dnnl_success)
+        status = list_relu_back(&impls, engine, map, m.hint, m.attr);
+    return kernel_init(k, &m, status, &impls, v->pick == OTHER);
 }

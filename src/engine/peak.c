@@ -1,4 +1,4 @@
-/* src/engine/peak.c - what the machine can do at most: dnnl_sgemm on square matrices
+/* src/engine/peak.c - what the machine can do at most: oneDNN's sgemm on square matrices
  *
  * Throughput of a network is printed as a share of this, so that a number means the same on a
  * laptop and on a server.
@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
+#include "engine/prim.h"
 
-#include <dnnl.h>
 #include <internal/system.h>
 #include <stdlib.h>
 
@@ -22,9 +22,7 @@ static px_status peak_multiply(void *context, int worker, int64_t index, px_erro
     for (int i = 0; i < PEAK_REPEATS; i++) {
         if (px_cancelled())
             return px_fail(err, PX_E_CANCELLED, "cancelled");
-        if (dnnl_sgemm('N', 'N', PEAK_SIZE, PEAK_SIZE, PEAK_SIZE, 1.0f, a, PEAK_SIZE, b, PEAK_SIZE,
-                       0.0f, c, PEAK_SIZE) != dnnl_success)
-            return px_fail(err, PX_E_INTERNAL, "dnnl_sgemm failed");
+        PX_TRY(pxi_sgemm(PEAK_SIZE, PEAK_SIZE, PEAK_SIZE, a, b, c, err));
     }
     return PX_OK;
 }

@@ -1,4 +1,4 @@
-/* src/engine/prim.c - oneDNN kernels with their constants, and running them (C API of 2.6) */
+/* src/engine/prim.c - oneDNN kernels with their constants, and running them */
 #include "engine/prim_inside.h"
 
 #include "base/memory.h"
@@ -84,19 +84,23 @@ void pxi_stream_free(void *stream)
         dnnl_stream_destroy(stream);
 }
 
-px_status pxi_prim_choose(const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t attr,
-                          const_dnnl_primitive_desc_t hint, const char *preferred,
+px_status pxi_prim_md(pxi_prim *prim, int rank, const dnnl_dims_t dims, dnnl_format_tag_t tag,
+                      pxi_const_md *out, px_error *err)
+{
+    pxi_md *made = &prim->mds[prim->md_count];
+    PX_TRY(pxi_prim_check(pxi_md_new(made, rank, dims, tag), "such shapes", err));
+    prim->md_count++;
+    *out = *made;
+    return PX_OK;
+}
+
+px_status pxi_prim_choose(dnnl_status_t made, pxi_impls *impls, const char *preferred,
                           dnnl_primitive_desc_t *out, const char *what, px_error *err)
 {
-    dnnl_primitive_desc_iterator_t iterator = NULL;
-    dnnl_status_t status =
-        dnnl_primitive_desc_iterator_create(&iterator, desc, attr, prim_engine, hint);
-    if (status != dnnl_success)
-        return pxi_prim_check(status == dnnl_iterator_ends ? dnnl_unimplemented : status, what,
-                              err);
+    PX_TRY(pxi_prim_check(made, what, err));
     dnnl_primitive_desc_t chosen = NULL;
     do {
-        dnnl_primitive_desc_t candidate = dnnl_primitive_desc_iterator_fetch(iterator);
+        dnnl_primitive_desc_t candidate = pxi_impls_take(impls);
         const char *name = NULL;
         dnnl_primitive_desc_query(candidate, dnnl_query_impl_info_str, 0, (void *)&name);
         const bool wins = preferred && name && strstr(name, preferred);
@@ -109,12 +113,20 @@ px_status pxi_prim_choose(const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t
         chosen = candidate;
         if (wins || !preferred)
             break;
-    } while (dnnl_primitive_desc_iterator_next(iterator) == dnnl_success);
-    dnnl_primitive_desc_iterator_destroy(iterator);
+    } while (pxi_impls_next(impls));
+    pxi_impls_free(impls);
     if (!chosen)
         return px_fail(err, PX_E_UNSUPPORTED, "oneDNN has only a reference loop for %s", what);
     *out = chosen;
     return PX_OK;
+}
+
+/* Borrowed from the primitive. */
+static pxi_const_md prim_md(const_dnnl_primitive_t primitive, int arg)
+{
+    const_dnnl_primitive_desc_t desc = NULL;
+    dnnl_primitive_get_primitive_desc(primitive, &desc);
+    return dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, arg);
 }
 
 px_status pxi_prim_finish(pxi_prim *prim, dnnl_primitive_desc_t desc, px_error *err)
@@ -122,16 +134,28 @@ px_status pxi_prim_finish(pxi_prim *prim, dnnl_primitive_desc_t desc, px_error *
     const char *name = NULL;
     dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, (void *)&name);
     snprintf(prim->name, sizeof prim->name, "%s", name ? name : "?");
-    prim->scratch_desc = *dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
-    prim->scratch_bytes = dnnl_memory_desc_get_size(&prim->scratch_desc);
     const dnnl_status_t status = dnnl_primitive_create(&prim->primitive, desc);
     dnnl_primitive_desc_destroy(desc);
-    return pxi_prim_check(status, prim->name, err);
+    PX_TRY(pxi_prim_check(status, prim->name, err));
+    prim->scratch_bytes = dnnl_memory_desc_get_size(prim_md(prim->primitive, DNNL_ARG_SCRATCHPAD));
+    return PX_OK;
 }
 
-void pxi_prim_add_slot(pxi_prim *prim, int arg, int slot, const dnnl_memory_desc_t *desc)
+void pxi_prim_add_slot(pxi_prim *prim, int arg, int slot)
 {
-    prim->args[prim->arg_count++] = (pxi_prim_arg){.arg = arg, .slot = slot, .desc = *desc};
+    prim->args[prim->arg_count++] = (pxi_prim_arg){.arg = arg, .slot = slot};
+}
+
+static dnnl_status_t prim_reorder(pxi_const_md from, pxi_const_md to, dnnl_primitive_t *out)
+{
+    dnnl_primitive_desc_t desc = NULL;
+    dnnl_status_t status =
+        dnnl_reorder_primitive_desc_create(&desc, from, prim_engine, to, prim_engine, NULL);
+    if (status != dnnl_success)
+        return status;
+    status = dnnl_primitive_create(out, desc);
+    dnnl_primitive_desc_destroy(desc);
+    return status;
 }
 
 static size_t prim_align(size_t bytes)
@@ -139,21 +163,16 @@ static size_t prim_align(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-px_status pxi_prim_add_result(pxi_prim *prim, int arg, int slot, const dnnl_memory_desc_t *made,
-                              const dnnl_memory_desc_t *plain, px_error *err)
+px_status pxi_prim_add_result(pxi_prim *prim, int arg, int slot, pxi_const_md plain, px_error *err)
 {
-    prim->packed = (pxi_prim_arg){.arg = arg, .slot = slot, .desc = *made};
-    prim->unpacked_desc = *plain;
+    const pxi_const_md made = prim_md(prim->primitive, arg);
+    prim->packed_arg = arg;
+    prim->packed_slot = slot;
     prim->packed_offset = prim_align(prim->scratch_bytes);
+    prim->packed_bytes = dnnl_memory_desc_get_size(made);
     if (dnnl_memory_desc_equal(made, plain))
         return PX_OK;
-    dnnl_primitive_desc_t desc = NULL;
-    PX_TRY(pxi_prim_check(
-        dnnl_reorder_primitive_desc_create(&desc, made, prim_engine, plain, prim_engine, NULL),
-        "unpacking a gradient", err));
-    const dnnl_status_t status = dnnl_primitive_create(&prim->unpack, desc);
-    dnnl_primitive_desc_destroy(desc);
-    return pxi_prim_check(status, "unpacking a gradient", err);
+    return pxi_prim_check(prim_reorder(made, plain, &prim->unpack), "unpacking a gradient", err);
 }
 
 /* Puts plain `data` into the constant's memory, in the order that the kernel wants. */
@@ -161,8 +180,8 @@ static px_status prim_pack(const pxi_prim_arg *arg, const float *data, px_error 
 {
     dnnl_memory_t from = NULL;
     dnnl_stream_t stream = NULL;
-    dnnl_status_t status =
-        dnnl_memory_create(&from, &arg->plain, prim_engine, (void *)(uintptr_t)data);
+    dnnl_status_t status = dnnl_memory_create(&from, prim_md(arg->pack, DNNL_ARG_FROM), prim_engine,
+                                              (void *)(uintptr_t)data);
     if (status == dnnl_success)
         status = dnnl_stream_create(&stream, prim_engine, dnnl_stream_default_flags);
     if (status == dnnl_success) {
@@ -178,22 +197,16 @@ static px_status prim_pack(const pxi_prim_arg *arg, const float *data, px_error 
     return pxi_prim_check(status, "packing weights", err);
 }
 
-px_status pxi_prim_add_constant(pxi_prim *prim, int arg, const float *data,
-                                const dnnl_memory_desc_t *plain, const dnnl_memory_desc_t *wanted,
+px_status pxi_prim_add_constant(pxi_prim *prim, int arg, const float *data, pxi_const_md plain,
                                 px_error *err)
 {
     pxi_prim_arg *made = &prim->args[prim->arg_count++];
-    *made = (pxi_prim_arg){.arg = arg, .slot = -1, .desc = *wanted, .plain = *plain};
-    dnnl_primitive_desc_t desc = NULL;
+    *made = (pxi_prim_arg){.arg = arg, .slot = -1};
+    const pxi_const_md wanted = prim_md(prim->primitive, arg);
     dnnl_status_t status =
         dnnl_memory_create(&made->constant, wanted, prim_engine, DNNL_MEMORY_ALLOCATE);
     if (status == dnnl_success)
-        status = dnnl_reorder_primitive_desc_create(&desc, plain, prim_engine, wanted, prim_engine,
-                                                    NULL);
-    if (status == dnnl_success)
-        status = dnnl_primitive_create(&made->pack, desc);
-    if (desc)
-        dnnl_primitive_desc_destroy(desc);
+        status = prim_reorder(plain, wanted, &made->pack);
     PX_TRY(pxi_prim_check(status, "packing weights", err));
     return prim_pack(made, data, err);
 }
@@ -219,14 +232,14 @@ static px_status prim_attr(const pxi_act *act, bool adds, dnnl_primitive_attr_t 
     if (status == dnnl_success)
         status = dnnl_post_ops_create(&ops);
     if (status == dnnl_success && adds)
-        status = dnnl_post_ops_append_sum(ops, 1.0f);
+        status = pxi_append_sum(ops);
     if (status == dnnl_success && act && act->kind != PXI_ACT_NONE) {
         static const dnnl_alg_kind_t kinds[] = {
             [PXI_ACT_RELU] = dnnl_eltwise_relu,        [PXI_ACT_CLIP] = dnnl_eltwise_clip,
             [PXI_ACT_SIGMOID] = dnnl_eltwise_logistic, [PXI_ACT_TANH] = dnnl_eltwise_tanh,
             [PXI_ACT_ELU] = dnnl_eltwise_elu,          [PXI_ACT_HARDSWISH] = dnnl_eltwise_hardswish,
         };
-        status = dnnl_post_ops_append_eltwise(ops, 1.0f, kinds[act->kind], act->alpha, act->beta);
+        status = pxi_append_eltwise(ops, kinds[act->kind], act->alpha, act->beta);
     }
     if (status == dnnl_success)
         status = dnnl_primitive_attr_set_post_ops(attr, ops);
@@ -250,6 +263,10 @@ px_status pxi_prim_build(pxi_prim_maker make, const pxi_prim_request *request, c
         status = make(prim, request, attr, err);
     if (attr)
         dnnl_primitive_attr_destroy(attr);
+    for (int i = 0; prim && i < prim->md_count; i++)
+        pxi_md_free(prim->mds[i]);
+    if (prim && prim->hint)
+        dnnl_primitive_desc_destroy(prim->hint);
     if (status == PX_OK)
         *out = prim;
     else
@@ -278,8 +295,7 @@ size_t pxi_prim_scratch(const pxi_prim *prim)
 {
     if (!prim)
         return 0;
-    return prim->packed.arg ? prim->packed_offset + dnnl_memory_desc_get_size(&prim->packed.desc)
-                            : prim->scratch_bytes;
+    return prim->packed_arg ? prim->packed_offset + prim->packed_bytes : prim->scratch_bytes;
 }
 
 const char *pxi_prim_name(const pxi_prim *prim)
@@ -305,24 +321,24 @@ px_status pxi_bound_new(const pxi_prim *prim, void *stream, void *const *slots, 
         if (arg && arg->slot < 0) {
             made->memory = arg->constant;
         } else {
-            status = dnnl_memory_create(&made->memory, last ? &prim->scratch_desc : &arg->desc,
+            status = dnnl_memory_create(&made->memory, prim_md(prim->primitive, made->arg),
                                         prim_engine, last ? scratch : slots[arg->slot]);
             bound->owned[bound->count] = status == dnnl_success;
         }
         bound->count += status == dnnl_success;
     }
-    if (prim->packed.arg && status == dnnl_success) {
+    if (prim->packed_arg && status == dnnl_success) {
         dnnl_exec_arg_t *packed = &bound->args[bound->count];
-        void *result = slots[prim->packed.slot];
-        packed->arg = prim->packed.arg;
+        void *result = slots[prim->packed_slot];
+        packed->arg = prim->packed_arg;
         status = dnnl_memory_create(
-            &packed->memory, &prim->packed.desc, prim_engine,
+            &packed->memory, prim_md(prim->primitive, packed->arg), prim_engine,
             result && !prim->unpack ? result : (char *)scratch + prim->packed_offset);
         bound->owned[bound->count] = status == dnnl_success;
         bound->count += status == dnnl_success;
         if (status == dnnl_success && result && prim->unpack)
-            status =
-                dnnl_memory_create(&bound->unpacked, &prim->unpacked_desc, prim_engine, result);
+            status = dnnl_memory_create(&bound->unpacked, prim_md(prim->unpack, DNNL_ARG_TO),
+                                        prim_engine, result);
     }
     if (status != dnnl_success) {
         pxi_bound_free(bound);

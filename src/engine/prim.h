@@ -1,8 +1,8 @@
 /* src/engine/prim.h - the one place that talks to oneDNN
  *
  * A *prim* is a compiled kernel with its packed weights: immutable, shared by all sessions. A
- * *bound* is a prim with one session's memory in it. Only prim*.c include dnnl.h, so that oneDNN
- * 3's other C API is a change of theirs alone.
+ * *bound* is a prim with one session's memory in it. Only prim*.c include dnnl.h, and only
+ * prim_api.h knows that oneDNN 2 and 3 differ.
  */
 #ifndef PXI_ENGINE_PRIM_H
 #define PXI_ENGINE_PRIM_H
