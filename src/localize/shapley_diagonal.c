@@ -7,7 +7,8 @@
  * channels up to z (shapley_inside.h), z(q) = base + q (z - base): the network up to z, the
  * *trunk*, runs forward once for all nodes, and backward once, from the sum over the nodes of
  * weight times gradient at z; only what lies behind it, the *crown*, runs at every node. One layer
- * at a time: the network starts again at q times the layer.
+ * at a time: the same for each layer, whose *stem* leads from it to its z; where it has no such z
+ * the network starts again at q times the layer.
  */
 #include "localize/shapley_inside.h"
 
@@ -92,7 +93,8 @@ static px_status diagonal_lane_open(pxi_lane *lane, px_error *err)
     size_t most = s->input_size;
     (void)err;
     for (size_t i = 0; i < s->game_count; i++) {
-        most = PX_MAX(most, s->games[i].start.sizes[0]);
+        for (size_t f = 0; f < s->games[i].start.count; f++)
+            most = PX_MAX(most, s->games[i].start.sizes[f]);
         for (size_t f = 0; f < s->games[i].slope.count; f++)
             most = PX_MAX(most, s->games[i].slope.sizes[f]);
     }
@@ -131,16 +133,34 @@ static px_status diagonal_open_crown(px_shapley *s, px_error *err)
     return status;
 }
 
+/* From the layer to z, for the gradient at z to come back to the layer. */
+static px_status diagonal_open_stem(px_shapley *s, pxi_game *game, px_error *err)
+{
+    px_plan_options wants = px_plan_options_default();
+    wants.seeds = &game->start.feeds[0].value;
+    wants.seed_count = 1;
+    wants.wrt = &game->tap;
+    wants.wrt_count = 1;
+    wants.no_outputs = true;
+    return pxi_shapley_start(s, game->slope.feeds, 1, DIAGONAL_INPUTS, &wants, &(pxi_visitor){0},
+                             s->workers, &game->stem, err);
+}
+
 static px_status diagonal_open_slope(px_shapley *s, pxi_game *game, px_error *err)
 {
     px_plan_options wants = pxi_wants_scores(&s->scores);
     wants.seeds = &s->scores.value;
     wants.seed_count = 1;
-    wants.wrt = &game->tap;
+    wants.wrt = &game->start.feeds[0].value;
     wants.wrt_count = 1;
-    return pxi_shapley_start(s, game->slope.feeds, game->slope.count,
-                             PX_MIN(pxi_rows_at_a_time(game->size), (int64_t)DIAGONAL_ROWS), &wants,
-                             &(pxi_visitor){0}, s->workers, &game->slopes, err);
+    if (game->additive) {
+        PX_TRY(pxi_game_base(s, game, err));
+        PX_TRY(diagonal_open_stem(s, game, err));
+    }
+    return pxi_shapley_start(
+        s, game->start.feeds, game->start.count,
+        PX_MIN(pxi_rows_at_a_time(game->start.sizes[0]), (int64_t)DIAGONAL_ROWS), &wants,
+        &(pxi_visitor){0}, s->workers, &game->slopes, err);
 }
 
 /* --- runs ------------------------------------------------------------------------------------ */
@@ -275,9 +295,8 @@ static px_status joint_job(void *context, pxi_lane *lane, int64_t index, px_erro
 
 /* --- one layer at a time --------------------------------------------------------------------- */
 
-/* values[c] += weight * sum over the places of channel c of slope * a. */
-static void game_slopes(const pxi_game *game, const float *slope, const float *a, double weight,
-                        double *values)
+/* values[c] = sum over the places of channel c of slope * a. */
+static void game_values(const pxi_game *game, const float *slope, const float *a, double *values)
 {
     for (size_t c = 0; c < game->channels; c++) {
         double sum = 0.0;
@@ -286,38 +305,76 @@ static void game_slopes(const pxi_game *game, const float *slope, const float *a
             for (size_t i = 0; i < game->inner; i++)
                 sum += (double)slope[at + i] * (double)a[at + i];
         }
-        values[c] += weight * sum;
+        values[c] = sum;
     }
 }
 
+/* Adds weight times gradient, where the network starts again, to the sums of the rows' inputs. */
 static px_status slope_rows(const diagonal_run *run, const pxi_game *game, pxi_lane *lane,
                             int64_t first, int64_t row, int64_t rows, px_error *err)
 {
     px_shapley *s = run->s;
     px_session *session = pxi_pass_lane(game->slopes, lane->number)->session;
     diagonal_lane *own = lane->state;
-    for (size_t f = game->slope.count; f-- > 0;) { /* the tap comes last, and stays in own->tap */
-        const size_t size = game->slope.sizes[f];
-        PX_TRY(px_session_read(lane->session, game->slope.feeds[f].value, DIAGONAL_INPUTS, own->tap,
+    for (size_t f = 0; f < game->start.count; f++) {
+        const size_t size = game->start.sizes[f];
+        PX_TRY(px_session_read(lane->session, game->start.feeds[f].value, DIAGONAL_INPUTS, own->tap,
                                err));
         float *fed = px_session_input(session, f);
         for (int64_t r = 0; r < rows; r++) {
             const float *from = own->tap + (size_t)((row + r) / run->nodes) * size;
             const float q = f == 0 ? (float)run->at[(row + r) % run->nodes] : 1.0f;
+            const float *base = f == 0 && game->additive ? game->base : NULL;
             for (size_t i = 0; i < size; i++)
-                fed[(size_t)r * size + i] = q * from[i];
+                fed[(size_t)r * size + i] = base ? base[i] + q * (from[i] - base[i]) : q * from[i];
         }
     }
     for (int64_t r = 0; r < rows; r++)
         own->labels[r] = run->labels[first + (row + r) / run->nodes];
     PX_TRY(diagonal_pass(s, session, own->labels, rows, err));
-    const px_view grad = px_session_grad(session, game->tap);
+    const px_view grad = px_session_grad(session, game->start.feeds[0].value);
+    const size_t size = game->start.sizes[0];
     for (int64_t r = 0; r < rows; r++) {
-        const int64_t t = (row + r) / run->nodes;
-        game_slopes(game, grad.data + (size_t)r * game->size, own->tap + (size_t)t * game->size,
-                    run->weight[(row + r) % run->nodes],
-                    run->values + (first + t) * s->neuron_count + game->layer.offset);
+        const float weight = (float)run->weight[(row + r) % run->nodes];
+        float *sum = own->sum + (size_t)((row + r) / run->nodes) * size;
+        for (size_t i = 0; i < size; i++)
+            sum[i] += weight * grad.data[(size_t)r * size + i];
     }
+    return PX_OK;
+}
+
+/* The sums, which are gradients at z, brought back to the layer. */
+static px_status stem_backward(const pxi_game *game, pxi_lane *lane, int64_t samples,
+                               const float **slopes, px_error *err)
+{
+    px_session *session = pxi_pass_lane(game->stem, lane->number)->session;
+    const diagonal_lane *own = lane->state;
+    memcpy(px_session_input(session, 0), own->tap, (size_t)samples * game->size * sizeof(float));
+    PX_TRY(px_session_forward(session, err));
+    PX_TRY(px_session_seed_clear(session, err));
+    const px_place place = px_session_seed(session, game->start.feeds[0].value);
+    place_fill(&place, own->sum, samples);
+    PX_TRY(px_session_backward(session, err));
+    *slopes = px_session_grad(session, game->tap).data;
+    return PX_OK;
+}
+
+static px_status layer_values(const diagonal_run *run, const pxi_game *game, pxi_lane *lane,
+                              int64_t first, int64_t samples, px_error *err)
+{
+    const px_shapley *s = run->s;
+    const diagonal_lane *own = lane->state;
+    const float *slopes = own->sum;
+    const int64_t all = samples * run->nodes, batch = pxi_pass_batch(game->slopes);
+    memset(own->sum, 0, (size_t)samples * game->start.sizes[0] * sizeof *own->sum);
+    for (int64_t row = 0; row < all; row += batch)
+        PX_TRY(slope_rows(run, game, lane, first, row, PX_MIN(batch, all - row), err));
+    PX_TRY(px_session_read(lane->session, game->tap, DIAGONAL_INPUTS, own->tap, err));
+    if (game->additive)
+        PX_TRY(stem_backward(game, lane, samples, &slopes, err));
+    for (int64_t t = 0; t < samples; t++)
+        game_values(game, slopes + (size_t)t * game->size, own->tap + (size_t)t * game->size,
+                    run->values + (first + t) * s->neuron_count + game->layer.offset);
     return PX_OK;
 }
 
@@ -327,17 +384,11 @@ static px_status layers_job(void *context, pxi_lane *lane, int64_t index, px_err
     px_shapley *s = run->s;
     const int64_t first = index * DIAGONAL_INPUTS;
     const int64_t samples = PX_MIN((int64_t)DIAGONAL_INPUTS, run->count - first);
-    memset(run->values + first * s->neuron_count, 0,
-           (size_t)(samples * s->neuron_count) * sizeof *run->values);
     memcpy(pxi_lane_input(lane, 0), run->inputs + (size_t)first * s->input_size,
            (size_t)samples * s->input_size * sizeof(float));
     PX_TRY(px_session_forward(lane->session, err));
-    for (size_t l = 0; l < s->game_count; l++) {
-        const pxi_game *game = &s->games[l];
-        const int64_t all = samples * run->nodes, batch = pxi_pass_batch(game->slopes);
-        for (int64_t row = 0; row < all; row += batch)
-            PX_TRY(slope_rows(run, game, lane, first, row, PX_MIN(batch, all - row), err));
-    }
+    for (size_t l = 0; l < s->game_count; l++)
+        PX_TRY(layer_values(run, &s->games[l], lane, first, samples, err));
     return PX_OK;
 }
 

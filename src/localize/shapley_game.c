@@ -86,6 +86,7 @@ void pxi_game_done(pxi_game *game)
 {
     pxi_pass_close(game->alone);
     pxi_pass_close(game->masked);
+    pxi_pass_close(game->stem);
     pxi_pass_close(game->slopes);
     for (int side = 0; side < 2; side++) {
         free(game->full[side]);

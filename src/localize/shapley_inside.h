@@ -32,10 +32,11 @@ typedef struct pxi_game {
     float *base;                         /* z without any channel; NULL: not had yet */
     /* of the pair that was loaded; side 0 is x, side 1 is x + dx */
     uint64_t pair;
-    float *full[2];  /* what masked rows start at where nothing is masked */
-    float *parts[2]; /* by_parts: [channels][start.sizes[0]] */
-    bool *null;      /* per channel: zero on both sides, so that nothing depends on it */
-    pxi_pass *alone, *masked, *slopes; /* one channel at a time; masked rows; the diagonal */
+    float *full[2];           /* what masked rows start at where nothing is masked */
+    float *parts[2];          /* by_parts: [channels][start.sizes[0]] */
+    bool *null;               /* per channel: zero on both sides, so that nothing depends on it */
+    pxi_pass *alone, *masked; /* one channel at a time; masked rows */
+    pxi_pass *stem, *slopes;  /* the diagonal: from the layer to z, and what is behind */
 } pxi_game;
 
 struct px_shapley {
