@@ -20,7 +20,7 @@ function clusterCard(context: Context, cluster: ClusterRow, most: number): HTMLE
     return h(
         "li",
         { class: "cluster" },
-        medoid ? context.pictures.tile(medoid.failing, `the failure in the middle of cluster ${cluster.id}`) : null,
+        medoid ? context.pictures.tile(medoid.failing, `the failure in the middle of cluster ${cluster.id}`) : h("span", { class: "thumb", "aria-hidden": "true" }),
         h(
             "div",
             null,

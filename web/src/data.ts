@@ -259,6 +259,7 @@ export interface Attack extends Timed {
     count: number;
     faults: number;
     robust_accuracy?: number | null;
+    range?: [number, number] | null; /* which values an input may have */
 }
 
 export interface Fuzz extends Timed {

@@ -118,6 +118,12 @@ function closeness(finding: Finding): string | null {
     return `${finding.similarity.toFixed(2)} of 1 similar${inside}: ${finding.close ? "close to its original" : "far from its original"}`;
 }
 
+/* Values are those of pictures, from 0 to 1: not features, nor what is normalised already. */
+function inLevels(context: Context): boolean {
+    const [low, high] = context.result("attack")?.range ?? [0, 1];
+    return !context.report.data?.recordings && low === 0 && high === 1;
+}
+
 function details(context: Context, finding: Finding): Page {
     const { pictures } = context;
     const cluster = context.cluster(finding);
@@ -143,7 +149,7 @@ function details(context: Context, finding: Finding): Page {
                 ["Failure", h("a", { href: `#failure-${encodeURIComponent(finding.id)}` }, `#${finding.id}`)],
                 isNumber(finding.index) ? ["Original", `${finding.name ? `${finding.name}, ` : ""}input ${finding.index}`] : null,
                 closeness(finding) ? ["How near", closeness(finding)] : null,
-                isNumber(finding.linf) ? ["Largest change", `${real(finding.linf)} (${real(finding.linf * 255)} levels of 255)`] : null,
+                isNumber(finding.linf) ? ["Largest change", `${real(finding.linf)}${inLevels(context) ? ` (${real(finding.linf * 255)} levels of 255)` : ""}`] : null,
                 finding.l0 ? ["Values changed", count(finding.l0)] : null,
                 isNumber(cluster) ? ["Cluster", clusterLink(context, cluster)] : null,
             ]),

@@ -167,7 +167,7 @@ function neuronTable(context: Context, map: NeuronMap, items: Neuron[]): Child {
     function row(neuron: Neuron): HTMLElement {
         const suspect = neuron.suspect!;
         const cells: Record<Column, Child> = {
-            neuron: h("code", { title: context.neuronName([neuron.layer, neuron.unit]) }, context.neuronShort([neuron.layer, neuron.unit])),
+            neuron: h("code", { title: context.neuronName([neuron.layer, neuron.unit]) }, h("span", { class: "layer-part" }, context.shortLayer(neuron.layer)), ` #${neuron.unit}`),
             class: isNumber(suspect.class) ? context.className(suspect.class) : "all",
             suspiciousness: score(neuron),
             af: [wrongIfActive(suspect), suspect.suspect ? h("span", { class: "hidden" }, ", a suspect") : null],
@@ -201,6 +201,8 @@ function neuronTable(context: Context, map: NeuronMap, items: Neuron[]): Child {
             [context.neuronName([item.layer, item.unit]), context.neuronShort([item.layer, item.unit]), item.described?.shared?.class ?? "", isNumber(item.suspect?.class) ? context.className(item.suspect.class) : "", item.described?.words ?? "", ...(item.described?.labels ?? []).map((label) => label.label)].join(" ").toLowerCase();
         shown = items.filter((item) => terms.every((term) => texts(item).includes(term)));
         shown.sort((a, b) => {
+            /* above by chance is no reason to be on top */
+            if (sorted === "suspiciousness" && a.suspect?.suspect !== b.suspect?.suspect) return a.suspect?.suspect ? -1 : 1;
             const x = sortKey(context, map, a, sorted),
                 y = sortKey(context, map, b, sorted);
             if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1; /* unknown ones last */
@@ -213,7 +215,7 @@ function neuronTable(context: Context, map: NeuronMap, items: Neuron[]): Child {
             button.setAttribute("aria-label", `${button.textContent}${mine ? `, sorted ${descending ? "descending" : "ascending"}` : ""}`);
         });
         list.set(shown);
-        replace(status, `${count(shown.length)} of ${plural(items.length, "neuron")}, by ${columns.find((column) => column[0] === sorted)![1].toLowerCase()}, ${descending ? "descending" : "ascending"}`);
+        replace(status, `${count(shown.length)} of ${plural(items.length, "neuron")}, ${sorted === "suspiciousness" ? "suspects first, " : ""}by ${columns.find((column) => column[0] === sorted)![1].toLowerCase()}, ${descending ? "descending" : "ascending"}`);
     }
 
     const search = h("input", { type: "search", placeholder: "layer, class or word", autocomplete: "off", spellcheck: "false" });

@@ -171,6 +171,7 @@ export const CASES = [
         await drawn(page, "dialog .large-triple figure:nth-child(3) canvas");
         assert.equal(await dialog.locator(".lineage li").count(), 4);
         assert.match(await dialog.innerText(), /rotation/);
+        assert.match(await dialog.innerText(), /levels of 255/);
         assert.match(await dialog.innerText(), /plexor replay/);
         const first = await dialog.locator(".place").innerText();
         assert.match(first, /^1 of /);
@@ -216,13 +217,14 @@ export const CASES = [
         }
     }],
 
-    ["neurons: sort and search", {}, async (page) => {
-        const scores = async () => (await page.locator("#neurons .cell.suspiciousness").allInnerTexts()).map((word) => Number(word.replace("\u2212", "-")));
-        const down = await scores();
-        assert.deepEqual(down, [...down].sort((a, b) => b - a));
+    ["neurons: sort and search, suspects first", {}, async (page) => {
+        const rows = async () => page.evaluate(() => [...document.querySelectorAll("#neurons .neuron-row")].map((row) => [row.querySelector(".suspiciousness .bad") ? 1 : 0, Number(row.querySelector(".suspiciousness").textContent.replace("\u2212", "-"))]));
+        const down = await rows();
+        assert.deepEqual(down, [...down].sort((a, b) => b[0] - a[0] || b[1] - a[1]));
+        assert.match(await status(page, "neurons"), /suspects first, by above constant, descending$/);
         await page.locator("#neurons .neuron-head button", { hasText: "Above constant" }).click();
-        const up = await scores();
-        assert.deepEqual(up, [...up].sort((a, b) => a - b));
+        const up = await rows();
+        assert.deepEqual(up, [...up].sort((a, b) => b[0] - a[0] || a[1] - b[1]));
         await page.locator("#neurons .neuron-head button", { hasText: "Neuron" }).click();
         assert.equal(await text(page, "#neurons .cell.neuron"), "conv1 #0");
         assert.equal(await page.locator("#neurons .cell.neuron code").first().getAttribute("title"), "conv1/Relu:0");
@@ -248,6 +250,34 @@ export const CASES = [
             assert.match(title, /^\/m\/features\/features\.1\d\/conv\/conv\.[0-3].*:\d+$/);
             assert.ok(!cut, `${name} is cut off`);
         }
+    }],
+
+    ["neurons of long names: their number is there", () => {
+        const report = makeSample();
+        report.beside.localize.layers.forEach((layer, i) => (layer.name = `res${i}_0_branch_2a_and_so_on_relu`));
+        return report;
+    }, async (page) => {
+        const cut = await page.evaluate(() => [...document.querySelectorAll("#neurons .cell.neuron")].filter((e) => e.scrollWidth > e.clientWidth + 1 || !/ #\d+$/.test(e.textContent)).map((e) => e.textContent));
+        assert.deepEqual(cut, []);
+        assert.ok(await page.evaluate(() => [...document.querySelectorAll("#neurons .layer-part")].some((e) => e.scrollWidth > e.clientWidth)), "no name was too long");
+    }],
+
+    ["neurons: on top are those that are suspects, not those that few inputs excite", () => {
+        const report = makeSample();
+        for (const [i, neuron] of report.results.localize.result.neurons.entries()) neuron.suspect = i % 3 === 2;
+        return report;
+    }, async (page) => {
+        const shown = await page.locator("#neurons .neuron-row .cell.af").allInnerTexts();
+        assert.ok(shown.length > 5 && shown.every((words) => /, a suspect$/.test(words)), shown.join(" | "));
+    }],
+
+    ["a cluster of inputs of the data, without a picture, is as wide as the others", () => {
+        const report = makeSample();
+        report.results.cluster.result.clusters.push({ id: 99, title: "Shirt as Coat 98%; inputs of the data: 96%", count: 20, label: 6, prediction: 4, share: 0.98, medoid_method: "data", medoid: 1 });
+        return report;
+    }, async (page) => {
+        const widths = await page.evaluate(() => [...document.querySelectorAll("#clusters .cluster h4")].map((e) => Math.round(e.getBoundingClientRect().width)));
+        assert.equal(new Set(widths).size, 1, widths.join(" "));
     }],
 
     ["neurons: details and masks", {}, async (page) => {
@@ -379,6 +409,8 @@ export const CASES = [
         const players = page.locator("dialog audio");
         await players.first().waitFor();
         assert.equal(await players.count(), 2);
+        assert.match(await page.locator("dialog").innerText(), /Largest change/);
+        assert.ok(!/levels of 255/.test(await page.locator("dialog").innerText()), "features have no levels");
         const seconds = await page.evaluate(async () => {
             const audio = document.querySelector("dialog audio");
             audio.preload = "auto";
