@@ -276,13 +276,17 @@ px_status pxi_check_files(const px_check *c, const pxi_stage *stage, px_json *ou
     bool any = false;
     for (int i = 0; i < PXI_STAGE_FILES && stage->files[i].name && status == PX_OK; i++) {
         const pxi_stage_file *file = &stage->files[i];
-        if (is_folder(file->name) || (file->labels && !c->labelled))
+        if (is_folder(file->name))
             continue;
+        char *path = pxi_check_path(c, file->name), text[32];
+        uint64_t hash = 0;
+        if (path && file->optional && access(path, F_OK) != 0) {
+            free(path);
+            continue;
+        }
         if (!any)
             px_json_object(out, "files");
         any = true;
-        char *path = pxi_check_path(c, file->name), text[32];
-        uint64_t hash = 0;
         status = path ? file_hash(path, &hash, err) : pxi_check_nomem(err);
         snprintf(text, sizeof text, "%016" PRIx64, hash);
         px_json_string(out, file->name, text);

@@ -45,7 +45,7 @@ enum {
 typedef struct pxi_stage_file {
     const char *name; /* "profile.npz"; "fuzz/" is a campaign */
     const char *what; /* for readers of the page; NULL: of no use to them */
-    bool labels;      /* only where the data have some */
+    bool optional;    /* not there where it would say nothing */
 } pxi_stage_file;
 
 typedef struct pxi_headline { /* a number of the result that `check --json` has by a key */

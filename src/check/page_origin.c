@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* --- stages ---------------------------------------------------------------------------------- */
 
@@ -90,7 +91,10 @@ static void files(pxi_page *p)
     for (int i = 0; i < PXI_STAGE_COUNT; i++)
         for (int k = 0; k < PXI_STAGE_FILES && c->result[i]; k++) {
             const pxi_stage_file *file = &pxi_stages[i]->files[k];
-            if (!file->what || (file->labels && !c->labelled))
+            char *inside = pxi_check_path(c, file->name);
+            const bool there = !file->optional || (inside && access(inside, F_OK) == 0);
+            free(inside);
+            if (!file->what || !there)
                 continue;
             char *path = pxi_page_path(c, file->name);
             px_json_object(&p->json, NULL);

@@ -21,6 +21,7 @@ typedef struct eval {
     px_check *c;
     px_predictions said;
     px_eval figures;
+    bool failures; /* the data are a campaign's */
 } eval;
 
 /* --- the result ------------------------------------------------------------------------------ */
@@ -184,19 +185,18 @@ static px_status eval_doctor(const eval *e, px_error *err)
 {
     const px_check *c = e->c;
     px_doctor *doctor = NULL;
-    const bool failures = px_campaign_part_fails(c->data_spec, c->o.read.split);
     px_doctor_options options = px_doctor_options_default();
     options.model = c->model;
     options.set = c->set;
     options.pre = &c->pre;
     options.predictions = &e->said;
     options.quick = true;
-    options.failures = failures;
+    options.failures = e->failures;
     options.threads = c->o.threads;
     px_status status = px_doctor_new(&options, &doctor, err);
     if (status == PX_OK)
         status = doctor_write(c, doctor, err);
-    if (status == PX_OK && !failures && !c->o.allow_chance &&
+    if (status == PX_OK && !e->failures && !c->o.allow_chance &&
         px_eval_is_guessing(&e->figures.all)) {
         const px_finding *found = px_doctor_find(doctor, "preprocess");
         status = px_fail(err, PX_E_MISMATCH,
@@ -242,7 +242,8 @@ static px_status eval_write(const eval *e, px_json *out, px_error *err)
     json_classes(e, out);
     if (c->labelled)
         json_confusion(&e->figures, out);
-    if (c->labelled)
+    /* Of answers that are wrong by the choice of inputs, or by guessing, no label is to blame. */
+    if (c->labelled && !e->failures && !px_eval_is_guessing(all))
         PX_TRY(pxi_label_suspects_write(c, e->said.predicted, e->said.confidence, e->said.given,
                                         out, err));
     return save_predictions(e, err);
@@ -250,7 +251,7 @@ static px_status eval_write(const eval *e, px_json *out, px_error *err)
 
 static px_status eval_run(px_check *c, px_json *out, px_error *err)
 {
-    eval e = {.c = c};
+    eval e = {.c = c, .failures = px_campaign_part_fails(c->data_spec, c->o.read.split)};
     px_status status = eval_predict(&e, err);
     if (status == PX_OK)
         status = eval_doctor(&e, err);
@@ -281,7 +282,8 @@ static void eval_line(const px_check *c, const px_json_value *result, px_text *o
         px_text_format(out, "; worst class %s (%.2f%%)", worst,
                        100.0 * pxi_json_number(result, "worst.accuracy"));
     if (suspects > 0)
-        px_text_format(out, "; %s labels may be wrong", pxi_count_text(suspects, count));
+        px_text_format(out, "; %s label%s may be wrong", pxi_count_text(suspects, count),
+                       suspects == 1 ? "" : "s");
 }
 
 static void eval_command(const px_check *c, const px_json_value *result, px_text *out)

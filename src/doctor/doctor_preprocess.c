@@ -189,6 +189,8 @@ static bool worth_trying(const pxi_trials *t)
         return true;
     if (floats_are_normalised(d) && !identity)
         return true;
+    if (is_default(pre->mean_from) != is_default(pre->std_from))
+        return true; /* who knows one of them knows of the other */
     return (is_default(pre->mean_from) || is_default(pre->std_from)) &&
            (answers_look_wrong(d) || cost < CHEAP_FLOPS);
 }
