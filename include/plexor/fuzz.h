@@ -35,6 +35,7 @@ typedef struct px_fuzz_engine { /* a static const descriptor, listed in src/gene
     px_entry entry;             /* id, title, source; settings beyond those that all engines have */
     size_t least_models, most_models; /* that it compares: 1 and 1 unless it is differential */
     bool guided;                      /* takes any criterion as its guide */
+    const px_registry *presets;       /* of its own settings, of px_preset; NULL: it has none */
 } px_fuzz_engine;
 PX_REGISTRY(px_fuzz_engines, px_fuzz_engine, px_fuzz_engine)
 
@@ -66,12 +67,12 @@ typedef struct px_fuzz_guide {
     /* A criterion; "random": everything is kept; "nsgen", ...: decision paths, as
      * px_fuzz_paths_parse() has them. NULL: kmnc, or cc with the policy tensorfuzz. */
     const char *name;
-    const char *preset, *layers, *tap, *neurons; /* as px_cover_options has them; of paths layers
-                                                    and tap alone */
-    const char *profile;        /* a file of px_profile_save(); NULL: learned first */
-    const char *bank, *encoder; /* of paths, as px_path_tools_options has them */
-    const char *threshold;      /* of paths: a file of px_threshold_save(); NULL: found first */
-    bool root;                  /* of paths: that of the seed is compared with, not of the parent */
+    const char *layers, *tap, *neurons; /* as px_cover_options has them; of paths layers and tap
+                                           alone */
+    const char *profile;                /* a file of px_profile_save(); NULL: learned first */
+    const char *bank, *encoder;         /* of paths, as px_path_tools_options has them */
+    const char *threshold; /* of paths: a file of px_threshold_save(); NULL: found first */
+    bool root;             /* of paths: that of the seed is compared with, not of the parent */
     /* What is learned from where the campaign, which keeps profile and threshold, has none; `own`
      * and `pre` NULL: the set's. It tells what a user should know. */
     px_training training;
@@ -91,6 +92,8 @@ typedef struct px_fuzz_options {
     const px_profile *profile; /* of the cover, kept as blob "profile"; NULL: none */
     const char *engine;        /* "loop" */
     const char *policy;        /* NULL: the engine's own */
+    const char *preset;        /* of the guide, as px_cover_options has it; of an engine that takes
+                                  no guide, one of its own. NULL: none */
     const char *mutations;     /* of px_mutations_parse(); NULL: the policy's */
     /* What a set with `style` draws from, kept with the campaign by px_campaign_put_styles(); their
      * hash is part of its identity. NULL: those of the campaign, or else the generated ones. */

@@ -46,6 +46,7 @@ enum {
     PX_RNG_DLFUZZ = 41,       /* neurons to raise */
     PX_RNG_ADAPT = 42,        /* vectors of weights, and their children */
     PX_RNG_SWARM = 43,        /* where particles begin, and what pulls them */
+    PX_RNG_SWARM_CHANCE = 44, /* what a place is worth to a swarm without a guide */
     PX_RNG_ATTACK = 48,       /* where attacks begin */
     PX_RNG_ATTACK_AIM = 49,   /* which class they aim at */
     PX_RNG_CLEVER = 50,       /* points around an input */

@@ -185,6 +185,12 @@ typedef struct px_error_counts {
     int64_t polluted_class;     /* -1: unknown, and what follows from it is 0 */
     int64_t polluted;           /* E_pol: errors that have the polluted class as their answer */
     int64_t last_examples, last_errors, last_polluted; /* the same, of the last ones only */
+    /* Categories of all places that swarms looked at, not of examples alone; -1: no example tells.
+     */
+    int64_t place_categories;
+    /* How far errors are from their seeds, means: distances as px_campaign_input has them, and
+     * structural similarity; NaN: not known. */
+    double l2, linf, similarity;
 } px_error_counts;
 /* polluted_class: what training data with a patch were labelled as; -1: as the campaign has it,
  * under run key PX_CAMPAIGN_POLLUTED_CLASS. */

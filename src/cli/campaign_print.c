@@ -5,7 +5,9 @@
 
 #include <internal/store.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 px_status campaign_found_read(px_campaign *campaign, int64_t polluted_class, campaign_found *out,
                               px_error *err)
@@ -24,6 +26,12 @@ static const px_field error_fields[] = {
     PX_FIELD(px_error_counts, categories, "error_categories",
              "distinct wrong answers to examples of a seed, summed"),
     PX_FIELD(px_error_counts, categories_per_seed, "average_categories", "these per seed"),
+    PX_INDEX(px_error_counts, place_categories, "place_categories",
+             "the same of all places that swarms looked at; null: not told"),
+    PX_FIELD(px_error_counts, l2, "l2", "mean over test errors, from their seeds"),
+    PX_FIELD(px_error_counts, linf, "linf", "likewise"),
+    PX_FIELD(px_error_counts, similarity, "ssim",
+             "likewise, structural similarity after what moved was undone; null: not known"),
     PX_FIELD(px_error_counts, last_examples, "last_examples", "of the seeds"),
     PX_FIELD(px_error_counts, last_errors, "e_any", "errors among the last"),
     PX_INDEX(px_error_counts, polluted_class, "polluted_class", "null: not known"),
@@ -56,9 +64,22 @@ int error_lines(const px_error_counts *e, error_line lines[ERROR_LINES_MOST])
                  cli_number(e->examples, a), cli_number(e->not_stored, b));
     else
         snprintf(line->remark, sizeof line->remark, "of %s examples", cli_number(e->examples, a));
+    const size_t used = strlen(line->remark);
+    if (!isnan(e->l2) && e->errors > 0)
+        snprintf(line->remark + used, sizeof line->remark - used,
+                 isnan(e->similarity) ? "; mean L2 %.3g, Linf %.3g"
+                                      : "; mean L2 %.3g, Linf %.3g, SSIM %.2f",
+                 e->l2, e->linf, e->similarity);
     line = &lines[count++];
     *line = (error_line){.what = "error categories", .value = e->categories};
     snprintf(line->remark, sizeof line->remark, "%.3f per seed", e->categories_per_seed);
+    if (e->place_categories >= 0) {
+        const size_t told = strlen(line->remark);
+        snprintf(line->remark + told, sizeof line->remark - told,
+                 "; %s, %.3f per seed, over all places that swarms looked at",
+                 cli_number(e->place_categories, a),
+                 e->seeds ? (double)e->place_categories / (double)e->seeds : 0.0);
+    }
     line = &lines[count++];
     *line = (error_line){.what = "E_any", .value = e->last_errors};
     snprintf(line->remark, sizeof line->remark, "of the %s last examples of seeds",

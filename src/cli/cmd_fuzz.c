@@ -241,8 +241,9 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
                    "of the range that values may change by: --set beta=SHARE"),
         CLI_STRING(0, "optimizer", &shorts[3], "NAME",
                    "of engine deepsensor: pso, random or ga; --set optimizer=NAME"),
-        CLI_STRING(0, "preset", &a.o.guide.preset, "PAPER",
-                   "settings of a paper for the guide; see 'plexor list presets'"),
+        CLI_STRING(0, "preset", &a.o.preset, "PAPER",
+                   "settings of a paper: for the guide ('plexor list presets'), or for an engine "
+                   "with a guide of its own ('plexor list engines')"),
         CLI_REAL(0, "min-similarity", &a.o.least.similarity, "X", 0, 1,
                  "failing inputs less similar to their originals, what moved being undone, are "
                  "counted as rejected and dropped; 0.6 is what counts as close"),

@@ -212,10 +212,35 @@ static void engine_json(const px_entry *entry, px_json *json)
     px_json_int(json, "least_models", (int64_t)e->least_models);
     px_json_int(json, "most_models", (int64_t)e->most_models);
     px_json_bool(json, "guided", e->guided);
+    px_json_object(json, "presets");
+    for (size_t i = 0; e->presets && i < e->presets->count; i++) {
+        const px_preset *preset = LIST_OF(px_preset, px_registry_at(e->presets, i));
+        px_json_array(json, preset->entry.id);
+        for (const char *const *text = preset->texts; *text; text++)
+            px_json_string(json, NULL, *text);
+        px_json_end(json);
+    }
+    px_json_end(json);
 }
 
+static void engine_cell(const px_entry *entry, px_text *text)
+{
+    const px_registry *presets = LIST_OF(px_fuzz_engine, entry)->presets;
+    cell_params(entry, text);
+    for (size_t i = 0; presets && i < presets->count; i++) {
+        const px_preset *preset = LIST_OF(px_preset, px_registry_at(presets, i));
+        px_text_format(text, "; --preset %s:", preset->entry.id);
+        for (size_t k = 0; preset->texts[k]; k++)
+            px_text_format(text, " %s", preset->texts[k]);
+    }
+}
+
+static const list_column engine_columns[] = {
+    {NULL, cell_id}, {"WHAT IT IS", cell_title}, {"SOURCE", cell_source}, {"SETTINGS", engine_cell},
+    {NULL, NULL},
+};
 const list_look list_engines = {&px_fuzz_engines,
-                                described,
+                                engine_columns,
                                 engine_json,
                                 {.id = "(all)",
                                  .title = "what every engine has",

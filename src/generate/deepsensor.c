@@ -9,8 +9,11 @@
  * A turn is one iteration of a group of seeds, whose swarms share all batches. What is saved is how
  * far it is: on resuming, the swarms at work are led through their iterations again.
  *
+ * Every place is judged too, as it is: an example tells which classes the places of its iteration
+ * were taken for, since the paper keeps all particles (section 4.2) and counts their categories.
+ *
  * Where the paper leaves something open or contradicts itself, spec LGR B.5 decides: value and
- * place of a best are apart, a bound there is unless told otherwise, speeds are clipped.
+ * place of a best are apart, and there is a bound unless the preset `paper` is asked for.
  */
 #include "generate/deepsensor.h"
 #include "generate/engines.h"
@@ -30,6 +33,7 @@ typedef struct ds_row { /* a seed at work */
     float *levels;    /* the seed's */
     bool active;      /* its fitness is not above epsilon yet */
     pxi_excited best; /* of Gbest */
+    bool *taken;      /* [classes]: places of this iteration were taken for it */
 } ds_row;
 
 typedef struct ds {
@@ -64,6 +68,7 @@ static void ds_close(void *state)
     for (size_t i = 0; d->rows && i < d->group; i++) {
         pxi_swarm_free(&d->rows[i].swarm);
         free(d->rows[i].levels);
+        free(d->rows[i].taken);
     }
     pxi_excite_close(d->excite);
     free(d->rows);
@@ -101,6 +106,7 @@ static px_status ds_rooms(ds *d, px_error *err)
     for (size_t i = 0; i < d->group; i++) {
         PX_TRY(pxi_swarm_room(&d->rows[i].swarm, &d->rule, fuzz->size, err));
         PX_TRY(PX_NEW(d->rows[i].levels, fuzz->size, err));
+        PX_TRY(PX_NEW(d->rows[i].taken, fuzz->classes, err));
     }
     return PX_OK;
 }
@@ -114,7 +120,8 @@ static px_status ds_open(px_fuzz *fuzz, void **state, px_error *err)
     d->fuzz = fuzz;
     d->yield.name = pxi_deepsensor_optimizer(config);
     pxi_deepsensor_rules(config, fuzz->seed, &d->rule, &excite);
-    d->epsilon = excite.code ? INFINITY : config->epsilon; /* the code has none */
+    const bool share = excite.objective == PXI_OBJECTIVE_SHAPLEY; /* epsilon is of one */
+    d->epsilon = share ? config->epsilon : INFINITY;
     px_status status = pxi_excite_open(fuzz, &excite, &d->excite, err);
     if (status == PX_OK)
         status = ds_rooms(d, err);
@@ -207,9 +214,11 @@ static px_status ds_measure(ds *d, px_error *err)
     for (size_t i = 0; i < d->used; i++) {
         ds_row *row = &d->rows[i];
         for (size_t p = 0; row->active && p < d->rule.particles; p++)
-            d->places[count++] = (pxi_excite_row){.levels = pxi_swarm_at(&row->swarm, p),
-                                                  .label = d->fuzz->seeds[row->seed].label,
-                                                  .seed = i};
+            d->places[count++] =
+                (pxi_excite_row){.levels = pxi_swarm_at(&row->swarm, p),
+                                 .label = d->fuzz->seeds[row->seed].label,
+                                 .seed = i,
+                                 .chance = pxi_swarm_chance(&row->swarm, &d->rule, d->g, p)};
     }
     PX_TRY(pxi_excite_measure(d->excite, d->places, count, d->worth, err));
     count = 0;
@@ -219,12 +228,41 @@ static px_status ds_measure(ds *d, px_error *err)
             continue;
         const pxi_excited *worth = d->worth + count;
         count += (int64_t)d->rule.particles;
-        for (size_t p = 0; p < d->rule.particles; p++)
+        memset(row->taken, 0, (size_t)d->fuzz->classes * sizeof *row->taken);
+        for (size_t p = 0; p < d->rule.particles; p++) {
             d->fits[p] = worth[p].fitness;
+            if (worth[p].answer >= 0)
+                row->taken[worth[p].answer] = true;
+        }
         if (pxi_swarm_judge(&row->swarm, d->fits)) /* then it leads by where it is now */
             row->best = worth[row->swarm.leader];
     }
     return PX_OK;
+}
+
+/* How an example was made, as JSON. `wrong` has the classes but the label that places of its
+ * iteration were taken for. */
+static void ds_chain(const ds *d, size_t at, px_text *chain)
+{
+    const ds_row *row = &d->rows[at];
+    const int64_t label = d->fuzz->seeds[row->seed].label;
+    char number[PX_REAL_TEXT];
+    const char *comma = "";
+    px_text_format(chain,
+                   "{\"engine\":\"deepsensor\",\"optimizer\":\"%s\",\"visit\":%" PRId64
+                   ",\"iteration\":%" PRId64 ",\"particle\":%zu,\"fitness\":%s",
+                   d->yield.name, d->visits + (int64_t)at, d->g, row->swarm.leader,
+                   px_real_text(row->best.fitness, number));
+    if (row->best.neurons >= 0)
+        px_text_format(chain, ",\"excitable\":%" PRId64 ",\"neurons\":%" PRId64, row->best.neurons,
+                       pxi_excite_neurons(d->excite));
+    px_text_add(chain, ",\"wrong\":[");
+    for (int c = 0; c < d->fuzz->classes; c++)
+        if (row->taken[c] && c != label) {
+            px_text_format(chain, "%s%d", comma, c);
+            comma = ",";
+        }
+    px_text_add(chain, "]}");
 }
 
 static px_status ds_put(ds *d, size_t at, const void *pixels, const pxi_fuzz_verdict *verdict,
@@ -233,16 +271,9 @@ static px_status ds_put(ds *d, size_t at, const void *pixels, const pxi_fuzz_ver
     ds_row *row = &d->rows[at];
     const pxi_fuzz_seed *seed = &d->fuzz->seeds[row->seed];
     const bool fault = verdict->prediction != seed->label;
-    char number[PX_REAL_TEXT];
     px_text chain = {0};
     int64_t id = 0;
-    px_text_format(
-        &chain,
-        "{\"engine\":\"deepsensor\",\"optimizer\":\"%s\",\"visit\":%" PRId64
-        ",\"iteration\":%" PRId64 ",\"particle\":%zu,\"fitness\":%s,\"excitable\":%" PRId64
-        ",\"neurons\":%" PRId64 "}",
-        d->yield.name, d->visits + (int64_t)at, d->g, row->swarm.leader,
-        px_real_text(row->best.fitness, number), row->best.neurons, pxi_excite_neurons(d->excite));
+    ds_chain(d, at, &chain);
     const pxi_fuzz_find find = {
         .kind = fault ? PX_INPUT_FAULT : PX_INPUT_KEPT,
         .parent = seed->id,
@@ -316,7 +347,7 @@ static px_status ds_iterate(ds *d, bool again, bool *over, px_error *err)
 
 static double ds_share(const ds *d, const ds_row *row)
 {
-    return (double)row->best.neurons / (double)pxi_excite_neurons(d->excite);
+    return (double)PX_MAX(row->best.neurons, (int64_t)0) / (double)pxi_excite_neurons(d->excite);
 }
 
 static void ds_tell(ds *d)
@@ -466,6 +497,7 @@ const pxi_fuzz_engine pxi_fuzz_engine_deepsensor = {
                         .source = "DeepSensor (paper 003)",
                         .params = pxi_deepsensor_params,
                         .config_size = sizeof(pxi_deepsensor_config)},
+              .presets = &pxi_deepsensor_presets,
               .least_models = 1,
               .most_models = 1},
     .open = ds_open,

@@ -32,6 +32,7 @@ typedef struct pxi_deepsensor_config {
 } pxi_deepsensor_config;
 
 extern const px_param pxi_deepsensor_params[];
+extern const px_registry pxi_deepsensor_presets;
 
 const char *pxi_deepsensor_optimizer(const pxi_deepsensor_config *config); /* "pso" */
 void pxi_deepsensor_rules(const pxi_deepsensor_config *config, uint64_t seed, pxi_swarm_rule *swarm,

@@ -1,17 +1,22 @@
 /* src/generate/deepsensor_settings.c - settings of engine `deepsensor`: paper 003 section 5.5, and
  * spec LGR B.5 where the paper is silent
+ *
+ * The paper gives no radius, no bound and no limit of speed. Without a bound its examples are noise
+ * to the eye; the defaults keep within half of the range, where most digits can be read.
  */
 #include "generate/deepsensor.h"
+
+#include <math.h>
 
 static const char *const optimizers[] = {"pso", "random", "ga", NULL}; /* as pxi_swarm_kind */
 static const char *const inits[] = {"random", "fixed", NULL};
 static const char *const inertias[] = {"paper", "classic", NULL};
 static const char *const rands[] = {"value", "scalar", NULL};
-static const char *const objectives[] = {"shapley", "code", NULL};
-static const char *const norms[] = {"layer-minmax", "raw", "layer-max", "global-minmax", NULL};
-static const px_shapley_norm norm_values[] = {PX_SHAPLEY_LAYER_MINMAX, PX_SHAPLEY_RAW,
+static const char *const objectives[] = {"shapley", "code", "loss", "chance", NULL};
+static const char *const norms[] = {"raw", "layer-minmax", "layer-max", "global-minmax", NULL};
+static const px_shapley_norm norm_values[] = {PX_SHAPLEY_RAW, PX_SHAPLEY_LAYER_MINMAX,
                                               PX_SHAPLEY_LAYER_MAX, PX_SHAPLEY_GLOBAL_MINMAX};
-static const char *const diagonals[] = {"joint", "layer", NULL};
+static const char *const diagonals[] = {"layer", "joint", NULL};
 
 const px_param pxi_deepsensor_params[] = {
     PX_PARAM_CHOICE(pxi_deepsensor_config, optimizer, 0, optimizers,
@@ -24,10 +29,9 @@ const px_param pxi_deepsensor_params[] = {
     PX_PARAM_INT(pxi_deepsensor_config, passes, 1, 0, 1e6,
                  "swarms around each seed, then the campaign is over; 0: it goes on"),
     PX_PARAM_REAL(pxi_deepsensor_config, epsilon, 1, 0, 1,
-                  "a swarm ends when its fitness is above this, except with the code's "
-                  "objective"),
+                  "a swarm ends when its fitness, as a share of neurons, is above this"),
     {.name = "bound",
-     .def = 0.1,
+     .def = 0.5,
      .min = 0,
      .max = 1,
      .none = true,
@@ -36,10 +40,10 @@ const px_param pxi_deepsensor_params[] = {
      PX_PARAM_MEMBER(pxi_deepsensor_config, bound)},
     PX_PARAM_CHOICE(pxi_deepsensor_config, init, 0, inits,
                     "where particles begin: around the seed, or at it"),
-    PX_PARAM_REAL(pxi_deepsensor_config, radius, 0.1, 0, 1,
-                  "how far around it, as a share of a value's range"),
+    PX_PARAM_REAL(pxi_deepsensor_config, radius, 0.5, 0, 1,
+                  "how far around it, and how fast at first, as a share of a value's range"),
     {.name = "vmax",
-     .def = 0.1,
+     .def = INFINITY,
      .min = 0,
      .max = 1,
      .none = true,
@@ -54,16 +58,16 @@ const px_param pxi_deepsensor_params[] = {
     PX_PARAM_CHOICE(pxi_deepsensor_config, rand, 0, rands,
                     "r1 and r2 are drawn for each value, or once per particle"),
     PX_PARAM_REAL(pxi_deepsensor_config, mutate, 0.05, 0, 1,
-                  "ga: share of values that a child changes, by at most vmax"),
+                  "ga: share of values that a child changes, by at most vmax, or else radius"),
     PX_PARAM_CHOICE(pxi_deepsensor_config, objective, 0, objectives,
-                    "excitable neurons, or what the published code maximises: NBC and "
-                    "scaled differences"),
+                    "excitable neurons; what the published code maximises, NBC and scaled "
+                    "differences; and to compare with: the loss alone, or numbers by chance"),
     PX_PARAM_CHOICE(pxi_deepsensor_config, norm, 0, norms,
-                    "how a neuron's part in the loss is scaled before lambda"),
+                    "how a neuron's part in the loss, in nats, is scaled before lambda"),
     PX_PARAM_REAL(pxi_deepsensor_config, lambda, 0.5, -1e6, 1e6,
                   "a neuron is excitable above this"),
     PX_PARAM_CHOICE(pxi_deepsensor_config, diagonal, 0, diagonals,
-                    "which masks grow together: those of all layers, or of one at a time"),
+                    "which masks grow together: those of one layer at a time, or of all"),
     PX_PARAM_INT(pxi_deepsensor_config, nodes, 8, 1, PX_SHAPLEY_MOST_NODES,
                  "of the quadrature along the diagonal"),
     PX_PARAM_REAL(pxi_deepsensor_config, sense, PX_SHAPLEY_CODE_LAMBDA, 0, 1,
@@ -73,6 +77,24 @@ const px_param pxi_deepsensor_params[] = {
                  "to 4"),
     PX_PARAM_END,
 };
+
+/* By the letter of Def 3, Eq 5 and Eq 7; the radius, which it does not give, is the one with which
+ * Table 3 comes out. */
+static const char *const paper[] = {
+    "norm=raw", "diagonal=joint", "bound=none", "vmax=none", "radius=0.8", NULL,
+};
+
+static const px_preset presets[] = {
+    {.entry = {.id = "paper",
+               .title = "by its letter, without a bound",
+               .source = "DeepSensor (paper 003), section 5.5"},
+     .texts = paper},
+};
+
+const px_registry pxi_deepsensor_presets = {.kind = "preset",
+                                            .plural = "presets",
+                                            .help = "settings of engine deepsensor",
+                                            PX_REGISTRY_ARRAY(presets)};
 
 const char *pxi_deepsensor_optimizer(const pxi_deepsensor_config *config)
 {
@@ -100,10 +122,10 @@ void pxi_deepsensor_rules(const pxi_deepsensor_config *config, uint64_t seed, px
         .seed = seed,
     };
     *excite = (pxi_excite_rule){
-        .code = config->objective != 0,
+        .objective = (pxi_objective)config->objective,
         .norm = norm_values[config->norm],
         .lambda = config->lambda,
-        .diagonal = {.nodes = (int)config->nodes, .per_layer = config->diagonal != 0},
+        .diagonal = {.nodes = (int)config->nodes, .per_layer = config->diagonal == 0},
         .sense = config->sense,
     };
 }

@@ -100,7 +100,7 @@ static px_status guide_cover(px_fuzz *fuzz, pxi_fuzz_guide *g, const char *crite
                        "criteria'",
                        criterion);
     wish.criteria = criterion;
-    wish.preset = o->guide.preset;
+    wish.preset = o->preset;
     wish.settings = g->cover_texts;
     wish.setting_count = g->cover_count;
     wish.layers = o->guide.layers;

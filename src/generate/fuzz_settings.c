@@ -80,6 +80,23 @@ static px_status settings_policy(px_fuzz *fuzz, px_error *err)
     return px_fuzz_policy_choose(wanted, &fuzz->policy, err);
 }
 
+/* What a preset of an engine with a guide of its own says. */
+static px_status settings_preset(px_fuzz *fuzz, const px_entry *entry, px_error *err)
+{
+    const px_fuzz_engine *engine = &fuzz->engine->shown;
+    const px_entry *found = NULL;
+    if (!fuzz->options.preset || engine->guided)
+        return PX_OK;
+    if (!engine->presets)
+        return px_fail(err, PX_E_USAGE, "engine '%s' has no presets, so '%.60s' is none",
+                       engine->entry.id, fuzz->options.preset);
+    PX_TRY(px_registry_choose(engine->presets, fuzz->options.preset, &found, err));
+    const char *const *texts = ((const px_preset *)(const void *)found)->texts;
+    for (; *texts; texts++)
+        PX_TRY(settings_apply(fuzz, entry, *texts, err));
+    return PX_OK;
+}
+
 static bool settings_has_style(const px_mutations *from)
 {
     for (size_t i = 0; i < from->set->entry_count; i++)
@@ -133,6 +150,7 @@ px_status pxi_fuzz_settings_read(px_fuzz *fuzz, px_error *err)
     fuzz->common = (const void *)((const char *)fuzz->config + table.common);
     for (size_t i = 0; fuzz->policy && fuzz->policy->texts[i]; i++)
         PX_TRY(settings_apply(fuzz, &table.entry, fuzz->policy->texts[i], err));
+    PX_TRY(settings_preset(fuzz, &table.entry, err));
     for (size_t i = 0; i < fuzz->options.setting_count; i++)
         PX_TRY(settings_apply(fuzz, &table.entry, fuzz->options.settings[i], err));
     fuzz->setting_text = px_params_text(table.params, fuzz->config);

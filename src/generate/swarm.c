@@ -68,6 +68,13 @@ static px_random swarm_random(const pxi_swarm *swarm, const pxi_swarm_rule *rule
     return px_rng(rule->seed, PX_RNG_SWARM, swarm->visit, (uint32_t)address);
 }
 
+double pxi_swarm_chance(const pxi_swarm *swarm, const pxi_swarm_rule *rule, int64_t g, size_t i)
+{
+    const uint64_t address = (uint64_t)g * PXI_SWARM_MOST + i;
+    px_random random = px_rng(rule->seed, PX_RNG_SWARM_CHANCE, swarm->visit, (uint32_t)address);
+    return px_rng_u01(&random);
+}
+
 /* --- beginning ------------------------------------------------------------------------------- */
 
 void pxi_swarm_begin(pxi_swarm *swarm, const float *seed, const float *low, const float *high,
@@ -97,14 +104,13 @@ void pxi_swarm_draw(pxi_swarm *swarm, const pxi_swarm_rule *rule, size_t i)
     float *x = swarm->places + i * swarm->size, *v = swarm->speeds + i * swarm->size;
     px_random random = swarm_random(swarm, rule, 0, i);
     const double bound = isinf(rule->bound) ? rule->radius : rule->bound;
-    const double speed = isinf(rule->vmax) ? rule->radius : rule->vmax;
     if (rule->fixed && rule->kind != PXI_SWARM_RANDOM)
         memcpy(x, swarm->seed, swarm->size * sizeof *x);
     else
         swarm_anywhere(swarm, rule, &random, rule->kind == PXI_SWARM_RANDOM ? bound : rule->radius,
                        x);
     for (size_t k = 0; k < swarm->size; k++)
-        v[k] = (float)swarm_between(&random, swarm_length(swarm, speed, k));
+        v[k] = (float)swarm_between(&random, swarm_length(swarm, rule->radius, k));
 }
 
 /* --- an iteration ---------------------------------------------------------------------------- */

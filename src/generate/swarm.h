@@ -36,7 +36,7 @@ typedef struct pxi_swarm_rule {
     bool scalar;          /* one r1 and r2 per particle and iteration, not per value */
     bool fixed;           /* all begin at the seed */
     /* Shares of each value's range; infinite: no such limit. */
-    double radius; /* of where they begin */
+    double radius; /* of where they begin, and of how fast */
     double vmax;   /* of a step */
     double bound;  /* around the seed */
     double mutate; /* ga: share of values that a child changes */
@@ -70,6 +70,10 @@ static inline const float *pxi_swarm_best(const pxi_swarm *swarm)
 {
     return swarm->bests + swarm->leader * swarm->size;
 }
+
+/* A number in [0, 1) that says nothing of particle i in iteration g: what to compare a guide with.
+ */
+double pxi_swarm_chance(const pxi_swarm *swarm, const pxi_swarm_rule *rule, int64_t g, size_t i);
 
 /* Takes what every place is worth: NaN is nothing. A best is replaced by what is better, never by
  * what is as good; of equal bests the first leads. True: Gbest is another place than before. */

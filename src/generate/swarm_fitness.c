@@ -17,14 +17,15 @@ struct pxi_excite {
     px_shapley *shapley;
     pxi_corner *corner; /* NULL: not the code's objective */
     size_t size, neurons;
-    int64_t chunk;    /* rows that are looked at together */
-    float *inputs;    /* [chunk][size] */
-    double *values;   /* [chunk][neurons] */
-    int64_t *labels;  /* [chunk] */
-    double *corners;  /* [chunk] */
-    float *starts;    /* inputs of the seeds, */
-    double *befores;  /* and what belongs to them alone; [seeds] each */
-    size_t seed_room; /* seeds that there is room for */
+    int64_t chunk;             /* rows that are looked at together */
+    float *inputs;             /* [chunk][size] */
+    double *values;            /* [chunk][neurons] */
+    int64_t *labels, *answers; /* [chunk] */
+    double *corners, *losses;  /* [chunk] */
+    float *starts;             /* inputs of the seeds, */
+    double *befores;           /* and what belongs to them alone: [seeds][neurons] values, */
+    double *loss_befores;      /* or [seeds] losses */
+    size_t seed_room;          /* seeds that there is room for */
 };
 
 int64_t pxi_excite_neurons(const pxi_excite *excite)
@@ -39,7 +40,7 @@ static px_status excite_init(pxi_excite *e, px_error *err)
     px_fuzz *fuzz = e->fuzz;
     px_shapley_options options = px_shapley_options_default();
     options.threads = fuzz->workers;
-    if (!e->rule.code)
+    if (e->rule.objective == PXI_OBJECTIVE_SHAPLEY)
         PX_TRY(px_shapley_check_lambda(e->rule.norm, e->rule.lambda, err));
     PX_TRY(px_shapley_new(fuzz->models[0], &fuzz->feed_shape, &options, &e->shapley, err));
     e->neurons = (size_t)px_shapley_neuron_count(e->shapley);
@@ -47,7 +48,7 @@ static px_status excite_init(pxi_excite *e, px_error *err)
     if (e->size != fuzz->size)
         return px_fail(err, PX_E_MISMATCH, "the network takes %zu numbers, and the data have %zu",
                        e->size, fuzz->size);
-    if (e->rule.code)
+    if (e->rule.objective == PXI_OBJECTIVE_CODE)
         PX_TRY(pxi_corner_open(fuzz, px_shapley_probe(e->shapley), &e->corner, err));
     const size_t row = e->size * sizeof *e->inputs + e->neurons * sizeof *e->values;
     e->chunk =
@@ -56,8 +57,10 @@ static px_status excite_init(pxi_excite *e, px_error *err)
     e->inputs = pxi_calloc(chunk, e->size * sizeof *e->inputs);
     e->values = pxi_calloc(chunk, e->neurons * sizeof *e->values);
     e->labels = pxi_calloc(chunk, sizeof *e->labels);
+    e->answers = pxi_calloc(chunk, sizeof *e->answers);
     e->corners = pxi_calloc(chunk, sizeof *e->corners);
-    return e->inputs && e->values && e->labels && e->corners
+    e->losses = pxi_calloc(chunk, sizeof *e->losses);
+    return e->inputs && e->values && e->labels && e->answers && e->corners && e->losses
                ? PX_OK
                : pxi_no_memory_for(err, "%zu neurons", e->neurons);
 }
@@ -86,9 +89,12 @@ void pxi_excite_close(pxi_excite *e)
     free(e->inputs);
     free(e->values);
     free(e->labels);
+    free(e->answers);
     free(e->corners);
+    free(e->losses);
     free(e->starts);
     free(e->befores);
+    free(e->loss_befores);
     free(e);
 }
 
@@ -134,21 +140,27 @@ px_status pxi_excite_seeds(pxi_excite *e, const pxi_excite_row *seeds, size_t co
     if (count > e->seed_room) {
         free(e->starts);
         free(e->befores);
+        free(e->loss_befores);
         e->seed_room = 0;
         e->starts = pxi_calloc(count, e->size * sizeof *e->starts);
         e->befores = pxi_calloc(count, e->neurons * sizeof *e->befores);
-        if (!e->starts || !e->befores)
+        e->loss_befores = pxi_calloc(count, sizeof *e->loss_befores);
+        if (!e->starts || !e->befores || !e->loss_befores)
             return pxi_no_memory_for(err, "%zu seeds", count);
         e->seed_room = count;
     }
     PX_TRY(excite_load(e, seeds, (int64_t)count, e->starts, err));
-    for (size_t first = 0; !e->rule.code && first < count; first += (size_t)e->chunk) {
+    for (size_t first = 0; first < count; first += (size_t)e->chunk) {
         const size_t part = PX_MIN(count - first, (size_t)e->chunk);
+        const float *starts = e->starts + first * e->size;
         for (size_t i = 0; i < part; i++)
             e->labels[i] = seeds[first + i].label;
-        PX_TRY(px_shapley_integrate(e->shapley, &e->rule.diagonal, e->starts + first * e->size,
-                                    e->labels, (int64_t)part, e->befores + first * e->neurons,
-                                    err));
+        if (e->rule.objective == PXI_OBJECTIVE_SHAPLEY)
+            PX_TRY(px_shapley_integrate(e->shapley, &e->rule.diagonal, starts, e->labels,
+                                        (int64_t)part, e->befores + first * e->neurons, err));
+        if (e->rule.objective == PXI_OBJECTIVE_LOSS)
+            PX_TRY(px_shapley_judge(e->shapley, starts, e->labels, (int64_t)part, NULL,
+                                    e->loss_befores + first, err));
     }
     return PX_OK;
 }
@@ -167,19 +179,32 @@ static px_status measure_row(void *context, pxi_lane *lane, int64_t index, px_er
     (void)lane, (void)err;
     const measure_run *run = context;
     const pxi_excite *e = run->e;
+    const pxi_excite_row *row = &run->rows[index];
     double *values = e->values + (size_t)index * e->neurons;
-    const double *before = e->befores + run->rows[index].seed * e->neurons;
-    double share, extra = 0.0;
-    if (e->rule.code) {
-        share = px_shapley_fitness(e->shapley, PX_SHAPLEY_RAW, e->rule.sense, values);
-        extra = e->corners[index];
-    } else {
+    const double *before = e->befores + row->seed * e->neurons;
+    pxi_excited out = {.neurons = -1, .answer = e->answers[index]};
+    switch (e->rule.objective) {
+    case PXI_OBJECTIVE_SHAPLEY:
         for (size_t n = 0; n < e->neurons; n++)
             values[n] -= before[n];
-        share = px_shapley_fitness(e->shapley, e->rule.norm, e->rule.lambda, values);
+        out.fitness = px_shapley_fitness(e->shapley, e->rule.norm, e->rule.lambda, values);
+        out.neurons = llround(out.fitness * (double)e->neurons);
+        break;
+    case PXI_OBJECTIVE_CODE:
+        out.fitness = px_shapley_fitness(e->shapley, PX_SHAPLEY_RAW, e->rule.sense, values);
+        out.neurons = llround(out.fitness * (double)e->neurons);
+        out.fitness += e->corners[index];
+        break;
+    case PXI_OBJECTIVE_LOSS:
+        out.fitness = e->losses[index] - e->loss_befores[row->seed];
+        if (!isfinite(out.fitness)) /* nothing can be said */
+            out.fitness = 0.0;
+        break;
+    case PXI_OBJECTIVE_CHANCE:
+        out.fitness = row->chance;
+        break;
     }
-    run->out[index] =
-        (pxi_excited){.fitness = share + extra, .neurons = llround(share * (double)e->neurons)};
+    run->out[index] = out;
     return PX_OK;
 }
 
@@ -204,11 +229,12 @@ static px_status measure_chunk(pxi_excite *e, const pxi_excite_row *rows, int64_
     PX_TRY(excite_load(e, rows, count, e->inputs, err));
     for (int64_t i = 0; i < count; i++)
         e->labels[i] = rows[i].label;
-    if (e->rule.code)
+    if (e->rule.objective == PXI_OBJECTIVE_CODE)
         PX_TRY(measure_code(e, rows, count, err));
-    else
+    if (e->rule.objective == PXI_OBJECTIVE_SHAPLEY)
         PX_TRY(px_shapley_integrate(e->shapley, &e->rule.diagonal, e->inputs, e->labels, count,
                                     e->values, err));
+    PX_TRY(px_shapley_judge(e->shapley, e->inputs, e->labels, count, e->answers, e->losses, err));
     return pxi_pass_each(e->fuzz->pass, count, NULL, measure_row, &run, err);
 }
 

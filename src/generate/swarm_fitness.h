@@ -10,7 +10,8 @@
  * along the diagonal (<internal/shapley.h>, spec LGR B.2 and B.4). The objective of the published
  * code is another one: the share of channels beyond the boundaries that the seeds have (NBC), and
  * the share whose value differs from the seed's by more than `sense`, scaled within the layer
- * (B.3).
+ * (B.3). Two more are there to compare with: the change of the loss itself, and a number that says
+ * nothing.
  */
 #ifndef PXI_GENERATE_SWARM_FITNESS_H
 #define PXI_GENERATE_SWARM_FITNESS_H
@@ -19,8 +20,15 @@
 
 #include <internal/shapley.h>
 
+typedef enum pxi_objective {
+    PXI_OBJECTIVE_SHAPLEY,
+    PXI_OBJECTIVE_CODE, /* the published code's */
+    PXI_OBJECTIVE_LOSS,
+    PXI_OBJECTIVE_CHANCE,
+} pxi_objective;
+
 typedef struct pxi_excite_rule {
-    bool code; /* the published code's objective */
+    pxi_objective objective;
     px_shapley_norm norm;
     double lambda;
     px_diagonal diagonal;
@@ -40,12 +48,14 @@ px_status pxi_excite_learn(pxi_excite *excite, px_error *err);
 typedef struct pxi_excite_row {
     const float *levels;
     int64_t label;
-    size_t seed; /* place in the list of pxi_excite_seeds(); rows of one seed lie together */
+    size_t seed;   /* place in the list of pxi_excite_seeds(); rows of one seed lie together */
+    double chance; /* of PXI_OBJECTIVE_CHANCE: what the place is worth */
 } pxi_excite_row;
 
 typedef struct pxi_excited {
     double fitness;
-    int64_t neurons; /* that are excitable */
+    int64_t neurons; /* that are excitable; -1: none was looked at */
+    int64_t answer;  /* of the network; -1: its scores are no numbers */
 } pxi_excited;
 
 px_status pxi_excite_seeds(pxi_excite *excite, const pxi_excite_row *seeds, size_t count,

@@ -1,8 +1,8 @@
 /* src/localize/shapley_norm.c - excitable neurons: values on a common scale
  *
- * DeepSensor, Definition 3 calls a neuron excitable when its value is above lambda, and Eq. 6 takes
- * their share. Values in nats cannot be meant (docs/localize.md), so they are scaled within a
- * layer, as the published code scales its own quantity.
+ * DeepSensor, Definition 3 calls a neuron excitable when its value, in nats, is above lambda, and
+ * Eq. 6 takes their share. To rank neurons under small changes values may be scaled within a layer,
+ * as the published code scales its own quantity; how large they are is then forgotten.
  */
 #include "localize/shapley_inside.h"
 

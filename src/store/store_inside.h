@@ -74,7 +74,11 @@
                   "prediction = ?1 AND label <> ?1) FROM (SELECT max(id), kind, label, "          \
                   "prediction FROM input WHERE kind <> 'seed' GROUP BY root)")                    \
     X(COUNT_CATEGORIES, "SELECT count(*) FROM (SELECT DISTINCT root, prediction FROM input "      \
-                        "WHERE kind = 'fault' AND prediction IS NOT NULL)")
+                        "WHERE kind = 'fault' AND prediction IS NOT NULL)")                       \
+    X(MEAN_DISTANCES, "SELECT avg(l2), avg(linf) FROM input WHERE kind = 'fault'")                \
+    X(MEAN_SIMILARITY, "SELECT avg(similarity) FROM closeness")                                   \
+    X(CHAINS, "SELECT root, chain FROM input WHERE kind <> 'seed' AND chain LIKE "                \
+              "'{\"engine\":\"deepsensor\",%' ORDER BY root, id")
 
 typedef enum pxi_store_statement {
 #define PXI_STATEMENT_ENUM(name, text) PXI_SQL_##name,

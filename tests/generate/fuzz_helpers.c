@@ -147,6 +147,7 @@ static px_status scene_make(const fuzz_case *c, fuzz_scene *s, px_error *err)
     const px_fuzz_engine *engine = px_fuzz_engine_find(options.engine);
     options.guide.name = !c->guide && engine && engine->guided ? "random" : NULL;
     options.policy = c->policy;
+    options.preset = c->preset;
     options.mutations = c->mutations;
     options.settings = c->settings;
     options.seeds = c->seeds ? c->seeds : 20;

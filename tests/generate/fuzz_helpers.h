@@ -8,7 +8,7 @@
 enum { FUZZ_TEXTS = 8 };
 
 typedef struct fuzz_case { /* {0} with a policy is a valid start */
-    const char *folder, *model, *data, *guide, *engine, *policy, *mutations;
+    const char *folder, *model, *data, *guide, *engine, *preset, *policy, *mutations;
     const char *settings[FUZZ_TEXTS]; /* NULL-terminated */
     int64_t limit, seeds;             /* of the data; 0: 200 and 20 */
     uint64_t seed;

@@ -23,14 +23,17 @@ static const struct {
     bool store_float;
 } cases[] = {
     {"as it is", {0}, false},
-    {"no bound, raw", {"bound=none", "vmax=none", "norm=raw", "lambda=0.05"}, false},
-    {"layer-max, layer by layer", {"norm=layer-max", "diagonal=layer", "nodes=3"}, false},
+    {"no bound", {"bound=none", "lambda=0.05"}, false},
+    {"layer-max", {"norm=layer-max", "nodes=3"}, false},
     {"global-minmax, scalar", {"norm=global-minmax", "rand=scalar", "inertia=classic"}, false},
-    {"from the seed", {"init=fixed", "bound=8/255"}, false},
+    {"from the seed, slowly", {"init=fixed", "bound=8/255", "vmax=0.02"}, false},
     {"at random", {"optimizer=random"}, false},
     {"genetic", {"optimizer=ga", "mutate=0.2"}, false},
     {"code", {"objective=code", "bound=0.3"}, false},
     {"float", {0}, true},
+    {"all layers at once, as float", {"diagonal=joint", "norm=layer-minmax"}, true},
+    {"the loss alone, as float", {"objective=loss"}, true},
+    {"by chance", {"objective=chance"}, false},
 };
 
 /* Groups of two: the last one has a single seed. */
@@ -137,10 +140,11 @@ static void test_examples(void **state)
         assert_true(number(root, "particle") < PARTICLES);
         assert_true(seen[seed] == 1 || number(root, "fitness") >= fitness[seed]);
         fitness[seed] = number(root, "fitness");
+        assert_true(px_json_member(root, "wrong")->kind == PX_JSON_ARRAY);
         assert_true(fabs(fitness[seed] - number(root, "excitable") / number(root, "neurons")) <
                     1e-12);
-        assert_true(fitness[seed] > 0.0 && fitness[seed] <= 1.0);
-        assert_true(in.linf <= 25.0 / 255.0 + 1e-6); /* rounded towards the seed */
+        assert_true(fitness[seed] >= 0.0 && fitness[seed] <= 1.0);
+        assert_true(in.linf <= 127.0 / 255.0 + 1e-6); /* rounded towards the seed */
         assert_int_equal(in.kind == PX_INPUT_FAULT, in.prediction != in.label);
         faults += in.kind == PX_INPUT_FAULT;
         px_replayed replayed;
@@ -172,31 +176,32 @@ static void test_examples(void **state)
 }
 
 /* The fitness that is told is what <internal/shapley.h> says of the place; stored as float it is
- * the place itself. */
-static void test_fitness(void **state)
+ * the place itself. And what an example is taken for, some place was taken for until then. */
+static void check_fitness(size_t at, bool loss, bool per_layer, px_shapley_norm norm)
 {
-    (void)state;
-    enum { CASE = 8 };
     static float x[SIZE], moved[SIZE];
-    const fuzz_case c = case_of(CASE, "fitness", 2);
+    char folder[32];
+    snprintf(folder, sizeof folder, "fitness-%zu", at);
+    const fuzz_case c = case_of(at, folder, 2);
     px_campaign *campaign = NULL;
     px_campaign_input in = {0};
     px_model *model = NULL;
     px_shapley *shapley = NULL;
     px_preprocess pre;
+    bool taken[SEEDS + 1][10] = {{false}};
     run(&c, 0);
     OK(px_model_load(DIGITS, &model, &err));
     const px_graph *graph = px_model_graph(model);
     OK(px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
                           &graph->values[graph->inputs[0]].shape, NULL, &err));
     OK(px_shapley_new(model, NULL, NULL, &shapley, &err));
-    OK(px_campaign_open("fitness", PX_CAMPAIGN_READ, &campaign, &err));
+    OK(px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err));
     px_campaign_identity identity;
     assert_true(px_campaign_identity_get(campaign, &identity));
     assert_int_equal(px_campaign_size(campaign), SIZE);
     const size_t neurons = (size_t)px_shapley_neuron_count(shapley);
     double *before = calloc(neurons, sizeof *before), *after = calloc(neurons, sizeof *after);
-    const px_diagonal diagonal = px_diagonal_default();
+    const px_diagonal diagonal = {.nodes = 8, .per_layer = per_layer};
     pre.scale = 1.0f; /* stored as 0..1 */
     for (;;) {
         px_json_document *chain = NULL;
@@ -206,25 +211,81 @@ static void test_fitness(void **state)
             break;
         OK(px_json_parse(in.chain, strlen(in.chain), &chain, &err));
         const double told = number(px_json_root(chain), "fitness");
+        const px_json_value *wrong = px_json_member(px_json_root(chain), "wrong");
+        assert_true(in.root <= SEEDS);
+        for (size_t i = 0; i < wrong->count; i++) {
+            assert_true(wrong->items[i].number != (double)in.label);
+            taken[in.root][(int)wrong->items[i].number] = true;
+        }
+        assert_true(in.kind == PX_INPUT_KEPT || taken[in.root][in.prediction]);
         px_json_free(chain);
         const px_campaign_input now = in;
         px_campaign_input root;
+        double fitness;
         OK(px_campaign_read(campaign, now.root, &root, x, &err));
         OK(px_preprocess_apply(&pre, &identity.shape, x, &err));
         OK(px_preprocess_apply(&pre, &identity.shape, moved, &err));
-        OK(px_shapley_integrate(shapley, &diagonal, x, &now.label, 1, before, &err));
-        OK(px_shapley_integrate(shapley, &diagonal, moved, &now.label, 1, after, &err));
-        for (size_t n = 0; n < neurons; n++)
-            after[n] -= before[n];
-        const double fitness = px_shapley_fitness(shapley, PX_SHAPLEY_LAYER_MINMAX, 0.5, after);
+        if (loss) {
+            OK(px_shapley_judge(shapley, x, &now.label, 1, NULL, before, &err));
+            OK(px_shapley_judge(shapley, moved, &now.label, 1, NULL, after, &err));
+            fitness = after[0] - before[0];
+        } else {
+            OK(px_shapley_integrate(shapley, &diagonal, x, &now.label, 1, before, &err));
+            OK(px_shapley_integrate(shapley, &diagonal, moved, &now.label, 1, after, &err));
+            for (size_t n = 0; n < neurons; n++)
+                after[n] -= before[n];
+            fitness = px_shapley_fitness(shapley, norm, 0.5, after);
+        }
         if (fitness != told)
             fail_msg("input %d: told %g, is %g", (int)now.id, told, fitness);
     }
+    int64_t categories = 0;
+    for (size_t s = 0; s <= SEEDS; s++)
+        for (int k = 0; k < 10; k++)
+            categories += taken[s][k];
+    px_error_counts counts;
+    OK(px_campaign_count_errors(campaign, -1, &counts, &err));
+    assert_int_equal(counts.place_categories, categories);
+    assert_true(counts.categories <= categories);
     free(before);
     free(after);
     px_campaign_close(campaign);
     px_shapley_free(shapley);
     px_model_free(model);
+}
+
+static void test_fitness(void **state)
+{
+    (void)state;
+    check_fitness(8, false, true, PX_SHAPLEY_RAW);
+    check_fitness(9, false, false, PX_SHAPLEY_LAYER_MINMAX);
+    check_fitness(10, true, false, PX_SHAPLEY_RAW);
+}
+
+/* By its letter: the preset's texts, and what is set after them. */
+static void test_preset(void **state)
+{
+    (void)state;
+    fuzz_case c = {.folder = "letter",
+                   .engine = "deepsensor",
+                   .preset = "paper",
+                   .settings = {"particles=6", "iters=4", "group=2"},
+                   .seeds = SEEDS,
+                   .seed = 3,
+                   .threads = 2};
+    const px_fuzz_report report = run(&c, 0);
+    assert_string_equal(report.notes[2].value, "none");
+    c.preset = NULL;
+    c.folder = "in words";
+    static const char *const words[] = {"norm=raw", "diagonal=joint", "bound=none", "radius=0.8"};
+    memcpy(c.settings + 3, words, sizeof words);
+    run(&c, 0);
+    assert_true(digest("letter") == digest("in words"));
+    c.preset = "paper";
+    c.folder = "nearer";
+    c.settings[6] = "radius=0.2"; /* what is set wins */
+    run(&c, 0);
+    assert_true(digest("letter") != digest("nearer"));
 }
 
 /* --- where it ends --------------------------------------------------------------------------- */
@@ -234,12 +295,13 @@ static void test_ends(void **state)
     (void)state;
     fuzz_case c = case_of(0, "epsilon", 2);
     c.settings[3] = "epsilon=0"; /* anything is more than nothing */
+    c.settings[4] = "norm=layer-minmax";
     px_fuzz_report report = run(&c, 0);
     assert_int_equal(report.outputs, SEEDS);
     assert_int_equal(report.executions, SEEDS * PARTICLES);
     assert_string_equal(report.notes[0].name, "fitness");
     assert_string_equal(report.notes[1].name, "excitable");
-    assert_string_equal(report.notes[2].value, "25.5 levels");
+    assert_string_equal(report.notes[2].value, "127.5 levels");
     c = case_of(0, "passes", 2);
     c.settings[3] = "passes=2";
     report = run(&c, 0);
@@ -263,14 +325,14 @@ static void test_refused(void **state)
     static const struct {
         const char *name, *settings[3], *says;
     } bad[] = {
-        {"lambda above", {"lambda=1.5"}, "lambda"},
+        {"lambda above", {"lambda=1.5", "norm=layer-minmax"}, "lambda"},
         {"lambda below", {"lambda=-0.1", "norm=layer-max"}, "lambda"},
         {"no number", {"bound=wide"}, "'wide' is not a number"},
         {"half a fraction", {"bound=8/"}, "'8/' is not a number"},
         {"by nothing", {"bound=8/0"}, "between 0 and 1"},
         {"not with none", {"radius=none"}, "'none' is not a number"},
         {"optimizer", {"optimizer=ants"}, "it can be pso, random, ga"},
-        {"norm", {"norm=l2"}, "it can be layer-minmax, raw, layer-max, global-minmax"},
+        {"norm", {"norm=l2"}, "it can be raw, layer-minmax, layer-max, global-minmax"},
         {"particles", {"particles=0"}, "between 1 and"},
         {"a setting of another", {"energy=3"}, "no such setting"},
     };
@@ -293,14 +355,17 @@ static void test_refused(void **state)
     c.settings[1] = "lambda=1.25";
     fuzz_scene scene;
     assert_int_equal(fuzz_scene_open(&c, &scene, &err), PX_E_MISMATCH);
+    c = (fuzz_case){.folder = "letter?", .engine = "deepsensor", .preset = "letter", .threads = 1};
+    assert_int_equal(fuzz_scene_open(&c, &scene, &err), PX_E_USAGE);
+    assert_non_null(strstr(err.message, "there is no preset 'letter'"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_content), cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_fitness),      cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_fitness),      cmocka_unit_test(test_preset),
+        cmocka_unit_test(test_ends),         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

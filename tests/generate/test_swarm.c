@@ -188,8 +188,9 @@ static void test_places(void **state)
                         far > rule.bound * range + 1e-5 * range)
                         fail_msg("'%s', iteration %d: value %zu is %g, from %g", places[c].name,
                                  (int)g, k, x, (double)seed[k]);
+                    const double most = g == 1 ? rule.radius : rule.vmax; /* of steps */
                     if (rule.kind == PXI_SWARM_PSO &&
-                        fabs((double)swarm.speeds[i * SIZE + k]) > rule.vmax * range + 1e-4)
+                        fabs((double)swarm.speeds[i * SIZE + k]) > most * range + 1e-4)
                         fail_msg("'%s': too fast", places[c].name);
                 }
             judge_by_sum(&swarm);
@@ -208,6 +209,46 @@ static void test_places(void **state)
         pxi_swarm_free(&twin);
         pxi_swarm_free(&other);
     }
+}
+
+/* How fast particles begin follows from where they do, not from what limits their steps. */
+static void test_first_speeds(void **state)
+{
+    (void)state;
+    pxi_swarm_rule slow = usual(), free_ = usual(), wide = usual();
+    slow.vmax = 0.01;
+    free_.vmax = INFINITY;
+    wide.radius = 0.2;
+    wide.bound = INFINITY;
+    pxi_swarm a = begun(&slow, 4), b = begun(&free_, 4), c = begun(&wide, 4);
+    assert_memory_equal(a.speeds, b.speeds, PARTICLES * SIZE * sizeof(float));
+    for (size_t k = 0; k < PARTICLES * SIZE; k++)
+        assert_true(fabsf(c.speeds[k] - 2.0f * a.speeds[k]) <= 1e-4f * fabsf(c.speeds[k]) + 1e-6f);
+    pxi_swarm_free(&a);
+    pxi_swarm_free(&b);
+    pxi_swarm_free(&c);
+}
+
+/* What says nothing is uniform, and another number for each place. */
+static void test_chance(void **state)
+{
+    (void)state;
+    const pxi_swarm_rule rule = usual();
+    pxi_swarm swarm = begun(&rule, 4), other = begun(&rule, 5);
+    double sum = 0.0, before = -1.0;
+    for (int64_t g = 1; g <= rule.iters; g++)
+        for (size_t i = 0; i < PARTICLES; i++) {
+            const double u = pxi_swarm_chance(&swarm, &rule, g, i);
+            assert_true(u >= 0.0 && u < 1.0 && u != before);
+            assert_true(u == pxi_swarm_chance(&swarm, &rule, g, i));
+            assert_true(u != pxi_swarm_chance(&other, &rule, g, i));
+            before = u;
+            sum += u;
+        }
+    const double n = (double)rule.iters * PARTICLES; /* 120: a standard error of 0.026 */
+    assert_true(fabs(sum / n - 0.5) < 0.1);
+    pxi_swarm_free(&swarm);
+    pxi_swarm_free(&other);
 }
 
 /* What a swarm is for: with as many evaluations it comes further than places at random. */
@@ -250,7 +291,8 @@ int main(void)
         cmocka_unit_test(test_scalar), cmocka_unit_test(test_one_step),
         cmocka_unit_test(test_bests),  cmocka_unit_test(test_nan_is_nothing),
         cmocka_unit_test(test_places), cmocka_unit_test(test_climbs),
-        cmocka_unit_test(test_elite),
+        cmocka_unit_test(test_elite),  cmocka_unit_test(test_first_speeds),
+        cmocka_unit_test(test_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

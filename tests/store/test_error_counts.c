@@ -116,7 +116,10 @@ static void test_counts(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int told = 0; told < 2; told++) {
-            const px_error_counts want = cases[i].want;
+            px_error_counts want = cases[i].want;
+            want.place_categories = -1; /* no example tells */
+            want.l2 = want.linf = want.errors ? 0.0 : (double)NAN;
+            want.similarity = (double)NAN; /* not measured */
             const px_error_counts got = counted(i, cases[i].polluted_class, told);
             if (memcmp(&got, &want, sizeof got) != 0)
                 fail_msg("case '%s': %d seeds, %d examples, %d errors, %d categories (%g), %d and "
@@ -125,6 +128,58 @@ static void test_counts(void **state)
                          (int)got.categories, got.categories_per_seed, (int)got.polluted,
                          (int)got.last_polluted, (int)got.last_examples, (int)got.last_errors);
         }
+}
+
+/* Classes of all places, whatever their examples were taken for, and how far errors are. */
+static void test_places_and_changes(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t root, label, prediction;
+        double l2;
+        const char *chain;
+    } examples[] = {
+        {1, 3, 5, 2.0, "{\"engine\":\"deepsensor\",\"iteration\":1,\"wrong\":[5,7]}"},
+        {2, 4, 4, 9.0, "{\"engine\":\"deepsensor\",\"iteration\":1,\"wrong\":[]}"},
+        {1, 3, 5, 4.0, "{\"engine\":\"deepsensor\",\"iteration\":2,\"wrong\":[7,0,7]}"},
+        {2, 4, 6, 6.0, "{\"engine\":\"deepsensor\",\"iteration\":2,\"wrong\":[5,-1,1e300,null]}"},
+        {2, 4, 4, 1.0, "{\"engine\":\"deepsensor\",\"wrong\":[1,2"}, /* damaged */
+        {2, 4, 4, 1.0, "{\"engine\":\"dlfuzz\",\"wrong\":[1,2]}"},   /* another's */
+    };
+    px_error err = {0};
+    px_campaign *c = NULL;
+    px_error_counts got;
+    const uint8_t pixels[VALUES] = {0};
+    OK(px_campaign_open("places", PX_CAMPAIGN_CREATE, &c, &err));
+    const px_campaign_identity identity = sample_identity();
+    OK(px_campaign_identify(c, &identity, &err));
+    for (int64_t label = 3; label < 5; label++)
+        OK(px_campaign_put(
+            c, &(px_campaign_input){.kind = PX_INPUT_SEED, .label = label, .prediction = label},
+            pixels, NULL, &err));
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        const bool fault = examples[i].prediction != examples[i].label;
+        OK(px_campaign_put(
+            c,
+            &(px_campaign_input){.kind = fault ? PX_INPUT_FAULT : PX_INPUT_KEPT,
+                                 .parent = examples[i].root,
+                                 .root = examples[i].root,
+                                 .label = examples[i].label,
+                                 .prediction = examples[i].prediction,
+                                 .l2 = examples[i].l2,
+                                 .linf = 0.5,
+                                 .chain = examples[i].chain,
+                                 .measured = fault && i != 3,
+                                 .near = {.similarity = i == 0 ? 0.25 : 0.75, .inside = 1.0}},
+            pixels, NULL, &err));
+    }
+    OK(px_campaign_commit(c, &err));
+    OK(px_campaign_count_errors(c, -1, &got, &err));
+    assert_int_equal(got.categories, 2);
+    assert_int_equal(got.place_categories, 3 + 1); /* 5 7 0, and 5 */
+    assert_true(fabs(got.l2 - 4.0) < 1e-12 && fabs(got.linf - 0.5) < 1e-12);
+    assert_true(fabs(got.similarity - 0.5) < 1e-12); /* of those that were measured */
+    px_campaign_close(c);
 }
 
 static void test_what_was_not_stored(void **state)
@@ -148,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_places_and_changes),
         cmocka_unit_test(test_what_was_not_stored),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
