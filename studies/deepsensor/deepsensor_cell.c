@@ -183,6 +183,7 @@ static px_status work_fuzz(ds_work *w, px_error *err)
     options.cover = w->cover;
     options.profile = w->profile;
     options.engine = m->engine;
+    options.preset = m->preset;
     options.policy = m->policy;
     options.settings = settings;
     options.setting_count = count;
@@ -208,11 +209,14 @@ static void put_counts(cell_list *cell, const ds_counts *c, const char *prefix)
     pxi_cell_put(cell, c->last_polluted, "%spol", prefix);
     pxi_cell_put(cell, c->l2, "%sl2", prefix);
     pxi_cell_put(cell, c->linf, "%slinf", prefix);
+    if (!isnan(c->ssim))
+        pxi_cell_put(cell, c->ssim, "%sssim", prefix);
     pxi_cell_put(cell, c->last_l2, "%slast_l2", prefix);
     pxi_cell_put(cell, c->last_linf, "%slast_linf", prefix);
 }
 
-/* Unbounded, as the method left them, and cut to the common bound. */
+/* Unbounded, as the method left them; cut to the common bound; and what changes of the same size do
+ * that nobody looked for. */
 static px_status work_count(ds_work *w, cell_list *cell, px_error *err)
 {
     const int64_t polluted = ds_polluted_class(w->subject, w->state);
@@ -230,7 +234,23 @@ static px_status work_count(ds_work *w, cell_list *cell, px_error *err)
     px_status status = pxi_study_own(w->study, bound.scratch, err);
     if (status == PX_OK)
         status = ds_trail_project(&w->trail, w->campaign, &bound, polluted, &counts, err);
+    if (!isnan(w->trail.place_categories)) { /* as the paper counts them, over all particles */
+        pxi_cell_put(cell, counts.categories, "example_categories");
+        counts.categories = w->trail.place_categories;
+    }
     put_counts(cell, &counts, "");
+    static const struct {
+        ds_change change;
+        const char *name;
+    } others[] = {{DS_NOISE, "noise"}, {DS_SHUFFLED, "shuffled"}};
+    bound.seed = w->study->options.seed + (uint64_t)w->job->run;
+    for (size_t i = 0; i < PX_LEN(others) && status == PX_OK; i++) {
+        bound.change = others[i].change;
+        status = ds_trail_project(&w->trail, w->campaign, &bound, polluted, &counts, err);
+        pxi_cell_put(cell, counts.errors, "%s_errors", others[i].name);
+        pxi_cell_put(cell, counts.last_l2, "%s_last_l2", others[i].name); /* as last_l2, or less */
+    }
+    bound.change = DS_CUT;
     bound.linf = DS_BOUND;
     if (status == PX_OK)
         status = ds_trail_project(&w->trail, w->campaign, &bound, polluted, &counts, err);

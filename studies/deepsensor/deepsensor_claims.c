@@ -20,6 +20,8 @@ typedef struct ds_quantity { /* what is compared: a value of cells, and how it i
 
 static const ds_quantity errors = {"errors", DS_PER_EXAMPLE, "%"},
                          near_errors = {"near_errors", DS_PER_EXAMPLE, "%"},
+                         noise_errors = {"noise_errors", DS_PER_EXAMPLE, "%"},
+                         linf = {"linf", DS_COUNT, ""},
                          categories = {"categories", DS_PER_SEED, ""},
                          any = {"any", DS_PER_CENT, "%"}, pol = {"pol", DS_PER_CENT, "%"},
                          seconds = {"seconds_per_100", DS_COUNT, " s"};
@@ -133,6 +135,51 @@ static void claim_pair(const px_study *study, study_document *doc, const char *i
     pxi_claim_end(&c, doc, text);
 }
 
+/* As many errors as Table 3 has, to five points of a hundred. */
+static void claim_paper(const px_study *study, study_document *doc)
+{
+    study_claim c = {0};
+    for (size_t s = 0; s < DS_PAPER_SUBJECTS; s++) {
+        const double own = value_of(study, s, DS_CLEAN, DS_SENSOR, &errors);
+        const double paper =
+            ds_table3[s][DS_SENSOR][DS_ERRORS] * 100.0 / (DS_SEEDS * DS_ITERATIONS);
+        if (!isnan(own))
+            pxi_claim_case(&c, fabs(own - paper) <= 5.0, "%s: %.1f%%, the paper %.1f%%",
+                           ds_subjects[s].title, own, paper);
+    }
+    pxi_claim_end(&c, doc,
+                  "DeepSensor's share of misclassified examples (Table 3; read as: to five points, "
+                  "with a radius that was chosen for it)");
+}
+
+/* More errors than noise that moves its examples as far. */
+static void claim_noise(const px_study *study, study_document *doc, const char *id,
+                        const char *text)
+{
+    study_claim c = {0};
+    for (size_t s = 0; s < DS_SUBJECTS; s++) {
+        const double own = value_of(study, s, DS_CLEAN, ds_method_find(id), &errors);
+        const double noise = value_of(study, s, DS_CLEAN, ds_method_find(id), &noise_errors);
+        if (!isnan(own) && !isnan(noise))
+            pxi_claim_case(&c, own > noise, "%s: %.1f%% against %.1f%%", ds_subjects[s].title, own,
+                           noise);
+    }
+    pxi_claim_end(&c, doc, text);
+}
+
+static void claim_seen(const px_study *study, study_document *doc)
+{
+    study_claim c = {0};
+    for (size_t s = 0; s < DS_PICTURES; s++) {
+        const double own = value_of(study, s, DS_CLEAN, DS_SENSOR, &linf);
+        if (!isnan(own))
+            pxi_claim_case(&c, own < 0.1, "%s: %.2f", ds_subjects[s].title, own);
+    }
+    pxi_claim_end(&c, doc,
+                  "its changes are nearly imperceptible (Figure 9; read as: L∞ below 0.1 on "
+                  "average)");
+}
+
 /* Whether the value rises along a group's parameter; `flat_from`: does not change from there on. */
 static void claim_parameter(const px_study *study, study_document *doc, ds_group group, double own,
                             double flat_from, const char *text)
@@ -189,6 +236,7 @@ static void claim_slower(const px_study *study, study_document *doc)
 
 void ds_claims(const px_study *study, study_document *doc)
 {
+    claim_paper(study, doc);
     claim_rivals(study, doc, &errors, false,
                  "DeepSensor finds more test errors than DeepXplore, DLFuzz and DeepHunter "
                  "(pictures)");
@@ -210,6 +258,18 @@ void ds_claims(const px_study *study, study_document *doc)
                "algorithm)");
     claim_pair(study, doc, "deepsensor", "random", 0.0,
                "plexor's own question: the swarm finds more than as many places at random");
+    claim_noise(study, doc, "deepsensor",
+                "plexor's own question: it finds more than noise that is as large");
+    claim_pair(study, doc, "deepsensor", "chance", 0.0,
+               "plexor's own question: excitable neurons guide it better than numbers by chance");
+    claim_pair(study, doc, "deepsensor", "loss", 0.0,
+               "plexor's own question: and better than the loss alone");
+    claim_noise(study, doc, "default", "the same with plexor's default: more than noise");
+    claim_pair(study, doc, "default", "default-chance", 0.0,
+               "the same with plexor's default: more than by chance");
+    claim_pair(study, doc, "default", "default-loss", 0.0,
+               "the same with plexor's default: more than the loss alone");
+    claim_seen(study, doc);
     claim_parameter(study, doc, DS_GROUP_LAMBDA, 0.5, 0.6,
                     "errors grow with lambda and are stable from 0.6 on (read as: within 5%)");
     claim_parameter(study, doc, DS_GROUP_EPSILON, 1.0, 0.0, "errors grow with epsilon");

@@ -4,7 +4,8 @@
  * DeepHunter by SNAC, 20 iterations each. What an iteration of a rival is, the paper does not say.
  * Its DeepXplore finds two classes or more per seed, which one climb that ends where the networks
  * differ cannot: so it is one climb of up to 50 steps from every seed, anew each time. DLFuzz's is
- * one step; DeepHunter's as many picks as there are seeds. The swarm is unbounded, as printed.
+ * one step; DeepHunter's as many picks as there are seeds. The swarm is unbounded, as printed; its
+ * radius, which the paper does not give, is that of the engine's preset.
  */
 #include "deepsensor/deepsensor_study.h"
 
@@ -13,17 +14,19 @@
 #include <string.h>
 
 #define SWARM(...) .clock = DS_BY_SWARM, .engine = "deepsensor", .settings = {__VA_ARGS__}
+/* By the paper's letter, but for what is said. */
+#define PAPER(...) .preset = "paper", SWARM(__VA_ARGS__)
 
 #define LAMBDA(text, number)                                                     \
     {                                                                            \
         .id = "lambda-" text, .title = "lambda " text, .group = DS_GROUP_LAMBDA, \
-        SWARM("bound=none", "lambda=" text), .value = (number)                   \
+        PAPER("lambda=" text), .value = (number)                                 \
     }
 
 #define EPSILON(text, number)                                                       \
     {                                                                               \
         .id = "epsilon-" text, .title = "epsilon " text, .group = DS_GROUP_EPSILON, \
-        SWARM("bound=none", "epsilon=" text), .value = (number)                     \
+        PAPER("epsilon=" text), .value = (number)                                   \
     }
 
 const ds_method ds_methods[] = {
@@ -47,72 +50,82 @@ const ds_method ds_methods[] = {
                    .policy = "deephunter",
                    .guide = "snac",
                    .settings = {"twins=1000000000"}},
-    [DS_SENSOR] = {.id = "deepsensor",
-                   .title = "DeepSensor",
-                   .group = DS_GROUP_PAPER,
-                   SWARM("bound=none")},
-    {.id = "random",
-     .title = "random places",
+    [DS_SENSOR] = {.id = "deepsensor", .title = "DeepSensor", .group = DS_GROUP_PAPER, PAPER(NULL)},
+    {.id = "chance",
+     .title = "the same swarm, fitness by chance",
      .group = DS_GROUP_CONTROL,
-     SWARM("bound=none", "optimizer=random")},
+     PAPER("objective=chance")},
+    {.id = "loss",
+     .title = "the same swarm, fitness the loss alone",
+     .group = DS_GROUP_CONTROL,
+     PAPER("objective=loss")},
     {.id = "ga",
-     .title = "genetic algorithm",
+     .title = "the same fitness, genetic algorithm",
      .group = DS_GROUP_CONTROL,
-     SWARM("bound=none", "optimizer=ga")},
-    {.id = "deepsensor-bound",
-     .title = "DeepSensor, searching within 0.1",
+     PAPER("optimizer=ga")},
+    {.id = "random",
+     .title = "the same fitness, random places",
      .group = DS_GROUP_CONTROL,
-     SWARM("bound=0.1")},
+     PAPER("optimizer=random")},
+    {.id = "default", .title = "plexor's default", .group = DS_GROUP_DEFAULT, SWARM(NULL)},
+    {.id = "default-chance",
+     .title = "default, fitness by chance",
+     .group = DS_GROUP_DEFAULT,
+     SWARM("objective=chance")},
+    {.id = "default-loss",
+     .title = "default, fitness the loss alone",
+     .group = DS_GROUP_DEFAULT,
+     SWARM("objective=loss")},
+    {.id = "default-ga",
+     .title = "default, genetic algorithm",
+     .group = DS_GROUP_DEFAULT,
+     SWARM("optimizer=ga")},
+    {.id = "default-random",
+     .title = "default, random places",
+     .group = DS_GROUP_DEFAULT,
+     SWARM("optimizer=random")},
     {.id = "deepxplore-steps",
      .title = "DeepXplore, one climb",
      .group = DS_GROUP_CONTROL,
      .clock = DS_BY_STEP,
      .engine = "deepxplore",
      .settings = {"constraint=blackout", "twins=1000000000"}},
-    {.id = "norm-raw",
-     .title = "DeepSensor, raw",
+    {.id = "norm-layer-minmax",
+     .title = "layer-minmax",
      .group = DS_GROUP_NORM,
-     SWARM("bound=none", "norm=raw")},
-    {.id = "norm-layer-max",
-     .title = "DeepSensor, layer-max",
-     .group = DS_GROUP_NORM,
-     SWARM("bound=none", "norm=layer-max")},
+     PAPER("norm=layer-minmax")},
+    {.id = "norm-layer-max", .title = "layer-max", .group = DS_GROUP_NORM, PAPER("norm=layer-max")},
     {.id = "norm-global-minmax",
-     .title = "DeepSensor, global-minmax",
+     .title = "global-minmax",
      .group = DS_GROUP_NORM,
-     SWARM("bound=none", "norm=global-minmax")},
+     PAPER("norm=global-minmax")},
     {.id = "objective-code",
-     .title = "DeepSensor, its code's objective",
+     .title = "its code's objective",
      .group = DS_GROUP_NORM,
-     SWARM("bound=none", "objective=code")},
-    {.id = "raw-0.1",
-     .title = "raw, lambda 0.1",
+     PAPER("objective=code")},
+    {.id = "radius-0.1", .title = "radius 0.1", .group = DS_GROUP_TRIED, PAPER("radius=0.1")},
+    {.id = "radius-0.5", .title = "radius 0.5", .group = DS_GROUP_TRIED, PAPER("radius=0.5")},
+    {.id = "radius-0.7",
+     .title = "radius 0.7, the published code's figure for dx",
      .group = DS_GROUP_TRIED,
-     SWARM("bound=none", "norm=raw", "lambda=0.1")},
-    {.id = "raw-0.01",
-     .title = "raw, lambda 0.01",
+     PAPER("radius=0.7")},
+    {.id = "radius-1", .title = "radius 1", .group = DS_GROUP_TRIED, PAPER("radius=1")},
+    {.id = "radius-0.7-3-nodes",
+     .title = "radius 0.7, 3 nodes instead of 8",
      .group = DS_GROUP_TRIED,
-     SWARM("bound=none", "norm=raw", "lambda=0.01")},
-    {.id = "raw-0",
-     .title = "raw, lambda 0",
-     .group = DS_GROUP_TRIED,
-     SWARM("bound=none", "norm=raw", "lambda=0")},
+     PAPER("radius=0.7", "nodes=3")},
     {.id = "diagonal-layer",
-     .title = "one layer at a time",
+     .title = "radius 0.7, one layer at a time",
      .group = DS_GROUP_TRIED,
-     SWARM("bound=none", "diagonal=layer")},
-    {.id = "vmax-none",
-     .title = "no limit to a step",
+     PAPER("radius=0.7", "diagonal=layer")},
+    {.id = "vmax-0.1",
+     .title = "radius 0.7, steps of at most 0.1",
      .group = DS_GROUP_TRIED,
-     SWARM("bound=none", "vmax=none")},
+     PAPER("radius=0.7", "vmax=0.1")},
     {.id = "inertia-classic",
      .title = "inertia from 0.9 to 0.4",
      .group = DS_GROUP_TRIED,
-     SWARM("bound=none", "inertia=classic")},
-    {.id = "radius-1",
-     .title = "begins anywhere",
-     .group = DS_GROUP_TRIED,
-     SWARM("bound=none", "radius=1")},
+     PAPER("inertia=classic")},
     LAMBDA("0.1", 0.1),
     LAMBDA("0.2", 0.2),
     LAMBDA("0.3", 0.3),
@@ -128,7 +141,7 @@ const ds_method ds_methods[] = {
     {.id = "init-fixed",
      .title = "all particles begin at the seed",
      .group = DS_GROUP_INIT,
-     SWARM("bound=none", "init=fixed")},
+     PAPER("init=fixed")},
 };
 
 const size_t ds_method_count = PX_LEN(ds_methods);

@@ -1,7 +1,8 @@
 /* studies/deepsensor/deepsensor_project.c - the same examples within one bound, and asked again
  *
  * Methods move inputs by very different amounts. To compare what they find at one distance, every
- * example is cut to the same Linf ball around its seed. 8-bit data are rounded towards the seed.
+ * example is cut to the same Linf ball around its seed. 8-bit data are rounded towards the seed. To
+ * see what their size alone does, every example gives way to noise that is as far from the seed.
  */
 #include "deepsensor/deepsensor_rows.h"
 #include "deepsensor/deepsensor_trail.h"
@@ -10,6 +11,7 @@
 
 #include <internal/classes.h>
 #include <internal/preprocess.h>
+#include <internal/rng.h>
 #include <internal/store.h>
 #include <math.h>
 #include <plexor/predict.h>
@@ -18,7 +20,7 @@
 #include <unistd.h>
 
 typedef struct distance {
-    double l2, linf;
+    double l2, linf, ssim; /* the last NaN: not known */
 } distance;
 
 typedef struct projection {
@@ -65,12 +67,86 @@ static px_status projection_list(projection *p, px_error *err)
     return p->seed && p->answers && p->distances ? PX_OK : pxi_no_memory(err);
 }
 
+/* --- changes that nobody looked for ---------------------------------------------------------- */
+
+static double row_value(const projection *p, const void *row, size_t i)
+{
+    return p->rows.dtype == PX_UINT8 ? (double)((const uint8_t *)row)[i]
+                                     : (double)((const float *)row)[i];
+}
+
+/* Bytes keep their range; what else there is has none of its own. */
+static void row_put(const projection *p, void *row, size_t i, double value)
+{
+    if (p->rows.dtype == PX_UINT8)
+        ((uint8_t *)row)[i] = (uint8_t)(fmin(fmax(value, 0.0), 255.0) + 0.5);
+    else
+        ((float *)row)[i] = (float)value;
+}
+
+static double row_distance(const projection *p, const void *a, const void *b)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < p->rows.size; i++) {
+        const double d = row_value(p, a, i) - row_value(p, b, i);
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/* Noise from -amplitude to amplitude, the same draws for every amplitude. */
+static void noise_draw(const projection *p, const void *seed, uint32_t item, double amplitude,
+                       void *pixels)
+{
+    px_random random = px_rng(p->bound->seed, PX_RNG_STUDY, item, DS_NOISE);
+    for (size_t i = 0; i < p->rows.size; i++)
+        row_put(p, pixels, i,
+                row_value(p, seed, i) + (2.0 * px_rng_u01(&random) - 1.0) * amplitude);
+}
+
+/* As far from the seed as the example was, by halving intervals: distance grows with amplitude. */
+static void projection_noise(const projection *p, const void *seed, uint32_t item, void *pixels)
+{
+    enum { HALVINGS = 24 };
+    const double wanted = row_distance(p, seed, pixels);
+    double low = 0.0, high = 4.0 * p->range;
+    for (int k = 0; k < HALVINGS; k++) {
+        const double middle = 0.5 * (low + high);
+        noise_draw(p, seed, item, middle, pixels);
+        *(row_distance(p, seed, pixels) < wanted ? &low : &high) = middle;
+    }
+    noise_draw(p, seed, item, high, pixels);
+}
+
+static px_status projection_shuffle(const projection *p, const void *seed, uint32_t item,
+                                    void *pixels, px_error *err)
+{
+    px_random random = px_rng(p->bound->seed, PX_RNG_STUDY, item, DS_SHUFFLED);
+    int64_t *order = NULL;
+    double *moved = NULL;
+    px_status status = PX_NEW(order, p->rows.size, err);
+    if (status == PX_OK)
+        status = PX_NEW(moved, p->rows.size, err);
+    if (status == PX_OK) {
+        px_rng_permutation(&random, order, (uint32_t)p->rows.size);
+        for (size_t i = 0; i < p->rows.size; i++)
+            moved[i] = row_value(p, pixels, i) - row_value(p, seed, i);
+        for (size_t i = 0; i < p->rows.size; i++)
+            row_put(p, pixels, i, row_value(p, seed, i) + moved[order[i]]);
+    }
+    free(order);
+    free(moved);
+    return status;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
 static distance projection_move(const projection *p, const void *seed, void *pixels)
 {
     const bool whole = p->rows.dtype == PX_UINT8;
     const double most = p->bound->linf * p->range;
     const double step = whole ? floor(most + 1e-9) : most;
-    distance d = {0};
+    distance d = {.ssim = (double)NAN};
     for (size_t i = 0; i < p->rows.size; i++) {
         const double from = whole ? ((const uint8_t *)seed)[i] : (double)((const float *)seed)[i];
         const double to = whole ? ((const uint8_t *)pixels)[i] : (double)((const float *)pixels)[i];
@@ -85,6 +161,12 @@ static distance projection_move(const projection *p, const void *seed, void *pix
     d.l2 = sqrt(d.l2) / p->unit;
     d.linf /= p->unit;
     return d;
+}
+
+/* Whether examples stay as they are, and what was stored of them is true. */
+static bool projection_keeps(const projection *p)
+{
+    return p->bound->change == DS_CUT && !isfinite(p->bound->linf);
 }
 
 /* Features have no range of their own: that of all seeds' values. */
@@ -120,7 +202,13 @@ static px_status projection_read(projection *p, px_error *err)
                 continue;
             uint8_t *pixels = ds_rows_at(&p->rows, at);
             PX_TRY(px_campaign_read(p->campaign, e->id, &in, pixels, err));
+            if (p->bound->change == DS_NOISE)
+                projection_noise(p, p->seed, (uint32_t)at, pixels);
+            if (p->bound->change == DS_SHUFFLED)
+                PX_TRY(projection_shuffle(p, p->seed, (uint32_t)at, pixels, err));
             p->distances[at] = projection_move(p, p->seed, pixels);
+            if (projection_keeps(p) && in.measured)
+                p->distances[at].ssim = in.near.similarity;
             p->rows.labels[at] = t->labels[s];
             p->answers[at] = e->answer;
         }
@@ -157,20 +245,24 @@ static px_status projection_count(const projection *p, int64_t polluted_class, d
 {
     ds_trail t = *p->trail;
     const int64_t all = t.seeds * t.iterations;
-    double wrong = 0.0;
+    double wrong = 0.0, known = 0.0;
     distance sum = {0}, last = {0};
     PX_TRY(PX_NEW(t.examples, all, err));
     for (int64_t i = 0; i < all; i++) {
         ds_example *e = &t.examples[i];
         *e = p->trail->examples[i];
         const int64_t at = e->id ? p->place[e->id] : -1;
-        const distance d = at < 0 ? (distance){0} : p->distances[at];
+        const distance d = at < 0 ? (distance){.ssim = (double)NAN} : p->distances[at];
         if (at >= 0)
             e->answer = p->answers[at];
         if (e->answer != t.labels[i / t.iterations]) {
             wrong++;
             sum.l2 += d.l2;
             sum.linf += d.linf;
+            if (!isnan(d.ssim)) {
+                known++;
+                sum.ssim += d.ssim;
+            }
         }
         if ((i + 1) % t.iterations == 0) {
             last.l2 += d.l2;
@@ -182,6 +274,8 @@ static px_status projection_count(const projection *p, int64_t polluted_class, d
         counts->l2 = sum.l2 / wrong;
         counts->linf = sum.linf / wrong;
     }
+    if (known > 0.0)
+        counts->ssim = sum.ssim / known;
     counts->last_l2 = last.l2 / (double)t.seeds;
     counts->last_linf = last.linf / (double)t.seeds;
     free(t.examples);
@@ -198,7 +292,7 @@ px_status ds_trail_project(const ds_trail *trail, px_campaign *campaign, const d
         status = projection_range(&p, err);
     if (status == PX_OK)
         status = projection_read(&p, err);
-    if (status == PX_OK && p.rows.count > 0 && isfinite(bound->linf))
+    if (status == PX_OK && p.rows.count > 0 && !projection_keeps(&p))
         status = projection_ask(&p, err);
     if (status == PX_OK)
         status = projection_count(&p, polluted_class, counts, err);

@@ -18,6 +18,8 @@
 static const px_study_part ds_parts[] = {
     {"networks", "the networks alone: judged, or trained; faulty ones too", true},
     {"table3", "Table 3: errors and their classes by method, unbounded and within 0.1", true},
+    {"default", "the same for plexor's own settings of the swarm, and what to compare them with",
+     true},
     {"norms", "the same for normalisations and the code's objective", true},
     {"tried", "the same for other readings of the method", false},
     {"table4", "Table 4: networks trained with polluted data", true},
@@ -66,11 +68,13 @@ static int64_t cell_runs(const px_study *study, size_t subject, size_t state, si
     int64_t runs = 0;
     if (state == DS_CLEAN && main)
         runs = PX_MAX(runs, pxi_study_runs(study, audio ? "table6" : "table3"));
+    if (state == DS_CLEAN && group == DS_GROUP_DEFAULT)
+        runs = PX_MAX(runs, pxi_study_runs(study, "default"));
     if (state == DS_CLEAN && !audio && group == DS_GROUP_NORM)
         runs = PX_MAX(runs, pxi_study_runs(study, "norms"));
     if (state == DS_CLEAN && !audio && group == DS_GROUP_TRIED)
         runs = PX_MAX(runs, pxi_study_runs(study, "tried"));
-    if (polluted && !audio && main)
+    if (polluted && !audio && paper)
         runs = PX_MAX(runs, pxi_study_runs(study, "table4"));
     if (faulty && paper)
         runs = PX_MAX(runs, pxi_study_runs(study, audio ? "table7" : "table5"));

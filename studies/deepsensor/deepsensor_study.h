@@ -18,6 +18,7 @@ enum { DS_PROFILE = 1000 }; /* training inputs that SNAC's ranges are of, as in 
 typedef enum ds_group {
     DS_GROUP_PAPER,   /* those of its tables */
     DS_GROUP_CONTROL, /* plexor's own: what else the same budget buys */
+    DS_GROUP_DEFAULT, /* plexor's own settings of the engine, and the same controls for them */
     DS_GROUP_NORM,    /* what the paper leaves open: how values are scaled, what is maximised */
     DS_GROUP_TRIED,   /* what else might make it find errors */
     DS_GROUP_LAMBDA,  /* RQ5 */
@@ -31,7 +32,7 @@ typedef struct ds_method {
     const char *id, *title;
     ds_group group;
     ds_clock clock;
-    const char *engine, *policy, *guide;          /* NULL: none */
+    const char *engine, *preset, *policy, *guide; /* NULL: none */
     const char *settings[DS_METHOD_SETTINGS + 1]; /* NULL-terminated */
     double value;                                 /* of lambda or epsilon; else 0 */
 } ds_method;

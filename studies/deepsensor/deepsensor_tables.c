@@ -85,7 +85,7 @@ static void methods_table(const px_study *study, study_document *doc, size_t sub
     }
 }
 
-enum { MAIN_GROUPS = 1u << DS_GROUP_PAPER | 1u << DS_GROUP_CONTROL };
+enum { MAIN_GROUPS = 1u << DS_GROUP_PAPER | 1u << DS_GROUP_CONTROL | 1u << DS_GROUP_DEFAULT };
 
 static const ds_column counts_columns[] = {
     {"test errors", "errors", DS_COUNT, DS_ERRORS, 1.0},
@@ -104,10 +104,17 @@ static const ds_column near_columns[] = {
 static const ds_column distance_columns[] = {
     {"L2", "l2", DS_COUNT, -1, 0.0},
     {"L∞", "linf", DS_COUNT, -1, 0.0},
+    {"SSIM, what moved undone", "ssim", DS_COUNT, -1, 0.0},
     {"L2 within 0.1", "near_l2", DS_COUNT, -1, 0.0},
     {"L∞ within 0.1", "near_linf", DS_COUNT, -1, 0.0},
 };
+static const ds_column size_columns[] = {
+    {"test errors (%)", "errors", DS_PER_EXAMPLE, -1, 0.0},
+    {"noise as large (%)", "noise_errors", DS_PER_EXAMPLE, -1, 0.0},
+    {"its changes at other places (%)", "shuffled_errors", DS_PER_EXAMPLE, -1, 0.0},
+};
 static const ds_column more_columns[] = {
+    {"categories of examples alone, per seed", "example_categories", DS_PER_SEED, -1, 0.0},
     {"faults in fresh iterations (%)", "fresh", DS_PER_EXAMPLE, -1, 0.0},
     {"(seed, wrong class) of all faults, per seed", "pairs", DS_PER_SEED, -1, 0.0},
     {"seconds per 100 examples", "seconds_per_100", DS_COUNT, -1, 0.0},
@@ -127,8 +134,10 @@ void ds_table_methods(const px_study *study, study_document *doc, size_t subject
         return;
     methods_table(study, doc, subject, DS_CLEAN, "ours, every example cut to L∞ 0.1", near_columns,
                   PX_LEN(near_columns), 3, MAIN_GROUPS);
-    methods_table(study, doc, subject, DS_CLEAN, "ours, mean distances of misclassified examples",
+    methods_table(study, doc, subject, DS_CLEAN, "ours, how large the changes of errors are, means",
                   distance_columns, PX_LEN(distance_columns), 3, MAIN_GROUPS);
+    methods_table(study, doc, subject, DS_CLEAN, "ours, what the size of the changes alone does",
+                  size_columns, PX_LEN(size_columns), 3, MAIN_GROUPS);
     methods_table(study, doc, subject, DS_CLEAN, "ours, other ways to count, and what it takes",
                   more_columns, PX_LEN(more_columns), 3, MAIN_GROUPS);
 }
@@ -138,12 +147,14 @@ void ds_table_norms(const px_study *study, study_document *doc, size_t subject)
     static const ds_column columns[] = {
         {"test errors (%)", "errors", DS_PER_EXAMPLE, -1, 0.0},
         {"average categories", "categories", DS_PER_SEED, -1, 0.0},
-        {"test errors within 0.1 (%)", "near_errors", DS_PER_EXAMPLE, -1, 0.0},
+        {"noise as large (%)", "noise_errors", DS_PER_EXAMPLE, -1, 0.0},
+        {"L2", "l2", DS_COUNT, -1, 0.0},
         {"L∞", "linf", DS_COUNT, -1, 0.0},
+        {"SSIM", "ssim", DS_COUNT, -1, 0.0},
     };
-    methods_table(study, doc, subject, DS_CLEAN, "normalisations (default layer-minmax)", columns,
-                  PX_LEN(columns), 3, 1u << DS_GROUP_NORM);
-    if (ds_was_run(study, subject, DS_CLEAN, ds_method_find("raw-0.01")))
+    methods_table(study, doc, subject, DS_CLEAN, "other scales than nats, and its code's objective",
+                  columns, PX_LEN(columns), 3, 1u << DS_GROUP_NORM);
+    if (ds_was_run(study, subject, DS_CLEAN, ds_method_find("radius-1")))
         methods_table(study, doc, subject, DS_CLEAN, "other readings of the method", columns,
                       PX_LEN(columns), 3, 1u << DS_GROUP_TRIED);
 }

@@ -36,6 +36,7 @@ typedef struct trail_reader {
     int64_t *place;    /* by id: which seed it is; -1: none */
     trail_find *finds; /* [seeds][iterations]; id 0: none */
     bool *seen;        /* [seeds][classes]: that faults were taken for */
+    bool *places;      /* likewise, of all places of swarms */
     int64_t *told;     /* [iterations]: how often a fitness was */
 } trail_reader;
 
@@ -85,6 +86,25 @@ static void reader_put(trail_reader *r, const px_campaign_input *in, int64_t see
     *find = (trail_find){in->id, in->prediction, fault};
 }
 
+/* The classes that places of a swarm's iteration were taken for. */
+static void reader_places(trail_reader *r, int64_t seed, const px_json_value *chain)
+{
+    ds_trail *t = r->trail;
+    const px_json_value *wrong = px_json_member(chain, "wrong");
+    if (!wrong || wrong->kind != PX_JSON_ARRAY)
+        return;
+    if (isnan(t->place_categories))
+        t->place_categories = 0.0;
+    for (size_t i = 0; i < wrong->count; i++) {
+        const px_json_value *v = &wrong->items[i];
+        if (v->kind != PX_JSON_NUMBER || !(v->number >= 0.0 && v->number < (double)t->classes))
+            continue;
+        bool *seen = &r->places[seed * t->classes + (int64_t)v->number];
+        t->place_categories += !*seen;
+        *seen = true;
+    }
+}
+
 static px_status reader_output(trail_reader *r, const px_campaign_input *in, px_error *err)
 {
     px_json_document *document = NULL;
@@ -97,6 +117,8 @@ static px_status reader_output(trail_reader *r, const px_campaign_input *in, px_
     const int64_t at = reader_iteration(r, in, chain);
     if (at >= 0) {
         reader_put(r, in, seed, at);
+        if (chain && chain->kind == PX_JSON_OBJECT)
+            reader_places(r, seed, chain);
         const double fitness = chain && chain->kind == PX_JSON_OBJECT
                                    ? chain_number(chain, "fitness", (double)NAN)
                                    : (double)NAN;
@@ -168,6 +190,7 @@ static px_status reader_all(trail_reader *r, px_error *err)
     PX_TRY(PX_NEW(t->fitness, iterations, err));
     PX_TRY(PX_NEW(r->finds, seeds * iterations, err));
     PX_TRY(PX_NEW(r->seen, seeds * (size_t)t->classes, err));
+    PX_TRY(PX_NEW(r->places, seeds * (size_t)t->classes, err));
     PX_TRY(PX_NEW(r->told, iterations, err));
     for (;;) {
         PX_TRY(px_campaign_next(r->campaign, in.id, PX_INPUT_KEPT | PX_INPUT_FAULT, &in, NULL, NULL,
@@ -183,12 +206,13 @@ static px_status reader_all(trail_reader *r, px_error *err)
 px_status ds_trail_read(px_campaign *campaign, ds_clock clock, int64_t iterations, ds_trail *out,
                         px_error *err)
 {
-    ds_trail trail = {.iterations = iterations};
+    ds_trail trail = {.iterations = iterations, .place_categories = (double)NAN};
     trail_reader r = {.campaign = campaign, .clock = clock, .trail = &trail};
     const px_status status = reader_all(&r, err);
     free(r.place);
     free(r.finds);
     free(r.seen);
+    free(r.places);
     free(r.told);
     if (status == PX_OK)
         *out = trail;
@@ -201,8 +225,11 @@ px_status ds_trail_read(px_campaign *campaign, ds_clock clock, int64_t iteration
 
 void ds_trail_count(const ds_trail *trail, int64_t polluted_class, ds_counts *out)
 {
-    ds_counts c = {
-        .l2 = (double)NAN, .linf = (double)NAN, .last_l2 = (double)NAN, .last_linf = (double)NAN};
+    ds_counts c = {.l2 = (double)NAN,
+                   .linf = (double)NAN,
+                   .ssim = (double)NAN,
+                   .last_l2 = (double)NAN,
+                   .last_linf = (double)NAN};
     const int64_t iterations = trail->iterations;
     for (int64_t s = 0; s < trail->seeds; s++) {
         const ds_example *row = &trail->examples[s * iterations];

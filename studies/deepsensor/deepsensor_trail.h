@@ -31,6 +31,7 @@ typedef struct ds_trail {
     ds_example *examples;    /* [seeds][iterations] */
     double fresh;            /* pairs (seed, iteration) in which a fault was found */
     double pairs;            /* pairs (seed, wrong class) among all faults */
+    double place_categories; /* among all places that swarms looked at; NaN: none is told */
     double *fitness;         /* [iterations]: mean of the swarms' best; NaN: none told */
 } ds_trail;
 
@@ -52,14 +53,22 @@ typedef struct ds_counts {
     double polluted;            /* errors with the polluted class as answer */
     double last, last_polluted; /* the same of the last examples: E_any, E_pol */
     double l2, linf;            /* means over misclassified examples, in scaled units; NaN: none */
+    double ssim;                /* likewise, what moved being undone; of DS_CUT without a bound */
     double last_l2, last_linf;  /* over all last examples */
 } ds_counts;
 void ds_trail_count(const ds_trail *trail, int64_t polluted_class, ds_counts *out);
 
+/* What becomes of an example. The last two are as far from the seed in L2 as it is, but for what is
+ * cut to the range of pixels, wherever they lead: uniform noise, and its own changes at other
+ * places. */
+typedef enum ds_change { DS_CUT, DS_NOISE, DS_SHUFFLED } ds_change;
+
 typedef struct ds_bound { /* how far examples may be from their seeds */
+    ds_change change;
+    uint64_t seed; /* of noise and places */
     const px_model *model;
     const px_preprocess *pre; /* of inputs as the campaign stores them */
-    double linf;              /* in scaled units, of features a share of the seeds' range;
+    double linf;              /* DS_CUT: in scaled units, of features a share of the seeds' range;
                                  infinite: anywhere */
     const char *scratch;      /* a file that is written, read and removed */
     int threads;
