@@ -18,8 +18,8 @@
 static const px_study_part ds_parts[] = {
     {"networks", "the networks alone: judged, or trained; faulty ones too", true},
     {"table3", "Table 3: errors and their classes by method, unbounded and within 0.1", true},
-    {"default", "the same for plexor's own settings of the swarm, and what to compare them with",
-     true},
+    {"default", "the same for plexor's own settings of the swarm", true},
+    {"search", "the same for a genetic search, places at random, and single climbs", true},
     {"norms", "the same for normalisations and the code's objective", true},
     {"tried", "the same for other readings of the method", false},
     {"table4", "Table 4: networks trained with polluted data", true},
@@ -70,6 +70,8 @@ static int64_t cell_runs(const px_study *study, size_t subject, size_t state, si
         runs = PX_MAX(runs, pxi_study_runs(study, audio ? "table6" : "table3"));
     if (state == DS_CLEAN && group == DS_GROUP_DEFAULT)
         runs = PX_MAX(runs, pxi_study_runs(study, "default"));
+    if (state == DS_CLEAN && group == DS_GROUP_SEARCH)
+        runs = PX_MAX(runs, pxi_study_runs(study, "search"));
     if (state == DS_CLEAN && !audio && group == DS_GROUP_NORM)
         runs = PX_MAX(runs, pxi_study_runs(study, "norms"));
     if (state == DS_CLEAN && !audio && group == DS_GROUP_TRIED)

@@ -17,8 +17,9 @@ enum { DS_PROFILE = 1000 }; /* training inputs that SNAC's ranges are of, as in 
 
 typedef enum ds_group {
     DS_GROUP_PAPER,   /* those of its tables */
-    DS_GROUP_CONTROL, /* plexor's own: what else the same budget buys */
-    DS_GROUP_DEFAULT, /* plexor's own settings of the engine, and the same controls for them */
+    DS_GROUP_CONTROL, /* plexor's own: the same swarm without sensitivity */
+    DS_GROUP_DEFAULT, /* plexor's own settings of the engine, with and without it */
+    DS_GROUP_SEARCH,  /* what else the same budget buys */
     DS_GROUP_NORM,    /* what the paper leaves open: how values are scaled, what is maximised */
     DS_GROUP_TRIED,   /* what else might make it find errors */
     DS_GROUP_LAMBDA,  /* RQ5 */

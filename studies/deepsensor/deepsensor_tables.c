@@ -85,7 +85,10 @@ static void methods_table(const px_study *study, study_document *doc, size_t sub
     }
 }
 
-enum { MAIN_GROUPS = 1u << DS_GROUP_PAPER | 1u << DS_GROUP_CONTROL | 1u << DS_GROUP_DEFAULT };
+enum {
+    MAIN_GROUPS = 1u << DS_GROUP_PAPER | 1u << DS_GROUP_CONTROL | 1u << DS_GROUP_DEFAULT |
+                  1u << DS_GROUP_SEARCH
+};
 
 static const ds_column counts_columns[] = {
     {"test errors", "errors", DS_COUNT, DS_ERRORS, 1.0},

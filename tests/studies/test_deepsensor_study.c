@@ -68,6 +68,7 @@ static void test_plan(void **state)
     assert_int_equal(jobs_of("table3", "lenet5", 2), 3 + 2 * methods(main_groups, true));
     assert_int_equal(jobs_of("table3", "resnet20", 1), 1 + methods(main_groups, false));
     assert_int_equal(jobs_of("default", "lenet5", 1), 1 + methods(1u << DS_GROUP_DEFAULT, true));
+    assert_int_equal(jobs_of("search", "resnet20", 1), 1 + methods(1u << DS_GROUP_SEARCH, false));
     assert_int_equal(jobs_of("table4", NULL, 1), 5 + 3 * methods(1u << DS_GROUP_PAPER, true));
     assert_int_equal(jobs_of("table5", NULL, 1), 5 + 3 * methods(1u << DS_GROUP_PAPER, true));
     assert_int_equal(jobs_of("table6", NULL, 1), 0); /* without data */
