@@ -45,13 +45,13 @@ static study_figure excite_figure(const px_study *study, size_t subject, const c
     return figure_of(study, key, name, scale, full);
 }
 
-static const char *note_of(const px_study *study, size_t subject, const study_figure *figure,
-                           char buffer[120])
+static const char *note_of(const px_study *study, size_t subject, const char *what,
+                           const study_figure *figure, char buffer[120])
 {
     if (figure->n > 0)
         return NULL;
     const char *missing = ds_missing(study, subject, DS_CLEAN, buffer);
-    return missing ? missing : "not run";
+    return missing ? missing : ds_cost_note(ds_figure_seconds(subject, what), buffer);
 }
 
 /* --- Figure 1 --------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ void ds_table_excited(const px_study *study, study_document *doc)
     for (size_t n = 0; n < PX_LEN(norms); n++) {
         snprintf(name, sizeof name, "pgd_%s", norms[n]);
         const study_figure pgd = excite_figure(study, DS_LENET5, "fig1", name, 1.0);
-        pxi_doc_row(doc, note_of(study, DS_LENET5, &pgd, buffer), "%s", norms[n]);
+        pxi_doc_row(doc, note_of(study, DS_LENET5, "fig1", &pgd, buffer), "%s", norms[n]);
         if (pgd.n > 0)
             pxi_doc_words(doc, "0");
         else
@@ -95,7 +95,7 @@ void ds_table_overlap(const px_study *study, study_document *doc)
         pxi_doc_table(doc, caption, titles, DS_SOURCES, 2);
         for (size_t a = 0; a < DS_SOURCES; a++) {
             const study_figure first = excite_figure(study, s, "overlap", "pgd_pgd", 1.0);
-            pxi_doc_row(doc, note_of(study, s, &first, buffer), "%s", titles[a]);
+            pxi_doc_row(doc, note_of(study, s, "overlap", &first, buffer), "%s", titles[a]);
             for (size_t b = 0; b < DS_SOURCES; b++) {
                 snprintf(name, sizeof name, "%s_%s", ds_sources[a], ds_sources[b]);
                 pxi_doc_figure(doc, excite_figure(study, s, "overlap", name, 1.0));
@@ -136,7 +136,7 @@ void ds_table_retrained(const px_study *study, study_document *doc)
             const study_figure first = retrain_figure(study, s, r, "asr_pgd", 1.0);
             if (r == DS_NOTHING)
                 continue;
-            pxi_doc_row(doc, note_of(study, s, &first, buffer), "%s", remedy_titles[r]);
+            pxi_doc_row(doc, note_of(study, s, "retrain", &first, buffer), "%s", remedy_titles[r]);
             for (size_t a = 0; a < DS_ATTACKS; a++) {
                 snprintf(name, sizeof name, "delta_asr_%s", ds_attacks[a]);
                 pxi_doc_figure(doc, retrain_figure(study, s, r, name, 100.0));
@@ -152,7 +152,7 @@ void ds_table_retrained(const px_study *study, study_document *doc)
         for (size_t i = 0; i < DS_REMEDIES; i++) {
             const size_t r = i == 0 ? DS_NOTHING : i <= DS_NOTHING ? i - 1 : i;
             const study_figure first = retrain_figure(study, s, r, "asr_pgd", 1.0);
-            pxi_doc_row(doc, note_of(study, s, &first, buffer), "%s", remedy_titles[r]);
+            pxi_doc_row(doc, note_of(study, s, "retrain", &first, buffer), "%s", remedy_titles[r]);
             for (size_t a = 0; a < DS_ATTACKS; a++) {
                 snprintf(name, sizeof name, "asr_%s", ds_attacks[a]);
                 pxi_doc_figure(doc, retrain_figure(study, s, r, name, 100.0));

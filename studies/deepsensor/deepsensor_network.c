@@ -81,8 +81,9 @@ const char *ds_missing(const px_study *study, size_t subject, size_t state, char
 {
     char words[64], arch[DS_ARCH];
     const ds_subject *s = &ds_subjects[subject];
-    if (!pxi_study_spec(study, s->dataset))
-        snprintf(buffer, 120, "%s", pxi_study_missing(study, s->dataset, words));
+    if (!pxi_study_spec(study, s->dataset) &&
+        strcmp(pxi_study_missing(study, s->dataset, words), "not run") != 0) /* nor was it */
+        snprintf(buffer, 120, "%s", words);
     else if ((subject == DS_FSDD_RESNET34 || subject == DS_FSDD_SPEAKER) && !study->options.arch)
         snprintf(buffer, 120, "not run: takes days, and is run where --arch %s says so", s->arch);
     else if (!ds_has_network(study, subject, state) && state == DS_CLEAN)

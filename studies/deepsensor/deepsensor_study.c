@@ -147,8 +147,7 @@ static px_status plan_rivals(px_study *study, size_t subject, px_error *err)
     return PX_OK;
 }
 
-/* Of one seed, by what was measured with two threads. */
-static double cell_seconds(size_t subject, size_t method)
+double ds_cell_seconds(size_t subject, size_t method)
 {
     const bool small = subject <= DS_LENET5 || subject == DS_FSDD_SMALL;
     switch (ds_methods[method].clock) {
@@ -161,6 +160,9 @@ static double cell_seconds(size_t subject, size_t method)
     case DS_BY_SWARM:
         break;
     }
+    const char *first = ds_methods[method].settings[0]; /* one forward pass per place */
+    if (first && (strcmp(first, "objective=loss") == 0 || strcmp(first, "objective=chance") == 0))
+        return small ? 0.03 : 1.5;
     return small ? 0.4 : 20.0;
 }
 
@@ -182,7 +184,7 @@ static px_status plan_cell(px_study *study, size_t subject, size_t state, size_t
              s->dataset, s->arch, ds_states[state].title, m->title, run, seeds);
     snprintf(job.cost, sizeof job.cost, "%s %s %s %" PRId64 "x%" PRId64, s->dataset, s->arch, m->id,
              seeds, ds_iterations(study));
-    job.seconds = (double)seeds * cell_seconds(subject, method) * (double)ds_iterations(study) /
+    job.seconds = (double)seeds * ds_cell_seconds(subject, method) * (double)ds_iterations(study) /
                   DS_ITERATIONS;
     return pxi_study_add_job(study, &job, err);
 }
@@ -203,21 +205,26 @@ static px_status plan_other(px_study *study, const char *kind, size_t subject, s
     return pxi_study_add_job(study, &job, err);
 }
 
+double ds_figure_seconds(size_t subject, const char *what)
+{
+    const double slow = subject <= DS_LENET5 ? 1.0 : 20.0;
+    return slow * (strcmp(what, "fig1") == 0 ? 20.0 : strcmp(what, "overlap") == 0 ? 30.0 : 300.0);
+}
+
 /* Figures 1 and 4 to 7, which need what the campaigns of the same run found. */
 static px_status plan_figures(px_study *study, size_t subject, int64_t run, px_error *err)
 {
     char key[CELL_KEY], what[80];
     const double part = (double)ds_seeds(study) / DS_SEEDS;
-    const double slow = subject <= DS_LENET5 ? 1.0 : 20.0;
     if (subject == DS_LENET5 && run <= pxi_study_runs(study, "fig1")) {
         ds_excite_key(study, subject, "fig1", run, DS_PAIRS, key);
-        PX_TRY(
-            plan_other(study, "fig1", subject, 0, run, key, "excitable neurons", 20.0 * part, err));
+        PX_TRY(plan_other(study, "fig1", subject, 0, run, key, "excitable neurons",
+                          ds_figure_seconds(subject, "fig1") * part, err));
     }
     if (run <= pxi_study_runs(study, "overlap") && cell_possible(study, subject, DS_SENSOR)) {
         ds_excite_key(study, subject, "overlap", run, DS_OVERLAP, key);
         PX_TRY(plan_other(study, "overlap", subject, 0, run, key, "overlap of neurons",
-                          30.0 * part * slow, err));
+                          ds_figure_seconds(subject, "overlap") * part, err));
     }
     for (size_t i = 0; i < DS_REMEDIES && run <= pxi_study_runs(study, "retrain"); i++) {
         const size_t remedy = i == 0 ? DS_NOTHING : i <= DS_NOTHING ? i - 1 : i; /* it is first */
@@ -227,7 +234,8 @@ static px_status plan_figures(px_study *study, size_t subject, int64_t run, px_e
         snprintf(what, sizeof what, "%s", remedy == DS_NOTHING ? "attacked as it is" : "retrain, ");
         if (remedy != DS_NOTHING)
             snprintf(what + strlen(what), sizeof what - strlen(what), "%s", ds_remedies[remedy]);
-        PX_TRY(plan_other(study, "retrain", subject, remedy, run, key, what, 300.0 * slow, err));
+        PX_TRY(plan_other(study, "retrain", subject, remedy, run, key, what,
+                          ds_figure_seconds(subject, "retrain"), err));
     }
     return PX_OK;
 }

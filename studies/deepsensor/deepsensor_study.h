@@ -78,6 +78,10 @@ void ds_prefix(const px_study *study, size_t subject, size_t state, size_t metho
 /* FOLDER/examples/...: what a cell leaves for those after it; the caller frees it. */
 char *ds_examples_path(const px_study *study, size_t subject, size_t state, size_t method,
                        int64_t run, bool seeds, px_error *err);
+/* About, with two threads of an idle machine: of a seed, and of a figure's row (whole; "fig1",
+ * "overlap" or "retrain"). */
+double ds_cell_seconds(size_t subject, size_t method);
+double ds_figure_seconds(size_t subject, const char *what);
 px_status ds_run_cell(px_study *study, const study_job *job, px_error *err);
 
 /* --- retrained networks (deepsensor_retrain.c) ------------------------------------------------ */
@@ -112,7 +116,9 @@ void ds_claims(const px_study *study, study_document *doc);
 study_figure ds_figure(const px_study *study, size_t subject, size_t state, size_t method,
                        const char *name, double scale, double paper);
 bool ds_was_run(const px_study *study, size_t subject, size_t state, size_t method);
-/* Why a row has no figures of ours; NULL: it has. */
+/* "not run: about 7 min". */
+const char *ds_cost_note(double seconds, char buffer[120]);
+/* Why a row has no figures of ours, and what they would cost; NULL: it has. */
 const char *ds_row_note(const px_study *study, size_t subject, size_t state, size_t method,
                         char buffer[120]);
 

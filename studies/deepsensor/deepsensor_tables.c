@@ -37,13 +37,28 @@ static bool was_run_any(const px_study *study, size_t subject, size_t state)
     return false;
 }
 
+const char *ds_cost_note(double seconds, char buffer[120])
+{
+    const bool hours = seconds >= 5400.0;
+    snprintf(buffer, 120, "not run: about %.*f %s", hours && seconds < 36000.0,
+             hours ? seconds / 3600.0 : ceil(seconds / 60.0), hours ? "h" : "min");
+    return buffer;
+}
+
 const char *ds_row_note(const px_study *study, size_t subject, size_t state, size_t method,
                         char buffer[120])
 {
     if (ds_was_run(study, subject, state, method))
         return NULL;
     const char *missing = ds_missing(study, subject, state, buffer);
-    return missing ? missing : "not run";
+    if (missing)
+        return missing;
+    char arch[DS_ARCH], key[CELL_KEY];
+    const study_network network = ds_network(subject, state, arch);
+    pxi_network_key(&network, key);
+    const bool made = state == DS_CLEAN || pxi_cells_find(study->cells, key);
+    const double network_s = made ? 0.0 : ds_network_seconds(study, subject, state);
+    return ds_cost_note(network_s + (double)DS_SEEDS * ds_cell_seconds(subject, method), buffer);
 }
 
 /* Of seeds that there were, of examples, or a count as it is. */

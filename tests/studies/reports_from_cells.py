@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """reports_from_cells.py PLEXOR - every studies/NAME/cells.jsonl gives docs/studies/NAME.md, charts and all, in seconds.
 
+studies/NAME/cells-PART.jsonl gives docs/studies/NAME-PART.md: a part that was run by itself.
+
 Speaks TAP; skips while no study has its cells in the tree.
 """
 import glob
@@ -19,8 +21,9 @@ def text_of(path):
 
 
 def faults_of(cells, folder):
-    name = os.path.basename(os.path.dirname(cells))
-    done = subprocess.run([sys.argv[1], "study", name, "--from", cells, "--report", os.path.join(folder, name + ".md")],
+    study = os.path.basename(os.path.dirname(cells))
+    name = study + os.path.basename(cells)[len("cells"):-len(".jsonl")]
+    done = subprocess.run([sys.argv[1], "study", study, "--from", cells, "--report", os.path.join(folder, name + ".md")],
                           capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
         return [done.stderr.strip()]
@@ -31,7 +34,7 @@ def faults_of(cells, folder):
 
 
 def main():
-    there = sorted(glob.glob(os.path.join(ROOT, "studies", "*", "cells.jsonl")))
+    there = sorted(glob.glob(os.path.join(ROOT, "studies", "*", "cells*.jsonl")))
     print(f"1..{len(there)}" if there else "1..0 # SKIP no study has its cells in the tree")
     failed = False
     for number, cells in enumerate(there, 1):
