@@ -26,7 +26,6 @@ typedef struct px_entry {   /* the first member of each descriptor */
 
 typedef struct px_registry {
     const char *kind, *plural;      /* "criterion", and "criteria" as in 'plexor list criteria' */
-    const char *help;               /* what they are for, in the list of lists */
     const char *example;            /* "kmnc.k=1000"; NULL: none has settings */
     bool many;                      /* too many to name them all in a sentence */
     size_t count;                   /* plexor's own */

@@ -13,7 +13,6 @@ _Static_assert(PX_LEN(metrics) <= PXI_METRICS_MOST, "PXI_METRICS_MOST is too sma
 const px_registry pxi_metrics = {
     .kind = "metric",
     .plural = "metrics",
-    .help = "what 'assess' measures, which way is better, and where it is defined",
     .example = "ric.quality=75",
     PX_REGISTRY_POINTERS(metrics)};
 

@@ -16,7 +16,6 @@ static const px_entry *const methods[] = {
 
 const px_registry px_attacks = {.kind = "attack",
                                 .plural = "attacks",
-                                .help = "what 'attack' runs, with settings and where it comes from",
                                 .example = "jsma.theta=0.5",
                                 PX_REGISTRY_POINTERS(methods)};
 

@@ -88,34 +88,3 @@ void cli_explain_heads(const char *names)
     if (*between)
         fputc('\n', cli_out());
 }
-
-static void print_table(const cli_term *(*get)(size_t))
-{
-    cli_table *table = cli_table_new("ll");
-    for (size_t i = 0; get(i); i++) {
-        cli_table_cell(table, "%s", get(i)->name);
-        cli_table_cell(table, "%s", get(i)->meaning);
-    }
-    cli_table_print_free(table, "");
-}
-
-void list_print_terms(void)
-{
-    print_table(cli_term_get);
-    cli_print("\nheads of tables\n");
-    print_table(cli_head_get);
-}
-
-static void json_table(px_json *json, const char *key, const cli_term *(*get)(size_t))
-{
-    px_json_object(json, key);
-    for (size_t i = 0; get(i); i++)
-        px_json_string(json, get(i)->name, get(i)->meaning);
-    px_json_end(json);
-}
-
-void list_json_terms(px_json *json)
-{
-    json_table(json, "terms", cli_term_get);
-    json_table(json, "heads", cli_head_get);
-}

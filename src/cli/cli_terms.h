@@ -2,7 +2,6 @@
 #ifndef PLEXOR_CLI_TERMS_H
 #define PLEXOR_CLI_TERMS_H
 
-#include <plexor/json.h>
 #include <stddef.h>
 
 typedef struct cli_term {
@@ -15,8 +14,5 @@ const cli_term *cli_head_get(size_t i); /* the head of a column, or a row's name
 
 /* Prints a line below a table: what these heads mean. `heads` has blanks between. */
 void cli_explain_heads(const char *heads);
-
-void list_print_terms(void);
-void list_json_terms(px_json *json);
 
 #endif

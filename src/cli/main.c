@@ -6,6 +6,6 @@
 int main(int argc, char **argv)
 {
     cli_command_add(&cli_command_study, "bench");
-    list_add(&list_studies, "archs");
+    list_add(&list_studies, list_print_studies, "archs");
     return px_main(argc, argv);
 }

@@ -14,8 +14,6 @@ static struct px_additions added;
 
 const px_registry px_criteria = {.kind = "criterion",
                                  .plural = "criteria",
-                                 .help =
-                                     "what 'cover' measures, with settings and where it comes from",
                                  .example = "kmnc.k=1000",
                                  .added = &added,
                                  PX_REGISTRY_POINTERS(criteria)};

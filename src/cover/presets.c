@@ -45,5 +45,4 @@ static const px_preset presets[] = {
 
 const px_registry px_presets = {.kind = "preset",
                                 .plural = "presets",
-                                .help = "the papers' own settings of criteria",
                                 PX_REGISTRY_ARRAY(presets)};

@@ -10,7 +10,6 @@ static const px_entry *const engines[] = {
 const px_registry px_fuzz_engines = {
     .kind = "engine",
     .plural = "engines",
-    .help = "how 'fuzz' searches, with settings and where it comes from",
     .example = "energy=64",
     PX_REGISTRY_POINTERS(engines)};
 
@@ -72,5 +71,4 @@ static const px_entry *const policies[] = {
 const px_registry px_fuzz_policies = {
     .kind = "policy",
     .plural = "policies",
-    .help = "published schedules, energies and rules of validity of engine loop",
     PX_REGISTRY_POINTERS(policies)};

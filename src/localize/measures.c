@@ -93,11 +93,8 @@ static const px_measure measures[] = {
 #undef MEASURE_ROW
 };
 
-const px_registry px_measures = {.kind = "measure",
-                                 .plural = "measures",
-                                 .help = "how suspicious neurons are, for localize",
-                                 .many = true,
-                                 PX_REGISTRY_ARRAY(measures)};
+const px_registry px_measures = {
+    .kind = "measure", .plural = "measures", .many = true, PX_REGISTRY_ARRAY(measures)};
 
 void px_measure_scores(const px_measure *measure, double star, const px_spectrum *spectrum, int c,
                        double *scores)

@@ -20,7 +20,6 @@ static const px_entry *const sets[] = {
 
 const px_registry px_mutation_sets = {.kind = "set of mutations",
                                       .plural = "mutations",
-                                      .help = "sets of mutations",
                                       PX_REGISTRY_POINTERS(sets)};
 
 static px_mutations sets_whole(const px_mutation_set *set)

@@ -16,8 +16,6 @@ static const px_entry *const mutations[] = {
 const px_registry px_mutations_all = {
     .kind = "mutation",
     .plural = "mutations",
-    .help =
-        "changes that should leave a picture's meaning alone, their parameters, and sets of them",
     .many = true,
     PX_REGISTRY_POINTERS(mutations)};
 

@@ -92,7 +92,6 @@ static const px_repair_recipe recipes[] = {
 
 const px_registry pxi_repair_recipes = {.kind = "recipe",
                                         .plural = "recipes",
-                                        .help = "how the papers retrain, for repair",
                                         .many = true,
                                         PX_REGISTRY_ARRAY(recipes)};
 

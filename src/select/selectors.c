@@ -11,7 +11,6 @@ static struct px_additions added;
 const px_registry px_selectors = {
     .kind = "selector",
     .plural = "selectors",
-    .help = "what 'select' ranks by, with settings and where it comes from",
     .example = "nss.k=10",
     .added = &added,
     PX_REGISTRY_POINTERS(selectors)};

@@ -6,6 +6,7 @@
 #include "cli/list.h"
 
 extern const cli_command cli_command_study; /* plexor study */
-extern const list_kind list_studies;        /* plexor list studies */
+extern const px_field list_studies;         /* plexor list studies */
+void list_print_studies(void);
 
 #endif

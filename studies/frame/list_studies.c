@@ -2,7 +2,7 @@
 #include "frame/cmd_study.h"
 #include "frame/study.h"
 
-static void list_print_studies(void)
+void list_print_studies(void)
 {
     for (size_t i = 0; i < px_study_count(); i++) {
         const px_study_kind *kind = px_study_get(i);
@@ -42,51 +42,44 @@ static void list_print_studies(void)
     }
 }
 
-static void list_json_studies(px_json *json)
-{
-    px_json_array(json, "studies");
-    for (size_t i = 0; i < px_study_count(); i++) {
-        const px_study_kind *kind = px_study_get(i);
-        px_json_object(json, NULL);
-        px_json_string(json, "id", kind->id);
-        px_json_string(json, "title", kind->title);
-        px_json_string(json, "source", kind->source);
-        px_json_array(json, "parts");
-        for (size_t p = 0; p < kind->part_count; p++) {
-            px_json_object(json, NULL);
-            px_json_string(json, "id", kind->parts[p].id);
-            px_json_string(json, "help", kind->parts[p].help);
-            px_json_bool(json, "standard", kind->parts[p].standard);
-            px_json_end(json);
-        }
-        px_json_end(json);
-        px_json_array(json, "data");
-        for (size_t d = 0; d < kind->dataset_count; d++) {
-            px_json_object(json, NULL);
-            px_json_string(json, "id", kind->datasets[d].id);
-            px_json_string(json, "title", kind->datasets[d].title);
-            px_json_string(json, "spec", kind->datasets[d].spec);
-            px_json_end(json);
-        }
-        px_json_end(json);
-        px_json_array(json, "models");
-        for (size_t m = 0; kind->models && kind->models[m]; m++)
-            px_json_string(json, NULL, kind->models[m]);
-        px_json_end(json);
-        px_json_end(json);
-    }
-    px_json_end(json);
-}
-
-static const char *id_study(size_t i)
-{
-    return i < px_study_count() ? px_study_get(i)->id : NULL;
-}
-
-const list_kind list_studies = {
-    .name = "studies",
-    .help = "papers that 'study' replicates, what of them can be run apart, and their data",
-    .print = list_print_studies,
-    .json = list_json_studies,
-    .id = id_study,
+static const px_field part_fields[] = {
+    PX_FIELD(px_study_part, id, "id", "of the part"),
+    PX_FIELD(px_study_part, help, "help", "what it is"),
+    PX_FIELD(px_study_part, standard, "standard", "it is run unless parts are named"),
+    PX_FIELDS_END,
 };
+
+static const px_field dataset_fields[] = {
+    PX_FIELD(px_study_dataset, id, "id", "of the data"),
+    PX_FIELD(px_study_dataset, title, "title", "what they are"),
+    PX_FIELD(px_study_dataset, spec, "spec", "where they are; null: --data says"),
+    PX_FIELDS_END,
+};
+
+static const void *model_item(const void *at, size_t i, void *row)
+{
+    const px_study_kind *kind = at;
+    (void)row;
+    return kind->models && kind->models[i] ? &kind->models[i] : NULL;
+}
+
+static const px_field study_fields[] = {
+    PX_FIELD(px_study_kind, id, "id", "of the study"),
+    PX_FIELD(px_study_kind, title, "title", "what it is"),
+    PX_FIELD(px_study_kind, source, "source", "the paper"),
+    PX_LIST(px_study_kind, parts, part_count, part_fields, "parts", "that can be run apart"),
+    PX_LIST(px_study_kind, datasets, dataset_count, dataset_fields, "data", "that it needs"),
+    PX_VALUES_MADE(model_item, const char *, "models", "that --model takes"),
+    PX_FIELDS_END,
+};
+
+static const void *study_item(const void *at, size_t i, void *row)
+{
+    (void)at;
+    (void)row;
+    return i < px_study_count() ? px_study_get(i) : NULL;
+}
+
+const px_field list_studies =
+    PX_LIST_MADE(study_item, study_fields, "studies",
+                 "papers that 'study' replicates, what of them can be run apart, and their data");

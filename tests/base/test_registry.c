@@ -66,7 +66,7 @@ static void test_entries(void **state)
     (void)state;
     for (size_t r = 0; r < PX_LEN(registries); r++) {
         const px_registry *registry = registries[r];
-        assert_true(registry->kind && registry->plural && registry->help && registry->count > 0);
+        assert_true(registry->kind && registry->plural && registry->count > 0);
         for (size_t i = 0; i < registry->count; i++) {
             const px_entry *entry = px_registry_at(registry, i);
             if (px_registry_find(registry, entry->id) != entry)
