@@ -20,6 +20,9 @@ px_datum px_datum_text(const char *value);
 /* Formats into `text`, of PX_FIELD_TEXT_MOST bytes. */
 px_datum px_datum_format(char *text, const char *format, ...) PX_PRINTF(2, 3);
 
+/* An object of its own, with these members: `key` is NULL in an array and at the top. */
+void px_fields_object(const px_field *fields, const void *record, const char *key, px_json *json);
+
 /* What the members are, for programs: objects with key, type, unit, help, ... into the array that
  * is open. */
 void px_fields_describe(const px_field *fields, px_json *json);

@@ -5,7 +5,9 @@
  *     PX_TRY(px_sprites_add(sprites, &picture, &tile, err));      // "original": [0, tile]
  *     ...
  *     px_json_array(&json, "sheets");
- *     PX_TRY(px_sprites_json(sprites, &json, err));               // one object
+ *     px_json_object(&json, NULL);
+ *     PX_TRY(px_sprites_json(sprites, &json, err));
+ *     px_json_end(&json);
  *     px_json_end(&json);
  *     ...
  *     PX_TRY(px_report_write("report.html", px_json_text(&json), err));
@@ -51,7 +53,7 @@ void px_sprites_free(px_sprites *sprites); /* NULL is fine */
 px_status px_sprites_add(px_sprites *sprites, const px_pixels *picture, int *tile, px_error *err);
 int px_sprites_count(const px_sprites *sprites);
 
-/* Writes the sheet as an object of the report's "sheets". An empty sheet is one too. */
+/* Writes the sheet's members into an object of the report's "sheets". An empty sheet is one too. */
 px_status px_sprites_json(const px_sprites *sprites, px_json *json, px_error *err);
 
 typedef enum px_difference {

@@ -33,6 +33,7 @@ typedef enum px_field_kind {
     PX_FIELD_TEXT,   /* const char *; NULL is null */
     PX_FIELD_CHARS,  /* char [] */
     PX_FIELD_CHOICE, /* an int or enum, as one of names[] */
+    PX_FIELD_READY,  /* const char *: JSON already, taken as it is; NULL is null */
     PX_FIELD_OBJECT,
     PX_FIELD_LIST,
     PX_FIELD_MAP,    /* the first field of each item is its key */
@@ -98,6 +99,8 @@ typedef struct px_matrix { /* a member of this type is a list of lists, or a map
     {.kind = PX_FIELD_HASH, PX_FIELD_PLACE(type, member), __VA_ARGS__}
 #define PX_CHARS(type, member, ...) \
     {.kind = PX_FIELD_CHARS, PX_FIELD_PLACE(type, member), __VA_ARGS__}
+#define PX_READY(type, member, ...) \
+    {.kind = PX_FIELD_READY, PX_FIELD_PLACE(type, member), __VA_ARGS__}
 #define PX_CHOICE(type, member, texts, ...) /* texts: NULL behind the last */ \
     {.kind = PX_FIELD_CHOICE, .names = texts, PX_FIELD_PLACE(type, member), __VA_ARGS__}
 /* What a function makes of the record, or of one member, whose address it gets. */

@@ -3,6 +3,7 @@
 #include <internal/text.h>
 
 #include "base/csv_rows.h"
+#include "base/json_most.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -89,6 +90,7 @@ static px_datum field_datum(const px_field *f, const void *record, char *text)
         return px_datum_real(f->size == sizeof(float) ? (double)*(const float *)at
                                                       : *(const double *)at);
     case PX_FIELD_TEXT:
+    case PX_FIELD_READY:
         return px_datum_text(*(const char *const *)at);
     case PX_FIELD_CHARS:
         return px_datum_text(at);
@@ -170,7 +172,8 @@ static void json_datum(const px_datum *d, const char *key, px_json *json)
 /* Whether items are values themselves: their only field stands in place and has no members. */
 static bool is_value(const px_field *fields)
 {
-    return in_place(fields) && (is_plain(fields) || fields->kind == PX_FIELD_LIST);
+    return in_place(fields) &&
+           (is_plain(fields) || fields->kind == PX_FIELD_LIST || fields->kind == PX_FIELD_SHAPE);
 }
 
 static void json_item(const px_field *fields, const void *item, const char *key, px_json *json)
@@ -179,9 +182,7 @@ static void json_item(const px_field *fields, const void *item, const char *key,
         json_field(fields, item, key, json);
         return;
     }
-    px_json_object(json, key);
-    px_fields_json(fields, item, json);
-    px_json_end(json);
+    px_fields_object(fields, item, key, json);
 }
 
 static void json_list(const px_field *f, const void *record, const char *key, px_json *json)
@@ -273,7 +274,9 @@ static void json_field(const px_field *f, const void *record, const char *key, p
         json_list(f, record, key, json);
     } else {
         const px_datum d = field_datum(f, record, text);
-        if (!f->optional || !is_null(&d))
+        if (f->kind == PX_FIELD_READY && d.text)
+            pxi_json_verbatim(json, key, d.text);
+        else if (!f->optional || !is_null(&d))
             json_datum(&d, key, json);
     }
 }
@@ -283,6 +286,13 @@ void px_fields_json(const px_field *fields, const void *record, px_json *json)
     for (const px_field *f = fields; f->kind != PX_FIELD_END; f++)
         if (f->key)
             json_field(f, record, f->key, json);
+}
+
+void px_fields_object(const px_field *fields, const void *record, const char *key, px_json *json)
+{
+    px_json_object(json, key);
+    px_fields_json(fields, record, json);
+    px_json_end(json);
 }
 
 /* --- for people ------------------------------------------------------------------------------ */
@@ -434,8 +444,9 @@ static const char *type_name(const px_field *f)
         [PX_FIELD_BOOL] = "bool",     [PX_FIELD_INT] = "integer",   [PX_FIELD_COUNT] = "integer",
         [PX_FIELD_INDEX] = "integer", [PX_FIELD_HASH] = "text",     [PX_FIELD_REAL] = "number",
         [PX_FIELD_TEXT] = "text",     [PX_FIELD_CHARS] = "text",    [PX_FIELD_CHOICE] = "text",
-        [PX_FIELD_OBJECT] = "object", [PX_FIELD_LIST] = "list",     [PX_FIELD_MAP] = "map",
-        [PX_FIELD_SHAPE] = "shape",   [PX_FIELD_MATRIX] = "matrix", [PX_FIELD_JSON] = "object"};
+        [PX_FIELD_READY] = "object",  [PX_FIELD_OBJECT] = "object", [PX_FIELD_LIST] = "list",
+        [PX_FIELD_MAP] = "map",       [PX_FIELD_SHAPE] = "shape",   [PX_FIELD_MATRIX] = "matrix",
+        [PX_FIELD_JSON] = "object"};
     return names[f->kind];
 }
 

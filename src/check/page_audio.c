@@ -46,7 +46,7 @@ px_status pxi_page_audio_open(pxi_page *p, px_error *err)
 }
 
 /* Features are [frames, mels]: time goes to the right, high pitch is above. */
-void pxi_page_audio_picture(pxi_page *p)
+void pxi_page_audio_picture(const pxi_page *p)
 {
     const float unit = 255.0f / (p->high - p->low);
     for (int frame = 0; frame < p->width; frame++)
@@ -63,14 +63,13 @@ static void put(uint8_t *to, size_t bytes, uint32_t value)
         to[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* A member "data:audio/wav;base64,...": 16 bits, one channel, means of `factor` samples. */
-static px_status wav_json(pxi_page *p, const char *key, const int16_t *samples, size_t count,
-                          int rate, px_error *err)
+/* "data:audio/wav;base64,...": 16 bits, one channel, means of `factor` samples. */
+static px_status wav_text(const int16_t *samples, size_t count, int rate, px_text *text,
+                          px_error *err)
 {
     const size_t factor = (size_t)PX_MAX(rate / AUDIO_RATE, 1), kept = count / factor;
     const uint32_t hz = (uint32_t)rate / (uint32_t)factor, bytes = (uint32_t)(2 * kept);
     uint8_t *wav = pxi_calloc(WAV_HEAD + bytes, 1);
-    px_text text = {0};
     if (!wav)
         return pxi_no_memory(err);
     memcpy(wav, "RIFF", 4);
@@ -91,14 +90,10 @@ static px_status wav_json(pxi_page *p, const char *key, const int16_t *samples, 
             sum += samples[i * factor + k];
         put(wav + WAV_HEAD + 2 * i, 2, (uint16_t)(int16_t)(sum / (int32_t)factor));
     }
-    px_text_add(&text, "data:audio/wav;base64,");
-    pxi_base64_add(&text, wav, WAV_HEAD + bytes);
-    p->audio_bytes += text.length;
-    px_json_string(&p->json, key, px_text_get(&text));
-    const bool failed = px_text_failed(&text);
-    px_text_done(&text);
+    px_text_add(text, "data:audio/wav;base64,");
+    pxi_base64_add(text, wav, WAV_HEAD + bytes);
     free(wav);
-    return failed ? pxi_no_memory(err) : PX_OK;
+    return px_text_failed(text) ? pxi_no_memory(err) : PX_OK;
 }
 
 /* As many samples as the network's frames need, of the input with that index in the data. */
@@ -123,7 +118,7 @@ static px_status samples_of(const px_check *c, int64_t data_index, int16_t *out,
 }
 
 static px_status audio_make(pxi_page *p, const px_campaign_input *in, const px_drawn *links,
-                            size_t link_count, px_error *err)
+                            size_t link_count, pxi_page_sound *out, px_error *err)
 {
     const px_audio *audio = px_dataset_audio(p->c->set);
     const size_t count =
@@ -141,18 +136,18 @@ static px_status audio_make(pxi_page *p, const px_campaign_input *in, const px_d
         before = after;
         after = swap;
     }
-    if (status == PX_OK && found) {
-        px_json_object(&p->json, "audio");
-        status = wav_json(p, "original", samples, count, audio->sample_rate, err);
-        if (status == PX_OK)
-            status = wav_json(p, "failing", before, count, audio->sample_rate, err);
-        px_json_end(&p->json);
-    }
+    if (status == PX_OK && found)
+        status = wav_text(samples, count, audio->sample_rate, &out->original, err);
+    if (status == PX_OK && found)
+        status = wav_text(before, count, audio->sample_rate, &out->failing, err);
+    out->is = status == PX_OK && found;
+    p->audio_bytes += out->original.length + out->failing.length;
     free(samples);
     return status;
 }
 
-px_status pxi_page_audio(pxi_page *p, const px_campaign_input *in, px_error *err)
+px_status pxi_page_audio(pxi_page *p, const px_campaign_input *in, pxi_page_sound *out,
+                         px_error *err)
 {
     px_drawn *links = NULL;
     size_t count = 0;
@@ -163,7 +158,7 @@ px_status pxi_page_audio(pxi_page *p, const px_campaign_input *in, px_error *err
     for (size_t i = 0; i < count; i++)
         heard = heard && links[i].mutation->apply_samples;
     const px_status status =
-        replayable && heard && count > 0 ? audio_make(p, in, links, count, err) : PX_OK;
+        replayable && heard && count > 0 ? audio_make(p, in, links, count, out, err) : PX_OK;
     free(links);
     return status;
 }

@@ -5,9 +5,8 @@
  */
 #include "check/page_inside.h"
 
-#include "base/json_most.h"
-
 #include <internal/closeness.h>
+#include <internal/field.h>
 #include <internal/mutate.h>
 #include <internal/store.h>
 #include <math.h>
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct chosen {
+typedef struct pxi_page_finding {
     int64_t id, cluster;
     const char *method;
     int64_t turn;
@@ -85,88 +84,147 @@ static px_status choose_any(const pxi_page *p, chosen **out, size_t *count, px_e
 }
 
 /* The first ones are those that are dropped last: the page opens with some of every kind. */
-static px_status choose(const pxi_page *p, chosen **out, size_t *count, px_error *err)
+px_status pxi_page_findings_open(pxi_page *p, px_error *err)
 {
     const px_json_value *points = pxi_json_list(p->c->result[PXI_STAGE_cluster], "points");
-    PX_TRY(points && !p->c->o.full ? choose_clustered(p, points, out, count, err)
-                                   : choose_any(p, out, count, err));
-    *count = PX_MIN(*count, (size_t)p->findings);
+    if (!p->campaign)
+        return PX_OK;
+    PX_TRY(points && !p->c->o.full ? choose_clustered(p, points, &p->chosen, &p->chosen_count, err)
+                                   : choose_any(p, &p->chosen, &p->chosen_count, err));
+    p->chosen_count = PX_MIN(p->chosen_count, (size_t)p->findings);
     return PX_OK;
 }
 
 /* --- one finding ----------------------------------------------------------------------------- */
 
-/* How it was made, as the campaign has it: a list of mutations with their settings, or an object
- * of an attack's or an engine's. Of mutations, the last one and its strength count in the failure
- * modes. */
-static void chain_json(pxi_page *p, const char *chain)
+typedef struct finding_row {
+    px_campaign_input in, seed; /* classes that are not known are -1 */
+    const char *method, *chain, *mutation;
+    int64_t band;
+    const char *original_sound, *failing_sound;
+    pxi_page_sound sound;
+    pxi_page_tile original, failing;
+} finding_row;
+
+/* Of mutations, the last one and its strength count in the failure modes. */
+static void finding_chain(finding_row *r)
 {
     px_json_document *document = NULL;
     px_drawn *links = NULL;
     size_t count = 0;
     bool replayable = false;
+    const char *chain = r->in.chain;
+    r->chain = r->mutation = NULL;
     if (chain && px_json_parse(chain, strlen(chain), &document, NULL) == PX_OK)
-        pxi_json_verbatim(&p->json, "chain", chain);
+        r->chain = chain;
     px_json_free(document);
     if (px_chain_parse(chain, &links, &count, &replayable, NULL) == PX_OK && count > 0) {
-        px_json_string(&p->json, "mutation", links[count - 1].mutation->entry.id);
-        px_json_int(&p->json, "band", px_drawn_band(&links[count - 1]));
+        r->mutation = links[count - 1].mutation->entry.id;
+        r->band = px_drawn_band(&links[count - 1]);
     }
     free(links);
 }
 
-static void distance(pxi_page *p, const char *key, double value)
+static px_status finding_read(pxi_page *p, finding_row *r, int64_t id, px_error *err)
 {
-    if (isfinite(value))
-        px_json_real(&p->json, key, round(value * 1e5) / 1e5);
-}
-
-static px_status finding(pxi_page *p, int64_t id, px_error *err)
-{
-    px_campaign_input in, seed;
-    PX_TRY(px_campaign_read(p->campaign, id, &in, NULL, err));
-    px_json_object(&p->json, NULL);
-    px_json_int(&p->json, "id", in.id);
-    px_json_string(&p->json, "method", pxi_finding_method(in.chain));
-    pxi_page_class(p, "label", in.label);
-    pxi_page_class(p, "prediction", in.prediction);
-    distance(p, "confidence", in.confidence);
-    px_json_int(&p->json, "index", in.data_index);
-    px_json_string(&p->json, "name", *in.name ? in.name : NULL);
-    distance(p, "similarity", in.near.similarity);
-    distance(p, "inside", in.near.inside);
-    px_json_bool(&p->json, "close", px_is_close(&in.near));
-    px_json_int(&p->json, "l0", in.l0);
-    distance(p, "l2", in.l2);
-    distance(p, "linf", in.linf);
-    chain_json(p, in.chain);
-    PX_TRY(pxi_page_audio(p, &in, err));
-    const int64_t root = in.root;
-    PX_TRY(px_campaign_read(p->campaign, root, &seed, NULL, err));
-    px_json_object(&p->json, "before");
-    pxi_page_class(p, "prediction", seed.prediction);
-    distance(p, "confidence", seed.confidence);
-    px_json_end(&p->json);
-    PX_TRY(pxi_page_stored(p, "original", root, err));
-    PX_TRY(pxi_page_stored(p, "failing", id, err));
-    px_json_end(&p->json);
+    PX_TRY(px_campaign_read(p->campaign, id, &r->in, NULL, err));
+    const int64_t root = r->in.root;
+    PX_TRY(px_campaign_read(p->campaign, root, &r->seed, NULL, err));
+    PX_TRY(pxi_page_stored(p, root, &r->original, err));
+    PX_TRY(pxi_page_stored(p, id, &r->failing, err));
+    PX_TRY(px_campaign_read(p->campaign, id, &r->in, NULL, err)); /* its texts are the last one's */
+    r->in.label = pxi_page_class(p, r->in.label);
+    r->in.prediction = pxi_page_class(p, r->in.prediction);
+    r->seed.prediction = pxi_page_class(p, r->seed.prediction);
+    r->method = pxi_finding_method(r->in.chain);
+    finding_chain(r);
+    PX_TRY(pxi_page_audio(p, &r->in, &r->sound, err));
+    r->original_sound = px_text_get(&r->sound.original);
+    r->failing_sound = px_text_get(&r->sound.failing);
     return PX_OK;
 }
 
-px_status pxi_page_findings(pxi_page *p, px_error *err)
+static const void *finding_item(const void *page, size_t i, void *row)
 {
-    chosen *list = NULL;
-    size_t count = 0;
-    if (!p->campaign)
-        return PX_OK;
-    px_status status = choose(p, &list, &count, err);
-    px_json_object(&p->json, "failures");
-    px_json_int(&p->json, "total", p->faults);
-    px_json_array(&p->json, "items");
-    for (size_t i = 0; i < count && status == PX_OK; i++)
-        status = finding(p, list[i].id, err);
-    px_json_end(&p->json);
-    px_json_end(&p->json);
-    free(list);
-    return status;
+    const pxi_page *p = page;
+    finding_row *r = row;
+    if (i == 0)
+        r->sound = (pxi_page_sound){.is = false};
+    px_text_done(&r->sound.original);
+    px_text_done(&r->sound.failing);
+    r->sound.is = false;
+    if (i < p->chosen_count &&
+        !pxi_page_failed(p, finding_read(p->self, r, p->chosen[i].id, p->err)))
+        return r;
+    px_text_done(&r->sound.original);
+    px_text_done(&r->sound.failing);
+    return NULL;
 }
+
+/* Left out where it is not finite. */
+static px_datum rounded(const void *at, char *text)
+{
+    const double value = *(const double *)at;
+    (void)text;
+    return px_datum_real(isfinite(value) ? round(value * 1e5) / 1e5 : (double)NAN);
+}
+
+static px_datum name_or_none(const void *at, char *text)
+{
+    const char *name = *(const char *const *)at;
+    (void)text;
+    return px_datum_text(*name ? name : NULL);
+}
+
+static px_datum is_close(const void *at, char *text)
+{
+    (void)text;
+    return px_datum_bool(px_is_close(at));
+}
+
+#define ROUNDED(member, key, help) \
+    PX_MADE_OF(REAL, rounded, finding_row, member, key, help, .optional = true)
+
+static const px_field sound_fields[] = {
+    PX_FIELD(finding_row, original_sound, "original", "before"),
+    PX_FIELD(finding_row, failing_sound, "failing", "as it is"),
+    PX_FIELDS_END,
+};
+
+static const px_field before_fields[] = {
+    PX_INDEX(finding_row, seed.prediction, "prediction", "the network's answer to the original"),
+    ROUNDED(seed.confidence, "confidence", "its probability"),
+    PX_FIELDS_END,
+};
+
+static const px_field finding_fields[] = {
+    PX_FIELD(finding_row, in.id, "id", "in the campaign"),
+    PX_FIELD(finding_row, method, "method", "synthesize, attack, fuzz"),
+    PX_INDEX(finding_row, in.label, "label", "of what it was made from"),
+    PX_INDEX(finding_row, in.prediction, "prediction", "the network's answer"),
+    ROUNDED(in.confidence, "confidence", "its probability"),
+    PX_FIELD(finding_row, in.data_index, "index", "of what it was made from, in the data"),
+    PX_MADE_OF(TEXT, name_or_none, finding_row, in.name, "name", "of what it was made from"),
+    ROUNDED(in.near.similarity, "similarity", "to its original"),
+    ROUNDED(in.near.inside, "inside", "share of the object left in the frame"),
+    PX_MADE_OF(BOOL, is_close, finding_row, in.near, "close", "it is close to its original"),
+    PX_FIELD(finding_row, in.l0, "l0", "values that differ"),
+    ROUNDED(in.l2, "l2", "length of the difference"),
+    ROUNDED(in.linf, "linf", "largest difference"),
+    /* A list of mutations with their settings, or an object of an attack's or an engine's. */
+    PX_READY(finding_row, chain, "chain", "how it was made, as the campaign has it",
+             PX_IF(finding_row, chain)),
+    PX_FIELD(finding_row, mutation, "mutation", "the last one", .optional = true),
+    PX_FIELD(finding_row, band, "band", "of its strength", PX_IF(finding_row, mutation)),
+    PX_OBJECT_OF(sound_fields, "audio", "to be heard", PX_IF(finding_row, sound.is)),
+    PX_OBJECT_OF(before_fields, "before", "the original"),
+    PXI_PAGE_TILE(finding_row, original, "original", "its tile"),
+    PXI_PAGE_TILE(finding_row, failing, "failing", "its tile"),
+    PX_FIELDS_END,
+};
+
+const px_field pxi_page_failure_fields[] = {
+    PX_FIELD(pxi_page, faults, "total", "found, not only those that are shown"),
+    PX_LIST_MADE(finding_item, finding_fields, "items", "some of every kind first"),
+    PX_FIELDS_END,
+};

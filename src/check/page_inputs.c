@@ -23,29 +23,43 @@ void pxi_page_show_list(pxi_page *p, const px_json_value *list, size_t most)
         pxi_page_show(p, pxi_json_int(&list->items[i], "input", -1));
 }
 
-px_status pxi_page_inputs(pxi_page *p, px_error *err)
+typedef struct input_row {
+    int64_t at, index, label, prediction;
+    double confidence;
+    const char *name;
+    pxi_page_tile picture;
+    char key[24], buffer[256];
+} input_row;
+
+const void *pxi_page_input_item(const void *page, size_t i, void *row)
 {
+    const pxi_page *p = page;
     const px_check *c = p->c;
-    px_status status = PX_OK;
-    px_json_object(&p->json, "inputs");
-    for (int64_t i = 0; i < c->count && status == PX_OK; i++) {
-        char key[24], name[256];
-        if (!p->shown[i])
-            continue;
-        snprintf(key, sizeof key, "%" PRId64, i);
-        px_json_object(&p->json, key);
-        px_json_int(&p->json, "index", px_dataset_index(c->set, i));
-        px_json_string(&p->json, "name", px_dataset_name(c->set, i, name, sizeof name));
-        pxi_page_class(p, "label", c->labelled ? px_dataset_label(c->set, i) : -1);
-        pxi_page_class(p, "prediction", c->predictions ? c->predictions[i] : -1);
-        px_json_real(&p->json, "confidence",
-                     c->confidence ? (double)c->confidence[i] : (double)NAN);
-        status = pxi_page_input(p, "picture", i, err);
-        px_json_end(&p->json);
-    }
-    px_json_end(&p->json);
-    return status;
+    input_row *r = row;
+    r->at = i ? r->at + 1 : 0;
+    while (r->at < c->count && !p->shown[r->at])
+        r->at++;
+    if (r->at == c->count || pxi_page_failed(p, pxi_page_input(p, r->at, &r->picture, p->err)))
+        return NULL;
+    snprintf(r->key, sizeof r->key, "%" PRId64, r->at);
+    r->index = px_dataset_index(c->set, r->at);
+    r->name = px_dataset_name(c->set, r->at, r->buffer, sizeof r->buffer);
+    r->label = c->labelled ? pxi_page_class(p, px_dataset_label(c->set, r->at)) : -1;
+    r->prediction = c->predictions ? pxi_page_class(p, c->predictions[r->at]) : -1;
+    r->confidence = c->confidence ? (double)c->confidence[r->at] : (double)NAN;
+    return r;
 }
+
+const px_field pxi_page_input_fields[] = {
+    PX_CHARS(input_row, key, "input", "its place in the data as they were read"),
+    PX_FIELD(input_row, index, "index", "in the file or folder it is from"),
+    PX_FIELD(input_row, name, "name", "its file, or what else the data call it"),
+    PX_INDEX(input_row, label, "label", "that it has"),
+    PX_INDEX(input_row, prediction, "prediction", "the network's answer"),
+    PX_FIELD(input_row, confidence, "confidence", "probability of the answer", .unit = PX_SHARE),
+    PXI_PAGE_TILE(input_row, picture, "picture", "its tile"),
+    PX_FIELDS_END,
+};
 
 /* --- views ----------------------------------------------------------------------------------- */
 
@@ -61,6 +75,16 @@ static int sure_compare(const void *a, const void *b)
         return x->confidence < y->confidence ? 1 : -1;
     return (x->input > y->input) - (x->input < y->input);
 }
+
+typedef struct mistakes {
+    int64_t inputs[SHOWN_MISTAKES];
+    size_t count;
+} mistakes;
+
+static const px_field mistakes_fields[] = {
+    PX_ARRAY_USED(mistakes, inputs, count, "mistakes", "the surest wrong answers"),
+    PX_FIELDS_END,
+};
 
 /* Inputs whose label may be wrong; where there are none, those it gets wrong although it is sure.
  */
@@ -80,12 +104,12 @@ px_status pxi_page_eval(pxi_page *p, const px_json_value *eval, px_error *err)
         if (c->predictions[i] >= 0 && px_dataset_label(c->set, i) != c->predictions[i])
             list[wrong++] = (sure){i, c->confidence[i]};
     qsort(list, wrong, sizeof *list, sure_compare);
-    px_json_array(&p->json, "mistakes");
-    for (size_t i = 0; i < wrong && i < SHOWN_MISTAKES; i++) {
-        px_json_int(&p->json, NULL, list[i].input);
+    mistakes shown = {.count = PX_MIN(wrong, (size_t)SHOWN_MISTAKES)};
+    for (size_t i = 0; i < shown.count; i++) {
+        shown.inputs[i] = list[i].input;
         pxi_page_show(p, list[i].input);
     }
-    px_json_end(&p->json);
+    px_fields_json(mistakes_fields, &shown, &p->json);
     free(list);
     return PX_OK;
 }

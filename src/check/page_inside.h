@@ -14,6 +14,9 @@
 struct pxi_page {
     px_check *c;
     px_json json;
+    pxi_page *self;        /* of functions of fields, which get a const one */
+    px_status *status;     /* what went wrong while fields were made, */
+    px_error *err;         /* and how */
     px_campaign *campaign; /* what was found; NULL: nothing */
     int64_t findings;      /* on the page, at most */
     int64_t faults;        /* in the campaign */
@@ -27,33 +30,54 @@ struct pxi_page {
     bool spectrogram; /* inputs are features of recordings: [frames, mels] */
     float low, high;  /* of such features */
     size_t audio_bytes;
+    struct pxi_page_finding *chosen; /* failures that are shown */
+    size_t chosen_count;
 };
 
 px_status pxi_page_pictures_open(pxi_page *p, px_error *err);
 void pxi_page_pictures_close(pxi_page *p);
-/* Members with the tile of a picture, or nothing: an input of the data, of the campaign. */
-px_status pxi_page_input(pxi_page *p, const char *key, int64_t input, px_error *err);
-px_status pxi_page_stored(pxi_page *p, const char *key, int64_t id, px_error *err);
-/* An item with the tile of an activation map, brought to a picture's size, or null. */
-px_status pxi_page_map(pxi_page *p, const uint8_t *map, int height, int width, px_error *err);
+/* Of functions of fields: whether something went wrong, now or before. */
+bool pxi_page_failed(const pxi_page *p, px_status status);
 
-/* Recordings (page_audio.c): the range of features; values as a picture in p->bytes; a member
- * "audio" of a finding whose recording can be made again, while there is room. */
+typedef struct pxi_page_tile {
+    px_shape at; /* sheet and tile */
+    bool is;     /* there is a picture */
+} pxi_page_tile;
+#define PXI_PAGE_TILE(type, member, key, help) \
+    PX_FIELD(type, member.at, key, help, PX_IF(type, member.is))
+
+/* The tile of a picture: of an input of the data, of the campaign, of an activation map that is
+ * brought to a picture's size. */
+px_status pxi_page_input(const pxi_page *p, int64_t input, pxi_page_tile *out, px_error *err);
+px_status pxi_page_stored(const pxi_page *p, int64_t id, pxi_page_tile *out, px_error *err);
+px_status pxi_page_map(const pxi_page *p, const uint8_t *map, int height, int width,
+                       pxi_page_tile *out, px_error *err);
+
+/* Recordings (page_audio.c): the range of features; values as a picture in p->bytes; the sound of
+ * a finding whose recording can be made again, while there is room. */
+typedef struct pxi_page_sound {
+    px_text original, failing; /* "data:audio/wav;base64,..." */
+    bool is;
+} pxi_page_sound;
 px_status pxi_page_audio_open(pxi_page *p, px_error *err);
-void pxi_page_audio_picture(pxi_page *p);
-px_status pxi_page_audio(pxi_page *p, const px_campaign_input *in, px_error *err);
+void pxi_page_audio_picture(const pxi_page *p);
+px_status pxi_page_audio(pxi_page *p, const px_campaign_input *in, pxi_page_sound *out,
+                         px_error *err);
 
 /* Inputs of the data (page_inputs.c): puts one on the page, the first of a list whose items have
- * an "input"; and all that are on it as a member "inputs", by their place in the data. */
+ * an "input"; and all that are on it, by their place in the data. */
 void pxi_page_show(pxi_page *p, int64_t input);
 void pxi_page_show_list(pxi_page *p, const px_json_value *list, size_t most);
-px_status pxi_page_inputs(pxi_page *p, px_error *err);
+const void *pxi_page_input_item(const void *page, size_t i, void *row);
+extern const px_field pxi_page_input_fields[];
 
-void pxi_page_stages(pxi_page *p);
-void pxi_page_provenance(pxi_page *p);
-px_status pxi_page_findings(pxi_page *p, px_error *err);
+/* Stages, and where all is from (page_origin.c); failures (page_findings.c). */
+const void *pxi_page_stage(const void *page, size_t i, void *row);
+extern const px_field pxi_page_stage_fields[], pxi_page_provenance_fields[];
+extern const px_field pxi_page_failure_fields[];
+px_status pxi_page_findings_open(pxi_page *p, px_error *err);
 
-/* Classes that are not known are null. */
-void pxi_page_class(pxi_page *p, const char *key, int64_t c);
+/* Classes that are not known are -1. */
+int64_t pxi_page_class(const pxi_page *p, int64_t c);
 
 #endif

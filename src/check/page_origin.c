@@ -2,6 +2,7 @@
 #include "check/page_inside.h"
 
 #include <internal/check.h>
+#include <internal/field.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,119 +10,171 @@
 
 /* --- stages ---------------------------------------------------------------------------------- */
 
-static void stage_json(pxi_page *p, int i)
+typedef struct stage_row {
+    const px_check_stage *stage;
+    const char *state, *why;
+    char command[PX_FIELD_TEXT_MOST];
+} stage_row;
+
+const void *pxi_page_stage(const void *page, size_t i, void *row)
 {
-    const px_check *c = p->c;
-    const px_check_stage *stage = &pxi_stages[i]->public;
+    const px_check *c = ((const pxi_page *)page)->c;
+    stage_row *r = row;
     px_text command = {0};
+    if (i == PXI_STAGE_COUNT)
+        return NULL;
     if (c->result[i] && pxi_stages[i]->command)
         pxi_stages[i]->command(c, c->result[i], &command);
-    px_json_object(&p->json, NULL);
-    px_json_string(&p->json, "id", stage->id);
-    px_json_string(&p->json, "title", stage->title);
-    px_json_string(&p->json, "help", stage->help);
-    px_json_bool(&p->json, "labels", stage->labels);
-    px_json_string(&p->json, "state", px_check_state_name(c->state[i]));
-    if (c->state[i] == PX_CHECK_LEFT_OUT)
-        px_json_string(&p->json, "why", c->why[i]);
-    if (command.length)
-        px_json_string(&p->json, "command", px_text_get(&command));
-    px_json_end(&p->json);
+    r->stage = &pxi_stages[i]->public;
+    r->state = px_check_state_name(c->state[i]);
+    r->why = c->state[i] == PX_CHECK_LEFT_OUT ? c->why[i] : NULL;
+    snprintf(r->command, sizeof r->command, "%s", px_text_get(&command));
     px_text_done(&command);
+    return r;
 }
 
-void pxi_page_stages(pxi_page *p)
+static const px_field head_fields[] = {
+    PX_FIELD(px_check_stage, id, "id", "of the stage"),
+    PX_FIELD(px_check_stage, title, "title", "of its view"),
+    PX_FIELD(px_check_stage, help, "help", "what it does"),
+    PX_FIELD(px_check_stage, labels, "labels", "it needs them"),
+    PX_FIELDS_END,
+};
+
+const px_field pxi_page_stage_fields[] = {
+    PX_OBJECT_AT(stage_row, stage, head_fields, ""),
+    PX_FIELD(stage_row, state, "state", "done, kept, left out or skipped"),
+    PX_FIELD(stage_row, why, "why", "it was left out", .optional = true),
+    PX_CHARS(stage_row, command, "command", "that does this part alone", .if_size = 1,
+             .if_offset = offsetof(stage_row, command)),
+    PX_FIELDS_END,
+};
+
+/* --- provenance: the record is the check ----------------------------------------------------- */
+
+typedef struct origin_row { /* of one list or another */
+    const char *name, *from;
+    char value[PX_FIELD_TEXT_MOST];
+    uint64_t hash;
+    int stage, file; /* whose file comes next */
+} origin_row;
+
+static void numbers_text(const float *values, int count, char *text, size_t size)
 {
-    px_json_array(&p->json, "stages");
-    for (int i = 0; i < PXI_STAGE_COUNT; i++)
-        stage_json(p, i);
-    px_json_end(&p->json);
+    px_text all = {0};
+    for (int i = 0; i < count; i++)
+        px_text_format(&all, "%s%.4g", i ? ", " : "", (double)values[i]);
+    snprintf(text, size, "%s", px_text_get(&all));
+    px_text_done(&all);
 }
 
-/* --- provenance ------------------------------------------------------------------------------ */
-
-static void assumption(pxi_page *p, const char *name, const char *value, const char *from)
+static const void *assumption_item(const void *check, size_t i, void *row)
 {
-    px_json_object(&p->json, NULL);
-    px_json_string(&p->json, "name", name);
-    px_json_string(&p->json, "value", value);
-    px_json_string(&p->json, "from", from);
-    px_json_end(&p->json);
-}
-
-static void assumptions(pxi_page *p)
-{
-    const px_check *c = p->c;
+    const px_check *c = check;
     const px_preprocess *pre = &c->pre;
-    px_text mean = {0}, std = {0};
-    char scale[PXI_FRACTION_TEXT];
-    for (int i = 0; i < pre->channels; i++) {
-        px_text_format(&mean, "%s%.4g", i ? ", " : "", (double)pre->mean[i]);
-        px_text_format(&std, "%s%.4g", i ? ", " : "", (double)pre->stddev[i]);
-    }
-    pxi_fraction_text((double)pre->scale, scale);
-    px_json_array(&p->json, "assumptions");
-    assumption(p, "scale", scale, pre->scale_from);
-    assumption(p, "mean", px_text_get(&mean), pre->mean_from);
-    assumption(p, "std", px_text_get(&std), pre->std_from);
-    assumption(p, "data", px_dataset_describe(c->set), pre->size_from);
-    assumption(p, "channels", pre->bgr ? "bgr" : "as stored", NULL);
-    assumption(p, "class scores", c->scores.probabilities ? "probabilities" : "logits",
-               c->scores.why);
-    px_json_end(&p->json);
-    px_text_done(&mean);
-    px_text_done(&std);
+    const char *const names[] = {"scale", "mean", "std", "data", "channels", "class scores"};
+    const char *const from[] = {pre->scale_from, pre->mean_from, pre->std_from,
+                                pre->size_from,  NULL,           c->scores.why};
+    const char *const values[] = {NULL,
+                                  NULL,
+                                  NULL,
+                                  px_dataset_describe(c->set),
+                                  pre->bgr ? "bgr" : "as stored",
+                                  c->scores.probabilities ? "probabilities" : "logits"};
+    origin_row *r = row;
+    if (i == PX_LEN(names))
+        return NULL;
+    r->name = names[i];
+    r->from = from[i];
+    if (i == 0)
+        pxi_fraction_text((double)pre->scale, r->value);
+    else if (i < 3)
+        numbers_text(i == 1 ? pre->mean : pre->stddev, pre->channels, r->value, sizeof r->value);
+    else
+        snprintf(r->value, sizeof r->value, "%s", values[i]);
+    return r;
 }
 
-static void hash_row(pxi_page *p, const char *what, const char *path, uint64_t hash)
+static const px_field assumption_fields[] = {
+    PX_FIELD(origin_row, name, "name", "what was assumed"),
+    PX_CHARS(origin_row, value, "value", "as what"),
+    PX_FIELD(origin_row, from, "from", "who says so"),
+    PX_FIELDS_END,
+};
+
+static const void *hash_item(const void *check, size_t i, void *row)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%016" PRIx64, hash);
-    px_json_object(&p->json, NULL);
-    px_json_string(&p->json, "what", what);
-    px_json_string(&p->json, "path", path);
-    px_json_string(&p->json, "hash", text);
-    px_json_end(&p->json);
+    const px_check *c = check;
+    origin_row *r = row;
+    if (i > 1)
+        return NULL;
+    r->name = i ? "data" : "model";
+    r->from = pxi_shown_path(i ? c->data_spec : c->model_path);
+    r->hash = i ? px_dataset_hash(c->set) : px_model_hash(c->model);
+    return r;
 }
 
-static void files(pxi_page *p)
+static const px_field hash_fields[] = {
+    PX_FIELD(origin_row, name, "what", "model or data"),
+    PX_FIELD(origin_row, from, "path", "without folders of this machine"),
+    PX_HASH(origin_row, hash, "hash", "of its bytes"),
+    PX_FIELDS_END,
+};
+
+static const void *file_item(const void *check, size_t i, void *row)
 {
-    const px_check *c = p->c;
-    px_json_array(&p->json, "files");
-    for (int i = 0; i < PXI_STAGE_COUNT; i++)
-        for (int k = 0; k < PXI_STAGE_FILES && c->result[i]; k++) {
-            const pxi_stage_file *file = &pxi_stages[i]->files[k];
+    const px_check *c = check;
+    origin_row *r = row;
+    if (i == 0)
+        r->stage = r->file = 0;
+    for (; r->stage < PXI_STAGE_COUNT; r->stage++, r->file = 0)
+        while (r->file < PXI_STAGE_FILES && c->result[r->stage]) {
+            const pxi_stage_file *file = &pxi_stages[r->stage]->files[r->file++];
             char *inside = pxi_check_path(c, file->name);
             const bool there = !file->optional || (inside && access(inside, F_OK) == 0);
             free(inside);
             if (!file->what || !there)
                 continue;
-            char *path = pxi_page_path(c, file->name);
-            px_json_object(&p->json, NULL);
-            px_json_string(&p->json, "path", path);
-            px_json_string(&p->json, "what", file->what);
-            px_json_end(&p->json);
-            free(path);
+            r->name = file->what;
+            snprintf(r->value, sizeof r->value, "%s/%s", pxi_shown_path(c->folder), file->name);
+            return r;
         }
-    px_json_end(&p->json);
+    return NULL;
 }
 
-void pxi_page_provenance(pxi_page *p)
+static const px_field file_fields[] = {
+    PX_CHARS(origin_row, value, "path", "as others may read it"),
+    PX_FIELD(origin_row, name, "what", "it has"),
+    PX_FIELDS_END,
+};
+
+static px_datum shown_command(const void *check, char *text)
 {
-    const px_check *c = p->c;
-    char seed[32];
-    snprintf(seed, sizeof seed, "%" PRIu64, c->o.seed);
-    px_json_object(&p->json, "provenance");
-    char *command = pxi_shown_command(c->o.command ? c->o.command : "plexor check");
-    px_json_string(&p->json, "command", command);
+    const char *given = ((const px_check *)check)->o.command;
+    char *command = pxi_shown_command(given ? given : "plexor check");
+    const px_datum said = command ? px_datum_format(text, "%s", command) : px_datum_none();
     free(command);
-    px_json_string(&p->json, "seed", seed);
-    px_json_int(&p->json, "threads", pxi_check_threads(c));
-    px_json_array(&p->json, "hashes");
-    hash_row(p, "model", pxi_shown_path(c->model_path), px_model_hash(c->model));
-    hash_row(p, "data", pxi_shown_path(c->data_spec), px_dataset_hash(c->set));
-    px_json_end(&p->json);
-    assumptions(p);
-    files(p);
-    px_json_end(&p->json);
+    return said;
 }
+
+/* As text: seeds may be larger than the integers of JavaScript. */
+static px_datum seed_text(const void *check, char *text)
+{
+    return px_datum_format(text, "%" PRIu64, ((const px_check *)check)->o.seed);
+}
+
+static px_datum thread_count(const void *check, char *text)
+{
+    (void)text;
+    return px_datum_int(pxi_check_threads(check));
+}
+
+const px_field pxi_page_provenance_fields[] = {
+    PX_MADE(TEXT, shown_command, "command", "as it was typed"),
+    PX_MADE(TEXT, seed_text, "seed", "of all that is random"),
+    PX_MADE(INT, thread_count, "threads", "that were used"),
+    PX_LIST_MADE(hash_item, hash_fields, "hashes", "of what was examined"),
+    PX_LIST_MADE(assumption_item, assumption_fields, "assumptions", "of preprocessing"),
+    PX_LIST_MADE(file_item, file_fields, "files", "that the examination left"),
+    PX_FIELDS_END,
+};

@@ -46,18 +46,18 @@ void pxi_page_pictures_close(pxi_page *p)
     free(p->bytes);
     free(p->pixels);
     free(p->shown);
+    free(p->chosen);
 }
 
-static void tile_json(pxi_page *p, const char *key, int tile)
+static const pxi_page_tile no_tile = {.at = {.rank = -1}};
+
+static pxi_page_tile tile_of(int tile)
 {
-    px_json_array(&p->json, key);
-    px_json_int(&p->json, NULL, 0);
-    px_json_int(&p->json, NULL, tile);
-    px_json_end(&p->json);
+    return (pxi_page_tile){.at = {.rank = 2, .dim = {0, tile}}, .is = true};
 }
 
 /* Raw values, planes, as 8-bit pixels: floats are shown on their scaled range of 0 to 1. */
-static px_status tile_add(pxi_page *p, const char *key, px_error *err)
+static px_status tile_add(const pxi_page *p, pxi_page_tile *out, px_error *err)
 {
     const px_check *c = p->c;
     const size_t places = (size_t)p->width * (size_t)p->height, channels = (size_t)p->channels;
@@ -73,38 +73,40 @@ static px_status tile_add(pxi_page *p, const char *key, px_error *err)
         }
     const px_pixels picture = {p->width, p->height, p->channels, p->bytes};
     PX_TRY(px_sprites_add(p->sprites, &picture, &tile, err));
-    tile_json(p, key, tile);
+    *out = tile_of(tile);
     return PX_OK;
 }
 
-px_status pxi_page_input(pxi_page *p, const char *key, int64_t input, px_error *err)
+px_status pxi_page_input(const pxi_page *p, int64_t input, pxi_page_tile *out, px_error *err)
 {
+    *out = no_tile;
     if (!p->sprites || input < 0 || input >= p->c->count)
         return PX_OK;
     PX_TRY(px_dataset_pixels(p->c->set, input, p->values, err));
-    return tile_add(p, key, err);
+    return tile_add(p, out, err);
 }
 
-px_status pxi_page_stored(pxi_page *p, const char *key, int64_t id, px_error *err)
+px_status pxi_page_stored(const pxi_page *p, int64_t id, pxi_page_tile *out, px_error *err)
 {
     px_campaign_input in;
+    *out = no_tile;
     if (!p->sprites || !p->campaign)
         return PX_OK;
     PX_TRY(px_campaign_read(p->campaign, id, &in, p->pixels, err));
     for (size_t i = 0; i < p->c->floats; i++)
         p->values[i] = px_dataset_is_8bit(p->c->set) ? (float)((const uint8_t *)p->pixels)[i]
                                                      : ((const float *)p->pixels)[i];
-    return tile_add(p, key, err);
+    return tile_add(p, out, err);
 }
 
-px_status pxi_page_map(pxi_page *p, const uint8_t *map, int height, int width, px_error *err)
+px_status pxi_page_map(const pxi_page *p, const uint8_t *map, int height, int width,
+                       pxi_page_tile *out, px_error *err)
 {
     const size_t places = (size_t)p->width * (size_t)p->height;
     int tile = 0;
-    if (!p->sprites || p->spectrogram) {
-        px_json_null(&p->json, NULL);
+    *out = no_tile;
+    if (!p->sprites || p->spectrogram)
         return PX_OK;
-    }
     float *small = NULL;
     PX_TRY(PX_NEW(small, height * width, err));
     for (int i = 0; i < height * width; i++)
@@ -115,6 +117,6 @@ px_status pxi_page_map(pxi_page *p, const uint8_t *map, int height, int width, p
         p->bytes[i] = (uint8_t)(p->values[i] < 255.0f ? p->values[i] + 0.5f : 255.0f);
     const px_pixels picture = {p->width, p->height, 1, p->bytes};
     PX_TRY(px_sprites_add(p->sprites, &picture, &tile, err));
-    tile_json(p, NULL, tile);
+    *out = tile_of(tile);
     return PX_OK;
 }

@@ -7,6 +7,7 @@
  */
 #include "check/cluster_words.h"
 
+#include <internal/field.h>
 #include <internal/kmeans.h>
 
 #include <internal/mutate.h>
@@ -429,25 +430,42 @@ typedef struct cluster_result {
     size_t count;
 } cluster_result;
 
-/* A row of unlike values, since there are many: method, id, cluster, label, prediction, x, y. */
-static void points_json(const void *at, px_json *out)
+/* Each is a row of unlike values, since there are many. */
+static const void *point_column(const void *at, size_t i, void *row)
 {
-    const cluster *w = ((const cluster_result *)at)->w;
-    px_json_array(out, "points");
-    for (size_t i = 0; i < w->count; i++) {
-        const point *p = &w->points[i];
-        px_json_array(out, NULL);
-        px_json_string(out, NULL, p->method);
-        px_json_int(out, NULL, p->id);
-        px_json_int(out, NULL, p->cluster);
-        px_json_int(out, NULL, p->label);
-        px_json_int(out, NULL, p->prediction);
-        px_json_real(out, NULL, rounded(p->x));
-        px_json_real(out, NULL, rounded(p->y));
-        px_json_end(out);
-    }
-    px_json_end(out);
+    const point *p = at;
+    const px_datum columns[] = {
+        px_datum_text(p->method),     px_datum_int(p->id),         px_datum_int(p->cluster),
+        px_datum_int(p->label),       px_datum_int(p->prediction), px_datum_real(rounded(p->x)),
+        px_datum_real(rounded(p->y)),
+    };
+    if (i == PX_LEN(columns))
+        return NULL;
+    *(px_datum *)row = columns[i];
+    return row;
 }
+
+static px_datum column_value(const void *at, char *text)
+{
+    (void)text;
+    return *(const px_datum *)at;
+}
+
+static const px_field column_fields[] = {
+    PX_MADE(TEXT, column_value, "", "of the row"),
+    PX_FIELDS_END,
+};
+
+static const px_field point_fields[] = {
+    PX_LIST_MADE(point_column, column_fields, "", "method, id, cluster, label, prediction, x, y"),
+    PX_FIELDS_END,
+};
+
+static const px_field points_fields[] = {
+    PX_LIST(cluster, points, count, point_fields, "points",
+            "rows of method, id, cluster, label, prediction, x, y: the map"),
+    PX_FIELDS_END,
+};
 
 static const px_field medoid_fields[] = {
     PX_FIELD(point, method, "medoid_method", "how the failure in its middle was made"),
@@ -489,8 +507,7 @@ static const px_field cluster_fields[] = {
     PX_FIELD(cluster_result, weak, "weak", "groups are hardly more alike inside than outside"),
     PX_OBJECT_AT(cluster_result, w, map_fields, "", "the map"),
     PX_LIST(cluster_result, clusters, count, row_fields, "clusters", "each with its name"),
-    PX_WRITTEN(points_json, "points",
-               "rows of method, id, cluster, label, prediction, x, y: the map"),
+    PX_OBJECT_AT(cluster_result, w, points_fields, "", "the map"),
     PX_FIELDS_END,
 };
 

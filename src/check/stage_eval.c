@@ -6,9 +6,10 @@
 
 #include <internal/data.h>
 #include <internal/doctor.h>
+#include <internal/eval.h>
+#include <internal/field.h>
 #include <internal/store.h>
 #include <math.h>
-#include <plexor/eval.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum { EVAL_CONFUSION_MOST = 4000 };
 
 typedef struct eval {
     px_check *c;
+    bool labelled;
     px_predictions said;
     px_eval figures;
     bool failures; /* the data are a campaign's */
@@ -26,85 +28,145 @@ typedef struct eval {
 
 /* --- the result ------------------------------------------------------------------------------ */
 
-static void json_accuracy(const px_eval_sum *all, px_json *out)
+typedef struct class_row {
+    int64_t class;
+    const char *name;
+    bool labelled;
+    px_eval_class of;
+} class_row;
+
+static const void *class_at(const eval *e, size_t i, class_row *row)
 {
-    px_json_int(out, "correct", all->correct);
-    px_json_int(out, "wrong", all->count - all->correct);
-    px_json_real(out, "accuracy", all->accuracy);
-    px_json_array(out, "interval");
-    px_json_real(out, NULL, all->low);
-    px_json_real(out, NULL, all->high);
-    px_json_end(out);
-    px_json_real(out, "top5", all->classes > 5 ? all->near_share : (double)NAN);
-    px_json_real(out, "loss", all->loss);
+    *row = (class_row){(int64_t)i, e->c->names[i], e->labelled, e->figures.by_class[i]};
+    return row;
 }
 
-static void json_classes(const eval *e, px_json *out)
+static const void *class_item(const void *at, size_t i, void *row)
 {
-    const px_check *c = e->c;
-    const int worst = c->labelled ? px_eval_worst(&e->figures) : -1;
-    px_json_array(out, "per_class");
-    for (int i = 0; i < c->scores.classes; i++) {
-        const px_eval_class *of = &e->figures.by_class[i];
-        px_json_object(out, NULL);
-        px_json_int(out, "class", i);
-        px_json_string(out, "name", c->names[i]);
-        px_json_int(out, "predicted", of->predicted);
-        if (c->labelled) {
-            px_json_int(out, "count", of->labelled);
-            px_json_int(out, "correct", of->correct);
-            px_json_real(out, "accuracy", of->accuracy);
-            px_json_real(out, "precision", of->precision);
-            px_json_real(out, "confidence", of->confidence);
-        }
-        px_json_end(out);
-    }
-    px_json_end(out);
-    if (worst < 0)
-        return;
-    px_json_object(out, "worst");
-    px_json_int(out, "class", worst);
-    px_json_string(out, "name", c->names[worst]);
-    px_json_real(out, "accuracy", e->figures.by_class[worst].accuracy);
-    px_json_end(out);
+    const eval *e = at;
+    return i < (size_t)e->c->scores.classes ? class_at(e, i, row) : NULL;
 }
 
-static void json_calibration(const px_eval_sum *all, px_json *out)
+static const void *class_worst(const void *at, size_t i, void *row)
 {
-    px_json_object(out, "calibration");
-    px_json_real(out, "ece", all->ece);
-    px_json_real(out, "most", all->mce);
-    px_json_array(out, "bins");
-    for (int b = 0; b < PX_EVAL_BINS; b++) {
-        const px_eval_bin *bin = &all->bins[b];
-        px_json_object(out, NULL);
-        px_json_real(out, "low", bin->low);
-        px_json_real(out, "high", bin->high);
-        px_json_int(out, "count", bin->count);
-        px_json_real(out, "confidence", bin->confidence);
-        px_json_real(out, "accuracy", bin->accuracy);
-        px_json_end(out);
-    }
-    px_json_end(out);
-    px_json_end(out);
+    const eval *e = at;
+    const int worst = e->labelled ? px_eval_worst(&e->figures) : -1;
+    return i == 0 && worst >= 0 ? class_at(e, (size_t)worst, row) : NULL;
 }
+
+static const px_field class_fields[] = {
+    PX_FIELD(class_row, class, "class", "its number"),
+    PX_FIELD(class_row, name, "name", "of the class"),
+    PX_FIELD(class_row, of.predicted, "predicted", "inputs that it is the answer to"),
+    PX_OBJECT(class_row, of, px_eval_class_fields, "", PX_IF(class_row, labelled)),
+    PX_FIELD(class_row, of.precision, "precision", "right ones of those that it is the answer to",
+             .unit = PX_SHARE, PX_IF(class_row, labelled)),
+    PX_FIELD(class_row, of.confidence, "confidence", "mean probability of the answer",
+             .unit = PX_SHARE, PX_IF(class_row, labelled)),
+    PX_FIELDS_END,
+};
+
+static const px_field worst_fields[] = {
+    PX_FIELD(class_row, class, "class", "its number"),
+    PX_FIELD(class_row, name, "name", "of the class"),
+    PX_FIELD(class_row, of.accuracy, "accuracy", "of inputs with that label", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field bin_fields[] = {
+    PX_FIELD(px_eval_bin, low, "low", "confidence, from above this"),
+    PX_FIELD(px_eval_bin, high, "high", "up to this"),
+    PX_FIELD(px_eval_bin, count, "count", "inputs answered so surely"),
+    PX_FIELD(px_eval_bin, confidence, "confidence", "mean", .unit = PX_SHARE),
+    PX_FIELD(px_eval_bin, accuracy, "accuracy", "of these inputs", .unit = PX_SHARE),
+    PX_FIELDS_END,
+};
+
+static const px_field calibration_fields[] = {
+    PX_FIELD(px_eval_sum, ece, "ece", "expected calibration error", .unit = PX_SHARE),
+    PX_FIELD(px_eval_sum, mce, "most", "the largest one of a bin", .unit = PX_SHARE),
+    {.kind = PX_FIELD_LIST,
+     .fields = bin_fields,
+     .count = PX_EVAL_BINS,
+     .size = sizeof(px_eval_bin),
+     .offset = offsetof(px_eval_sum, bins),
+     .key = "bins",
+     .help = "of confidence"},
+    PX_FIELDS_END,
+};
+
+static px_datum wrong_of(const void *at, char *text)
+{
+    const px_eval_sum *all = at;
+    (void)text;
+    return px_datum_int(all->count - all->correct);
+}
+
+static px_datum top5_of(const void *at, char *text)
+{
+    const px_eval_sum *all = at;
+    (void)text;
+    return px_datum_real(all->classes > 5 ? all->near_share : (double)NAN);
+}
+
+static const px_field accuracy_fields[] = {
+    PX_FIELD(px_eval_sum, correct, "correct", "inputs that are predicted right"),
+    PX_MADE(INT, wrong_of, "wrong", "inputs that are not"),
+    PX_FIELD(px_eval_sum, accuracy, "accuracy", "share of labelled inputs", .unit = PX_SHARE),
+    PX_SPAN(px_eval_sum, low, 2, "interval", "of the accuracy, 95%"),
+    PX_MADE(REAL, top5_of, "top5", "the label is among the five highest scores", .unit = PX_SHARE),
+    PX_FIELD(px_eval_sum, loss, "loss", "mean cross-entropy"),
+    PX_FIELDS_END,
+};
+
+typedef struct cell_row {
+    int64_t of[3]; /* label, prediction, inputs */
+} cell_row;
 
 /* As many cells as a page can use. */
-static void json_confusion(const px_eval *figures, px_json *out)
+static const void *cell_item(const void *at, size_t i, void *row)
 {
-    const size_t listed = PX_MIN(figures->confusion_count, (size_t)EVAL_CONFUSION_MOST);
-    px_json_array(out, "confusion");
-    for (size_t i = 0; i < listed; i++) {
-        const px_eval_cell *cell = &figures->confusion[i];
-        px_json_array(out, NULL);
-        px_json_int(out, NULL, cell->label);
-        px_json_int(out, NULL, cell->predicted);
-        px_json_int(out, NULL, cell->count);
-        px_json_end(out);
-    }
-    px_json_end(out);
-    px_json_int(out, "confusion_left_out", (int64_t)(figures->confusion_count - listed));
+    const eval *e = at;
+    if (i >= PX_MIN(e->figures.confusion_count, (size_t)EVAL_CONFUSION_MOST))
+        return NULL;
+    const px_eval_cell *cell = &e->figures.confusion[i];
+    *(cell_row *)row = (cell_row){{cell->label, cell->predicted, cell->count}};
+    return row;
 }
+
+static const px_field cell_fields[] = {
+    PX_ARRAY(cell_row, of, "", "label, prediction, inputs"),
+    PX_FIELDS_END,
+};
+
+static px_datum cells_left_out(const void *at, char *text)
+{
+    const size_t count = ((const eval *)at)->figures.confusion_count;
+    (void)text;
+    return px_datum_int((int64_t)(count - PX_MIN(count, (size_t)EVAL_CONFUSION_MOST)));
+}
+
+static const px_field eval_fields[] = {
+    PX_FIELD(eval, figures.all.count, "count", "inputs"),
+    PX_FIELD(eval, labelled, "labelled", "every input has a label that the network knows"),
+    PX_FIELD(eval, figures.all.lost, "not_numbers", "inputs whose scores are not numbers"),
+    PX_FIELD(eval, said.scores.why, "scores", "why these are taken for the class scores"),
+    PX_FIELD(eval, said.batch, "batch", "inputs at a time"),
+    PX_FIELD(eval, said.batch_baked, "batch_baked", "the network takes no other number"),
+    PX_FIELD(eval, said.flops, "flops", "of an input"),
+    PX_OBJECT(eval, figures.all, accuracy_fields, "", PX_IF(eval, labelled)),
+    PX_FIELD(eval, figures.all.confidence, "confidence", "mean probability of the answer",
+             .unit = PX_SHARE),
+    PX_OBJECT(eval, figures.all, calibration_fields, "calibration",
+              "how sure answers are, and how often they are right", PX_IF(eval, labelled)),
+    PX_LIST_MADE(class_item, class_fields, "per_class", "in the order of the network"),
+    PX_OBJECT_MADE(class_worst, worst_fields, "worst", "the class with the lowest accuracy",
+                   .optional = true),
+    PX_LIST_MADE(cell_item, cell_fields, "confusion", "the most frequent pairs first",
+                 PX_IF(eval, labelled)),
+    PX_MADE(INT, cells_left_out, "confusion_left_out", "pairs beyond those", PX_IF(eval, labelled)),
+    PX_FIELDS_END,
+};
 
 static px_status save_predictions(const eval *e, px_error *err)
 {
@@ -164,9 +226,7 @@ px_status pxi_check_predictions(px_check *c, px_error *err)
 static px_status doctor_write(const px_check *c, const px_doctor *doctor, px_error *err)
 {
     px_json json = {0};
-    px_json_object(&json, NULL);
-    px_fields_json(px_doctor_fields, doctor, &json);
-    px_json_end(&json);
+    px_fields_object(px_doctor_fields, doctor, NULL, &json);
     char *path = pxi_check_path(c, "doctor.json");
     const char *text = px_json_text(&json);
     const px_status status =
@@ -226,24 +286,9 @@ static px_status eval_predict(eval *e, px_error *err)
 static px_status eval_write(const eval *e, px_json *out, px_error *err)
 {
     const px_check *c = e->c;
-    const px_eval_sum *all = &e->figures.all;
-    px_json_int(out, "count", c->count);
-    px_json_bool(out, "labelled", c->labelled);
-    px_json_int(out, "not_numbers", all->lost);
-    px_json_string(out, "scores", c->scores.why);
-    px_json_int(out, "batch", e->said.batch);
-    px_json_bool(out, "batch_baked", e->said.batch_baked);
-    px_json_int(out, "flops", e->said.flops);
-    if (c->labelled)
-        json_accuracy(all, out);
-    px_json_real(out, "confidence", all->confidence);
-    if (c->labelled)
-        json_calibration(all, out);
-    json_classes(e, out);
-    if (c->labelled)
-        json_confusion(&e->figures, out);
+    px_fields_json(eval_fields, e, out);
     /* Of answers that are wrong by the choice of inputs, or by guessing, no label is to blame. */
-    if (c->labelled && !e->failures && !px_eval_is_guessing(all))
+    if (c->labelled && !e->failures && !px_eval_is_guessing(&e->figures.all))
         PX_TRY(pxi_label_suspects_write(c, e->said.predicted, e->said.confidence, e->said.given,
                                         out, err));
     return save_predictions(e, err);
@@ -251,7 +296,9 @@ static px_status eval_write(const eval *e, px_json *out, px_error *err)
 
 static px_status eval_run(px_check *c, px_json *out, px_error *err)
 {
-    eval e = {.c = c, .failures = px_campaign_part_fails(c->data_spec, c->o.read.split)};
+    eval e = {.c = c,
+              .labelled = c->labelled,
+              .failures = px_campaign_part_fails(c->data_spec, c->o.read.split)};
     px_status status = eval_predict(&e, err);
     if (status == PX_OK)
         status = eval_doctor(&e, err);

@@ -5,10 +5,10 @@
 #include "cli/cli_net.h"
 
 #include <internal/data.h>
+#include <internal/eval.h>
 #include <internal/store.h>
 #include <internal/system.h>
 #include <inttypes.h>
-#include <plexor/eval.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,18 +45,10 @@ static const void *class_get(const void *of, size_t i, void *place)
     return row;
 }
 
-static const px_field of_class_fields[] = {
-    PX_FIELD(px_eval_class, labelled, "count", "inputs with that label", .title = "INPUTS"),
-    PX_FIELD(px_eval_class, correct, "correct", "of them, right", .title = "RIGHT"),
-    PX_FIELD(px_eval_class, accuracy, "accuracy", "of them; null: there are none",
-             .title = "ACCURACY", .unit = PX_SHARE, .format = "%.2f%%"),
-    PX_FIELDS_END,
-};
-
 static const px_field class_fields[] = {
     PX_FIELD(class_row, class, "class", "its number", .title = "CLASS"),
     PX_FIELD(class_row, name, "name", "of the class", .title = "NAME"),
-    PX_OBJECT_AT(class_row, of, of_class_fields, ""),
+    PX_OBJECT_AT(class_row, of, px_eval_class_fields, ""),
     PX_FIELDS_END,
 };
 

@@ -352,9 +352,7 @@ static px_status repair_save(const repair_args *a, repair_job *job, px_error *er
     const repair_result result = repair_came_of(a, job);
     px_json json = {0};
     px_model *model = NULL;
-    px_json_object(&json, NULL);
-    px_fields_json(repair_origin_fields, &result, &json);
-    px_json_end(&json);
+    px_fields_object(repair_origin_fields, &result, NULL, &json);
     const char *text = px_json_text(&json);
     const px_property property = {"plexor.repair", text};
     px_status status = text ? PX_OK : pxi_no_memory(err);

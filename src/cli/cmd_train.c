@@ -228,9 +228,7 @@ static px_status train_save(const train_args *a, const cli_training *t, px_train
     px_json json = {0};
     const train_report made =
         train_report_make(t, &a->set, px_trainer_result(trainer), a->request.arch, a->out);
-    px_json_object(&json, NULL);
-    px_fields_json(train_origin_fields, &made, &json);
-    px_json_end(&json);
+    px_fields_object(train_origin_fields, &made, NULL, &json);
     px_status status = cli_training_describe(t, &json, &properties, err);
     if (status == PX_OK)
         status = px_trainer_freeze(trainer, properties.item, properties.count, &model, err);

@@ -197,8 +197,29 @@ static const px_field measure_fields[] = {
 };
 LIST_ITEMS(px_measure_get)
 
+static const void *engine_preset(const void *at, size_t i, void *row)
+{
+    const px_registry *presets = ((const px_fuzz_engine *)at)->presets;
+    (void)row;
+    return presets ? px_registry_at(presets, i) : NULL;
+}
+
+static px_datum engine_settings(const void *at, char *text)
+{
+    char own[PX_FIELD_TEXT_MOST];
+    px_text all = {0};
+    const px_preset *preset;
+    px_text_add(&all, entry_settings(at, own).text);
+    for (size_t i = 0; (preset = engine_preset(at, i, NULL)); i++) {
+        px_text_format(&all, "; --preset %s: ", preset->entry.id);
+        words_add(preset->texts, " ", &all);
+    }
+    return text_taken(&all, text);
+}
+
 static const px_field engine_fields[] = {
     LIST_DESCRIBED("ENGINE"),
+    PX_LIST_MADE(engine_preset, preset_fields, "presets", "that --preset takes"),
     PX_FIELD(px_fuzz_engine, least_models, "least_models", "networks that it compares, at least"),
     PX_FIELD(px_fuzz_engine, most_models, "most_models", "and at most"),
     PX_FIELD(px_fuzz_engine, guided, "guided", "it takes any criterion as its guide"),
@@ -209,14 +230,20 @@ LIST_ITEMS(px_fuzz_engine_get)
 /* The engines, and in a last row the settings that all of them have. */
 static const void *engine_row(const void *at, size_t i, void *row)
 {
-    static const px_entry all = {.id = "(all)",
-                                 .title = "what every engine has",
-                                 .source = "",
-                                 .params = px_fuzz_common_params};
+    static const px_fuzz_engine all = {.entry = {.id = "(all)",
+                                                 .title = "what every engine has",
+                                                 .source = "",
+                                                 .params = px_fuzz_common_params}};
     return i == px_fuzz_engine_count() ? &all : px_fuzz_engine_get_item(at, i, row);
 }
 
-static const px_field engine_shown[] = {LIST_DESCRIBED("ENGINE"), PX_FIELDS_END};
+static const px_field engine_shown[] = {
+    PX_FIELD(px_entry, id, NULL, NULL, .title = "ENGINE"),
+    PX_FIELD(px_entry, title, NULL, NULL, .title = "WHAT IT IS"),
+    PX_FIELD(px_entry, source, NULL, NULL, .title = "SOURCE"),
+    PX_MADE(TEXT, engine_settings, NULL, NULL, .title = "SETTINGS"),
+    PX_FIELDS_END,
+};
 static const px_field engine_lists[] = {
     PX_LIST_MADE(engine_row, engine_shown, NULL, NULL, .title = "engines"),
     PX_LIST_MADE(px_fuzz_engine_get_item, engine_fields, "engines",

@@ -91,10 +91,8 @@ static const px_preset presets[] = {
      .texts = paper},
 };
 
-const px_registry pxi_deepsensor_presets = {.kind = "preset",
-                                            .plural = "presets",
-                                            .help = "settings of engine deepsensor",
-                                            PX_REGISTRY_ARRAY(presets)};
+const px_registry pxi_deepsensor_presets = {
+    .kind = "preset", .plural = "presets", PX_REGISTRY_ARRAY(presets)};
 
 const char *pxi_deepsensor_optimizer(const pxi_deepsensor_config *config)
 {

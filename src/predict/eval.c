@@ -1,5 +1,5 @@
 /* src/predict/eval.c - how right a classifier is, from its predictions */
-#include <plexor/eval.h>
+#include <internal/eval.h>
 
 #include "base/memory.h"
 
@@ -201,3 +201,11 @@ void px_eval_done(px_eval *eval)
     free(eval->confusion);
     *eval = (px_eval){0};
 }
+
+const px_field px_eval_class_fields[] = {
+    PX_FIELD(px_eval_class, labelled, "count", "inputs with that label", .title = "INPUTS"),
+    PX_FIELD(px_eval_class, correct, "correct", "of them, right", .title = "RIGHT"),
+    PX_FIELD(px_eval_class, accuracy, "accuracy", "of them; null: there are none",
+             .title = "ACCURACY", .unit = PX_SHARE, .format = "%.2f%%"),
+    PX_FIELDS_END,
+};

@@ -1,5 +1,6 @@
 /* src/report/sprites.c - many thumbnails in one PNG */
 #include <internal/report.h>
+#include <plexor/field.h>
 
 #include "base/base64.h"
 #include "base/memory.h"
@@ -213,6 +214,21 @@ static px_status sprites_png(const px_sprites *sprites, uint8_t **png, size_t *s
     return status;
 }
 
+typedef struct sheet_row {
+    const char *png;
+    int width, height;
+    size_t columns, count;
+} sheet_row;
+
+static const px_field sheet_fields[] = {
+    PX_FIELD(sheet_row, png, "png", "the sheet"),
+    PX_FIELD(sheet_row, width, "width", "of a tile"),
+    PX_FIELD(sheet_row, height, "height", "of a tile"),
+    PX_FIELD(sheet_row, columns, "columns", "of tiles"),
+    PX_FIELD(sheet_row, count, "count", "of tiles"),
+    PX_FIELDS_END,
+};
+
 px_status px_sprites_json(const px_sprites *sprites, px_json *json, px_error *err)
 {
     uint8_t *png = NULL;
@@ -226,13 +242,9 @@ px_status px_sprites_json(const px_sprites *sprites, px_json *json, px_error *er
         px_text_done(&uri);
         return pxi_no_memory(err);
     }
-    px_json_object(json, NULL);
-    px_json_string(json, "png", px_text_get(&uri));
-    px_json_int(json, "width", sprites->width);
-    px_json_int(json, "height", sprites->height);
-    px_json_int(json, "columns", (int64_t)sprites_columns(sprites));
-    px_json_int(json, "count", (int64_t)sprites->count);
-    px_json_end(json);
+    const sheet_row row = {px_text_get(&uri), sprites->width, sprites->height,
+                           sprites_columns(sprites), sprites->count};
+    px_fields_json(sheet_fields, &row, json);
     px_text_done(&uri);
     return PX_OK;
 }

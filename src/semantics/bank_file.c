@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <internal/field.h>
 #include <internal/bank.h>
 #include <inttypes.h>
 #include <math.h>
@@ -43,9 +44,7 @@ static void bank_put_about(const px_bank *bank, px_json *json)
     bank_put_hash(json, "seed", bank->about.seed);
     px_json_int(json, "units", (int64_t)bank->count);
     px_json_string(json, "validation", px_bank_validation(bank));
-    px_json_object(json, "gates");
-    px_fields_json(px_gates_fields, &bank->gates, json);
-    px_json_end(json);
+    px_fields_object(px_gates_fields, &bank->gates, "gates", json);
     px_json_array(json, "sentences");
     for (int i = 0; i < PX_BANK_SENTENCES; i++) {
         char *sentence = px_bank_sentence(bank, i);

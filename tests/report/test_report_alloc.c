@@ -17,8 +17,10 @@ static px_status make(const void *context, px_error *err)
         status = px_sprites_add(sprites, &(px_pixels){1, 1, 1, &(uint8_t){(uint8_t)i}}, &tile, err);
     px_json_object(&json, NULL);
     px_json_array(&json, "sheets");
+    px_json_object(&json, NULL);
     if (status == PX_OK)
         status = px_sprites_json(sprites, &json, err);
+    px_json_end(&json);
     px_json_end(&json);
     px_json_end(&json);
     if (status == PX_OK)

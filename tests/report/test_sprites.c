@@ -37,8 +37,10 @@ static int digit(char c)
 static pxi_image sheet_of(const px_sprites *sprites, int *columns)
 {
     px_json json = {0};
+    px_json_object(&json, NULL);
     if (px_sprites_json(sprites, &json, &err) != PX_OK)
         fail_msg("%s", err.message);
+    px_json_end(&json);
     const char *text = px_json_text(&json);
     const char prefix[] = "{\"png\":\"data:image/png;base64,";
     const char *at = text;
