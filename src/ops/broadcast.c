@@ -75,9 +75,9 @@ px_status pxi_binary_align(px_op_ctx *ctx, int64_t axis, px_error *err)
 {
     const px_shape *a = &ctx->in[0].shape, *b = &ctx->in[1].shape;
     pxi_binary_params *params = ctx->params;
-    int first = 0;
-    if (a->rank > 0)
-        PX_TRY(pxi_op_axis(ctx, axis, a->rank, &first, err));
+    int first = a->rank;
+    if (b->rank > 0 || axis != a->rank) /* the axis after the last one is a scalar's own */
+        PX_TRY(pxi_op_axis(ctx, axis, PX_MAX(a->rank, 1), &first, err));
     if (first + b->rank > a->rank)
         return pxi_op_fail(
             ctx, err, PX_E_MISMATCH,

@@ -45,6 +45,9 @@ static px_status gridsample_setup(px_op_ctx *ctx, px_error *err)
     params->padding = (grid_padding)padding;
     params->align = px_node_int(ctx->node, "align_corners", 0) != 0;
     const px_shape *x = &ctx->in[0].shape, *grid = &ctx->in[1].shape;
+    if (x->rank > 4 && grid->rank == x->rank)
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "sampling in %d dimensions is not supported",
+                           x->rank - 2);
     if (x->rank != 4 || grid->rank != 4 || grid->dim[3] != 2 || x->dim[0] != grid->dim[0]) {
         char a[PX_SHAPE_TEXT], b[PX_SHAPE_TEXT];
         return pxi_op_fail(ctx, err, PX_E_MISMATCH, "image %s and grid %s do not fit",

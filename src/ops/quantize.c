@@ -40,6 +40,8 @@ static px_status quantize_setup_scale(px_op_ctx *ctx, px_error *err)
     PX_TRY(pxi_op_params(ctx, sizeof(quantize_params), err));
     quantize_params *params = ctx->params;
     params->axis = -1;
+    if (px_node_int(ctx->node, "block_size", 0) != 0)
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "a scale per block is not supported");
     if (px_shape_count(scale) != 1) {
         PX_TRY(pxi_op_axis(ctx, px_node_int(ctx->node, "axis", 1), x->rank, &params->axis, err));
         if (scale->rank != 1 || scale->dim[0] != x->dim[params->axis]) {

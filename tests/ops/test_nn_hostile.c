@@ -101,6 +101,9 @@ static const struct {
     {PX_E_UNSUPPORTED, {.type = "Einsum", .opset = 12, .attrs = "equation=abcdefghijklmnop->", .in = {F_("1,1,1,1,1,1,1,1")}}},
     {PX_E_UNSUPPORTED, {.type = "Einsum", .opset = 12, .attrs = "equation=abcdefgh,ijklmnop,qrstuvwx->", .in = {F_("1,1,1,1,1,1,1,1"), F_("1,1,1,1,1,1,1,1"), F_("1,1,1,1,1,1,1,1")}}},
 
+    {PX_E_UNSUPPORTED, {.type = "GridSample", .opset = 20, .name = "volumes", .in = {F_("1,1,2,3,3"), F_("1,2,2,2,3")}}},
+    {PX_E_MISMATCH, {.type = "GridSample", .opset = 20, .name = "grid of other rank", .in = {F_("1,1,3,3"), F_("1,2,2,2,3")}}},
+
     {PX_E_MISMATCH, {.type = "BatchNormalization", .opset = 15, .in = {F_("2,3,2"), F_("2"), F_("3"), F_("3"), F_("3")}}},
     {PX_E_MISMATCH, {.type = "BatchNormalization", .opset = 15, .attrs = "training_mode=1", .outputs = 3, .name = "empty batch", .in = {F_("0,3,2"), F_("3"), F_("3"), F_("3"), F_("3")}}},
     {PX_E_INPUT, {.type = "BatchNormalization", .opset = 15, .attrs = "epsilon=-1.0", .in = {F_("2,3,2"), F_("3"), F_("3"), F_("3"), F_("3")}}},
