@@ -11,6 +11,9 @@ PX_BEGIN_DECLS
 px_status px_probe_options_parse(px_probe_options *options, const char *layers, const char *tap,
                                  const char *neurons, px_error *err);
 
+/* `batch`, or 1 where a chosen layer can be read one sample at a time only. NULL is fine. */
+int64_t pxi_probe_batch(const px_probe *probe, int64_t batch);
+
 /* rejected[s] = row s has a NaN or an infinity. */
 void px_probe_reject(const px_probe *probe, const float *trace, int64_t samples, bool *rejected);
 

@@ -85,8 +85,10 @@ typedef struct px_layer {
     int tap_value;       /* the one of the three that the options chose */
     px_shape shape;      /* of tap_value with one sample, in the graph's own axis order */
     px_axis axis[PX_MAX_RANK]; /* of tap_value; several channel axes count row-major */
-    int64_t neuron_count;      /* under the chosen view */
-    int64_t neuron_offset;     /* of its first neuron in a trace row */
+    int64_t run;           /* exporters fold places into the batch axis: so many neighbours there
+                              are one sample's, then come the next sample's; 0: not known */
+    int64_t neuron_count;  /* under the chosen view */
+    int64_t neuron_offset; /* of its first neuron in a trace row */
 } px_layer;
 
 typedef struct px_probe_options {

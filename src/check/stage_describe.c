@@ -216,7 +216,7 @@ static px_status subject_add(describe *d, const px_suspect *suspect, px_error *e
     PX_TRY(px_suspect_find(suspect, d->probe, &s->layer, err));
     const px_layer *layer = px_probe_layer(d->probe, s->layer);
     s->place = layer->neuron_offset + suspect->unit;
-    if (layer->shape.rank == 4 && layer->axis[1] == PX_AXIS_CHANNEL &&
+    if (layer->shape.rank == 4 && layer->shape.dim[0] == 1 && layer->axis[1] == PX_AXIS_CHANNEL &&
         layer->axis[2] == PX_AXIS_SPACE && layer->axis[3] == PX_AXIS_SPACE) {
         s->height = (int)PX_MIN(layer->shape.dim[2], (int64_t)DESCRIBE_SIDE);
         s->width = (int)PX_MIN(layer->shape.dim[3], (int64_t)DESCRIBE_SIDE);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include <internal/pass.h>
+#include <internal/probe.h>
 
 #include <inttypes.h>
 #include <plexor/system.h>
@@ -245,8 +246,10 @@ px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err)
     for (size_t c = 0; c < job->consumer_count; c++)
         visitor.ordered |= job->consumers[c].ordered;
     /* A batch larger than the smallest piece would run in vain; more workers than blocks, too. */
-    for (size_t e = 0; e < job->rows->count; e++)
+    for (size_t e = 0; e < job->rows->count; e++) {
         task.max_batch = PX_MIN(task.max_batch, pxi_row_piece(job->rows->extractors[e]->width));
+        task.batch = pxi_probe_batch(job->rows->extractors[e]->probe, task.batch);
+    }
     const int64_t blocks = (task.count + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
     task.threads = (int)PX_MIN((int64_t)task.threads, PX_MAX(blocks, 1));
     px_status status = pxi_pass_open(&task, &wants, &visitor, &r.pass, err);

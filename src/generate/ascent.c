@@ -5,6 +5,7 @@
 #include <internal/gradient_reach.h>
 #include <internal/lane_watch.h>
 #include <internal/pixel_rule.h>
+#include <internal/probe.h>
 #include <internal/sample_plan.h>
 #include <internal/view_row.h>
 
@@ -262,7 +263,7 @@ static px_status ascent_passes(pxi_ascent *ascent, const pxi_ascent_options *fro
                            .count = from->most,
                            .threads = from->threads,
                            .workers = from->workers,
-                           .batch = from->batch,
+                           .batch = pxi_probe_batch(ascent->probe, from->batch),
                            .max_batch = from->most};
     const pxi_visitor look = {.context = ascent,
                               .state_size = sizeof(look_lane),

@@ -4,8 +4,10 @@
 #include "base/memory.h"
 #include <internal/sample_plan.h>
 
+#include <internal/block_run.h>
 #include <internal/cover.h>
 #include <internal/engine.h>
+#include <internal/probe.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +38,12 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
 
 px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
 {
-    const pxi_task task = {.model = fuzz->models[0],
-                           .pre = &fuzz->pre,
-                           .sample = fuzz->shape,
-                           .threads = fuzz->options.threads,
-                           .batch = fuzz->options.batch,
-                           .max_batch = FORWARD_BATCH};
+    pxi_task task = {.model = fuzz->models[0],
+                     .pre = &fuzz->pre,
+                     .sample = fuzz->shape,
+                     .threads = fuzz->options.threads,
+                     .batch = fuzz->options.batch,
+                     .max_batch = FORWARD_BATCH};
     const pxi_visitor visitor = {.state_size = sizeof(forward_lane), .open = lane_open};
     px_plan_options wants = pxi_wants_scores(&fuzz->scores);
     px_feed feed;
@@ -50,6 +52,9 @@ px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
     if (fuzz->cover) {
         wants.observe = px_cover_observe_values(fuzz->cover, &wants.observe_count);
         wants.keep = px_cover_keep_values(fuzz->cover, &wants.keep_count);
+        const pxi_row_set *rows = pxi_cover_rows(fuzz->cover);
+        for (size_t e = 0; e < rows->count; e++)
+            task.batch = pxi_probe_batch(rows->extractors[e]->probe, task.batch);
     }
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &fuzz->pass, err));
     fuzz->workers = pxi_pass_lanes(fuzz->pass);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include <internal/lane_watch.h>
+#include <internal/probe.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static px_status corner_init(pxi_corner *c, px_fuzz *fuzz, px_error *err)
                            .pre = &fuzz->pre,
                            .sample = fuzz->shape,
                            .workers = pxi_pass_workers(fuzz->pass),
-                           .batch = fuzz->options.batch,
+                           .batch = pxi_probe_batch(c->probe, fuzz->options.batch),
                            .max_batch = CORNER_BATCH};
     const pxi_visitor visitor = {.context = c,
                                  .state_size = sizeof(corner_lane),

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "probe/neuron_values.h"
 #include <internal/lane_watch.h>
+#include <internal/probe.h>
 #include <internal/view_row.h>
 
 #include <math.h>
@@ -241,7 +242,7 @@ px_status pxi_synthesis_open(pxi_synthesis_run *run, px_error *err)
                            .pre = job->pre,
                            .count = job->count,
                            .threads = o->threads,
-                           .batch = o->batch,
+                           .batch = pxi_probe_batch(job->probe, o->batch),
                            .progress = o->progress,
                            .progress_context = o->progress_context};
     const pxi_visitor visitor = {.context = run,

@@ -124,6 +124,7 @@ static bool finder_axes(const layer_finder *f, px_layer *layer)
     if (batch < 0 || layer->shape.dim[batch] % f->baked != 0)
         return false;
     layer->shape.dim[batch] /= f->baked;
+    layer->run = layer->shape.dim[batch];
 
     int channel = f->anatomy.channel[v];
     if (channel < 0 || channel >= rank)
@@ -308,6 +309,7 @@ static px_status finder_add_recurrent(layer_finder *f, const pxi_step *step, px_
     px_layer layer = {.kind = PX_LAYER_RECURRENT, .post = v, .pre = v, .pool = -1, .tap_value = v};
     layer.shape = tensor->shape;
     layer.shape.dim[batch] /= f->baked;
+    layer.run = layer.shape.dim[batch];
     for (int d = 0; d < tensor->shape.rank; d++)
         layer.axis[d] = d == batch ? PX_AXIS_BATCH : d == time ? PX_AXIS_TIME : PX_AXIS_CHANNEL;
     const int64_t steps = has_all ? tensor->shape.dim[time] : 1;

@@ -132,7 +132,7 @@ static px_status map_run_all(px_map *map, map_run *run, int64_t count, px_error 
                            .pre = run->pre,
                            .count = count,
                            .threads = map->options.threads,
-                           .batch = map->options.batch,
+                           .batch = pxi_probe_batch(map->probe, map->options.batch),
                            .progress = map->options.progress,
                            .progress_context = map->options.progress_context};
     const pxi_visitor visitor = {.context = run,

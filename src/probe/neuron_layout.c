@@ -34,14 +34,24 @@ px_status pxi_neuron_layout_init(pxi_neuron_layout *layout, const px_layer *laye
     for (int d = 0; fits && d < shape->rank; d++) {
         const int64_t count = layer->shape.dim[d];
         switch (layer->axis[d]) {
-        case PX_AXIS_BATCH: /* exporters may fold windows into it: those are places of one sample */
+        case PX_AXIS_BATCH: { /* places that are folded into it are of one sample, in runs */
             fits = count > 0 && shape->dim[d] % count == 0;
             layout->samples = fits ? shape->dim[d] / count : 0;
-            layout->sample_stride = count * stride[d];
-            layout->space_rank = extent_push(layout->space, layout->space_rank, count, stride[d]);
-            layout->unit_rank = extent_push(layout->unit, layout->unit_rank, count, stride[d]);
+            if (layer->run == 0 && count > 1 && layout->samples > 1)
+                return px_fail(err, PX_E_UNSUPPORTED,
+                               "layer '%.100s': which rows are whose cannot be told in a batch; "
+                               "use --batch 1, or leave it out with --layers '!%.100s'",
+                               layer->name, layer->name);
+            const int64_t run = layer->run > 0 ? layer->run : count;
+            const int64_t apart = layout->samples * run * stride[d];
+            layout->sample_stride = run * stride[d];
+            layout->space_rank = extent_push(layout->space, layout->space_rank, count / run, apart);
+            layout->space_rank = extent_push(layout->space, layout->space_rank, run, stride[d]);
+            layout->unit_rank = extent_push(layout->unit, layout->unit_rank, count / run, apart);
+            layout->unit_rank = extent_push(layout->unit, layout->unit_rank, run, stride[d]);
             layout->places *= count;
             break;
+        }
         case PX_AXIS_TIME:
             fits = shape->dim[d] == count;
             layout->offset = layer->step * stride[d];

@@ -31,7 +31,7 @@ static float block_sum(const float x[PXI_MEAN_BLOCK])
 typedef struct place_walk {
     const pxi_extent *space;
     int rank;
-    int64_t at[PX_MAX_RANK], offset;
+    int64_t at[PX_MAX_RANK + 1], offset;
 } place_walk;
 
 static void walk_next(place_walk *walk)

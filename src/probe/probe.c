@@ -100,8 +100,7 @@ static int64_t layer_neurons(const px_layer *layer, px_neurons neurons)
     return count;
 }
 
-static px_status probe_fill(px_probe *probe, const px_probe_options *options, const char *layers,
-                            px_error *err)
+static px_status probe_fill(px_probe *probe, px_error *err)
 {
     probe->layers = pxi_arena_alloc(probe->arena, probe->layer_count, sizeof *probe->layers);
     probe->values = pxi_arena_alloc(probe->arena, probe->layer_count, sizeof *probe->values);
@@ -128,7 +127,12 @@ static px_status probe_fill(px_probe *probe, const px_probe_options *options, co
     for (size_t i = 0; i < probe->layer_count; i++)
         if (probe->layer_at[probe->layers[i].tap_value] == i + 1)
             probe->values[probe->value_count++] = probe->layers[i].tap_value;
+    return PX_OK;
+}
 
+static px_status probe_describe(px_probe *probe, const px_probe_options *options,
+                                const char *layers, px_error *err)
+{
     px_text text = {0};
     const bool scaled = options->deepxplore && options->neurons == PX_VIEW_CHAN_SCALED;
     px_text_format(&text, "layers=%s tap=%s neurons=%s%s: %zu layer%s, %lld neurons", layers,
@@ -136,6 +140,9 @@ static px_status probe_fill(px_probe *probe, const px_probe_options *options, co
                    options->deepxplore ? "deepxplore" : px_neurons_name(options->neurons),
                    scaled ? ", scaled" : "", probe->layer_count, probe->layer_count == 1 ? "" : "s",
                    (long long)probe->neuron_count);
+    if (probe->alone)
+        px_text_format(&text, "; one input at a time, for '%s' mixes those of a batch",
+                       probe->layers[probe->alone - 1].name);
     probe->description =
         px_text_failed(&text) ? NULL : pxi_arena_strdup(probe->arena, px_text_get(&text));
     px_text_done(&text);
@@ -164,7 +171,11 @@ px_status px_probe_new(const px_model *model, const px_probe_options *options, p
     if (status == PX_OK)
         status = pxi_layers_select(probe, layers, err);
     if (status == PX_OK)
-        status = probe_fill(probe, &chosen, layers, err);
+        status = probe_fill(probe, err);
+    if (status == PX_OK)
+        status = pxi_layers_order(probe, &chosen, err);
+    if (status == PX_OK)
+        status = probe_describe(probe, &chosen, layers, err);
     if (status == PX_OK)
         *out = probe;
     else

@@ -31,6 +31,7 @@ struct px_probe {
     px_neurons neurons;
     int64_t neuron_count;
     const char *description;
+    int alone; /* 1 + the first chosen layer whose samples cannot be told apart in a batch; 0 */
 };
 
 /* Fills probe->all for the chosen tap (layer_find.c). */
@@ -38,6 +39,10 @@ px_status pxi_layers_find(px_probe *probe, const px_probe_options *options, px_e
 
 /* Fills probe->chosen and probe->layer_count from the text of --layers (layer_select.c). */
 px_status pxi_layers_select(px_probe *probe, const char *layers, px_error *err);
+
+/* Finds out the `run` of chosen layers whose batch axis has places folded into it
+ * (sample_order.c). */
+px_status pxi_layers_order(px_probe *probe, const px_probe_options *options, px_error *err);
 
 /* The layer of probe->all whose name, alias or `#i` is `text`, from `first` on; count if none. */
 size_t pxi_layers_match(const pxi_layers *all, const char *text, size_t first);
@@ -56,13 +61,14 @@ typedef struct pxi_neuron_layout { /* of one layer in one view; neighbouring axe
     int64_t sample_stride, offset; /* offset: of the time step */
     int64_t samples;               /* that the view has room for */
     int channel_rank, space_rank, unit_rank;
-    pxi_extent channel[PX_MAX_RANK];  /* row-major: neuron order of the chan views */
-    pxi_extent space[PX_MAX_RANK];    /* row-major */
-    pxi_extent unit[PX_MAX_RANK + 1]; /* row-major: all but batch and time, in the graph's order */
-    int64_t channels, places;         /* products of the above */
+    pxi_extent channel[PX_MAX_RANK];   /* row-major: neuron order of the chan views */
+    pxi_extent space[PX_MAX_RANK + 1]; /* row-major; the batch axis may give two */
+    pxi_extent unit[PX_MAX_RANK + 1];  /* row-major: all but batch and time, in the graph's order */
+    int64_t channels, places;          /* products of the above */
 } pxi_neuron_layout;
 
-/* PX_E_MISMATCH if the view's shape is not the layer's. */
+/* PX_E_MISMATCH if the view's shape is not the layer's; PX_E_UNSUPPORTED if it has several samples
+ * that cannot be told apart. */
 px_status pxi_neuron_layout_init(pxi_neuron_layout *layout, const px_layer *layer,
                                  const px_shape *shape, const int64_t *stride, px_error *err);
 

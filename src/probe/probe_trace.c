@@ -5,6 +5,11 @@
 #include <internal/lane_watch.h>
 #include <internal/probe.h>
 
+int64_t pxi_probe_batch(const px_probe *probe, int64_t batch)
+{
+    return probe && probe->alone ? 1 : batch;
+}
+
 static void trace_sample(const pxi_neuron_layout *layout, px_neurons neurons, const float *x,
                          float *row)
 {

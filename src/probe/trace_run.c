@@ -81,7 +81,7 @@ static px_status trace_pass(trace_run *run, pxi_pass **out, px_error *err)
                            .pre = job->pre,
                            .count = px_dataset_count(job->set),
                            .threads = job->run.threads,
-                           .batch = job->run.batch,
+                           .batch = pxi_probe_batch(job->probe, job->run.batch),
                            .progress = job->run.progress,
                            .progress_context = job->run.progress_context};
     const pxi_visitor visitor = {.context = run,

@@ -122,7 +122,7 @@ px_status pxi_pair_run(const pxi_pair_pass *pass, px_error *err)
                            .pre = pass->pre,
                            .count = pass->count,
                            .threads = pass->threads,
-                           .batch = pass->batch,
+                           .batch = pxi_probe_batch(pass->probe, pass->batch),
                            .max_batch = 256, /* larger ones are no faster */
                            .progress = pass->progress,
                            .progress_context = pass->progress_context};

@@ -207,7 +207,7 @@ static px_status paths_pass(px_paths *paths, const px_shape *sample, const px_pr
                            .pre = pre,
                            .sample = *sample,
                            .threads = paths->options.threads,
-                           .batch = paths->options.batch,
+                           .batch = pxi_probe_batch(paths->probe, paths->options.batch),
                            .max_batch = rows,
                            .even = true};
     const pxi_visitor visitor = {

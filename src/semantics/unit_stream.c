@@ -25,7 +25,8 @@ struct pxi_unit_stream {
 static px_status layer_axes(const px_layer *layer, pxi_unit_layer *out, px_error *err)
 {
     pxi_unit_layer u = {.layer = layer, .h = 1, .w = 1, .channel = -1, .y = -1, .x = -1};
-    bool fits = layer->shape.rank >= 1 && layer->axis[0] == PX_AXIS_BATCH;
+    bool fits = layer->shape.rank >= 1 && layer->axis[0] == PX_AXIS_BATCH &&
+                layer->shape.dim[0] == 1; /* places folded into the batch are no map */
     for (int d = 1; d < layer->shape.rank && fits; d++) {
         const int64_t extent = layer->shape.dim[d];
         if (layer->axis[d] == PX_AXIS_CHANNEL) {

@@ -5,13 +5,15 @@
 
 #include <internal/engine.h>
 #include <math.h>
+#include <plexor/data.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const networks[] = {"squeeze_excite", "residual",    "channels_last",
-                                       "transformer",    "lstm",        "gru_last",
-                                       "windows",        "baked_batch", "squeeze_net"};
+static const char *const networks[] = {"squeeze_excite", "residual",       "channels_last",
+                                       "transformer",    "lstm",           "gru_last",
+                                       "windows",        "baked_batch",    "squeeze_net",
+                                       "folded_encoder", "folded_windows", "folded_halves"};
 static const char *const views[] = {"chan", "chan-max", "unit", "chan-scaled", "chan-rescaled"};
 
 typedef struct run {
@@ -257,13 +259,84 @@ static void test_seed_refusals(void **state)
     }
 }
 
+/* Where places are folded into the batch axis: what PyTorch's hooks saw, for any batch. */
+static void test_folded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *network, *layer;
+        int64_t run;
+    } layers[] = {
+        {"folded_encoder", "/layers/layers.0/self_attn/Gemm", 1},
+        {"folded_encoder", "/layers/layers.1/self_attn/Gemm", 1},
+        {"folded_windows", "/Relu", 64},
+        {"folded_halves", "/Relu", 4},
+    };
+    char path[1024], key[128];
+    px_npz *npz = NULL;
+    px_error err = {0};
+    const char *folder = getenv("PLEXOR_TEST_DIR");
+    snprintf(path, sizeof path, "%s/models/folded.npz", folder ? folder : ".");
+    must(px_npz_open(path, &npz, &err), &err);
+    const px_tensor *x = px_npz_get(npz, "x");
+    assert_non_null(x);
+    for (size_t i = 0; i < PX_LEN(layers); i++)
+        for (int64_t batch = 1; batch <= x->shape.dim[0]; batch += 2) {
+            run r = run_open(layers[i].network, layers[i].layer, NULL, "chan", batch, false);
+            snprintf(key, sizeof key, "%s.%s", layers[i].network, layers[i].layer);
+            const px_tensor *want = px_npz_get(npz, key);
+            const int64_t neurons = px_probe_neuron_count(r.probe);
+            assert_non_null(want);
+            assert_int_equal(r.batch, batch);
+            assert_int_equal(px_probe_layer(r.probe, 0)->run, layers[i].run);
+            assert_int_equal(want->shape.dim[1], neurons);
+            float got[64], largest = 0.0f;
+            assert_true(batch * neurons <= (int64_t)PX_LEN(got));
+            for (int64_t k = 0; k < px_shape_count(&want->shape); k++)
+                largest = fmaxf(largest, fabsf(((const float *)want->data)[k]));
+            for (int64_t first = 0; first + batch <= x->shape.dim[0]; first += batch) {
+                memcpy(px_session_input(r.session, 0),
+                       (const float *)x->data + first * r.input_size,
+                       (size_t)(batch * r.input_size) * sizeof(float));
+                must(px_session_forward(r.session, &err), &err);
+                must(px_probe_trace(r.probe, r.session, batch, got, NULL, &err), &err);
+                for (int64_t k = 0; k < batch * neurons; k++) {
+                    const float torch = ((const float *)want->data)[first * neurons + k];
+                    if (!(fabsf(got[k] - torch) <= 1e-5f * largest))
+                        fail_msg("%s, batch %lld: sample %lld, neuron %lld is %g, not %g", key,
+                                 (long long)batch, (long long)(first + k / neurons),
+                                 (long long)(k % neurons), (double)got[k], (double)torch);
+                }
+            }
+            run_close(&r);
+        }
+    px_npz_close(npz);
+}
+
+/* Samples that act on each other have no rows of their own: alone they are read, in a batch not. */
+static void test_mixed(void **state)
+{
+    (void)state;
+    run one = run_open("folded_mixed", "/Relu", NULL, "chan", 1, false);
+    run two = run_open("folded_mixed", "/Relu", NULL, "chan", 2, false);
+    px_error err = {0};
+    float row[12];
+    assert_int_equal(px_probe_layer(two.probe, 0)->run, 0);
+    free(run_trace(&one, 0, 1));
+    run_forward(&two, 0);
+    assert_int_equal(px_probe_trace(two.probe, two.session, 2, row, NULL, &err), PX_E_UNSUPPORTED);
+    if (!strstr(err.message, "use --batch 1, or leave it out with --layers '!/Relu'"))
+        fail_msg("%s", err.message);
+    run_close(&one);
+    run_close(&two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_traces_agree),
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_seeds),
-        cmocka_unit_test(test_seed_refusals),
+        cmocka_unit_test(test_traces_agree), cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_seeds),        cmocka_unit_test(test_seed_refusals),
+        cmocka_unit_test(test_folded),       cmocka_unit_test(test_mixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
