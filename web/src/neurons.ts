@@ -135,7 +135,7 @@ function neuronTable(context: Context, map: NeuronMap, items: Neuron[]): Child {
         words: items.some((item) => item.described?.words || item.described?.shared),
     };
     const all: [Column, string, boolean, string][] = [
-        ["neuron", "Neuron", true, "minmax(8.5rem, 1.4fr)"],
+        ["neuron", "Neuron", true, "minmax(8.5rem, 1.9fr)"],
         ["class", "Class", has.class, "minmax(4rem, 1fr)"],
         ["suspiciousness", has.above ? "Above constant" : "Suspicious", true, "minmax(6.6rem, .7fr)"],
         ["af", "Wrong if active", true, "minmax(12rem, 1.4fr)"],
@@ -164,10 +164,17 @@ function neuronTable(context: Context, map: NeuronMap, items: Neuron[]): Child {
         return h("span", { class: neuron.suspect?.suspect ? "bad" : null, title: `${context.result("localize")?.measure ?? "score"} ${raw}; a neuron that is always active has ${real(value! - gap)}` }, signed(gap));
     }
 
+    /* Where there is no room, the end of the layer's name goes; the number stays. */
+    function neuronCell({ layer, unit }: Neuron): Child {
+        const name = h("span", { class: "layer-part" }, context.shortLayer(layer));
+        name.style.maxWidth = `calc(100% - ${String(unit).length + 2}ch)`;
+        return h("code", { title: context.neuronName([layer, unit]) }, name, ` #${unit}`);
+    }
+
     function row(neuron: Neuron): HTMLElement {
         const suspect = neuron.suspect!;
         const cells: Record<Column, Child> = {
-            neuron: h("code", { title: context.neuronName([neuron.layer, neuron.unit]) }, h("span", { class: "layer-part" }, context.shortLayer(neuron.layer)), ` #${neuron.unit}`),
+            neuron: neuronCell(neuron),
             class: isNumber(suspect.class) ? context.className(suspect.class) : "all",
             suspiciousness: score(neuron),
             af: [wrongIfActive(suspect), suspect.suspect ? h("span", { class: "hidden" }, ", a suspect") : null],
