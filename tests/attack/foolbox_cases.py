@@ -3,7 +3,6 @@ import gzip
 import os
 
 import numpy as np
-import torch
 
 BLOCK = 200
 NETWORKS = {  # name: (network, folder of IDX files, mean, std); the first is among the shared networks
@@ -29,4 +28,4 @@ def test_split(folder, count):
         x = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 1, 28, 28)[:count]
     with gzip.open(os.path.join(folder, "t10k-labels-idx1-ubyte.gz")) as file:
         y = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)[:count]
-    return torch.from_numpy(x.astype(np.float32) / np.float32(255)), torch.from_numpy(y)
+    return x.astype(np.float32) / np.float32(255), y

@@ -35,7 +35,7 @@ def main():
         top = os.path.join(HERE, "..", "..") if model.startswith("demo/") else shared
         module = Module(os.path.join(top, model), mean, std).eval()
         bounded = foolbox.PyTorchModel(module, bounds=(0, 1), device="cpu")
-        x, y = test_split(os.path.join(shared, data), blocks * BLOCK)
+        x, y = map(torch.from_numpy, test_split(os.path.join(shared, data), blocks * BLOCK))
         with torch.no_grad():
             right = torch.cat([module(part).argmax(1) for part in x.split(BLOCK)]) == y
         ours = figures[name] = {"right": [int(part.sum()) for part in right.split(BLOCK)]}
