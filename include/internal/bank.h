@@ -67,8 +67,6 @@ const char *px_bank_class_of(const px_bank_unit *unit);
 
 const px_bank_about *px_bank_get_about(const px_bank *bank);
 
-uint64_t px_bank_model_hash(const px_bank *bank);
-
 const px_gates *px_bank_gates(const px_bank *bank);
 
 px_validation px_bank_verdict(const px_bank *bank);
@@ -88,7 +86,7 @@ char *px_bank_sentence(const px_bank *bank, int i);
  * with the verdict and, where it is PX_NOT_VALIDATED, with why and what to do instead. */
 void px_bank_gates_text(const px_bank *bank, px_text *text);
 
-extern const px_field px_gates_fields[];
+extern const px_field px_gates_fields[], px_caption_score_fields[];
 
 /* The file appears whole or not at all; the same bank gives the same bytes. */
 px_status px_bank_save(const px_bank *bank, const char *path, px_error *err);

@@ -16,8 +16,6 @@ px_check_state px_check_state_of(const px_check *check, size_t stage);
 
 const char *px_check_why(const px_check *check, size_t stage); /* "" unless left out */
 
-double px_check_seconds(const px_check *check, size_t stage); /* when it ran */
-
 size_t px_gate_kind_count(void);
 
 const px_gate_kind *px_gate_kind_get(size_t i); /* NULL beyond the last */
@@ -25,10 +23,6 @@ const px_gate_kind *px_gate_kind_get(size_t i); /* NULL beyond the last */
 size_t px_check_gate_count(const px_check *check);
 
 px_check_gate px_check_gate_get(const px_check *check, size_t i);
-
-const char *px_check_model_path(const px_check *check);
-
-const char *px_check_data_spec(const px_check *check);
 
 PX_END_DECLS
 #endif

@@ -50,8 +50,6 @@ const px_scores *px_paths_scores(const px_paths *paths);
 
 const px_model *px_paths_model(const px_paths *paths);
 
-const px_probe *px_paths_probe(const px_paths *paths);
-
 const px_bank *px_paths_bank(const px_paths *paths); /* NULL: none */
 
 /* "layers=stages tap=post: 3 layers, 112 units; trapezoid, 50 steps, target label, baseline zero"
@@ -77,8 +75,6 @@ void px_paths_progress(px_paths *paths, px_progress_fn progress, void *context);
 px_paths_sums px_paths_get_sums(const px_paths *paths);
 
 const char *px_path_mode_name(px_path_mode mode);
-
-const char *px_path_mode_help(px_path_mode mode);
 
 bool px_path_mode_needs_units(px_path_mode mode); /* false: label-only, no-cns */
 

@@ -165,7 +165,6 @@ px_status px_annotator_new(const px_model *model, const px_dataset *set, const p
                            const px_annotator_options *options, px_annotator **out, px_error *err);
 void px_annotator_free(px_annotator *annotator);          /* NULL is fine */
 int64_t px_annotator_size(const px_annotator *annotator); /* features of a pair */
-uint64_t px_annotator_id(const px_annotator *annotator);  /* of encoder, taps and pooling */
 
 typedef struct px_annotated_pair {
     int64_t index;         /* in the data set; not read where there are pixels */

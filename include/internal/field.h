@@ -23,6 +23,13 @@ px_datum px_datum_format(char *text, const char *format, ...) PX_PRINTF(2, 3);
 /* An object of its own, with these members: `key` is NULL in an array and at the top. */
 void px_fields_object(const px_field *fields, const void *record, const char *key, px_json *json);
 
+/* The members of an object back into the record: PX_E_INPUT, "'seed' is missing or not 16
+ * hexadecimal digits", for one that is missing, unless the field is optional, or that is of another
+ * kind. Whole numbers are not negative, null is a NaN, and NULL where a text has a `none`. Texts
+ * are the document's. What pointers lead to and what functions make is left alone. */
+px_status px_fields_read(const px_field *fields, const px_json_value *object, void *record,
+                         px_error *err);
+
 /* What the members are, for programs: objects with key, type, unit, help, ... into the array that
  * is open. */
 void px_fields_describe(const px_field *fields, px_json *json);

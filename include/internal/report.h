@@ -56,19 +56,5 @@ int px_sprites_count(const px_sprites *sprites);
 /* Writes the sheet's members into an object of the report's "sheets". An empty sheet is one too. */
 px_status px_sprites_json(const px_sprites *sprites, px_json *json, px_error *err);
 
-typedef enum px_difference {
-    PX_DIFFERENCE_SIGNED,   /* clip(.5 + factor * rho): grey is no change */
-    PX_DIFFERENCE_ABSOLUTE, /* clip(factor * |rho|): black is no change */
-} px_difference;
-
-/* rho = changed - original, value by value; `count` 8-bit values or floats in 0-1, whose largest
- * |rho| and L2 norm (in 0-1 units) are stored where the pointers are not NULL. NaN is no change. */
-void px_difference_bytes(px_difference view, double factor, const uint8_t *original,
-                         const uint8_t *changed, size_t count, uint8_t *out, double *linf,
-                         double *l2);
-void px_difference_floats(px_difference view, double factor, const float *original,
-                          const float *changed, size_t count, uint8_t *out, double *linf,
-                          double *l2);
-
 PX_END_DECLS
 #endif

@@ -58,7 +58,7 @@ struct px_field {
     px_field_kind kind;
     size_t size;                     /* of the member, or of an item of its list */
     bool pointer;                    /* OBJECT, LIST, MAP: the member points there */
-    size_t count;                    /* of items: fixed, or */
+    size_t count;                    /* of items: fixed, or at most so many of */
     size_t count_offset, count_size; /* a member's */
     const px_field *fields;          /* of the object, or of each item */
     /* Item i, which may be made in `row`; NULL beyond the last. Items are asked for in order, and
@@ -132,7 +132,7 @@ typedef struct px_matrix { /* a member of this type is a list of lists, or a map
     {.kind = PX_FIELD_LIST, .fields = table, PX_FIELD_ITEMS(type, member, number), __VA_ARGS__}
 #define PX_LIST_USED(type, member, number, table, ...) /* of an array within */ \
     {.kind = PX_FIELD_LIST, .fields = table, PX_FIELD_NUMBER(type, number), \
-     PX_FIELD_PLACE(type, member[0]), __VA_ARGS__}
+     .count = PX_FIELD_ROOM(type, member), PX_FIELD_PLACE(type, member[0]), __VA_ARGS__}
 #define PX_LIST_MADE(function, table, ...) \
     {.kind = PX_FIELD_LIST, .fields = table, .item = function, .offset = 0, __VA_ARGS__}
 #define PX_MAP(type, member, number, table, ...) \
@@ -148,11 +148,11 @@ typedef struct px_matrix { /* a member of this type is a list of lists, or a map
     {.kind = PX_FIELD_LIST, .fields = PX_FIELD_PLAIN(((type *)0)->first), .count = number, \
      PX_FIELD_PLACE(type, first), __VA_ARGS__}
 #define PX_ARRAY(type, member, ...) \
-    PX_SPAN(type, member[0], sizeof ((type *)0)->member / sizeof ((type *)0)->member[0], \
-            __VA_ARGS__)
+    PX_SPAN(type, member[0], PX_FIELD_ROOM(type, member), __VA_ARGS__)
 #define PX_ARRAY_USED(type, member, number, ...) \
     {.kind = PX_FIELD_LIST, .fields = PX_FIELD_PLAIN(((type *)0)->member[0]), \
-     PX_FIELD_NUMBER(type, number), PX_FIELD_PLACE(type, member[0]), __VA_ARGS__}
+     PX_FIELD_NUMBER(type, number), .count = PX_FIELD_ROOM(type, member), \
+     PX_FIELD_PLACE(type, member[0]), __VA_ARGS__}
 #define PX_VALUES_MADE(function, type, ...) /* the function puts one into the row */ \
     {.kind = PX_FIELD_LIST, .fields = PX_FIELD_PLAIN(*(type *)0), .item = function, .offset = 0, \
      __VA_ARGS__}
@@ -170,6 +170,7 @@ typedef struct px_matrix { /* a member of this type is a list of lists, or a map
     px_shape: PX_FIELD_SHAPE, px_matrix: PX_FIELD_MATRIX)
 #define PX_FIELD_PLACE(type, member) \
     .size = sizeof ((type *)0)->member, .offset = offsetof(type, member)
+#define PX_FIELD_ROOM(type, member) (sizeof ((type *)0)->member / sizeof ((type *)0)->member[0])
 #define PX_FIELD_NUMBER(type, member) \
     .count_size = sizeof ((type *)0)->member, .count_offset = offsetof(type, member)
 #define PX_FIELD_ITEMS(type, member, number) .pointer = true, PX_FIELD_NUMBER(type, number), \

@@ -106,11 +106,6 @@ const char *px_check_why(const px_check *check, size_t stage)
                                                                                : "";
 }
 
-double px_check_seconds(const px_check *check, size_t stage)
-{
-    return stage < PXI_STAGE_COUNT ? check->seconds[stage] : 0.0;
-}
-
 const char *px_check_state_name(px_check_state state)
 {
     static const char *const names[] = {"waits", "done", "kept", "left out", "skipped"};
@@ -125,16 +120,6 @@ const char *px_check_folder(const px_check *check)
 const char *px_check_page(const px_check *check)
 {
     return check->page_written ? check->page : NULL;
-}
-
-const char *px_check_model_path(const px_check *check)
-{
-    return check->model_path;
-}
-
-const char *px_check_data_spec(const px_check *check)
-{
-    return check->data_spec;
 }
 
 /* --- as JSON --------------------------------------------------------------------------------- */

@@ -18,7 +18,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 typedef struct desk { /* one worker's own */
     pxi_weights weights;
@@ -37,7 +36,6 @@ struct px_annotator {
     int64_t *offset;         /* [layers]: of their first feature */
     int64_t size, pixel_offset;
     size_t places; /* of the largest map */
-    uint64_t id;
 };
 
 px_annotator_options px_annotator_options_default(void)
@@ -58,11 +56,6 @@ void px_annotator_free(px_annotator *annotator)
 int64_t px_annotator_size(const px_annotator *annotator)
 {
     return annotator->size;
-}
-
-uint64_t px_annotator_id(const px_annotator *annotator)
-{
-    return annotator->id;
 }
 
 /* --- opening --------------------------------------------------------------------------------- */
@@ -106,7 +99,6 @@ static px_status open_stream(px_annotator *a, const px_model *model, px_error *e
         a->offset[l] = a->size;
         a->size += layer->units;
         a->places = PX_MAX(a->places, (size_t)layer->h * (size_t)layer->w);
-        a->id = XXH3_64bits_withSeed(layer->layer->name, strlen(layer->layer->name), a->id);
     }
     return PX_OK;
 }
@@ -128,9 +120,6 @@ static px_status annotator_open(px_annotator *a, const px_model *model, px_error
     }
     if (!self && !pixels_only)
         PX_TRY(open_foreign(a, err));
-    const uint64_t model_hash = px_model_hash(a->foreign ? a->foreign : model);
-    a->id = XXH3_64bits_withSeed(&model_hash, sizeof model_hash,
-                                 (uint64_t)(a->pixels + 2 * a->options.sum + 4 * !pixels_only));
     if (!pixels_only)
         PX_TRY(open_stream(a, model, err));
     if (a->pixels) {

@@ -249,11 +249,6 @@ const px_bank_about *px_bank_get_about(const px_bank *bank)
     return &bank->about;
 }
 
-uint64_t px_bank_model_hash(const px_bank *bank)
-{
-    return bank->about.model;
-}
-
 const px_gates *px_bank_gates(const px_bank *bank)
 {
     return &bank->gates;

@@ -226,7 +226,7 @@ void px_bank_gates_text(const px_bank *bank, px_text *text)
     px_text_done(&why);
 }
 
-static const px_field caption_fields[] = {
+const px_field px_caption_score_fields[] = {
     PX_FIELD(px_caption_score, count, "count", "captions; 0: not measured"),
     PX_FIELD(px_caption_score, bleu, "bleu", "0 to 100"),
     PX_FIELD(px_caption_score, exact, "exact", "captions of the unit's own", .unit = PX_SHARE),
@@ -243,8 +243,9 @@ static const px_field agreement_fields[] = {
 };
 
 const px_field px_gates_fields[] = {
-    PX_OBJECT(px_gates, held_out, caption_fields, "held_out", "captions of units held out"),
-    PX_OBJECT(px_gates, unseen_pairs, caption_fields, "unseen_pairs",
+    PX_OBJECT(px_gates, held_out, px_caption_score_fields, "held_out",
+              "captions of units held out"),
+    PX_OBJECT(px_gates, unseen_pairs, px_caption_score_fields, "unseen_pairs",
               "captions of attributes and positions never seen together"),
     PX_FIELD(px_gates, labelled, "labelled", "units with a measured label and a description"),
     PX_OBJECT(px_gates, top1, agreement_fields, "top1",

@@ -8,7 +8,7 @@
 #include "base/cache_folder.h"
 #include "base/memory.h"
 #include <internal/bank.h>
-#include <plexor/json.h>
+#include <internal/field.h>
 #include <plexor/text.h>
 
 #include <inttypes.h>
@@ -65,97 +65,56 @@ char *px_describe_cache(const px_model *model, const px_dataset *set,
 
 /* --- the note -------------------------------------------------------------------------------- */
 
-static void score_put(px_json *json, const char *name, const px_caption_score *s)
-{
-    px_json_object(json, name);
-    px_json_int(json, "count", s->count);
-    px_json_real(json, "bleu", s->bleu);
-    px_json_real(json, "exact", s->exact);
-    px_json_real(json, "precision", s->precision);
-    px_json_real(json, "recall", s->recall);
-    px_json_end(json);
-}
+typedef struct describe_note {
+    uint64_t key;
+    const char *encoder;
+    int64_t virtual_units, annotated;
+    px_caption_score held_out, unseen;
+    px_captioner_report report;
+} describe_note;
 
-static double number(const px_json_value *object, const char *name)
-{
-    const px_json_value *v =
-        object && object->kind == PX_JSON_OBJECT ? px_json_member(object, name) : NULL;
-    return v && v->kind == PX_JSON_NUMBER ? v->number : NAN;
-}
+static const px_field report_fields[] = {
+    PX_FIELD(px_captioner_report, epochs, "epochs", "that were run"),
+    PX_FIELD(px_captioner_report, best_epoch, "best_epoch", "whose weights were kept"),
+    PX_FIELD(px_captioner_report, loss, "loss", "of the last epoch"),
+    PX_FIELD(px_captioner_report, bleu, "bleu", "best, held out"),
+    PX_FIELD(px_captioner_report, language_epochs, "language_epochs", "of the language model"),
+    PX_FIELD(px_captioner_report, language_loss, "language_loss", "nats per word"),
+    PX_FIELD(px_captioner_report, units, "units", "with a caption"),
+    PX_FIELD(px_captioner_report, words, "words", "of the vocabulary"),
+    PX_FIELDS_END,
+};
 
-static int64_t whole(const px_json_value *object, const char *name)
-{
-    const double v = number(object, name);
-    return v >= 0.0 && v < 9e15 ? (int64_t)v : 0;
-}
-
-static px_caption_score score_get(const px_json_value *object)
-{
-    return (px_caption_score){.count = whole(object, "count"),
-                              .bleu = number(object, "bleu"),
-                              .exact = number(object, "exact"),
-                              .precision = number(object, "precision"),
-                              .recall = number(object, "recall")};
-}
-
-static void report_put(px_json *json, const px_captioner_report *r)
-{
-    px_json_object(json, "report");
-    px_json_int(json, "epochs", r->epochs);
-    px_json_int(json, "best_epoch", r->best_epoch);
-    px_json_real(json, "loss", r->loss);
-    px_json_real(json, "bleu", r->bleu);
-    px_json_int(json, "language_epochs", r->language_epochs);
-    px_json_real(json, "language_loss", r->language_loss);
-    px_json_int(json, "units", (int64_t)r->units);
-    px_json_int(json, "words", (int64_t)r->words);
-    px_json_end(json);
-}
-
-static px_captioner_report report_get(const px_json_value *object)
-{
-    return (px_captioner_report){.epochs = (int)whole(object, "epochs"),
-                                 .best_epoch = (int)whole(object, "best_epoch"),
-                                 .loss = number(object, "loss"),
-                                 .bleu = number(object, "bleu"),
-                                 .language_epochs = (int)whole(object, "language_epochs"),
-                                 .language_loss = number(object, "language_loss"),
-                                 .units = (size_t)whole(object, "units"),
-                                 .words = (size_t)whole(object, "words"),
-                                 .seconds = NAN,
-                                 .language_seconds = NAN};
-}
+static const px_field note_fields[] = {
+    PX_HASH(describe_note, key, "key", "of network, data and settings"),
+    PX_FIELD(describe_note, encoder, "encoder", "of exemplars", .optional = true),
+    PX_FIELD(describe_note, virtual_units, "virtual_units", "that it learnt from"),
+    PX_FIELD(describe_note, annotated, "annotated", "units of people's that it learnt from"),
+    PX_OBJECT(describe_note, held_out, px_caption_score_fields, "held_out", "captions held out"),
+    PX_OBJECT(describe_note, unseen, px_caption_score_fields, "unseen_pairs",
+              "captions of pairs never seen"),
+    PX_OBJECT(describe_note, report, report_fields, "report", "of training"),
+    PX_FIELDS_END,
+};
 
 px_status pxi_describe_save(pxi_describe *job, px_error *err)
 {
     px_description *d = job->out;
-    char key[24];
     px_json json = {0};
-    snprintf(key, sizeof key, "%016" PRIx64, pxi_describe_key(job->model, job->set, &job->options));
-    px_json_object(&json, NULL);
-    px_json_string(&json, "key", key);
-    px_json_string(&json, "encoder", job->options.annotator.encoder);
-    px_json_int(&json, "virtual_units", d->facts.virtual_units);
-    px_json_int(&json, "annotated", d->facts.annotated);
-    score_put(&json, "held_out", &d->held_out);
-    score_put(&json, "unseen_pairs", &d->unseen);
-    report_put(&json, &d->facts.report);
-    px_json_end(&json);
+    const describe_note note = {.key = pxi_describe_key(job->model, job->set, &job->options),
+                                .encoder = job->options.annotator.encoder,
+                                .virtual_units = d->facts.virtual_units,
+                                .annotated = d->facts.annotated,
+                                .held_out = d->held_out,
+                                .unseen = d->unseen,
+                                .report = d->facts.report};
+    px_fields_object(note_fields, &note, NULL, &json);
     const char *text = px_json_text(&json);
     px_status status = text ? px_captioner_set_note(d->captioner, text, err) : pxi_no_memory(err);
     px_json_done(&json);
     if (status == PX_OK && job->options.captioner_file)
         status = px_captioner_save(d->captioner, job->options.captioner_file, err);
     return status;
-}
-
-/* The note says whose it is; one that says nothing is somebody else's. */
-static bool note_fits(const pxi_describe *job, const px_json_value *top)
-{
-    char key[24];
-    const px_json_value *there = top->kind == PX_JSON_OBJECT ? px_json_member(top, "key") : NULL;
-    snprintf(key, sizeof key, "%016" PRIx64, pxi_describe_key(job->model, job->set, &job->options));
-    return there && there->kind == PX_JSON_STRING && strcmp(there->string, key) == 0;
 }
 
 px_status pxi_describe_load(pxi_describe *job, px_error *err)
@@ -165,19 +124,21 @@ px_status pxi_describe_load(pxi_describe *job, px_error *err)
     px_captioner *captioner = NULL;
     px_json_document *document = NULL;
     PX_TRY(px_captioner_load(path, &captioner, err));
-    const char *note = px_captioner_note(captioner);
-    bool fits = px_captioner_k(captioner) == job->k &&
-                px_captioner_size(captioner) == (size_t)px_annotator_size(job->annotator) &&
-                px_json_parse(note, strlen(note), &document, NULL) == PX_OK &&
-                note_fits(job, px_json_root(document));
+    const char *text = px_captioner_note(captioner);
+    describe_note note = {.report = {.seconds = NAN, .language_seconds = NAN}};
+    /* The note says whose it is; one that says nothing is somebody else's. */
+    const bool fits = px_captioner_k(captioner) == job->k &&
+                      px_captioner_size(captioner) == (size_t)px_annotator_size(job->annotator) &&
+                      px_json_parse(text, strlen(text), &document, NULL) == PX_OK &&
+                      px_fields_read(note_fields, px_json_root(document), &note, NULL) == PX_OK &&
+                      note.key == pxi_describe_key(job->model, job->set, &job->options);
     if (fits) {
-        const px_json_value *top = px_json_root(document);
         d->captioner = captioner;
-        d->held_out = score_get(px_json_member(top, "held_out"));
-        d->unseen = score_get(px_json_member(top, "unseen_pairs"));
-        d->facts.virtual_units = whole(top, "virtual_units");
-        d->facts.annotated = whole(top, "annotated");
-        d->facts.report = report_get(px_json_member(top, "report"));
+        d->held_out = note.held_out;
+        d->unseen = note.unseen;
+        d->facts.virtual_units = note.virtual_units;
+        d->facts.annotated = note.annotated;
+        d->facts.report = note.report;
     } else {
         px_captioner_free(captioner);
     }

@@ -18,7 +18,6 @@ static const char *const rule_ids[] = {PX_PATH_RULES(WORD_ID)};
 static const char *const target_ids[] = {PX_PATH_TARGETS(WORD_ID)};
 static const char *const baseline_ids[] = {PX_PATH_BASELINES(WORD_ID)};
 static const char *const mode_ids[] = {PX_PATH_MODES(WORD_ID)};
-static const char *const mode_helps[] = {PX_PATH_MODES(WORD_HELP)};
 static const char *const map_ids[] = {PX_PATH_MAPS(WORD_ID)};
 
 static const word_list rules = {"rule", PX_LEN(rule_ids), rule_ids};
@@ -76,7 +75,3 @@ bool px_path_mode_needs_units(px_path_mode mode)
     return mode != PX_PATH_LABEL_ONLY && mode != PX_PATH_NO_CNS;
 }
 
-const char *px_path_mode_help(px_path_mode mode)
-{
-    return (size_t)mode < PX_LEN(mode_helps) ? mode_helps[mode] : "?";
-}

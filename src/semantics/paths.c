@@ -343,11 +343,6 @@ const px_model *px_paths_model(const px_paths *paths)
     return paths->model;
 }
 
-const px_probe *px_paths_probe(const px_paths *paths)
-{
-    return paths->probe;
-}
-
 const px_bank *px_paths_bank(const px_paths *paths)
 {
     return paths->options.bank;

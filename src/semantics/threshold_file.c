@@ -1,6 +1,7 @@
 /* src/semantics/threshold_file.c - tau with what it belongs to, as JSON */
 #include <internal/bank.h>
 #include <internal/decision_path.h>
+#include <internal/field.h>
 #include <internal/text_encoder.h>
 
 #include "base/cache_folder.h"
@@ -17,27 +18,6 @@ static const char format_name[] = "plexor-threshold";
 enum { format_version = 1, threshold_bytes_most = 1 << 16, id_text = 17 };
 
 /* --- members --------------------------------------------------------------------------------- */
-
-#define THRESHOLD_IDS(X) \
-    X(model)             \
-    X(bank)              \
-    X(encoder)           \
-    X(paths)             \
-    X(data)              \
-    X(seed)
-
-#define THRESHOLD_COUNTS(X) \
-    X(images)               \
-    X(rules)                \
-    X(pairs)
-
-#define TAU_REALS(X) \
-    X(tau)           \
-    X(least)         \
-    X(median)        \
-    X(upper)         \
-    X(most)          \
-    X(mean)
 
 typedef struct mode_row {
     const char *name;
@@ -86,14 +66,29 @@ const px_field px_threshold_fields[] = {
     PX_FIELDS_END,
 };
 
+typedef struct threshold_file {
+    const char *format;
+    int64_t version;
+    px_threshold of;
+} threshold_file;
+
+static const px_field form_fields[] = {
+    PX_FIELD(threshold_file, format, "format", "plexor-threshold"),
+    PX_FIELD(threshold_file, version, "version", "of the format"),
+    PX_FIELDS_END,
+};
+
+static const px_field file_fields[] = {
+    PX_OBJECT_OF(form_fields, ""),
+    PX_OBJECT(threshold_file, of, px_threshold_fields, ""),
+    PX_FIELDS_END,
+};
+
 px_status px_threshold_save(const px_threshold *threshold, const char *path, px_error *err)
 {
     px_json json = {0};
-    px_json_object(&json, NULL);
-    px_json_string(&json, "format", format_name);
-    px_json_int(&json, "version", format_version);
-    px_fields_json(px_threshold_fields, threshold, &json);
-    px_json_end(&json);
+    const threshold_file file = {format_name, format_version, *threshold};
+    px_fields_object(file_fields, &file, NULL, &json);
     const char *text = px_json_text(&json);
     px_text lines = {0};
     px_text_add(&lines, text ? text : "");
@@ -106,82 +101,41 @@ px_status px_threshold_save(const px_threshold *threshold, const char *path, px_
     return status;
 }
 
-static px_status member_fail(const char *key, px_error *err)
-{
-    return px_fail(err, PX_E_INPUT, "member '%s' is missing or not what it should be", key);
-}
-
-static px_status read_id(const px_json_value *object, const char *key, uint64_t *out, px_error *err)
-{
-    const px_json_value *value = px_json_member(object, key);
-    if (!value || value->kind != PX_JSON_STRING || strlen(value->string) != id_text - 1 ||
-        strspn(value->string, "0123456789abcdef") != id_text - 1)
-        return member_fail(key, err);
-    *out = strtoull(value->string, NULL, 16);
-    return PX_OK;
-}
-
-static px_status read_count(const px_json_value *object, const char *key, int64_t *out,
-                            px_error *err)
-{
-    const px_json_value *value = px_json_member(object, key);
-    if (!value || value->kind != PX_JSON_NUMBER || !(value->number >= 1.0) ||
-        !(value->number < 0x1p53) || value->number != floor(value->number))
-        return member_fail(key, err);
-    *out = (int64_t)value->number;
-    return PX_OK;
-}
-
 /* Cosines and shares; a cosine may be beyond 1 by rounding. */
-static px_status read_real(const px_json_value *object, const char *key, double *out, px_error *err)
-{
-    const px_json_value *value = px_json_member(object, key);
-    if (!value || value->kind != PX_JSON_NUMBER || !(fabs(value->number) <= 1.0 + 1e-6))
-        return member_fail(key, err);
-    *out = value->number;
-    return PX_OK;
-}
-
 static px_status read_tau(const px_json_value *object, px_tau *out, px_error *err)
 {
     if (object->kind != PX_JSON_OBJECT)
-        return member_fail("modes", err);
-#define REAL_MEMBER(name) PX_TRY(read_real(object, #name, &out->name, err));
-    TAU_REALS(REAL_MEMBER)
-#undef REAL_MEMBER
-    const px_json_value *at_most = px_json_member(object, "at_most");
-    if (!at_most || at_most->kind != PX_JSON_BOOL)
-        return member_fail("at_most", err);
-    out->at_most = at_most->boolean;
+        return px_fail(err, PX_E_INPUT, "'modes' has what is no object");
+    PX_TRY(px_fields_read(tau_fields, object, out, err));
+    const double reals[] = {out->tau, out->least, out->median, out->upper, out->most, out->mean};
+    for (size_t i = 0; i < PX_LEN(reals); i++)
+        if (!(fabs(reals[i]) <= 1.0 + 1e-6))
+            return px_fail(err, PX_E_INPUT, "'tau' or another similarity is beyond 1");
     out->known = true;
     return PX_OK;
 }
 
 static px_status threshold_read(const px_json_value *root, px_threshold *out, px_error *err)
 {
-    const px_json_value *format =
-        root->kind == PX_JSON_OBJECT ? px_json_member(root, "format") : NULL;
-    if (!format || format->kind != PX_JSON_STRING || strcmp(format->string, format_name) != 0)
+    threshold_file file = {0};
+    if (px_fields_read(form_fields, root, &file, NULL) != PX_OK ||
+        strcmp(file.format, format_name) != 0)
         return px_fail(err, PX_E_INPUT, "is no threshold; 'plexor calibrate' makes one");
-    int64_t version = 0;
-    PX_TRY(read_count(root, "version", &version, err));
-    if (version != format_version)
+    if (file.version != format_version)
         return px_fail(err, PX_E_UNSUPPORTED, "has version %" PRId64 ", this program reads %d",
-                       version, format_version);
-#define ID_MEMBER(name) PX_TRY(read_id(root, #name, &out->name, err));
-    THRESHOLD_IDS(ID_MEMBER)
-#undef ID_MEMBER
-#define COUNT_MEMBER(name) PX_TRY(read_count(root, #name, &out->name, err));
-    THRESHOLD_COUNTS(COUNT_MEMBER)
-#undef COUNT_MEMBER
+                       file.version, format_version);
+    PX_TRY(px_fields_read(file_fields, root, &file, err));
+    if (file.of.images < 1 || file.of.rules < 1 || file.of.pairs < 1)
+        return px_fail(err, PX_E_INPUT, "'images', 'rules' or 'pairs' is 0");
     const px_json_value *modes = px_json_member(root, "modes");
     if (!modes || modes->kind != PX_JSON_OBJECT || modes->count == 0)
-        return member_fail("modes", err);
+        return px_fail(err, PX_E_INPUT, "'modes' is missing or not an object");
     for (size_t i = 0; i < modes->count; i++) {
         px_path_mode mode;
         PX_TRY(px_path_mode_parse(modes->keys[i], &mode, err));
-        PX_TRY(read_tau(&modes->items[i], &out->of[mode], err));
+        PX_TRY(read_tau(&modes->items[i], &file.of.of[mode], err));
     }
+    *out = file.of;
     return PX_OK;
 }
 

@@ -4,60 +4,69 @@
 #include "base/memory.h"
 
 #include <internal/data.h>
+#include <internal/field.h>
+#include <internal/npz_meta.h>
 #include <internal/system.h>
 #include <internal/weights.h>
 #include <inttypes.h>
-#include <plexor/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void meta_whole(px_json *json, const char *name, int64_t value)
-{
-    px_json_int(json, name, value);
-}
+const px_field pxi_train_state_fields[] = {
+    PX_FIELD(train_state, epoch, "epoch"),
+    PX_FIELD(train_state, step, "step"),
+    PX_FIELD(train_state, halvings, "halvings"),
+    PX_FIELD(train_state, retries, "retries"),
+    PX_FIELD(train_state, loss_sum, "loss_sum"),
+    PX_FIELD(train_state, seen, "seen"),
+    PX_FIELD(train_state, correct, "correct"),
+    PX_FIELD(train_state, lr, "lr"),
+    PX_FIELD(train_state, test_loss, "test_loss"),
+    PX_FIELD(train_state, test_accuracy, "test_accuracy"),
+    PX_FIELD(train_state, best_epoch, "best_epoch"),
+    PX_FIELD(train_state, best_accuracy, "best_accuracy"),
+    PX_FIELD(train_state, until_fine, "until_fine"),
+    PX_FIELD(train_state, reached, "reached"),
+    PX_FIELD(train_state, epoch_s, "epoch_s"),
+    PX_FIELD(train_state, train_s, "train_s"),
+    PX_FIELD(train_state, trained, "trained"),
+    PX_FIELD(train_state, history_count, "history_count"),
+    PX_FIELDS_END,
+};
 
-static void meta_real(px_json *json, const char *name, double value)
-{
-    px_json_real(json, name, value);
-}
+static const px_field fact_fields[] = {
+    PX_FIELD(px_property, key, "fact"),
+    PX_FIELD(px_property, value, ""),
+    PX_FIELDS_END,
+};
 
-static void meta_flag(px_json *json, const char *name, bool value)
-{
-    px_json_bool(json, name, value);
-}
+typedef struct checkpoint_meta {
+    const char *format, *plexor;
+    int version;
+    const px_trainer *trainer;
+} checkpoint_meta;
+
+static const px_field trainer_fields[] = {
+    PX_MAP(px_trainer, facts, fact_count, fact_fields, "facts"),
+    PX_OBJECT(px_trainer, state, pxi_train_state_fields, "state"),
+    PX_FIELDS_END,
+};
+
+static const px_field meta_fields[] = {
+    PX_FIELD(checkpoint_meta, format, "format"),
+    PX_FIELD(checkpoint_meta, version, "version"),
+    PX_FIELD(checkpoint_meta, plexor, "plexor"),
+    PX_OBJECT_AT(checkpoint_meta, trainer, trainer_fields, ""),
+    PX_FIELDS_END,
+};
 
 static px_status save_meta(const px_trainer *t, px_npz_writer *writer, px_error *err)
 {
     px_json json = {0};
-    px_json_object(&json, NULL);
-    px_json_string(&json, "format", PXI_CHECKPOINT_FORMAT);
-    px_json_int(&json, "version", PXI_CHECKPOINT_VERSION);
-    px_json_string(&json, "plexor", px_version());
-    px_json_object(&json, "facts");
-    for (size_t i = 0; i < t->fact_count; i++)
-        px_json_string(&json, t->facts[i].key, t->facts[i].value);
-    px_json_end(&json);
-    px_json_object(&json, "state");
-#define META_PUT(kind, name) meta_##kind(&json, #name, t->state.name);
-    PXI_TRAIN_STATE(META_PUT)
-#undef META_PUT
-    px_json_end(&json);
-    px_json_end(&json);
-    const char *text = px_json_text(&json);
-    px_status status = PX_OK;
-    if (!text) {
-        status = pxi_no_memory(err);
-    } else {
-        const px_tensor bytes = {
-            .dtype = PX_UINT8,
-            .shape = {.rank = 1, .dim = {(int64_t)strlen(text)}},
-            .data = (void *)text, /* px_npz_add() reads only */
-        };
-        status = px_npz_add(writer, "meta", &bytes, err);
-    }
-    px_json_done(&json);
-    return status;
+    const checkpoint_meta meta = {PXI_CHECKPOINT_FORMAT, px_version(), PXI_CHECKPOINT_VERSION, t};
+    px_fields_object(meta_fields, &meta, NULL, &json);
+    return pxi_meta_put(writer, &json, err);
 }
 
 static px_status save_history(const px_trainer *t, px_npz_writer *writer, px_error *err)

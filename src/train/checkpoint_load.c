@@ -10,6 +10,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <internal/engine.h>
+#include <internal/field.h>
+#include <internal/npz_meta.h>
 #include <internal/weights.h>
 #include <math.h>
 #include <plexor/json.h>
@@ -42,38 +44,10 @@ static px_status load_facts(const px_trainer *t, const px_json_value *facts, px_
     return PX_OK;
 }
 
-static bool meta_whole(const px_json_value *value, int64_t *out)
-{
-    if (!value || value->kind != PX_JSON_NUMBER || !(fabs(value->number) < 9e15))
-        return false;
-    *out = (int64_t)value->number;
-    return (double)*out == value->number;
-}
-
-static bool meta_real(const px_json_value *value, double *out)
-{
-    if (!value || (value->kind != PX_JSON_NUMBER && value->kind != PX_JSON_NULL))
-        return false;
-    *out = value->kind == PX_JSON_NULL ? (double)NAN : value->number;
-    return true;
-}
-
-static bool meta_flag(const px_json_value *value, bool *out)
-{
-    if (!value || value->kind != PX_JSON_BOOL)
-        return false;
-    *out = value->boolean;
-    return true;
-}
-
 static px_status load_state(px_trainer *t, const px_json_value *object, px_error *err)
 {
-    train_state s;
-    bool good = object && object->kind == PX_JSON_OBJECT;
-#define META_GET(kind, name) good = good && meta_##kind(px_json_member(object, #name), &s.name);
-    PXI_TRAIN_STATE(META_GET)
-#undef META_GET
-    if (!good)
+    train_state s = {0};
+    if (!object || px_fields_read(pxi_train_state_fields, object, &s, NULL) != PX_OK)
         return load_fail(t, "its state is incomplete", err);
     if (s.epoch < 0 || s.epoch > t->o.epochs || s.step < 0 || s.step > t->steps ||
         (s.epoch == t->o.epochs && s.step > 0) || s.halvings < 0 || s.halvings > 1000 ||
@@ -87,24 +61,12 @@ static px_status load_state(px_trainer *t, const px_json_value *object, px_error
 
 static px_status load_meta(px_trainer *t, const px_npz *npz, px_error *err)
 {
-    const px_tensor *meta = px_npz_get(npz, "meta");
-    if (!meta || meta->dtype != PX_UINT8 || meta->shape.rank != 1)
-        return load_fail(t, "it has no 'meta'", err);
     px_json_document *document = NULL;
-    if (px_json_parse(meta->data, px_tensor_bytes(meta), &document, NULL) != PX_OK)
-        return load_fail(t, "its 'meta' is not JSON", err);
-    const px_json_value *root = px_json_root(document);
-    const px_json_value *format = px_json_member(root, "format");
-    const px_json_value *version = px_json_member(root, "version");
-    px_status status = PX_OK;
-    if (!format || format->kind != PX_JSON_STRING ||
-        strcmp(format->string, PXI_CHECKPOINT_FORMAT) != 0)
-        status = load_fail(t, "it is something else", err);
-    else if (!version || version->kind != PX_JSON_NUMBER ||
-             version->number != (double)PXI_CHECKPOINT_VERSION)
-        status = load_fail(t, "another version of plexor wrote it", err);
-    if (status == PX_OK)
-        status = load_facts(t, px_json_member(root, "facts"), err);
+    const px_json_value *root = NULL;
+    px_error why = {0};
+    if (pxi_meta_take(npz, PXI_CHECKPOINT_FORMAT, PXI_CHECKPOINT_VERSION, &document, &root, &why))
+        return load_fail(t, why.message, err);
+    px_status status = load_facts(t, px_json_member(root, "facts"), err);
     if (status == PX_OK)
         status = load_state(t, px_json_member(root, "state"), err);
     px_json_free(document);

@@ -1,4 +1,4 @@
-/* tests/report/test_sprites.c - thumbnails: sizes, places, equal ones; differences */
+/* tests/report/test_sprites.c - thumbnails: sizes, places, equal ones */
 #include "base/base64.h"
 #include "cmocka_all.h"
 #include <internal/image.h>
@@ -184,30 +184,6 @@ static void test_too_many(void **state)
 }
 
 /* The example of the definition: x = (.5, .2, .9), x' = (.52, .15, .9). */
-static void test_difference(void **state)
-{
-    (void)state;
-    const float x[] = {0.5f, 0.2f, 0.9f, NAN}, y[] = {0.52f, 0.15f, 0.9f, 1.0f};
-    uint8_t out[4];
-    double linf = 0, l2 = 0;
-    px_difference_floats(PX_DIFFERENCE_SIGNED, 10, x, y, 4, out, &linf, &l2);
-    const uint8_t signed_view[] = {0, 128, 128}; /* .7 (float: a little less), 0, .5 */
-    assert_in_range(out[0], 178, 179);
-    assert_memory_equal(out + 1, signed_view, 3);
-    assert_true(fabs(linf - 0.05) < 1e-7 && fabs(l2 - sqrt(0.0029)) < 1e-7);
-    px_difference_floats(PX_DIFFERENCE_ABSOLUTE, 10, x, y, 4, out, NULL, NULL);
-    const uint8_t absolute_view[] = {51, 127, 0, 0}; /* .2, .5 (float: a little less), 0 */
-    assert_memory_equal(out, absolute_view, 1);
-    assert_in_range(out[1], 127, 128);
-    assert_memory_equal(out + 2, absolute_view + 2, 2);
-
-    const uint8_t a[] = {0, 100, 255, 7}, b[] = {255, 101, 250, 7};
-    px_difference_bytes(PX_DIFFERENCE_SIGNED, 10, a, b, 4, out, &linf, &l2);
-    const uint8_t bytes_view[] = {255, 138, 78, 128}; /* 127.5 + 10, 127.5 - 50 */
-    assert_memory_equal(out, bytes_view, 4);
-    assert_true(linf == 1.0 && fabs(l2 - sqrt(255.0 * 255 + 1 + 25) / 255) < 1e-12);
-}
-
 static void test_base64(void **state)
 {
     (void)state;
@@ -233,7 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),     cmocka_unit_test(test_fits),
         cmocka_unit_test(test_refuses),    cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_difference), cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
