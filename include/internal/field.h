@@ -30,9 +30,8 @@ void px_fields_object(const px_field *fields, const void *record, const char *ke
 px_status px_fields_read(const px_field *fields, const px_json_value *object, void *record,
                          px_error *err);
 
-/* What the members are, for programs: objects with key, type, unit, help, ... into the array that
- * is open. */
-void px_fields_describe(const px_field *fields, px_json *json);
+/* What the members are, for programs: an array of objects with key, type, unit, help, ... */
+void px_fields_describe(const px_field *fields, const char *key, px_json *json);
 
 /* The list or map with this key, or, where it has none, with this title; also in objects in place.
  * NULL: there is none. `*record` is made that of the struct it is in. */

@@ -508,7 +508,9 @@ static void describe_fields(const px_field *fields, bool optional, px_json *json
     }
 }
 
-void px_fields_describe(const px_field *fields, px_json *json)
+void px_fields_describe(const px_field *fields, const char *key, px_json *json)
 {
+    px_json_array(json, key);
     describe_fields(fields, false, json);
+    px_json_end(json);
 }

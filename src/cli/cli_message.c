@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/cli_safe.h"
 
+#include <internal/field.h>
 #include <internal/json.h>
 #include <internal/system.h>
 #include <plexor/plexor.h>
@@ -15,33 +16,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const void *word_item(const void *at, size_t i, void *row)
+{
+    static const char *const program = "plexor";
+    const cli_call *call = at;
+    (void)row;
+    return i == 0 ? (const void *)&program : (int)i <= call->argc ? &call->argv[i - 1] : NULL;
+}
+
+static px_datum version_of(const void *at, char *text)
+{
+    (void)at;
+    (void)text;
+    return px_datum_text(px_version());
+}
+
+static const px_field begin_fields[] = {
+    PX_MADE(TEXT, version_of, "version"),
+    PX_VALUES_MADE(word_item, const char *, "command"),
+    PX_FIELDS_END,
+};
+
+typedef struct message_end {
+    const char *status; /* NULL: nothing failed */
+    px_error error;
+    int exit_status;
+    const cli_call *call;
+} message_end;
+
+static const px_field error_fields[] = {
+    PX_FIELD(message_end, status, "status"),
+    PX_FIELD(message_end, exit_status, "exit"),
+    PX_CHARS(message_end, error.message, "message"),
+    PX_FIELDS_END,
+};
+
+static const px_field remark_fields[] = {
+    PX_VALUES(cli_call, remarks, remark_count, "remarks"),
+    PX_FIELDS_END,
+};
+
+static const px_field end_fields[] = {
+    PX_OBJECT_OF(error_fields, "error", PX_IF(message_end, status)),
+    PX_OBJECT_AT(message_end, call, remark_fields, ""),
+    PX_FIELDS_END,
+};
+
+/* The object stays open for what the command has to say. */
 void cli_json_open(px_json *json)
 {
-    const cli_call *call = cli_now();
     px_json_object(json, NULL);
-    px_json_string(json, "version", px_version());
-    px_json_array(json, "command");
-    px_json_string(json, NULL, "plexor");
-    for (int i = 0; i < call->argc; i++)
-        px_json_string(json, NULL, call->argv[i]);
-    px_json_end(json);
-}
-
-static void message_error(const px_error *error, int exit_status, px_json *json)
-{
-    px_json_object(json, "error");
-    px_json_string(json, "status", px_status_name(error->status));
-    px_json_int(json, "exit", exit_status);
-    px_json_string(json, "message", error->message);
-    px_json_end(json);
-}
-
-static void message_remarks(const cli_call *call, px_json *json)
-{
-    px_json_array(json, "remarks");
-    for (size_t i = 0; i < call->remark_count; i++)
-        px_json_string(json, NULL, call->remarks[i]);
-    px_json_end(json);
+    px_fields_json(begin_fields, cli_now(), json);
 }
 
 int cli_message_end(int status)
@@ -54,9 +79,11 @@ int cli_message_end(int status)
     else
         cli_json_open(&call->result);
     call->has_result = true;
-    if (call->failed)
-        message_error(&call->error, status, &call->result);
-    message_remarks(call, &call->result);
+    const message_end end = {.status = call->failed ? px_status_name(call->error.status) : NULL,
+                             .error = call->error,
+                             .exit_status = status,
+                             .call = call};
+    px_fields_json(end_fields, &end, &call->result);
     px_json_end(&call->result);
     const char *text = px_json_text(&call->result);
     if (!text)
