@@ -188,9 +188,13 @@ int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *
         if (stop != CLI_GO)
             return stop;
     }
-    if (count < least)
-        return cli_usage_error(self, "something is missing; usage: plexor %s %s", self->name,
-                               self->usage);
+    if (count < least) {
+        const char *missing = self->usage; /* begins with the words, in their order */
+        for (int i = 0; i < count; i++)
+            missing += strcspn(missing, " ") + 1;
+        return cli_usage_error(self, "%.*s is missing; usage: plexor %s %s",
+                               (int)strcspn(missing, " "), missing, self->name, self->usage);
+    }
     return CLI_GO;
 }
 

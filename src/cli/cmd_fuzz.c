@@ -286,6 +286,8 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
     }
     if (stop != CLI_GO)
         return stop;
+    if (!path && a.resume)
+        return cli_usage_error(self, "--resume is about a campaign: it needs -o CAMPAIGN");
     if (!path)
         return cli_usage_error(self, "MODEL is missing; usage: plexor %s %s", self->name,
                                self->usage);

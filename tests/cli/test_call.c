@@ -88,7 +88,7 @@ static const struct {
      NULL},
     {"no such command", {"evil"}, 1, 2, "there is no command 'evil', did you mean 'eval';", NULL},
     {"no such option", {"eval", "--speed"}, 2, 2, "there is no option '--speed'", NULL},
-    {"a word is missing", {"eval"}, 1, 2, "something is missing", NULL},
+    {"a word is missing", {"eval"}, 1, 2, "MODEL is missing", NULL},
     {"no such file", {"eval", "no.onnx", "--data", "digits"}, 4, 2, "'no.onnx'", NULL},
     {"and JSON",
      {"eval", "no.onnx", "--data", "digits", "--json"},
