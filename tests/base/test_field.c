@@ -360,9 +360,7 @@ static void test_described(void **state)
     (void)state;
     px_json json = {0};
     px_json_document *document = NULL;
-    px_json_array(&json, NULL);
-    px_fields_describe(fields, &json);
-    px_json_end(&json);
+    px_fields_describe(fields, NULL, &json);
     const char *text = px_json_text(&json);
     assert_int_equal(px_json_parse(text, strlen(text), &document, NULL), PX_OK);
     const px_json_value *all = px_json_root(document);

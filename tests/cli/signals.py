@@ -25,7 +25,7 @@ SEED = int(os.environ.get("PLEXOR_SIGNAL_SEED", str(time.time_ns() % 10**9)))
 DONE, TROUBLE = 0, 3
 
 # name, exit status, command line; NET is a residual network, NOISE data for it, SMALL a network for
-# the built-in digits, FOUND a campaign of it, ARRAY inputs for NET, LARGE a folder of large pictures,
+# the built-in digits, DEEP a residual one for them, FOUND a campaign of SMALL, ARRAY inputs for NET, LARGE a folder of large pictures,
 # OUT a fresh name.
 COMMANDS = [
     ("eval", TROUBLE, "eval NET --data NOISE"),
@@ -62,7 +62,7 @@ COMMANDS = [
     ("check", TROUBLE, "check NET --data NOISE --minutes 10 --allow-chance -o OUT"),
     ("study", TROUBLE, "study deepfault --data mnist=digits --arch 5x30 --runs 5 -o OUT"),
     ("minimize", TROUBLE, "minimize FOUND --model SMALL --all-faults 5000 -o OUT"),
-    ("replay", TROUBLE, "replay FOUND --all --model SMALL"),
+    ("replay", TROUBLE, "replay FOUND --all --model DEEP --classes none"),
     ("export", TROUBLE, "export FOUND --split all -o OUT"),
     ("assess", TROUBLE, "assess SMALL --original digits --adversarial FOUND"),
     ("mutate", TROUBLE, "mutate --data NOISE --set nss -o OUT"),
@@ -161,12 +161,14 @@ def main():
         "--test-limit", "32", "--epochs", "1", "-o", "net.onnx", "-q")
     small = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models", "digits.onnx")
     run(plexor, work, "fuzz", small, "--data", "digits", "--guide", "nc", "--seeds", "200",
-        "--executions", "30000", "-o", "found", "-q")
+        "--executions", "60000", "-o", "found", "-q")
+    run(plexor, work, "train", "--arch", "resnet20", "--data", "digits", "--train-limit", "32",
+        "--test-limit", "32", "--epochs", "1", "-o", "deep.onnx", "-q")
     failed = 0
     for number, (name, statuses, text) in enumerate(chosen, 1):
         problems, took = [], []
         for turn, after in enumerate((chance.uniform(0.02, 0.4), chance.uniform(1.0, 3.0))):
-            names = {"ARRAY": array, "LARGE": large, "NET": "net.onnx", "SMALL": small, "NOISE": noise, "FOUND": "found"}
+            names = {"ARRAY": array, "LARGE": large, "NET": "net.onnx", "SMALL": small, "DEEP": "deep.onnx", "NOISE": noise, "FOUND": "found"}
             kind = chance.choice((signal.SIGINT, signal.SIGTERM))
             for attempt in range(6):
                 line = [names.get(w, w.replace("OUT", f"out{number}_{turn}_{attempt}")) for w in text.split()]
