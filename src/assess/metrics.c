@@ -10,11 +10,10 @@ static const px_entry *const metrics[] = {
 };
 _Static_assert(PX_LEN(metrics) <= PXI_METRICS_MOST, "PXI_METRICS_MOST is too small");
 
-const px_registry pxi_metrics = {
-    .kind = "metric",
-    .plural = "metrics",
-    .example = "ric.quality=75",
-    PX_REGISTRY_POINTERS(metrics)};
+const px_registry pxi_metrics = {.kind = "metric",
+                                 .plural = "metrics",
+                                 .example = "ric.quality=75",
+                                 PX_REGISTRY_POINTERS(metrics)};
 
 const char *px_better_name(px_better better)
 {

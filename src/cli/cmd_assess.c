@@ -101,7 +101,8 @@ static void print_explained(const px_metric *m)
 {
     cli_print("\n%s: %s\n    %s\n    better %s%s; %s\n", m->entry.id, m->entry.title, m->definition,
               px_better_name(m->better),
-              m->stated ? "" : " (of the network; the paper speaks of the inputs)", m->entry.source);
+              m->stated ? "" : " (of the network; the paper speaks of the inputs)",
+              m->entry.source);
     if (m->remark)
         cli_print("    %s\n", m->remark);
     for (const px_param *p = m->entry.params; p && p->name; p++)
@@ -133,8 +134,8 @@ static const void *metric_row_get(const void *of, size_t i, void *place)
     if (v.why)
         snprintf(row->text, sizeof row->text, "%s: %s", v.metric->entry.title, v.why);
     else
-        snprintf(row->text, sizeof row->text, "%s%s%s%s", v.metric->entry.title, *v.settings ? " (" : "",
-                 v.settings, *v.settings ? ")" : "");
+        snprintf(row->text, sizeof row->text, "%s%s%s%s", v.metric->entry.title,
+                 *v.settings ? " (" : "", v.settings, *v.settings ? ")" : "");
     return row;
 }
 

@@ -43,6 +43,4 @@ static const px_preset presets[] = {
      .texts = rev},
 };
 
-const px_registry px_presets = {.kind = "preset",
-                                .plural = "presets",
-                                PX_REGISTRY_ARRAY(presets)};
+const px_registry px_presets = {.kind = "preset", .plural = "presets", PX_REGISTRY_ARRAY(presets)};

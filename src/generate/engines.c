@@ -8,10 +8,7 @@ static const px_entry *const engines[] = {
 };
 
 const px_registry px_fuzz_engines = {
-    .kind = "engine",
-    .plural = "engines",
-    .example = "energy=64",
-    PX_REGISTRY_POINTERS(engines)};
+    .kind = "engine", .plural = "engines", .example = "energy=64", PX_REGISTRY_POINTERS(engines)};
 
 /* --- policies -------------------------------------------------------------------------------- */
 
@@ -69,6 +66,4 @@ static const px_entry *const policies[] = {
 };
 
 const px_registry px_fuzz_policies = {
-    .kind = "policy",
-    .plural = "policies",
-    PX_REGISTRY_POINTERS(policies)};
+    .kind = "policy", .plural = "policies", PX_REGISTRY_POINTERS(policies)};

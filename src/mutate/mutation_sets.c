@@ -18,9 +18,8 @@ static const px_entry *const sets[] = {
 #undef SET_ROW
 };
 
-const px_registry px_mutation_sets = {.kind = "set of mutations",
-                                      .plural = "mutations",
-                                      PX_REGISTRY_POINTERS(sets)};
+const px_registry px_mutation_sets = {
+    .kind = "set of mutations", .plural = "mutations", PX_REGISTRY_POINTERS(sets)};
 
 static px_mutations sets_whole(const px_mutation_set *set)
 {

@@ -14,10 +14,7 @@ static const px_entry *const mutations[] = {
 };
 
 const px_registry px_mutations_all = {
-    .kind = "mutation",
-    .plural = "mutations",
-    .many = true,
-    PX_REGISTRY_POINTERS(mutations)};
+    .kind = "mutation", .plural = "mutations", .many = true, PX_REGISTRY_POINTERS(mutations)};
 
 px_status px_mutation_apply_near(const px_drawn *drawn, const uint8_t *origin, const uint8_t *in,
                                  uint8_t *out, int height, int width, int channels, px_error *err)

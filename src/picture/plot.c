@@ -310,8 +310,8 @@ px_status px_plot_key(px_plot *plot, const char *name, int colour, int mark, px_
 static px_status plot_draw(const px_plot *plot, pxi_scene **out, px_error *err)
 {
     static void (*const draw[])(pxi_scene *, const px_plot *, pxi_frame *) = {
-        [PXI_PLOT_EMPTY] = pxi_draw_xy,      [PXI_PLOT_XY] = pxi_draw_xy,
-        [PXI_PLOT_BARS] = pxi_draw_bars,     [PXI_PLOT_BOXES] = pxi_draw_boxes,
+        [PXI_PLOT_EMPTY] = pxi_draw_xy,  [PXI_PLOT_XY] = pxi_draw_xy,
+        [PXI_PLOT_BARS] = pxi_draw_bars, [PXI_PLOT_BOXES] = pxi_draw_boxes,
         [PXI_PLOT_MAP] = pxi_draw_map,
     };
     static_assert(PX_LEN(draw) == PXI_PLOT_KINDS, "a function for each kind");

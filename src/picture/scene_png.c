@@ -46,7 +46,8 @@ px_status pxi_scene_png(const pxi_scene *scene, uint8_t **out, size_t *size, px_
     PX_TRY(pxi_raster_init(&raster, width, height, err));
     for (const pxi_shape *s = shapes; s < shapes + count; s++) {
         const double *box = s->box;
-        assert(s->kind == PXI_SHAPE_RECT || s->kind == PXI_SHAPE_IMAGE || s->kind == PXI_SHAPE_TEXT);
+        assert(s->kind == PXI_SHAPE_RECT || s->kind == PXI_SHAPE_IMAGE ||
+               s->kind == PXI_SHAPE_TEXT);
         if (s->kind == PXI_SHAPE_RECT)
             pxi_raster_rect(&raster, box[0], box[1], box[2], box[3], s->colour);
         else if (s->kind == PXI_SHAPE_IMAGE)

@@ -90,10 +90,8 @@ static const px_repair_recipe recipes[] = {
     },
 };
 
-const px_registry pxi_repair_recipes = {.kind = "recipe",
-                                        .plural = "recipes",
-                                        .many = true,
-                                        PX_REGISTRY_ARRAY(recipes)};
+const px_registry pxi_repair_recipes = {
+    .kind = "recipe", .plural = "recipes", .many = true, PX_REGISTRY_ARRAY(recipes)};
 
 px_status px_repair_mode_parse(const char *text, px_mix *mix, double *share, double *adversarial,
                                px_error *err)

@@ -249,8 +249,8 @@ px_status px_select_save_curve(const px_select *s, px_fault_unit unit, double pe
 {
     const bool csv = pxi_has_suffix(path, ".csv");
     if (!csv && !pxi_has_suffix(path, ".svg"))
-        return px_fail(err, PX_E_USAGE,
-                       "'%.200s': a curve needs a name that ends in .svg or .csv", path);
+        return px_fail(err, PX_E_USAGE, "'%.200s': a curve needs a name that ends in .svg or .csv",
+                       path);
     curves c = {.select = s, .unit = unit};
     px_status status = curves_init(&c, percent, err);
     if (status == PX_OK)

@@ -8,12 +8,11 @@ static const px_entry *const selectors[] = {
     PXI_SELECTORS(SELECTOR_ROW)};
 static struct px_additions added;
 
-const px_registry px_selectors = {
-    .kind = "selector",
-    .plural = "selectors",
-    .example = "nss.k=10",
-    .added = &added,
-    PX_REGISTRY_POINTERS(selectors)};
+const px_registry px_selectors = {.kind = "selector",
+                                  .plural = "selectors",
+                                  .example = "nss.k=10",
+                                  .added = &added,
+                                  PX_REGISTRY_POINTERS(selectors)};
 
 px_status px_selector_add(const px_selector *selector, px_error *err)
 {

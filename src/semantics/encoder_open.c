@@ -43,9 +43,9 @@ static px_status open_kind(const char *spec, size_t *kind, const char **path, px
         *path = colon ? colon + 1 : NULL;
         return PX_OK;
     }
-    return px_fail(err, PX_E_USAGE,
-                   "there is no encoder '%s'; there are ppmi, glove:FILE, fasttext:FILE and onnx:FILE",
-                   spec);
+    return px_fail(
+        err, PX_E_USAGE,
+        "there is no encoder '%s'; there are ppmi, glove:FILE, fasttext:FILE and onnx:FILE", spec);
 }
 
 px_status px_text_encoder_open(const px_text_encoder_options *options, px_text_encoder **out,

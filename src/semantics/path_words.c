@@ -74,4 +74,3 @@ bool px_path_mode_needs_units(px_path_mode mode)
 {
     return mode != PX_PATH_LABEL_ONLY && mode != PX_PATH_NO_CNS;
 }
-

@@ -4,6 +4,7 @@
 
 #include <internal/assess.h>
 #include <internal/repair.h>
+#include <math.h>
 #include <plexor/attack.h>
 #include <plexor/cover.h>
 #include <plexor/extend.h>
@@ -29,7 +30,9 @@ static void check_param(const px_entry *entry, const px_param *p)
                                                : (p->size == 1 || p->size == 4) && choices > 1;
     if (!fits || p->offset + p->size > entry->config_size || !p->help)
         fail_msg("%s.%s does not fit its member", entry->id, p->name);
-    if (p->choices ? p->def < 0.0 || p->def >= (double)choices : p->def < p->min || p->def > p->max)
+    const bool none = p->none && isinf(p->def);
+    if (p->choices ? p->def < 0.0 || p->def >= (double)choices
+                   : !none && (p->def < p->min || p->def > p->max))
         fail_msg("%s.%s: its default is out of range", entry->id, p->name);
     for (const px_param *q = entry->params; q < p; q++)
         if (strcmp(q->name, p->name) == 0 ||

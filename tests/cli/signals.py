@@ -25,8 +25,8 @@ SEED = int(os.environ.get("PLEXOR_SIGNAL_SEED", str(time.time_ns() % 10**9)))
 DONE, TROUBLE = 0, 3
 
 # name, exit status, command line; NET is a residual network, NOISE data for it, SMALL a network for
-# the built-in digits, DEEP a residual one for them, FOUND a campaign of SMALL, ARRAY inputs for NET, LARGE a folder of large pictures,
-# OUT a fresh name.
+# the built-in digits, DEEP a residual one for them, FOUND a campaign of SMALL, ARRAY inputs for NET,
+# LARGE a folder of large pictures, OUT a fresh name.
 COMMANDS = [
     ("eval", TROUBLE, "eval NET --data NOISE"),
     ("eval that looks for damage", TROUBLE, "eval SMALL --data LARGE --size 28x28 --skip-damaged"),
@@ -168,7 +168,8 @@ def main():
     for number, (name, statuses, text) in enumerate(chosen, 1):
         problems, took = [], []
         for turn, after in enumerate((chance.uniform(0.02, 0.4), chance.uniform(1.0, 3.0))):
-            names = {"ARRAY": array, "LARGE": large, "NET": "net.onnx", "SMALL": small, "DEEP": "deep.onnx", "NOISE": noise, "FOUND": "found"}
+            names = {"ARRAY": array, "LARGE": large, "NET": "net.onnx", "SMALL": small,
+                     "DEEP": "deep.onnx", "NOISE": noise, "FOUND": "found"}
             kind = chance.choice((signal.SIGINT, signal.SIGTERM))
             for attempt in range(6):
                 line = [names.get(w, w.replace("OUT", f"out{number}_{turn}_{attempt}")) for w in text.split()]

@@ -133,7 +133,8 @@ static inline void paint_shape(paint *p, const char *shape)
     p->count = 0;
     if (rect) {
         const double x = paint_attribute(shape, "x", 0), y = paint_attribute(shape, "y", 0);
-        const double w = paint_attribute(shape, "width", 0), h = paint_attribute(shape, "height", 0);
+        const double w = paint_attribute(shape, "width", 0),
+                     h = paint_attribute(shape, "height", 0);
         const double corners[4][2] = {{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}};
         memcpy(p->point, corners, sizeof corners);
         p->count = 4;

@@ -207,8 +207,8 @@ static void test_base64(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),     cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_refuses),    cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_places),  cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_refuses), cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
