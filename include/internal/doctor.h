@@ -63,6 +63,9 @@ size_t px_doctor_count(const px_doctor *doctor);
 const px_finding *px_doctor_get(const px_doctor *doctor, size_t i); /* NULL beyond */
 /* The first finding of that id; NULL: there is none. */
 const px_finding *px_doctor_find(const px_doctor *doctor, const char *id);
+/* Where answers are no better than guessing: the finding that explains it best, or what to look at
+ * where none does. */
+const char *px_doctor_why_guessing(const px_doctor *doctor);
 /* The preprocessing that the finding "preprocess" advises; NULL without one. */
 const px_preprocess *px_doctor_preprocess(const px_doctor *doctor);
 extern const px_field px_doctor_fields[]; /* a member `findings`, a list of objects */

@@ -257,16 +257,12 @@ static px_status eval_doctor(const eval *e, px_error *err)
     if (status == PX_OK)
         status = doctor_write(c, doctor, err);
     if (status == PX_OK && !e->failures && !c->o.allow_chance &&
-        px_eval_is_guessing(&e->figures.all)) {
-        const px_finding *found = px_doctor_find(doctor, "preprocess");
+        px_eval_is_guessing(&e->figures.all))
         status = px_fail(err, PX_E_MISMATCH,
                          "accuracy is %.2f%%, about what guessing one of %d classes gives; %s, or "
                          "go on with --allow-chance",
                          100.0 * e->figures.all.accuracy, c->scores.classes,
-                         found ? found->sentence
-                               : "none of 'plexor list preprocess' does better: check whether "
-                                 "labels and classes belong together");
-    }
+                         px_doctor_why_guessing(doctor));
     px_doctor_free(doctor);
     return status;
 }

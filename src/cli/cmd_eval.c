@@ -218,16 +218,13 @@ static px_status eval_finish(eval *e, const px_model *model, px_error *err)
  * that some network got wrong, so that few right answers are no surprise. */
 static px_status eval_chance(const eval *e, const cli_data *data, px_error *err)
 {
-    const px_finding *found = px_doctor_find(e->doctor, "preprocess");
     if (px_campaign_part_fails(data->spec, data->split) || !px_eval_is_guessing(&e->figures.all))
         return PX_OK;
     return px_fail(err, PX_E_MISMATCH,
                    "accuracy is %.2f%%, about what guessing one of %d classes gives; %s, or accept "
                    "it with --allow-chance",
                    100.0 * e->figures.all.accuracy, e->figures.all.classes,
-                   found ? found->sentence
-                         : "none of 'plexor list preprocess' does better: check whether labels and "
-                           "classes belong together");
+                   px_doctor_why_guessing(e->doctor));
 }
 
 static int eval_run(const cli_command *self, int argc, char **argv)

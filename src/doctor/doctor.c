@@ -181,6 +181,18 @@ const px_finding *px_doctor_find(const px_doctor *doctor, const char *id)
     return NULL;
 }
 
+const char *px_doctor_why_guessing(const px_doctor *doctor)
+{
+    static const char *const reasons[] = {"preprocess", "class-count", "class-names"};
+    for (size_t i = 0; i < PX_LEN(reasons); i++) {
+        const px_finding *found = px_doctor_find(doctor, reasons[i]);
+        if (found)
+            return found->sentence;
+    }
+    return "none of 'plexor list preprocess' does better: check whether labels and classes belong "
+           "together";
+}
+
 const px_preprocess *px_doctor_preprocess(const px_doctor *doctor)
 {
     return doctor->advised ? &doctor->advice : NULL;
