@@ -23,7 +23,7 @@ const dialog = h(
 let show: (index: number) => Page;
 let index = 0,
     length = 0;
-let linked = false; /* the address names what is open */
+let linked = ""; /* the address's fragment, where it names what is open */
 
 /* Pages from a disk may not be allowed to touch their address; then there is none to copy. */
 function address(fragment: string): void {
@@ -44,7 +44,7 @@ function draw(): void {
     replace(body, page.body);
     body.scrollTop = 0;
     if (page.link || linked) address(page.link ?? "");
-    linked = page.link !== undefined;
+    linked = page.link ? location.hash : "";
 }
 
 function step(by: number): void {
@@ -72,9 +72,10 @@ export function startDialog(parent: Element): void {
     next.addEventListener("click", () => step(1));
     close.addEventListener("click", () => dialog.close());
     dialog.addEventListener("close", () => {
+        if (dialog.open) return; /* again, before this event came */
         replace(body); /* what plays falls silent */
-        if (linked) address("");
-        linked = false;
+        if (linked && location.hash === linked) address(""); /* not where it leads to another one by now */
+        linked = "";
     });
     dialog.addEventListener("click", (event) => {
         if (event.target === dialog) dialog.close(); /* the ground around it */
