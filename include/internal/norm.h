@@ -35,10 +35,11 @@ typedef struct pxi_group_norm_params {
     bool per_group;
 } pxi_group_norm_params;
 
-/* LayerNormalization: X as (rows, width), normalised along width. */
+/* LayerNormalization, RMSNormalization: X as (rows, width), normalised along width. */
 typedef struct pxi_layer_norm_params {
     int64_t rows, width;
     double epsilon;
+    bool centred; /* the mean is taken away; RMSNormalization leaves it */
 } pxi_layer_norm_params;
 
 #endif

@@ -1,7 +1,8 @@
 /* src/ops/gridsample.c - GridSample: an image read at given places, as torch.grid_sample does
  *
- * x is (N, C, H, W), the grid (N, H', W', 2) with x before y in -1..1. Backward reaches both.
- * nearest rounds half to even and gives the grid no gradient.
+ * x is (N, C, H, W), the grid (N, H', W', 2) with x before y in -1..1; with a depth, x is (N, C, D,
+ * H, W), the grid (N, D', H', W', 3). Backward reaches both. nearest rounds half to even and gives
+ * the grid no gradient.
  */
 #include "ops/nest.h"
 
@@ -45,18 +46,24 @@ static px_status gridsample_setup(px_op_ctx *ctx, px_error *err)
     params->padding = (grid_padding)padding;
     params->align = px_node_int(ctx->node, "align_corners", 0) != 0;
     const px_shape *x = &ctx->in[0].shape, *grid = &ctx->in[1].shape;
-    if (x->rank > 4 && grid->rank == x->rank)
+    const int axes = x->rank - 2;
+    if (x->rank > 5 && grid->rank == x->rank)
         return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "sampling in %d dimensions is not supported",
-                           x->rank - 2);
-    if (x->rank != 4 || grid->rank != 4 || grid->dim[3] != 2 || x->dim[0] != grid->dim[0]) {
+                           axes);
+    if (x->rank < 4 || grid->rank != x->rank || grid->dim[x->rank - 1] != axes ||
+        x->dim[0] != grid->dim[0]) {
         char a[PX_SHAPE_TEXT], b[PX_SHAPE_TEXT];
         return pxi_op_fail(ctx, err, PX_E_MISMATCH, "image %s and grid %s do not fit",
                            px_shape_text(x, a), px_shape_text(grid, b));
     }
-    ctx->out[0].dtype = PX_FLOAT32;
-    ctx->out[0].shape =
-        (px_shape){.rank = 4, .dim = {x->dim[0], x->dim[1], grid->dim[1], grid->dim[2]}};
-    if ((x->dim[2] == 0 || x->dim[3] == 0) && pxi_mul_all(ctx->out[0].shape.dim, 4) != 0)
+    if (params->mode == GRID_CUBIC && axes > 2)
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "cubic sampling in %d dimensions is not supported", axes);
+    px_shape out = {.rank = x->rank, .dim = {x->dim[0], x->dim[1]}};
+    for (int i = 0; i < axes; i++)
+        out.dim[2 + i] = grid->dim[1 + i];
+    ctx->out[0] = (px_tensor){.dtype = PX_FLOAT32, .shape = out};
+    if (pxi_mul_all(x->dim + 2, axes) == 0 && pxi_mul_all(out.dim, out.rank) != 0)
         return pxi_op_fail(ctx, err, PX_E_INPUT, "reads an image without pixels");
     return PX_OK;
 }
@@ -148,40 +155,72 @@ static void grid_taps_at(grid_taps *taps, const grid_params *p, double g, double
     }
 }
 
-static double grid_read(const grid_taps *ty, const grid_taps *tx, const double *wy,
-                        const double *wx, const px_real *plane, int64_t width)
+/* Where one sample is read: taps along depth (one of weight 1 in two dimensions), height, width. */
+typedef struct grid_point {
+    grid_taps taps[3];
+    int64_t width, area; /* of the image: a row, a slice */
+} grid_point;
+
+/* The sum of pixels, weighed along every axis; along axis `slope` by the slopes. -1: none. */
+static double grid_read(const grid_point *g, int slope, const px_real *image)
 {
+    const double *w[3];
+    for (int i = 0; i < 3; i++)
+        w[i] = i == slope ? g->taps[i].slope : g->taps[i].weight;
     double sum = 0.0;
-    for (int r = 0; r < ty->count; r++)
-        for (int c = 0; c < tx->count; c++)
-            if (ty->at[r] >= 0 && tx->at[c] >= 0)
-                sum += wy[r] * wx[c] * (double)plane[ty->at[r] * width + tx->at[c]];
+    for (int d = 0; d < g->taps[0].count; d++)
+        for (int r = 0; r < g->taps[1].count; r++)
+            for (int c = 0; c < g->taps[2].count; c++) {
+                const int64_t z = g->taps[0].at[d], y = g->taps[1].at[r], x = g->taps[2].at[c];
+                if (z >= 0 && y >= 0 && x >= 0)
+                    sum +=
+                        w[0][d] * w[1][r] * w[2][c] * (double)image[z * g->area + y * g->width + x];
+            }
     return sum;
 }
 
-static void grid_point(const px_op_ctx *ctx, int64_t n, int64_t i, grid_taps *ty, grid_taps *tx)
+/* What grid_read() is the transpose of: image += d times the weights. */
+static void grid_spread(const grid_point *g, double d, px_real *image)
 {
-    const px_shape *x = &ctx->in[0].shape, *grid = &ctx->in[1].shape;
-    const px_real *g = PXI_F32(ctx->in[1]) + (n * grid->dim[1] * grid->dim[2] + i) * 2;
-    grid_taps_at(tx, ctx->params, (double)g[0], (double)x->dim[3]);
-    grid_taps_at(ty, ctx->params, (double)g[1], (double)x->dim[2]);
+    for (int k = 0; k < g->taps[0].count; k++)
+        for (int r = 0; r < g->taps[1].count; r++)
+            for (int c = 0; c < g->taps[2].count; c++) {
+                const int64_t z = g->taps[0].at[k], y = g->taps[1].at[r], x = g->taps[2].at[c];
+                if (z >= 0 && y >= 0 && x >= 0)
+                    image[z * g->area + y * g->width + x] +=
+                        (px_real)(d * g->taps[0].weight[k] * g->taps[1].weight[r] *
+                                  g->taps[2].weight[c]);
+            }
+}
+
+/* The taps of grid point `i` of all samples; the grid has the last axis first. */
+static void grid_point_at(const px_op_ctx *ctx, int64_t i, grid_point *point)
+{
+    const px_shape *x = &ctx->in[0].shape;
+    const int axes = x->rank - 2;
+    const px_real *g = PXI_F32(ctx->in[1]) + i * axes;
+    point->taps[0] = (grid_taps){.count = 1, .weight = {1.0}};
+    for (int a = 0; a < axes; a++)
+        grid_taps_at(&point->taps[2 - a], ctx->params, (double)g[a],
+                     (double)x->dim[x->rank - 1 - a]);
+    point->width = x->dim[x->rank - 1];
+    point->area = x->dim[x->rank - 2] * point->width;
 }
 
 static px_status gridsample_forward(const px_op_ctx *ctx, px_error *err)
 {
     (void)err;
     const px_shape *x = &ctx->in[0].shape, *out = &ctx->out[0].shape;
-    const int64_t pixels = out->dim[2] * out->dim[3], area = x->dim[2] * x->dim[3];
+    const int64_t pixels = pxi_mul_all(out->dim + 2, out->rank - 2);
+    const int64_t size = pxi_mul_all(x->dim + 2, x->rank - 2);
     for (int64_t n = 0; n < out->dim[0]; n++)
         for (int64_t i = 0; i < pixels; i++) {
-            grid_taps ty, tx;
-            grid_point(ctx, n, i, &ty, &tx);
-            for (int64_t c = 0; c < out->dim[1]; c++) {
-                const int64_t plane = n * out->dim[1] + c;
+            grid_point point;
+            grid_point_at(ctx, n * pixels + i, &point);
+            for (int64_t plane = n * out->dim[1]; plane < (n + 1) * out->dim[1]; plane++)
                 PXI_F32(ctx->out[0])
-                [plane * pixels + i] = (px_real)grid_read(
-                    &ty, &tx, ty.weight, tx.weight, PXI_F32(ctx->in[0]) + plane * area, x->dim[3]);
-            }
+            [plane * pixels + i] =
+                (px_real)grid_read(&point, -1, PXI_F32(ctx->in[0]) + plane * size);
         }
     return PX_OK;
 }
@@ -189,31 +228,25 @@ static px_status gridsample_forward(const px_op_ctx *ctx, px_error *err)
 static void gridsample_backward(const px_op_ctx *ctx)
 {
     const px_shape *x = &ctx->in[0].shape, *out = &ctx->out[0].shape;
-    const int64_t pixels = out->dim[2] * out->dim[3], area = x->dim[2] * x->dim[3];
+    const int axes = x->rank - 2;
+    const int64_t pixels = pxi_mul_all(out->dim + 2, axes);
+    const int64_t size = pxi_mul_all(x->dim + 2, axes);
     const bool image = pxi_op_wants_grad(ctx, 0), grid = pxi_op_wants_grad(ctx, 1);
     const px_real *dy = PXI_F32(ctx->out_grad[0]);
     for (int64_t n = 0; dy && n < out->dim[0]; n++)
         for (int64_t i = 0; i < pixels; i++) {
-            grid_taps ty, tx;
-            grid_point(ctx, n, i, &ty, &tx);
-            double gx = 0.0, gy = 0.0;
-            for (int64_t c = 0; c < out->dim[1]; c++) {
-                const int64_t plane = n * out->dim[1] + c;
+            grid_point point;
+            grid_point_at(ctx, n * pixels + i, &point);
+            double pull[3] = {0.0};
+            for (int64_t plane = n * out->dim[1]; plane < (n + 1) * out->dim[1]; plane++) {
                 const double d = (double)dy[plane * pixels + i];
-                const px_real *from = PXI_F32(ctx->in[0]) + plane * area;
-                gx += d * grid_read(&ty, &tx, ty.weight, tx.slope, from, x->dim[3]);
-                gy += d * grid_read(&ty, &tx, ty.slope, tx.weight, from, x->dim[3]);
-                for (int r = 0; image && r < ty.count; r++)
-                    for (int k = 0; k < tx.count; k++)
-                        if (ty.at[r] >= 0 && tx.at[k] >= 0)
-                            PXI_F32(ctx->in_grad[0])
-                [plane * area + ty.at[r] * x->dim[3] + tx.at[k]] +=
-                    (px_real)(d * ty.weight[r] * tx.weight[k]);
+                for (int a = 0; grid && a < axes; a++)
+                    pull[a] += d * grid_read(&point, 2 - a, PXI_F32(ctx->in[0]) + plane * size);
+                if (image)
+                    grid_spread(&point, d, PXI_F32(ctx->in_grad[0]) + plane * size);
             }
-            if (grid) {
-                PXI_F32(ctx->in_grad[1])[(n * pixels + i) * 2] += (px_real)gx;
-                PXI_F32(ctx->in_grad[1])[(n * pixels + i) * 2 + 1] += (px_real)gy;
-            }
+            for (int a = 0; grid && a < axes; a++)
+                PXI_F32(ctx->in_grad[1])[(n * pixels + i) * axes + a] += (px_real)pull[a];
         }
 }
 

@@ -1,12 +1,14 @@
-/* src/ops/layer_norm.c - LayerNormalization (ONNX, since opset 17)
+/* src/ops/layer_norm.c - LayerNormalization (ONNX, since opset 17), RMSNormalization (since 23)
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias      over the axes from `axis` on
  *
- * Outputs 1 and 2 are the mean and 1 / sqrt(var + epsilon) of every row.
+ * Outputs 1 and 2 are the mean and 1 / sqrt(var + epsilon) of every row. RMSNormalization is the
+ * same with 0 for the mean: var is then the mean of x^2.
  */
 #include "ops/normalize.h"
 #include <internal/nn_check.h>
 #include <internal/norm.h>
+#include <string.h>
 
 /* Scale and bias have the normalised shape, but for leading ones. */
 static px_status layer_norm_fits(const px_op_ctx *ctx, int input, const char *what, int axis,
@@ -27,10 +29,12 @@ static px_status layer_norm_fits(const px_op_ctx *ctx, int input, const char *wh
 
 static px_status layer_norm_setup(px_op_ctx *ctx, px_error *err)
 {
-    PX_TRY(pxi_op_arity(ctx, 2, 3, 1, 3, err));
+    const bool centred = strcmp(ctx->node->type, "RMSNormalization") != 0;
+    PX_TRY(pxi_op_arity(ctx, 2, centred ? 3 : 2, 1, centred ? 3 : 1, err));
     PX_TRY(pxi_nn_float(ctx, 0, 2, err));
     PX_TRY(pxi_op_params(ctx, sizeof(pxi_layer_norm_params), err));
     pxi_layer_norm_params *p = ctx->params;
+    p->centred = centred;
     const px_shape *x = &ctx->in[0].shape;
     int axis = 0;
     PX_TRY(pxi_op_axis(ctx, px_node_int(ctx->node, "axis", -1), x->rank, &axis, err));
@@ -52,6 +56,16 @@ static px_status layer_norm_setup(px_op_ctx *ctx, px_error *err)
     return pxi_nn_bytes(ctx, p->rows, sizeof(pxi_moments), &ctx->saved_bytes, err);
 }
 
+static pxi_moments layer_norm_moments(const pxi_layer_norm_params *p, const px_real *x)
+{
+    if (p->centred)
+        return pxi_moments_of(x, p->width, p->epsilon);
+    double squares = 0.0;
+    for (int64_t i = 0; i < p->width; i++)
+        squares += (double)x[i] * (double)x[i];
+    return (pxi_moments){0.0, 1.0 / sqrt(squares / (double)p->width + p->epsilon)};
+}
+
 static px_status layer_norm_forward(const px_op_ctx *ctx, px_error *err)
 {
     (void)err;
@@ -61,7 +75,7 @@ static px_status layer_norm_forward(const px_op_ctx *ctx, px_error *err)
     pxi_moments *saved = ctx->saved;
     for (int64_t row = 0; p->width > 0 && row < p->rows; row++) {
         const px_real *x = PXI_F32(ctx->in[0]) + row * p->width;
-        const pxi_moments m = saved[row] = pxi_moments_of(x, p->width, p->epsilon);
+        const pxi_moments m = saved[row] = layer_norm_moments(p, x);
         if (ctx->out_count > 1 && ctx->out[1].data)
             PXI_F32(ctx->out[1])[row] = (px_real)m.mean;
         if (ctx->out_count > 2 && ctx->out[2].data)
@@ -109,7 +123,7 @@ static void layer_norm_backward(const px_op_ctx *ctx)
             continue;
         px_real *dx = PXI_F32(ctx->in_grad[0]) + row * p->width;
         const double dmean = layer_norm_pull(ctx, 1, row), dr = layer_norm_pull(ctx, 2, row);
-        const double shift = (dmean - m.inverse * sum) / (double)p->width;
+        const double shift = p->centred ? (dmean - m.inverse * sum) / (double)p->width : 0.0;
         const double lean = -m.inverse * (dr * m.inverse + product) / (double)p->width;
         for (int64_t i = 0; i < p->width; i++) {
             const double xhat = ((double)x[i] - m.mean) * m.inverse;
@@ -122,6 +136,15 @@ static void layer_norm_backward(const px_op_ctx *ctx)
 const px_op px_op_layernormalization_17 = {
     .name = "LayerNormalization",
     .since = 17,
+    .diff = PX_DIFF_YES,
+    .setup = layer_norm_setup,
+    .forward = layer_norm_forward,
+    .backward = layer_norm_backward,
+};
+
+const px_op px_op_rmsnormalization_23 = {
+    .name = "RMSNormalization",
+    .since = 23,
     .diff = PX_DIFF_YES,
     .setup = layer_norm_setup,
     .forward = layer_norm_forward,

@@ -1,4 +1,4 @@
-/* src/ops/logic.c - And, Or, Xor, Not, BitShift, IsNaN, IsInf
+/* src/ops/logic.c - And, Or, Xor, Not, BitShift and the bitwise operators, IsNaN, IsInf
  *
  * A byte of a bool tensor counts as true when it is not 0; results are 0 or 1. Shifting by the
  * type's width or more leaves 0, where C would be undefined. Nothing flows back.
@@ -112,6 +112,79 @@ const px_op px_op_bitshift_11 = {
     .diff = PX_DIFF_ZERO,
     .setup = bitshift_setup,
     .forward = bitshift_forward,
+    .permute = pxi_permute_nothing,
+    .elementwise = true,
+    .inplace = true,
+};
+
+/* --- BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot ------------------------------------------- */
+
+static const unsigned bitwise_types = PXI_TYPES_SIGNED | PXI_TYPES_UNSIGNED;
+
+#define BITWISE_KERNELS(op, dtype, T, tag)                  \
+    PXI_BINARY_KERNEL(bit_and_##tag, T, T, T, ((T)(a & b))) \
+    PXI_BINARY_KERNEL(bit_or_##tag, T, T, T, ((T)(a | b)))  \
+    PXI_BINARY_KERNEL(bit_xor_##tag, T, T, T, ((T)(a ^ b)))
+PXI_UNSIGNED_TYPES(BITWISE_KERNELS, )
+static pxi_binary_fn *const bitwise_kernels[][3] = {
+    /* and, or, xor; by bytes */
+    [1] = {bit_and_u8, bit_or_u8, bit_xor_u8},
+    [2] = {bit_and_u16, bit_or_u16, bit_xor_u16},
+    [4] = {bit_and_u32, bit_or_u32, bit_xor_u32},
+    [8] = {bit_and_u64, bit_or_u64, bit_xor_u64},
+};
+
+static px_status bitwise_setup(px_op_ctx *ctx, px_error *err)
+{
+    return pxi_binary_setup(ctx, bitwise_types, /* old= */ false, err);
+}
+
+#define BITWISE(op, NAME, index)                                                         \
+    static px_status bitwise##op##_forward(const px_op_ctx *ctx, px_error *err)          \
+    {                                                                                    \
+        (void)err;                                                                       \
+        pxi_binary_forward(ctx, bitwise_kernels[px_dtype_size(ctx->in[0].dtype)][index], \
+                           ctx->in[0].data, ctx->in[1].data);                            \
+        return PX_OK;                                                                    \
+    }                                                                                    \
+    const px_op px_op_bitwise##op##_18 = {                                               \
+        .name = NAME,                                                                    \
+        .since = 18,                                                                     \
+        .diff = PX_DIFF_ZERO,                                                            \
+        .setup = bitwise_setup,                                                          \
+        .forward = bitwise##op##_forward,                                                \
+        .permute = pxi_permute_nothing,                                                  \
+        .elementwise = true,                                                             \
+        .inplace = true,                                                                 \
+    };
+
+BITWISE(and, "BitwiseAnd", 0)
+BITWISE(or, "BitwiseOr", 1)
+BITWISE(xor, "BitwiseXor", 2)
+
+static px_status bitwisenot_setup(px_op_ctx *ctx, px_error *err)
+{
+    PX_TRY(pxi_setup_same(ctx, err));
+    return pxi_op_type(ctx, 0, bitwise_types, err);
+}
+
+static px_status bitwisenot_forward(const px_op_ctx *ctx, px_error *err)
+{
+    const size_t bytes = px_tensor_bytes(&ctx->in[0]);
+    const uint8_t *x = ctx->in[0].data;
+    uint8_t *y = ctx->out[0].data;
+    (void)err;
+    for (size_t i = 0; i < bytes; i++)
+        y[i] = (uint8_t)~x[i];
+    return PX_OK;
+}
+
+const px_op px_op_bitwisenot_18 = {
+    .name = "BitwiseNot",
+    .since = 18,
+    .diff = PX_DIFF_ZERO,
+    .setup = bitwisenot_setup,
+    .forward = bitwisenot_forward,
     .permute = pxi_permute_nothing,
     .elementwise = true,
     .inplace = true,

@@ -6,6 +6,7 @@
 /* clang-format off */
 #define PXI_OPS_NN(X)               \
     X(adagrad_1)                    \
+    X(attention_23)                 \
     X(averagepool_1)                \
     X(batchnormalization_1)         \
     X(batchnormalization_14)        \
@@ -13,6 +14,7 @@
     X(conv_1)                       \
     X(convinteger_10)               \
     X(convtranspose_1)              \
+    X(deformconv_19)                \
     X(dft_17)                       \
     X(dft_20)                       \
     X(einsum_12)                    \
@@ -43,7 +45,9 @@
     X(negativeloglikelihoodloss_12) \
     X(qlinearconv_10)               \
     X(qlinearmatmul_10)             \
+    X(rmsnormalization_23)          \
     X(rnn_1)                        \
+    X(rotaryembedding_23)           \
     X(softmax_1)                    \
     X(softmax_13)                   \
     X(softmaxcrossentropyloss_12)   \

@@ -4,13 +4,17 @@
 #define PXI_OPS_LIST_SHAPE_H
 
 #define PXI_OPS_SHAPE(X)    \
+    X(affinegrid_20)        \
     X(argmax_1)             \
     X(argmin_1)             \
+    X(centercroppad_18)     \
+    X(col2im_18)            \
     X(compress_9)           \
     X(concat_1)             \
     X(concat_4)             \
     X(constant_1)           \
     X(constantofshape_9)    \
+    X(cumprod_26)           \
     X(cumsum_11)            \
     X(depthtospace_1)       \
     X(det_11)               \

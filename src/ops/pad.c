@@ -1,4 +1,5 @@
-/* src/ops/pad.c - Pad: constant, edge, reflect or wrap around the tensor; negative pads cut away
+/* src/ops/pad.c - Pad: constant, edge, reflect or wrap around the tensor; negative pads cut away;
+ * CenterCropPad: zeros on both sides, or cut away there
  *
  * Backward adds what edge, reflect and wrap repeated, and gives a constant's gradient to the input
  * that it came from.
@@ -102,6 +103,33 @@ static px_status pad_setup(px_op_ctx *ctx, px_error *err)
                            "its constant is not one element of the data's type %s",
                            px_dtype_name(ctx->in[0].dtype));
     return pad_apply(ctx, pads, count, axes, axis_count, err);
+}
+
+/* What is odd is at the end. */
+static px_status pad_setup_center(px_op_ctx *ctx, px_error *err)
+{
+    const int64_t *shape, *axes;
+    int64_t count, axis_count, *pads = NULL;
+    PX_TRY(pxi_op_arity(ctx, 2, 2, 1, 1, err));
+    PX_TRY(pxi_op_const_ints(ctx, 1, &shape, &count, err));
+    PX_TRY(pxi_attr_ints(ctx, "axes", &axes, &axis_count, err));
+    const px_shape *in = &ctx->in[0].shape;
+    if (count != (axis_count >= 0 ? axis_count : in->rank))
+        return pxi_op_fail(ctx, err, PX_E_INPUT, "has %lld extents for %lld axes", (long long)count,
+                           (long long)(axis_count >= 0 ? axis_count : in->rank));
+    PX_TRY(PX_ARENA_NEW(pads, ctx->arena, 2 * count, err));
+    for (int64_t i = 0; i < count; i++) {
+        int axis = (int)i;
+        if (axis_count >= 0)
+            PX_TRY(pxi_op_axis(ctx, axes[i], in->rank, &axis, err));
+        if (shape[i] < 0 || shape[i] > pad_limit)
+            return pxi_op_fail(ctx, err, PX_E_INPUT, "wants an extent of %lld",
+                               (long long)shape[i]);
+        const int64_t more = shape[i] - in->dim[axis];
+        pads[i] = more / 2; /* towards 0 */
+        pads[i + count] = more - more / 2;
+    }
+    return pad_apply(ctx, pads, count * 2, axes, axis_count, err);
 }
 
 /* --- running --------------------------------------------------------------------------------- */
@@ -269,17 +297,18 @@ static px_status pad_permute(px_op_ctx *ctx, const int *perm, int rank, px_error
     return PX_OK;
 }
 
-#define PAD_OP(id, version, rule) \
-    const px_op px_op_##id = {    \
-        .name = "Pad",            \
-        .since = version,         \
-        .diff = PX_DIFF_YES,      \
-        .setup = rule,            \
-        .forward = pad_forward,   \
-        .backward = pad_backward, \
-        .permute = pad_permute,   \
+#define PAD_OP(id, NAME, version, rule) \
+    const px_op px_op_##id = {          \
+        .name = NAME,                   \
+        .since = version,               \
+        .diff = PX_DIFF_YES,            \
+        .setup = rule,                  \
+        .forward = pad_forward,         \
+        .backward = pad_backward,       \
+        .permute = pad_permute,         \
     };
 
-PAD_OP(pad_1, 1, pad_setup_paddings)
-PAD_OP(pad_2, 2, pad_setup_pads)
-PAD_OP(pad_11, 11, pad_setup)
+PAD_OP(pad_1, "Pad", 1, pad_setup_paddings)
+PAD_OP(pad_2, "Pad", 2, pad_setup_pads)
+PAD_OP(pad_11, "Pad", 11, pad_setup)
+PAD_OP(centercroppad_18, "CenterCropPad", 18, pad_setup_center)

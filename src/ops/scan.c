@@ -1,5 +1,5 @@
-/* src/ops/scan.c - CumSum, Trilu, ReverseSequence: operators that treat positions along an axis
- * apart */
+/* src/ops/scan.c - CumSum, CumProd, Trilu, ReverseSequence: operators that treat positions along an
+ * axis apart */
 #include "ops/nest.h"
 
 #include <string.h>
@@ -89,6 +89,75 @@ const px_op px_op_cumsum_11 = {
     .setup = cumsum_setup,
     .forward = cumsum_forward,
     .backward = cumsum_backward,
+};
+
+/* --- CumProd --------------------------------------------------------------------------------- */
+
+static px_status cumprod_forward(const px_op_ctx *ctx, px_error *err)
+{
+    int axis;
+    PX_TRY(pxi_op_axis(ctx, pxi_index(&ctx->in[1], 0), ctx->in[0].shape.rank, &axis, err));
+    const pxi_span s = pxi_span_at(&ctx->in[0].shape, axis);
+    const bool exclusive = px_node_int(ctx->node, "exclusive", 0) != 0;
+    const bool reverse = px_node_int(ctx->node, "reverse", 0) != 0;
+    const bool real = pxi_is_real(ctx->in[0].dtype);
+    for (int64_t row = 0; row < s.outer * s.inner; row++) {
+        const int64_t o = row / s.inner, i = row % s.inner;
+        double product = 1.0;
+        uint64_t whole = 1;
+        for (int64_t k = 0; k < s.extent; k++) {
+            const int64_t at = (o * s.extent + (reverse ? s.extent - 1 - k : k)) * s.inner + i;
+            const double next = real ? product * pxi_number(&ctx->in[0], at) : 1.0;
+            const uint64_t whole_next = real ? 1 : whole * (uint64_t)pxi_integer(&ctx->in[0], at);
+            if (real)
+                pxi_store_number(&ctx->out[0], at, exclusive ? product : next);
+            else
+                pxi_store_integer(&ctx->out[0], at, (int64_t)(exclusive ? whole : whole_next));
+            product = next;
+            whole = whole_next;
+        }
+    }
+    return PX_OK;
+}
+
+/* dx[i] = sum over the results k that have x[i] in them of dy[k] times all their other factors,
+ * which are multiplied anew: dividing by x[i] would fail at 0. */
+static void cumprod_backward(const px_op_ctx *ctx)
+{
+    int axis;
+    if (!pxi_op_wants_grad(ctx, 0) || !ctx->out_grad[0].data || ctx->in[0].dtype != PX_FLOAT32 ||
+        pxi_op_axis(ctx, pxi_index(&ctx->in[1], 0), ctx->in[0].shape.rank, &axis, NULL) != PX_OK)
+        return;
+    const pxi_span s = pxi_span_at(&ctx->in[0].shape, axis);
+    const int64_t ahead = px_node_int(ctx->node, "exclusive", 0) != 0; /* of results */
+    const bool reverse = px_node_int(ctx->node, "reverse", 0) != 0;
+    for (int64_t row = 0; row < s.outer * s.inner; row++) {
+        const int64_t start = row / s.inner * s.extent * s.inner + row % s.inner;
+        const int64_t first = reverse ? start + (s.extent - 1) * s.inner : start;
+        const int64_t step = reverse ? -s.inner : s.inner;
+        const px_real *x = PXI_F32(ctx->in[0]) + first, *dy = PXI_F32(ctx->out_grad[0]) + first;
+        px_real *dx = PXI_F32(ctx->in_grad[0]) + first;
+        double before = 1.0; /* the factors ahead of x[i] */
+        for (int64_t i = 0; i < s.extent; i++) {
+            double others = before, sum = 0.0;
+            for (int64_t k = i + ahead; k < s.extent; k++) { /* result k has factors to k - ahead */
+                if (k - ahead > i)
+                    others *= (double)x[(k - ahead) * step];
+                sum += (double)dy[k * step] * others;
+            }
+            dx[i * step] += (px_real)sum;
+            before *= (double)x[i * step];
+        }
+    }
+}
+
+const px_op px_op_cumprod_26 = {
+    .name = "CumProd",
+    .since = 26,
+    .diff = PX_DIFF_YES,
+    .setup = cumsum_setup,
+    .forward = cumprod_forward,
+    .backward = cumprod_backward,
 };
 
 /* --- Trilu ----------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* src/ops/sigmoids.c - smooth and piecewise linear S-shapes and what is made of them: Sigmoid,
- * Tanh, HardSigmoid, HardSwish, Softplus, Softsign, Mish, Gelu
+ * Tanh, HardSigmoid, HardSwish, Softplus, Softsign, Mish, Swish, Gelu
  *
  * 1 / (1 + exp(-x)) needs no guard: where exp() overflows the quotient is 0, its limit.
  */
@@ -32,6 +32,10 @@ PXI_UNARY(hardswish_14, "HardSwish", 14, x <= -3 ? x * 0 : (x >= 3 ? x : x * (x 
 #define MISH_SECH (1 / cosh(SOFTPLUS(x)))
 PXI_UNARY(mish_18, "Mish", 18, (x * tanh(SOFTPLUS(x))),
           (dy * (tanh(SOFTPLUS(x)) + x * SIGMOID(x) * MISH_SECH * MISH_SECH)))
+
+/* y = x sigmoid(alpha x) */
+PXI_UNARY_WITH(swish_24, "Swish", 24, (x * SIGMOID(a * x)),
+               (dy * SIGMOID(a * x) * (1 + a * x * (1 - SIGMOID(a * x)))), {"alpha", 1.0f})
 
 /* Gelu: x Phi(x), exactly or by the tanh formula of Hendrycks and Gimpel (arXiv:1606.08415, 2). */
 #define GELU_DENSITY ((T)0.39894228040143267794 * pxi_exp((T)-0.5 * x * x)) /* of N(0, 1) */

@@ -10,10 +10,9 @@
 
 #include "base/memory.h"
 
-#include <internal/engine.h>
+#include <internal/pass.h>
 #include <internal/rng.h>
 #include <internal/sample_plan.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ORDER_BATCH = 2 };
@@ -29,7 +28,8 @@ typedef struct folded_layer {
 typedef struct sample_order {
     folded_layer *layers;
     size_t count;
-    bool changed; /* what is looked at now */
+    int64_t batch;
+    int64_t changed; /* the sample that is another in this run; -1: none */
 } sample_order;
 
 static int layer_batch_axis(const px_layer *layer)
@@ -64,13 +64,34 @@ static void rows_digest(const px_view *view, int axis, uint64_t *digest)
 
 static px_status order_observe(void *context, int value, const px_view *view, px_error *err)
 {
-    sample_order *order = context;
+    const sample_order *order = ((const pxi_lane *)context)->context;
     (void)err;
     for (size_t i = 0; i < order->count; i++) {
         folded_layer *f = &order->layers[i];
         if (f->layer->tap_value == value && view->shape.dim[f->axis] == f->rows)
-            rows_digest(view, f->axis, order->changed ? f->changed : f->base);
+            rows_digest(view, f->axis, order->changed < 0 ? f->base : f->changed);
     }
+    return PX_OK;
+}
+
+/* Run 0 has all samples as they are; in run 1 + s, sample s is another. */
+static px_status order_fill(pxi_lane *lane, int64_t item, int view, float *input, px_error *err)
+{
+    const int64_t batch = pxi_pass_batch(lane->pass), sample = item % batch;
+    const bool other = item / batch == 1 + sample;
+    px_random random =
+        px_rng(/* seed= */ 1, PX_RNG_NOISE_INPUT, (uint32_t)(other ? batch + sample : sample), 0);
+    (void)view, (void)err;
+    for (size_t i = 0; i < pxi_pass_floats(lane->pass); i++)
+        input[i] = (float)px_rng_u01(&random);
+    return PX_OK;
+}
+
+static px_status order_begin(pxi_lane *lane, const pxi_batch *batch, px_error *err)
+{
+    sample_order *order = lane->context;
+    (void)err;
+    order->changed = batch->first / order->batch - 1;
     return PX_OK;
 }
 
@@ -83,49 +104,25 @@ static bool rows_fit(const folded_layer *f, int64_t batch, int64_t which, int64_
     return true;
 }
 
-static void sample_fill(float *input, size_t floats, uint32_t which)
+static px_status order_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
 {
-    px_random random = px_rng(/* seed= */ 1, PX_RNG_NOISE_INPUT, which, 0);
-    for (size_t i = 0; i < floats; i++)
-        input[i] = (float)px_rng_u01(&random);
-}
-
-static px_status order_try(sample_order *order, const px_plan *plan, px_error *err)
-{
-    px_session *session = NULL;
-    PX_TRY(px_session_new(plan, &session, err));
-    const int64_t batch = px_plan_batch(plan);
-    const px_shape fed = px_plan_feed_shape(plan, 0);
-    const size_t floats = (size_t)(px_shape_count(&fed) / batch);
-    float *input = px_session_input(session, 0);
-    px_session_observe(session, order_observe, order);
-    for (int64_t s = 0; s < batch; s++)
-        sample_fill(input + (size_t)s * floats, floats, (uint32_t)s);
-    order->changed = false;
-    px_status status = px_session_forward(session, err);
-    order->changed = true;
-    for (int64_t s = 0; s < batch && status == PX_OK; s++) {
-        sample_fill(input + (size_t)s * floats, floats, (uint32_t)(batch + s));
-        status = px_session_forward(session, err);
-        sample_fill(input + (size_t)s * floats, floats, (uint32_t)s);
-        for (size_t i = 0; i < order->count && status == PX_OK; i++) {
-            folded_layer *f = &order->layers[i];
-            for (int64_t run = 1; run <= f->rows / batch; run++)
-                f->fits[run - 1] = f->fits[run - 1] && rows_fit(f, batch, s, run);
-        }
+    const sample_order *order = lane->context;
+    (void)batch, (void)err;
+    for (size_t i = 0; i < order->count && order->changed >= 0; i++) {
+        folded_layer *f = &order->layers[i];
+        for (int64_t run = 1; run <= f->rows / order->batch; run++)
+            f->fits[run - 1] = f->fits[run - 1] && rows_fit(f, order->batch, order->changed, run);
     }
-    px_session_free(session);
-    return status;
+    return PX_OK;
 }
 
-static px_status order_layers(sample_order *order, const px_plan *plan, px_arena *arena,
-                              px_error *err)
+static px_status order_layers(sample_order *order, pxi_pass *pass, px_arena *arena, px_error *err)
 {
-    const int64_t batch = px_plan_batch(plan);
+    order->batch = pxi_pass_batch(pass);
     for (size_t i = 0; i < order->count; i++) {
         folded_layer *f = &order->layers[i];
         const int64_t places = f->layer->shape.dim[f->axis];
-        f->rows = places * batch;
+        f->rows = places * order->batch;
         f->base = pxi_arena_alloc(arena, (size_t)f->rows, sizeof *f->base);
         f->changed = pxi_arena_alloc(arena, (size_t)f->rows, sizeof *f->changed);
         f->fits = pxi_arena_alloc(arena, (size_t)places, sizeof *f->fits);
@@ -134,7 +131,8 @@ static px_status order_layers(sample_order *order, const px_plan *plan, px_arena
         for (int64_t run = 1; run <= places; run++)
             f->fits[run - 1] = places % run == 0;
     }
-    PX_TRY(order_try(order, plan, err));
+    pxi_pass_over(pass, NULL, (1 + order->batch) * order->batch);
+    PX_TRY(pxi_pass_all(pass, err));
     for (size_t i = 0; i < order->count; i++) {
         px_layer *layer = order->layers[i].layer;
         int64_t fitting = 0;
@@ -149,29 +147,35 @@ static px_status order_layers(sample_order *order, const px_plan *plan, px_arena
     return PX_OK;
 }
 
-static px_status order_plan(const px_probe *probe, const px_probe_options *options,
-                            const int *observe, size_t count, px_plan **out, px_error *err)
+static px_status order_open(const px_probe *probe, const px_probe_options *options,
+                            sample_order *order, const int *observe, size_t count, pxi_pass **out,
+                            px_error *err)
 {
+    pxi_task task = {.model = probe->model, .threads = 1, .batch = ORDER_BATCH};
     px_plan_options wants = px_plan_options_default();
+    const pxi_visitor visitor = {.context = order,
+                                 .fill = order_fill,
+                                 .observe = order_observe,
+                                 .begin = order_begin,
+                                 .visit = order_visit};
+    px_feed feed;
     PX_TRY(pxi_sample_one_input(probe->model, err));
-    wants.batch = ORDER_BATCH;
     wants.observe = observe;
     wants.observe_count = count;
     wants.no_outputs = true;
-    px_feed feed;
     if (options->feed_count > 0 && pxi_sample_is_open(probe->model)) {
         feed = options->feeds[0];
         feed.shape.dim[0] = ORDER_BATCH;
-        wants.feeds = &feed;
-        wants.feed_count = 1;
+        task.feeds = &feed;
+        task.feed_count = 1;
     }
-    return px_plan_new(probe->model, &wants, out, err);
+    return pxi_pass_open(&task, &wants, &visitor, out, err);
 }
 
 px_status pxi_layers_order(px_probe *probe, const px_probe_options *options, px_error *err)
 {
     sample_order order = {0};
-    px_plan *plan = NULL;
+    pxi_pass *pass = NULL;
     px_error why = {0};
     px_status status = PX_OK;
     size_t values = 0;
@@ -197,9 +201,9 @@ px_status pxi_layers_order(px_probe *probe, const px_probe_options *options, px_
     }
     if (order.count == 0)
         goto done;
-    status = order_plan(probe, options, observe, values, &plan, &why);
+    status = order_open(probe, options, &order, observe, values, &pass, &why);
     if (status == PX_OK)
-        status = order_layers(&order, plan, arena, &why);
+        status = order_layers(&order, pass, arena, &why);
     if (status == PX_E_NOMEM || status == PX_E_CANCELLED) {
         if (err)
             *err = why;
@@ -210,7 +214,7 @@ px_status pxi_layers_order(px_probe *probe, const px_probe_options *options, px_
         if (order.layers[i].layer->run == 0)
             probe->alone = 1 + (int)(order.layers[i].layer - probe->layers);
 done:
-    px_plan_free(plan);
+    pxi_pass_close(pass);
     pxi_arena_free(arena);
     return status;
 }
