@@ -11,6 +11,8 @@ PX_BEGIN_DECLS
  * other foreign types are PX_E_UNSUPPORTED; nothing in a file tells a sequence or an optional from
  * a tensor, so ask the model (px_value.foreign_type) before reading one. */
 px_status px_tensor_load_pb(const char *path, px_tensor *out, char **name, px_error *err);
+/* The same of a SequenceProto of tensors; *out is a PX_SEQUENCE. */
+px_status pxi_sequence_load_pb(const char *path, px_tensor *out, px_error *err);
 
 /* Runs every data set of a backend test's folder (model.onnx, test_data_set_N/) twice: through the
  * interpreter, and, where shapes do not depend on the values of inputs, through a compiled plan.

@@ -68,6 +68,8 @@ typedef struct px_op {
                        */
     bool inplace;     /* out[0] may share memory with in[0] of the same type and shape */
     bool random;      /* not to be folded (RandomNormal ...) */
+    bool expands; /* a program takes it apart (If, Loop, SequenceAt ...): there is no setup() and no
+                     forward() */
     bool
         shape_only; /* forward() reads input 0's shape but not its values (Shape, Size): foldable */
 

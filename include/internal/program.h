@@ -4,6 +4,10 @@
  * constants only, and leaves out what nobody asked for. Half and bfloat16 do not exist inside a
  * program: constants and feeds of those types are widened to float32, and so is Cast's target.
  *
+ * If, Loop, Scan, and what makes and reads sequences are taken apart on the way (unroll.c): the
+ * branch that is taken, every turn of a loop, the elements. What is inside of them gets values and
+ * nodes of the program's own, behind the graph's.
+ *
  * Immutable once made; the engine compiles plans from it, `info` prints from it, and when all feeds
  * have data it is an interpreter: every wanted value ends up folded.
  */
@@ -11,22 +15,23 @@
 #define PXI_INTERNAL_PROGRAM_H
 
 #include <internal/op.h>
+#include <internal/tensor.h>
 
 #include <plexor/weights.h>
 
 typedef struct pxi_feed {
     int value;        /* of the graph: an input, or any inner value (a restart) */
     px_tensor tensor; /* type and shape; data NULL: known at run time only; borrowed if not */
-} pxi_feed;
+} pxi_feed;           /* of a PX_SEQUENCE all data are known */
 
 typedef struct pxi_slot { /* one per graph value */
     px_tensor tensor; /* data != NULL: a constant; dtype PX_NONE: not computed in this program */
     bool is_feed, is_wanted, varies;
-    int producer; /* step index; -1: feed, constant or not computed */
+    int producer;     /* step index; -1: feed, constant or not computed */
+    const int *items; /* a PX_SEQUENCE's values, shape.dim[0] of them; it has no data */
 } pxi_slot;
 
 typedef struct pxi_step { /* one live node */
-    int node;
     const px_op *op;
     px_op_ctx ctx; /* in/out hold types, shapes and constants' data; no other data */
 } pxi_step;
@@ -34,9 +39,12 @@ typedef struct pxi_step { /* one live node */
 typedef struct pxi_program {
     const px_model *model;
     px_arena *arena;
+    /* The model's, with the program's own values behind its own: their nodes are those of steps. */
+    px_graph graph;
     pxi_slot *slots; /* graph.value_count of them */
     pxi_step *steps; /* in topological order */
     int step_count;
+    bool chooses; /* what is computed hangs on values known at run time only, of all samples */
 } pxi_program;
 
 typedef struct pxi_program_request {

@@ -6,6 +6,10 @@
 
 PX_BEGIN_DECLS
 
+/* The type of what is no tensor but a sequence of them: `data` are shape.dim[0] px_tensors, of which
+ * px_tensor_done() ends each. Only the interpreter takes and gives such. */
+#define PX_SEQUENCE ((px_dtype)100)
+
 /* Refuses negative extents, ranks beyond PX_MAX_RANK and shapes whose element count times 8 does
  * not fit an int64_t. Everything read from a file goes through this before it is multiplied. */
 px_status px_shape_check(const px_shape *shape, px_error *err);

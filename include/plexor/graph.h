@@ -18,6 +18,7 @@
 PX_BEGIN_DECLS
 
 typedef struct px_model px_model;
+typedef struct px_graph px_graph;
 
 typedef enum px_attr_kind {
     PX_ATTR_INT,
@@ -27,7 +28,8 @@ typedef enum px_attr_kind {
     PX_ATTR_INTS,
     PX_ATTR_FLOATS,
     PX_ATTR_STRINGS,
-    PX_ATTR_OTHER, /* graphs, sparse tensors, types: kept by name only */
+    PX_ATTR_GRAPH, /* of If, Loop, Scan */
+    PX_ATTR_OTHER, /* sparse tensors, types: kept by name only */
 } px_attr_kind;
 
 typedef struct px_attr {
@@ -36,11 +38,14 @@ typedef struct px_attr {
     int64_t i;
     float f;
     const char *s; /* NUL-terminated copy */
-    size_t count;  /* of ints, floats or strings */
+    size_t count;  /* of ints, floats or strings; of a graph: see `graph` */
     const int64_t *ints;
     const float *floats;
     const char *const *strings;
     px_tensor tensor;
+    /* A graph's own values. Its last `count` inputs are not its own, but what it reads of the graph
+     * around it: those are also inputs of the node, from input i on. */
+    const px_graph *graph;
 } px_attr;
 
 typedef struct px_node {
@@ -67,14 +72,14 @@ typedef struct px_value {
     int producer;              /* node index; -1 for graph inputs and constants */
 } px_value;
 
-typedef struct px_graph {
+struct px_graph {
     const char *name;
     int node_count, value_count, input_count, output_count;
     const px_node *nodes;
     const px_value *values;
     const int *inputs; /* true inputs only: initialisers that are repeated as inputs are not here */
     const int *outputs;
-} px_graph;
+};
 
 PX_API const px_graph *px_model_graph(const px_model *model);
 PX_API const char *px_model_path(const px_model *model); /* "" if it was not read from a file */

@@ -19,21 +19,24 @@ PX_BEGIN_DECLS
 #define PX_MAX_RANK 8
 
 /* X(enumerator, ONNX number, name, bytes per element); ONNX's own numbers. Complex types and the
- * 8-bit floats are not here: a file that uses them is refused by name. */
-#define PX_DTYPES(X)                \
-    X(PX_FLOAT32, 1, "float32", 4)  \
-    X(PX_UINT8, 2, "uint8", 1)      \
-    X(PX_INT8, 3, "int8", 1)        \
-    X(PX_UINT16, 4, "uint16", 2)    \
-    X(PX_INT16, 5, "int16", 2)      \
-    X(PX_INT32, 6, "int32", 4)      \
-    X(PX_INT64, 7, "int64", 8)      \
-    X(PX_BOOL, 9, "bool", 1)        \
-    X(PX_FLOAT16, 10, "float16", 2) \
-    X(PX_FLOAT64, 11, "float64", 8) \
-    X(PX_UINT32, 12, "uint32", 4)   \
-    X(PX_UINT64, 13, "uint64", 8)   \
-    X(PX_BFLOAT16, 16, "bfloat16", 2)
+ * 8-bit floats are not here: a file that uses them is refused by name. Of 4 bits, two to a byte in
+ * files, each has a byte of its own. */
+#define PX_DTYPES(X)                  \
+    X(PX_FLOAT32, 1, "float32", 4)    \
+    X(PX_UINT8, 2, "uint8", 1)        \
+    X(PX_INT8, 3, "int8", 1)          \
+    X(PX_UINT16, 4, "uint16", 2)      \
+    X(PX_INT16, 5, "int16", 2)        \
+    X(PX_INT32, 6, "int32", 4)        \
+    X(PX_INT64, 7, "int64", 8)        \
+    X(PX_BOOL, 9, "bool", 1)          \
+    X(PX_FLOAT16, 10, "float16", 2)   \
+    X(PX_FLOAT64, 11, "float64", 8)   \
+    X(PX_UINT32, 12, "uint32", 4)     \
+    X(PX_UINT64, 13, "uint64", 8)     \
+    X(PX_BFLOAT16, 16, "bfloat16", 2) \
+    X(PX_UINT4, 21, "uint4", 1)       \
+    X(PX_INT4, 22, "int4", 1)
 
 typedef enum px_dtype {
     PX_NONE = 0, /* no tensor: an optional operator input that was left out */

@@ -119,6 +119,8 @@ void px_tensor_done(px_tensor *tensor)
 {
     if (!tensor)
         return;
+    for (int64_t i = 0; tensor->dtype == PX_SEQUENCE && i < tensor->shape.dim[0]; i++)
+        px_tensor_done((px_tensor *)tensor->data + i);
     free(tensor->data);
     *tensor = (px_tensor){0};
 }

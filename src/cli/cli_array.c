@@ -21,9 +21,11 @@ static double array_get(const px_tensor *t, size_t i)
     case PX_BFLOAT16:
         return (double)px_bfloat_to_float(((const uint16_t *)t->data)[i]);
     case PX_UINT8:
+    case PX_UINT4:
     case PX_BOOL:
         return (double)((const uint8_t *)t->data)[i];
     case PX_INT8:
+    case PX_INT4:
         return (double)((const int8_t *)t->data)[i];
     case PX_UINT16:
         return (double)((const uint16_t *)t->data)[i];
@@ -51,9 +53,12 @@ static bool array_fits(px_dtype dtype, double v)
         px_dtype dtype;
         double least, beyond;
     } ranges[] = {
-        {PX_UINT8, 0, 0x1p8},        {PX_INT8, -0x1p7, 0x1p7},    {PX_UINT16, 0, 0x1p16},
-        {PX_INT16, -0x1p15, 0x1p15}, {PX_UINT32, 0, 0x1p32},      {PX_INT32, -0x1p31, 0x1p31},
-        {PX_UINT64, 0, 0x1p64},      {PX_INT64, -0x1p63, 0x1p63}, {PX_BOOL, 0, 2},
+        {PX_UINT8, 0, 0x1p8},   {PX_INT8, -0x1p7, 0x1p7},
+        {PX_UINT16, 0, 0x1p16}, {PX_INT16, -0x1p15, 0x1p15},
+        {PX_UINT32, 0, 0x1p32}, {PX_INT32, -0x1p31, 0x1p31},
+        {PX_UINT64, 0, 0x1p64}, {PX_INT64, -0x1p63, 0x1p63},
+        {PX_BOOL, 0, 2},        {PX_UINT4, 0, 16},
+        {PX_INT4, -8, 8},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
         if (ranges[i].dtype == dtype)
@@ -77,10 +82,12 @@ static void array_set(px_tensor *t, size_t i, double v)
         ((uint16_t *)t->data)[i] = px_float_to_bfloat((float)v);
         break;
     case PX_UINT8:
+    case PX_UINT4:
     case PX_BOOL:
         ((uint8_t *)t->data)[i] = (uint8_t)v;
         break;
     case PX_INT8:
+    case PX_INT4:
         ((int8_t *)t->data)[i] = (int8_t)v;
         break;
     case PX_UINT16:

@@ -316,6 +316,9 @@ static px_status lrp_fill(pxi_lrp *lrp, const int *wanted, size_t wanted_count, 
     px_status status = scratch ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK)
         status = lrp_any_program(lrp, &program, err);
+    if (status == PX_OK && program->graph.value_count > graph->value_count)
+        status = px_fail(err, PX_E_UNSUPPORTED,
+                         "relevance of networks with If, loops or sequences is not supported");
     if (status != PX_OK)
         goto done;
     r.program = program;

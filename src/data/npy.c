@@ -325,6 +325,8 @@ static void npy_to_floats(px_dtype dtype, const uint8_t *from, size_t count, flo
         NPY_CONVERT(uint64_t, v);
     case PX_BFLOAT16:
         NPY_CONVERT(uint16_t, px_bfloat_to_float(v));
+    case PX_UINT4: /* no array of a file is of these */
+    case PX_INT4:
     case PX_NONE:
         break;
     }

@@ -129,7 +129,7 @@ static void fuse_head(const fuse_state *f, int head, fuse_kind kind, const int *
 px_status pxi_fuse(const px_plan *plan, pxi_group *groups, int *group_of, px_error *err)
 {
     const pxi_program *program = plan->program;
-    const size_t values = (size_t)px_model_graph(plan->model)->value_count;
+    const size_t values = (size_t)program->graph.value_count;
     fuse_state f = {.plan = plan,
                     .program = program,
                     .uses = pxi_calloc(values, sizeof *f.uses),

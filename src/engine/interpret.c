@@ -6,6 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+static px_status interpret_tensor(const pxi_program *program, int value, px_tensor *out,
+                                  px_error *err)
+{
+    const px_tensor *from = &program->slots[value].tensor;
+    if (!from->data)
+        return px_fail(err, PX_E_UNSUPPORTED, "output '%s' depends on random numbers",
+                       program->graph.values[value].name);
+    PX_TRY(px_tensor_init(out, from->dtype, &from->shape, err));
+    memcpy(out->data, from->data, px_tensor_bytes(from));
+    return PX_OK;
+}
+
+static px_status interpret_sequence(const pxi_program *program, int value, px_tensor *out,
+                                    px_error *err)
+{
+    const pxi_slot *slot = &program->slots[value];
+    const int64_t count = slot->tensor.shape.dim[0];
+    px_tensor *items = NULL;
+    PX_TRY(PX_NEW(items, count + 1, err));
+    px_tensor made = {.dtype = PX_SEQUENCE, .shape = slot->tensor.shape, .data = items};
+    for (int64_t i = 0; i < count; i++) {
+        const px_status status = interpret_tensor(program, slot->items[i], &items[i], err);
+        if (status != PX_OK) {
+            px_tensor_done(&made);
+            return status;
+        }
+    }
+    *out = made;
+    return PX_OK;
+}
+
 px_status px_model_interpret(const px_model *model, const px_tensor *inputs, px_tensor *outputs,
                              px_error *err)
 {
@@ -22,17 +53,12 @@ px_status px_model_interpret(const px_model *model, const px_tensor *inputs, px_
     int made = 0;
     for (; status == PX_OK && made < graph->output_count; made++) {
         const px_tensor *value = &program->slots[graph->outputs[made]].tensor;
-        px_tensor copy = {0};
-        if (!value->data) {
-            status = px_fail(err, PX_E_UNSUPPORTED, "output '%s' depends on random numbers",
-                             graph->values[graph->outputs[made]].name);
-            break;
-        }
-        status = px_tensor_init(&copy, value->dtype, &value->shape, err);
+        outputs[made] = (px_tensor){0};
+        status = value->dtype == PX_SEQUENCE
+                     ? interpret_sequence(program, graph->outputs[made], &outputs[made], err)
+                     : interpret_tensor(program, graph->outputs[made], &outputs[made], err);
         if (status != PX_OK)
             break;
-        memcpy(copy.data, value->data, px_tensor_bytes(value));
-        outputs[made] = copy;
     }
     while (status != PX_OK && made > 0)
         px_tensor_done(&outputs[--made]);

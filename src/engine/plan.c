@@ -211,7 +211,7 @@ static px_status plan_make_gates(px_plan *plan, const px_plan_options *options, 
 static px_status plan_make_cells(px_plan *plan, const plan_request *request, px_error *err)
 {
     const px_plan_options *options = request->options;
-    const px_graph *graph = px_model_graph(plan->model);
+    const px_graph *graph = &plan->program->graph;
     plan->cell_cap = (size_t)graph->value_count + 64;
     PX_TRY(PX_NEW(plan->cells, plan->cell_cap, err));
     PX_TRY(PX_NEW(plan->feeds, request->feed_count, err));
@@ -326,6 +326,12 @@ static bool plan_batch_flows(const px_plan *plan, int64_t batch)
     return true;
 }
 
+/* Whether the network decides by its values, and would so by those of several samples together. */
+static bool plan_mixes(const px_plan *plan)
+{
+    return plan->program && plan->program->chooses && plan->batch > 1;
+}
+
 /* The program for the wanted micro-batch. A network whose file fixes the batch (exporters bake in
  * 1) is tried with the wanted one first and falls back to its own: correct, but run in a loop. */
 static px_status plan_specialise(px_plan *plan, plan_request *request, px_error *err)
@@ -352,6 +358,12 @@ static px_status plan_specialise(px_plan *plan, plan_request *request, px_error 
     px_error first = {0};
     const px_status status = plan_make_program(plan, request, &first);
     plan->batch = batch;
+    if (status == PX_OK && !own && plan_mixes(plan)) {
+        plan->batch = 1;
+        plan->batch_is_baked = true;
+        PX_TRY(plan_make_feeds(plan->model, 1, request, err));
+        return plan_make_program(plan, request, err);
+    }
     if (status == PX_OK && (!own || own == batch || plan_batch_flows(plan, batch)))
         return PX_OK;
     if (!own || own == batch || status == PX_E_NOMEM) {

@@ -105,7 +105,7 @@ struct px_plan {
     bool training;        /* Dropout drops */
     bool batch_norms;     /* BatchNormalization takes the batch's statistics */
     uint32_t drop_blocks; /* of random numbers, given to Dropout units so far */
-    pxi_cell *cells;      /* first graph.value_count of them are the graph's values */
+    pxi_cell *cells;      /* first program->graph.value_count of them are values */
     size_t cell_cap;
     int cell_count;
     pxi_unit *units;

@@ -313,6 +313,10 @@ static void builder_attr(px_builder *builder, const px_attr *from, px_attr *to)
         to->tensor.data =
             builder_copy(builder, from->tensor.data, px_tensor_bytes(&from->tensor), 1);
         break;
+    case PX_ATTR_GRAPH: /* what is made of a model has no other graphs inside */
+        to->kind = PX_ATTR_OTHER;
+        to->graph = NULL;
+        break;
     case PX_ATTR_INT:
     case PX_ATTR_FLOAT:
     case PX_ATTR_OTHER:

@@ -85,6 +85,7 @@ static void hash_attr(XXH3_state_t *to, const px_attr *attr)
             else
                 hash_text(to, attr->strings[i]);
         break;
+    case PX_ATTR_GRAPH:
     case PX_ATTR_OTHER:
         break;
     }

@@ -8,9 +8,14 @@
 #include <string.h>
 
 typedef struct builder {
-    px_model *model;
+    px_graph *graph; /* to be filled in */
     px_arena *arena; /* the model's */
+    const Onnx__ModelProto *model;
     const Onnx__GraphProto *proto;
+    struct builder *around;  /* of the graph that this one is inside of; NULL: the main one */
+    int *captures;           /* values of `around` that are read in here, in the order in which */
+    size_t capture_capacity; /* inputs were made for them */
+    int capture_count;
     pxi_external *external;
     pxi_names names;
     pxi_flat_node *flat;
@@ -21,6 +26,7 @@ typedef struct builder {
     size_t producer_capacity;
     int **inputs, **outputs; /* per flat node, in the arena */
     bool *read;              /* per value: some node reads it, or it is an output */
+    size_t read_capacity;
     px_error *err;
 } builder;
 
@@ -39,7 +45,8 @@ static px_status build_value(builder *build, const char *name, int producer, int
     const int held = pxi_names_add(&build->names, name, build->value_count);
     if (held < 0 ||
         pxi_grow(&build->values, &build->value_capacity, want, sizeof *build->values) != 0 ||
-        pxi_grow(&build->producer, &build->producer_capacity, want, sizeof *build->producer) != 0)
+        pxi_grow(&build->producer, &build->producer_capacity, want, sizeof *build->producer) != 0 ||
+        pxi_grow(&build->read, &build->read_capacity, want, sizeof *build->read) != 0)
         return build_nomem(build);
     *index = -1;
     if (held != build->value_count)
@@ -47,6 +54,7 @@ static px_status build_value(builder *build, const char *name, int producer, int
     *index = build->value_count++;
     build->values[*index] = (px_value){.name = name, .producer = -1};
     build->producer[*index] = producer;
+    build->read[*index] = false;
     return PX_OK;
 }
 
@@ -86,8 +94,8 @@ static px_status build_inputs(builder *build)
         else if (pxi_names_find(&build->names, name) >= initialisers)
             return px_fail(build->err, PX_E_INPUT, "there are two inputs '%s'", name);
     }
-    build->model->graph.inputs = inputs;
-    build->model->graph.input_count = count;
+    build->graph->inputs = inputs;
+    build->graph->input_count = count;
     return PX_OK;
 }
 
@@ -113,6 +121,91 @@ static px_status build_node_outputs(builder *build)
     return PX_OK;
 }
 
+/* A value by its name, in this graph or in those around it, which give it as an input; -1: nobody
+ * makes it. */
+static px_status build_lookup(builder *build, const char *name, int *index)
+{
+    *index = pxi_names_find(&build->names, name);
+    int outer = -1;
+    if (*index < 0 && build->around)
+        PX_TRY(build_lookup(build->around, name, &outer));
+    if (outer >= 0) {
+        const size_t want = (size_t)build->capture_count + 1;
+        const char *kept = build->around->values[outer].name;
+        PX_TRY(build_value(build, kept, -1, index));
+        if (pxi_grow(&build->captures, &build->capture_capacity, want, sizeof *build->captures) !=
+            0)
+            return build_nomem(build);
+        build->captures[build->capture_count++] = outer;
+    }
+    if (*index >= 0)
+        build->read[*index] = true;
+    return PX_OK;
+}
+
+static px_status build_graph(builder *build);
+
+/* The graph of an attribute, and what it reads of this one. */
+static px_status build_inner(builder *build, const Onnx__GraphProto *proto, px_attr *out,
+                             int **reads, size_t *read_count)
+{
+    px_graph *graph = pxi_arena_alloc(build->arena, 1, sizeof *graph);
+    builder inner = {.graph = graph,
+                     .arena = build->arena,
+                     .model = build->model,
+                     .proto = proto,
+                     .around = build,
+                     .external = build->external,
+                     .err = build->err};
+    px_status status = graph ? build_graph(&inner) : build_nomem(build);
+    if (status == PX_OK) {
+        const size_t count = (size_t)inner.capture_count;
+        int *all = pxi_arena_alloc(build->arena, *read_count + count + 1, sizeof *all);
+        if (!all)
+            status = build_nomem(build);
+        for (size_t i = 0; i < *read_count && all; i++)
+            all[i] = (*reads)[i];
+        for (size_t i = 0; i < count && all; i++)
+            all[*read_count + i] = inner.captures[i];
+        out->kind = PX_ATTR_GRAPH;
+        out->graph = graph;
+        out->count = count;
+        out->i = (int64_t)*read_count;
+        *reads = all;
+        *read_count += count;
+    }
+    pxi_names_done(&inner.names);
+    free(inner.captures);
+    return status;
+}
+
+/* Inner graphs of a node; what they read becomes inputs of it, behind its own. */
+static px_status build_inner_graphs(builder *build, int n)
+{
+    pxi_flat_node *node = &build->flat[n];
+    bool any = false;
+    for (size_t i = 0; i < node->attr_count && !node->in_function; i++)
+        any = any || node->attrs[i]->g;
+    if (!any)
+        return PX_OK;
+    px_attr *graphs = pxi_arena_alloc(build->arena, node->attr_count, sizeof *graphs);
+    int *reads = build->inputs[n];
+    size_t count = node->input_count;
+    if (!graphs)
+        return build_nomem(build);
+    for (size_t i = 0; i < node->attr_count; i++) {
+        const px_status status =
+            node->attrs[i]->g ? build_inner(build, node->attrs[i]->g, &graphs[i], &reads, &count)
+                              : PX_OK;
+        if (status != PX_OK)
+            return px_fail_in(build->err, status, "node '%s' (%s)", node->name, node->type);
+    }
+    node->graphs = graphs;
+    node->input_count = count;
+    build->inputs[n] = reads;
+    return PX_OK;
+}
+
 static px_status build_node_inputs(builder *build)
 {
     for (int n = 0; n < build->node_count; n++) {
@@ -124,14 +217,14 @@ static px_status build_node_inputs(builder *build)
             inputs[i] = -1;
             if (!*node->inputs[i])
                 continue;
-            inputs[i] = pxi_names_find(&build->names, node->inputs[i]);
+            PX_TRY(build_lookup(build, node->inputs[i], &inputs[i]));
             if (inputs[i] < 0)
                 return px_fail(build->err, PX_E_INPUT,
                                "node '%s' (%s) reads '%s', which nothing makes", node->name,
                                node->type, node->inputs[i]);
-            build->read[inputs[i]] = true;
         }
         build->inputs[n] = inputs;
+        PX_TRY(build_inner_graphs(build, n));
     }
     return PX_OK;
 }
@@ -146,6 +239,11 @@ static px_status build_attrs(builder *build, const pxi_flat_node *flat, px_node 
             pxi_onnx_attr(flat->attrs[i], build->arena, build->external, &attrs[i], build->err);
         if (status != PX_OK)
             return px_fail_in(build->err, status, "node '%s' (%s)", flat->name, flat->type);
+        if (flat->graphs && flat->graphs[i].graph) {
+            const char *name = attrs[i].name;
+            attrs[i] = flat->graphs[i];
+            attrs[i].name = name;
+        }
         for (size_t j = 0; j < i; j++)
             if (strcmp(attrs[j].name, attrs[i].name) == 0)
                 return px_fail(build->err, PX_E_INPUT,
@@ -189,8 +287,8 @@ static px_status build_nodes(builder *build)
         else
             status = build_attrs(build, flat, &nodes[n]);
     }
-    build->model->graph.nodes = nodes;
-    build->model->graph.node_count = build->node_count;
+    build->graph->nodes = nodes;
+    build->graph->node_count = build->node_count;
 done:
     free(order);
     return status;
@@ -303,13 +401,31 @@ static px_status build_outputs(builder *build)
                        count ? "too many" : "no");
     for (size_t i = 0; i < count; i++) {
         const char *name = pxi_text(build->proto->output[i]->name);
-        outputs[i] = pxi_names_find(&build->names, name);
+        PX_TRY(build_lookup(build, name, &outputs[i]));
         if (outputs[i] < 0)
             return px_fail(build->err, PX_E_INPUT, "the output '%s' is made by no node", name);
-        build->read[outputs[i]] = true;
     }
-    build->model->graph.outputs = outputs;
-    build->model->graph.output_count = (int)count;
+    build->graph->outputs = outputs;
+    build->graph->output_count = (int)count;
+    return PX_OK;
+}
+
+/* Inputs behind the graph's own: what it reads of the graph around it. */
+static px_status build_captures(builder *build)
+{
+    const int own = build->graph->input_count, count = build->capture_count;
+    if (count == 0)
+        return PX_OK;
+    int *inputs = pxi_arena_alloc(build->arena, (size_t)(own + count), sizeof *inputs);
+    if (!inputs)
+        return build_nomem(build);
+    for (int i = 0; i < own; i++)
+        inputs[i] = build->graph->inputs[i];
+    for (int i = 0; i < count; i++)
+        inputs[own + i] =
+            pxi_names_find(&build->names, build->around->values[build->captures[i]].name);
+    build->graph->inputs = inputs;
+    build->graph->input_count = own + count;
     return PX_OK;
 }
 
@@ -322,11 +438,9 @@ static px_status build_all(builder *build)
     if (!build->inputs || !build->outputs)
         return build_nomem(build);
     PX_TRY(build_node_outputs(build));
-    build->read = pxi_calloc((size_t)build->value_count, sizeof *build->read);
-    if (!build->read)
-        return build_nomem(build);
     PX_TRY(build_node_inputs(build));
     PX_TRY(build_outputs(build));
+    PX_TRY(build_captures(build));
     PX_TRY(build_nodes(build));
     PX_TRY(build_constants(build));
     PX_TRY(build_declarations(build));
@@ -337,33 +451,40 @@ static px_status build_all(builder *build)
         return build_nomem(build);
     if (count)
         memcpy(values, build->values, count * sizeof *values);
-    build->model->graph.values = values;
-    build->model->graph.value_count = build->value_count;
-    build->model->graph.name = pxi_text(build->proto->name);
+    build->graph->values = values;
+    build->graph->value_count = build->value_count;
+    build->graph->name = pxi_text(build->proto->name);
     return PX_OK;
+}
+
+static px_status build_graph(builder *build)
+{
+    px_status status = pxi_onnx_flatten(build->model, build->proto, build->arena, &build->flat,
+                                        &build->node_count, build->err);
+    if (status == PX_OK)
+        status = build_all(build);
+    free(build->flat);
+    free(build->values);
+    free(build->producer);
+    free(build->inputs);
+    free(build->outputs);
+    free(build->read);
+    return status;
 }
 
 px_status pxi_onnx_build(px_model *model, const Onnx__ModelProto *proto, pxi_external *external,
                          px_error *err)
 {
-    builder build = {.model = model,
+    builder build = {.graph = &model->graph,
                      .arena = model->arena,
+                     .model = proto,
                      .proto = proto->graph,
                      .external = external,
                      .err = err};
-    px_status status = pxi_onnx_flatten(proto, model->arena, &build.flat, &build.node_count, err);
-    if (status == PX_OK)
-        status = build_all(&build);
-    if (status == PX_OK) { /* the table of names is what the model needs too */
+    const px_status status = build_graph(&build);
+    if (status == PX_OK) /* the table of names is what the model needs too */
         model->names = build.names;
-        build.names = (pxi_names){0};
-    }
-    pxi_names_done(&build.names);
-    free(build.flat);
-    free(build.values);
-    free(build.producer);
-    free(build.inputs);
-    free(build.outputs);
-    free(build.read);
+    else
+        pxi_names_done(&build.names);
     return status;
 }

@@ -1,4 +1,4 @@
-/* src/onnx/flatten.c - the main graph's nodes, with model-local functions expanded
+/* src/onnx/flatten.c - a graph's nodes, with model-local functions expanded
  *
  * A call is replaced by the function's body: formal inputs and outputs become the call's, inner
  * names get the prefix "FUNCTION#CALL/", attribute references become the call's attributes (or go,
@@ -241,7 +241,8 @@ static px_status flatten_node(flattener *flat, const scope *in, const Onnx__Node
                           .type = pxi_text(proto->op_type),
                           .domain = plain_domain(proto->domain),
                           .input_count = proto->n_input,
-                          .output_count = proto->n_output};
+                          .output_count = proto->n_output,
+                          .in_function = in != NULL};
     if (!*node.type)
         return px_fail(flat->err, PX_E_INPUT, "node '%s' names no operator", node.name);
     if (in && *node.name) {
@@ -283,13 +284,13 @@ static px_status flatten_nodes(flattener *flat, const scope *in, Onnx__NodeProto
     return PX_OK;
 }
 
-px_status pxi_onnx_flatten(const Onnx__ModelProto *proto, px_arena *arena, pxi_flat_node **out,
-                           int *count, px_error *err)
+px_status pxi_onnx_flatten(const Onnx__ModelProto *proto, const Onnx__GraphProto *graph,
+                           px_arena *arena, pxi_flat_node **out, int *count, px_error *err)
 {
     flattener flat = {.proto = proto, .arena = arena, .err = err};
     px_status status = flatten_functions(&flat);
     if (status == PX_OK)
-        status = flatten_nodes(&flat, NULL, proto->graph->node, proto->graph->n_node, 0);
+        status = flatten_nodes(&flat, NULL, graph->node, graph->n_node, 0);
     pxi_names_done(&flat.functions);
     if (status == PX_OK) {
         *out = flat.nodes;

@@ -5,7 +5,9 @@
 #include "base/foreign.h"
 #include "base/mem_names.h"
 #include "base/memory.h"
+
 #include <internal/model.h>
+#include <internal/tensor.h>
 
 #include <internal/onnx.h>
 #include <inttypes.h>
@@ -197,17 +199,17 @@ px_status px_model_load(const char *path, px_model **out, px_error *err)
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
 }
 
-px_status px_tensor_load_pb(const char *path, px_tensor *out, char **name, px_error *err)
+/* One TensorProto's bytes to a tensor that owns its data. */
+static px_status tensor_decode(const void *bytes, size_t size, px_tensor *out, char **name,
+                               px_error *err)
 {
-    char *bytes = NULL, *copied = NULL;
-    size_t size = 0;
     pxi_pb *pb = NULL;
     px_arena *arena = NULL;
+    char *copied = NULL;
     px_tensor view = {0}, tensor = {0};
-    PX_TRY(pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err));
     px_status status = pxi_pb_decode(&onnx__tensor_proto__descriptor, bytes, size, &pb, err);
     if (status != PX_OK)
-        goto done;
+        return status;
     const Onnx__TensorProto *proto = (const Onnx__TensorProto *)pb->message;
     arena = pxi_arena_new();
     copied = pxi_strdup(pxi_text(proto->name));
@@ -227,11 +229,76 @@ px_status px_tensor_load_pb(const char *path, px_tensor *out, char **name, px_er
         copied = NULL;
     }
 done:
-    if (status != PX_OK)
-        px_fail_in(err, status, "'%s'", path);
     free(copied);
     pxi_arena_free(arena);
     pxi_pb_free(pb);
+    return status;
+}
+
+px_status px_tensor_load_pb(const char *path, px_tensor *out, char **name, px_error *err)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    PX_TRY(pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err));
+    const px_status status = tensor_decode(bytes, size, out, name, err);
+    if (status != PX_OK)
+        px_fail_in(err, status, "'%s'", path);
     free(bytes);
     return status;
+}
+
+/* A number of the wire format; false at the end of the bytes, or where it is too long. */
+static bool wire_number(const uint8_t **at, const uint8_t *end, uint64_t *out)
+{
+    *out = 0;
+    for (int shift = 0; *at < end && shift < 64; shift += 7) {
+        const uint8_t byte = *(*at)++;
+        *out |= (uint64_t)(byte & 0x7fu) << shift;
+        if (byte < 0x80)
+            return true;
+    }
+    return false;
+}
+
+/* SequenceProto is in a schema of its own, of which a list of tensors is all that matters here:
+ * name = 1, elem_type = 2 (1: tensors), tensor_values = 3. */
+px_status pxi_sequence_load_pb(const char *path, px_tensor *out, px_error *err)
+{
+    enum { WIRE_VARINT = 0, WIRE_BYTES = 2, FIELD_TYPE = 2, FIELD_TENSOR = 3, TYPE_TENSOR = 1 };
+    char *bytes = NULL;
+    size_t size = 0, capacity = 0;
+    px_tensor *items = NULL;
+    px_tensor made = {.dtype = PX_SEQUENCE, .shape = {.rank = 1}};
+    PX_TRY(pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err));
+    const uint8_t *at = (const uint8_t *)bytes, *end = at + size;
+    px_status status = PX_OK;
+    while (at < end && status == PX_OK) {
+        uint64_t key, value;
+        const bool read = wire_number(&at, end, &key) && wire_number(&at, end, &value);
+        const uint64_t field = read ? key >> 3 : 0, type = read ? key & 7u : 0;
+        if (!read || (type != WIRE_VARINT && type != WIRE_BYTES) ||
+            (type == WIRE_BYTES && value > (uint64_t)(end - at))) {
+            status = px_fail(err, PX_E_INPUT, "is no sequence of tensors");
+        } else if (field == FIELD_TYPE && value != TYPE_TENSOR) {
+            status =
+                px_fail(err, PX_E_UNSUPPORTED, "sequences of what is no tensor are not supported");
+        } else if (field == FIELD_TENSOR && type == WIRE_BYTES) {
+            const size_t count = (size_t)made.shape.dim[0];
+            if (pxi_grow(&items, &capacity, count + 1, sizeof *items) != 0) {
+                status = pxi_no_memory(err);
+                break;
+            }
+            status = tensor_decode(at, (size_t)value, &items[count], NULL, err);
+            made.shape.dim[0] += status == PX_OK;
+        }
+        at += type == WIRE_BYTES ? value : 0;
+    }
+    free(bytes);
+    made.data = items;
+    if (status == PX_OK) {
+        *out = made;
+        return PX_OK;
+    }
+    px_tensor_done(&made);
+    return px_fail_in(err, status, "'%s'", path);
 }

@@ -33,15 +33,17 @@ enum {
 typedef struct pxi_flat_node {
     const char *name, *type, *domain; /* domain "" for ai.onnx */
     int opset;
-    size_t input_count, output_count, attr_count;
-    char *const *inputs, *const *outputs; /* "" where left out */
+    size_t input_count, output_count, attr_count; /* build.c adds what inner graphs read */
+    char *const *inputs, *const *outputs;         /* "" where left out */
     Onnx__AttributeProto *const *attrs;
+    bool in_function;
+    const px_attr *graphs; /* build.c: one per attribute, where there are inner graphs */
 } pxi_flat_node;
 
-/* All nodes of the main graph in file order; the array is the caller's to free, the rest lies in
- * `arena` or in the message. */
-px_status pxi_onnx_flatten(const Onnx__ModelProto *proto, px_arena *arena, pxi_flat_node **out,
-                           int *count, px_error *err);
+/* All nodes of `graph`, the main one or one inside of it, in file order; the array is the caller's
+ * to free, the rest lies in `arena` or in the message. */
+px_status pxi_onnx_flatten(const Onnx__ModelProto *proto, const Onnx__GraphProto *graph,
+                           px_arena *arena, pxi_flat_node **out, int *count, px_error *err);
 
 /* The imported version of a domain ("" for ai.onnx); 0 if there is none. */
 int pxi_onnx_opset(Onnx__OperatorSetIdProto *const *imports, size_t count, const char *domain);

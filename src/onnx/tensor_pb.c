@@ -17,9 +17,9 @@ static const struct {
     int32_t number;
     const char *name;
 } foreign_types[] = {
-    {0, "undefined"},     {8, "string"},          {14, "complex64"},  {15, "complex128"},
-    {17, "float8e4m3fn"}, {18, "float8e4m3fnuz"}, {19, "float8e5m2"}, {20, "float8e5m2fnuz"},
-    {21, "uint4"},        {22, "int4"},           {23, "float4e2m1"},
+    {0, "undefined"},   {8, "string"},          {14, "complex64"},
+    {15, "complex128"}, {17, "float8e4m3fn"},   {18, "float8e4m3fnuz"},
+    {19, "float8e5m2"}, {20, "float8e5m2fnuz"}, {23, "float4e2m1"},
 };
 
 bool pxi_onnx_dtype(int32_t number, px_dtype *dtype, const char **foreign)
@@ -176,6 +176,28 @@ static px_status tensor_from_fields(px_tensor *tensor, const Onnx__TensorProto *
     return tensor_narrow(tensor, proto, count, arena, err);
 }
 
+static bool tensor_is_packed(px_dtype dtype)
+{
+    return dtype == PX_INT4 || dtype == PX_UINT4;
+}
+
+/* Two to a byte, the lower half first; `fields`, where the bytes are in int32_data. */
+static px_status tensor_unpack(px_tensor *tensor, const uint8_t *bytes, const int32_t *fields,
+                               px_arena *arena, px_error *err)
+{
+    const size_t count = (size_t)px_shape_count(&tensor->shape);
+    uint8_t *wide = pxi_arena_alloc(arena, count, 1);
+    if (!wide)
+        return pxi_no_memory_for(err, "%zu elements", count);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned byte = fields ? (unsigned)fields[i / 2] & 0xffu : bytes[i / 2];
+        const unsigned half = i % 2 ? byte >> 4 : byte & 15u;
+        wide[i] = (uint8_t)(tensor->dtype == PX_INT4 && half > 7 ? half | 0xf0u : half);
+    }
+    tensor->data = wide;
+    return PX_OK;
+}
+
 px_status pxi_onnx_tensor(const Onnx__TensorProto *proto, px_arena *arena, pxi_external *external,
                           px_tensor *out, px_error *err)
 {
@@ -189,17 +211,26 @@ px_status pxi_onnx_tensor(const Onnx__TensorProto *proto, px_arena *arena, pxi_e
     PX_TRY(tensor_shape(proto, &tensor.shape, err));
 
     /* px_shape_check() made sure that this does not overflow. */
-    const size_t bytes = (size_t)px_shape_count(&tensor.shape) * px_dtype_size(tensor.dtype);
+    const bool packed = tensor_is_packed(tensor.dtype);
+    const size_t count = (size_t)px_shape_count(&tensor.shape);
+    const size_t bytes = packed ? count / 2 + count % 2 : count * px_dtype_size(tensor.dtype);
     const bool is_external = proto->has_data_location &&
                              proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     if (is_external) {
         const void *data = NULL;
         PX_TRY(pxi_external_find(external, proto, bytes, &data, err));
-        PX_TRY(tensor_from_bytes(&tensor, data, /* writable= */ false, arena, err));
+        PX_TRY(packed ? tensor_unpack(&tensor, data, NULL, arena, err)
+                      : tensor_from_bytes(&tensor, data, /* writable= */ false, arena, err));
     } else if (proto->has_raw_data) {
         if (proto->raw_data.len != bytes)
             return tensor_size_fail(&tensor, proto->raw_data.len, "bytes", err);
-        PX_TRY(tensor_from_bytes(&tensor, proto->raw_data.data, /* writable= */ true, arena, err));
+        uint8_t *data = proto->raw_data.data;
+        PX_TRY(packed ? tensor_unpack(&tensor, data, NULL, arena, err)
+                      : tensor_from_bytes(&tensor, data, /* writable= */ true, arena, err));
+    } else if (packed) {
+        if (proto->n_int32_data != bytes)
+            return tensor_size_fail(&tensor, proto->n_int32_data, "bytes", err);
+        PX_TRY(tensor_unpack(&tensor, NULL, proto->int32_data, arena, err));
     } else {
         PX_TRY(tensor_from_fields(&tensor, proto, arena, err));
     }

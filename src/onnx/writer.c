@@ -56,7 +56,8 @@ static char *writer_text(const char *text)
     return (char *)text;
 }
 
-static void write_tensor(const px_tensor *tensor, const char *name, Onnx__TensorProto *proto)
+static px_status write_tensor(writer *to, const px_tensor *tensor, const char *name,
+                              Onnx__TensorProto *proto)
 {
     proto->name = writer_text(name);
     proto->has_data_type = 1;
@@ -66,6 +67,17 @@ static void write_tensor(const px_tensor *tensor, const char *name, Onnx__Tensor
     proto->has_raw_data = 1;
     proto->raw_data.len = px_tensor_bytes(tensor);
     proto->raw_data.data = tensor->data;
+    if (tensor->dtype != PX_INT4 && tensor->dtype != PX_UINT4)
+        return PX_OK;
+    const size_t count = proto->raw_data.len; /* two to a byte, the lower half first */
+    uint8_t *packed = pxi_arena_alloc(to->arena, count / 2 + 1, 1);
+    if (!packed)
+        return writer_nomem(to);
+    for (size_t i = 0; i < count; i++)
+        packed[i / 2] |= (uint8_t)((((const uint8_t *)tensor->data)[i] & 15u) << (i % 2 ? 4 : 0));
+    proto->raw_data.len = count / 2 + count % 2;
+    proto->raw_data.data = packed;
+    return PX_OK;
 }
 
 static px_status write_shape(writer *to, const px_value *value, Onnx__TensorShapeProto **out)
@@ -145,8 +157,7 @@ static px_status write_attr(writer *to, const px_node *node, const px_attr *attr
     case PX_ATTR_TENSOR:
         proto->type = ATTR_TYPE(TENSOR);
         PX_TRY(writer_one(to, &onnx__tensor_proto__descriptor, &proto->t));
-        write_tensor(&attr->tensor, NULL, proto->t);
-        return PX_OK;
+        return write_tensor(to, &attr->tensor, NULL, proto->t);
     case PX_ATTR_INTS:
         proto->type = ATTR_TYPE(INTS);
         proto->n_ints = attr->count;
@@ -160,6 +171,7 @@ static px_status write_attr(writer *to, const px_node *node, const px_attr *attr
     case PX_ATTR_STRINGS:
         proto->type = ATTR_TYPE(STRINGS);
         return write_strings(to, attr, proto);
+    case PX_ATTR_GRAPH:
     case PX_ATTR_OTHER:
         break;
     }
@@ -219,7 +231,8 @@ static px_status write_values(writer *to, int ir_version, Onnx__GraphProto *prot
     for (int v = 0; v < graph->value_count; v++) {
         const px_value *value = &graph->values[v];
         if (value->constant) {
-            write_tensor(value->constant, value->name, proto->initializer[proto->n_initializer++]);
+            PX_TRY(write_tensor(to, value->constant, value->name,
+                                proto->initializer[proto->n_initializer++]));
             if (ir_version < IR_WITH_FREE_INITIALISERS)
                 PX_TRY(write_value(to, value, proto->input[proto->n_input++]));
         } else if (value->producer >= 0 && !is_output[v] && !value->foreign_type &&

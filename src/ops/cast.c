@@ -41,7 +41,7 @@ static bool cast_is_half(px_dtype dtype)
 
 static px_status cast_setup_to(px_op_ctx *ctx, int64_t to, px_error *err)
 {
-    PX_TRY(pxi_op_type(ctx, 0, PXI_TYPES_ANY, err));
+    PX_TRY(pxi_op_type(ctx, 0, PXI_TYPES_ANY | PXI_TYPES_NIBBLE, err));
     if (to <= 0 || to >= 32 || px_dtype_size((px_dtype)to) == 0)
         return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
                            "casts to ONNX type %lld, which is not supported", (long long)to);

@@ -5,6 +5,8 @@
  */
 #include "ops/convert.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 
 #define CONVERT_CHUNK 256
@@ -35,6 +37,8 @@ static void convert_load(convert_chunk *chunk, px_dtype dtype, const void *in, s
         PXI_REAL_TYPES(CONVERT_LOAD, d)
         PXI_SIGNED_TYPES(CONVERT_LOAD, i)
         CONVERT_LOAD(i, PX_UINT8, uint8_t, )
+        CONVERT_LOAD(i, PX_INT4, int8_t, )
+        CONVERT_LOAD(i, PX_UINT4, uint8_t, )
         CONVERT_LOAD(i, PX_UINT16, uint16_t, )
         CONVERT_LOAD(i, PX_UINT32, uint32_t, )
         CONVERT_LOAD(u, PX_UINT64, uint64_t, )
@@ -76,6 +80,18 @@ static void convert_store(const convert_chunk *chunk, convert_kind kind, px_dtyp
     switch (dtype) {
         PXI_INT_TYPES(CONVERT_STORE_INT, )
         PXI_REAL_TYPES(CONVERT_STORE_REAL, )
+    case PX_INT4:
+        if (kind == CONVERT_REAL)
+            CONVERT_STORE_LOOP(d, int8_t, (int8_t)PX_MAX(-8, PX_MIN(7, PXI_INT_FROM(int8_t, x))))
+        else
+            CONVERT_STORE_LOOP(i, int8_t, (int8_t)(((x & 15) ^ 8) - 8))
+        break;
+    case PX_UINT4:
+        if (kind == CONVERT_REAL)
+            CONVERT_STORE_LOOP(d, uint8_t, (uint8_t)PX_MIN(15, PXI_INT_FROM(uint8_t, x)))
+        else
+            CONVERT_STORE_LOOP(i, uint8_t, (uint8_t)(x & 15))
+        break;
     case PX_BOOL:
         if (kind == CONVERT_REAL)
             CONVERT_STORE_LOOP(d, uint8_t, x != 0)

@@ -6,7 +6,7 @@
 
 /* Converts as Cast does: to bool, whatever is not 0 is true; integers wrap; floats go to integers
  * towards zero, to the nearest limit when out of range, and NaN to 0. Both types are in
- * PXI_TYPES_ANY. */
+ * PXI_TYPES_ANY or PXI_TYPES_NIBBLE. */
 void pxi_convert(px_dtype to, void *out, px_dtype from, const void *in, int64_t count);
 
 #endif

@@ -37,6 +37,7 @@
 #define PXI_TYPES_BOOL (1u << PX_BOOL)
 #define PXI_TYPES_NUMBER (PXI_TYPES_REAL | PXI_TYPES_SIGNED | PXI_TYPES_UNSIGNED)
 #define PXI_TYPES_ANY (PXI_TYPES_NUMBER | PXI_TYPES_BOOL)
+#define PXI_TYPES_NIBBLE (1u << PX_INT4 | 1u << PX_UINT4) /* stored like int8 and uint8 */
 
 static inline bool pxi_type_in(px_dtype dtype, unsigned types)
 {

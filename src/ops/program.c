@@ -1,5 +1,5 @@
 /* src/ops/program.c - specialise a graph to concrete input shapes, folding constants */
-#include <internal/program.h>
+#include "ops/program_inside.h"
 
 #include "base/memory.h"
 
@@ -23,15 +23,8 @@ static const int64_t program_tensor_bytes = (int64_t)2 << 30;
 /* An interpreter cannot leave anything, and runs what it was given to run. */
 static const size_t program_interpret_bytes = (size_t)1 << 30;
 
-typedef struct program_builder {
-    pxi_program *program;
-    const px_graph *graph;
-    const pxi_program_request *request;
-    bool *live;            /* per node */
-    size_t constant_bytes; /* of the file, or what counts of them */
-    size_t folded_bytes;
-    int64_t folded_flops;
-} program_builder;
+/* More steps than a plan may have, and far more nodes than an honest loop unrolls to. */
+enum { PROGRAM_NODES_MOST = 1 << 18 };
 
 static px_dtype widened(px_dtype dtype)
 {
@@ -71,6 +64,46 @@ static px_status program_real(px_arena *arena, px_tensor *tensor, px_error *err)
     return PX_OK;
 }
 #endif
+
+/* --- values and nodes of the program's own --------------------------------------------------- */
+
+px_status pxi_program_value(program_builder *b, const char *name, int *out, px_error *err)
+{
+    pxi_program *program = b->program;
+    px_arena *arena = program->arena;
+    const int count = program->graph.value_count;
+    if (count >= b->value_capacity) {
+        const int capacity = count + PX_MAX(count / 2, 64);
+        px_value *values = NULL;
+        pxi_slot *slots = NULL;
+        PX_TRY(PX_ARENA_NEW(values, arena, capacity, err));
+        PX_TRY(PX_ARENA_NEW(slots, arena, capacity, err));
+        if (count > 0) {
+            memcpy(values, program->graph.values, (size_t)count * sizeof *values);
+            memcpy(slots, program->slots, (size_t)count * sizeof *slots);
+        }
+        program->graph.values = b->values = values;
+        program->slots = slots;
+        b->value_capacity = capacity;
+    }
+    b->values[count] = (px_value){.name = name, .producer = -1};
+    program->slots[count] = (pxi_slot){.producer = -1};
+    program->graph.value_count++;
+    *out = count;
+    return PX_OK;
+}
+
+px_status pxi_program_constant(program_builder *b, const px_tensor *tensor, int *out, px_error *err)
+{
+    PX_TRY(pxi_program_value(b, "", out, err));
+    pxi_slot *slot = &b->program->slots[*out];
+    PX_TRY(program_widen(b->program->arena, tensor, &slot->tensor, err));
+#ifdef PXI_REAL_DOUBLE
+    if (tensor->dtype == PX_FLOAT32)
+        PX_TRY(program_real(b->program->arena, &slot->tensor, err));
+#endif
+    return PX_OK;
+}
 
 /* Marks the nodes that `wanted` needs, walking back from the last node to the first. */
 static void program_mark_live(program_builder *b)
@@ -167,16 +200,55 @@ static px_status program_fold(program_builder *b, const px_op *op, px_op_ctx *ct
     return status;
 }
 
-static px_status program_add_node(program_builder *b, int n, px_error *err)
+/* Where a node's outputs go that was set up: into a step, or into constants. */
+static px_status program_place(program_builder *b, const px_op *op, const px_op_ctx *ctx,
+                               bool constant, px_error *err)
 {
     pxi_program *program = b->program;
-    const px_node *node = &b->graph->nodes[n];
+    const px_node *node = ctx->node;
+    if (!constant) {
+        if (program->step_count == b->step_capacity) {
+            const int capacity = 2 * PX_MAX(b->step_capacity, 32);
+            pxi_step *steps = NULL;
+            PX_TRY(PX_ARENA_NEW(steps, program->arena, capacity, err));
+            if (program->step_count > 0)
+                memcpy(steps, program->steps, (size_t)program->step_count * sizeof *steps);
+            program->steps = steps;
+            b->step_capacity = capacity;
+        }
+        program->steps[program->step_count] = (pxi_step){.op = op, .ctx = *ctx};
+    }
+    for (int i = 0; i < node->output_count; i++) {
+        if (node->outputs[i] < 0)
+            continue;
+        pxi_slot *slot = &program->slots[node->outputs[i]];
+        if (slot->is_feed) /* a restart: the feed wins over what this node computes */
+            continue;
+        slot->tensor = ctx->out[i];
+        slot->producer = constant ? -1 : program->step_count;
+    }
+    program->step_count += constant ? 0 : 1;
+    return PX_OK;
+}
+
+px_status pxi_program_add(program_builder *b, const px_node *node, px_error *err)
+{
+    pxi_program *program = b->program;
     const px_op *op = pxi_op_find(node->domain, node->type, node->opset, NULL);
     px_op_ctx ctx = {.node = node,
                      .in_count = node->input_count,
                      .out_count = node->output_count,
                      .arena = program->arena,
-                     .graph = b->graph};
+                     .graph = &program->graph};
+    if (!op)
+        return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
+                           "this operator is not supported; 'plexor list ops' shows what is");
+    if (b->node_count++ >= PROGRAM_NODES_MOST)
+        return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
+                           "more than %d nodes, with all turns of loops, are not supported",
+                           PROGRAM_NODES_MOST);
+    if (op->expands)
+        return pxi_program_expand(b, node, err);
     PX_TRY(PX_ARENA_NEW(ctx.in, program->arena, node->input_count, err));
     PX_TRY(PX_ARENA_NEW(ctx.out, program->arena, node->output_count, err));
 
@@ -187,7 +259,12 @@ static px_status program_add_node(program_builder *b, int n, px_error *err)
         ctx.in[i] = program->slots[node->inputs[i]].tensor;
         if (ctx.in[i].dtype == PX_NONE)
             return pxi_op_fail(&ctx, err, PX_E_INPUT, "its input '%s' has no value",
-                               b->graph->values[node->inputs[i]].name);
+                               program->graph.values[node->inputs[i]].name);
+        if (ctx.in[i].dtype == PX_SEQUENCE && strcmp(node->type, "Identity") == 0)
+            return pxi_program_alias(b, node->inputs[i], node->outputs[0], err);
+        if (ctx.in[i].dtype == PX_SEQUENCE)
+            return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
+                               "its input %d is a sequence, which is not supported here", i);
         constant = constant && ctx.in[i].data && !program->slots[node->inputs[i]].varies;
     }
     PX_TRY(op->setup(&ctx, err));
@@ -216,19 +293,7 @@ static px_status program_add_node(program_builder *b, int n, px_error *err)
     }
     if (constant)
         PX_TRY(program_fold(b, op, &ctx, err));
-    else
-        program->steps[program->step_count] = (pxi_step){.node = n, .op = op, .ctx = ctx};
-    for (int i = 0; i < node->output_count; i++) {
-        if (node->outputs[i] < 0)
-            continue;
-        pxi_slot *slot = &program->slots[node->outputs[i]];
-        if (slot->is_feed) /* a restart: the feed wins over what this node computes */
-            continue;
-        slot->tensor = ctx.out[i];
-        slot->producer = constant ? -1 : program->step_count;
-    }
-    program->step_count += constant ? 0 : 1;
-    return PX_OK;
+    return program_place(b, op, &ctx, constant, err);
 }
 
 static px_status program_fill_slots(program_builder *b, px_error *err)
@@ -257,6 +322,10 @@ static px_status program_fill_slots(program_builder *b, px_error *err)
     for (size_t i = 0; i < request->feed_count; i++) {
         const pxi_feed *feed = &request->feeds[i];
         PX_TRY(px_shape_check(&feed->tensor.shape, err));
+        if (feed->tensor.dtype == PX_SEQUENCE) {
+            PX_TRY(pxi_program_feed_sequence(b, feed, err));
+            continue;
+        }
         pxi_slot *slot = &program->slots[feed->value];
         PX_TRY(program_widen(program->arena, &feed->tensor, &slot->tensor, err));
         slot->is_feed = true;
@@ -265,6 +334,48 @@ static px_status program_fill_slots(program_builder *b, px_error *err)
         program->slots[request->wanted[i]].is_wanted = true;
     for (size_t i = 0; i < request->varying_count; i++)
         program->slots[request->varying[i]].varies = true;
+    return PX_OK;
+}
+
+/* Leaves out the steps that nobody reads after all: a node that is taken apart seemed to need what
+ * stands in the branch that is not taken. */
+static px_status program_drop_dead(program_builder *b, px_error *err)
+{
+    pxi_program *program = b->program;
+    bool *needed = NULL;
+    PX_TRY(PX_NEW(needed, program->graph.value_count, err));
+    for (int v = 0; v < program->graph.value_count; v++) {
+        needed[v] = needed[v] || program->slots[v].is_wanted;
+        const pxi_slot *slot = &program->slots[v];
+        for (int i = 0; slot->is_wanted && slot->items && i < slot->tensor.shape.dim[0]; i++)
+            needed[slot->items[i]] = true;
+    }
+    int kept = program->step_count;
+    for (int s = program->step_count - 1; s >= 0; s--) {
+        const px_node *node = program->steps[s].ctx.node;
+        bool live = false;
+        for (int i = 0; i < node->output_count; i++)
+            live = live || (node->outputs[i] >= 0 && needed[node->outputs[i]] &&
+                            program->slots[node->outputs[i]].producer == s);
+        for (int i = 0; live && i < node->input_count; i++)
+            if (node->inputs[i] >= 0)
+                needed[node->inputs[i]] = true;
+        if (live)
+            program->steps[--kept] = program->steps[s];
+    }
+    free(needed);
+    const int dead = kept;
+    memmove(program->steps, program->steps + dead,
+            (size_t)(program->step_count - dead) * sizeof *program->steps);
+    program->step_count -= dead;
+    for (int v = 0; v < program->graph.value_count; v++)
+        program->slots[v].producer = -1;
+    for (int s = 0; s < program->step_count; s++) {
+        const px_node *node = program->steps[s].ctx.node;
+        for (int i = 0; i < node->output_count; i++)
+            if (node->outputs[i] >= 0 && !program->slots[node->outputs[i]].is_feed)
+                program->slots[node->outputs[i]].producer = s;
+    }
     return PX_OK;
 }
 
@@ -279,6 +390,9 @@ static px_status program_build(program_builder *b, px_error *err)
         pxi_arena_alloc(program->arena, (size_t)graph->value_count, sizeof *program->slots);
     program->steps =
         pxi_arena_alloc(program->arena, (size_t)graph->node_count, sizeof *program->steps);
+    program->graph = *graph;
+    b->value_capacity = graph->value_count;
+    b->step_capacity = graph->node_count;
     b->live = pxi_calloc((size_t)graph->node_count + (size_t)graph->value_count, sizeof *b->live);
     if (!program->slots || !program->steps || !b->live)
         return pxi_no_memory(err);
@@ -288,7 +402,9 @@ static px_status program_build(program_builder *b, px_error *err)
     PX_TRY(program_check_ops(b, err));
     for (int n = 0; n < graph->node_count; n++)
         if (b->live[n])
-            PX_TRY(program_add_node(b, n, err));
+            PX_TRY(pxi_program_add(b, &graph->nodes[n], err));
+    if (program->graph.value_count > graph->value_count)
+        PX_TRY(program_drop_dead(b, err));
     for (size_t i = 0; i < b->request->wanted_count; i++)
         if (program->slots[b->request->wanted[i]].tensor.dtype == PX_NONE)
             return px_fail(err, PX_E_INPUT, "the value '%s' cannot be computed from what is given",

@@ -1,35 +1,79 @@
 /* src/ops/quantize.c - QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear
  *
- * Quantize: q = saturate(round(x / scale) + zero_point), to even at .5. Dequantize: (q -
- * zero_point) scale. scale and zero_point are scalars, or vectors along `axis`. A scale of 0 gives
- * IEEE's quotient, which saturates (NaN to the zero point).
+ * Quantize: q = saturate(round(x / scale) + zero_point), to even at .5, to 4, 8 or 16 bits.
+ * Dequantize: (q - zero_point) scale. scale and zero_point are scalars, vectors along `axis`, or
+ * one for each block of `block_size` entries of that axis. A scale of 0 gives IEEE's quotient,
+ * which saturates (NaN to the zero point).
  *
  * Gradients are straight-through: rounding counts as the identity, saturation as flat, and a
  * quantised tensor has a float32 gradient or none. The scale of a dequantisation gets its true
  * gradient, that of a quantisation none.
  */
-#include "ops/op_types.h"
+#include "ops/nest.h"
+
+#include "base/memory.h"
 
 #include <tgmath.h>
 
 typedef struct quantize_params {
-    int axis; /* of stored order; -1: one scale for all */
+    int axis;      /* of stored order; -1: one scale for all */
+    int64_t block; /* entries of the axis that share a scale; 0: each has its own, for all others */
 } quantize_params;
 
-typedef struct quantize_block { /* x is (outer, channels, inner), one scale per channel */
-    size_t outer, channels, inner;
-} quantize_block;
+/* Elements at..at+count-1 of x that lie side by side, and their scales from scale on, `step` apart.
+ */
+typedef struct quantize_run {
+    size_t at, count, scale, step;
+} quantize_run;
 
-static quantize_block quantize_blocks(const px_op_ctx *ctx)
+typedef struct quantize_walk { /* x is (outer, channels, inner) */
+    size_t outer, channels, inner, block;
+    size_t o, c;
+} quantize_walk;
+
+static bool quantize_next(quantize_walk *w, quantize_run *run)
 {
-    const int axis = ((const quantize_params *)ctx->params)->axis;
+    if (w->c == w->channels) {
+        w->c = 0;
+        w->o++;
+    }
+    if (w->o >= w->outer || w->channels == 0)
+        return false;
+    const size_t groups = w->block ? (w->channels + w->block - 1) / w->block : 0;
+    *run = (quantize_run){.at = (w->o * w->channels + w->c) * w->inner, .count = w->inner};
+    run->scale = w->block ? (w->o * groups + w->c / w->block) * w->inner : w->c;
+    run->step = w->block ? 1 : 0;
+    w->c++;
+    return true;
+}
+
+static quantize_walk quantize_start(const px_op_ctx *ctx)
+{
+    const quantize_params *params = ctx->params;
     const px_shape *shape = &ctx->in[0].shape;
-    quantize_block block = {1, 1, 1};
+    quantize_walk walk = {1, 1, 1, (size_t)params->block, 0, 0};
     for (int i = 0; i < shape->rank; i++) {
-        size_t *part = i < axis ? &block.outer : i == axis ? &block.channels : &block.inner;
+        size_t *part = i < params->axis    ? &walk.outer
+                       : i == params->axis ? &walk.channels
+                                           : &walk.inner;
         *part *= (size_t)shape->dim[i];
     }
-    return block;
+    return walk;
+}
+
+/* A scale per block: shaped like x, but for the axis, which has as many entries as blocks. */
+static px_status quantize_setup_blocks(const px_op_ctx *ctx, quantize_params *params, px_error *err)
+{
+    const px_shape *x = &ctx->in[0].shape;
+    px_shape want = *x;
+    char has[PX_SHAPE_TEXT], text[PX_SHAPE_TEXT];
+    if (params->block < 0)
+        return pxi_op_fail(ctx, err, PX_E_INPUT, "has blocks of %lld", (long long)params->block);
+    want.dim[params->axis] = (x->dim[params->axis] + params->block - 1) / params->block;
+    if (!px_shape_equal(&want, &ctx->in[1].shape))
+        return pxi_op_fail(ctx, err, PX_E_MISMATCH, "its scale has shape %s, expected %s",
+                           px_shape_text(&ctx->in[1].shape, has), px_shape_text(&want, text));
+    return PX_OK;
 }
 
 /* Checks scale and zero point and finds the axis. */
@@ -40,17 +84,17 @@ static px_status quantize_setup_scale(px_op_ctx *ctx, px_error *err)
     PX_TRY(pxi_op_params(ctx, sizeof(quantize_params), err));
     quantize_params *params = ctx->params;
     params->axis = -1;
-    if (px_node_int(ctx->node, "block_size", 0) != 0)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "a scale per block is not supported");
-    if (px_shape_count(scale) != 1) {
+    params->block = px_node_int(ctx->node, "block_size", 0);
+    if (px_shape_count(scale) != 1 || params->block != 0)
         PX_TRY(pxi_op_axis(ctx, px_node_int(ctx->node, "axis", 1), x->rank, &params->axis, err));
-        if (scale->rank != 1 || scale->dim[0] != x->dim[params->axis]) {
-            char text[PX_SHAPE_TEXT];
-            return pxi_op_fail(ctx, err, PX_E_MISMATCH,
-                               "its scale has shape %s, expected %lld elements, as axis %d has",
-                               px_shape_text(scale, text), (long long)x->dim[params->axis],
-                               params->axis);
-        }
+    if (params->block != 0) {
+        PX_TRY(quantize_setup_blocks(ctx, params, err));
+    } else if (params->axis >= 0 && (scale->rank != 1 || scale->dim[0] != x->dim[params->axis])) {
+        char text[PX_SHAPE_TEXT];
+        return pxi_op_fail(ctx, err, PX_E_MISMATCH,
+                           "its scale has shape %s, expected %lld elements, as axis %d has",
+                           px_shape_text(scale, text), (long long)x->dim[params->axis],
+                           params->axis);
     }
     if (pxi_op_has_in(ctx, 2) && px_shape_count(&ctx->in[2].shape) != px_shape_count(scale))
         return pxi_op_fail(ctx, err, PX_E_MISMATCH, "its zero point and its scale differ in size");
@@ -61,6 +105,8 @@ static px_status quantize_permute(px_op_ctx *ctx, const int *perm, int rank, px_
 {
     const quantize_params *old = ctx->params;
     const int logical = old->axis;
+    if (old->block)
+        return pxi_permute_refuse(ctx, err);
     PX_TRY(pxi_op_params(ctx, sizeof(quantize_params), err));
     quantize_params *params = ctx->params;
     params->axis = -1;
@@ -70,21 +116,39 @@ static px_status quantize_permute(px_op_ctx *ctx, const int *perm, int rank, px_
     return PX_OK;
 }
 
-static int32_t quantize_zero(const px_op_ctx *ctx, size_t channel)
+static int32_t quantize_zero(const px_op_ctx *ctx, size_t at)
 {
     if (!pxi_op_has_in(ctx, 2))
         return 0;
+    const void *zeros = ctx->in[2].data;
     switch (ctx->in[2].dtype) {
     case PX_INT8:
-        return ((const int8_t *)ctx->in[2].data)[channel];
+    case PX_INT4:
+        return ((const int8_t *)zeros)[at];
     case PX_UINT8:
-        return ((const uint8_t *)ctx->in[2].data)[channel];
+    case PX_UINT4:
+        return ((const uint8_t *)zeros)[at];
+    case PX_INT16:
+        return ((const int16_t *)zeros)[at];
+    case PX_UINT16:
+        return ((const uint16_t *)zeros)[at];
     default:
-        return ((const int32_t *)ctx->in[2].data)[channel];
+        return ((const int32_t *)zeros)[at];
     }
 }
 
 /* --- QuantizeLinear -------------------------------------------------------------------------- */
+
+/* X(type, stored as, least, greatest) */
+#define QUANTIZE_TYPES(X)                      \
+    X(PX_UINT8, uint8_t, 0, UINT8_MAX)         \
+    X(PX_INT8, int8_t, INT8_MIN, INT8_MAX)     \
+    X(PX_UINT16, uint16_t, 0, UINT16_MAX)      \
+    X(PX_INT16, int16_t, INT16_MIN, INT16_MAX) \
+    X(PX_UINT4, uint8_t, 0, 15)                \
+    X(PX_INT4, int8_t, -8, 7)
+#define QUANTIZE_BIT(type, T, low, high) | 1u << (type)
+static const unsigned quantize_types = 0u QUANTIZE_TYPES(QUANTIZE_BIT);
 
 static px_status quantizelinear_setup(px_op_ctx *ctx, px_error *err)
 {
@@ -92,8 +156,15 @@ static px_status quantizelinear_setup(px_op_ctx *ctx, px_error *err)
     PX_TRY(pxi_op_type(ctx, 0, 1u << PX_FLOAT32 | 1u << PX_INT32, err));
     PX_TRY(quantize_setup_scale(ctx, err));
     if (pxi_op_has_in(ctx, 2))
-        PX_TRY(pxi_op_type(ctx, 2, 1u << PX_UINT8 | 1u << PX_INT8, err));
-    ctx->out[0].dtype = pxi_op_has_in(ctx, 2) ? ctx->in[2].dtype : PX_UINT8;
+        PX_TRY(pxi_op_type(ctx, 2, quantize_types, err));
+    const int64_t named = px_node_int(ctx->node, "output_dtype", 0);
+    const px_dtype to = pxi_op_has_in(ctx, 2) ? ctx->in[2].dtype
+                        : named != 0          ? (px_dtype)named
+                                              : PX_UINT8;
+    if (named < 0 || named >= 32 || !pxi_type_in(to, quantize_types))
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "quantises to ONNX type %lld, which is not supported", (long long)named);
+    ctx->out[0].dtype = to;
     ctx->out[0].shape = ctx->in[0].shape;
     return PX_OK;
 }
@@ -104,38 +175,42 @@ static px_real quantize_round(px_real x, px_real scale, int32_t zero)
     return (level == level ? level : 0) + (px_real)zero;
 }
 
-/* One run of elements under one scale; x is float32 or int32, q int8 or uint8. */
-#define QUANTIZE_RUN(TX, TQ, LOW, HIGH)                                                      \
-    for (size_t i = 0; i < n; i++) {                                                         \
-        const px_real level = quantize_round((px_real)((const TX *)x)[at + i], scale, zero); \
-        ((TQ *)q)[at + i] = level < LOW ? LOW : level > HIGH ? HIGH : (TQ)level;             \
+/* Some elements; x is float32 or int32. With `step` 0 all have the first scale. */
+#define QUANTIZE_LOOP(TX, TQ, LOW, HIGH)                                              \
+    for (size_t i = 0; i < run->count; i++) {                                         \
+        const size_t s = run->scale + i * run->step;                                  \
+        const int32_t zero = run->step ? quantize_zero(ctx, s) : first;               \
+        const px_real level =                                                         \
+            quantize_round((px_real)((const TX *)x)[run->at + i], scale[s], zero);    \
+        ((TQ *)q)[run->at + i] = level < LOW ? LOW : level > HIGH ? HIGH : (TQ)level; \
     }
+#define QUANTIZE_CASE(type, TQ, low, high)        \
+    case type:                                    \
+        if (is_float)                             \
+            QUANTIZE_LOOP(px_real, TQ, low, high) \
+        else                                      \
+            QUANTIZE_LOOP(int32_t, TQ, low, high) \
+        break;
 
-static void quantize_run(const px_tensor *in, const px_tensor *out, size_t at, size_t n,
-                         px_real scale, int32_t zero)
+static void quantize_some(const px_op_ctx *ctx, const quantize_run *run, const px_real *scale,
+                          int32_t first)
 {
-    const void *x = in->data;
-    void *q = out->data;
-    if (in->dtype == PX_FLOAT32 && out->dtype == PX_UINT8)
-        QUANTIZE_RUN(px_real, uint8_t, 0, UINT8_MAX)
-    else if (in->dtype == PX_FLOAT32)
-        QUANTIZE_RUN(px_real, int8_t, INT8_MIN, INT8_MAX)
-    else if (out->dtype == PX_UINT8)
-        QUANTIZE_RUN(int32_t, uint8_t, 0, UINT8_MAX)
-    else
-        QUANTIZE_RUN(int32_t, int8_t, INT8_MIN, INT8_MAX)
+    const void *x = ctx->in[0].data;
+    void *q = ctx->out[0].data;
+    const bool is_float = ctx->in[0].dtype == PX_FLOAT32;
+    switch (ctx->out[0].dtype) {
+        QUANTIZE_TYPES(QUANTIZE_CASE)
+    default:
+        break;
+    }
 }
 
 static px_status quantizelinear_forward(const px_op_ctx *ctx, px_error *err)
 {
     (void)err;
-    const quantize_block block = quantize_blocks(ctx);
-    const px_real *scale = ctx->in[1].data;
-    size_t at = 0;
-    for (size_t o = 0; o < block.outer; o++)
-        for (size_t c = 0; c < block.channels; c++, at += block.inner)
-            quantize_run(&ctx->in[0], &ctx->out[0], at, block.inner, scale[c],
-                         quantize_zero(ctx, c));
+    quantize_walk walk = quantize_start(ctx);
+    for (quantize_run run; quantize_next(&walk, &run);)
+        quantize_some(ctx, &run, ctx->in[1].data, quantize_zero(ctx, run.scale));
     return PX_OK;
 }
 
@@ -144,19 +219,19 @@ static void quantizelinear_backward(const px_op_ctx *ctx)
     if (!pxi_op_wants_grad(ctx, 0) || !ctx->out_grad[0].data ||
         ctx->in_grad[0].dtype != PX_FLOAT32 || ctx->out_grad[0].dtype != PX_FLOAT32)
         return;
-    const quantize_block block = quantize_blocks(ctx);
-    const bool is_signed = ctx->out[0].dtype == PX_INT8;
-    const px_real low = is_signed ? INT8_MIN : 0, high = is_signed ? INT8_MAX : UINT8_MAX;
+    px_real low = 0, high = 0;
+#define QUANTIZE_RANGE(type, TQ, least, greatest) \
+    if (ctx->out[0].dtype == (type))              \
+        low = least, high = greatest;
+    QUANTIZE_TYPES(QUANTIZE_RANGE)
     const px_real *x = ctx->in[0].data, *scale = ctx->in[1].data, *dq = ctx->out_grad[0].data;
     px_real *dx = ctx->in_grad[0].data;
-    size_t at = 0;
-    for (size_t o = 0; o < block.outer; o++)
-        for (size_t c = 0; c < block.channels; c++) {
-            const int32_t zero = quantize_zero(ctx, c);
-            for (size_t i = 0; i < block.inner; i++, at++) {
-                const px_real level = quantize_round(x[at], scale[c], zero);
-                dx[at] += level < low || level > high ? 0 : dq[at] / scale[c];
-            }
+    quantize_walk walk = quantize_start(ctx);
+    for (quantize_run run; quantize_next(&walk, &run);)
+        for (size_t i = 0; i < run.count; i++) {
+            const size_t at = run.at + i, s = run.scale + i * run.step;
+            const px_real level = quantize_round(x[at], scale[s], quantize_zero(ctx, s));
+            dx[at] += level < low || level > high ? 0 : dq[at] / scale[s];
         }
 }
 
@@ -175,7 +250,7 @@ const px_op px_op_quantizelinear_10 = {
 static px_status dequantizelinear_setup(px_op_ctx *ctx, px_error *err)
 {
     PX_TRY(pxi_op_arity(ctx, 2, 3, 1, 1, err));
-    PX_TRY(pxi_op_type(ctx, 0, 1u << PX_INT8 | 1u << PX_UINT8 | 1u << PX_INT32, err));
+    PX_TRY(pxi_op_type(ctx, 0, quantize_types | 1u << PX_INT32, err));
     PX_TRY(quantize_setup_scale(ctx, err));
     if (pxi_op_has_in(ctx, 2))
         PX_TRY(pxi_op_type_as_first(ctx, 2, err));
@@ -188,9 +263,15 @@ static int64_t dequantize_level(const px_tensor *q, size_t at, int32_t zero)
 {
     switch (q->dtype) {
     case PX_INT8:
+    case PX_INT4:
         return ((const int8_t *)q->data)[at] - zero;
     case PX_UINT8:
+    case PX_UINT4:
         return ((const uint8_t *)q->data)[at] - zero;
+    case PX_INT16:
+        return ((const int16_t *)q->data)[at] - zero;
+    case PX_UINT16:
+        return ((const uint16_t *)q->data)[at] - zero;
     default:
         return (int64_t)((const int32_t *)q->data)[at] - zero;
     }
@@ -199,16 +280,17 @@ static int64_t dequantize_level(const px_tensor *q, size_t at, int32_t zero)
 static px_status dequantizelinear_forward(const px_op_ctx *ctx, px_error *err)
 {
     (void)err;
-    const quantize_block block = quantize_blocks(ctx);
     const px_real *scale = ctx->in[1].data;
     px_real *y = ctx->out[0].data;
-    size_t at = 0;
-    for (size_t o = 0; o < block.outer; o++)
-        for (size_t c = 0; c < block.channels; c++) {
-            const int32_t zero = quantize_zero(ctx, c);
-            for (size_t i = 0; i < block.inner; i++, at++)
-                y[at] = (px_real)dequantize_level(&ctx->in[0], at, zero) * scale[c];
+    quantize_walk walk = quantize_start(ctx);
+    for (quantize_run run; quantize_next(&walk, &run);) {
+        const int32_t first = quantize_zero(ctx, run.scale);
+        for (size_t i = 0; i < run.count; i++) {
+            const size_t s = run.scale + i * run.step;
+            const int32_t zero = run.step ? quantize_zero(ctx, s) : first;
+            y[run.at + i] = (px_real)dequantize_level(&ctx->in[0], run.at + i, zero) * scale[s];
         }
+    }
     return PX_OK;
 }
 
@@ -216,23 +298,25 @@ static void dequantizelinear_backward(const px_op_ctx *ctx)
 {
     if (!ctx->out_grad[0].data)
         return;
-    const quantize_block block = quantize_blocks(ctx);
     const px_real *scale = ctx->in[1].data, *dy = ctx->out_grad[0].data;
     px_real *dq = ctx->in_grad[0].dtype == PX_FLOAT32 ? ctx->in_grad[0].data : NULL;
     px_real *dscale = ctx->in_grad[1].data;
-    size_t at = 0;
-    for (size_t o = 0; o < block.outer; o++)
-        for (size_t c = 0; c < block.channels; c++) {
-            const int32_t zero = quantize_zero(ctx, c);
-            double sum = 0;
-            for (size_t i = 0; i < block.inner; i++, at++) {
-                if (dq)
-                    dq[at] += dy[at] * scale[c];
-                sum += (double)dy[at] * (double)dequantize_level(&ctx->in[0], at, zero);
-            }
-            if (dscale)
-                dscale[c] += (px_real)sum;
+    quantize_walk walk = quantize_start(ctx);
+    for (quantize_run run; quantize_next(&walk, &run);) {
+        double sum = 0;
+        for (size_t i = 0; i < run.count; i++) {
+            const size_t at = run.at + i, s = run.scale + i * run.step;
+            if (dq)
+                dq[at] += dy[at] * scale[s];
+            const double pull =
+                (double)dy[at] * (double)dequantize_level(&ctx->in[0], at, quantize_zero(ctx, s));
+            if (dscale && run.step)
+                dscale[s] += (px_real)pull;
+            sum += pull;
         }
+        if (dscale && !run.step)
+            dscale[run.scale] += (px_real)sum;
+    }
 }
 
 const px_op px_op_dequantizelinear_10 = {
@@ -280,7 +364,7 @@ static px_status dynamicquantizelinear_forward(const px_op_ctx *ctx, px_error *e
     dynamicquantize_range(ctx, &scale, &zero);
     const size_t count = (size_t)px_shape_count(&ctx->in[0].shape);
     if (ctx->out[0].data)
-        quantize_run(&ctx->in[0], &ctx->out[0], 0, count, scale, zero);
+        quantize_some(ctx, &(quantize_run){.count = count}, &scale, zero);
     if (ctx->out_count > 1 && ctx->out[1].data)
         *(px_real *)ctx->out[1].data = scale;
     if (ctx->out_count > 2 && ctx->out[2].data)

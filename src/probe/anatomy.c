@@ -357,7 +357,7 @@ static void anatomy_find_own(pxi_anatomy *a)
 px_status pxi_anatomy_init(pxi_anatomy *a, const pxi_program *program, px_arena *arena,
                            px_error *err)
 {
-    const px_graph *graph = px_model_graph(program->model);
+    const px_graph *graph = &program->graph;
     const size_t values = (size_t)graph->value_count;
     *a = (pxi_anatomy){.graph = graph, .program = program};
     a->part = pxi_arena_alloc(arena, (size_t)program->step_count, sizeof *a->part);

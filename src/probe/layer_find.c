@@ -370,8 +370,8 @@ static px_status finder_mark_hidden(layer_finder *f, const px_scores *scores, px
 {
     const pxi_anatomy *a = &f->anatomy;
     pxi_layers *all = &f->probe->all;
-    bool *after = pxi_calloc((size_t)f->graph->value_count, sizeof *after);
-    size_t *layer_of = pxi_calloc((size_t)f->graph->value_count, sizeof *layer_of);
+    bool *after = pxi_calloc((size_t)f->one->graph.value_count, sizeof *after);
+    size_t *layer_of = pxi_calloc((size_t)f->one->graph.value_count, sizeof *layer_of);
     if (!after || !layer_of) {
         free(after);
         free(layer_of);
@@ -436,8 +436,8 @@ static px_status finder_collect(layer_finder *f, bool deepxplore, const px_score
                                 px_error *err)
 {
     const pxi_anatomy *a = &f->anatomy;
-    bool *is_post = pxi_calloc((size_t)f->graph->value_count, sizeof *is_post);
-    int *linear = pxi_calloc((size_t)f->graph->value_count, sizeof *linear);
+    bool *is_post = pxi_calloc((size_t)f->one->graph.value_count, sizeof *is_post);
+    int *linear = pxi_calloc((size_t)f->one->graph.value_count, sizeof *linear);
     px_status status = is_post && linear ? PX_OK : pxi_no_memory(err);
     /* A linear layer ends later than its operator, maybe after other layers: note where. */
     for (int s = 0; status == PX_OK && s < a->program->step_count; s++) {
@@ -455,7 +455,8 @@ static px_status finder_collect(layer_finder *f, bool deepxplore, const px_score
             continue;
         }
         const int v = step->ctx.out_count > 0 ? step->ctx.node->outputs[0] : -1;
-        if (v < 0)
+        if (v < 0 ||
+            v >= f->graph->value_count) /* inside of If or a loop: only the program has it */
             continue;
         px_layer extra = {.post = v, .pre = v, .pool = -1};
         if (a->post[v])
