@@ -113,9 +113,6 @@ typedef struct px_assess_summary {
     double seconds;
 } px_assess_summary;
 px_assess_summary px_assess_sum(const px_assess *assess);
-const px_assess_row *px_assess_rows(const px_assess *assess); /* px_assess_sum().pairs */
-/* The term of metric i for a pair; NaN: it has none. */
-double px_assess_term(const px_assess *assess, size_t i, int64_t pair);
 
 PX_END_DECLS
 #endif

@@ -68,7 +68,6 @@ void px_builder_property(px_builder *builder, const char *key, const char *value
 /* Remembers a failure of the caller's own, unless there was one already. */
 void px_builder_fail(px_builder *builder, px_status status, const char *format, ...)
     PX_PRINTF(3, 4);
-px_status px_builder_status(const px_builder *builder); /* PX_OK while nothing failed */
 
 /* The model, which the caller owns, or the first failure. The producer is "plexor VERSION"; the
  * hash is of the contents (names, types, attributes, numbers, properties), not of a file's bytes:

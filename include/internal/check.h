@@ -14,8 +14,6 @@ const char *px_check_state_name(px_check_state state); /* "done", "kept", "left 
 
 px_check_state px_check_state_of(const px_check *check, size_t stage);
 
-const char *px_check_why(const px_check *check, size_t stage); /* "" unless left out */
-
 size_t px_gate_kind_count(void);
 
 const px_gate_kind *px_gate_kind_get(size_t i); /* NULL beyond the last */

@@ -16,7 +16,6 @@
 
 PX_BEGIN_DECLS
 
-int px_model_class_count(const px_model *model);               /* of names; 0: none */
 const char *px_model_class_name(const px_model *model, int c); /* NULL: none */
 
 /* The defaults with the network's class names, which are borrowed from it. */

@@ -172,11 +172,6 @@ px_status px_paths_map(px_paths *paths, const float *input, const px_path *path,
 void px_grad_cam(const float *activations, const float *gradients, int64_t units, int64_t places,
                  float *map);
 
-/* CAM (Zhou et al., CVPR 2016), of networks that end in global average pooling and a dense layer:
- * sum over units of weight times activation. */
-void px_cam(const float *activations, const float *weights, int64_t units, int64_t places,
-            float *map);
-
 /* Lays a map over a picture: bilinear to its size, its least value 0 and its largest 1 (a constant
  * map: 0 everywhere), colours from blue over green and yellow to red, half and half. `picture` has
  * 1 or 3 channels together, `out` gets RGB. */

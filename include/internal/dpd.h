@@ -36,7 +36,6 @@ px_status px_dpd_add(px_dpd *dpd, px_path_judge *judge, const px_threshold *thre
                      double similarities[PX_PATH_MODE_COUNT], px_error *err);
 /* The same of a similarity that is known already. */
 void px_dpd_count(px_dpd *dpd, px_path_mode mode, const px_tau *tau, double similarity);
-void px_dpd_join(px_dpd *dpd, const px_dpd *other);
 
 double px_dpd_value(const px_dpd *dpd, px_path_mode mode); /* NaN: no pairs */
 double px_dpd_mean(const px_dpd *dpd, px_path_mode mode);  /* similarity; NaN: no pairs */

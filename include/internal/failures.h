@@ -25,8 +25,6 @@ PX_BEGIN_DECLS
 
 /* Ids of generators, and the mutations each draws from (px_mutations_parse()): "dh" (DeepHunter's
  * nine), "dh-d" (its differentiable ones), "dh-n" (the others). */
-size_t px_generator_count(void);
-const char *px_generator_id(size_t i);
 const char *px_generator_mutations(const char *id); /* NULL: there is no such one */
 
 typedef enum px_failures_keep {

@@ -35,9 +35,6 @@ double px_fdr(const px_fault_curve *curve, int64_t t);
  * (or type) with every input until there are no more. */
 double px_rauc(const px_fault_curve *curve, px_fault_unit unit, int64_t t);
 
-/* The same of the points at 1%, 2%, ... `percent`% only, as figures plot it. */
-double px_rauc_percent_steps(const px_fault_curve *curve, px_fault_unit unit, int percent);
-
 px_apfd_result px_apfd(const px_fault_curve *curve, px_fault_unit unit);
 
 /* Cuts the whole order into `groups` runs of (nearly) equal size, [g n / groups, (g + 1) n /

@@ -54,9 +54,6 @@ px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err)
 /* PX_E_MISMATCH unless what is drawn from it is for such data: recordings, or pictures. */
 px_status px_mutations_check(const px_mutations *from, const px_dataset *data, px_error *err);
 
-/* The part of it that is of a group; false: there is none, and *out is untouched. */
-bool px_mutations_of_group(const px_mutations *from, px_mutation_group group, px_mutations *out);
-
 size_t px_mutations_rules(const px_mutations *from); /* 0: some entry is continuous */
 
 /* Rule i of a discrete part, in the order of its entries; where a rule has a seed of its own
@@ -68,8 +65,6 @@ px_drawn px_mutation_draw(const px_mutations *from, px_random *random);
 /* Of planes of 1 channel (grey) or 3 (RGB). */
 px_status px_style_measure(const uint8_t *planes, int height, int width, int channels,
                            px_style *out, px_error *err);
-
-void px_style_texture(size_t i, uint8_t planes[3 * PX_STYLE_SIDE * PX_STYLE_SIDE]);
 
 const px_style *px_style_generated(size_t i); /* NULL beyond the last */
 
@@ -130,8 +125,6 @@ void px_mutant_set_free(px_mutant_set *set); /* NULL is fine */
 
 /* The mutants, for whatever takes a data set; borrowed. */
 const px_dataset *px_mutant_set_data(const px_mutant_set *set);
-
-const px_dataset *px_mutant_set_parents(const px_mutant_set *set);
 
 /* How mutant i comes from input i of the parents. */
 px_drawn px_mutant_set_drawn(const px_mutant_set *set, int64_t index);

@@ -88,7 +88,6 @@ px_status px_optimizer_new(const char *spec, const px_shape *shapes, size_t coun
                            px_optimizer **out, px_error *err);
 void px_optimizer_free(px_optimizer *optimizer);              /* NULL is fine */
 const char *px_optimizer_spec(const px_optimizer *optimizer); /* with every setting */
-size_t px_optimizer_bytes(const px_optimizer *optimizer);     /* of its state */
 bool px_optimizer_has_momentum(const px_optimizer *optimizer);
 
 /* Counts a step and fixes its pace; gradients are multiplied by `scale` first (1: as they are; less

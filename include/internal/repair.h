@@ -27,10 +27,10 @@
 #ifndef PXI_INTERNAL_REPAIR_H
 #define PXI_INTERNAL_REPAIR_H
 
+#include <internal/stats.h>
 #include <internal/train.h>
 #include <plexor/eval.h>
 #include <plexor/registry.h>
-#include <plexor/stats.h>
 
 PX_BEGIN_DECLS
 

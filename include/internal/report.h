@@ -10,7 +10,7 @@
  *     px_json_end(&json);
  *     px_json_end(&json);
  *     ...
- *     PX_TRY(px_report_write("report.html", px_json_text(&json), err));
+ *     PX_TRY(px_report_html(px_json_text(&json), &html, &size, err));
  *
  * The page and its script are part of the library; what it shows is one JSON object, described in
  * docs/report.md (and, to the key, in web/src/data.ts). Texts in it are shown as text, whatever
@@ -24,10 +24,9 @@
 
 PX_BEGIN_DECLS
 
-/* The page with `json` inside. `json` must be one JSON object, as px_json writes it; whether it is
- * what docs/report.md describes is the caller's concern. The file appears whole or not at all. */
-px_status px_report_write(const char *path, const char *json, px_error *err);
-/* The same into memory, which the caller frees; a NUL stands behind its *size bytes. */
+/* The page with `json` inside, which the caller frees; a NUL stands behind its *size bytes. `json`
+ * must be one JSON object, as px_json writes it; whether it is what docs/report.md describes is the
+ * caller's concern. */
 px_status px_report_html(const char *json, char **out, size_t *size, px_error *err);
 
 /* Identity of the sources that the page was built from: hexadecimal digits. */

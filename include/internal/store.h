@@ -24,9 +24,6 @@ const char *px_input_kind_name(px_input_kind kind); /* "seed", "kept", "fault" *
 px_status px_campaign_put_classes(px_campaign *campaign, const char *const *names, int count,
                                   px_error *err);
 
-/* Notes that a fault nearly repeats another one, where that is found out later. */
-px_status px_campaign_set_twin(px_campaign *campaign, int64_t id, int64_t twin, px_error *err);
-
 px_status px_campaign_put_neuron(px_campaign *campaign, const char *measure, int cls,
                                  const char *layer, int64_t index, double score, px_error *err);
 

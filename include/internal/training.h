@@ -1,8 +1,6 @@
 /* include/internal/training.h - <plexor/training.h>, and what only plexor itself uses of it
  *
- *     px_training training = px_training_default();
- *     training.own = "photos/";                       // or spec, for data of their own
- *     training.pre = &pre;
+ *     const px_training training = {.own = "photos/", .pre = &pre}; // or spec, for other data
  *     px_training_learn(model, &training, "criteria", &lessons, NULL, NULL, &profile, &err);
  */
 #ifndef PXI_INTERNAL_TRAINING_H
@@ -11,8 +9,6 @@
 #include <plexor/training.h>
 
 PX_BEGIN_DECLS
-
-px_training px_training_default(void);
 
 /* `who` needs them: "criteria", for messages. On PX_OK *pre is what the inputs are fed with and the
  * caller owns *out. */

@@ -43,7 +43,7 @@ typedef enum px_check_state {
     PX_CHECK_WAITS,    /* not yet */
     PX_CHECK_DONE,     /* ran */
     PX_CHECK_KEPT,     /* had run before: its result was taken from the folder */
-    PX_CHECK_LEFT_OUT, /* could not run; px_check_why() */
+    PX_CHECK_LEFT_OUT, /* could not run */
     PX_CHECK_SKIPPED,  /* was not asked for */
 } px_check_state;
 
@@ -139,7 +139,6 @@ typedef struct px_check_gate {
     bool held;
 } px_check_gate;
 
-PX_API const char *px_check_folder(const px_check *check);
 PX_API const char *px_check_page(const px_check *check); /* NULL: not written */
 /* Of a px_check: what it looked at, verdict, gates, stages, and each stage's headline numbers. */
 PX_API extern const px_field px_check_fields[];

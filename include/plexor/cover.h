@@ -234,8 +234,7 @@ PX_API void px_reader_free(px_reader *reader);
  * `labels` (one per sample, NULL: numbered from 0, and none) become the rows' facts. */
 PX_API px_status px_reader_forward(px_reader *reader, px_session *session, int64_t samples,
                                    const int64_t *index, const int64_t *labels, px_error *err);
-/* What criterion i reads. Valid until the next forward. */
-PX_API px_rows px_reader_rows(const px_reader *reader, const px_cover *cover, size_t i);
+/* What criterion i would gain by a row of the last forward. */
 PX_API double px_cover_gain(const px_cover *cover, size_t i, const px_reader *reader, int64_t row);
 /* Observes rows [first, first + count) in all criteria. One thread at a time. */
 PX_API px_status px_cover_observe(px_cover *cover, const px_reader *reader, int64_t first,

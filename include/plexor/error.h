@@ -73,5 +73,13 @@ PX_API const char *px_status_text(px_status status); /* "unusable input" */
             return px_try_;               \
     } while (0)
 
+/* One of several steps after which something is given back: taken only where all before it went
+ * well. What has nothing to give back says PX_TRY(). */
+#define PX_THEN(status, call)  \
+    do {                       \
+        if ((status) == PX_OK) \
+            (status) = (call); \
+    } while (0)
+
 PX_END_DECLS
 #endif

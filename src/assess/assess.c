@@ -36,13 +36,3 @@ px_assess_summary px_assess_sum(const px_assess *assess)
 {
     return assess->sum;
 }
-
-const px_assess_row *px_assess_rows(const px_assess *assess)
-{
-    return assess->rows;
-}
-
-double px_assess_term(const px_assess *assess, size_t i, int64_t pair)
-{
-    return assess->terms[(size_t)pair * assess->metric_count + i];
-}

@@ -122,8 +122,7 @@ px_status px_pair_by_name(const px_dataset *original, const px_dataset *adversar
     named *list = NULL;
     PX_TRY(PX_NEW(list, count, err));
     px_status status = names_list(original, list, count, err);
-    if (status == PX_OK)
-        status = names_match(list, count, adversarial, partners, left, err);
+    PX_THEN(status, names_match(list, count, adversarial, partners, left, err));
     for (int64_t i = 0; i < count; i++)
         free(list[i].name);
     free(list);

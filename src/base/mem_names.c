@@ -127,8 +127,8 @@ px_status pxi_mem_check(const char *path, px_error *err)
 px_status pxi_mem_give(const char *path, const char *name, px_tensor *tensor, px_error *err)
 {
     px_status status = pxi_mem_check(path, err);
-    if (status == PX_OK)
-        status = taker_here.take(taker_here.context, path + strlen(MEM_PREFIX), name, tensor, err);
+    PX_THEN(status,
+            taker_here.take(taker_here.context, path + strlen(MEM_PREFIX), name, tensor, err));
     if (status != PX_OK)
         px_tensor_done(tensor);
     *tensor = (px_tensor){0};

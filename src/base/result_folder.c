@@ -217,10 +217,8 @@ px_status px_folder_begin(const char *path, const char *command, bool fresh, px_
     folder->path = folder_name(path);
     folder->command = pxi_strdup(command);
     px_status status = folder->path && folder->command ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = folder_sweep(folder->path, err);
-    if (status == PX_OK)
-        status = folder_make_temp(folder, err);
+    PX_THEN(status, folder_sweep(folder->path, err));
+    PX_THEN(status, folder_make_temp(folder, err));
     if (status == PX_OK)
         *out = folder;
     else
@@ -267,8 +265,7 @@ static px_status folder_mark(px_folder *folder, px_error *err)
 {
     pxi_mark mark = {.command = folder->command};
     px_status status = list_entries(folder->temp, "", &mark, err);
-    if (status == PX_OK)
-        status = pxi_mark_write(folder->temp, &mark, err);
+    PX_THEN(status, pxi_mark_write(folder->temp, &mark, err));
     mark.command = NULL; /* the folder's */
     pxi_mark_done(&mark);
     return status;

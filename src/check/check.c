@@ -122,7 +122,7 @@ static px_status check_texts(px_check *c, px_error *err)
     if (c->o.data)
         c->data_spec = pxi_strdup(c->o.data);
     if (!c->folder || !c->page || (c->o.model && !c->model_path) || (c->o.data && !c->data_spec))
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     return PX_OK;
 }
 
@@ -154,15 +154,14 @@ static px_status check_open(px_check *c, px_error *err)
 
 px_status px_check_new(const px_check_options *options, px_check **out, px_error *err)
 {
-    px_check *c = pxi_calloc(1, sizeof *c);
-    if (!c)
-        return pxi_check_nomem(err);
+    px_check *c = NULL;
+    PX_TRY(PX_NEW(c, 1, err));
     c->o = *options;
     c->low = c->high = (double)NAN;
     c->lock = -1;
     c->started = px_clock_s();
     c->remarks = pxi_calloc(1, sizeof *c->remarks);
-    const px_status status = c->remarks ? check_open(c, err) : pxi_check_nomem(err);
+    const px_status status = c->remarks ? check_open(c, err) : pxi_no_memory(err);
     if (status != PX_OK) {
         if (options->junit)
             pxi_junit_write_failure(options, err ? err->message : px_status_text(status));
@@ -250,14 +249,12 @@ static px_status stage_run(px_check *c, int stage, px_error *err)
     pxi_check_forget(c, stage);
     px_json_object(&json, NULL);
     px_status status = s->run(c, &json, err);
-    if (status == PX_OK)
-        status = pxi_check_files(c, s, &json, err);
+    PX_THEN(status, pxi_check_files(c, s, &json, err));
     px_json_end(&json);
     c->seconds[stage] = px_clock_s() - c->stage_started;
     if (status == PX_OK && !px_json_text(&json))
-        status = pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = pxi_check_keep(c, stage, px_json_text(&json), c->seconds[stage], err);
+        status = pxi_no_memory(err);
+    PX_THEN(status, pxi_check_keep(c, stage, px_json_text(&json), c->seconds[stage], err));
     px_json_done(&json);
     if (status == PX_OK)
         c->state[stage] = PX_CHECK_DONE;

@@ -31,7 +31,7 @@ static px_status default_data(px_check *c, px_error *err)
         const px_status status = px_dataset_open(specs[i], &options, &set, last ? err : NULL);
         px_dataset_close(set);
         if (status == PX_OK && !(c->data_spec = pxi_strdup(specs[i])))
-            return pxi_check_nomem(err);
+            return pxi_no_memory(err);
         if (status != PX_OK && last)
             return status;
         if (status == PX_OK && i > 0)
@@ -100,14 +100,10 @@ static px_status default_train(px_check *c, const px_model *fresh, px_dataset *s
     o.seed = c->o.seed;
     o.progress = default_progress;
     o.context = c;
-    if (status == PX_OK)
-        status = px_trainer_new(&o, &trainer, err);
-    if (status == PX_OK)
-        status = px_trainer_run(trainer, err);
-    if (status == PX_OK)
-        status = px_trainer_freeze(trainer, properties, property_count, &trained, err);
-    if (status == PX_OK)
-        status = px_model_save(trained, c->model_path, err);
+    PX_THEN(status, px_trainer_new(&o, &trainer, err));
+    PX_THEN(status, px_trainer_run(trainer, err));
+    PX_THEN(status, px_trainer_freeze(trainer, properties, property_count, &trained, err));
+    PX_THEN(status, px_model_save(trained, c->model_path, err));
     px_model_free(trained);
     px_trainer_free(trainer);
     px_feeder_free(feeder);
@@ -176,7 +172,7 @@ static px_status default_make(px_check *c, px_dataset *set, const char *recipe, 
         };
         const bool failed =
             px_text_failed(&words[0]) || px_text_failed(&words[1]) || px_text_failed(&words[2]);
-        status = failed ? pxi_check_nomem(err)
+        status = failed ? pxi_no_memory(err)
                         : default_train(c, fresh, set, &pre, properties, PX_LEN(properties), err);
     }
     for (size_t i = 0; i < PX_LEN(words); i++)
@@ -200,7 +196,7 @@ px_status pxi_check_train_default(px_check *c, px_error *err)
     c->model_path = pxi_check_path(c, "model.onnx");
     recipe = default_recipe(c, set);
     if (!c->model_path || !recipe)
-        status = pxi_check_nomem(err);
+        status = pxi_no_memory(err);
     else if (!default_is_there(c, recipe))
         status = default_make(c, set, recipe, err);
     free(recipe);

@@ -42,11 +42,6 @@ char *pxi_check_path(const px_check *c, const char *name)
     return px_text_take(&path);
 }
 
-px_status pxi_check_nomem(px_error *err)
-{
-    return pxi_no_memory(err);
-}
-
 /* --- what is the examination's own --------------------------------------------------------------
  *
  * Whoever writes another file into the folder adds its name here, or to its stage's files: what is
@@ -106,8 +101,7 @@ px_status pxi_check_folder_look(const px_check *c, px_error *err)
         if (!is_folder(own.name[i]))
             continue;
         char *path = campaign_path(c, own.name[i]);
-        status =
-            path ? pxi_mark_look(path, CHECK_COMMAND, names, count, err) : pxi_check_nomem(err);
+        status = path ? pxi_mark_look(path, CHECK_COMMAND, names, count, err) : pxi_no_memory(err);
         free(path);
     }
     return status;
@@ -120,10 +114,9 @@ px_status pxi_check_campaign_open(const px_check *c, const char *name, bool resu
     const char *const *names = px_campaign_names(&count);
     char *path = pxi_check_path(c, name);
     px_status status =
-        path ? pxi_mark_claim(path, CHECK_COMMAND, names, count, err) : pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = px_campaign_open_as(path, resume ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
-                                     CHECK_COMMAND, out, err);
+        path ? pxi_mark_claim(path, CHECK_COMMAND, names, count, err) : pxi_no_memory(err);
+    PX_THEN(status, px_campaign_open_as(path, resume ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
+                                        CHECK_COMMAND, out, err));
     free(path);
     return status;
 }
@@ -133,7 +126,7 @@ px_status pxi_check_campaign_clear(const px_check *c, const char *name, px_error
     px_text part = {0};
     px_text_format(&part, "%s/", name);
     const px_status status = px_text_failed(&part)
-                                 ? pxi_check_nomem(err)
+                                 ? pxi_no_memory(err)
                                  : pxi_mark_remove(c->folder, px_text_get(&part), err);
     px_text_done(&part);
     return status;
@@ -147,7 +140,7 @@ px_status pxi_check_folder_open(px_check *c, px_error *err)
     PX_TRY(pxi_mark_claim(c->folder, CHECK_COMMAND, own.name, own.count, err));
     char *path = pxi_check_path(c, "lock");
     if (!path)
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     free(path);
     if (c->lock < 0)
@@ -229,11 +222,10 @@ px_status pxi_check_folder_identify(px_check *c, px_error *err)
     size_t size = 0;
     px_status status = PX_OK;
     if (!text || !path) {
-        status = pxi_check_nomem(err);
+        status = pxi_no_memory(err);
     } else if (access(path, F_OK) == 0) {
         status = pxi_file_read(path, RESULT_MOST, &bytes, &size, err);
-        if (status == PX_OK)
-            status = identity_compare(c, path, bytes, size, err);
+        PX_THEN(status, identity_compare(c, path, bytes, size, err));
     } else {
         status = pxi_file_write(path, text, strlen(text), err);
     }
@@ -287,7 +279,7 @@ px_status pxi_check_files(const px_check *c, const pxi_stage *stage, px_json *ou
         if (!any)
             px_json_object(out, "files");
         any = true;
-        status = path ? file_hash(path, &hash, err) : pxi_check_nomem(err);
+        status = path ? file_hash(path, &hash, err) : pxi_no_memory(err);
         snprintf(text, sizeof text, "%016" PRIx64, hash);
         px_json_string(out, file->name, text);
         free(path);
@@ -355,7 +347,7 @@ px_status pxi_check_result_text(const px_check *c, int stage, char **out, px_err
     char *path = result_path(c, stage);
     size_t size = 0;
     const px_status status =
-        path ? pxi_file_read(path, RESULT_MOST, out, &size, err) : pxi_check_nomem(err);
+        path ? pxi_file_read(path, RESULT_MOST, out, &size, err) : pxi_no_memory(err);
     free(path);
     return status;
 }
@@ -382,11 +374,10 @@ px_status pxi_check_keep(px_check *c, int stage, const char *result, double seco
     px_text_add(&text, "\n}\n");
     px_status status = PX_OK;
     if (!path || px_text_failed(&text))
-        status = pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = pxi_file_write(path, px_text_get(&text), text.length, err);
-    if (status == PX_OK)
-        status = result_take(c, stage, px_text_get(&text), text.length, /* files= */ false, err);
+        status = pxi_no_memory(err);
+    PX_THEN(status, pxi_file_write(path, px_text_get(&text), text.length, err));
+    PX_THEN(status,
+            result_take(c, stage, px_text_get(&text), text.length, /* files= */ false, err));
     if (status == PX_E_INPUT || status == PX_E_MISMATCH)
         status = px_fail_in(err, PX_E_INTERNAL, "the result of '%s' cannot be read back",
                             pxi_stages[stage]->public.id);

@@ -152,7 +152,6 @@ void pxi_check_note(const px_check *c, const char *format, ...) PX_PRINTF(2, 3);
 /* "FOLDER/NAME", to be freed; NULL when out of memory. */
 char *pxi_check_path(const px_check *c, const char *name);
 int pxi_check_threads(const px_check *c);
-px_status pxi_check_nomem(px_error *err);
 
 /* `count` items of the data through the network, with the check's own progress. */
 pxi_task pxi_check_task(px_check *c, int64_t count);

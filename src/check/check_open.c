@@ -134,7 +134,7 @@ static px_status open_names(px_check *c, px_error *err)
         c->names[i] = pxi_strdup(name ? name : number);
         failed = !c->names[i];
     }
-    return failed ? pxi_check_nomem(err) : PX_OK;
+    return failed ? pxi_no_memory(err) : PX_OK;
 }
 
 /* All that decides results, and nothing that does not. */

@@ -348,14 +348,11 @@ static px_status page_try(px_check *c, px_campaign *campaign, int64_t faults, in
     pxi_page p = {.c = c, .campaign = campaign, .findings = findings, .faults = faults};
     char *json = NULL;
     px_status status = pxi_page_pictures_open(&p, err);
-    if (status == PX_OK)
-        status = pxi_page_findings_open(&p, err);
-    if (status == PX_OK)
-        status = page_make(&p, err);
+    PX_THEN(status, pxi_page_findings_open(&p, err));
+    PX_THEN(status, page_make(&p, err));
     if (status == PX_OK && !(json = compact(px_json_text(&p.json))))
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_report_html(json, html, size, err);
+    PX_THEN(status, px_report_html(json, html, size, err));
     free(json);
     px_json_done(&p.json);
     pxi_page_pictures_close(&p);
@@ -380,8 +377,7 @@ px_status pxi_page_write(px_check *c, px_error *err)
             break;
         findings = findings * 2 / 3;
     }
-    if (status == PX_OK)
-        status = pxi_file_write(c->page, html, size, err);
+    PX_THEN(status, pxi_file_write(c->page, html, size, err));
     free(html);
     px_campaign_close(campaign);
     return status;

@@ -100,21 +100,10 @@ px_check_state px_check_state_of(const px_check *check, size_t stage)
     return stage < PXI_STAGE_COUNT ? check->state[stage] : PX_CHECK_SKIPPED;
 }
 
-const char *px_check_why(const px_check *check, size_t stage)
-{
-    return stage < PXI_STAGE_COUNT && check->state[stage] == PX_CHECK_LEFT_OUT ? check->why[stage]
-                                                                               : "";
-}
-
 const char *px_check_state_name(px_check_state state)
 {
     static const char *const names[] = {"waits", "done", "kept", "left out", "skipped"};
     return (size_t)state < PX_LEN(names) ? names[state] : "?";
-}
-
-const char *px_check_folder(const px_check *check)
-{
-    return check->folder;
 }
 
 const char *px_check_page(const px_check *check)

@@ -50,7 +50,7 @@ static px_status campaign_begin(const px_check *c, const char *name, const char 
 {
     px_campaign_identity identity = pxi_findings_identity(c);
     if (!settings)
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     PX_TRY(pxi_check_campaign_clear(c, name, err));
     PX_TRY(pxi_check_campaign_open(c, name, /* resume= */ false, out, err));
     identity.settings = settings;
@@ -151,15 +151,11 @@ static px_status gather_stage(gather *g, int stage, px_error *err)
     px_styles *styles = NULL;
     char *path = pxi_check_path(c, pxi_stages[stage]->public.id);
     px_status status =
-        path ? px_campaign_open(path, PX_CAMPAIGN_READ, &g->from, err) : pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = px_campaign_last(g->from, &g->last, err);
-    if (status == PX_OK && !(g->seeds = pxi_calloc((size_t)g->last + 1, sizeof *g->seeds)))
-        status = pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = gather_faults(g, err);
-    if (status == PX_OK)
-        status = px_campaign_get_styles(g->from, &styles, err);
+        path ? px_campaign_open(path, PX_CAMPAIGN_READ, &g->from, err) : pxi_no_memory(err);
+    PX_THEN(status, px_campaign_last(g->from, &g->last, err));
+    PX_THEN(status, PX_NEW(g->seeds, (size_t)g->last + 1, err));
+    PX_THEN(status, gather_faults(g, err));
+    PX_THEN(status, px_campaign_get_styles(g->from, &styles, err));
     if (status == PX_OK && styles)
         status = px_campaign_put_styles(g->to, styles, err);
     if (status == PX_OK)
@@ -202,23 +198,17 @@ static px_status gather_make(const px_check *c, const char *key, px_error *err)
     gather g = {.check = c, .pixels = pxi_calloc(c->floats, sizeof(float))};
     char *settings = gather_settings(c);
     px_status status =
-        g.pixels ? campaign_begin(c, GATHERED, settings, &g.to, err) : pxi_check_nomem(err);
+        g.pixels ? campaign_begin(c, GATHERED, settings, &g.to, err) : pxi_no_memory(err);
     for (size_t i = 0; i < PX_LEN(gathered) && status == PX_OK; i++)
         if (c->result[gathered[i]])
             status = gather_stage(&g, gathered[i], err);
-    if (status == PX_OK)
-        status =
-            px_campaign_put_classes(g.to, (const char *const *)c->names, c->scores.classes, err);
-    if (status == PX_OK)
-        status = px_campaign_set_int(g.to, "executions", g.executions, err);
-    if (status == PX_OK)
-        status = px_campaign_set_int(g.to, "left", g.left, err);
-    if (status == PX_OK)
-        status = px_campaign_set_int(g.to, "faults_rejected", g.far, err);
-    if (status == PX_OK)
-        status = px_campaign_set(g.to, "check", key, err);
-    if (status == PX_OK)
-        status = px_campaign_commit(g.to, err);
+    PX_THEN(status,
+            px_campaign_put_classes(g.to, (const char *const *)c->names, c->scores.classes, err));
+    PX_THEN(status, px_campaign_set_int(g.to, "executions", g.executions, err));
+    PX_THEN(status, px_campaign_set_int(g.to, "left", g.left, err));
+    PX_THEN(status, px_campaign_set_int(g.to, "faults_rejected", g.far, err));
+    PX_THEN(status, px_campaign_set(g.to, "check", key, err));
+    PX_THEN(status, px_campaign_commit(g.to, err));
     px_campaign_close(g.to);
     free(settings);
     free(g.pixels);
@@ -253,15 +243,13 @@ px_status pxi_findings_gather(px_check *c, px_campaign **out, px_error *err)
         return PX_OK;
     snprintf(key, sizeof key, "%016" PRIx64, gather_key(c));
     char *path = pxi_check_path(c, GATHERED);
-    px_status status = path ? PX_OK : pxi_check_nomem(err);
+    px_status status = path ? PX_OK : pxi_no_memory(err);
     if (path && !gather_open(path, key, out)) {
         status = gather_make(c, key, err);
-        if (status == PX_OK)
-            status = px_campaign_open(path, PX_CAMPAIGN_READ, out, err);
+        PX_THEN(status, px_campaign_open(path, PX_CAMPAIGN_READ, out, err));
     }
     free(path);
-    if (status == PX_OK)
-        status = px_campaign_count(*out, &counts, err);
+    PX_THEN(status, px_campaign_count(*out, &counts, err));
     if (status != PX_OK || counts.faults == 0) {
         px_campaign_close(*out);
         *out = NULL;

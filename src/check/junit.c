@@ -108,7 +108,7 @@ px_status pxi_junit_write(const px_check *c, const char *path, px_error *err)
             junit_stage(c, i, &out);
     px_text_add(&out, "  </testsuite>\n</testsuites>\n");
     const px_status status = px_text_failed(&out)
-                                 ? pxi_check_nomem(err)
+                                 ? pxi_no_memory(err)
                                  : pxi_file_write(path, px_text_get(&out), out.length, err);
     px_text_done(&out);
     return status;

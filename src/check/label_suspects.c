@@ -138,7 +138,7 @@ static px_status suspects_save(const px_check *c, const pxi_judged *list, size_t
     }
     char *path = pxi_check_path(c, PXI_SUSPECTS_FILE);
     const px_status status = !path || px_text_failed(&text)
-                                 ? pxi_check_nomem(err)
+                                 ? pxi_no_memory(err)
                                  : pxi_file_write(path, text.data, text.length, err);
     free(path);
     px_text_done(&text);
@@ -151,7 +151,7 @@ px_status pxi_label_suspects_write(const px_check *c, const int64_t *predictions
 {
     pxi_judged *inputs = pxi_calloc((size_t)c->count, sizeof *inputs);
     double *thresholds = pxi_calloc((size_t)c->scores.classes, sizeof *thresholds);
-    px_status status = inputs && thresholds ? PX_OK : pxi_check_nomem(err);
+    px_status status = inputs && thresholds ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK) {
         for (int64_t i = 0; i < c->count; i++)
             inputs[i] = (pxi_judged){i, px_dataset_label(c->set, i), predictions[i],

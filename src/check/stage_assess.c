@@ -36,9 +36,7 @@ static px_status assessed_list(assessed *a, px_error *err)
     int64_t damaged = 0;
     PX_TRY(px_campaign_count(a->campaign, &counts, err));
     a->types = counts.fault_types;
-    a->roots = pxi_calloc((size_t)counts.faults + 1, sizeof *a->roots);
-    if (!a->roots)
-        return pxi_check_nomem(err);
+    PX_TRY(PX_NEW(a->roots, (size_t)counts.faults + 1, err));
     for (int64_t after = 0;; after = in.id) {
         PX_TRY(px_campaign_next(a->campaign, after, PX_INPUT_FAULT, &in, NULL, &damaged, err));
         if (!in.id || a->faults == counts.faults)
@@ -78,9 +76,7 @@ static px_status seeds_open(assessed *a, px_error *err)
 {
     PX_TRY(part_open(a, "seeds", 0, 0, &a->seeds_pre, &a->seeds, err));
     const int64_t count = px_dataset_count(a->seeds);
-    a->seed_ids = pxi_calloc((size_t)count, sizeof *a->seed_ids);
-    if (!a->seed_ids)
-        return pxi_check_nomem(err);
+    PX_TRY(PX_NEW(a->seed_ids, count, err));
     for (int64_t i = 0; i < count; i++) {
         char name[64];
         a->seed_ids[i] = strtoll(px_dataset_name(a->seeds, i, name, sizeof name), NULL, 10);
@@ -195,10 +191,8 @@ static px_status set_measure(const assessed *a, int64_t offset, int64_t count, p
     px_assess_options options = px_assess_options_default();
     int64_t *partners = NULL;
     px_status status = PX_NEW(partners, count, err);
-    if (status == PX_OK)
-        status = part_open(a, "faults", offset, count, &pre, &faults, err);
-    if (status == PX_OK)
-        status = set_partners(a, offset, px_dataset_count(faults), partners, err);
+    PX_THEN(status, part_open(a, "faults", offset, count, &pre, &faults, err));
+    PX_THEN(status, set_partners(a, offset, px_dataset_count(faults), partners, err));
     if (status == PX_OK && !px_dataset_is_8bit(c->set))
         status = pxi_check_range(c, &options.low, &options.high, err);
     options.metrics = metrics;
@@ -265,8 +259,7 @@ static px_status assess_run(px_check *c, px_json *out, px_error *err)
         status = assessed_list(&a, err);
     if (status == PX_OK && a.campaign)
         status = seeds_open(&a, err);
-    if (status == PX_OK)
-        status = assess_write(&a, out, err);
+    PX_THEN(status, assess_write(&a, out, err));
     px_dataset_close(a.seeds);
     free(a.seed_ids);
     free(a.roots);

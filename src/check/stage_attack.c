@@ -59,9 +59,7 @@ static px_status attack_begin(attack *a, px_error *err)
     PX_TRY(pxi_check_range(c, &a->options.low, &a->options.high, err));
     PX_TRY(px_attack_complete(&a->options, c->set, &c->pre, err));
     a->count = PX_MIN(c->count, (int64_t)fmax(ATTACK_LEAST, ATTACK_PER_MINUTE * c->o.minutes));
-    a->inputs = pxi_calloc((size_t)a->count, sizeof *a->inputs);
-    if (!a->inputs)
-        return pxi_check_nomem(err);
+    PX_TRY(PX_NEW(a->inputs, a->count, err));
     for (int64_t i = 0; i < a->count; i++)
         a->inputs[i] = i;
     px_json_object(&json, NULL);
@@ -165,8 +163,7 @@ static px_status attack_run(px_check *c, px_json *out, px_error *err)
 {
     attack a = {.c = c};
     px_status status = attack_begin(&a, err);
-    if (status == PX_OK)
-        status = attack_pieces(&a, err);
+    PX_THEN(status, attack_pieces(&a, err));
     if (status == PX_OK)
         attack_write(&a, out);
     pxi_findings_close(&a.findings);

@@ -60,8 +60,7 @@ typedef struct cluster {
 
 static px_status points_add(cluster *w, const point *p, px_error *err)
 {
-    if (pxi_grow(&w->points, &w->capacity, w->count + 1, sizeof *w->points) != 0)
-        return pxi_check_nomem(err);
+    PX_TRY(PX_GROW(w->points, w->capacity, w->count + 1, err));
     w->points[w->count++] = *p;
     return PX_OK;
 }
@@ -215,7 +214,7 @@ static px_status features_take(cluster *w, px_error *err)
     w->width = (size_t)px_probe_neuron_count(w->probe);
     w->features = pxi_calloc(w->count, w->width * sizeof *w->features);
     if (!w->features)
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     const pxi_task task = pxi_check_task(c, (int64_t)w->count);
     const pxi_visitor visitor = {.context = w,
                                  .state_size = sizeof(bool *),
@@ -239,7 +238,7 @@ static px_status cluster_fit(cluster *w, px_error *err)
     int ks[CLUSTER_K + 1];
     size_t tried = 0, best = 0;
     memset(fits, 0, sizeof fits);
-    px_status status = x ? PX_OK : pxi_check_nomem(err);
+    px_status status = x ? PX_OK : pxi_no_memory(err);
     for (size_t i = 0; x && i < n * d; i++)
         x[i] = (double)w->features[w->first * d + i];
     for (int k = least; k <= most && status == PX_OK; k++) {
@@ -268,7 +267,7 @@ static px_status cluster_fit(cluster *w, px_error *err)
             w->points[w->first + i].cluster = w->k > 1 ? fits[best].label[i] : 0;
         w->centres = pxi_calloc((size_t)w->k, d * sizeof *w->centres);
         if (!w->centres)
-            status = pxi_check_nomem(err);
+            status = pxi_no_memory(err);
         else if (w->k > 1)
             memcpy(w->centres, fits[best].centre, (size_t)w->k * d * sizeof *w->centres);
         else
@@ -533,27 +532,21 @@ static px_status cluster_run(px_check *c, px_json *out, px_error *err)
 {
     cluster w = {.c = c};
     px_status status = pxi_findings_gather(c, &w.campaign, err);
-    if (status == PX_OK)
-        status = points_of_data(&w, true, CLUSTER_RIGHT, err);
+    PX_THEN(status, points_of_data(&w, true, CLUSTER_RIGHT, err));
     const size_t right = w.count;
-    if (status == PX_OK)
-        status = points_of_data(&w, false, CLUSTER_WRONG, err);
-    if (status == PX_OK)
-        status = points_of_faults(&w, err);
+    PX_THEN(status, points_of_data(&w, false, CLUSTER_WRONG, err));
+    PX_THEN(status, points_of_faults(&w, err));
     if (status == PX_OK && w.count == right)
         status = px_fail(err, PX_E_INPUT, "there are no failures that could be alike");
-    if (status == PX_OK)
-        status = features_take(&w, err);
+    PX_THEN(status, features_take(&w, err));
     if (status == PX_OK && w.count == w.first)
         status = px_fail(err, PX_E_INPUT, "no failure has neurons that are all finite");
-    if (status == PX_OK)
-        status = cluster_fit(&w, err);
+    PX_THEN(status, cluster_fit(&w, err));
     if (status == PX_OK) {
         cluster_sort(&w);
         status = cluster_lay(&w, err);
     }
-    if (status == PX_OK)
-        status = cluster_write(&w, out, err);
+    PX_THEN(status, cluster_write(&w, out, err));
     free(w.centres);
     free(w.features);
     free(w.points);

@@ -211,12 +211,9 @@ static px_status cover_run(px_check *c, px_json *out, px_error *err)
     px_status status = PX_NEW(result.criteria, result.count, err);
     for (size_t i = 0; i < result.count && status == PX_OK; i++)
         result.criteria[i].random = (double)NAN;
-    if (status == PX_OK)
-        status = cover_random(c, cover, &result, err);
-    if (status == PX_OK)
-        status = cover_observe(c, cover, c->set, &c->pre, COVER_CURVE, &result.tally, err);
-    if (status == PX_OK)
-        status = growth_take(cover, &result.growth, &result.growth_inputs, err);
+    PX_THEN(status, cover_random(c, cover, &result, err));
+    PX_THEN(status, cover_observe(c, cover, c->set, &c->pre, COVER_CURVE, &result.tally, err));
+    PX_THEN(status, growth_take(cover, &result.growth, &result.growth_inputs, err));
     if (status == PX_OK) {
         cover_take(cover, &result);
         px_fields_json(cover_fields, &result, out);

@@ -160,7 +160,7 @@ static px_status maps_save(const describe *d, px_error *err)
         d->maps};
     char *path = pxi_check_path(d->c, PXI_MAPS_FILE);
     px_npz_writer *to = NULL;
-    px_status status = path ? px_npz_create(path, &to, err) : pxi_check_nomem(err);
+    px_status status = path ? px_npz_create(path, &to, err) : pxi_no_memory(err);
     free(path);
     PX_TRY(status);
     status = px_npz_add(to, "maps", &maps, err);
@@ -176,8 +176,7 @@ static px_status describe_subjects(describe *d, px_error *err)
 {
     px_spectrum *spectrum = NULL;
     px_status status = pxi_spectrum_open(d->c, &spectrum, err);
-    if (status == PX_OK)
-        status = pxi_suspects_rank(spectrum, true, DESCRIBE_POOLED, &d->suspects, err);
+    PX_THEN(status, pxi_suspects_rank(spectrum, true, DESCRIBE_POOLED, &d->suspects, err));
     if (status == PX_OK && /* there may be no class that has a ranking */
         pxi_suspects_rank(spectrum, false, DESCRIBE_PER_CLASS, &d->by_class, err) == PX_E_NOMEM)
         status = PX_E_NOMEM;
@@ -200,7 +199,7 @@ static px_status describe_layers(describe *d, px_error *err)
     px_text_done(&text);
     free(pooled);
     free(classes);
-    return d->layers ? PX_OK : pxi_check_nomem(err);
+    return d->layers ? PX_OK : pxi_no_memory(err);
 }
 
 static px_status subject_add(describe *d, const px_suspect *suspect, px_error *err)
@@ -251,7 +250,7 @@ static px_status describe_open(describe *d, px_error *err)
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &d->pass, err));
     d->values = pxi_calloc((size_t)d->inputs, (size_t)d->count * sizeof *d->values);
     d->maps = pxi_calloc((size_t)d->count * DESCRIBE_TOP, DESCRIBE_SIDE * DESCRIBE_SIDE);
-    return d->values && d->maps ? PX_OK : pxi_check_nomem(err);
+    return d->values && d->maps ? PX_OK : pxi_no_memory(err);
 }
 
 typedef struct shared {
@@ -406,20 +405,16 @@ static px_status describe_run(px_check *c, px_json *out, px_error *err)
 {
     describe d = {.c = c};
     px_status status = describe_open(&d, err);
-    if (status == PX_OK)
-        status = pxi_pass_run(d.pass, err);
+    PX_THEN(status, pxi_pass_run(d.pass, err));
     for (int s = 0; s < d.count && status == PX_OK; s++)
         subject_top(&d, s);
     if (status == PX_OK) {
         const int64_t maps = (int64_t)d.count * DESCRIBE_TOP, batch = pxi_pass_batch(d.pass);
         status = pxi_pass_each(d.pass, (maps + batch - 1) / batch, NULL, maps_batch, &d, err);
     }
-    if (status == PX_OK)
-        status = maps_save(&d, err);
-    if (status == PX_OK)
-        status = describe_words(&d, err);
-    if (status == PX_OK)
-        status = describe_write(&d, out, err);
+    PX_THEN(status, maps_save(&d, err));
+    PX_THEN(status, describe_words(&d, err));
+    PX_THEN(status, describe_write(&d, out, err));
     px_bank_free(d.own);
     free(d.layers);
     free(d.values);

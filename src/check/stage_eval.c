@@ -176,13 +176,12 @@ static px_status save_predictions(const eval *e, px_error *err)
     char *path = pxi_check_path(e->c, PREDICTIONS_FILE);
     px_npz_writer *to = NULL;
     if (!path)
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     px_status status = px_npz_create(path, &to, err);
     free(path);
     PX_TRY(status);
     status = px_npz_add(to, "predictions", &predictions, err);
-    if (status == PX_OK)
-        status = px_npz_add(to, "confidence", &confidence, err);
+    PX_THEN(status, px_npz_add(to, "confidence", &confidence, err));
     if (status == PX_OK)
         return px_npz_commit(to, err);
     px_npz_abandon(to);
@@ -194,7 +193,7 @@ px_status pxi_check_predictions(px_check *c, px_error *err)
     char *path = pxi_check_path(c, PREDICTIONS_FILE);
     px_npz *npz = NULL;
     if (!path)
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     px_status status = px_npz_open(path, &npz, err);
     free(path);
     PX_TRY(status);
@@ -209,7 +208,7 @@ px_status pxi_check_predictions(px_check *c, px_error *err)
         c->predictions = pxi_calloc((size_t)c->count, sizeof *c->predictions);
         c->confidence = pxi_calloc((size_t)c->count, sizeof *c->confidence);
         if (!c->predictions || !c->confidence) {
-            status = pxi_check_nomem(err);
+            status = pxi_no_memory(err);
         } else {
             memcpy(c->predictions, said->data, (size_t)c->count * sizeof *c->predictions);
             memcpy(c->confidence, sure->data, (size_t)c->count * sizeof *c->confidence);
@@ -230,7 +229,7 @@ static px_status doctor_write(const px_check *c, const px_doctor *doctor, px_err
     char *path = pxi_check_path(c, "doctor.json");
     const char *text = px_json_text(&json);
     const px_status status =
-        path && text ? pxi_file_write(path, text, strlen(text), err) : pxi_check_nomem(err);
+        path && text ? pxi_file_write(path, text, strlen(text), err) : pxi_no_memory(err);
     px_json_done(&json);
     free(path);
     for (size_t i = 0; status == PX_OK && i < px_doctor_count(doctor); i++)
@@ -254,8 +253,7 @@ static px_status eval_doctor(const eval *e, px_error *err)
     options.failures = e->failures;
     options.threads = c->o.threads;
     px_status status = px_doctor_new(&options, &doctor, err);
-    if (status == PX_OK)
-        status = doctor_write(c, doctor, err);
+    PX_THEN(status, doctor_write(c, doctor, err));
     if (status == PX_OK && !e->failures && !c->o.allow_chance &&
         px_eval_is_guessing(&e->figures.all))
         status = px_fail(err, PX_E_MISMATCH,
@@ -296,10 +294,8 @@ static px_status eval_run(px_check *c, px_json *out, px_error *err)
               .labelled = c->labelled,
               .failures = px_campaign_part_fails(c->data_spec, c->o.read.split)};
     px_status status = eval_predict(&e, err);
-    if (status == PX_OK)
-        status = eval_doctor(&e, err);
-    if (status == PX_OK)
-        status = eval_write(&e, out, err);
+    PX_THEN(status, eval_doctor(&e, err));
+    PX_THEN(status, eval_write(&e, out, err));
     px_predictions_done(&e.said);
     px_eval_done(&e.figures);
     return status;

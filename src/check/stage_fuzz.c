@@ -72,7 +72,7 @@ static px_status fuzz_start(fuzz *f, px_error *err)
     px_check *c = f->c;
     char *path = pxi_check_path(c, "fuzz");
     if (!path)
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     const bool there = px_campaign_is(path);
     free(path);
     PX_TRY(pxi_check_campaign_clear(c, "campaign", err)); /* what it had of this stage */
@@ -183,10 +183,8 @@ static px_status fuzz_run(px_check *c, px_json *out, px_error *err)
     f.limits.turns = (int64_t)fmax(FUZZ_TURNS_LEAST, FUZZ_TURNS_PER_MINUTE * c->o.minutes);
     f.limits.seconds = pxi_check_deadline(c) - c->stage_started;
     px_status status = fuzz_start(&f, err);
-    if (status == PX_OK)
-        status = px_fuzz_run(f.fuzz, &f.limits, err);
-    if (status == PX_OK)
-        status = fuzz_write(&f, out, err);
+    PX_THEN(status, px_fuzz_run(f.fuzz, &f.limits, err));
+    PX_THEN(status, fuzz_write(&f, out, err));
     px_fuzz_free(f.fuzz);
     px_cover_free(f.cover);
     px_campaign_close(f.campaign);

@@ -18,11 +18,9 @@ static px_status localize_spectrum(px_check *c, px_spectrum **out, px_error *err
     char *path = pxi_check_path(c, PXI_SPECTRUM_FILE);
     options.threads = c->o.threads;
     px_status status =
-        path ? px_spectrum_new(c->model, &c->shape, &options, out, err) : pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = px_spectrum_run(*out, c->set, &c->pre, &run, err);
-    if (status == PX_OK)
-        status = px_spectrum_save(*out, path, err);
+        path ? px_spectrum_new(c->model, &c->shape, &options, out, err) : pxi_no_memory(err);
+    PX_THEN(status, px_spectrum_run(*out, c->set, &c->pre, &run, err));
+    PX_THEN(status, px_spectrum_save(*out, path, err));
     free(path);
     return status;
 }
@@ -44,7 +42,7 @@ px_status pxi_suspects_rank(const px_spectrum *spectrum, bool pooled, int64_t k,
 px_status pxi_spectrum_open(const px_check *c, px_spectrum **out, px_error *err)
 {
     char *path = pxi_check_path(c, PXI_SPECTRUM_FILE);
-    px_status status = path ? px_spectrum_open(path, out, err) : pxi_check_nomem(err);
+    px_status status = path ? px_spectrum_open(path, out, err) : pxi_no_memory(err);
     if (status == PX_OK) {
         status = px_spectrum_check(*out, c->model, err);
         if (status != PX_OK) {
@@ -166,15 +164,12 @@ static px_status localize_run(px_check *c, px_json *out, px_error *err)
     px_spectrum *spectrum = NULL;
     px_suspicious *pooled = NULL, *classes = NULL;
     char *path = pxi_check_path(c, PXI_SUSPICIOUS_FILE);
-    px_status status = path ? localize_spectrum(c, &spectrum, err) : pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = pxi_suspects_rank(spectrum, true, LOCALIZE_LISTED, &pooled, err);
-    if (status == PX_OK)
-        status = pxi_suspects_rank(spectrum, false, LOCALIZE_PER_CLASS, &classes, err);
+    px_status status = path ? localize_spectrum(c, &spectrum, err) : pxi_no_memory(err);
+    PX_THEN(status, pxi_suspects_rank(spectrum, true, LOCALIZE_LISTED, &pooled, err));
+    PX_THEN(status, pxi_suspects_rank(spectrum, false, LOCALIZE_PER_CLASS, &classes, err));
     if (status == PX_E_INPUT && pooled) /* no class has both: one ranking is for all of them */
         status = pxi_suspects_rank(spectrum, true, LOCALIZE_PER_CLASS, &classes, err);
-    if (status == PX_OK)
-        status = px_suspicious_save(classes, path, err);
+    PX_THEN(status, px_suspicious_save(classes, path, err));
     if (status == PX_OK)
         localize_write(spectrum, pooled, classes, out);
     px_suspicious_free(pooled);

@@ -21,9 +21,8 @@ px_status pxi_profile_need(px_check *c, px_error *err)
     if (c->profile || !c->result[PXI_STAGE_profile])
         return PX_OK;
     char *path = pxi_check_path(c, PXI_PROFILE_FILE);
-    px_status status = path ? px_profile_open(path, &c->profile, err) : pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = px_profile_check(c->profile, c->model, err);
+    px_status status = path ? px_profile_open(path, &c->profile, err) : pxi_no_memory(err);
+    PX_THEN(status, px_profile_check(c->profile, c->model, err));
     free(path);
     return status;
 }
@@ -34,7 +33,7 @@ static px_status profile_learn(px_check *c, const px_lessons *lessons, px_datase
     px_profile_options make = px_profile_options_default();
     char *path = pxi_check_path(c, PXI_PROFILE_FILE);
     if (!path)
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     make.batch = c->o.batch;
     make.threads = c->o.threads;
     make.seed = c->o.seed;
@@ -42,8 +41,7 @@ static px_status profile_learn(px_check *c, const px_lessons *lessons, px_datase
     make.progress = pxi_check_tick;
     make.progress_context = c;
     px_status status = px_profile_make(c->model, lessons, set, pre, &make, &c->profile, err);
-    if (status == PX_OK)
-        status = px_profile_save(c->profile, path, err);
+    PX_THEN(status, px_profile_save(c->profile, path, err));
     free(path);
     return status;
 }
@@ -70,8 +68,7 @@ static px_status profile_run(px_check *c, px_json *out, px_error *err)
     px_dataset *set = NULL;
     PX_TRY(pxi_check_open_train(c, c->o.train_limit, &pre, &set, err));
     px_status status = px_cover_lessons(c->model, &c->shape, &wish, &lessons, err);
-    if (status == PX_OK)
-        status = profile_learn(c, &lessons, set, &pre, err);
+    PX_THEN(status, profile_learn(c, &lessons, set, &pre, err));
     if (status == PX_OK) {
         profile_result result = {
             .data = px_dataset_describe(set),

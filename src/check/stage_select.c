@@ -180,11 +180,9 @@ static px_status selection_new(selection *s, px_error *err)
     options.seed = c->o.seed;
     options.threads = c->o.threads;
     s->budget = px_percent_count(select_percent, c->count);
-    s->labels = pxi_calloc((size_t)c->count, sizeof *s->labels);
-    s->order = pxi_calloc((size_t)c->count, sizeof *s->order);
-    s->predicted = pxi_calloc((size_t)c->count, sizeof *s->predicted);
-    if (!s->labels || !s->order || !s->predicted)
-        return pxi_check_nomem(err);
+    PX_TRY(PX_NEW(s->labels, c->count, err));
+    PX_TRY(PX_NEW(s->order, c->count, err));
+    PX_TRY(PX_NEW(s->predicted, c->count, err));
     for (int64_t i = 0; c->labelled && i < c->count; i++) {
         s->labels[i] = px_dataset_label(c->set, i);
         s->predicted[i] = (int32_t)c->predictions[i];
@@ -196,13 +194,10 @@ static px_status select_run(px_check *c, px_json *out, px_error *err)
 {
     selection s = {.c = c};
     char *path = pxi_check_path(c, SELECTION_FILE);
-    px_status status = path ? selection_new(&s, err) : pxi_check_nomem(err);
-    if (status == PX_OK)
-        status = px_select_run(s.select, pxi_check_tick, c, err);
-    if (status == PX_OK)
-        status = px_select_save(s.select, 0, s.budget, path, err);
-    if (status == PX_OK)
-        status = select_write(&s, out, err);
+    px_status status = path ? selection_new(&s, err) : pxi_no_memory(err);
+    PX_THEN(status, px_select_run(s.select, pxi_check_tick, c, err));
+    PX_THEN(status, px_select_save(s.select, 0, s.budget, path, err));
+    PX_THEN(status, select_write(&s, out, err));
     px_select_free(s.select);
     free(s.labels);
     free(s.order);

@@ -51,9 +51,8 @@ static px_status synthesize_confidence(synthesize *s, const px_synthesis_made *m
     PX_TRY(pxi_lane_forward(lane, 1, err));
     PX_TRY(pxi_scores_row(lane->session, &c->scores, 0, s->values, err));
     if (said >= 0) {
-        double *all = pxi_calloc((size_t)c->scores.classes, sizeof *all);
-        if (!all)
-            return pxi_check_nomem(err);
+        double *all = NULL;
+        PX_TRY(PX_NEW(all, (size_t)c->scores.classes, err));
         px_scores_probabilities(&c->scores, s->values, all);
         p = all[said];
         free(all);
@@ -89,12 +88,12 @@ static px_status synthesize_targets(synthesize *s, px_error *err)
     px_probe_options options = px_probe_options_default();
     px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
     char *path = pxi_check_path(c, PXI_SUSPICIOUS_FILE), *layers = NULL;
-    px_status status = path ? px_suspicious_open(path, &s->suspects, err) : pxi_check_nomem(err);
+    px_status status = path ? px_suspicious_open(path, &s->suspects, err) : pxi_no_memory(err);
     free(path);
     PX_TRY(status);
     PX_TRY(px_suspicious_check(s->suspects, c->model, err));
     if (!(layers = px_suspicious_layers(s->suspects)))
-        return pxi_check_nomem(err);
+        return pxi_no_memory(err);
     options.layers = layers;
     options.tap = PX_TAP_PRE;
     options.neurons = s->suspects->neurons;
@@ -111,9 +110,8 @@ static px_status synthesize_targets(synthesize *s, px_error *err)
 static px_status synthesize_choose(synthesize *s, px_error *err)
 {
     const px_check *c = s->c;
-    bool *wanted = pxi_calloc((size_t)s->targets.classes, sizeof *wanted);
-    if (!wanted)
-        return pxi_check_nomem(err);
+    bool *wanted = NULL;
+    PX_TRY(PX_NEW(wanted, (size_t)s->targets.classes, err));
     for (int i = 0; i < s->targets.classes; i++)
         wanted[i] = s->targets.of_class[i] >= 0;
     const px_synthesis_choice choice = {
@@ -129,9 +127,7 @@ static px_status synthesize_choose(synthesize *s, px_error *err)
     if (s->count == 0)
         return px_fail(err, PX_E_INPUT,
                        "the network gets no input right whose class has suspicious neurons");
-    s->list_of = pxi_calloc((size_t)s->count, sizeof *s->list_of);
-    if (!s->list_of)
-        return pxi_check_nomem(err);
+    PX_TRY(PX_NEW(s->list_of, s->count, err));
     for (int64_t i = 0; i < s->count; i++)
         s->list_of[i] = (size_t)s->targets.of_class[px_dataset_label(c->set, s->chosen[i])];
     return PX_OK;
@@ -147,9 +143,7 @@ static px_status synthesize_begin(synthesize *s, px_error *err)
     task.threads = 1;
     task.batch = 1;
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &s->pass, err));
-    s->values = pxi_calloc((size_t)c->scores.classes, sizeof *s->values);
-    if (!s->values)
-        return pxi_check_nomem(err);
+    PX_TRY(PX_NEW(s->values, (size_t)c->scores.classes, err));
     s->options = px_synthesis_options_default();
     s->options.batch = c->o.batch;
     s->options.threads = c->o.threads;
@@ -263,12 +257,9 @@ static px_status synthesize_run(px_check *c, px_json *out, px_error *err)
 {
     synthesize s = {.c = c};
     px_status status = synthesize_targets(&s, err);
-    if (status == PX_OK)
-        status = synthesize_choose(&s, err);
-    if (status == PX_OK)
-        status = synthesize_begin(&s, err);
-    if (status == PX_OK)
-        status = synthesize_pieces(&s, err);
+    PX_THEN(status, synthesize_choose(&s, err));
+    PX_THEN(status, synthesize_begin(&s, err));
+    PX_THEN(status, synthesize_pieces(&s, err));
     if (status == PX_OK)
         synthesize_write(&s, out);
     pxi_findings_close(&s.findings);

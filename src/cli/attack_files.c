@@ -38,8 +38,7 @@ px_status attack_campaign_begin(attack_files *f, const px_model *model, int clas
     px_status status = pair_campaign_identify(&f->pairs, f->inputs, o->keep_float, model, classes,
                                               px_json_text(&json), seed, err);
     px_json_done(&json);
-    if (status == PX_OK)
-        status = px_pairs_plan(f->pairs.pairs, f->inputs->count, err);
+    PX_THEN(status, px_pairs_plan(f->pairs.pairs, f->inputs->count, err));
     return status == PX_OK ? px_pairs_attack_rows(f->pairs.pairs, &f->known, &f->known_count, err)
                            : status;
 }

@@ -183,13 +183,11 @@ px_status cli_arrays_load(const px_model *model, const cli_list *given, px_tenso
             break;
         }
         status = px_npy_load(path, &arrays[i], err);
-        if (status == PX_OK)
-            status = array_check(value, &arrays[i], path, err);
+        PX_THEN(status, array_check(value, &arrays[i], path, err));
         /* half inputs are computed in float32, see px_session_input() */
         const bool real =
             value->dtype == PX_NONE || value->dtype == PX_FLOAT16 || value->dtype == PX_BFLOAT16;
-        if (status == PX_OK)
-            status = cli_array_cast(&arrays[i], real ? PX_FLOAT32 : value->dtype, path, err);
+        PX_THEN(status, cli_array_cast(&arrays[i], real ? PX_FLOAT32 : value->dtype, path, err));
     }
     if (status != PX_OK) {
         cli_arrays_free(model, arrays);

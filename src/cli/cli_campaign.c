@@ -132,10 +132,8 @@ px_status cli_campaign_begun(const char *folder, char ***words, int *count, px_e
         status =
             px_fail(err, PX_E_USAGE,
                     "'%.200s' does not say what it was begun with: give MODEL and --data", folder);
-    if (status == PX_OK)
-        status = px_json_parse(text, strlen(text), &document, err);
-    if (status == PX_OK)
-        status = begun_words(px_json_root(document), folder, words, count, err);
+    PX_THEN(status, px_json_parse(text, strlen(text), &document, err));
+    PX_THEN(status, begun_words(px_json_root(document), folder, words, count, err));
     px_json_free(document);
     free(text);
     return status;

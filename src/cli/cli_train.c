@@ -172,10 +172,8 @@ px_status cli_training_open(const cli_command *self, const cli_train_request *r,
 {
     cli_training t = {0};
     px_status status = r->arch ? train_open_new(r, &t, err) : train_open_trained(self, r, &t, err);
-    if (status == PX_OK)
-        status = px_model_scores(t.model, &t.scores, err);
-    if (status == PX_OK)
-        status = train_check_classes(self, r, &t, err);
+    PX_THEN(status, px_model_scores(t.model, &t.scores, err));
+    PX_THEN(status, train_check_classes(self, r, &t, err));
     if (status == PX_OK) {
         inputs_complete(&t.train);
         const px_audio *audio = px_dataset_audio(t.train.set);
@@ -187,8 +185,7 @@ px_status cli_training_open(const cli_command *self, const cli_train_request *r,
             t.train.pre.mean_from = t.train.pre.std_from = "data";
         }
     }
-    if (status == PX_OK)
-        status = train_open_test(r, &t, err);
+    PX_THEN(status, train_open_test(r, &t, err));
     if (status != PX_OK) {
         cli_training_close(&t);
         return status;

@@ -130,8 +130,7 @@ static int check_work(const cli_command *self, int argc, char **argv, const char
     o.context = &view;
     px_status status =
         px_text_failed(&command) ? pxi_no_memory(&err) : px_check_new(&o, &check, &err);
-    if (status == PX_OK)
-        status = px_check_run(check, &err);
+    PX_THEN(status, px_check_run(check, &err));
     cli_progress_end(&view.progress);
     const int rc = status == PX_OK ? check_finish(self, check, output.json) : cli_fail(self, &err);
     if (status == PX_E_CANCELLED && check)

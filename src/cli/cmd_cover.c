@@ -247,10 +247,8 @@ static int cover_run(const cli_command *self, int argc, char **argv)
     px_status status = cli_shard(a.shard, &job.report.shard, &job.report.shards, &err);
     if (status == PX_OK && a.curve)
         status = px_cover_curve_check(a.curve, &err);
-    if (status == PX_OK)
-        status = cover_open(self, &a, path, &job, &err);
-    if (status == PX_OK)
-        status = cover_work(&a, &job, &err);
+    PX_THEN(status, cover_open(self, &a, path, &job, &err));
+    PX_THEN(status, cover_work(&a, &job, &err));
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
     } else if (a.output.json) {

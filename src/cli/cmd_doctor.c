@@ -65,15 +65,13 @@ static px_status doctor_write(const cli_command *self, const char *path, const p
     px_status status = PX_OK;
     if (named)
         status = cli_properties_classes(&properties, model, inputs->set, scores.classes, err);
-    if (status == PX_OK)
-        status = cli_properties_end(&properties, err);
+    PX_THEN(status, cli_properties_end(&properties, err));
     if (status == PX_OK && properties.count == 0)
         status = px_fail(err, PX_E_USAGE,
                          "--write: there is nothing to write; no preprocessing was advised, and "
                          "neither --preprocess nor --classes is given");
-    if (status == PX_OK)
-        status =
-            px_model_annotate(px_model_path(model), path, properties.item, properties.count, err);
+    PX_THEN(status,
+            px_model_annotate(px_model_path(model), path, properties.item, properties.count, err));
     for (size_t i = 0; i < properties.count; i++)
         px_text_format(&said, "%s%s %.100s", i ? ", " : "",
                        properties.item[i].key + strlen("plexor."),
@@ -118,8 +116,7 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
     doctor_report d = {0};
     data.skip_damaged = data.any_classes = true; /* both are findings */
     px_status status = cli_model_load(self, path, &model, &err);
-    if (status == PX_OK)
-        status = cli_inputs_open(model, &data, &d.inputs, &err);
+    PX_THEN(status, cli_inputs_open(model, &data, &d.inputs, &err));
     if (status == PX_OK && train_spec) {
         const px_graph *graph = px_model_graph(model);
         px_data_options part = px_model_data_options(model);

@@ -288,8 +288,7 @@ static int embed_run(const cli_command *self, int argc, char **argv)
     o.seed = (uint64_t)seed;
     px_error err = {0};
     px_status status = embed_lists(&job, captions, classes, &err);
-    if (status == PX_OK)
-        status = embed_work(&job, &o, &err);
+    PX_THEN(status, embed_work(&job, &o, &err));
     int rc = CLI_DONE;
     if (status != PX_OK) {
         rc = cli_fail(self, &err);

@@ -255,16 +255,12 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     eval e = {0};
     int rc = CLI_DONE;
     px_status status = wrong ? eval_try_wrong(wrong, &err) : PX_OK;
-    if (status == PX_OK)
-        status = cli_model_load(self, path, &model, &err);
-    if (status == PX_OK)
-        status = eval_open(self, &e, model, &data, &err);
-    if (status == PX_OK)
-        status = eval_measure(self, &e, model, &data, &workers, &err);
+    PX_THEN(status, cli_model_load(self, path, &model, &err));
+    PX_THEN(status, eval_open(self, &e, model, &data, &err));
+    PX_THEN(status, eval_measure(self, &e, model, &data, &workers, &err));
     if (status == PX_OK && !allow_chance)
         status = eval_chance(&e, &data, &err);
-    if (status == PX_OK)
-        status = eval_finish(&e, model, &err);
+    PX_THEN(status, eval_finish(&e, model, &err));
     if (status != PX_OK) {
         if (e.doctor && !output.json)
             cli_inputs_print(&e.inputs, model, &e.said.scores);

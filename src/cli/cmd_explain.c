@@ -147,10 +147,7 @@ static px_status work_paths(explain_work *w, px_error *err)
             image->label = r->image[0].label >= 0 ? r->image[0].label : r->image[0].path.target;
         if (image->label >= px_paths_scores(w->tools.paths)->classes)
             image->label = -1;
-        image->contributions =
-            calloc((size_t)px_paths_unit_count(w->tools.paths), sizeof *image->contributions);
-        if (!image->contributions)
-            return pxi_no_memory(err);
+        PX_TRY(PX_NEW(image->contributions, (size_t)px_paths_unit_count(w->tools.paths), err));
         PX_TRY(px_paths_run(w->tools.paths, image->row, &image->label, 1, &image->path,
                             image->contributions, err));
         PX_TRY(px_path_text(w->tools.paths, &image->path, (const char *const *)w->tools.names,

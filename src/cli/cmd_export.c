@@ -111,8 +111,7 @@ static int export_run(const cli_command *self, int argc, char **argv)
     px_campaign *campaign = NULL;
     px_exported done = {0};
     px_status status = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
-    if (status == PX_OK)
-        status = px_campaign_export(campaign, to, &what, &done, &err);
+    PX_THEN(status, px_campaign_export(campaign, to, &what, &done, &err));
     px_campaign_close(campaign);
     if (status != PX_OK)
         return cli_fail(self, &err);

@@ -319,8 +319,7 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
     px_status status = px_text_failed(&job.command)
                            ? pxi_no_memory(&err)
                            : fuzz_open(self, &a, path, &job, argc, argv, &err);
-    if (status == PX_OK)
-        status = fuzz_work(self, &a, path, &job, &err);
+    PX_THEN(status, fuzz_work(self, &a, path, &job, &err));
     const int rc = status == PX_OK ? fuzz_print(self, &a, &job) : cli_fail(self, &err);
     fuzz_close(&job);
     return rc;

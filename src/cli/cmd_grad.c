@@ -144,16 +144,11 @@ static int grad_run(const cli_command *self, int argc, char **argv)
     if (status == PX_OK && px_model_graph(model)->input_count != 1)
         status = px_fail(&err, PX_E_UNSUPPORTED, "'%s' has %d inputs; grad takes networks with one",
                          path, px_model_graph(model)->input_count);
-    if (status == PX_OK)
-        status = cli_arrays_load(model, &inputs, &g.inputs, &err);
-    if (status == PX_OK)
-        status = grad_by(&g, wrt, &err);
-    if (status == PX_OK)
-        status = grad_of(&g, of, &neurons, labels, &err);
-    if (status == PX_OK)
-        status = grad_all(self, &g, &workers, &err);
-    if (status == PX_OK)
-        status = px_npy_save(to, &g.result, &err);
+    PX_THEN(status, cli_arrays_load(model, &inputs, &g.inputs, &err));
+    PX_THEN(status, grad_by(&g, wrt, &err));
+    PX_THEN(status, grad_of(&g, of, &neurons, labels, &err));
+    PX_THEN(status, grad_all(self, &g, &workers, &err));
+    PX_THEN(status, px_npy_save(to, &g.result, &err));
     int rc = CLI_DONE;
     char shape[PX_SHAPE_TEXT];
     g.origin = cli_origin_of(model, NULL);

@@ -50,12 +50,10 @@ static int merge_spectra(const cli_command *self, const char *const *paths, size
     for (size_t i = 1; i < count && status == PX_OK; i++) {
         px_spectrum *part = NULL;
         status = px_spectrum_open(paths[i], &part, &err);
-        if (status == PX_OK)
-            status = px_spectrum_merge(sum, part, &err);
+        PX_THEN(status, px_spectrum_merge(sum, part, &err));
         px_spectrum_free(part);
     }
-    if (status == PX_OK)
-        status = px_spectrum_save(sum, to, &err);
+    PX_THEN(status, px_spectrum_save(sum, to, &err));
     int rc = CLI_DONE;
     if (status != PX_OK) {
         rc = cli_fail(self, &err);
@@ -83,8 +81,7 @@ static int merge_covers(const cli_command *self, const char *const *paths, size_
     px_status status = PX_NEW(covers, count, &err);
     for (size_t i = 0; i < count && status == PX_OK; i++)
         status = px_cover_open(paths[i], &covers[i], &err);
-    if (status == PX_OK)
-        status = merge_all(covers, count, to, &err);
+    PX_THEN(status, merge_all(covers, count, to, &err));
     const merge_report r = {
         .to = to, .states = (int64_t)count, .values = {.cover = covers ? covers[0] : NULL}};
     int rc = CLI_DONE;

@@ -332,9 +332,8 @@ static int minimize_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     minimize_job job = {0};
     px_status status = minimize_open(self, &a, &job, &err);
-    if (status == PX_OK)
-        status = a.fault || a.all_faults >= 0 ? minimize_faults(&a, &job, &err)
-                                              : minimize_inputs(self, &a, &job, &err);
+    PX_THEN(status, a.fault || a.all_faults >= 0 ? minimize_faults(&a, &job, &err)
+                                                 : minimize_inputs(self, &a, &job, &err));
     const int rc = status == PX_OK ? minimize_say(self, &a, &job) : cli_fail(self, &err);
     minimize_close(&job);
     return rc;

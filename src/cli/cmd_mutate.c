@@ -208,12 +208,10 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
     o.progress = cli_progress_tick;
     o.context = &progress;
     px_status status = pictures ? px_styles_open(pictures, &styles, &err) : PX_OK;
-    if (status == PX_OK)
-        status = mutate_open_data(spec, &data, size, audio, &set, &err);
+    PX_THEN(status, mutate_open_data(spec, &data, size, audio, &set, &err));
     o.set = set;
     o.styles = styles;
-    if (status == PX_OK)
-        status = px_mutants_make(&o, &report.made, &err);
+    PX_THEN(status, px_mutants_make(&o, &report.made, &err));
     cli_progress_end(&progress);
     int rc = CLI_DONE;
     if (status != PX_OK) {

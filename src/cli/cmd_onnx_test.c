@@ -86,8 +86,7 @@ static px_status list_collect(test_list *list, char *folder, int depth, px_error
     if (count < 0 && depth == 0)
         status = px_fail(err, PX_E_INPUT, "'%s': cannot be read: %s", folder, strerror(errno));
     for (int i = 0; i < count; i++) {
-        if (status == PX_OK)
-            status = list_collect(list, join(folder, entries[i]->d_name), depth + 1, err);
+        PX_THEN(status, list_collect(list, join(folder, entries[i]->d_name), depth + 1, err));
         free(entries[i]);
     }
     free(entries);

@@ -112,13 +112,11 @@ static int profile_run(const cli_command *self, int argc, char **argv)
     cover.seed = (uint64_t)data.seed;
     const double start = px_clock_s();
     px_status status = cli_model_load(self, path, &model, &err);
-    if (status == PX_OK)
-        status =
-            cli_profile_make(self, model, &data, &training, &workers, NULL, &cover, &profile, &err);
+    PX_THEN(status, cli_profile_make(self, model, &data, &training, &workers, NULL, &cover,
+                                     &profile, &err));
     if (status == PX_OK && !profile)
         status = px_fail(&err, PX_E_USAGE, "'%s' learn nothing from training data", criteria.list);
-    if (status == PX_OK)
-        status = px_profile_save(profile, to, &err);
+    PX_THEN(status, px_profile_save(profile, to, &err));
     const double seconds = px_clock_s() - start;
     int rc = CLI_DONE;
     if (status != PX_OK) {

@@ -356,16 +356,13 @@ static px_status repair_save(const repair_args *a, repair_job *job, px_error *er
     const char *text = px_json_text(&json);
     const px_property property = {"plexor.repair", text};
     px_status status = text ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_repair_freeze(job->repair, &property, r->trained, &model, err);
-    if (status == PX_OK)
-        status = px_model_save(model, a->out, err);
+    PX_THEN(status, px_repair_freeze(job->repair, &property, r->trained, &model, err));
+    PX_THEN(status, px_model_save(model, a->out, err));
     if (status == PX_OK && a->flips)
         status = px_repair_save_flips(job->repair, a->flips, err);
     if (status == PX_OK && a->log)
         status = px_train_log_save(a->log, r->training.history, r->training.history_count, err);
-    if (status == PX_OK)
-        status = px_repair_discard(job->repair, err);
+    PX_THEN(status, px_repair_discard(job->repair, err));
     px_model_free(model);
     px_json_done(&json);
     return status;
@@ -391,8 +388,7 @@ static int repair_all(const cli_command *self, const repair_args *a)
     px_error err = {0};
     repair_job job = {.view = {.quiet = true}};
     px_status status = cli_model_load(self, a->path, &job.model, &err);
-    if (status == PX_OK)
-        status = repair_prepare(self, a, &job, &err);
+    PX_THEN(status, repair_prepare(self, a, &job, &err));
     if (status != PX_OK)
         goto done;
     const cli_classes names = cli_classes_of(job.model, job.part[TEST].set);
@@ -411,8 +407,7 @@ static int repair_all(const cli_command *self, const repair_args *a)
     train_view_start(&job.view);
     status = px_repair_run(job.repair, &err);
     train_view_end(&job.view);
-    if (status == PX_OK)
-        status = repair_save(a, &job, &err);
+    PX_THEN(status, repair_save(a, &job, &err));
 done:;
     const int rc = status == PX_OK ? repair_finish(self, a, &job) : cli_fail(self, &err);
     px_repair_free(job.repair);

@@ -39,8 +39,7 @@ static px_status replay_judge(const cli_command *self, px_campaign *campaign, co
     how.context = &progress;
     PX_TRY(cli_model_load(self, path, &model, err));
     px_status status = cli_inputs_open(model, &all, &inputs, err);
-    if (status == PX_OK)
-        status = px_replay_judge(campaign, model, inputs.set, &inputs.pre, &how, replay, err);
+    PX_THEN(status, px_replay_judge(campaign, model, inputs.set, &inputs.pre, &how, replay, err));
     cli_progress_end(&progress);
     if (status == PX_OK && replay->baked_batch)
         cli_note_baked(self, model, replay->baked_batch);
@@ -213,8 +212,7 @@ static int replay_run(const cli_command *self, int argc, char **argv)
     px_replay *replay = &report.r;
     int rc = CLI_DONE;
     px_status status = px_campaign_open(words[0], PX_CAMPAIGN_READ, &campaign, &err);
-    if (status == PX_OK)
-        status = replay_check(campaign, id, replay, &err);
+    PX_THEN(status, replay_check(campaign, id, replay, &err));
     if (status == PX_OK && path)
         status = replay_judge(self, campaign, path, &data, &workers, id, replay, &err);
     report.campaign = campaign;

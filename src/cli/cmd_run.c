@@ -175,12 +175,9 @@ static int run_run(const cli_command *self, int argc, char **argv)
     int rc = CLI_DONE;
     px_status status = cli_model_load(self, path, &model, &err);
     r.model = model;
-    if (status == PX_OK)
-        status = run_choose(&r, &tensors, to && run_writes_npz(to), &err);
-    if (status == PX_OK)
-        status = cli_arrays_load(model, &inputs, &r.inputs, &err);
-    if (status == PX_OK)
-        status = run_forward(self, &r, &workers, &err);
+    PX_THEN(status, run_choose(&r, &tensors, to && run_writes_npz(to), &err));
+    PX_THEN(status, cli_arrays_load(model, &inputs, &r.inputs, &err));
+    PX_THEN(status, run_forward(self, &r, &workers, &err));
     if (status == PX_OK && r.expect.path)
         status = run_expect_compare(&r.expect, &r.outputs[0], &err);
     if (status == PX_OK && to)

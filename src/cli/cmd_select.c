@@ -299,8 +299,7 @@ static int select_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     int rc = CLI_DONE;
     px_status status = select_open(self, &a, path, &job, &err);
-    if (status == PX_OK)
-        status = select_work(&a, &job, &err);
+    PX_THEN(status, select_work(&a, &job, &err));
     job.report.select = job.select;
     job.report.candidates = job.candidates;
     job.report.mutate = a.mutate;

@@ -183,8 +183,7 @@ static int status_run(const cli_command *self, int argc, char **argv)
     px_status done = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
     if (done == PX_OK && check)
         done = px_campaign_check(campaign, &err);
-    if (done == PX_OK)
-        done = status_read(campaign, polluted_class, &s, &err);
+    PX_THEN(done, status_read(campaign, polluted_class, &s, &err));
     if (done != PX_OK)
         rc = cli_fail(self, &err);
     else if (output.json)

@@ -83,9 +83,8 @@ static px_status work_random(synthesize_work *w, px_error *err)
     px_status status = PX_OK;
     for (size_t i = 0; i < MEASURES && status == PX_OK; i++)
         status = work_rank(w, measures[i], &lists[i], err);
-    if (status == PX_OK)
-        status = px_suspicious_random(w->spectrum, (const px_suspicious *const *)lists, MEASURES,
-                                      &options, &w->suspects, err);
+    PX_THEN(status, px_suspicious_random(w->spectrum, (const px_suspicious *const *)lists, MEASURES,
+                                         &options, &w->suspects, err));
     for (size_t i = 0; i < MEASURES; i++)
         px_suspicious_free(lists[i]);
     return status;
@@ -120,12 +119,10 @@ static px_status work_targets(synthesize_work *w, px_error *err)
     options.deepxplore = w->suspects->deepxplore;
     options.feeds = &feed;
     options.feed_count = 1;
-    if (status == PX_OK)
-        status = px_probe_new(w->model, &options, &w->probe, err);
+    PX_THEN(status, px_probe_new(w->model, &options, &w->probe, err));
     free(layers);
-    if (status == PX_OK)
-        status = px_synthesis_targets_init(&w->targets, w->suspects, w->probe, w->scores.classes,
-                                           w->a->k, 0, err);
+    PX_THEN(status, px_synthesis_targets_init(&w->targets, w->suspects, w->probe, w->scores.classes,
+                                              w->a->k, 0, err));
     if (status != PX_OK)
         return status;
     size_t fewest = (size_t)w->a->k;

@@ -67,8 +67,7 @@ static int trace_run(const cli_command *self, int argc, char **argv)
     px_model *model = NULL;
     px_probe *probe = NULL;
     px_status status = cli_model_load(self, path, &model, &err);
-    if (status == PX_OK)
-        status = cli_inputs_open(model, &data, &t.inputs, &err);
+    PX_THEN(status, cli_inputs_open(model, &data, &t.inputs, &err));
     if (status == PX_OK && (!neurons.layers || strcmp(neurons.layers, "none") != 0))
         status = cli_probe_new(model, &neurons, &t.inputs.shape, &probe, &err);
     cli_progress progress = cli_progress_start("trace");
@@ -81,8 +80,7 @@ static int trace_run(const cli_command *self, int argc, char **argv)
                                       .batch = workers.batch,
                                       .progress = cli_progress_tick,
                                       .progress_context = &progress}};
-    if (status == PX_OK)
-        status = px_trace(&job, &t.facts, &err);
+    PX_THEN(status, px_trace(&job, &t.facts, &err));
     cli_progress_end(&progress);
     if (status == PX_OK)
         cli_note_run(self, model, &t.facts.run);

@@ -230,10 +230,8 @@ static px_status train_save(const train_args *a, const cli_training *t, px_train
         train_report_make(t, &a->set, px_trainer_result(trainer), a->request.arch, a->out);
     px_fields_object(train_origin_fields, &made, NULL, &json);
     px_status status = cli_training_describe(t, &json, &properties, err);
-    if (status == PX_OK)
-        status = px_trainer_freeze(trainer, properties.item, properties.count, &model, err);
-    if (status == PX_OK)
-        status = px_model_save(model, a->out, err);
+    PX_THEN(status, px_trainer_freeze(trainer, properties.item, properties.count, &model, err));
+    PX_THEN(status, px_model_save(model, a->out, err));
     if (status == PX_OK && !a->keep_checkpoint)
         status = px_trainer_discard(trainer, err);
     px_model_free(model);
@@ -273,14 +271,11 @@ static int train_all(const cli_command *self, train_args *a)
     px_status status = cli_training_open(self, &a->request, &t, &err);
     if (status == PX_OK && !train_settle(a, &t))
         status = pxi_no_memory(&err);
-    if (status == PX_OK)
-        status =
-            cli_adversary_read(&a->adversary, t.train.set, &t.train.pre, &a->set.adversary, &err);
+    PX_THEN(status,
+            cli_adversary_read(&a->adversary, t.train.set, &t.train.pre, &a->set.adversary, &err));
     view.attacked = a->set.adversary.method != NULL;
-    if (status == PX_OK)
-        status = train_feeder(a, &t, &feeder, &err);
-    if (status == PX_OK)
-        status = train_new(self, a, &t, feeder, &view, &trainer, &err);
+    PX_THEN(status, train_feeder(a, &t, &feeder, &err));
+    PX_THEN(status, train_new(self, a, &t, feeder, &view, &trainer, &err));
     if (status == PX_OK && a->log) { /* a name that cannot be written is found now */
         const px_train_result r = px_trainer_result(trainer);
         status = px_train_log_save(a->log, r.history, r.history_count, &err);
@@ -292,8 +287,7 @@ static int train_all(const cli_command *self, train_args *a)
     train_view_start(&view);
     status = px_trainer_run(trainer, &err);
     train_view_end(&view);
-    if (status == PX_OK)
-        status = train_save(a, &t, trainer, &err);
+    PX_THEN(status, train_save(a, &t, trainer, &err));
 done:
     rc = status == PX_OK ? train_finish(self, a, &t, trainer) : cli_fail(self, &err);
     px_trainer_free(trainer);

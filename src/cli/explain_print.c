@@ -322,11 +322,10 @@ static px_status sheet_map(const explain_result *r, const explain_image *image, 
     uint8_t *drawn = calloc(pixels, 3);
     px_text caption = {0};
     px_status status = map && drawn ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_paths_map(r->tools->paths, image->row, &image->path, l, r->map, map, err);
-    if (status == PX_OK)
-        status = px_path_map_render(map, layer->height, layer->width, picture->data,
-                                    picture->height, picture->width, picture->channels, drawn, err);
+    PX_THEN(status, px_paths_map(r->tools->paths, image->row, &image->path, l, r->map, map, err));
+    PX_THEN(status,
+            px_path_map_render(map, layer->height, layer->width, picture->data, picture->height,
+                               picture->width, picture->channels, drawn, err));
     const char *words = step_words(r, &image->path, l);
     if (unit < 0)
         px_text_format(&caption, "%s\n(left out)", layer->name);
@@ -334,14 +333,13 @@ static px_status sheet_map(const explain_result *r, const explain_image *image, 
         px_text_format(&caption, "%s\nunit %d\n%s", layer->name, unit, words ? words : "");
     if (status == PX_OK && px_text_failed(&caption))
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_sheet_add(sheet,
-                              &(px_sheet_item){.picture = {.width = picture->width,
-                                                           .height = picture->height,
-                                                           .channels = 3,
-                                                           .data = drawn},
-                                               .caption = px_text_get(&caption)},
-                              err);
+    PX_THEN(status, px_sheet_add(sheet,
+                                 &(px_sheet_item){.picture = {.width = picture->width,
+                                                              .height = picture->height,
+                                                              .channels = 3,
+                                                              .data = drawn},
+                                                  .caption = px_text_get(&caption)},
+                                 err));
     px_text_done(&caption);
     free(map);
     free(drawn);
@@ -379,8 +377,7 @@ px_status explain_sheet(const explain_result *r, const char *path, px_error *err
     px_status status = PX_OK;
     for (int i = 0; i < r->count && status == PX_OK; i++)
         status = sheet_row(r, &r->image[i], sheet, err);
-    if (status == PX_OK)
-        status = px_sheet_save(sheet, path, err);
+    PX_THEN(status, px_sheet_save(sheet, path, err));
     px_sheet_free(sheet);
     return status;
 }

@@ -377,10 +377,8 @@ px_status localize_plot(const localize_report *r, const char *path, px_error *er
     const char **names = calloc(layers + 1, sizeof *names);
     px_plot *plot = NULL;
     px_status status = counts && names ? px_plot_new(&options, &plot, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = plot_bars(r, plot, counts, names, err);
-    if (status == PX_OK)
-        status = px_plot_save(plot, path, err);
+    PX_THEN(status, plot_bars(r, plot, counts, names, err));
+    PX_THEN(status, px_plot_save(plot, path, err));
     px_plot_free(plot);
     free(counts);
     free(names);

@@ -203,11 +203,10 @@ static px_status work_pairs(shapley_work *w, px_error *err)
             break;
         }
         status = work_next(w, px_dataset_label(sides->original.set, partner), &x, &moved, err);
-        if (status == PX_OK)
-            status = px_dataset_input(sides->original.set, &sides->original.pre, partner, x, err);
-        if (status == PX_OK)
-            status =
-                px_dataset_input(sides->adversarial.set, &sides->adversarial.pre, i, moved, err);
+        PX_THEN(status,
+                px_dataset_input(sides->original.set, &sides->original.pre, partner, x, err));
+        PX_THEN(status,
+                px_dataset_input(sides->adversarial.set, &sides->adversarial.pre, i, moved, err));
     }
     cli_progress_end(&progress);
     return status;

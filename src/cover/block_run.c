@@ -253,8 +253,7 @@ px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err)
     const int64_t blocks = (task.count + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
     task.threads = (int)PX_MIN((int64_t)task.threads, PX_MAX(blocks, 1));
     px_status status = pxi_pass_open(&task, &wants, &visitor, &r.pass, err);
-    if (status == PX_OK)
-        status = run_rounds(&r, err);
+    PX_THEN(status, run_rounds(&r, err));
     pxi_pass_close(r.pass);
     pthread_mutex_destroy(&r.lock);
     if (done)

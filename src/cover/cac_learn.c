@@ -164,10 +164,8 @@ static px_status warm_finish(void *state, px_profile *to, const char *section, p
     const px_shape of_keep = {.rank = 1, .dim = {kept}};
     px_tensor v = {0}, y = {0}, keep = {0};
     px_status status = px_tensor_init(&v, PX_FLOAT32, &of_v, err);
-    if (status == PX_OK)
-        status = px_tensor_init(&y, PX_FLOAT32, &of_y, err);
-    if (status == PX_OK)
-        status = px_tensor_init(&keep, PX_FLOAT32, &of_keep, err);
+    PX_THEN(status, px_tensor_init(&y, PX_FLOAT32, &of_y, err));
+    PX_THEN(status, px_tensor_init(&keep, PX_FLOAT32, &of_keep, err));
     float *next = keep.data;
     for (size_t l = 0; status == PX_OK && l < net->count; l++)
         status = layer_keep(w, l, &next, err);
@@ -176,10 +174,8 @@ static px_status warm_finish(void *state, px_profile *to, const char *section, p
         memcpy(y.data, w->y, px_tensor_bytes(&y));
         status = px_profile_put(to, section, "v", &v, err);
     }
-    if (status == PX_OK)
-        status = px_profile_put(to, section, "y", &y, err);
-    if (status == PX_OK)
-        status = px_profile_put(to, section, "keep", &keep, err);
+    PX_THEN(status, px_profile_put(to, section, "y", &y, err));
+    PX_THEN(status, px_profile_put(to, section, "keep", &keep, err));
     px_tensor_done(&v);
     px_tensor_done(&y);
     px_tensor_done(&keep);

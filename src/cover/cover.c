@@ -172,8 +172,7 @@ static px_status slot_prepare(px_cover *cover, pxi_cover_slot *slot, const px_pr
         slot->prepare_seconds = px_clock_s() - start;
     }
     free(learned);
-    if (status == PX_OK)
-        status = pxi_cover_slot_open(slot, err);
+    PX_THEN(status, pxi_cover_slot_open(slot, err));
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "criterion '%s'", c->entry.id);
 }
 
@@ -192,11 +191,9 @@ px_status px_cover_new(const px_model *model, const px_shape *input_shape,
     cover->seed = options->seed;
     cover->threads = options->threads;
     px_status status = options->profile ? px_profile_check(options->profile, model, err) : PX_OK;
-    if (status == PX_OK)
-        status = pxi_cover_choose(cover, input_shape, options, err);
-    if (status == PX_OK)
-        status = pxi_row_set_init(&cover->rows, model, cover->extractors.item,
-                                  cover->extractors.count, err);
+    PX_THEN(status, pxi_cover_choose(cover, input_shape, options, err));
+    PX_THEN(status, pxi_row_set_init(&cover->rows, model, cover->extractors.item,
+                                     cover->extractors.count, err));
     for (size_t i = 0; i < cover->count && status == PX_OK; i++) {
         const px_criterion *c = cover->slots[i].criterion;
         if (options->profile && c->learners && c->learners[0]) {
@@ -331,11 +328,6 @@ px_status px_reader_new(const px_cover *cover, const px_plan *plan, px_reader **
     if (!cover->model)
         return px_fail(err, PX_E_USAGE, "a state without its network cannot read inputs");
     return pxi_reader_new(&cover->rows, px_plan_batch(plan), false, out, err);
-}
-
-px_rows px_reader_rows(const px_reader *reader, const px_cover *cover, size_t i)
-{
-    return pxi_reader_rows(reader, cover->slots[i].extractor, 0, reader->filled);
 }
 
 double px_cover_gain(const px_cover *cover, size_t i, const px_reader *reader, int64_t row)

@@ -77,8 +77,7 @@ static px_status curve_chart(const px_cover *cover, const char *path, px_error *
     px_plot *plot = NULL;
     PX_TRY(px_plot_new(&options, &plot, err));
     px_status status = curve_lines(cover, plot, err);
-    if (status == PX_OK)
-        status = px_plot_save(plot, path, err);
+    PX_THEN(status, px_plot_save(plot, path, err));
     px_plot_free(plot);
     return status;
 }

@@ -97,10 +97,8 @@ static px_status curve_begin(px_cover *cover, const pxi_block_job *job, px_error
             consumers[i].state = NULL;
             status = slot_open(consumers[i].context, &consumers[i].state, err);
         }
-        if (status == PX_OK)
-            status = pxi_block_run(&start, NULL, err);
-        if (status == PX_OK)
-            status = curve_add(cover, n, consumers, err);
+        PX_THEN(status, pxi_block_run(&start, NULL, err));
+        PX_THEN(status, curve_add(cover, n, consumers, err));
         for (size_t i = 0; i < cover->count; i++)
             if (consumers[i].state) {
                 slot_close(consumers[i].context, consumers[i].state);
@@ -147,15 +145,13 @@ static px_status run_blocks(px_cover *cover, pxi_block_job *job,
     px_status status = PX_OK;
     if (options->curve_points > 0 && job->end > job->first) {
         status = curve_plan(&points, options->curve_points, err);
-        if (status == PX_OK)
-            status = curve_begin(cover, job, err);
+        PX_THEN(status, curve_begin(cover, job, err));
         job->stops = points.stops;
         job->stop_count = points.count;
         job->stop = curve_stop;
         job->stop_context = &points;
     }
-    if (status == PX_OK)
-        status = pxi_block_run(job, done, err);
+    PX_THEN(status, pxi_block_run(job, done, err));
     free(points.stops);
     return status;
 }

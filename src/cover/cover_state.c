@@ -114,8 +114,7 @@ static px_status state_read(px_cover *cover, const px_npz *npz, px_error *err)
     for (size_t i = 0; i < cover->count && status == PX_OK; i++) {
         pxi_cover_slot *slot = &cover->slots[i];
         status = pxi_cover_slot_open(slot, err);
-        if (status == PX_OK)
-            status = slot->criterion->load(slot->state, npz, slot->criterion->entry.id, err);
+        PX_THEN(status, slot->criterion->load(slot->state, npz, slot->criterion->entry.id, err));
         if (status != PX_OK)
             status = px_fail_in(err, status, "criterion '%s'", slot->criterion->entry.id);
     }

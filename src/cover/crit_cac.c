@@ -146,10 +146,8 @@ static px_status cac_prepare(const px_criterion_request *request, void **out, px
     const px_shape of_y = {.rank = 2, .dim = {2, net->outputs}};
     const px_shape of_keep = {.rank = 1, .dim = {kept}};
     px_status status = cac_read(request, "v", &of_v, /* ranges= */ true, &c->v, err);
-    if (status == PX_OK)
-        status = cac_read(request, "y", &of_y, /* ranges= */ true, &c->y, err);
-    if (status == PX_OK)
-        status = cac_read(request, "keep", &of_keep, /* ranges= */ false, &c->keep, err);
+    PX_THEN(status, cac_read(request, "y", &of_y, /* ranges= */ true, &c->y, err));
+    PX_THEN(status, cac_read(request, "keep", &of_keep, /* ranges= */ false, &c->keep, err));
     if (status == PX_OK)
         *out = c;
     else

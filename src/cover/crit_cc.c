@@ -174,10 +174,8 @@ static px_status cc_save(const void *state, px_npz_writer *to, const char *prefi
     const px_shape one = {.rank = 1, .dim = {1}}, of_all = {.rank = 1, .dim = {total}};
     const px_shape of_sizes = {.rank = 2, .dim = {(int64_t)cc->count, 2}};
     status = px_npz_put(to, prefix, "t", PX_FLOAT64, &one, &cc->t, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "sizes", PX_INT64, &of_sizes, sizes, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "centres", PX_FLOAT32, &of_all, all, err);
+    PX_THEN(status, px_npz_put(to, prefix, "sizes", PX_INT64, &of_sizes, sizes, err));
+    PX_THEN(status, px_npz_put(to, prefix, "centres", PX_FLOAT32, &of_all, all, err));
 done:
     free(all);
     free(sizes);

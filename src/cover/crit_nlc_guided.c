@@ -268,14 +268,10 @@ static px_status guided_save(const void *state, px_npz_writer *to, const char *p
         norms[l] = guided->layers[l].norm;
     }
     status = px_npz_put(to, prefix, "settings", PX_INT64, &two, settings, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "sizes", PX_INT64, &pairs, sizes, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "norms", PX_FLOAT64, &layers, norms, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "means", PX_FLOAT64, &means, guided->mean, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "covariances", PX_FLOAT64, &covs, guided->cov, err);
+    PX_THEN(status, px_npz_put(to, prefix, "sizes", PX_INT64, &pairs, sizes, err));
+    PX_THEN(status, px_npz_put(to, prefix, "norms", PX_FLOAT64, &layers, norms, err));
+    PX_THEN(status, px_npz_put(to, prefix, "means", PX_FLOAT64, &means, guided->mean, err));
+    PX_THEN(status, px_npz_put(to, prefix, "covariances", PX_FLOAT64, &covs, guided->cov, err));
 done:
     free(norms);
     free(sizes);

@@ -173,8 +173,7 @@ static px_status npc_prepare(const px_criterion_request *request, bool activatio
     status = npc_read_paths(p, request, err);
     if (status == PX_OK && activations)
         status = npc_read_members(p, request, err);
-    if (status == PX_OK)
-        status = npc_elements(p, activations ? "anpc" : "snpc", err);
+    PX_THEN(status, npc_elements(p, activations ? "anpc" : "snpc", err));
     if (status == PX_OK)
         *out = p;
     else

@@ -375,8 +375,7 @@ px_status pxi_extractor_cac(const px_model *model, const px_probe_options *optio
     PX_TRY(PX_NEW(e, 1, err));
     e->base.kind = &cac_kind;
     px_status status = px_probe_new(model, options, &e->probe, err);
-    if (status == PX_OK)
-        status = cac_fill(e, model, options, err);
+    PX_THEN(status, cac_fill(e, model, options, err));
     if (status == PX_OK) {
         px_text text = {0};
         px_text_format(&text, "contributions %s", px_probe_describe(e->probe));

@@ -154,11 +154,9 @@ px_status pxi_extractor_relevance(const px_model *model, const px_probe_options 
     const px_probe *probe = self->own_probe;
     self->neurons = probe->neuron_count;
     status = relevance_words(self, beta, err);
-    if (status == PX_OK)
-        status = pxi_lrp_new(model, options->feeds, options->feed_count, probe->values,
-                             probe->value_count, beta, &self->lrp, err);
-    if (status == PX_OK)
-        status = PX_NEW(self->layers, probe->layer_count, err);
+    PX_THEN(status, pxi_lrp_new(model, options->feeds, options->feed_count, probe->values,
+                                probe->value_count, beta, &self->lrp, err));
+    PX_THEN(status, PX_NEW(self->layers, probe->layer_count, err));
     if (status != PX_OK)
         goto done;
     for (size_t i = 0; i < probe->layer_count; i++)

@@ -124,10 +124,8 @@ static px_status traces_finish(void *state, px_profile *to, const char *section,
     if (s->piece_count > 1)
         qsort(s->pieces, s->piece_count, sizeof *s->pieces, traces_order);
     px_status status = px_tensor_init(&traces, PX_FLOAT32, &rows, err);
-    if (status == PX_OK)
-        status = px_tensor_init(&labels, PX_INT64, &each, err);
-    if (status == PX_OK)
-        status = px_tensor_init(&predictions, PX_INT64, &each, err);
+    PX_THEN(status, px_tensor_init(&labels, PX_INT64, &each, err));
+    PX_THEN(status, px_tensor_init(&predictions, PX_INT64, &each, err));
     int64_t at = 0;
     for (size_t p = 0; p < s->piece_count && status == PX_OK; p++) {
         traces_piece *piece = &s->pieces[p];
@@ -140,12 +138,9 @@ static px_status traces_finish(void *state, px_profile *to, const char *section,
         free(piece->rows); /* both are never held whole */
         piece->rows = NULL;
     }
-    if (status == PX_OK)
-        status = px_profile_put(to, section, "traces", &traces, err);
-    if (status == PX_OK)
-        status = px_profile_put(to, section, "labels", &labels, err);
-    if (status == PX_OK)
-        status = px_profile_put(to, section, "predictions", &predictions, err);
+    PX_THEN(status, px_profile_put(to, section, "traces", &traces, err));
+    PX_THEN(status, px_profile_put(to, section, "labels", &labels, err));
+    PX_THEN(status, px_profile_put(to, section, "predictions", &predictions, err));
     px_tensor_done(&traces);
     px_tensor_done(&labels);
     px_tensor_done(&predictions);

@@ -114,8 +114,6 @@ void pxi_lrp_share(const px_view *r, const px_view *part, const px_view *others,
 /* to (+)= from; the shapes may differ where the number of elements is the same: then in logical
  * order. */
 void pxi_lrp_copy(const px_view *from, bool adds, const px_place *to);
-/* to += from */
-void pxi_lrp_add(const px_view *from, const px_place *to);
 /* A view of what is in a place. */
 px_view pxi_lrp_view(const px_place *place);
 

@@ -314,8 +314,7 @@ static px_status lrp_fill(pxi_lrp *lrp, const int *wanted, size_t wanted_count, 
     pxi_program *program = NULL;
     px_arena *scratch = pxi_arena_new();
     px_status status = scratch ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = lrp_any_program(lrp, &program, err);
+    PX_THEN(status, lrp_any_program(lrp, &program, err));
     if (status == PX_OK && program->graph.value_count > graph->value_count)
         status = px_fail(err, PX_E_UNSUPPORTED,
                          "relevance of networks with If, loops or sequences is not supported");
@@ -340,10 +339,8 @@ static px_status lrp_fill(pxi_lrp *lrp, const int *wanted, size_t wanted_count, 
     r.kept[lrp->scores.value] = true;
     recipe_flow(&r);
     status = recipe_steps(&r, err);
-    if (status == PX_OK)
-        status = pxi_lrp_split_weights(lrp, err);
-    if (status == PX_OK)
-        status = pxi_lrp_segments(lrp, err);
+    PX_THEN(status, pxi_lrp_split_weights(lrp, err));
+    PX_THEN(status, pxi_lrp_segments(lrp, err));
 done:
     pxi_program_free(program);
     pxi_arena_free(scratch);
@@ -363,10 +360,8 @@ px_status pxi_lrp_new(const px_model *model, const px_feed *feeds, size_t feed_c
         lrp->beta = beta;
         status = px_model_scores(model, &lrp->scores, err);
     }
-    if (status == PX_OK)
-        status = lrp_feeds(lrp, feeds, feed_count, err);
-    if (status == PX_OK)
-        status = lrp_fill(lrp, wanted, wanted_count, err);
+    PX_THEN(status, lrp_feeds(lrp, feeds, feed_count, err));
+    PX_THEN(status, lrp_fill(lrp, wanted, wanted_count, err));
     if (status == PX_OK)
         *out = lrp;
     else

@@ -200,14 +200,6 @@ static void pair_inner(const lrp_loop *loop, float *const *at, const void *conte
         at[1][i * loop->step[1]] += at[0][i * loop->step[0]];
 }
 
-void pxi_lrp_add(const px_view *from, const px_place *to)
-{
-    lrp_loop loop = {.shape = to->shape};
-    loop_add(&loop, from->data, from->stride);
-    loop_add(&loop, to->data, to->stride);
-    loop_run(&loop, pair_inner, NULL);
-}
-
 void pxi_lrp_share(const px_view *r, const px_view *part, const px_view *others, int count,
                    bool adds, const px_place *to)
 {

@@ -93,8 +93,7 @@ static px_status weights_copy(const pxi_lrp *lrp, const unsigned char *roles, bo
     px_builder *builder = NULL;
     px_arena *arena = pxi_arena_new();
     px_status status = arena ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_builder_from_model(lrp->model, &builder, err);
+    PX_THEN(status, px_builder_from_model(lrp->model, &builder, err));
     for (int v = 0; status == PX_OK && v < graph->value_count; v++) {
         if (roles[v] == ROLE_NONE)
             continue;

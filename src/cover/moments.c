@@ -171,14 +171,11 @@ px_status pxi_moments_save(const pxi_moments *moments, px_npz_writer *to, const 
         widths[l] = moments->layers[l].width;
     px_status status = px_npz_put(to, prefix, "widths", PX_INT64, &layers, widths, err);
     free(widths);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "count", PX_INT64, &one, &moments->count, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "lost", PX_INT64, &one, &lost, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "sums", PX_UINT64, &sums, moments->sum, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "products", PX_UINT64, &products, moments->product, err);
+    PX_THEN(status, px_npz_put(to, prefix, "count", PX_INT64, &one, &moments->count, err));
+    PX_THEN(status, px_npz_put(to, prefix, "lost", PX_INT64, &one, &lost, err));
+    PX_THEN(status, px_npz_put(to, prefix, "sums", PX_UINT64, &sums, moments->sum, err));
+    PX_THEN(status,
+            px_npz_put(to, prefix, "products", PX_UINT64, &products, moments->product, err));
     return status;
 }
 

@@ -325,27 +325,21 @@ static px_status learn_finish(void *state, px_profile *to, const char *section, 
     const px_shape of_limits = {.rank = 1, .dim = {(int64_t)s->layer_count}};
     px_tensor paths = {0}, sizes = {0}, members = {0}, limits = {0};
     px_status status = px_tensor_init(&paths, PX_UINT8, &of_paths, err);
-    if (status == PX_OK)
-        status = px_tensor_init(&sizes, PX_INT64, &of_sizes, err);
-    if (status == PX_OK)
-        status = learn_abstract(s, paths.data, sizes.data, err);
+    PX_THEN(status, px_tensor_init(&sizes, PX_INT64, &of_sizes, err));
+    PX_THEN(status, learn_abstract(s, paths.data, sizes.data, err));
     if (status == PX_OK && s->activations) {
         const px_shape flat = {.rank = 1,
                                .dim = {(int64_t)learn_packed(s, paths.data, sizes.data)}};
         status = px_tensor_init(&members, PX_FLOAT32, &flat, err);
-        if (status == PX_OK)
-            status = px_tensor_init(&limits, PX_FLOAT64, &of_limits, err);
+        PX_THEN(status, px_tensor_init(&limits, PX_FLOAT64, &of_limits, err));
         if (status == PX_OK) {
             learn_pack(s, paths.data, sizes.data, members.data, limits.data);
             status = px_profile_put(to, section, "members", &members, err);
         }
-        if (status == PX_OK)
-            status = px_profile_put(to, section, "limits", &limits, err);
+        PX_THEN(status, px_profile_put(to, section, "limits", &limits, err));
     }
-    if (status == PX_OK)
-        status = px_profile_put(to, section, "paths", &paths, err);
-    if (status == PX_OK)
-        status = px_profile_put(to, section, "sizes", &sizes, err);
+    PX_THEN(status, px_profile_put(to, section, "paths", &paths, err));
+    PX_THEN(status, px_profile_put(to, section, "sizes", &sizes, err));
     px_tensor_done(&paths);
     px_tensor_done(&sizes);
     px_tensor_done(&members);

@@ -127,8 +127,7 @@ px_status pxi_pattern_sets_save(const pxi_pattern_set *sets, size_t count, px_np
     const px_shape of_sets = {.rank = 1, .dim = {(int64_t)count}};
     const px_shape of_all = {.rank = 2, .dim = {total, 2}};
     status = px_npz_put(to, prefix, "counts", PX_INT64, &of_sets, counts, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, prefix, "patterns", PX_UINT64, &of_all, all, err);
+    PX_THEN(status, px_npz_put(to, prefix, "patterns", PX_UINT64, &of_all, all, err));
 done:
     free(all);
     free(counts);

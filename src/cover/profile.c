@@ -309,8 +309,7 @@ px_status pxi_profile_read(px_npz *npz, const char *path, px_profile **out, px_e
     px_status status = PX_OK;
     if (!profile || !(profile->path = pxi_strdup(path)))
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = profile_read(profile, npz, err);
+    PX_THEN(status, profile_read(profile, npz, err));
     if (status == PX_OK)
         *out = profile;
     else

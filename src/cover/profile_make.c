@@ -91,8 +91,8 @@ px_status px_profile_make(const px_model *model, const px_lessons *lessons, cons
         goto done;
     }
     status = pxi_row_set_init(&rows, model, lessons->extractors, lessons->extractor_count, err);
-    if (status == PX_OK)
-        status = pxi_profile_set_classes(profile, rows.has_scores ? rows.scores.classes : 0, err);
+    PX_THEN(status,
+            pxi_profile_set_classes(profile, rows.has_scores ? rows.scores.classes : 0, err));
     if (status != PX_OK)
         goto done;
     profile->model_hash = px_model_hash(model);
@@ -136,10 +136,8 @@ px_status px_profile_make(const px_model *model, const px_lessons *lessons, cons
                                    .tally = &tally};
         status = pxi_block_run(&job, NULL, err);
     }
-    if (status == PX_OK)
-        status = profile_finish(profile, lessons, consumers, err);
-    if (status == PX_OK)
-        status = pxi_profile_seal(profile, err);
+    PX_THEN(status, profile_finish(profile, lessons, consumers, err));
+    PX_THEN(status, pxi_profile_seal(profile, err));
     if (status == PX_OK) {
         *out = profile;
         profile = NULL;

@@ -194,11 +194,9 @@ static px_status mmdsa_fit(const pxi_sa_set *set, const px_surprise_options *opt
         pxi_sa_mean(set, NULL, 0, set->count, &m->columns, m->mean);
         status = mmdsa_draw(m, options, sample, x, err);
     }
-    if (status == PX_OK)
-        status = mmdsa_cluster(m, options, x, sample, pool, err);
+    PX_THEN(status, mmdsa_cluster(m, options, x, sample, pool, err));
     free(x);
-    if (status == PX_OK)
-        status = mmdsa_members(m, pool, err);
+    PX_THEN(status, mmdsa_members(m, pool, err));
     if (status == PX_OK)
         *model = m;
     else

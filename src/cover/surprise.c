@@ -176,12 +176,10 @@ px_status px_surprise_new(const px_traces *traces, int classes, const px_surpris
     s->classes = s->kind->whole ? 1 : classes;
     px_pool *pool = NULL;
     px_status status = pxi_sa_set_init(&s->set, traces, s->classes, s->kind->whole, options, err);
-    if (status == PX_OK)
-        status = memory_check(s, err);
+    PX_THEN(status, memory_check(s, err));
     if (status == PX_OK && options->threads != 1)
         status = pxi_pool_new(options->threads, &pool, err);
-    if (status == PX_OK)
-        status = s->kind->fit(&s->set, &s->options, pool, &s->model, err);
+    PX_THEN(status, s->kind->fit(&s->set, &s->options, pool, &s->model, err));
     pxi_pool_free(pool);
     if (status == PX_OK)
         *out = s;
@@ -255,8 +253,7 @@ static px_status surprise_score(const px_surprise *s, const px_rows *rows, int t
     px_pool *pool = NULL;
     int *group = pxi_calloc((size_t)rows->count, sizeof *group);
     px_status status = group ? rows_group(s, rows, group, scores, err) : pxi_sa_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_sa_work_init(&work, rows, group, s->classes, err);
+    PX_THEN(status, pxi_sa_work_init(&work, rows, group, s->classes, err));
     if (status == PX_OK && threads != 1 && work.block_count > 1)
         status = pxi_pool_new(threads, &pool, err);
     if (status == PX_OK) {

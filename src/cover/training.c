@@ -15,11 +15,6 @@
 
 enum { TRAINING_SAMPLE = 1000 }; /* as NSGen, CAC and DeepSensor do */
 
-px_training px_training_default(void)
-{
-    return (px_training){.threads = 0};
-}
-
 static void PX_PRINTF(2, 3) training_note(const px_training *t, const char *format, ...)
 {
     char sentence[1024];

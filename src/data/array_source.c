@@ -323,8 +323,7 @@ static px_status targets_check(pxi_array_source *source, px_error *err)
     for (int64_t i = 0; i < count && status == PX_OK; i++) {
         int likeliest = 0;
         status = array_target(&source->base, i, row, err);
-        if (status == PX_OK)
-            status = target_check(row, classes, source->targets_name, i, &likeliest, err);
+        PX_THEN(status, target_check(row, classes, source->targets_name, i, &likeliest, err));
         if (!labelled)
             source->labels[i] = likeliest;
     }

@@ -106,10 +106,9 @@ static px_status arrays_add(pxi_array_source *source, const pxi_tree *tree, cons
         return PX_OK;
     PX_TRY(pxi_tree_bytes(tree, pxi_tree_find(tree, path), &bytes, err));
     px_status status = pxi_npy_header(&bytes, name, &npy, err);
-    if (status == PX_OK)
-        status = role == ARRAY_LABELS
-                     ? pxi_array_source_set_labels(source, &bytes, &npy, name, err)
-                     : pxi_array_source_set_targets(source, &bytes, &npy, name, err);
+    PX_THEN(status, role == ARRAY_LABELS
+                        ? pxi_array_source_set_labels(source, &bytes, &npy, name, err)
+                        : pxi_array_source_set_targets(source, &bytes, &npy, name, err));
     pxi_bytes_done(&bytes);
     return status;
 }
@@ -125,10 +124,8 @@ px_status pxi_npz_open_source(const char *name, pxi_bytes *bytes, const char *sp
     pxi_array_source *source = NULL;
     PX_TRY(pxi_tree_open_zip(name, bytes, &tree, err));
     px_status status = arrays_choose(tree, split, &pair, err);
-    if (status == PX_OK)
-        status = pxi_tree_bytes(tree, pxi_tree_find(tree, pair.x), &member, err);
-    if (status == PX_OK)
-        status = pxi_npy_header(&member, pxi_tree_text(tree, pair.x, text), &npy, err);
+    PX_THEN(status, pxi_tree_bytes(tree, pxi_tree_find(tree, pair.x), &member, err));
+    PX_THEN(status, pxi_npy_header(&member, pxi_tree_text(tree, pair.x, text), &npy, err));
     if (status != PX_OK) {
         pxi_bytes_done(&member);
         pxi_tree_free(tree);
@@ -194,8 +191,7 @@ px_status pxi_arrays_open(pxi_tree *tree, const char *root, const char *split, p
     const bool npz = pxi_has_suffix(entry->path, ".npz");
     pxi_tree_text(tree, entry->path, name);
     px_status status = pxi_tree_bytes(tree, entry, &bytes, err);
-    if (status == PX_OK)
-        status = pxi_bytes_detach(&bytes, name, err);
+    PX_THEN(status, pxi_bytes_detach(&bytes, name, err));
     pxi_tree_free(tree);
     if (status != PX_OK) {
         pxi_bytes_done(&bytes);

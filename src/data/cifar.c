@@ -196,8 +196,7 @@ px_status pxi_cifar_open(pxi_tree *tree, const char *root, const char *split, px
         if (found && strcmp(found, have[chosen]) == 0)
             status = cifar_add(cifar, entry, head, err);
     }
-    if (status == PX_OK)
-        status = cifar_names(cifar, root, err);
+    PX_THEN(status, cifar_names(cifar, root, err));
     if (status != PX_OK) {
         cifar_free(&cifar->base);
         return status;

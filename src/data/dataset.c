@@ -302,9 +302,8 @@ static px_status dataset_image(const px_dataset *set, int64_t at, pxi_image *ima
     float *planes = NULL;
     PX_TRY(PX_NEW(planes, (size_t)px_shape_count(shape), err));
     px_status status = source->type->values(source, at, planes, err);
-    if (status == PX_OK)
-        status =
-            pxi_image_init(image, (int)shape->dim[2], (int)shape->dim[1], (int)shape->dim[0], err);
+    PX_THEN(status,
+            pxi_image_init(image, (int)shape->dim[2], (int)shape->dim[1], (int)shape->dim[0], err));
     if (status == PX_OK)
         pxi_image_from_planes(image, planes);
     free(planes);
@@ -340,10 +339,8 @@ px_status px_dataset_pixels(const px_dataset *set, int64_t index, float *pixels,
     if (set->sizes)
         pxi_picture_sizes_see(set->sizes, index, image.width, image.height);
     status = dataset_check_size(set, index, &image, err);
-    if (status == PX_OK)
-        status = pxi_image_set_channels(&image, (int)set->shape.dim[0], err);
-    if (status == PX_OK)
-        status = pxi_image_resize(&image, (int)set->shape.dim[2], (int)set->shape.dim[1], err);
+    PX_THEN(status, pxi_image_set_channels(&image, (int)set->shape.dim[0], err));
+    PX_THEN(status, pxi_image_resize(&image, (int)set->shape.dim[2], (int)set->shape.dim[1], err));
     if (status == PX_OK)
         pxi_image_to_planes(&image, pixels);
     pxi_image_done(&image);

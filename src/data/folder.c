@@ -157,8 +157,7 @@ px_status pxi_folder_open(pxi_tree *tree, const char *root, const char *split, p
     pxi_picture_source *source = NULL;
     PX_TRY(pxi_picture_source_new("pictures", tree, &source, err));
     px_status status = folder_split(tree, root, split, place, sizeof place, err);
-    if (status == PX_OK)
-        status = folder_list(tree, place, false, &classes, err);
+    PX_THEN(status, folder_list(tree, place, false, &classes, err));
     if (status != PX_OK)
         goto done;
     if (classes.count > PXI_CLASSES_MAX)
@@ -173,8 +172,7 @@ px_status pxi_folder_open(pxi_tree *tree, const char *root, const char *split, p
                          pxi_tree_name(tree), place);
     const pxi_foreign foreign = pxi_tree_foreign(tree, place);
     (void)pxi_foreign_text(&foreign, source->base.remark, sizeof source->base.remark);
-    if (status == PX_OK)
-        status = pxi_picture_source_finish(source, err);
+    PX_THEN(status, pxi_picture_source_finish(source, err));
 done:
     folder_names_done(&classes);
     if (status != PX_OK) {

@@ -168,8 +168,7 @@ static px_status idx_labels_at(pxi_array_source *source, const char *path, px_er
     pxi_tree_text(source->tree, path, name);
     PX_TRY(pxi_tree_bytes_at(source->tree, path, &bytes, err));
     px_status status = idx_unpack(&bytes, name, &npy, err);
-    if (status == PX_OK)
-        status = pxi_array_source_set_labels(source, &bytes, &npy, name, err);
+    PX_THEN(status, pxi_array_source_set_labels(source, &bytes, &npy, name, err));
     pxi_bytes_done(&bytes);
     return status;
 }

@@ -173,8 +173,7 @@ static px_status resize_rows(pxi_image *image, int width, px_error *err)
     resize_axis axis = {0};
     pxi_image made = {0};
     px_status status = axis_init(&axis, image->width, width, err);
-    if (status == PX_OK)
-        status = pxi_image_init(&made, width, image->height, image->channels, err);
+    PX_THEN(status, pxi_image_init(&made, width, image->height, image->channels, err));
     if (status != PX_OK)
         goto done;
     const size_t channels = (size_t)image->channels;
@@ -199,8 +198,7 @@ static px_status resize_columns(pxi_image *image, int height, px_error *err)
     resize_axis axis = {0};
     pxi_image made = {0};
     px_status status = axis_init(&axis, image->height, height, err);
-    if (status == PX_OK)
-        status = pxi_image_init(&made, image->width, height, image->channels, err);
+    PX_THEN(status, pxi_image_init(&made, image->width, height, image->channels, err));
     if (status != PX_OK)
         goto done;
     const size_t stride = (size_t)image->width * (size_t)image->channels;

@@ -206,8 +206,7 @@ px_status px_dataset_from_source(const px_source *source, const char *name, px_d
                                .class_count = is->class_count,
                                .kind = "samples of a program"};
     px_status status = given_check(is, err);
-    if (status == PX_OK)
-        status = texts_copy(is->class_names, is->class_count, &given->names, err);
+    PX_THEN(status, texts_copy(is->class_names, is->class_count, &given->names, err));
     if (status != PX_OK) {
         pxi_source_free(&given->base);
         return px_fail_in(err, status, "'%s'", name);

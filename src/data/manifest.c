@@ -225,8 +225,7 @@ px_status pxi_manifest_fill(pxi_picture_source *source, const char *manifest,
     const char *slash = strrchr(manifest, '/');
     const size_t folder = slash ? (size_t)(slash - manifest) + 1 : 0;
     px_status status = manifest_unique(rows, count, false, &classes, &class_count, err);
-    if (status == PX_OK)
-        status = manifest_unique(rows, count, true, &splits, &split_count, err);
+    PX_THEN(status, manifest_unique(rows, count, true, &splits, &split_count, err));
     if (status != PX_OK)
         goto done;
     const bool has_splits = split_count > 1 || splits[0][0];
@@ -252,8 +251,7 @@ px_status pxi_manifest_fill(pxi_picture_source *source, const char *manifest,
     source->base.class_count = (int)(most + 1);
     if (status == PX_OK && !numbers && most >= 0)
         status = pxi_picture_source_set_classes(source, classes, class_count, err);
-    if (status == PX_OK)
-        status = pxi_picture_source_finish(source, err);
+    PX_THEN(status, pxi_picture_source_finish(source, err));
 done:
     free(classes);
     free(splits);
@@ -273,8 +271,7 @@ px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *s
     PX_TRY(pxi_picture_source_new("manifest", tree, &source, err));
     pxi_tree_text(tree, path, name);
     px_status status = pxi_tree_bytes_at(tree, path, &bytes, err);
-    if (status == PX_OK)
-        status = pxi_bytes_load(&bytes, PXI_MANIFEST_MAX, name, err);
+    PX_THEN(status, pxi_bytes_load(&bytes, PXI_MANIFEST_MAX, name, err));
     if (status != PX_OK)
         goto done;
     char *text = pxi_arena_alloc(source->arena, (size_t)bytes.size + 1, 1);
@@ -289,8 +286,7 @@ px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *s
     if (bytes.size)
         memcpy(text, pxi_bytes_data(&bytes), (size_t)bytes.size);
     status = pxi_manifest_parse(text, (size_t)bytes.size, name, &rows, &count, err);
-    if (status == PX_OK)
-        status = pxi_manifest_fill(source, path, rows, count, split, err);
+    PX_THEN(status, pxi_manifest_fill(source, path, rows, count, split, err));
     if (status == PX_OK) {
         *out = &source->base;
         source = NULL;

@@ -118,10 +118,8 @@ px_status px_frontend_new(const px_audio *audio, px_frontend **out, px_error *er
     f->window = pxi_calloc((size_t)audio->win_length, sizeof *f->window);
     f->filters = pxi_calloc((size_t)audio->n_mels, sizeof *f->filters);
     px_status status = f->window && f->filters ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_real_fft_new(audio->n_fft, &f->fft, err);
-    if (status == PX_OK)
-        status = mel_filters_make(f, err);
+    PX_THEN(status, pxi_real_fft_new(audio->n_fft, &f->fft, err));
+    PX_THEN(status, mel_filters_make(f, err));
     if (status != PX_OK) {
         px_frontend_free(f);
         return status;

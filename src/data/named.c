@@ -267,8 +267,7 @@ px_status pxi_named_open(pxi_tree *tree, const char *pattern, const char *split,
     pxi_picture_source *source = NULL;
     PX_TRY(pxi_picture_source_new("named pictures", tree, &source, err));
     px_status status = pattern_check(pattern, err);
-    if (status == PX_OK)
-        status = named_fill(source, pattern, split, err);
+    PX_THEN(status, named_fill(source, pattern, split, err));
     if (status != PX_OK) {
         pxi_source_free(&source->base);
         return status;

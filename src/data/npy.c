@@ -180,8 +180,7 @@ static px_status npy_header(const pxi_bytes *bytes, uint64_t size, const char *n
     pxi_npy npy = {.offset = prefix + length};
     npy_cursor cursor = {text, text + length};
     px_status status = pxi_bytes_read(bytes, prefix, text, length, name, err);
-    if (status == PX_OK)
-        status = npy_dict(&cursor, name, &npy, err);
+    PX_THEN(status, npy_dict(&cursor, name, &npy, err));
     free(text);
     if (status != PX_OK)
         return status;
@@ -213,8 +212,7 @@ px_status pxi_npy_check_deflated(const pxi_bytes *packed, uint64_t size, const c
         return pxi_no_memory(err);
     px_status status = pxi_bytes_peek_deflated(packed, head, BEGINNING, &got, name, err);
     const pxi_bytes beginning = pxi_bytes_view(head, got);
-    if (status == PX_OK)
-        status = npy_header(&beginning, size, name, &npy, err);
+    PX_THEN(status, npy_header(&beginning, size, name, &npy, err));
     free(head);
     PX_TRY(status);
     const uint64_t needed = npy.offset + (uint64_t)px_shape_count(&npy.shape) * npy.item;

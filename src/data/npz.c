@@ -34,8 +34,7 @@ static px_status npz_add(px_npz *npz, const pxi_tree *tree, const pxi_entry *ent
     pxi_bytes bytes = {0};
     PX_TRY(pxi_tree_bytes(tree, entry, &bytes, err));
     px_status status = pxi_zip_check(&bytes, entry, text, err);
-    if (status == PX_OK)
-        status = pxi_npy_tensor(&bytes, text, &array->tensor, err);
+    PX_THEN(status, pxi_npy_tensor(&bytes, text, &array->tensor, err));
     pxi_bytes_done(&bytes);
     return status;
 }

@@ -170,8 +170,7 @@ static px_status spec_sample(const char *path, pxi_source **out, px_error *err)
     px_status status =
         own ? pxi_picture_source_add(source, (pxi_picture_item){.path = own, .label = -1}, err)
             : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_picture_source_finish(source, err);
+    PX_THEN(status, pxi_picture_source_finish(source, err));
     if (status == PX_OK)
         *out = &source->base;
     else

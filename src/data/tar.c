@@ -107,8 +107,7 @@ px_status pxi_tree_read_tar(pxi_tree *tree, const char *path, px_error *err)
         if (archive_entry_filetype(entry) != AE_IFREG || !name || pxi_tree_skips(&name))
             continue;
         status = tar_check_size(tree, entry, name, used, err);
-        if (status == PX_OK)
-            status = tar_member(tree, a, name, &used, err);
+        PX_THEN(status, tar_member(tree, a, name, &used, err));
     }
 done:
     archive_read_free(a);

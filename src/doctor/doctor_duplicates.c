@@ -135,10 +135,8 @@ static px_status twin_verify(const twin_search *t, int64_t index, int64_t at, px
     const size_t floats = (size_t)px_shape_count(&shape);
     float *pixels = NULL;
     px_status status = PX_NEW(pixels, 2 * floats, err);
-    if (status == PX_OK)
-        status = px_dataset_pixels(t->inputs->set, index, pixels, err);
-    if (status == PX_OK)
-        status = px_dataset_pixels(t->among->set, at, pixels + floats, err);
+    PX_THEN(status, px_dataset_pixels(t->inputs->set, index, pixels, err));
+    PX_THEN(status, px_dataset_pixels(t->among->set, at, pixels + floats, err));
     if (status == PX_OK) {
         const double like = likeness(pixels, pixels + floats, floats);
         t->twins[index] = (twin){.index = like >= NEARLY ? at : -1, .equal = like > 1.0};
@@ -284,22 +282,16 @@ px_status pxi_doctor_duplicates(px_doctor *d, px_error *err)
             "training data and inputs are not of the same size; --size HxW resizes both");
     twin_search search = {.inputs = &own, .among = &own};
     px_status status = PX_NEW(search.twins, (size_t)px_dataset_count(d->o.set), err);
-    if (status == PX_OK)
-        status = pxi_pool_new(d->o.threads, &pool, err);
-    if (status == PX_OK)
-        status = sketches_make(&own, d, pool, err);
-    if (status == PX_OK)
-        status = twins_own(&search, err);
-    if (status == PX_OK)
-        status = report_own(d, &search, err);
+    PX_THEN(status, pxi_pool_new(d->o.threads, &pool, err));
+    PX_THEN(status, sketches_make(&own, d, pool, err));
+    PX_THEN(status, twins_own(&search, err));
+    PX_THEN(status, report_own(d, &search, err));
     if (status == PX_OK && train.set) {
         search.among = &train;
         status = sketches_make(&train, d, pool, err);
-        if (status == PX_OK)
-            status =
-                pxi_pool_run(pool, own.count, twin_job, &search, d->o.progress, d->o.context, err);
-        if (status == PX_OK)
-            status = report_train(d, &search, err);
+        PX_THEN(status,
+                pxi_pool_run(pool, own.count, twin_job, &search, d->o.progress, d->o.context, err));
+        PX_THEN(status, report_train(d, &search, err));
     }
     pxi_pool_free(pool);
     free(search.twins);

@@ -131,10 +131,8 @@ static px_status way_run(const pxi_trials *t, pxi_way *w, int64_t count, px_erro
     how.threads = t->d->o.threads;
     how.progress = t->d->o.progress;
     how.context = t->d->o.context;
-    if (status == PX_OK)
-        status = px_predict(t->d->o.model, t->d->o.set, &w->pre, &how, &said, err);
-    if (status == PX_OK)
-        status = pxi_calibrated_loss(&said, w->calibrated.each, err);
+    PX_THEN(status, px_predict(t->d->o.model, t->d->o.set, &w->pre, &how, &said, err));
+    PX_THEN(status, pxi_calibrated_loss(&said, w->calibrated.each, err));
     w->right_count = 0;
     for (int64_t i = 0; status == PX_OK && i < count; i++) {
         w->raw.each[i] = said.loss[i];

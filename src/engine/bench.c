@@ -115,10 +115,8 @@ px_status px_bench(const px_model *model, const px_bench_options *options, px_be
     bench b = {.options = options};
     double per_s = 0.0;
     px_status status = bench_open(&b, model, err);
-    if (status == PX_OK)
-        status = bench_prepare(&b, err);
-    if (status == PX_OK)
-        status = bench_measure(&b, &per_s, err);
+    PX_THEN(status, bench_prepare(&b, err));
+    PX_THEN(status, bench_measure(&b, &per_s, err));
     if (status == PX_OK) {
         const int64_t batch = pxi_pass_batch(b.pass);
         *out = (px_bench_result){.per_s = per_s,

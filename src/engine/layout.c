@@ -223,8 +223,7 @@ px_status pxi_plan_memory(px_plan *plan, px_error *err)
     for (size_t i = 0; i < count && status == PX_OK; i++)
         if (__builtin_add_overflow(sum, spans[i]->bytes, &sum) || sum > SIZE_MAX / 4)
             status = px_fail(err, PX_E_UNSUPPORTED, "the network's tensors do not fit memory");
-    if (status == PX_OK)
-        status = memory_place(spans, count, &plan->scratch_offset, err);
+    PX_THEN(status, memory_place(spans, count, &plan->scratch_offset, err));
     free(spans);
     for (int c = 0; c < plan->cell_count; c++)
         if (plan->cells[c].span.heir_of)

@@ -192,8 +192,7 @@ static px_status run_session(data_set *set, const px_plan *plan, px_error *err)
     px_status status = px_session_new(plan, &session, err);
     for (int i = 0; i < graph->input_count && status == PX_OK; i++)
         fill_input(px_session_input(session, (size_t)i), &set->inputs[i]);
-    if (status == PX_OK)
-        status = px_session_forward(session, err);
+    PX_THEN(status, px_session_forward(session, err));
     for (int i = 0; i < graph->output_count && status == PX_OK; i++) {
         char a[PX_SHAPE_TEXT], b[PX_SHAPE_TEXT];
         const px_shape shape = px_plan_shape(plan, graph->outputs[i]);
@@ -225,8 +224,7 @@ static px_status run_compiled(data_set *set, bool *compiled, px_error *err)
     } else if (status == PX_OK) {
         *compiled = true;
         status = run_session(set, plan, err);
-        if (status == PX_OK)
-            status = compare_outputs(set, "compiled", err);
+        PX_THEN(status, compare_outputs(set, "compiled", err));
     }
     px_plan_free(plan);
     free(feeds);
@@ -254,15 +252,11 @@ static px_status run_data_set(const px_model *model, const char *folder, double 
     data_set set = {.model = model, .rtol = rtol, .atol = atol};
     px_status status =
         read_tensors(graph, folder, "input", graph->inputs, graph->input_count, &set.inputs, err);
-    if (status == PX_OK)
-        status = read_tensors(graph, folder, "output", graph->outputs, graph->output_count,
-                              &set.expected, err);
-    if (status == PX_OK)
-        status = PX_NEW(set.outputs, graph->output_count, err);
-    if (status == PX_OK)
-        status = px_model_interpret(model, set.inputs, set.outputs, err);
-    if (status == PX_OK)
-        status = compare_outputs(&set, "interpreted", err);
+    PX_THEN(status, read_tensors(graph, folder, "output", graph->outputs, graph->output_count,
+                                 &set.expected, err));
+    PX_THEN(status, PX_NEW(set.outputs, graph->output_count, err));
+    PX_THEN(status, px_model_interpret(model, set.inputs, set.outputs, err));
+    PX_THEN(status, compare_outputs(&set, "interpreted", err));
     if (status == PX_OK && !foreign_value(graph, /* sequences= */ false))
         status = run_compiled(&set, compiled, err);
     data_set_done(&set);

@@ -147,10 +147,8 @@ static px_status pass_open(const pxi_task *task, const px_plan_options *wants,
     if (task->set)
         pass->task.sample = px_dataset_shape(task->set);
     px_status status = pass_plan(pass, wants, err);
-    if (status == PX_OK)
-        status = pass_workers(pass, once ? run_pieces(pass) : task->count, err);
-    if (status == PX_OK)
-        status = pass_lanes(pass, err);
+    PX_THEN(status, pass_workers(pass, once ? run_pieces(pass) : task->count, err));
+    PX_THEN(status, pass_lanes(pass, err));
     if (status == PX_OK)
         *out = pass;
     else

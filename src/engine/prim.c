@@ -259,8 +259,7 @@ px_status pxi_prim_build(pxi_prim_maker make, const pxi_prim_request *request, c
     dnnl_primitive_attr_t attr = NULL;
     pxi_prim *prim = pxi_calloc(1, sizeof *prim);
     px_status status = prim ? prim_attr(act, adds, &attr, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = make(prim, request, attr, err);
+    PX_THEN(status, make(prim, request, attr, err));
     if (attr)
         dnnl_primitive_attr_destroy(attr);
     for (int i = 0; prim && i < prim->md_count; i++)

@@ -169,8 +169,7 @@ px_status px_run(const px_model *model, const px_tensor *inputs, const px_run_op
     PX_TRY(PX_NEW(run.outputs, count, err));
     px_status status = pxi_array_pass_open(model, inputs, options ? options : &standard, &wants,
                                            values, count, &run.arrays, err);
-    if (status == PX_OK)
-        status = run_all(&run, err);
+    PX_THEN(status, run_all(&run, err));
     if (status == PX_OK && facts)
         *facts = pxi_array_pass_facts(&run.arrays);
     if (status == PX_OK)

@@ -22,8 +22,7 @@ static px_status scores_try(const px_model *model, int64_t side, const int *valu
     size_t count = 0;
     const int64_t own = pxi_feeds_fixed_batch(model);
     px_status status = pxi_feeds_default(model, own ? own : 1, side, &feeds, &count, err);
-    if (status == PX_OK)
-        status = pxi_program_new(model, feeds, count, values, (size_t)value_count, out, err);
+    PX_THEN(status, pxi_program_new(model, feeds, count, values, (size_t)value_count, out, err));
     free(feeds);
     return status;
 }

@@ -98,10 +98,8 @@ static px_status plans_make(const pxi_segments *segments, int64_t batch, segment
     PX_TRY(PX_NEW(made, 1, err));
     made->batch = batch;
     px_status status = PX_NEW(made->plans, segments->count, err);
-    if (status == PX_OK)
-        status = PX_NEW(made->shapes, segments->value_count, err);
-    if (status == PX_OK)
-        status = segments->shapes(segments->context, batch, made->shapes, err);
+    PX_THEN(status, PX_NEW(made->shapes, segments->value_count, err));
+    PX_THEN(status, segments->shapes(segments->context, batch, made->shapes, err));
     for (size_t i = 0; status == PX_OK && i < segments->count; i++)
         if (segments->segments[i].model)
             status =

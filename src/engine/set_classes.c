@@ -24,15 +24,13 @@ px_status px_model_set_classes(px_model *model, const char *text, px_error *err)
         status =
             px_fail(err, PX_E_MISMATCH, "--classes names %d classes, the network '%.200s' has %d",
                     count, px_model_path(model), scores.classes);
-    if (status == PX_OK)
-        status = pxi_model_take_classes(model, names, count, err);
+    PX_THEN(status, pxi_model_take_classes(model, names, count, err));
     px_json_array(&json, NULL);
     for (int i = 0; i < count; i++)
         px_json_string(&json, NULL, names[i]);
     px_json_end(&json);
     const char *list = px_json_text(&json);
-    if (status == PX_OK)
-        status = list ? pxi_model_write_classes(model, list, err) : pxi_no_memory(err);
+    PX_THEN(status, list ? pxi_model_write_classes(model, list, err) : pxi_no_memory(err));
     px_json_done(&json);
     px_class_names_free(names, count);
     return status;

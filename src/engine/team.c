@@ -83,8 +83,7 @@ px_status px_team_new(px_plan *plan, int threads, int64_t most_samples, px_team 
         team->session_count = (int)count;
         status = pxi_pool_run(team->pool, count, team_attach, team, NULL, NULL, err);
     }
-    if (status == PX_OK)
-        status = team_make_gradients(team, err);
+    PX_THEN(status, team_make_gradients(team, err));
     if (status != PX_OK)
         px_team_free(team);
     else

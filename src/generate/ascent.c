@@ -298,8 +298,7 @@ static px_status ascent_passes(pxi_ascent *ascent, const pxi_ascent_options *fro
     wants.seed_count = seed_count;
     wants.wrt = &ascent->input;
     wants.wrt_count = 1;
-    if (status == PX_OK)
-        status = pxi_pass_open(&task, &wants, &climb, &ascent->climb, err);
+    PX_THEN(status, pxi_pass_open(&task, &wants, &climb, &ascent->climb, err));
     free(seeds);
     return status;
 }

@@ -123,8 +123,7 @@ static px_status ds_open(px_fuzz *fuzz, void **state, px_error *err)
     const bool share = excite.objective == PXI_OBJECTIVE_SHAPLEY; /* epsilon is of one */
     d->epsilon = share ? config->epsilon : INFINITY;
     px_status status = pxi_excite_open(fuzz, &excite, &d->excite, err);
-    if (status == PX_OK)
-        status = ds_rooms(d, err);
+    PX_THEN(status, ds_rooms(d, err));
     if (status == PX_OK)
         *state = d;
     else

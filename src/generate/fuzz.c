@@ -64,10 +64,8 @@ static px_status profile_put(const px_fuzz *fuzz, px_error *err)
     size_t size = 0;
     px_status status =
         path ? px_profile_save(fuzz->options.profile, path, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_file_read(path, PX_CAMPAIGN_BLOB_MOST, &bytes, &size, err);
-    if (status == PX_OK)
-        status = px_campaign_put_blob(fuzz->campaign, FUZZ_PROFILE, bytes, size, err);
+    PX_THEN(status, pxi_file_read(path, PX_CAMPAIGN_BLOB_MOST, &bytes, &size, err));
+    PX_THEN(status, px_campaign_put_blob(fuzz->campaign, FUZZ_PROFILE, bytes, size, err));
     if (path)
         unlink(path);
     free(bytes);
@@ -91,8 +89,7 @@ px_status px_fuzz_profile_load(px_campaign *campaign, px_profile **out, px_error
     px_text_format(&name, "%s: its profile", px_campaign_folder(campaign));
     pxi_bytes view = pxi_bytes_view(bytes, size);
     px_status status = pxi_npz_read(px_text_get(&name), &view, &npz, err);
-    if (status == PX_OK)
-        status = pxi_profile_read(npz, px_text_get(&name), &profile, err);
+    PX_THEN(status, pxi_profile_read(npz, px_text_get(&name), &profile, err));
     if (status != PX_OK)
         px_fail_in(err, status, "'%s'", px_campaign_folder(campaign));
     px_npz_close(npz);
@@ -253,8 +250,7 @@ static px_status fuzz_go_on(px_fuzz *fuzz, px_error *err)
     PX_TRY(pxi_fuzz_modes_open(fuzz, err));
     PX_TRY(pxi_fuzz_rows_load(fuzz, err));
     px_status status = pxi_fuzz_state_load(fuzz, &bytes, &rest, err);
-    if (status == PX_OK)
-        status = fuzz->engine->begin(fuzz->state, rest.at, (size_t)(rest.end - rest.at), err);
+    PX_THEN(status, fuzz->engine->begin(fuzz->state, rest.at, (size_t)(rest.end - rest.at), err));
     free(bytes);
     fuzz->run_before = px_campaign_get_real(fuzz->campaign, "seconds", 0.0);
     if (!(fuzz->run_before >= 0.0 && fuzz->run_before < 1e12))

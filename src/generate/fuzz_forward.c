@@ -196,8 +196,7 @@ px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_erro
             if (!more)
                 break;
         }
-        if (status == PX_OK)
-            status = pxi_fuzz_judge(fuzz, pixels, count, verdicts, err);
+        PX_THEN(status, pxi_fuzz_judge(fuzz, pixels, count, verdicts, err));
         /* One by one, as they came: some criteria depend on the order. */
         for (int64_t i = 0; i < count && status == PX_OK; i++)
             status = px_cover_observe(fuzz->cover, fuzz->readers[i / fuzz->batch], i % fuzz->batch,

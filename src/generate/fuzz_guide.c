@@ -131,8 +131,7 @@ static px_status guide_threshold(const px_fuzz *fuzz, pxi_fuzz_guide *g, px_erro
     } else if (status == PX_OK) {
         status = px_training_threshold(o->model, &g->training, o->guide.threshold, &g->tools,
                                        &g->threshold, err);
-        if (status == PX_OK)
-            status = px_threshold_save(&g->threshold, own, err);
+        PX_THEN(status, px_threshold_save(&g->threshold, own, err));
     }
     px_text_done(&path);
     return status;

@@ -134,10 +134,8 @@ static px_status loop_open(px_fuzz *fuzz, void **state, px_error *err)
     loop->reals = pxi_calloc(PX_MAX(loop->rule.size, fuzz->size), sizeof *loop->reals);
     loop->bytes = pxi_calloc(loop->rule.size, 1);
     px_status status = loop->reals && loop->bytes ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_wave_open(loop, err);
-    if (status == PX_OK)
-        status = pxi_loop_paths_open(loop, err);
+    PX_THEN(status, pxi_wave_open(loop, err));
+    PX_THEN(status, pxi_loop_paths_open(loop, err));
     if (status == PX_OK)
         *state = loop;
     else

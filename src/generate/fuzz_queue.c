@@ -103,9 +103,7 @@ static px_status queue_note(pxi_queue *queue, size_t i, px_error *err)
 {
     if (!queue->guessing || i >= queue->before.count)
         return PX_OK;
-    if (pxi_grow(&queue->changes, &queue->change_capacity, queue->change_count + 1,
-                 sizeof *queue->changes) != 0)
-        return pxi_no_memory(err);
+    PX_TRY(PX_GROW(queue->changes, queue->change_capacity, queue->change_count + 1, err));
     queue->changes[queue->change_count++] =
         (struct pxi_queue_change){.index = i, .entry = queue->entries[i]};
     return PX_OK;

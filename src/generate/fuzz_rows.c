@@ -353,8 +353,8 @@ static px_status rows_put_state(px_fuzz *fuzz, px_error *err)
     px_status status = fuzz->engine->save(fuzz->state, &bytes, err);
     if (status == PX_OK && px_text_failed(&bytes))
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_campaign_put_blob(fuzz->campaign, FUZZ_STATE, bytes.data, bytes.length, err);
+    PX_THEN(status,
+            px_campaign_put_blob(fuzz->campaign, FUZZ_STATE, bytes.data, bytes.length, err));
     px_text_done(&bytes);
     return status;
 }

@@ -186,9 +186,8 @@ px_status pxi_fuzz_seeds_load(px_fuzz *fuzz, px_error *err)
         if (pxi_grow(&pixels, &pixel_room, count + 1, fuzz->pixel_bytes) != 0 ||
             pxi_grow(&seeds, &room, count + 1, sizeof *seeds) != 0)
             status = pxi_no_memory(err);
-        if (status == PX_OK)
-            status = px_campaign_next(fuzz->campaign, in.id, PX_INPUT_SEED, &in,
-                                      pixels + count * fuzz->pixel_bytes, NULL, err);
+        PX_THEN(status, px_campaign_next(fuzz->campaign, in.id, PX_INPUT_SEED, &in,
+                                         pixels + count * fuzz->pixel_bytes, NULL, err));
         if (status != PX_OK || !in.id)
             break;
         if (in.id != (int64_t)count + 1 || in.label < 0 || in.label >= fuzz->classes) {

@@ -336,8 +336,7 @@ static px_status minimize_drop(minimize *m, const covered *by, int64_t first, in
         for (int64_t k = half ? first : middle; k < (half ? middle : end) && status == PX_OK; k++)
             if (m->order[k] >= 0)
                 status = covered_take(m, &with, m->order[k], err);
-        if (status == PX_OK)
-            status = minimize_drop(m, &with, half ? middle : first, half ? end : middle, err);
+        PX_THEN(status, minimize_drop(m, &with, half ? middle : first, half ? end : middle, err));
         covered_done(m, &with);
         PX_TRY(status);
     }

@@ -92,12 +92,9 @@ static px_status folder_picture(const shrunk_folder *f, const px_shrunk_fault *f
     snprintf(name, sizeof name, "%" PRId64 ".png", fault->id);
     char *path = folder_path(f, name);
     px_status status = path ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_sheet_new(&(px_sheet_options){.columns = PICTURES}, &sheet, err);
-    if (status == PX_OK)
-        status = picture_fill(f, fault, sheet, err);
-    if (status == PX_OK)
-        status = px_sheet_save(sheet, path, err);
+    PX_THEN(status, px_sheet_new(&(px_sheet_options){.columns = PICTURES}, &sheet, err));
+    PX_THEN(status, picture_fill(f, fault, sheet, err));
+    PX_THEN(status, px_sheet_save(sheet, path, err));
     px_sheet_free(sheet);
     free(path);
     return status;

@@ -163,8 +163,7 @@ px_status px_minimized_campaign(px_campaign *from, const px_minimized *minimized
                        folder);
     px_status status =
         px_campaign_open(folder, fresh ? PX_CAMPAIGN_FRESH : PX_CAMPAIGN_CREATE, &job.to, err);
-    if (status == PX_OK)
-        status = save_work(&job, minimized, err);
+    PX_THEN(status, save_work(&job, minimized, err));
     px_campaign_close(job.to);
     free(job.list);
     free(job.pixels);
@@ -201,9 +200,9 @@ px_status px_minimized_csv(px_campaign *from, const px_minimized *minimized, con
         if (status == PX_OK)
             px_fields_csv(csv_columns, &line, &text);
     }
-    if (status == PX_OK)
-        status = px_text_failed(&text) ? pxi_no_memory(err)
-                                       : pxi_file_write(path, px_text_get(&text), text.length, err);
+    PX_THEN(status, px_text_failed(&text)
+                        ? pxi_no_memory(err)
+                        : pxi_file_write(path, px_text_get(&text), text.length, err));
     px_text_done(&text);
     return status;
 }

@@ -119,8 +119,7 @@ static px_status shrink_links(pxi_shrink *s, const px_drawn *links, size_t count
         .links = links, .count = count, .kept = kept, .trial = pxi_calloc(count + 1, sizeof *kept)};
     int64_t *units = pxi_calloc(count + 1, sizeof *units);
     px_status status = chain.trial && units ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = links_apply(s, &chain, kept, err);
+    PX_THEN(status, links_apply(s, &chain, kept, err));
     sweep w = {.shrink = s, .context = &chain, .move = links_move};
     w.changed = status == PX_OK && memcmp(s->trial, s->now, shrink_size(s)) == 0;
     for (int i = 0; i < SWEEPS_MOST && w.changed && status == PX_OK; i++) {
@@ -314,8 +313,7 @@ px_status pxi_shrink_run(pxi_shrink *s, const px_drawn *links, size_t link_count
     px_status status = s->trial && s->spare ? PX_OK : pxi_no_memory(err);
     if (status == PX_OK && link_count)
         status = shrink_links(s, links, link_count, kept, err);
-    if (status == PX_OK)
-        status = shrink_pixels(s, err);
+    PX_THEN(status, shrink_pixels(s, err));
     free(s->trial);
     free(s->spare);
     s->trial = s->spare = NULL;

@@ -58,8 +58,7 @@ static px_status folder_npz(const px_synthesis_folder *folder, const char *name,
     PX_TRY(folder_path(folder, name, &path, err));
     px_status status = px_npz_create(path, out, err);
     free(path);
-    if (status == PX_OK)
-        status = px_npz_begin(*out, "x", bytes ? PX_UINT8 : PX_FLOAT32, &x, err);
+    PX_THEN(status, px_npz_begin(*out, "x", bytes ? PX_UINT8 : PX_FLOAT32, &x, err));
     return status;
 }
 
@@ -110,8 +109,7 @@ px_status px_synthesis_folder_new(const char *path, const px_dataset *set, const
     px_status status = PX_OK;
     if (how->title && !(folder->title = pxi_strdup(how->title)))
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = folder_open(folder, path, how->fresh, err);
+    PX_THEN(status, folder_open(folder, path, how->fresh, err));
     if (status == PX_OK)
         *out = folder;
     else

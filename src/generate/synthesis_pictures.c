@@ -149,8 +149,7 @@ px_status pxi_triples_save(const pxi_triples *triples, const char *title, const 
         for (int64_t i = 0; i < triples->count[which] && used < triples->most && status == PX_OK;
              i++, used++)
             status = sheet_add_triple(sheet, triples, &triples->kept[which][i], err);
-    if (status == PX_OK)
-        status = px_sheet_save(sheet, path, err);
+    PX_THEN(status, px_sheet_save(sheet, path, err));
     px_sheet_free(sheet);
     return status;
 }

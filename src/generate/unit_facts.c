@@ -113,8 +113,7 @@ px_status pxi_unit_facts_init(pxi_unit_facts *facts, const px_model *model, cons
     pxi_program *program = NULL;
     const pxi_feed feed = {.value = sample->value,
                            .tensor = {.dtype = PX_FLOAT32, .shape = sample->shape}};
-    if (status == PX_OK)
-        status = pxi_program_new(model, &feed, 1, NULL, 0, &program, err);
+    PX_THEN(status, pxi_program_new(model, &feed, 1, NULL, 0, &program, err));
     if (status == PX_OK)
         facts_fill(facts, program, probe);
     pxi_program_free(program);

@@ -47,11 +47,6 @@ void px_builder_fail(px_builder *builder, px_status status, const char *format, 
     va_end(args);
 }
 
-px_status px_builder_status(const px_builder *builder)
-{
-    return builder->err.status;
-}
-
 static bool builder_failed(const px_builder *builder)
 {
     return builder->err.status != PX_OK;

@@ -59,11 +59,6 @@ px_status pxi_model_write_classes(px_model *model, const char *text, px_error *e
     return PX_OK;
 }
 
-int px_model_class_count(const px_model *model)
-{
-    return model->class_count;
-}
-
 const char *px_model_class_name(const px_model *model, int c)
 {
     return c >= 0 && c < model->class_count ? model->class_names[c] : NULL;

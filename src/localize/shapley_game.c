@@ -297,8 +297,7 @@ px_status pxi_game_load(px_shapley *s, pxi_game *game, px_error *err)
     float *both = pxi_calloc(2 * size, sizeof *both);
     px_status status =
         tap && both ? px_session_read(whole, game->tap, 2, tap, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_session_read(whole, start->feeds[0].value, 2, both, err);
+    PX_THEN(status, px_session_read(whole, start->feeds[0].value, 2, both, err));
     if (status == PX_OK && game->by_parts)
         status = pxi_game_base(s, game, err);
     for (size_t c = 0; c < game->channels && status == PX_OK; c++)

@@ -421,10 +421,8 @@ px_status pxi_shapley_sample(px_shapley *s, size_t layer, const px_shapley_sampl
     px_status status = sample_allocate(&run, err);
     for (size_t c = 0; c < run.game->channels && status == PX_OK; c++)
         run.units[c].active = !run.game->null[c];
-    if (status == PX_OK)
-        status = pxi_pass_each(run.game->masked, 1, NULL, ends_job, &run, err);
-    if (status == PX_OK)
-        status = sample_rounds(&run, estimate, err);
+    PX_THEN(status, pxi_pass_each(run.game->masked, 1, NULL, ends_job, &run, err));
+    PX_THEN(status, sample_rounds(&run, estimate, err));
     sample_done(&run);
     return status;
 }

@@ -387,9 +387,8 @@ px_status px_shapley_rank(const px_shapley_tally *tally, int64_t k, bool pooled,
     const char **names = NULL;
     pxi_scored *scored = pxi_calloc((size_t)s->neuron_count, sizeof *scored);
     px_status status = scored ? tally_facts(tally, &facts, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_suspicious_start(&facts, PXI_SHAPLEY, PX_STAR_DEFAULT, ranked * (size_t)k,
-                                      &list, &names, err);
+    PX_THEN(status, pxi_suspicious_start(&facts, PXI_SHAPLEY, PX_STAR_DEFAULT, ranked * (size_t)k,
+                                         &list, &names, err));
     if (status == PX_OK && pooled)
         tally_rank_class(tally, &facts, names, PX_POOLED, k, scored, list);
     for (int c = 0; c < s->scores.classes && !pooled && status == PX_OK; c++)

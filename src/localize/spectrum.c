@@ -114,8 +114,7 @@ px_status pxi_spectrum_make(const px_spectrum_layer *layers, size_t layer_count,
         if (!s->layers[i].name)
             status = pxi_no_memory(err);
     }
-    if (status == PX_OK)
-        status = pxi_counts_init(&s->counts, classes, width, err);
+    PX_THEN(status, pxi_counts_init(&s->counts, classes, width, err));
     if (status == PX_OK)
         *out = s;
     else

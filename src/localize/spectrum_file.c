@@ -82,13 +82,10 @@ static px_status file_arrays(const px_spectrum *s, px_npz_writer *to, px_error *
         }
     const px_shape shape = {.rank = 1, .dim = {seen}};
     px_status status = px_npz_put(to, SPECTRUM_ARRAYS, "classes", PX_INT64, &shape, numbers, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, SPECTRUM_ARRAYS, "passed", PX_INT64, &shape, passed, err);
-    if (status == PX_OK)
-        status = px_npz_put(to, SPECTRUM_ARRAYS, "failed", PX_INT64, &shape, failed, err);
+    PX_THEN(status, px_npz_put(to, SPECTRUM_ARRAYS, "passed", PX_INT64, &shape, passed, err));
+    PX_THEN(status, px_npz_put(to, SPECTRUM_ARRAYS, "failed", PX_INT64, &shape, failed, err));
     free(numbers);
-    if (status == PX_OK)
-        status = file_counters(s, seen, PXI_PASS, SPECTRUM_ARRAYS "/as", to, err);
+    PX_THEN(status, file_counters(s, seen, PXI_PASS, SPECTRUM_ARRAYS "/as", to, err));
     return status == PX_OK ? file_counters(s, seen, PXI_FAIL, SPECTRUM_ARRAYS "/af", to, err)
                            : status;
 }
@@ -98,8 +95,7 @@ px_status px_spectrum_save(const px_spectrum *s, const char *path, px_error *err
     px_npz_writer *to = NULL;
     PX_TRY(px_npz_create(path, &to, err));
     px_status status = file_meta(s, to, err);
-    if (status == PX_OK)
-        status = file_arrays(s, to, err);
+    PX_THEN(status, file_arrays(s, to, err));
     if (status == PX_OK)
         return px_npz_commit(to, err);
     px_npz_abandon(to);
@@ -157,11 +153,9 @@ static px_status file_describe(const px_json_value *root, px_spectrum **out, px_
     px_spectrum_layer *layers = pxi_calloc(PX_MAX(list->count, 1), sizeof *layers);
     px_spectrum *s = NULL;
     px_status status = layers ? file_layers(list, layers, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_spectrum_make(layers, list->count, (int)classes, theta->number, &s, err);
+    PX_THEN(status, pxi_spectrum_make(layers, list->count, (int)classes, theta->number, &s, err));
     free(layers);
-    if (status == PX_OK)
-        status = file_neurons(s, root, err);
+    PX_THEN(status, file_neurons(s, root, err));
     if (status == PX_OK)
         *out = s;
     else
@@ -233,8 +227,7 @@ px_status pxi_spectrum_read(const px_npz *npz, px_spectrum **out, px_error *err)
     px_spectrum *s = NULL;
     PX_TRY(pxi_meta_take(npz, SPECTRUM_FORMAT, SPECTRUM_VERSION, &document, &root, err));
     px_status status = file_describe(root, &s, err);
-    if (status == PX_OK)
-        status = file_counts(s, npz, err);
+    PX_THEN(status, file_counts(s, npz, err));
     px_json_free(document);
     if (status == PX_OK)
         *out = s;

@@ -328,8 +328,7 @@ px_status px_suspicious_open(const char *path, px_suspicious **out, px_error *er
     r.csv = (pxi_csv){.at = text, .end = text + size, .name = path, .line = 1};
     if (memchr(text, 0, size))
         status = px_fail(err, PX_E_INPUT, "'%s': is not a text", path);
-    if (status == PX_OK)
-        status = file_header(&r, err);
+    PX_THEN(status, file_header(&r, err));
     while (status == PX_OK) {
         status = pxi_csv_row(&r.csv, err);
         if (status != PX_OK || r.csv.count == 0)
@@ -338,8 +337,7 @@ px_status px_suspicious_open(const char *path, px_suspicious **out, px_error *er
     }
     if (status == PX_OK && r.list->count == 0)
         status = px_fail(err, PX_E_INPUT, "'%s': has no neurons", path);
-    if (status == PX_OK)
-        status = file_order(r.list, path, err);
+    PX_THEN(status, file_order(r.list, path, err));
     if (status == PX_OK)
         *out = r.list;
     else

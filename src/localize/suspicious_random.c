@@ -237,11 +237,9 @@ px_status px_suspicious_random(const px_spectrum *spectrum, const px_suspicious 
             classes +=
                 j == 0 || lists[i]->items[j].class_index != lists[i]->items[j - 1].class_index;
     px_status status = baseline_init(&b, err);
-    if (status == PX_OK)
-        status = pxi_suspicious_start(spectrum, PXI_RANDOM, lists[0]->star, classes * (size_t)b.k,
-                                      &list, &names, err);
-    if (status == PX_OK)
-        status = baseline_draw(&b, options, list, names, err);
+    PX_THEN(status, pxi_suspicious_start(spectrum, PXI_RANDOM, lists[0]->star,
+                                         classes * (size_t)b.k, &list, &names, err));
+    PX_THEN(status, baseline_draw(&b, options, list, names, err));
     baseline_done(&b);
     free(names);
     if (status == PX_OK)
@@ -263,9 +261,8 @@ px_status px_suspicious_random_beside(const px_spectrum *spectrum, const px_rank
         by.measure = measures[i];
         status = px_suspicious_rank(spectrum, &by, &lists[i], err);
     }
-    if (status == PX_OK)
-        status = px_suspicious_random(spectrum, (const px_suspicious *const *)lists,
-                                      PX_LEN(measures), options, &list, err);
+    PX_THEN(status, px_suspicious_random(spectrum, (const px_suspicious *const *)lists,
+                                         PX_LEN(measures), options, &list, err));
     for (size_t i = 0; i < PX_LEN(measures); i++)
         px_suspicious_free(lists[i]);
     if (status == PX_OK && list->count == 0) {

@@ -65,12 +65,10 @@ px_status px_mutation_apply_values_near(const px_drawn *drawn, const px_shape *s
     if (!levels)
         return pxi_no_memory(err);
     px_status status = values_to_levels(in, count, low, high, levels, err);
-    if (status == PX_OK)
-        status = values_to_levels(origin, count, low, high, levels + 2 * count, err);
-    if (status == PX_OK)
-        status =
-            px_mutation_apply_near(drawn, levels + 2 * count, levels, levels + count,
-                                   (int)shape->dim[1], (int)shape->dim[2], (int)shape->dim[0], err);
+    PX_THEN(status, values_to_levels(origin, count, low, high, levels + 2 * count, err));
+    PX_THEN(status, px_mutation_apply_near(drawn, levels + 2 * count, levels, levels + count,
+                                           (int)shape->dim[1], (int)shape->dim[2],
+                                           (int)shape->dim[0], err));
     if (status == PX_OK)
         values_from_levels(levels + count, count, low, high, out);
     free(levels);
@@ -274,11 +272,6 @@ void px_mutant_set_free(px_mutant_set *set)
 const px_dataset *px_mutant_set_data(const px_mutant_set *set)
 {
     return set->data;
-}
-
-const px_dataset *px_mutant_set_parents(const px_mutant_set *set)
-{
-    return set->source->parents;
 }
 
 px_drawn px_mutant_set_drawn(const px_mutant_set *set, int64_t index)

@@ -129,8 +129,7 @@ static px_status mutants_recording(const mutants_work *w, int64_t row, float *fe
     PX_TRY(px_dataset_clip(w->o->set, row, &wave, &count, err));
     int16_t *samples = NULL;
     px_status status = count <= SIZE_MAX / 3 ? PX_NEW(samples, 3 * count, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_dataset_features(w->o->set, wave, count, features, err);
+    PX_THEN(status, px_dataset_features(w->o->set, wave, count, features, err));
     if (status == PX_OK) {
         px_samples_round(wave, samples, count);
         status = mutants_of(w, row, samples, wave, features, count, err);
@@ -146,8 +145,7 @@ static px_status mutants_all(const mutants_work *w, px_error *err)
     float *values = NULL;
     uint8_t *levels = NULL;
     px_status status = PX_NEW(values, w->size, err);
-    if (status == PX_OK)
-        status = PX_NEW(levels, 3 * w->size, err);
+    PX_THEN(status, PX_NEW(levels, 3 * w->size, err));
     for (int64_t row = 0; row < inputs && status == PX_OK; row++) {
         status = w->sounds ? mutants_recording(w, row, values, err)
                            : mutants_picture(w, row, values, levels, err);

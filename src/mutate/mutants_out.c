@@ -283,8 +283,7 @@ static px_status out_mutations(pxi_mutants_out *out, const px_mutants *mutants, 
     const px_tensor bytes = {.dtype = PX_UINT8,
                              .shape = {.rank = 1, .dim = {(int64_t)lines.length}},
                              .data = lines.data};
-    if (status == PX_OK)
-        status = px_npz_add(out->npz, "mutations", &bytes, err);
+    PX_THEN(status, px_npz_add(out->npz, "mutations", &bytes, err));
     px_text_done(&lines);
     return status;
 }

@@ -119,18 +119,6 @@ px_status px_mutations_check(const px_mutations *from, const px_dataset *data, p
                    from->set->entry.id);
 }
 
-bool px_mutations_of_group(const px_mutations *from, px_mutation_group group, px_mutations *out)
-{
-    px_mutations part = {.set = from->set, .styles = from->styles};
-    for (size_t i = 0; i < from->set->entry_count; i++)
-        if (sets_has(from, i) && from->set->entries[i].mutation->group == group)
-            part.entries |= UINT32_C(1) << i;
-    if (!part.entries)
-        return false;
-    *out = part;
-    return true;
-}
-
 /* --- drawing --------------------------------------------------------------------------------- */
 
 size_t px_mutations_rules(const px_mutations *from)

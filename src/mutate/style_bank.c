@@ -121,8 +121,7 @@ px_status px_styles_open(const char *spec, px_styles **out, px_error *err)
         if (!styles)
             status = pxi_no_memory_for(err, "%lld styles", (long long)px_dataset_count(set));
     }
-    if (status == PX_OK)
-        status = styles_measure_all(set, styles, err);
+    PX_THEN(status, styles_measure_all(set, styles, err));
     px_dataset_close(set);
     if (status != PX_OK) {
         px_styles_free(styles);

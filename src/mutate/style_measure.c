@@ -84,10 +84,8 @@ px_status px_style_measure(const uint8_t *planes, int height, int width, int cha
                        "channels of %d x %d",
                        PX_MUTATION_SIDE_MOST, channels, width, height);
     const size_t count = (size_t)height * (size_t)width;
-    double *memory =
-        pxi_calloc((size_t)channels * count + pxi_pyramid_room(height, width), sizeof *memory);
-    if (!memory)
-        return pxi_no_memory(err);
+    double *memory = NULL;
+    PX_TRY(PX_NEW(memory, (size_t)channels * count + pxi_pyramid_room(height, width), err));
     px_style style;
     pxi_pyramid pyramid;
     double mean, variance, scale = 1.0;

@@ -30,11 +30,6 @@ typedef struct builder {
     px_error *err;
 } builder;
 
-static px_status build_nomem(const builder *build)
-{
-    return pxi_no_memory(build->err);
-}
-
 /* Adds a value; *index is -1 if the name is taken already. */
 static px_status build_value(builder *build, const char *name, int producer, int *index)
 {
@@ -47,7 +42,7 @@ static px_status build_value(builder *build, const char *name, int producer, int
         pxi_grow(&build->values, &build->value_capacity, want, sizeof *build->values) != 0 ||
         pxi_grow(&build->producer, &build->producer_capacity, want, sizeof *build->producer) != 0 ||
         pxi_grow(&build->read, &build->read_capacity, want, sizeof *build->read) != 0)
-        return build_nomem(build);
+        return pxi_no_memory(build->err);
     *index = -1;
     if (held != build->value_count)
         return PX_OK;
@@ -79,9 +74,8 @@ static px_status build_initialisers(builder *build)
 static px_status build_inputs(builder *build)
 {
     const int initialisers = build->value_count;
-    int *inputs = pxi_arena_alloc(build->arena, build->proto->n_input, sizeof *inputs);
-    if (!inputs)
-        return build_nomem(build);
+    int *inputs = NULL;
+    PX_TRY(PX_ARENA_NEW(inputs, build->arena, build->proto->n_input, build->err));
     int count = 0;
     for (size_t i = 0; i < build->proto->n_input; i++) {
         const char *name = pxi_text(build->proto->input[i]->name);
@@ -103,9 +97,8 @@ static px_status build_node_outputs(builder *build)
 {
     for (int n = 0; n < build->node_count; n++) {
         const pxi_flat_node *node = &build->flat[n];
-        int *outputs = pxi_arena_alloc(build->arena, node->output_count, sizeof *outputs);
-        if (!outputs)
-            return build_nomem(build);
+        int *outputs = NULL;
+        PX_TRY(PX_ARENA_NEW(outputs, build->arena, node->output_count, build->err));
         for (size_t i = 0; i < node->output_count; i++) {
             outputs[i] = -1;
             if (!*node->outputs[i])
@@ -135,7 +128,7 @@ static px_status build_lookup(builder *build, const char *name, int *index)
         PX_TRY(build_value(build, kept, -1, index));
         if (pxi_grow(&build->captures, &build->capture_capacity, want, sizeof *build->captures) !=
             0)
-            return build_nomem(build);
+            return pxi_no_memory(build->err);
         build->captures[build->capture_count++] = outer;
     }
     if (*index >= 0)
@@ -157,12 +150,12 @@ static px_status build_inner(builder *build, const Onnx__GraphProto *proto, px_a
                      .around = build,
                      .external = build->external,
                      .err = build->err};
-    px_status status = graph ? build_graph(&inner) : build_nomem(build);
+    px_status status = graph ? build_graph(&inner) : pxi_no_memory(build->err);
     if (status == PX_OK) {
         const size_t count = (size_t)inner.capture_count;
         int *all = pxi_arena_alloc(build->arena, *read_count + count + 1, sizeof *all);
         if (!all)
-            status = build_nomem(build);
+            status = pxi_no_memory(build->err);
         for (size_t i = 0; i < *read_count && all; i++)
             all[i] = (*reads)[i];
         for (size_t i = 0; i < count && all; i++)
@@ -192,7 +185,7 @@ static px_status build_inner_graphs(builder *build, int n)
     int *reads = build->inputs[n];
     size_t count = node->input_count;
     if (!graphs)
-        return build_nomem(build);
+        return pxi_no_memory(build->err);
     for (size_t i = 0; i < node->attr_count; i++) {
         const px_status status =
             node->attrs[i]->g ? build_inner(build, node->attrs[i]->g, &graphs[i], &reads, &count)
@@ -210,9 +203,8 @@ static px_status build_node_inputs(builder *build)
 {
     for (int n = 0; n < build->node_count; n++) {
         const pxi_flat_node *node = &build->flat[n];
-        int *inputs = pxi_arena_alloc(build->arena, node->input_count, sizeof *inputs);
-        if (!inputs)
-            return build_nomem(build);
+        int *inputs = NULL;
+        PX_TRY(PX_ARENA_NEW(inputs, build->arena, node->input_count, build->err));
         for (size_t i = 0; i < node->input_count; i++) {
             inputs[i] = -1;
             if (!*node->inputs[i])
@@ -231,9 +223,8 @@ static px_status build_node_inputs(builder *build)
 
 static px_status build_attrs(builder *build, const pxi_flat_node *flat, px_node *node)
 {
-    px_attr *attrs = pxi_arena_alloc(build->arena, flat->attr_count, sizeof *attrs);
-    if (!attrs)
-        return build_nomem(build);
+    px_attr *attrs = NULL;
+    PX_TRY(PX_ARENA_NEW(attrs, build->arena, flat->attr_count, build->err));
     for (size_t i = 0; i < flat->attr_count; i++) {
         const px_status status =
             pxi_onnx_attr(flat->attrs[i], build->arena, build->external, &attrs[i], build->err);
@@ -262,7 +253,7 @@ static px_status build_nodes(builder *build)
     int *order = pxi_calloc(count, sizeof *order);
     px_node *nodes = pxi_arena_alloc(build->arena, count, sizeof *nodes);
     if (!order || !nodes) {
-        status = build_nomem(build);
+        status = pxi_no_memory(build->err);
         goto done;
     }
     status = pxi_onnx_order(build->node_count, build->inputs, build->flat, build->producer, order,
@@ -296,10 +287,8 @@ done:
 
 static px_status build_constants(builder *build)
 {
-    px_tensor *tensors =
-        pxi_arena_alloc(build->arena, build->proto->n_initializer, sizeof *tensors);
-    if (!tensors)
-        return build_nomem(build);
+    px_tensor *tensors = NULL;
+    PX_TRY(PX_ARENA_NEW(tensors, build->arena, build->proto->n_initializer, build->err));
     for (size_t i = 0; i < build->proto->n_initializer; i++) { /* they are the first values */
         px_value *value = &build->values[i];
         const Onnx__TensorProto *proto = build->proto->initializer[i];
@@ -334,7 +323,7 @@ static px_status build_shape(builder *build, const Onnx__TensorShapeProto *proto
             if (!names)
                 names = pxi_arena_alloc(build->arena, proto->n_dim, sizeof *names);
             if (!names)
-                return build_nomem(build);
+                return pxi_no_memory(build->err);
             names[i] = dim->dim_param;
         }
     }
@@ -393,9 +382,8 @@ static px_status build_declarations(builder *build)
 static px_status build_outputs(builder *build)
 {
     const size_t count = build->proto->n_output;
-    int *outputs = pxi_arena_alloc(build->arena, count, sizeof *outputs);
-    if (!outputs)
-        return build_nomem(build);
+    int *outputs = NULL;
+    PX_TRY(PX_ARENA_NEW(outputs, build->arena, count, build->err));
     if (count == 0 || count > PXI_ONNX_MAX_VALUES)
         return px_fail(build->err, PX_E_INPUT, "the graph has %s outputs",
                        count ? "too many" : "no");
@@ -418,7 +406,7 @@ static px_status build_captures(builder *build)
         return PX_OK;
     int *inputs = pxi_arena_alloc(build->arena, (size_t)(own + count), sizeof *inputs);
     if (!inputs)
-        return build_nomem(build);
+        return pxi_no_memory(build->err);
     for (int i = 0; i < own; i++)
         inputs[i] = build->graph->inputs[i];
     for (int i = 0; i < count; i++)
@@ -433,10 +421,8 @@ static px_status build_all(builder *build)
 {
     PX_TRY(build_initialisers(build));
     PX_TRY(build_inputs(build));
-    build->inputs = pxi_calloc((size_t)build->node_count, sizeof *build->inputs);
-    build->outputs = pxi_calloc((size_t)build->node_count, sizeof *build->outputs);
-    if (!build->inputs || !build->outputs)
-        return build_nomem(build);
+    PX_TRY(PX_NEW(build->inputs, build->node_count, build->err));
+    PX_TRY(PX_NEW(build->outputs, build->node_count, build->err));
     PX_TRY(build_node_outputs(build));
     PX_TRY(build_node_inputs(build));
     PX_TRY(build_outputs(build));
@@ -446,9 +432,8 @@ static px_status build_all(builder *build)
     PX_TRY(build_declarations(build));
 
     const size_t count = (size_t)build->value_count;
-    px_value *values = pxi_arena_alloc(build->arena, count, sizeof *values);
-    if (!values)
-        return build_nomem(build);
+    px_value *values = NULL;
+    PX_TRY(PX_ARENA_NEW(values, build->arena, count, build->err));
     if (count)
         memcpy(values, build->values, count * sizeof *values);
     build->graph->values = values;

@@ -227,8 +227,7 @@ static px_status flatten_call(flattener *flat, const Onnx__FunctionProto *functi
             status = px_fail(flat->err, PX_E_INPUT, "the function '%s' has two formals named '%s'",
                              call->type, formal);
     }
-    if (status == PX_OK)
-        status = flatten_nodes(flat, &inner, function->node, function->n_node, depth + 1);
+    PX_THEN(status, flatten_nodes(flat, &inner, function->node, function->n_node, depth + 1));
     pxi_names_done(&inner.formals);
     return status;
 }
@@ -289,8 +288,7 @@ px_status pxi_onnx_flatten(const Onnx__ModelProto *proto, const Onnx__GraphProto
 {
     flattener flat = {.proto = proto, .arena = arena, .err = err};
     px_status status = flatten_functions(&flat);
-    if (status == PX_OK)
-        status = flatten_nodes(&flat, NULL, graph->node, graph->n_node, 0);
+    PX_THEN(status, flatten_nodes(&flat, NULL, graph->node, graph->n_node, 0));
     pxi_names_done(&flat.functions);
     if (status == PX_OK) {
         *out = flat.nodes;

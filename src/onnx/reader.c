@@ -60,10 +60,8 @@ static px_status read_header(px_model *model, const Onnx__ModelProto *proto, px_
         if (!model->warnings)
             return pxi_no_memory(err);
     }
-    px_property *properties =
-        pxi_arena_alloc(model->arena, proto->n_metadata_props, sizeof *properties);
-    if (!properties)
-        return pxi_no_memory(err);
+    px_property *properties = NULL;
+    PX_TRY(PX_ARENA_NEW(properties, model->arena, proto->n_metadata_props, err));
     for (size_t i = 0; i < proto->n_metadata_props; i++)
         properties[i] = (px_property){.key = pxi_text(proto->metadata_props[i]->key),
                                       .value = pxi_text(proto->metadata_props[i]->value)};
@@ -95,10 +93,8 @@ static px_status read_model(const void *bytes, size_t size, const char *path, co
         goto done;
     const Onnx__ModelProto *proto = (const Onnx__ModelProto *)source->pb->message;
     status = read_header(model, proto, err);
-    if (status == PX_OK)
-        status = pxi_model_read_classes(model, err);
-    if (status == PX_OK)
-        status = pxi_onnx_build(model, proto, &source->external, err);
+    PX_THEN(status, pxi_model_read_classes(model, err));
+    PX_THEN(status, pxi_onnx_build(model, proto, &source->external, err));
     if (status != PX_OK)
         goto done;
     model->hash = source->external.hash;
@@ -218,8 +214,7 @@ static px_status tensor_decode(const void *bytes, size_t size, px_tensor *out, c
         goto done;
     }
     status = pxi_onnx_tensor(proto, arena, NULL, &view, err);
-    if (status == PX_OK)
-        status = px_tensor_init(&tensor, view.dtype, &view.shape, err);
+    PX_THEN(status, px_tensor_init(&tensor, view.dtype, &view.shape, err));
     if (status != PX_OK)
         goto done;
     memcpy(tensor.data, view.data, px_tensor_bytes(&view));

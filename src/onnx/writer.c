@@ -19,11 +19,6 @@ typedef struct writer {
     px_error *err;
 } writer;
 
-static px_status writer_nomem(const writer *to)
-{
-    return pxi_no_memory(to->err);
-}
-
 /* `count` fresh messages and the array of pointers to them that protobuf-c wants; *list is a
  * T **. */
 static px_status writer_list(writer *to, const ProtobufCMessageDescriptor *type, size_t count,
@@ -32,7 +27,7 @@ static px_status writer_list(writer *to, const ProtobufCMessageDescriptor *type,
     void **pointers = pxi_arena_alloc(to->arena, count, sizeof *pointers);
     char *messages = pxi_arena_alloc(to->arena, count, type->sizeof_message);
     if (!pointers || !messages)
-        return writer_nomem(to);
+        return pxi_no_memory(to->err);
     for (size_t i = 0; i < count; i++) {
         pointers[i] = messages + i * type->sizeof_message;
         type->message_init(pointers[i]);
@@ -120,9 +115,7 @@ static px_status write_value(writer *to, const px_value *value, Onnx__ValueInfoP
 static px_status write_strings(writer *to, const px_attr *attr, Onnx__AttributeProto *proto)
 {
     proto->n_strings = attr->count;
-    proto->strings = pxi_arena_alloc(to->arena, attr->count, sizeof *proto->strings);
-    if (!proto->strings)
-        return writer_nomem(to);
+    PX_TRY(PX_ARENA_NEW(proto->strings, to->arena, attr->count, to->err));
     for (size_t i = 0; i < attr->count; i++) {
         proto->strings[i].len = strlen(attr->strings[i]);
         proto->strings[i].data = (uint8_t *)writer_text(attr->strings[i]);
@@ -185,7 +178,7 @@ static px_status write_names(writer *to, const int *values, int count, size_t *n
     *n = (size_t)count;
     *names = pxi_arena_alloc(to->arena, *n, sizeof **names);
     if (!*names)
-        return writer_nomem(to);
+        return pxi_no_memory(to->err);
     for (int i = 0; i < count; i++)
         (*names)[i] = writer_text(values[i] < 0 ? "" : to->graph->values[values[i]].name);
     return PX_OK;
@@ -213,9 +206,8 @@ static px_status write_values(writer *to, int ir_version, Onnx__GraphProto *prot
 {
     const px_graph *graph = to->graph;
     const size_t count = (size_t)graph->value_count;
-    bool *is_output = pxi_arena_alloc(to->arena, count, sizeof *is_output);
-    if (!is_output)
-        return writer_nomem(to);
+    bool *is_output = NULL;
+    PX_TRY(PX_ARENA_NEW(is_output, to->arena, count, to->err));
     PX_TRY(writer_list(to, &onnx__value_info_proto__descriptor, count, &proto->input));
     PX_TRY(writer_list(to, &onnx__value_info_proto__descriptor, count, &proto->value_info));
     PX_TRY(writer_list(to, &onnx__tensor_proto__descriptor, count, &proto->initializer));
@@ -305,7 +297,7 @@ px_status pxi_onnx_pack(const px_model *model, uint8_t **out, size_t *size, px_e
 {
     Onnx__ModelProto proto = ONNX__MODEL_PROTO__INIT;
     writer to = {.graph = &model->graph, .arena = pxi_arena_new(), .err = err};
-    px_status status = to.arena ? write_model(&to, model, &proto) : writer_nomem(&to);
+    px_status status = to.arena ? write_model(&to, model, &proto) : pxi_no_memory(to.err);
     if (status != PX_OK)
         goto done;
     *size = protobuf_c_message_get_packed_size(&proto.base);
@@ -318,7 +310,7 @@ px_status pxi_onnx_pack(const px_model *model, uint8_t **out, size_t *size, px_e
     if (*out)
         protobuf_c_message_pack(&proto.base, *out);
     else
-        status = writer_nomem(&to);
+        status = pxi_no_memory(to.err);
 done:
     pxi_arena_free(to.arena);
     return status;

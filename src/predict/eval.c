@@ -184,8 +184,7 @@ px_status px_eval_make(const px_predictions *predictions, px_eval *out, px_error
 {
     px_eval made = {.all = px_eval_slice(predictions, NULL, predictions->count)};
     px_status status = PX_NEW(made.by_class, made.all.classes, err);
-    if (status == PX_OK)
-        status = confusion_fill(predictions, &made, err);
+    PX_THEN(status, confusion_fill(predictions, &made, err));
     if (status != PX_OK) {
         px_eval_done(&made);
         return status;

@@ -360,11 +360,11 @@ px_status pxi_anatomy_init(pxi_anatomy *a, const pxi_program *program, px_arena 
     const px_graph *graph = &program->graph;
     const size_t values = (size_t)graph->value_count;
     *a = (pxi_anatomy){.graph = graph, .program = program};
-    a->part = pxi_arena_alloc(arena, (size_t)program->step_count, sizeof *a->part);
-    bool *flags = pxi_arena_alloc(arena, 4 * values, sizeof *flags);
-    int *numbers = pxi_arena_alloc(arena, 4 * values, sizeof *numbers);
-    if (!a->part || !flags || !numbers)
-        return pxi_no_memory(err);
+    bool *flags = NULL;
+    int *numbers = NULL;
+    PX_TRY(PX_ARENA_NEW(a->part, arena, program->step_count, err));
+    PX_TRY(PX_ARENA_NEW(flags, arena, 4 * values, err));
+    PX_TRY(PX_ARENA_NEW(numbers, arena, 4 * values, err));
     a->is_output = flags, a->active = flags + values;
     a->post = flags + 2 * values, a->reach = flags + 3 * values;
     a->depth = numbers, a->channel = numbers + values;

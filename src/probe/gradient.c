@@ -172,8 +172,7 @@ px_status px_gradient(const px_model *model, const px_tensor *input,
 {
     gradient g = {.options = options};
     px_status status = gradient_open(&g, model, input, err);
-    if (status == PX_OK)
-        status = gradient_run(&g, err);
+    PX_THEN(status, gradient_run(&g, err));
     if (status == PX_OK) {
         *out = g.result;
         if (facts)

@@ -56,9 +56,8 @@ static px_status finder_program(const layer_finder *f, const px_probe_options *o
     px_status status = PX_NEW(feeds, (size_t)f->graph->input_count, err);
     for (int i = 0; status == PX_OK && i < f->graph->input_count; i++)
         status = finder_feed(f, options, f->graph->inputs[i], batch, &feeds[i], err);
-    if (status == PX_OK)
-        status = pxi_program_new(f->probe->model, feeds, (size_t)f->graph->input_count, NULL, 0,
-                                 out, err);
+    PX_THEN(status, pxi_program_new(f->probe->model, feeds, (size_t)f->graph->input_count, NULL, 0,
+                                    out, err));
     free(feeds);
     return status;
 }
@@ -487,16 +486,11 @@ px_status pxi_layers_find(px_probe *probe, const px_probe_options *options, px_e
     const bool classifies = scored == PX_OK;
 
     px_status status = scratch && scored != PX_E_NOMEM ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = finder_programs(&f, options, err);
-    if (status == PX_OK)
-        status = pxi_anatomy_init(&f.anatomy, f.one, scratch, err);
-    if (status == PX_OK)
-        status = finder_collect(&f, options->deepxplore, classifies ? &scores : NULL, err);
-    if (status == PX_OK)
-        status = finder_mark_hidden(&f, classifies ? &scores : NULL, err);
-    if (status == PX_OK)
-        status = finder_settle_names(&f, err);
+    PX_THEN(status, finder_programs(&f, options, err));
+    PX_THEN(status, pxi_anatomy_init(&f.anatomy, f.one, scratch, err));
+    PX_THEN(status, finder_collect(&f, options->deepxplore, classifies ? &scores : NULL, err));
+    PX_THEN(status, finder_mark_hidden(&f, classifies ? &scores : NULL, err));
+    PX_THEN(status, finder_settle_names(&f, err));
     pxi_program_free(f.one);
     pxi_program_free(f.two);
     pxi_arena_free(scratch);

@@ -206,8 +206,7 @@ px_status px_map_add(px_map *map, const px_dataset *set, const px_preprocess *pr
         return px_fail(err, PX_E_USAGE, "a map shows at most %zu inputs; see --limit",
                        PX_TSNE_POINTS_MOST);
     px_status status = map_run_all(map, &run, count, err);
-    if (status == PX_OK)
-        status = map_take(map, &run, count, origin, err);
+    PX_THEN(status, map_take(map, &run, count, origin, err));
     free(run.rows);
     free(run.predictions);
     free(run.rejected);

@@ -156,14 +156,10 @@ static px_status map_picture(const px_map *map, const char *path, const char *ti
     snprintf(note, sizeof note, "%zu inputs, %zu neurons; %s, trustworthiness %.3f%s", map->count,
              map->width, how, q->trustworthiness,
              count > PX_PLOT_COLOURS ? "; colours repeat" : "");
-    if (status == PX_OK)
-        status = px_plot_new(&options, &plot, err);
-    if (status == PX_OK)
-        status = map_keys(map, plot, used, count, some_without, err);
-    if (status == PX_OK)
-        status = map_points(map, plot, used, count, some_without, err);
-    if (status == PX_OK)
-        status = px_plot_save(plot, path, err);
+    PX_THEN(status, px_plot_new(&options, &plot, err));
+    PX_THEN(status, map_keys(map, plot, used, count, some_without, err));
+    PX_THEN(status, map_points(map, plot, used, count, some_without, err));
+    PX_THEN(status, px_plot_save(plot, path, err));
     px_plot_free(plot);
     free(used);
     return status;

@@ -168,14 +168,10 @@ px_status px_probe_new(const px_model *model, const px_probe_options *options, p
         probe->neurons = chosen.neurons;
         status = pxi_layers_find(probe, &chosen, err);
     }
-    if (status == PX_OK)
-        status = pxi_layers_select(probe, layers, err);
-    if (status == PX_OK)
-        status = probe_fill(probe, err);
-    if (status == PX_OK)
-        status = pxi_layers_order(probe, &chosen, err);
-    if (status == PX_OK)
-        status = probe_describe(probe, &chosen, layers, err);
+    PX_THEN(status, pxi_layers_select(probe, layers, err));
+    PX_THEN(status, probe_fill(probe, err));
+    PX_THEN(status, pxi_layers_order(probe, &chosen, err));
+    PX_THEN(status, probe_describe(probe, &chosen, layers, err));
     if (status == PX_OK)
         *out = probe;
     else

@@ -202,8 +202,7 @@ px_status pxi_layers_order(px_probe *probe, const px_probe_options *options, px_
     if (order.count == 0)
         goto done;
     status = order_open(probe, options, &order, observe, values, &pass, &why);
-    if (status == PX_OK)
-        status = order_layers(&order, pass, arena, &why);
+    PX_THEN(status, order_layers(&order, pass, arena, &why));
     if (status == PX_E_NOMEM || status == PX_E_CANCELLED) {
         if (err)
             *err = why;

@@ -136,8 +136,7 @@ px_status px_trace(const px_trace_job *job, px_trace_facts *facts, px_error *err
         return px_fail(err, PX_E_USAGE, "without neurons there is nothing to write to '%s'",
                        job->path);
     px_status status = trace_pass(&run, &pass, err);
-    if (status == PX_OK)
-        status = trace_all(&run, pass, &found, err);
+    PX_THEN(status, trace_all(&run, pass, &found, err));
     if (status == PX_OK && facts)
         *facts = found;
     pxi_trace_abandon(run.writer);

@@ -161,8 +161,7 @@ px_status pxi_trace_commit(pxi_trace_writer *writer, const int64_t *labels,
     px_npz_writer *npz = NULL;
     char *buffer = pxi_calloc(TRACE_COPY_BYTES, 1);
     px_status status = buffer ? px_npz_create(writer->path, &npz, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = trace_fill(writer, buffer, npz, labels, predictions, indices, err);
+    PX_THEN(status, trace_fill(writer, buffer, npz, labels, predictions, indices, err));
     if (status == PX_OK)
         status = px_npz_commit(npz, err);
     else

@@ -31,16 +31,6 @@ struct px_failures {
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-size_t px_generator_count(void)
-{
-    return PXI_GENERATOR_COUNT;
-}
-
-const char *px_generator_id(size_t i)
-{
-    return i < PXI_GENERATOR_COUNT ? pxi_generators[i].id : NULL;
-}
-
 const char *px_generator_mutations(const char *id)
 {
     for (size_t i = 0; i < PXI_GENERATOR_COUNT; i++)
@@ -321,10 +311,8 @@ static px_status failures_fill(px_failures *f, const px_failures_options *o, px_
     failures_work w = {.o = o, .mutants = px_mutant_set_data(f->mutants)};
     px_status status = pxi_items_all(&o->parents, &w.wrong, err);
     f->counts.mutants = w.wrong.count;
-    if (status == PX_OK)
-        status = failures_judge(o, w.mutants, &w.wrong, err);
-    if (status == PX_OK)
-        status = failures_choose(f, &w, err);
+    PX_THEN(status, failures_judge(o, w.mutants, &w.wrong, err));
+    PX_THEN(status, failures_choose(f, &w, err));
     work_done(&w);
     return status;
 }

@@ -91,17 +91,15 @@ static px_status repair_split(px_repair *repair, px_error *err)
     }
     if (status == PX_OK && o->train.set && report->recipe.mix != PX_MIX_ONLY) {
         status = pxi_items_all(&o->train, &repair->train, err);
-        if (status == PX_OK)
-            status =
-                pxi_items_limit(&repair->train, report->recipe.train_limit, o->seed, TRAIN, err);
+        PX_THEN(status,
+                pxi_items_limit(&repair->train, report->recipe.train_limit, o->seed, TRAIN, err));
     }
     if (status == PX_OK && o->failing.set) {
         const px_feeder_set all = {.set = o->failing.set};
         pxi_judged_done(&repair->failing);
         repair->failing = (pxi_judged){0};
         status = px_dataset_check_labels(o->failing.set, report->classes, err);
-        if (status == PX_OK)
-            status = pxi_items_all(&all, &failing, err);
+        PX_THEN(status, pxi_items_all(&all, &failing, err));
         if (status == PX_OK)
             pxi_judged_init(&repair->failing, &o->failing, &failing);
     }

@@ -68,8 +68,7 @@ px_status pxi_robust_run(px_repair *repair, const px_model *model, int when, px_
     PX_TRY(px_attack_run(&job, &options, &attack, err));
     out->count = judged->items.count;
     px_status status = px_model_scores(model, &out->scores, err);
-    if (status == PX_OK)
-        status = pxi_predictions_reserve(out, /* probabilities= */ false, err);
+    PX_THEN(status, pxi_predictions_reserve(out, /* probabilities= */ false, err));
     for (int64_t i = 0; i < out->count && status == PX_OK; i++) {
         const px_attack_form *form = &px_attack_rows(attack)[i].stored;
         out->label[i] = px_dataset_label(judged->data.set, judged->items.index[i]);

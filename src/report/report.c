@@ -6,7 +6,6 @@
  */
 #include <internal/report.h>
 
-#include "base/file.h"
 #include "base/json_most.h"
 #include "base/memory.h"
 #include "report/page.h"
@@ -74,16 +73,6 @@ px_status px_report_html(const char *json, char **out, size_t *size, px_error *e
     *size = page.length;
     *out = px_text_take(&page);
     return PX_OK;
-}
-
-px_status px_report_write(const char *path, const char *json, px_error *err)
-{
-    char *html = NULL;
-    size_t size = 0;
-    PX_TRY(px_report_html(json, &html, &size, err));
-    const px_status status = pxi_file_write(path, html, size, err);
-    free(html);
-    return status;
 }
 
 px_status px_report_page(char id[PX_REPORT_PAGE_ID], px_error *err)

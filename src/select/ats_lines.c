@@ -281,8 +281,7 @@ px_status pxi_ats_order(const float *p, const int32_t *predicted, int classes, c
     px_status status = ats_init(&a) ? PX_OK : pxi_no_memory(err);
     for (int c = 0; c < classes && status == PX_OK; c++)
         status = class_order(&a, c, err);
-    if (status == PX_OK)
-        status = ats_finish(&a, options->seed, order, lengths, err);
+    PX_THEN(status, ats_finish(&a, options->seed, order, lengths, err));
     if (status == PX_OK && counts)
         *counts = (pxi_ats_counts){.chosen = a.chosen_count,
                                    .others = a.other_count,

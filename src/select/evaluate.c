@@ -233,13 +233,11 @@ static px_status curves_chart(const curves *c, const char *path, px_error *err)
     for (size_t i = 0; i < c->select->slot_count && status == PX_OK; i++)
         status = px_plot_line(plot, c->select->slots[i].selector->entry.id, c->percent,
                               c->found + i * c->points, c->points, 0, err);
-    if (status == PX_OK)
-        status = px_plot_line(plot, "ideal", c->percent, c->ideal, c->points, PX_PLOT_DASHED, err);
-    if (status == PX_OK)
-        status =
-            px_plot_line(plot, "chance", c->percent, c->chance, c->points, PX_PLOT_DASHED, err);
-    if (status == PX_OK)
-        status = px_plot_save(plot, path, err);
+    PX_THEN(status,
+            px_plot_line(plot, "ideal", c->percent, c->ideal, c->points, PX_PLOT_DASHED, err));
+    PX_THEN(status,
+            px_plot_line(plot, "chance", c->percent, c->chance, c->points, PX_PLOT_DASHED, err));
+    PX_THEN(status, px_plot_save(plot, path, err));
     px_plot_free(plot);
     return status;
 }
@@ -253,8 +251,7 @@ px_status px_select_save_curve(const px_select *s, px_fault_unit unit, double pe
                        path);
     curves c = {.select = s, .unit = unit};
     px_status status = curves_init(&c, percent, err);
-    if (status == PX_OK)
-        status = csv ? curves_csv(&c, path, err) : curves_chart(&c, path, err);
+    PX_THEN(status, csv ? curves_csv(&c, path, err) : curves_chart(&c, path, err));
     curves_done(&c);
     return status;
 }

@@ -141,21 +141,6 @@ double px_rauc(const px_fault_curve *curve, px_fault_unit unit, int64_t t)
     return area / ideal;
 }
 
-double px_rauc_percent_steps(const px_fault_curve *curve, px_fault_unit unit, int percent)
-{
-    if (percent < 1 || percent > 100 || curve->total[unit] == 0)
-        return NAN;
-    double area = 0.0, ideal = 0.0;
-    for (int step = 1; step <= percent; step++) {
-        const int64_t t = px_percent_count(step, curve->count);
-        if (t > curve->ranked)
-            return NAN;
-        area += (double)curve->met[unit][t - 1];
-        ideal += (double)PX_MIN(t, curve->total[unit]);
-    }
-    return area / ideal;
-}
-
 px_apfd_result px_apfd(const px_fault_curve *curve, px_fault_unit unit)
 {
     px_apfd_result r = {NAN, NAN, NAN, NAN};

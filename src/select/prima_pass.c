@@ -346,10 +346,8 @@ px_status pxi_prima_run(const pxi_prima_pass *pass, px_error *err)
     r.floats = (size_t)px_shape_count(&r.shape);
     px_status status = pxi_prima_patches(&r.shape, pass->settings->patch, pass->settings->patches,
                                          pass->settings->seed, &r.patches, &r.patch_count, err);
-    if (status == PX_OK)
-        status = run_open(&r, err);
-    if (status == PX_OK)
-        status = runner_blocks(&r, err);
+    PX_THEN(status, run_open(&r, err));
+    PX_THEN(status, runner_blocks(&r, err));
     r.total = pass->count * input_runs(pass->settings, r.patch_count);
     for (; r.first < pass->count && status == PX_OK; r.first += r.count) {
         r.count = PX_MIN(r.block, pass->count - r.first);

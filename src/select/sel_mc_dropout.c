@@ -148,8 +148,7 @@ static px_status behind_open(mc_run_state *r, const pxi_pass *before, px_error *
                          "drops what the last dense layer reads, and there the batch is not the "
                          "first axis");
     }
-    if (status == PX_OK)
-        status = pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &r->behind, err);
+    PX_THEN(status, pxi_pass_open(&task, &wants, &(pxi_visitor){0}, &r->behind, err));
     free(feeds);
     return status;
 }
@@ -270,10 +269,8 @@ static px_status mc_run(void *prepared, const px_selector_job *job, double *scor
     wants.no_outputs = true;
     pxi_pass *pass = NULL;
     px_status status = pxi_pass_open(&task, &wants, &visitor, &pass, err);
-    if (status == PX_OK)
-        status = behind_open(&r, pass, err);
-    if (status == PX_OK)
-        status = pxi_pass_run(pass, err);
+    PX_THEN(status, behind_open(&r, pass, err));
+    PX_THEN(status, pxi_pass_run(pass, err));
     pxi_pass_close(r.behind);
     pxi_pass_close(pass);
     px_weights_free(r.weights);

@@ -88,10 +88,9 @@ static px_status npc_prepare(const px_selector_request *request, void **out, px_
                                             .threads = request->threads};
     pxi_guided_init(&p->guided, "npc", &config->guided, request->seed);
     px_status status = pxi_snpc_new(&criterion, &p->npc, err);
-    if (status == PX_OK)
-        status = pxi_cover_rows_sections(&p->guided.rows, "npc", request->count,
-                                         pxi_snpc_columns(p->npc),
-                                         (int32_t)pxi_snpc_buckets(p->npc), request->classes, err);
+    PX_THEN(status, pxi_cover_rows_sections(
+                        &p->guided.rows, "npc", request->count, pxi_snpc_columns(p->npc),
+                        (int32_t)pxi_snpc_buckets(p->npc), request->classes, err));
     if (status == PX_OK)
         *out = p;
     else

@@ -134,10 +134,8 @@ static px_status nss_prepare(const px_selector_request *request, void **out, px_
     s->neuron = pxi_calloc((size_t)s->count, sizeof *s->neuron);
     s->sum = pxi_calloc((size_t)s->count, sizeof *s->sum);
     px_status status = s->neuron && s->sum ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = nss_mutation(config->identify, &s->identify, err);
-    if (status == PX_OK)
-        status = nss_mutation(config->score, &s->score, err);
+    PX_THEN(status, nss_mutation(config->identify, &s->identify, err));
+    PX_THEN(status, nss_mutation(config->score, &s->score, err));
     if (status == PX_OK)
         *out = s;
     else
@@ -270,8 +268,7 @@ static px_status nss_identify(const nss *s, const px_selector_job *job, uint64_t
         status = pxi_pair_run(&pass, err);
         progress->before += s->sampled;
     }
-    if (status == PX_OK)
-        status = identify_top(&id, job->threads, s->count, neuron, sum, rejected, err);
+    PX_THEN(status, identify_top(&id, job->threads, s->count, neuron, sum, rejected, err));
     for (int w = 0; id.workers && w < job->threads; w++) {
         free(id.workers[w].sums);
         free(id.workers[w].scratch);

@@ -102,8 +102,7 @@ static px_status prima_prepare(const px_selector_request *request, void **out, p
     p->boost.seed = request->seed;
     p->labelled_most = config->labelled;
     px_status status = pxi_prima_cost(&shape, &p->settings, &p->runs_each, err);
-    if (status == PX_OK)
-        status = pxi_prima_net_new(request->model, &p->net, err);
+    PX_THEN(status, pxi_prima_net_new(request->model, &p->net, err));
     if (status == PX_OK)
         *out = p;
     else

@@ -114,8 +114,7 @@ static px_status select_add(px_select *s, const px_selector *selector, bool name
         return pxi_no_memory(err);
     px_error why = {0};
     px_status status = select_needs(s, selector, &why);
-    if (status == PX_OK)
-        status = slot_extractor(s, slot, &why);
+    PX_THEN(status, slot_extractor(s, slot, &why));
     if (status == PX_OK)
         return PX_OK;
     if (!named && select_may_leave_out(status)) {
@@ -320,12 +319,9 @@ px_status px_select_new(const px_model *model, const px_dataset *candidates,
     px_select *s = NULL;
     PX_TRY(PX_NEW(s, 1, err));
     px_status status = options->profile ? px_profile_check(options->profile, model, err) : PX_OK;
-    if (status == PX_OK)
-        status = select_init(s, model, candidates, pre, options, err);
-    if (status == PX_OK)
-        status = select_prepare(s, err);
-    if (status == PX_OK)
-        status = select_read(s, err);
+    PX_THEN(status, select_init(s, model, candidates, pre, options, err));
+    PX_THEN(status, select_prepare(s, err));
+    PX_THEN(status, select_read(s, err));
     if (status == PX_OK)
         *out = s;
     else

@@ -138,8 +138,7 @@ static px_status run_shared(px_select *s, run_progress *progress, px_error *err)
     pxi_row_set only_scores = {0};
     if (status == PX_OK && notes) {
         status = px_extractor_scores(s->model, &scores, err);
-        if (status == PX_OK)
-            status = pxi_row_set_init(&only_scores, s->model, &scores, 1, err);
+        PX_THEN(status, pxi_row_set_init(&only_scores, s->model, &scores, 1, err));
         only_scores.confidence = true;
         contexts[used++] = (row_consumer){.select = s};
     }

@@ -44,16 +44,6 @@ void pxi_votes_add(pxi_votes *v, const double *p)
     v->passes++;
 }
 
-void pxi_votes_merge(pxi_votes *v, const pxi_votes *other)
-{
-    for (int c = 0; c < v->classes; c++) {
-        v->votes[c] += other->votes[c];
-        v->sum[c] += other->sum[c];
-    }
-    v->entropies += other->entropies;
-    v->passes += other->passes;
-}
-
 pxi_vote_scores pxi_votes_value(const pxi_votes *v)
 {
     const double passes = (double)v->passes;

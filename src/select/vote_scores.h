@@ -21,7 +21,6 @@ bool pxi_votes_init(pxi_votes *votes, int classes); /* false: out of memory */
 void pxi_votes_done(pxi_votes *votes);
 void pxi_votes_clear(pxi_votes *votes);
 void pxi_votes_add(pxi_votes *votes, const double *p); /* probabilities of one pass */
-void pxi_votes_merge(pxi_votes *votes, const pxi_votes *other);
 
 typedef struct pxi_vote_scores {
     double variation;   /* 1 - largest share of votes */

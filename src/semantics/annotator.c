@@ -271,10 +271,9 @@ static px_status picture_fill(void *context, int64_t at, float *input, px_error 
         rgb = pxi_calloc(3 * (size_t)height, (size_t)width);
         status = rgb ? pxi_exemplar_rgb(a->set, pair->index, rgb, err) : pxi_no_memory(err);
     }
-    if (status == PX_OK)
-        status = planes_from_bytes(rgb ? rgb : pair->pixels, height, width, &a->sample, input, err);
-    if (status == PX_OK)
-        status = px_preprocess_apply(&a->own_pre, &a->sample, input, err);
+    PX_THEN(status,
+            planes_from_bytes(rgb ? rgb : pair->pixels, height, width, &a->sample, input, err));
+    PX_THEN(status, px_preprocess_apply(&a->own_pre, &a->sample, input, err));
     free(rgb);
     return status;
 }
@@ -346,8 +345,7 @@ static px_status pixels_job(void *context, int worker, int64_t at, px_error *err
     float *raw = NULL;
     PX_TRY(PX_NEW(raw, (size_t)px_shape_count(&run->a->shape), err));
     px_status status = picture_raw(run, &run->pairs[run->order[run->first[at]]], raw, err);
-    if (status == PX_OK)
-        status = pixels_pool(run, at, raw, err);
+    PX_THEN(status, pixels_pool(run, at, raw, err));
     free(raw);
     return status;
 }
@@ -371,9 +369,8 @@ static px_status annotate_encode(annotate *run, px_error *err)
     PX_TRY(PX_NEW(run->desks, slots, err));
     for (int i = 0; i < slots && status == PX_OK; i++)
         status = desk_init(&run->desks[i], a->places, err);
-    if (status == PX_OK)
-        status = pxi_unit_stream_feed(a->stream, run->count, picture_fill, picture_visit, run,
-                                      a->options.progress, a->options.progress_context, err);
+    PX_THEN(status, pxi_unit_stream_feed(a->stream, run->count, picture_fill, picture_visit, run,
+                                         a->options.progress, a->options.progress_context, err));
     for (int i = 0; i < slots; i++)
         desk_done(&run->desks[i]);
     free(run->desks);

@@ -257,10 +257,8 @@ px_status px_gates_measure(const px_bank *bank, const px_concepts *concepts,
     g.permutations = o->permutations;
     gate labels = {.bank = bank, .c = concepts, .o = o}, classes = labels;
     px_status status = measure_variety(bank, &g, err);
-    if (status == PX_OK)
-        status = measure_labels(&labels, &g, err);
-    if (status == PX_OK)
-        status = measure_classes(&classes, &g, err);
+    PX_THEN(status, measure_labels(&labels, &g, err));
+    PX_THEN(status, measure_classes(&classes, &g, err));
     gate_done(&labels);
     gate_done(&classes);
     if (status == PX_OK)

@@ -40,8 +40,8 @@ px_status pxi_beam_init(pxi_beam *beam, const px_captioner *captioner,
     if (!beam->memory || !beam->found || !beam->next || !beam->heap || !beam->last ||
         !beam->words || !beam->samples || !beam->order || !beam->losses || !beam->alone)
         status = pxi_no_memory_for(err, "a beam of %zu", width);
-    if (status == PX_OK)
-        status = pxi_decoder_room_init(&beam->decoder, &captioner->decoder, width, 1, false, err);
+    PX_THEN(status,
+            pxi_decoder_room_init(&beam->decoder, &captioner->decoder, width, 1, false, err));
     if (status == PX_OK && beam->lambda != 0.0)
         status =
             pxi_language_room_init(&beam->language, &captioner->language, width, steps, false, err);
@@ -331,10 +331,9 @@ px_status pxi_greedy(const px_captioner *c, const float *features, size_t units,
     size_t bytes = 0;
     room.memory = pxi_room_make(parts, PX_LEN(parts), &bytes);
     px_status status = room.memory ? PX_OK : pxi_no_memory_for(err, "%zu bytes", bytes);
-    if (status == PX_OK)
-        status = pxi_decoder_room_init(&room.decoder, &c->decoder, PXI_GREEDY_UNITS, 1, false, err);
-    if (status == PX_OK)
-        status = greedy_steps(c, features, units, steps, &room, words, err);
+    PX_THEN(status,
+            pxi_decoder_room_init(&room.decoder, &c->decoder, PXI_GREEDY_UNITS, 1, false, err));
+    PX_THEN(status, greedy_steps(c, features, units, steps, &room, words, err));
     pxi_decoder_room_done(&room.decoder);
     free(room.memory);
     return status;

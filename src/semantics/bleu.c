@@ -73,8 +73,7 @@ px_status px_bleu_add(px_bleu *bleu, const char *hypothesis, const char *const *
         return px_fail(err, PX_E_USAGE, "BLEU of '%.100s' needs a reference", hypothesis);
     pxi_tokens said = {0}, *others = pxi_calloc(count, sizeof *others);
     px_status status = others ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_tokens_init(hypothesis, &said, err);
+    PX_THEN(status, pxi_tokens_init(hypothesis, &said, err));
     for (size_t r = 0; r < count && status == PX_OK; r++)
         status = pxi_tokens_init(references[r], &others[r], err);
     if (status == PX_OK) {

@@ -231,10 +231,8 @@ px_status px_calibrate(px_paths *paths, px_path_judge *judge, const px_dataset *
                          .seed = options->seed,
                          .rules = c.rule_count};
     px_status status = images_choose(set, paths->scores.classes, options, &images, &c.images, err);
-    if (status == PX_OK)
-        status = calibration_room(&c, err);
-    if (status == PX_OK)
-        status = calibration_run(&c, images, &made, err);
+    PX_THEN(status, calibration_room(&c, err));
+    PX_THEN(status, calibration_run(&c, images, &made, err));
     made.images = c.images;
     made.pairs = c.images * c.rule_count;
     if (status == PX_OK) {

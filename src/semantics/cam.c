@@ -27,17 +27,6 @@ void px_grad_cam(const float *activations, const float *gradients, int64_t units
         map[p] = map[p] < 0.0f ? 0.0f : map[p]; /* NaN goes through */
 }
 
-void px_cam(const float *activations, const float *weights, int64_t units, int64_t places,
-            float *map)
-{
-    for (int64_t p = 0; p < places; p++) {
-        double sum = 0.0;
-        for (int64_t u = 0; u < units; u++)
-            sum += (double)weights[u] * (double)activations[u * places + p];
-        map[p] = (float)sum;
-    }
-}
-
 /* --- of a network ---------------------------------------------------------------------------- */
 
 typedef struct cam_run {

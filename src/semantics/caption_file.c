@@ -220,10 +220,8 @@ static px_status load_all(const px_npz *from, const px_json_value *root, px_capt
     memcpy(c->standard.mean, mean, sizes.size * sizeof *mean);
     memcpy(c->standard.scale, scale, sizes.size * sizeof *scale);
     px_status status = load_net(from, &c->decoder, "decoder", c->decoder_weights, err);
-    if (status == PX_OK)
-        status = load_net(from, &c->language, "language", c->language_weights, err);
-    if (status == PX_OK)
-        status = px_captioner_set_note(c, note, err);
+    PX_THEN(status, load_net(from, &c->language, "language", c->language_weights, err));
+    PX_THEN(status, px_captioner_set_note(c, note, err));
     if (status == PX_OK)
         *out = c;
     else

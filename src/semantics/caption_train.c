@@ -368,8 +368,7 @@ static px_status train_course(training *tr, bool language, course_outcome *out, 
     PX_TRY(pxi_course_new(&plan, &course, err));
     tr->best = pxi_alloc_aligned(net->count * sizeof *tr->best);
     px_status status = tr->best ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = train_epochs(tr, course, language, weights, net->count, out, err);
+    PX_THEN(status, train_epochs(tr, course, language, weights, net->count, out, err));
     free(tr->best);
     tr->best = NULL;
     pxi_course_free(course);

@@ -74,8 +74,7 @@ px_status pxi_captioner_new(pxi_wordlist *vocabulary, const pxi_caption_sizes *s
     *vocabulary = (pxi_wordlist){0};
     c->sizes = *sizes;
     px_status status = pxi_decoder_net(sizes, &c->decoder, err);
-    if (status == PX_OK)
-        status = pxi_language_net(sizes, &c->language, err);
+    PX_THEN(status, pxi_language_net(sizes, &c->language, err));
     if (status == PX_OK) {
         c->decoder_weights = pxi_alloc_aligned(c->decoder.count * sizeof(float));
         c->language_weights = pxi_alloc_aligned(c->language.count * sizeof(float));
@@ -209,9 +208,8 @@ px_status px_captioner_describe(const px_captioner *c, const float *features, si
     px_status status = job.beams ? PX_OK : pxi_no_memory(err);
     for (int i = 0; i < workers && status == PX_OK; i++)
         status = pxi_beam_init(&job.beams[i], c, &how, err);
-    if (status == PX_OK)
-        status =
-            pxi_pool_run(pool, (int64_t)units, describe_unit, &job, pxi_pool_unwatched, NULL, err);
+    PX_THEN(status,
+            pxi_pool_run(pool, (int64_t)units, describe_unit, &job, pxi_pool_unwatched, NULL, err));
     for (int i = 0; job.beams && i < workers; i++)
         pxi_beam_done(&job.beams[i]);
     free(job.beams);

@@ -232,8 +232,7 @@ static px_status similarity(void *context, const char *a, const char *b, double 
     float *x = NULL;
     PX_TRY(PX_NEW(x, 2 * size, err));
     px_status status = px_text_encoder_embed(encoder, a, x, NULL, err);
-    if (status == PX_OK)
-        status = px_text_encoder_embed(encoder, b, x + size, NULL, err);
+    PX_THEN(status, px_text_encoder_embed(encoder, b, x + size, NULL, err));
     const double cosine = status == PX_OK ? px_text_cosine(x, x + size, size) : NAN;
     *out = isnan(cosine) ? (double)(strcmp(a, b) == 0) : cosine;
     free(x);
@@ -316,9 +315,9 @@ static px_status describe_work(pxi_describe *job, px_error *err)
                                  .describer = job->options.describer,
                                  .encoder = learned ? job->options.annotator.encoder : NULL,
                                  .seed = job->options.seed};
-    if (status == PX_OK)
-        status = px_dissection_bank(d->dissection, &about,
-                                    learned ? (const char *const *)phrases : NULL, &d->bank, err);
+    PX_THEN(status,
+            px_dissection_bank(d->dissection, &about, learned ? (const char *const *)phrases : NULL,
+                               &d->bank, err));
     pxi_describe_phrases_free(phrases, count);
     return status == PX_OK ? describe_gates(job, err) : status;
 }

@@ -137,8 +137,7 @@ static px_status corpus_people(pxi_describe *job, corpus *c, px_error *err)
     px_status status =
         path ? px_milan_annotations_load(path, &c->annotations, err) : pxi_no_memory(err);
     free(path);
-    if (status == PX_OK)
-        status = px_exemplars_load(job->options.milan, &c->milan, err);
+    PX_THEN(status, px_exemplars_load(job->options.milan, &c->milan, err));
     for (size_t i = 0; status == PX_OK && i < px_milan_annotations_count(c->annotations); i++) {
         const px_milan_annotation *a = px_milan_annotations_get(c->annotations, i);
         size_t layer = 0, at = 0;
@@ -223,12 +222,10 @@ static px_status score_held_out(pxi_describe *job, const corpus *c, px_error *er
             status = px_fail(err, PX_E_CANCELLED, "cancelled");
     }
     const char *const *said = (const char *const *)texts;
-    if (status == PX_OK)
-        status = px_virtual_units_score(c->units, d->concepts, PX_VIRTUAL_HELD_OUT, said,
-                                        &d->held_out, err);
-    if (status == PX_OK)
-        status =
-            px_virtual_units_score(c->units, d->concepts, PX_VIRTUAL_UNSEEN, said, &d->unseen, err);
+    PX_THEN(status, px_virtual_units_score(c->units, d->concepts, PX_VIRTUAL_HELD_OUT, said,
+                                           &d->held_out, err));
+    PX_THEN(status, px_virtual_units_score(c->units, d->concepts, PX_VIRTUAL_UNSEEN, said,
+                                           &d->unseen, err));
     for (size_t i = 0; i < count; i++)
         free(texts[i]);
     free(texts);

@@ -154,21 +154,17 @@ px_status px_describe_rate(const px_bank *bank, const px_exemplars *exemplars,
     else if (!list_described(bank, described, &count))
         status = px_fail(err, PX_E_USAGE,
                          "no two units are described differently: there is nothing to rate");
-    if (status == PX_OK)
-        status = px_folder_make(folder, err);
+    PX_THEN(status, px_folder_make(folder, err));
     items = PX_MIN(items, (int64_t)(count & ~(size_t)1));
     px_text_add(&job.ratings, "item,phrase,rating\n");
     px_text_add(&job.key, "item,layer,unit,own\n");
-    if (status == PX_OK)
-        status = rate_items(&job, described, count, items, seed, err);
+    PX_THEN(status, rate_items(&job, described, count, items, seed, err));
     if (status == PX_OK && (px_text_failed(&job.ratings) || px_text_failed(&job.key)))
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = rate_file(&job, "ratings.csv", px_text_get(&job.ratings), job.ratings.length, err);
-    if (status == PX_OK)
-        status = rate_file(&job, "key.csv", px_text_get(&job.key), job.key.length, err);
-    if (status == PX_OK)
-        status = rate_file(&job, "HOWTO.txt", howto, sizeof howto - 1, err);
+    PX_THEN(status,
+            rate_file(&job, "ratings.csv", px_text_get(&job.ratings), job.ratings.length, err));
+    PX_THEN(status, rate_file(&job, "key.csv", px_text_get(&job.key), job.key.length, err));
+    PX_THEN(status, rate_file(&job, "HOWTO.txt", howto, sizeof howto - 1, err));
     if (status == PX_OK && written)
         *written = items;
     px_text_done(&job.ratings);
@@ -190,8 +186,7 @@ static px_status read_column(const char *folder, const char *name, const char *c
     pxi_csv csv = {.at = text, .end = text ? text + size : NULL, .name = path, .line = 1};
     if (status == PX_OK && memchr(text, '\0', size))
         status = px_fail(err, PX_E_INPUT, "'%s': not a CSV text: it has bytes of 0", path);
-    if (status == PX_OK)
-        status = pxi_csv_row(&csv, err);
+    PX_THEN(status, pxi_csv_row(&csv, err));
     size_t at = 0;
     while (status == PX_OK && at < csv.count && strcmp(csv.fields[at], column) != 0)
         at++;
@@ -228,10 +223,8 @@ px_status px_describe_ratings(const char *folder, px_ratings *out, px_error *err
     px_status status = rating && own && a && b ? PX_OK : pxi_no_memory(err);
     for (int i = 0; status == PX_OK && i < ITEMS_MOST; i++)
         rating[i] = own[i] = NAN;
-    if (status == PX_OK)
-        status = read_column(folder, "ratings.csv", "rating", 1, RATING_MOST, rating, err);
-    if (status == PX_OK)
-        status = read_column(folder, "key.csv", "own", 0, 1, own, err);
+    PX_THEN(status, read_column(folder, "ratings.csv", "rating", 1, RATING_MOST, rating, err));
+    PX_THEN(status, read_column(folder, "key.csv", "own", 0, 1, own, err));
     double sum_own = 0.0, sum_other = 0.0;
     for (int i = 0; status == PX_OK && i < ITEMS_MOST; i++) {
         if (isnan(rating[i]) || isnan(own[i]))

@@ -258,12 +258,9 @@ px_status px_dissect(const px_model *model, const px_dataset *set, const px_prep
                        "the attributes were made for pictures of another shape");
     run.words = (concepts->pixels + 63) / 64;
     px_status status = pxi_unit_stream_open(model, set, pre, &stream, &run.stream, err);
-    if (status == PX_OK)
-        status = layers_match(&run, err);
-    if (status == PX_OK)
-        status = run_items(&run, err);
-    if (status == PX_OK)
-        status = pxi_dissection_new(exemplars, concepts, set, &run.out, err);
+    PX_THEN(status, layers_match(&run, err));
+    PX_THEN(status, run_items(&run, err));
+    PX_THEN(status, pxi_dissection_new(exemplars, concepts, set, &run.out, err));
     if (status != PX_OK)
         goto done;
     run.slot_count = pxi_unit_stream_slots(run.stream);
@@ -272,9 +269,8 @@ px_status px_dissect(const px_model *model, const px_dataset *set, const px_prep
         status = pxi_no_memory(err);
     for (int i = 0; status == PX_OK && i < run.slot_count; i++)
         status = slot_open(&run, &run.slots[i], err);
-    if (status == PX_OK)
-        status = pxi_unit_stream_run(run.stream, run.items, run.count, dissect_visit, &run,
-                                     run.o->progress, run.o->progress_context, err);
+    PX_THEN(status, pxi_unit_stream_run(run.stream, run.items, run.count, dissect_visit, &run,
+                                        run.o->progress, run.o->progress_context, err));
     if (status == PX_OK) {
         run_finish(&run);
         pxi_dissection_rank(run.out);

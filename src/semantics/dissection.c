@@ -187,8 +187,7 @@ px_status px_dissection_bank(const px_dissection *d, const px_bank_about *about,
                    : !phrases           ? px_text_get(&measured)
                    : phrases[i] != NULL ? phrases[i]
                                         : "";
-        if (status == PX_OK)
-            status = px_bank_add(bank, &u, err);
+        PX_THEN(status, px_bank_add(bank, &u, err));
     }
     px_text_done(&measured);
     if (status == PX_OK)

@@ -35,15 +35,6 @@ px_status px_dpd_add(px_dpd *dpd, px_path_judge *judge, const px_threshold *thre
     return PX_OK;
 }
 
-void px_dpd_join(px_dpd *dpd, const px_dpd *other)
-{
-    for (int m = 0; m < PX_PATH_MODE_COUNT; m++) {
-        dpd->of[m].pairs += other->of[m].pairs;
-        dpd->of[m].apart += other->of[m].apart;
-        dpd->of[m].sum += other->of[m].sum;
-    }
-}
-
 double px_dpd_value(const px_dpd *dpd, px_path_mode mode)
 {
     const px_dpd_mode *of = &dpd->of[mode];

@@ -112,8 +112,7 @@ static px_status file_encoder(const px_text_encoder_options *options, const char
 {
     px_corpus corpus = {0};
     px_status status = file_check(options, path, source, err);
-    if (status == PX_OK)
-        status = pxi_corpus_build(options, &corpus, err);
+    PX_THEN(status, pxi_corpus_build(options, &corpus, err));
     if (status != PX_OK) {
         free_self((void *)(uintptr_t)source->self);
         return status;
@@ -134,8 +133,7 @@ px_status pxi_encoder_vectors(const px_text_encoder_options *options, const char
     px_status status = f ? pxi_vectors_parse(mapped.bytes, mapped.size, path,
                                              (size_t)options->most_words, &f->vectors, err)
                          : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = file_unknown(f, err);
+    PX_THEN(status, file_unknown(f, err));
     pxi_unmap_file(&mapped);
     if (status != PX_OK) {
         file_free(f);

@@ -288,8 +288,7 @@ static px_status onnx_open(onnx_state *s, const px_text_encoder_options *o, px_t
     PX_TRY(onnx_pass_open(s, onnx_length(s, PX_MIN(s->most, LENGTH_STEP)), &first, err));
     px_status status = onnx_choose(s, o, pxi_pass_plan(first), err);
     pxi_pass_close(first);
-    if (status == PX_OK)
-        status = onnx_choose_pool(s, o, err);
+    PX_THEN(status, onnx_choose_pool(s, o, err));
     PX_TRY(status);
     const uint64_t parts[] = {px_model_hash(s->model), files_hash,
                               (uint64_t)s->output,     s->hidden ? (uint64_t)s->pool + 1 : 0,

@@ -133,8 +133,7 @@ static px_status trained_vectors(trained_words *t, const double *counts, size_t 
     double *m = NULL;
     PX_TRY(PX_NEW(m, rows * rows + 1, err));
     px_status status = pxi_ppmi(counts, rows, 0.75, m, err);
-    if (status == PX_OK)
-        status = pxi_ppmi_vectors(m, rows, t->size, t->vectors, err);
+    PX_THEN(status, pxi_ppmi_vectors(m, rows, t->size, t->vectors, err));
     free(m);
     return status;
 }
@@ -145,8 +144,7 @@ static px_status trained_learn(trained_words *t, const px_corpus *corpus, px_err
     int32_t *rank = pxi_calloc(corpus->words.count + 1, sizeof *rank);
     double *counts = NULL;
     px_status status = rank ? trained_choose(corpus, rank, &rows, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = trained_table(t, corpus, rank, rows, err);
+    PX_THEN(status, trained_table(t, corpus, rank, rows, err));
     if (status != PX_OK)
         goto done;
     if ((status = PX_NEW(counts, rows * rows + 1, err)) != PX_OK)

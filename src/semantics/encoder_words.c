@@ -189,8 +189,7 @@ px_status pxi_words_encoder(const px_text_encoder_options *options, const pxi_wo
     *s = (words_state){.source = *source, .free_self = free_self, .sif = strcmp(pool, "sif") == 0};
     if (!s->sif && strcmp(pool, "mean") != 0)
         status = px_fail(err, PX_E_USAGE, "pool '%s': word encoders have sif and mean", pool);
-    if (status == PX_OK)
-        status = words_fill(s, corpus, err);
+    PX_THEN(status, words_fill(s, corpus, err));
     if (status != PX_OK) {
         words_free(s);
         return status;

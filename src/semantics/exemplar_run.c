@@ -450,12 +450,9 @@ px_status px_exemplars_collect(const px_model *model, const px_dataset *set,
     pthread_mutex_init(&s.lock, NULL);
     s.slots = pxi_unit_stream_slots(s.stream);
     px_status status = PX_NEW(s.out, 1, err);
-    if (status == PX_OK)
-        status = layers_init(&s, model, set, err);
-    if (status == PX_OK)
-        status = search_init(&s, err);
-    if (status == PX_OK)
-        status = search_run(&s, set, err);
+    PX_THEN(status, layers_init(&s, model, set, err));
+    PX_THEN(status, search_init(&s, err));
+    PX_THEN(status, search_run(&s, set, err));
     search_done(&s);
     if (status == PX_OK)
         *out = s.out;

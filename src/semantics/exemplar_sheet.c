@@ -100,12 +100,9 @@ static px_status sheet_make(sheet_job *job, size_t layer, const int64_t *units, 
     job->mask = pxi_calloc(plane, 1);
     if (!job->planes || !job->pixels || !job->mask)
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = px_sheet_new(&options, &job->sheet, err);
-    if (status == PX_OK)
-        status = sheet_rows(job, layer, units, count, texts, err);
-    if (status == PX_OK)
-        status = px_sheet_save(job->sheet, path, err);
+    PX_THEN(status, px_sheet_new(&options, &job->sheet, err));
+    PX_THEN(status, sheet_rows(job, layer, units, count, texts, err));
+    PX_THEN(status, px_sheet_save(job->sheet, path, err));
     px_sheet_free(job->sheet);
     free(job->planes);
     free(job->pixels);

@@ -114,9 +114,7 @@ static px_status gloss_add_line(px_glosses *g, const gloss_line *line, const cha
         return px_fail(err, PX_E_INPUT,
                        "'%s' line %zu: more than %d pairs of a word and an attribute", line->name,
                        line->number, GLOSS_PAIRS_MOST);
-    if (pxi_grow(&g->pairs, &g->pair_cap, g->pair_count + word_count * attribute_count,
-                 sizeof *g->pairs) != 0)
-        return pxi_no_memory(err);
+    PX_TRY(PX_GROW(g->pairs, g->pair_cap, g->pair_count + word_count * attribute_count, err));
     for (size_t w = 0; w < word_count; w++)
         for (size_t a = 0; a < attribute_count; a++)
             g->pairs[g->pair_count++] = (gloss_pair){words[w], attributes[a]};
@@ -183,8 +181,7 @@ px_status pxi_glosses_parse(const char *text, size_t size, const char *name, px_
     px_glosses *g = NULL;
     PX_TRY(PX_NEW(g, 1, err));
     px_status status = gloss_add_text(g, text, size, name, err);
-    if (status == PX_OK)
-        status = gloss_index(g, err);
+    PX_THEN(status, gloss_index(g, err));
     if (status != PX_OK)
         pxi_glosses_free(g);
     else
@@ -214,8 +211,7 @@ px_status pxi_glosses_open(const char *path, px_glosses **out, px_error *err)
     px_glosses *g = NULL;
     PX_TRY(PX_NEW(g, 1, err));
     px_status status = gloss_load(g, path, err);
-    if (status == PX_OK)
-        status = gloss_index(g, err);
+    PX_THEN(status, gloss_index(g, err));
     if (status != PX_OK)
         pxi_glosses_free(g);
     else

@@ -149,8 +149,7 @@ px_status pxi_lexicon_make(px_concepts *c, const char *const *classes, int class
         char *words = px_class_words(classes && classes[i] ? classes[i] : number);
         px_status status = words ? maker_term(&m, PX_TERM_CLASS, *words ? words : number, i, err)
                                  : pxi_no_memory(err);
-        if (status == PX_OK)
-            status = maker_key(&m, c->terms[c->term_count - 1].words, err);
+        PX_THEN(status, maker_key(&m, c->terms[c->term_count - 1].words, err));
         free(words);
         PX_TRY(status);
     }

@@ -144,10 +144,8 @@ px_status px_milan_annotations_load(const char *path, px_milan_annotations **out
     px_status status = PX_OK;
     if (!a || !(a->arena = pxi_arena_new()))
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_file_read(path, ANNOTATIONS_MOST_BYTES, &text, &size, err);
-    if (status == PX_OK)
-        status = read_rows(a, path, text, size, err);
+    PX_THEN(status, pxi_file_read(path, ANNOTATIONS_MOST_BYTES, &text, &size, err));
+    PX_THEN(status, read_rows(a, path, text, size, err));
     free(text);
     if (status == PX_OK)
         *out = a;

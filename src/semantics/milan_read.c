@@ -93,8 +93,7 @@ static px_status array_read(const milan_in *in, const char *name, uint64_t cap, 
     if (status == PX_OK && bytes.size > cap)
         status =
             px_fail(err, PX_E_INPUT, "'%s': larger than the limit of %" PRIu64 " bytes", path, cap);
-    if (status == PX_OK)
-        status = pxi_npy_tensor(&bytes, path, out, err);
+    PX_THEN(status, pxi_npy_tensor(&bytes, path, out, err));
     pxi_bytes_done(&bytes);
     free(path);
     return status;
@@ -187,12 +186,9 @@ static px_status read_tables(milan_in *in, px_error *err)
     double *ids = pxi_calloc(units, k * sizeof *ids), *scores = pxi_calloc(units, k * sizeof *ids);
     double *levels = pxi_calloc(units, level_columns * sizeof *levels);
     px_status status = ids && scores && levels ? PX_OK : pxi_no_memory_for(err, "%zu units", units);
-    if (status == PX_OK)
-        status = read_table(in, "ids.csv", (int64_t)k, 0, ids, err);
-    if (status == PX_OK)
-        status = read_table(in, "activations.csv", (int64_t)k, 0, scores, err);
-    if (status == PX_OK)
-        status = read_table(in, "levels.csv", level_columns, 1, levels, err);
+    PX_THEN(status, read_table(in, "ids.csv", (int64_t)k, 0, ids, err));
+    PX_THEN(status, read_table(in, "activations.csv", (int64_t)k, 0, scores, err));
+    PX_THEN(status, read_table(in, "levels.csv", level_columns, 1, levels, err));
     const bool known = exists(in->folder, "ids.csv");
     for (size_t u = 0; u < units && status == PX_OK; u++) {
         px_unit *unit = &l->units[u];
@@ -229,8 +225,7 @@ static px_status read_layer(milan_in *in, px_error *err)
     px_status status = PX_OK;
     if (exists(in->folder, "maps.npy") && exists(in->folder, "levels.csv"))
         status = read_maps(in, &maps, err);
-    if (status == PX_OK)
-        status = pxi_exemplar_units_init(l, in->e->facts.count, /* with_maps= */ false, err);
+    PX_THEN(status, pxi_exemplar_units_init(l, in->e->facts.count, /* with_maps= */ false, err));
     if (status == PX_OK && maps.data) {
         const size_t places = (size_t)l->info.h * (size_t)l->info.w;
         l->maps = maps.data;

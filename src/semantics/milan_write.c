@@ -40,8 +40,7 @@ static px_status write_array(milan_out *out, const char *name, px_dtype dtype, p
     for (int64_t u = 0; u < shape.dim[0] && status == PX_OK; u++)
         for (int64_t j = 0; j < shape.dim[1] && status == PX_OK; j++)
             status = row(out, u, j, writer.stream, err);
-    if (status == PX_OK)
-        status = pxi_file_commit(&writer, err);
+    PX_THEN(status, pxi_file_commit(&writer, err));
     pxi_file_abandon(&writer);
     free(path);
     return status;
@@ -85,8 +84,7 @@ static px_status write_text(const milan_out *out, const char *name, px_text *tex
 {
     char *path = pxi_exemplar_path(out->folder, name);
     px_status status = path && !px_text_failed(text) ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_file_write(path, px_text_get(text), text->length, err);
+    PX_THEN(status, pxi_file_write(path, px_text_get(text), text->length, err));
     free(path);
     px_text_done(text);
     return status;

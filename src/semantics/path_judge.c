@@ -116,8 +116,7 @@ static px_status judge_text(px_path_judge *judge, px_path_mode mode, const px_pa
     px_text classes = {0};
     px_status status = pxi_path_classes(path, (const char *const *)judge->names, judge->name_count,
                                         &judge->words, &classes, err);
-    if (status == PX_OK)
-        status = pxi_path_sentence(px_text_get(&classes), px_text_get(&judge->all), out, err);
+    PX_THEN(status, pxi_path_sentence(px_text_get(&classes), px_text_get(&judge->all), out, err));
     px_text_done(&classes);
     return status;
 }
@@ -198,8 +197,7 @@ px_status px_path_encoder_open(const px_bank *bank, const char *const *names, si
     own.caption_count = caption_count;
     own.classes = classes;
     own.class_count = class_count;
-    if (status == PX_OK)
-        status = px_text_encoder_open(&own, out, err);
+    PX_THEN(status, px_text_encoder_open(&own, out, err));
     free(captions);
     free(classes);
     return status;

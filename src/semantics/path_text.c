@@ -155,9 +155,8 @@ px_status px_path_text(const px_paths *paths, const px_path *path, const char *c
         status = pxi_path_critical_words(paths, path, w->repeat, &descriptions, err);
     if (status == PX_OK && mode != PX_PATH_DESCR_ONLY)
         status = pxi_path_classes(path, names, name_count, w, &classes, err);
-    if (status == PX_OK)
-        status = pxi_path_sentence(mode == PX_PATH_DESCR_ONLY ? NULL : px_text_get(&classes),
-                                   px_text_get(&descriptions), out, err);
+    PX_THEN(status, pxi_path_sentence(mode == PX_PATH_DESCR_ONLY ? NULL : px_text_get(&classes),
+                                      px_text_get(&descriptions), out, err));
     px_text_done(&classes);
     px_text_done(&descriptions);
     return status;

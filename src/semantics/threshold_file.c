@@ -148,8 +148,7 @@ px_status px_threshold_load(const char *path, px_threshold *out, px_error *err)
     px_error why = {0};
     PX_TRY(pxi_file_read(path, threshold_bytes_most, &text, &size, err));
     px_status status = px_json_parse(text, size, &document, &why);
-    if (status == PX_OK)
-        status = threshold_read(px_json_root(document), &made, &why);
+    PX_THEN(status, threshold_read(px_json_root(document), &made, &why));
     if (status == PX_OK)
         *out = made;
     else

@@ -239,8 +239,7 @@ px_status pxi_vectors_parse(const char *text, size_t bytes, const char *name, si
         r.p += 3;
     px_status status =
         bytes ? reader_first(&r, err) : px_fail(err, PX_E_INPUT, "'%s' is empty", name);
-    if (status == PX_OK)
-        status = reader_rows(&r, most, err);
+    PX_THEN(status, reader_rows(&r, most, err));
     if (status == PX_OK && !vectors.words.count)
         status = px_fail(err, PX_E_INPUT, "'%s' has no word vectors", name);
     if (status != PX_OK) {

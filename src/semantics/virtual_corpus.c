@@ -293,23 +293,16 @@ px_status px_virtual_units_make(const px_concepts *concepts, const px_dataset *s
         .c = concepts, .set = set, .o = options ? *options : px_virtual_options_default()};
     PX_TRY(options_check(concepts, set, &m.o, err));
     px_status status = pxi_pool_new(m.o.threads, &m.threads, err);
-    if (status == PX_OK)
-        status = pool_open(&m, err);
-    if (status == PX_OK)
-        status = pool_classes(&m, err);
-    if (status == PX_OK)
-        status = corpus_open(&m, err);
-    if (status == PX_OK)
-        status = corpus_drawn(&m, err);
-    if (status == PX_OK)
-        status = workers_open(&m, err);
-    if (status == PX_OK)
-        status = pxi_pool_run(m.threads, m.o.count, pxi_virtual_unit_make, &m, m.o.progress,
-                              m.o.progress_context, err);
+    PX_THEN(status, pool_open(&m, err));
+    PX_THEN(status, pool_classes(&m, err));
+    PX_THEN(status, corpus_open(&m, err));
+    PX_THEN(status, corpus_drawn(&m, err));
+    PX_THEN(status, workers_open(&m, err));
+    PX_THEN(status, pxi_pool_run(m.threads, m.o.count, pxi_virtual_unit_make, &m, m.o.progress,
+                                 m.o.progress_context, err));
     for (size_t i = 0; status == PX_OK && i < m.out->count; i++)
         status = corpus_words(&m, i, err);
-    if (status == PX_OK)
-        status = corpus_split(&m, err);
+    PX_THEN(status, corpus_split(&m, err));
     if (status == PX_OK)
         *out = m.out;
     else

@@ -280,9 +280,7 @@ static px_status grow_level(boost_fit *f, px_pool *pool, px_error *err)
     pxi_boosted *m = f->model;
     PX_TRY(pxi_pool_run(pool, (int64_t)f->column_count, cut_feature, f, pxi_pool_unwatched, NULL,
                         err));
-    if (pxi_grow(&m->nodes, &m->node_capacity, m->node_count + 2 * f->open_count,
-                 sizeof *m->nodes) != 0)
-        return pxi_no_memory(err);
+    PX_TRY(PX_GROW(m->nodes, m->node_capacity, m->node_count + 2 * f->open_count, err));
     size_t next_count = 0;
     for (size_t k = 0; k < f->open_count; k++) {
         const boost_open *open = &f->open[k];
@@ -382,10 +380,8 @@ px_status pxi_boosted_fit(const float *x, const bool *y, size_t n, size_t d,
     f.model->start = log((double)yes / (double)(n - yes));
     f.column_count = (size_t)fmax(1.0, fmin(ceil(options->columns * (double)d - 1e-9), (double)d));
     status = pxi_pool_new(options->threads, &pool, err);
-    if (status == PX_OK)
-        status = boost_fit_alloc(&f, pxi_pool_threads(pool), err);
-    if (status == PX_OK)
-        status = pxi_pool_run(pool, (int64_t)d, bin_feature, &f, pxi_pool_unwatched, NULL, err);
+    PX_THEN(status, boost_fit_alloc(&f, pxi_pool_threads(pool), err));
+    PX_THEN(status, pxi_pool_run(pool, (int64_t)d, bin_feature, &f, pxi_pool_unwatched, NULL, err));
     for (size_t i = 0; i < n && status == PX_OK; i++)
         f.score[i] = f.model->start;
     for (int tree = 0; tree < options->trees && status == PX_OK; tree++)

@@ -132,8 +132,7 @@ px_status pxi_whitener_init(pxi_whitener *whitener, const double *factor, size_t
         goto done;
     }
     status = factor_invert(factor, d, columns, err);
-    if (status == PX_OK)
-        status = pxi_panels_init(&whitener->inverse, d, d, err);
+    PX_THEN(status, pxi_panels_init(&whitener->inverse, d, d, err));
     if (status != PX_OK)
         goto done;
     for (size_t i = 0; i < d; i++) {

@@ -156,34 +156,11 @@ px_status px_spearman(const double *x, const double *y, size_t count, px_correla
     if (!ranks)
         return pxi_no_memory_for(err, "ranks of %zu pairs", count);
     px_status status = px_ranks(x, count, ranks, NULL, err);
-    if (status == PX_OK)
-        status = px_ranks(y, count, ranks + count, NULL, err);
+    PX_THEN(status, px_ranks(y, count, ranks + count, NULL, err));
     if (status == PX_OK)
         *out = px_pearson(ranks, ranks + count, count);
     free(ranks);
     return status;
-}
-
-double px_kappa(const int32_t *first, const int32_t *second, size_t count, int32_t classes)
-{
-    if (count == 0)
-        return NAN;
-    double agreed = 0.0, expected = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        if (first[i] < 0 || first[i] >= classes || second[i] < 0 || second[i] >= classes)
-            return NAN;
-        agreed += first[i] == second[i];
-    }
-    for (int32_t c = 0; c < classes; c++) {
-        double a = 0.0, b = 0.0;
-        for (size_t i = 0; i < count; i++) {
-            a += first[i] == c;
-            b += second[i] == c;
-        }
-        expected += a * b;
-    }
-    const double n = (double)count, chance = n * n - expected;
-    return chance > 0.0 ? (agreed * n - expected) / chance : 1.0;
 }
 
 double px_kappa_sets(int64_t first, int64_t second, int64_t both, int64_t count)

@@ -122,3 +122,16 @@ done:
         *out = r;
     return status;
 }
+
+/* Vargha & Delaney, J. Educational and Behavioral Statistics 25, 2000, section 5: .56, .64 and .71,
+ * or as far below one half. */
+const char *px_a12_size(double a12)
+{
+    const double from_half = fabs(a12 - 0.5);
+    if (a12 != a12)
+        return "undefined";
+    return from_half < 0.06   ? "negligible"
+           : from_half < 0.14 ? "small"
+           : from_half < 0.21 ? "medium"
+                              : "large";
+}

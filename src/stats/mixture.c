@@ -140,8 +140,7 @@ static px_status maximizer_init(maximizer *m, size_t d, px_error *err)
         .scratch = pxi_calloc(PXI_MOMENT_ROWS * d, sizeof(double)),
     };
     px_status status = m->factor && m->block && m->scratch ? PX_OK : no_memory(d, err);
-    if (status == PX_OK)
-        status = pxi_panels_init(&m->panels, d, PXI_MOMENT_ROWS, err);
+    PX_THEN(status, pxi_panels_init(&m->panels, d, PXI_MOMENT_ROWS, err));
     if (status != PX_OK)
         maximizer_done(m);
     return status;
@@ -217,8 +216,7 @@ px_status pxi_mixture_step(pxi_mixture *mixture, const double *x, size_t n, doub
     const size_t g = (size_t)mixture->g;
     double *share = pxi_calloc(n * g, sizeof *share), *density = pxi_calloc(n, sizeof *density);
     px_status status = share && density ? PX_OK : no_memory(mixture->d, err);
-    if (status == PX_OK)
-        status = pxi_mixture_log(mixture, x, n, density, share, err);
+    PX_THEN(status, pxi_mixture_log(mixture, x, n, density, share, err));
     if (status == PX_OK) {
         *likelihood = 0.0;
         for (size_t i = 0; i < n; i++) {

@@ -60,8 +60,7 @@ px_status pxi_neighbours_init(pxi_neighbours *near, const double *x, size_t n, s
     near->distance2 = pxi_calloc(n, near->k * sizeof *near->distance2);
     if (!near->index || !near->distance2)
         status = pxi_no_memory_for(err, "neighbours of %zu points", n);
-    if (status == PX_OK)
-        status = pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), near_run, &job, err);
+    PX_THEN(status, pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), near_run, &job, err));
     pxi_points_done(&job.points);
     if (status != PX_OK)
         pxi_neighbours_done(near);
@@ -81,8 +80,7 @@ px_status px_neighbours(const float *x, size_t n, size_t d, size_t *k, px_pool *
     pxi_neighbours near = {.n = 0};
     double *centred = NULL;
     px_status status = pxi_centred(x, n, d, &centred, err);
-    if (status == PX_OK)
-        status = pxi_neighbours_init(&near, centred, n, d, *k, pool, err);
+    PX_THEN(status, pxi_neighbours_init(&near, centred, n, d, *k, pool, err));
     if (status == PX_OK) {
         *k = near.k;
         *index = near.index;

@@ -97,8 +97,7 @@ px_status pxi_pseudo_root(double *s, size_t d, pxi_panels *out, px_error *err)
     double ridge = 0.0;
     if (status == PX_OK && r > 0) /* L has full rank, by far more than rounding: no ridge */
         status = pxi_cholesky_ridge(m, r, /* singular= */ false, s, &ridge, err);
-    if (status == PX_OK)
-        status = pxi_panels_init(out, r, d, err);
+    PX_THEN(status, pxi_panels_init(out, r, d, err));
     if (status != PX_OK)
         goto done;
     for (size_t i = 0; i < d; i++)

@@ -81,14 +81,10 @@ px_status px_trustworthiness(const float *x, size_t n, size_t d, const double *y
     double *centred = NULL;
     px_pool *pool = NULL;
     px_status status = pxi_centred(x, n, d, &centred, err);
-    if (status == PX_OK)
-        status = pxi_points_init(&job.points, centred, n, d, err);
-    if (status == PX_OK)
-        status = pxi_pool_new(threads, &pool, err);
-    if (status == PX_OK)
-        status = PX_NEW(job.excess, rows, err);
-    if (status == PX_OK)
-        status = pxi_rows_run(pool, (int64_t)rows, trust_run, &job, err);
+    PX_THEN(status, pxi_points_init(&job.points, centred, n, d, err));
+    PX_THEN(status, pxi_pool_new(threads, &pool, err));
+    PX_THEN(status, PX_NEW(job.excess, rows, err));
+    PX_THEN(status, pxi_rows_run(pool, (int64_t)rows, trust_run, &job, err));
     if (status == PX_OK) {
         double sum = 0.0;
         for (size_t i = 0; i < rows; i++)

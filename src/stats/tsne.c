@@ -221,8 +221,7 @@ static px_status tsne_make(const double *x, size_t d, const px_tsne_options *o, 
     out->dimensions = reduce ? k : d;
     status = descent_init(run, reduce ? scores : x, out->dimensions, o, err);
     out->vague = run->all_pairs ? run->dense.vague : run->sparse.vague;
-    if (status == PX_OK)
-        status = descend(run, o, out, err);
+    PX_THEN(status, descend(run, o, out, err));
 done:
     free(scores);
     free(variance);
@@ -241,8 +240,7 @@ px_status px_tsne(const float *x, size_t n, size_t d, const px_tsne_options *opt
     px_tsne_map map = {.count = n, .exact = run.all_pairs};
     double *centred = NULL;
     px_status status = pxi_centred(x, n, d, &centred, err);
-    if (status == PX_OK)
-        status = pxi_pool_new(o->threads, &run.pool, err);
+    PX_THEN(status, pxi_pool_new(o->threads, &run.pool, err));
     if (status != PX_OK)
         goto done;
     run.y = pxi_calloc(n, 2 * sizeof *run.y);

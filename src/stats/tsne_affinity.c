@@ -179,8 +179,7 @@ px_status pxi_dense_init(pxi_dense *dense, const double *x, size_t n, size_t d, 
         goto done;
     }
     status = pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), bands_run, &job, err);
-    if (status == PX_OK)
-        status = pxi_rows_run(pool, (int64_t)tiles, tile_run, &job, err);
+    PX_THEN(status, pxi_rows_run(pool, (int64_t)tiles, tile_run, &job, err));
     if (status != PX_OK)
         goto done;
     for (size_t t = 0; t < tiles; t++)
@@ -243,10 +242,8 @@ px_status pxi_sparse_init(pxi_sparse *sparse, const double *x, size_t n, size_t 
     job.vague = pxi_calloc(n, sizeof *job.vague);
     if (!job.given || !job.vague)
         status = pxi_no_memory_for(err, "neighbours of %zu points", n);
-    if (status == PX_OK)
-        status = pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), given_run, &job, err);
-    if (status == PX_OK)
-        status = pxi_sparse_join(sparse, &job.near, job.given, PXI_SPARSE_SUM, err);
+    PX_THEN(status, pxi_rows_run(pool, (int64_t)((n + ROWS - 1) / ROWS), given_run, &job, err));
+    PX_THEN(status, pxi_sparse_join(sparse, &job.near, job.given, PXI_SPARSE_SUM, err));
     if (status == PX_OK) {
         for (size_t e = 0; e < sparse->row[n]; e++)
             if (sparse->p[e] > 0.0)

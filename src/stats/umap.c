@@ -179,16 +179,13 @@ static px_status umap_lay(const double *x, size_t d, const px_umap_options *o, p
         .n = n, .y = out->y, .a = out->a, .b = out->b, .negatives = o->negatives, .seed = o->seed};
     px_status status = pxi_neighbours_init(&near, x, n, d, (size_t)o->neighbours - 1, pool, err);
     out->neighbours = (int)near.k + 1;
-    if (status == PX_OK)
-        status = pxi_umap_graph(&graph, &near, err);
+    PX_THEN(status, pxi_umap_graph(&graph, &near, err));
     pxi_neighbours_done(&near);
     out->vague = graph.vague;
-    if (status == PX_OK)
-        status = pxi_umap_edges(&graph, out->epochs, &layout.edge, &layout.edge_count, err);
+    PX_THEN(status, pxi_umap_edges(&graph, out->epochs, &layout.edge, &layout.edge_count, err));
     pxi_sparse_done(&graph);
     out->edges = layout.edge_count;
-    if (status == PX_OK)
-        status = descend(&layout, o, out->epochs, err);
+    PX_THEN(status, descend(&layout, o, out->epochs, err));
     if (status == PX_OK)
         centre(out->y, n);
     free(layout.edge);
@@ -235,8 +232,7 @@ px_status px_umap(const float *x, size_t n, size_t d, const px_umap_options *opt
     px_pool *pool = NULL;
     double *centred = NULL;
     px_status status = pxi_centred(x, n, d, &centred, err);
-    if (status == PX_OK)
-        status = pxi_pool_new(o->threads, &pool, err);
+    PX_THEN(status, pxi_pool_new(o->threads, &pool, err));
     if (status == PX_OK && !(map.y = pxi_calloc(n, 2 * sizeof *map.y)))
         status = pxi_no_memory_for(err, "a map of %zu points", n);
     if (status == PX_OK) {

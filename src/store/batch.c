@@ -63,10 +63,8 @@ px_status px_campaign_commit(px_campaign *campaign, px_error *err)
     if (!campaign->in_batch)
         return PX_OK;
     px_status status = batch_in_place(campaign, err);
-    if (status == PX_OK)
-        status = pxi_store_statement_get(campaign, PXI_SQL_COMMIT, &commit, err);
-    if (status == PX_OK)
-        status = pxi_store_run(campaign, commit, err);
+    PX_THEN(status, pxi_store_statement_get(campaign, PXI_SQL_COMMIT, &commit, err));
+    PX_THEN(status, pxi_store_run(campaign, commit, err));
     if (status != PX_OK)
         return pxi_store_batch_end(campaign, status);
     campaign->in_batch = false;
@@ -86,8 +84,7 @@ px_status pxi_store_batch_run(px_campaign *campaign, sqlite3_stmt *statement, in
                               px_error *err)
 {
     px_status status = bound == SQLITE_OK ? PX_OK : pxi_store_nomem(campaign, err);
-    if (status == PX_OK)
-        status = pxi_store_run(campaign, statement, err);
+    PX_THEN(status, pxi_store_run(campaign, statement, err));
     sqlite3_clear_bindings(statement);
     return pxi_store_batch_end(campaign, status);
 }
@@ -191,25 +188,6 @@ px_status px_campaign_put(px_campaign *campaign, const px_campaign_input *input,
     if (id)
         *id = campaign->last;
     return PX_OK;
-}
-
-px_status px_campaign_set_twin(px_campaign *campaign, int64_t id, int64_t twin, px_error *err)
-{
-    sqlite3_stmt *update;
-    if (id < 1 || id > campaign->last || twin < 0 || twin > campaign->last || twin == id)
-        return pxi_store_batch_end(campaign,
-                                   px_fail(err, PX_E_USAGE,
-                                           "'%s': fault %" PRId64 " cannot be the twin of %" PRId64,
-                                           campaign->folder, id, twin));
-    PX_TRY(pxi_store_batch_statement(campaign, PXI_SQL_TWIN, &update, err));
-    int bound = sqlite3_bind_int64(update, 1, id);
-    bound |= bind_id(update, 2, twin);
-    PX_TRY(pxi_store_batch_run(campaign, update, bound, err));
-    if (sqlite3_changes(campaign->db) == 1)
-        return PX_OK;
-    return pxi_store_batch_end(
-        campaign,
-        px_fail(err, PX_E_USAGE, "'%s': input %" PRId64 " is not a failure", campaign->folder, id));
 }
 
 /* --- the other tables ------------------------------------------------------------------------ */

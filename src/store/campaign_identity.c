@@ -227,8 +227,7 @@ static px_status identity_compare_settings(const px_campaign *campaign, const ch
 {
     px_json_document *mine = NULL, *theirs = NULL;
     px_status status = identity_parse_settings(campaign->settings, &mine, err);
-    if (status == PX_OK)
-        status = identity_parse_settings(settings, &theirs, err);
+    PX_THEN(status, identity_parse_settings(settings, &theirs, err));
     if (status == PX_OK) {
         const char *key = identity_other_key(px_json_root(mine), px_json_root(theirs));
         if (key)

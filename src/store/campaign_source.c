@@ -90,10 +90,7 @@ static const pxi_source_type campaign_source_type = {
 /* All of them or none. */
 static px_status source_classes(campaign_source *self, int classes, px_error *err)
 {
-    self->class_names =
-        pxi_calloc((size_t)PX_MAX(classes, self->base.class_count) + 1, sizeof *self->class_names);
-    if (!self->class_names)
-        return pxi_no_memory(err);
+    PX_TRY(PX_NEW(self->class_names, (size_t)PX_MAX(classes, self->base.class_count) + 1, err));
     for (int c = 0; c < self->base.class_count; c++)
         if (!(self->class_names[c] = px_campaign_class_name(self->campaign, c)))
             return PX_OK;
@@ -122,9 +119,7 @@ static px_status source_list(campaign_source *self, int split, px_error *err)
             return px_fail(err, PX_E_INPUT,
                            "'%s': label %" PRId64 " of input %" PRId64 " is too large",
                            px_campaign_folder(self->campaign), in.label, in.id);
-        if (pxi_grow(&self->items, &self->capacity, (size_t)self->base.count + 1,
-                     sizeof *self->items) != 0)
-            return pxi_no_memory(err);
+        PX_TRY(PX_GROW(self->items, self->capacity, (size_t)self->base.count + 1, err));
         self->items[self->base.count++] = (campaign_item){.id = in.id, .label = (int32_t)in.label};
         most = PX_MAX(most, in.label);
     }

@@ -210,8 +210,7 @@ px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels, px
     px_status status = room.stored && room.origin && room.now && room.next
                            ? PX_OK
                            : pxi_store_nomem(campaign, err);
-    if (status == PX_OK)
-        status = chain_read(campaign, id, room.stored, &root, &links, &count, err);
+    PX_THEN(status, chain_read(campaign, id, room.stored, &root, &links, &count, err));
     if (status == PX_OK && root)
         status = chain_styles(campaign, links, count, &styles, err);
     if (status == PX_OK && root)

@@ -297,8 +297,7 @@ static px_status export_open(export_job *job, px_error *err)
     if (!path)
         return pxi_store_nomem(job->campaign, err);
     px_status status = px_npz_create(path, &job->npz, err);
-    if (status == PX_OK)
-        status = px_npz_begin(job->npz, "x", job->identity->dtype, &x, err);
+    PX_THEN(status, px_npz_begin(job->npz, "x", job->identity->dtype, &x, err));
     free(path);
     return status;
 }

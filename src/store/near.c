@@ -121,9 +121,8 @@ static px_status near_measure(px_campaign *campaign, const px_campaign_input *fa
     bool replayable = false;
     PX_TRY(px_chain_parse(fault->chain, &links, &count, &replayable, err));
     px_status status = px_campaign_read(campaign, fault->root, &root, root_pixels, err);
-    if (status == PX_OK)
-        status = px_closeness_measure(links, count, &identity->shape, identity->dtype, root_pixels,
-                                      pixels, out, err);
+    PX_THEN(status, px_closeness_measure(links, count, &identity->shape, identity->dtype,
+                                         root_pixels, pixels, out, err));
     free(links);
     return status;
 }

@@ -103,8 +103,7 @@ static px_status stored_step(px_campaign *campaign, sqlite3_stmt *s, px_campaign
             else if (status != PX_OK)
                 stored_damaged(campaign, id, err);
         }
-        if (status == PX_OK)
-            status = pxi_store_near_read(campaign, &in, err);
+        PX_THEN(status, pxi_store_near_read(campaign, &in, err));
         out->id = id; /* also of a damaged one, so that reading can go on behind it */
         if (status == PX_OK)
             *out = in;

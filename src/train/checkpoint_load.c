@@ -67,8 +67,7 @@ static px_status load_meta(px_trainer *t, const px_npz *npz, px_error *err)
     if (pxi_meta_take(npz, PXI_CHECKPOINT_FORMAT, PXI_CHECKPOINT_VERSION, &document, &root, &why))
         return load_fail(t, why.message, err);
     px_status status = load_facts(t, px_json_member(root, "facts"), err);
-    if (status == PX_OK)
-        status = load_state(t, px_json_member(root, "state"), err);
+    PX_THEN(status, load_state(t, px_json_member(root, "state"), err));
     px_json_free(document);
     return status;
 }

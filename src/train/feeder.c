@@ -249,16 +249,11 @@ px_status px_feeder_new(const px_feeder_options *options, px_feeder **out, px_er
     feeder->options.base = feeder->options.added = (px_feeder_set){0};
     feeder->options.augment = NULL;
     status = PX_DUP(feeder->augment_text, options->augment ? options->augment : "", err);
-    if (status == PX_OK)
-        status = feeder_sides(feeder, options, err);
-    if (status == PX_OK)
-        status = pxi_augment_parse(options->augment, &feeder->shape, &feeder->augment, err);
-    if (status == PX_OK)
-        status = feeder_faults(feeder, options, err);
-    if (status == PX_OK)
-        status = feeder_lanes(feeder, err);
-    if (status == PX_OK)
-        status = px_feeder_begin(feeder, 0, err);
+    PX_THEN(status, feeder_sides(feeder, options, err));
+    PX_THEN(status, pxi_augment_parse(options->augment, &feeder->shape, &feeder->augment, err));
+    PX_THEN(status, feeder_faults(feeder, options, err));
+    PX_THEN(status, feeder_lanes(feeder, err));
+    PX_THEN(status, px_feeder_begin(feeder, 0, err));
     if (status == PX_OK) {
         *out = feeder;
         feeder = NULL;

@@ -99,10 +99,8 @@ px_status px_preprocess_measure(px_preprocess *pre, const px_dataset *set, int t
         room = (m.pixels[i] = pxi_calloc((size_t)floats, sizeof **m.pixels)) != NULL;
     if (!room)
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        status = pxi_pool_run(pool, blocks, measure_block, &m, pxi_pool_unwatched, NULL, err);
-    if (status == PX_OK)
-        status = measure_finish(&m, blocks, pre, err);
+    PX_THEN(status, pxi_pool_run(pool, blocks, measure_block, &m, pxi_pool_unwatched, NULL, err));
+    PX_THEN(status, measure_finish(&m, blocks, pre, err));
     for (int i = 0; m.pixels && i < workers; i++)
         free(m.pixels[i]);
     free(m.pixels);

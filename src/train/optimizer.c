@@ -147,14 +147,6 @@ const char *px_optimizer_spec(const px_optimizer *opt)
     return opt->spec;
 }
 
-size_t px_optimizer_bytes(const px_optimizer *opt)
-{
-    size_t bytes = 0;
-    for (int s = 0; s < PXI_OPTIMIZER_SLOTS; s++)
-        bytes += opt->slots[s] ? opt->slot_elements * sizeof(float) : 0;
-    return bytes;
-}
-
 bool px_optimizer_has_momentum(const px_optimizer *opt)
 {
     return opt->kind->momentum >= 0 && opt->slots[opt->kind->momentum];

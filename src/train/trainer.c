@@ -150,8 +150,7 @@ static px_status trainer_weights(px_trainer *t, const px_feed *feed, px_error *e
         else if (weight->role == PX_WEIGHT_PARAMETER)
             t->moved[t->moved_count++] = weight;
     }
-    if (status == PX_OK)
-        status = trainer_reachable(t, frozen, err);
+    PX_THEN(status, trainer_reachable(t, frozen, err));
     free(frozen);
     if (status == PX_OK && t->moved_count == 0)
         status = px_fail(err, PX_E_MISMATCH,
@@ -180,8 +179,8 @@ static px_status trainer_plan(px_trainer *t, const px_feed *feed, px_error *err)
     options.no_outputs = true;
     px_status status =
         pxi_sample_plan(t->model, feed, options, px_feeder_batch(t->o.feeder), &t->plan, err);
-    if (status == PX_OK)
-        status = px_team_new(t->plan, t->o.threads, px_feeder_batch(t->o.feeder), &t->team, err);
+    PX_THEN(status,
+            px_team_new(t->plan, t->o.threads, px_feeder_batch(t->o.feeder), &t->team, err));
     free(wrt);
     return status;
 }

@@ -108,8 +108,7 @@ px_status pxi_train_frozen(const px_model *model, px_weights *weights, const cha
     const size_t values = (size_t)w.graph->value_count;
     px_probe *all = NULL, *chosen = NULL;
     px_status status = frozen_probe(model, "all", feed, &all, err);
-    if (status == PX_OK)
-        status = frozen_probe(model, layers, feed, &chosen, err);
+    PX_THEN(status, frozen_probe(model, layers, feed, &chosen, err));
     if (status != PX_OK)
         goto done;
     w.ends = pxi_calloc(values, sizeof *w.ends);

@@ -11,7 +11,7 @@
 
 #include "revisit/revisit_paper.h"
 
-#include <plexor/stats.h>
+#include <internal/stats.h>
 
 typedef struct rv_sample { /* {0}: empty; grows */
     double *values;

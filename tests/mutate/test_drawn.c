@@ -131,11 +131,6 @@ static void test_sets(void **state)
     assert_int_equal(px_mutation_set_rules(nsgen.set), 95);
     part = mutations("nss");
     assert_int_equal(px_mutations_rules(&part), 0);
-    assert_true(px_mutations_of_group(&nsgen, PX_MUTATION_AFFINE, &part));
-    assert_int_equal(px_mutations_rules(&part), 71);
-    assert_true(px_mutations_of_group(&nsgen, PX_MUTATION_PIXEL, &part));
-    assert_int_equal(px_mutations_rules(&part), 24);
-    assert_false(px_mutations_of_group(&part, PX_MUTATION_AFFINE, &part));
     part = mutations("deephunter:differentiable");
     assert_int_equal(px_mutations_rules(&part), 8 + 40 + 9 + 3);
     part = mutations("deephunter:non-differentiable");

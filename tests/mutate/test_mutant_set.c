@@ -37,7 +37,6 @@ static void test_mutants(void **state)
     const px_dataset *data = px_mutant_set_data(mutants);
     float parent[784], mutant[784];
     int changed = 0;
-    assert_ptr_equal(px_mutant_set_parents(mutants), parents);
     assert_int_equal(px_dataset_count(data), 60);
     assert_int_equal(px_dataset_class_count(data), 10);
     assert_true(px_dataset_is_8bit(data) && px_dataset_has_labels(data));

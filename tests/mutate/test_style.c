@@ -6,6 +6,7 @@
 #include "failing_alloc.h"
 #include "mutate/style.h"
 #include "mutate_helpers.h"
+#include "style_textures.h"
 
 #include <internal/mutate.h>
 #include <internal/rng.h>
@@ -27,7 +28,7 @@ static px_style measured(size_t i)
 {
     static uint8_t planes[3 * PX_STYLE_SIDE * PX_STYLE_SIDE];
     px_style style;
-    px_style_texture(i, planes);
+    style_texture(i, planes);
     assert_int_equal(px_style_measure(planes, PX_STYLE_SIDE, PX_STYLE_SIDE, 3, &style, NULL),
                      PX_OK);
     return style;
@@ -41,7 +42,7 @@ static void test_textures(void **state)
     (void)state;
     assert_int_equal(PX_LEN(texture_sums), PX_STYLE_GENERATED);
     for (size_t i = 0; i < PX_STYLE_GENERATED; i++) {
-        px_style_texture(i, planes);
+        style_texture(i, planes);
         if (fnv(FNV_START, planes, sizeof planes) != texture_sums[i])
             fail_msg("texture %zu is not that of style_golden.py", i);
     }

@@ -15,8 +15,10 @@ int main(int argc, char **argv)
         return 2;
     }
     px_status status = pxi_file_read(argv[1], (size_t)1 << 28, &json, &size, &err);
-    if (status == PX_OK)
-        status = px_report_write(argv[2], json, &err);
+    char *html = NULL;
+    PX_THEN(status, px_report_html(json, &html, &size, &err));
+    PX_THEN(status, pxi_file_write(argv[2], html, size, &err));
+    free(html);
     if (status != PX_OK)
         fprintf(stderr, "make_page: %s\n", err.message);
     free(json);

@@ -116,30 +116,12 @@ static void test_page(void **state)
     free(page);
 }
 
-static void test_file(void **state)
-{
-    (void)state;
-    char folder[] = "report-XXXXXX", path[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/report.html", folder);
-    struct stat info;
-    assert_int_equal(px_report_write(path, "{\"a\":", &err), PX_E_USAGE);
-    assert_int_not_equal(stat(path, &info), 0);
-    assert_int_equal(px_report_write(path, "{\"a\":1}", &err), PX_OK);
-    assert_int_equal(stat(path, &info), 0);
-    assert_int_equal(info.st_size, pxi_report_page_size - strlen(PXI_REPORT_MARK) + 7);
-    assert_int_equal(px_report_write("no-such-folder/report.html", "{}", &err), PX_E_INPUT);
-    unlink(path);
-    rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_escapes),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_page),
-        cmocka_unit_test(test_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

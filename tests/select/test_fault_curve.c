@@ -45,13 +45,9 @@ static void test_spec(void **state)
         {"fault rauc", px_rauc(&c, PX_FAULTS, 8), .807692308},
         {"apfd by types", by_types.value, .5625},
         {"apfd by types, least", by_types.least, NAN},
-        /* 1%..12% are the first input, 13%..25% the first two, 26%..37% three */
-        {"percent steps", px_rauc_percent_steps(&c, PX_FAULT_TYPES, 30),
-         (12.0 + 13.0 + 5.0) / (12.0 + 26.0 + 15.0)},
         {"none", px_fdr(&c, 0), NAN},
         {"too many", px_fdr(&c, 9), NAN},
         {"too many", px_rauc(&c, PX_FAULTS, 9), NAN},
-        {"no step", px_rauc_percent_steps(&c, PX_FAULTS, 0), NAN},
     };
     for (size_t i = 0; i < PX_LEN(figures); i++)
         if (!near(figures[i].got, figures[i].want))
@@ -77,7 +73,6 @@ static void test_prefix(void **state)
     assert_int_equal(c.total[PX_FAULT_TYPES], 3); /* of all candidates */
     assert_true(near(px_fdr(&c, 4), .75) && near(px_rauc(&c, PX_FAULT_TYPES, 4), 5.0 / 9.0));
     assert_true(isnan(px_fdr(&c, 5)) && isnan(px_apfd(&c, PX_FAULTS).value));
-    assert_true(isnan(px_rauc_percent_steps(&c, PX_FAULTS, 60)));
     px_accuracy_by_group(&c, 2, accuracy);
     assert_true(isnan(accuracy[0]) && isnan(accuracy[1]));
     px_fault_curve_done(&c);

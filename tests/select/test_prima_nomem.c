@@ -37,14 +37,6 @@ static px_status try_mann_whitney(px_error *err)
     return px_mann_whitney(numbers, 4, others, 4, PX_TWO_SIDED, PX_U_AUTO, &r, err);
 }
 
-static px_status try_bootstrap(px_error *err)
-{
-    px_bootstrap_options options = px_bootstrap_options_default();
-    px_interval interval;
-    options.resamples = 5;
-    return px_bootstrap(numbers, 4, &options, &interval, err);
-}
-
 static px_status try_trees(px_error *err)
 {
     static const float x[] = {0, 3, 1, 2, 2, 1, 3, 0};
@@ -94,8 +86,8 @@ static const struct {
     px_status (*work)(px_error *err);
     long least; /* allocations */
 } cases[] = {
-    {"curve", try_curve, 5},         {"spearman", try_spearman, 3}, {"u test", try_mann_whitney, 3},
-    {"bootstrap", try_bootstrap, 2}, {"trees", try_trees, 14},      {"prima", try_prima, 40},
+    {"curve", try_curve, 5},  {"spearman", try_spearman, 3}, {"u test", try_mann_whitney, 3},
+    {"trees", try_trees, 14}, {"prima", try_prima, 40},
 };
 
 static void test_nomem(void **state)

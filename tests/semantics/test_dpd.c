@@ -10,18 +10,15 @@ static void test_worked_example(void **state)
     (void)state;
     static const double similarities[] = {.95, .80, .81, .40, .79};
     const px_tau tau = {.known = true, .tau = .81};
-    px_dpd dpd = {0}, parts[2] = {{{{0}}}};
+    px_dpd dpd = {0};
     assert_true(isnan(px_dpd_value(&dpd, PX_PATH_FULL)));
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++)
         px_dpd_count(&dpd, PX_PATH_FULL, &tau, similarities[i]);
-        px_dpd_count(&parts[i % 2], PX_PATH_FULL, &tau, similarities[i]);
-    }
     assert_true(fabs(px_dpd_value(&dpd, PX_PATH_FULL) - 3.0 / 5.0) < 1e-15);
     assert_true(fabs(px_dpd_mean(&dpd, PX_PATH_FULL) - 3.75 / 5.0) < 1e-15);
     assert_true(isnan(px_dpd_mean(&dpd, PX_PATH_LABEL_ONLY)));
-    px_dpd_join(&parts[0], &parts[1]);
-    assert_int_equal(parts[0].of[PX_PATH_FULL].apart, 3);
-    assert_int_equal(parts[0].of[PX_PATH_FULL].pairs, 5);
+    assert_int_equal(dpd.of[PX_PATH_FULL].apart, 3);
+    assert_int_equal(dpd.of[PX_PATH_FULL].pairs, 5);
 }
 
 /* Where tau is the least that was seen, pairs at tau count, or none ever could. */

@@ -4,7 +4,7 @@
     compare_scipy.py STATS_CASES    prints TAP; skips where scipy is absent
 
 What scipy does not have is formed from what it has (A12 from its U, McNemar from its binomial test and chi-square
-tail) or from the definition (kappa).
+tail).
 """
 import subprocess
 import sys
@@ -86,15 +86,6 @@ def mcnemar():
     return (0, 0, [b, c], []), (stats.chi2.sf(chi2, 1), stats.binomtest(b, b + c).pvalue)
 
 
-def kappa():
-    n = sizes(2, 80)
-    a, b = random.integers(0, 4, n), random.integers(0, 4, n)
-    b = np.where(random.random(n) < 0.5, a, b)
-    observed = np.mean(a == b)
-    chance = sum(np.mean(a == k) * np.mean(b == k) for k in range(4))
-    return (0, 0, a, b), [(observed - chance) / (1 - chance) if chance < 1 else 1.0]
-
-
 def tight(function, start, args=(), disp=0):
     """Nelder-Mead until little moves; scipy's own stopping rule leaves four digits."""
     return optimize.fmin(function, start, args=args, disp=0, xtol=1e-9, ftol=1e-11)
@@ -132,7 +123,6 @@ KINDS = {  # made by, relative error that is allowed
     "wilcoxon": (wilcoxon, 1e-11),
     "a12": (a12, 1e-14),
     "mcnemar": (mcnemar, 1e-9),
-    "kappa": (kappa, 1e-12),
     "weibull": (weibull, 1e-6),
     "reverse": (reverse, 1e-9),
     "kolmogorov": (kolmogorov, 1e-6),

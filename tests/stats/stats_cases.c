@@ -70,9 +70,9 @@ static void case_wilcoxon(const stat_case *c)
 
 static void case_a12(const stat_case *c)
 {
-    double a12;
-    if (px_vargha_delaney(c->a, c->n1, c->b, c->n2, &a12, NULL) == PX_OK)
-        say(a12);
+    px_mann_whitney_result r;
+    if (px_mann_whitney(c->a, c->n1, c->b, c->n2, PX_TWO_SIDED, PX_U_NORMAL, &r, NULL) == PX_OK)
+        say(r.effect);
 }
 
 static void case_mcnemar(const stat_case *c)
@@ -80,16 +80,6 @@ static void case_mcnemar(const stat_case *c)
     const px_mcnemar_result r = px_mcnemar((int64_t)c->a[0], (int64_t)c->a[1]);
     say(r.chi2_p);
     say(r.exact_p);
-}
-
-static void case_kappa(const stat_case *c)
-{
-    static int32_t first[MOST], second[MOST];
-    for (size_t i = 0; i < c->n1; i++) {
-        first[i] = (int32_t)c->a[i];
-        second[i] = (int32_t)c->b[i];
-    }
-    say(px_kappa(first, second, c->n1, 4));
 }
 
 static void case_weibull(const stat_case *c)
@@ -142,7 +132,6 @@ static const struct {
     {"wilcoxon", case_wilcoxon},
     {"a12", case_a12},
     {"mcnemar", case_mcnemar},
-    {"kappa", case_kappa},
     {"weibull", case_weibull},
     {"reverse", case_reverse},
     {"kolmogorov", case_kolmogorov},

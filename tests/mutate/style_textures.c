@@ -1,9 +1,11 @@
-/* src/mutate/style_textures.c - the generated style pictures
+/* tests/mutate/style_textures.c - the generated style pictures
  *
  * Eight patterns, each in four variants: a number t from 0 to 1 at every pixel picks a colour on
- * the way between three that are drawn, and grain is added. Only their statistics are used, which
- * style_table.c has; a test makes them again.
+ * the way between three that are drawn, and grain is added. plexor has their statistics only, in
+ * style_table.c, which is made from these.
  */
+#include "style_textures.h"
+
 #include "mutate/plain_math.h"
 #include "mutate/style.h"
 #include <internal/mutation.h>
@@ -132,7 +134,7 @@ static void texture_dabs(px_random *random, texture_plane t)
     }
 }
 
-void px_style_texture(size_t i, uint8_t planes[3 * SIDE * SIDE])
+void style_texture(size_t i, uint8_t planes[3 * SIDE * SIDE])
 {
     static void (*const patterns[])(px_random *, texture_plane) = {
         texture_stripes, texture_checks, texture_clouds,  texture_cells,
