@@ -193,13 +193,6 @@ static void share_inner(const lrp_loop *loop, float *const *at, const void *cont
     }
 }
 
-static void pair_inner(const lrp_loop *loop, float *const *at, const void *context)
-{
-    (void)context;
-    for (int64_t i = 0; i < loop->run; i++)
-        at[1][i * loop->step[1]] += at[0][i * loop->step[0]];
-}
-
 void pxi_lrp_share(const px_view *r, const px_view *part, const px_view *others, int count,
                    bool adds, const px_place *to)
 {

@@ -67,7 +67,7 @@ static px_status write_tensor(writer *to, const px_tensor *tensor, const char *n
     const size_t count = proto->raw_data.len; /* two to a byte, the lower half first */
     uint8_t *packed = pxi_arena_alloc(to->arena, count / 2 + 1, 1);
     if (!packed)
-        return writer_nomem(to);
+        return pxi_no_memory(to->err);
     for (size_t i = 0; i < count; i++)
         packed[i / 2] |= (uint8_t)((((const uint8_t *)tensor->data)[i] & 15u) << (i % 2 ? 4 : 0));
     proto->raw_data.len = count / 2 + count % 2;
