@@ -40,7 +40,13 @@ typedef enum px_tap {
     X(PX_VIEW_CHAN_MAX, "chan-max", "spatial maximum of each channel")                          \
     X(PX_VIEW_UNIT, "unit", "every scalar")                                                     \
     X(PX_VIEW_CHAN_SCALED, "chan-scaled", "layer min-max scaled per input, then channel means") \
-    X(PX_VIEW_CHAN_RESCALED, "chan-rescaled", "channel means, then min-max scaled per input")
+    X(PX_VIEW_CHAN_RESCALED, "chan-rescaled", "channel means, then min-max scaled per input")   \
+    X(PX_VIEW_CLASS_TOKEN, "class-token", "each feature of the token that the classifier reads")
+
+/* Other words for views of transformers, whose places are tokens. */
+#define PX_VIEW_WORDS(X)                                                     \
+    X(PX_VIEW_CHAN, "token-mean", "chan: the mean of a feature over tokens") \
+    X(PX_VIEW_CHAN_MAX, "token-max", "chan-max: its maximum over tokens")
 
 typedef enum px_neurons {
 #define PX_VIEW_ENUM(enumerator, id, help) enumerator,
@@ -48,11 +54,13 @@ typedef enum px_neurons {
 #undef PX_VIEW_ENUM
 } px_neurons;
 
-#define PX_LAYER_KINDS(X)                                                         \
-    X(PX_LAYER_CONV, "conv", "convolution, or an activation with spatial extent") \
-    X(PX_LAYER_DENSE, "dense", "Gemm, MatMul, or an activation without extent")   \
-    X(PX_LAYER_RECURRENT, "recurrent", "one time step of RNN, GRU or LSTM")       \
-    X(PX_LAYER_POOL, "pool", "pooling; with the deepxplore convention only")      \
+#define PX_LAYER_KINDS(X)                                                            \
+    X(PX_LAYER_CONV, "conv", "convolution, or an activation with spatial extent")    \
+    X(PX_LAYER_DENSE, "dense", "Gemm, MatMul, or an activation without extent")      \
+    X(PX_LAYER_RECURRENT, "recurrent", "one time step of RNN, GRU or LSTM")          \
+    X(PX_LAYER_STREAM, "stream", "the residual stream of a transformer, or its end") \
+    X(PX_LAYER_HEADS, "heads", "what each head of attention gives")                  \
+    X(PX_LAYER_POOL, "pool", "pooling; with the deepxplore convention only")         \
     X(PX_LAYER_SOFTMAX, "softmax", "class scores; with the deepxplore convention only")
 
 typedef enum px_layer_kind {
@@ -70,7 +78,8 @@ typedef enum px_axis {
     PX_AXIS_SPACE = 0, /* height, width, tokens: what `chan` averages over */
     PX_AXIS_BATCH,
     PX_AXIS_CHANNEL,
-    PX_AXIS_TIME, /* one step of it is the layer: px_layer.step */
+    PX_AXIS_TIME,  /* one step of it is the layer: px_layer.step */
+    PX_AXIS_HEADS, /* the batch, a sample's heads of attention side by side: they are channels */
 } px_axis;
 
 typedef struct px_layer {
@@ -81,20 +90,22 @@ typedef struct px_layer {
                             -1: none */
     bool hidden;         /* neither the logits layer nor after it */
     bool logits;         /* makes the class scores */
+    bool block;          /* the residual stream at the end of a transformer's block */
     int step;            /* of a recurrent layer; -1 otherwise */
     int tap_value;       /* the one of the three that the options chose */
     px_shape shape;      /* of tap_value with one sample, in the graph's own axis order */
     px_axis axis[PX_MAX_RANK]; /* of tap_value; several channel axes count row-major */
     int64_t run;           /* exporters fold places into the batch axis: so many neighbours there
                               are one sample's, then come the next sample's; 0: not known */
+    int64_t token;         /* class-token: the place that the neurons are taken from; -1: all */
     int64_t neuron_count;  /* under the chosen view */
     int64_t neuron_offset; /* of its first neuron in a trace row */
 } px_layer;
 
 typedef struct px_probe_options {
     const char *layers; /* comma-separated, left to right: "hidden", "all", "conv", "dense",
-                           "recurrent", "stages", "last-encoder", "last-hidden", "logits", names,
-                           globs, "#i";
+                           "recurrent", "heads", "stages", "last-encoder", "last-hidden", "logits",
+                           names, globs, "#i";
                            "!x" takes x out; NULL: "hidden" ("all" with deepxplore). Borrowed during
                            px_probe_new */
     px_tap tap;

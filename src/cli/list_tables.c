@@ -709,7 +709,8 @@ static const word_row taps[] = {
     PX_TAPS(WORD_ROW)};
 
 static const word_row neurons[] = {
-    PX_VIEWS(WORD_ROW){"deepxplore", "layers, tap and view as DeepXplore counts neurons"},
+    PX_VIEWS(WORD_ROW)
+        PX_VIEW_WORDS(WORD_ROW){"deepxplore", "layers, tap and view as DeepXplore counts neurons"},
 };
 
 static const word_row data[] = {

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "probe/anatomy.h"
 #include "probe/probe_inside.h"
+#include "probe/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ typedef struct layer_finder {
     pxi_program *one, *two; /* one sample and two; `two` is NULL where the batch is baked in */
     int64_t baked;          /* samples that `one` really has: 1, or what the file insists on */
     pxi_anatomy anatomy;
+    pxi_tokens tokens;
 } layer_finder;
 
 /* --- input shapes ---------------------------------------------------------------------------- */
@@ -125,7 +127,19 @@ static bool finder_axes(const layer_finder *f, px_layer *layer)
     layer->shape.dim[batch] /= f->baked;
     layer->run = layer->shape.dim[batch];
 
+    const pxi_token_role role = f->tokens.role[v];
     int channel = f->anatomy.channel[v];
+    if (role == PXI_TOKEN_HEADS) /* folded into the batch, or next to it */
+        channel = rank == 3 ? -1 : 1;
+    else if (role != PXI_TOKEN_NONE)
+        channel = rank - 1;
+    if (role == PXI_TOKEN_HEADS && batch != 0)
+        return false;
+    if (role == PXI_TOKEN_HEADS && rank == 3) {
+        layer->axis[0] = PX_AXIS_HEADS;
+        layer->axis[1] = layer->axis[2] = PX_AXIS_SPACE;
+        return true;
+    }
     if (channel < 0 || channel >= rank)
         channel = rank > 1 ? 1 : -1; /* ONNX's own habit */
     if (channel == batch)
@@ -269,6 +283,16 @@ static px_status finder_add_plain(layer_finder *f, px_layer layer, px_error *err
     return finder_axes(f, &layer) ? finder_add(f, layer, NULL, err) : PX_OK;
 }
 
+static px_status finder_add_token(layer_finder *f, int v, px_error *err)
+{
+    const pxi_token_role role = f->tokens.role[v];
+    px_layer layer = {.post = v, .pre = v, .pool = -1, .block = role == PXI_TOKEN_BLOCK};
+    layer.kind = role == PXI_TOKEN_HEADS  ? PX_LAYER_HEADS
+                 : role == PXI_TOKEN_READ ? PX_LAYER_DENSE
+                                          : PX_LAYER_STREAM;
+    return finder_add_plain(f, layer, err);
+}
+
 static px_status finder_add_activation(layer_finder *f, int post, px_error *err)
 {
     const pxi_anatomy *a = &f->anatomy;
@@ -394,7 +418,8 @@ static px_status finder_mark_hidden(layer_finder *f, const px_scores *scores, px
                 after[step->ctx.node->outputs[i]] = true;
     }
     for (size_t i = 0; i < all->count; i++)
-        all->layer[i].hidden = !all->layer[i].logits && !after[all->layer[i].post];
+        all->layer[i].hidden = !all->layer[i].logits && !after[all->layer[i].post] &&
+                               all->layer[i].kind != PX_LAYER_HEADS;
     free(layer_of);
     free(after);
     return PX_OK;
@@ -462,6 +487,8 @@ static px_status finder_collect(layer_finder *f, bool deepxplore, const px_score
             status = finder_add_activation(f, v, err);
         else if (is_post[v])
             status = finder_add_linear(f, linear[v], err);
+        else if (f->tokens.role[v] != PXI_TOKEN_NONE)
+            status = finder_add_token(f, v, err);
         else if (deepxplore && a->part[s] == PXI_PART_POOL) {
             extra.kind = PX_LAYER_POOL;
             status = finder_add_plain(f, extra, err);
@@ -488,6 +515,10 @@ px_status pxi_layers_find(px_probe *probe, const px_probe_options *options, px_e
     px_status status = scratch && scored != PX_E_NOMEM ? PX_OK : pxi_no_memory(err);
     PX_THEN(status, finder_programs(&f, options, err));
     PX_THEN(status, pxi_anatomy_init(&f.anatomy, f.one, scratch, err));
+    PX_THEN(status,
+            pxi_tokens_find(&f.anatomy, classifies ? scores.value : -1, scratch, &f.tokens, err));
+    probe->token = f.tokens.role ? f.tokens.place : -1;
+    probe->token_count = f.tokens.count;
     PX_THEN(status, finder_collect(&f, options->deepxplore, classifies ? &scores : NULL, err));
     PX_THEN(status, finder_mark_hidden(&f, classifies ? &scores : NULL, err));
     PX_THEN(status, finder_settle_names(&f, err));

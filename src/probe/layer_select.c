@@ -37,6 +37,16 @@ static bool word_recurrent(const px_layer *layer)
     return layer->hidden && layer->kind == PX_LAYER_RECURRENT;
 }
 
+static bool word_heads(const px_layer *layer)
+{
+    return layer->kind == PX_LAYER_HEADS;
+}
+
+static bool word_block(const px_layer *layer)
+{
+    return layer->hidden && layer->block && layer->axis[0] == PX_AXIS_BATCH;
+}
+
 static bool word_logits(const px_layer *layer)
 {
     return layer->logits;
@@ -46,8 +56,9 @@ static const struct {
     const char *word;
     bool (*takes)(const px_layer *layer);
 } words[] = {
-    {"all", word_all},     {"hidden", word_hidden},       {"conv", word_conv},
-    {"dense", word_dense}, {"recurrent", word_recurrent}, {"logits", word_logits},
+    {"all", word_all},       {"hidden", word_hidden},       {"conv", word_conv},
+    {"dense", word_dense},   {"recurrent", word_recurrent}, {"heads", word_heads},
+    {"logits", word_logits},
 };
 
 /* The last hidden layer; count if none at all. */
@@ -76,25 +87,27 @@ static const struct {
     {"last-hidden", layers_last_hidden},
 };
 
-/* What a decision goes through: the last hidden convolution of every size that pictures have on
- * their way. Fewer than three sizes: every hidden convolution; none at all: the dense layers. */
+/* What a decision goes through: of a transformer the residual stream behind every block, of other
+ * networks the last hidden convolution of every size that pictures have on their way. Fewer than
+ * three sizes: every hidden convolution; none at all: the dense layers. */
 static void layers_stages(const pxi_layers *all, bool take, bool *in)
 {
     enum { stages_least = 3 };
-    size_t stages = 0, convs = 0;
+    size_t stages = 0, convs = 0, blocks = 0; /* of those, samples first, as readers of maps want */
     for (int pass = 0; pass < 2; pass++) /* count, then choose */
         for (size_t i = 0; i < all->count; i++) {
             const bool conv = word_conv(&all->layer[i]);
             bool last = conv && all->places[i] > 1;
             for (size_t k = i + 1; last && k < all->count; k++)
                 last = !word_conv(&all->layer[k]) || all->places[k] != all->places[i];
-            const bool chosen = stages >= stages_least ? last
-                                : convs > 0            ? conv
-                                                       : word_hidden(&all->layer[i]);
+            const bool chosen = blocks > 0               ? word_block(&all->layer[i])
+                                : stages >= stages_least ? last
+                                : convs > 0              ? conv
+                                                         : word_hidden(&all->layer[i]);
             if (pass == 1 && chosen)
                 in[i] = take;
             else if (pass == 0)
-                stages += last, convs += conv;
+                stages += last, convs += conv, blocks += word_block(&all->layer[i]);
         }
 }
 

@@ -29,7 +29,7 @@ int64_t pxi_extent_offset(const pxi_extent *extent, int rank, int64_t index)
 px_status pxi_neuron_layout_init(pxi_neuron_layout *layout, const px_layer *layer,
                                  const px_shape *shape, const int64_t *stride, px_error *err)
 {
-    *layout = (pxi_neuron_layout){.channels = 1, .places = 1};
+    *layout = (pxi_neuron_layout){.channels = 1, .places = 1, .token = layer->token};
     bool fits = shape->rank == layer->shape.rank;
     for (int d = 0; fits && d < shape->rank; d++) {
         const int64_t count = layer->shape.dim[d];
@@ -52,6 +52,21 @@ px_status pxi_neuron_layout_init(pxi_neuron_layout *layout, const px_layer *laye
             layout->places *= count;
             break;
         }
+        case PX_AXIS_HEADS: /* row = sample * heads + head, or head * batch + sample */
+            fits = count > 0 && shape->dim[d] % count == 0;
+            layout->samples = fits ? shape->dim[d] / count : 0;
+            if (layer->run != count && layer->run != 1 && layout->samples > 1)
+                return px_fail(err, PX_E_UNSUPPORTED,
+                               "layer '%.100s': which heads are whose cannot be told in a batch; "
+                               "use --batch 1, or leave it out with --layers '!%.100s'",
+                               layer->name, layer->name);
+            layout->sample_stride = (layer->run == 1 ? 1 : count) * stride[d];
+            layout->channel_rank = extent_push(layout->channel, layout->channel_rank, count,
+                                               (layer->run == 1 ? layout->samples : 1) * stride[d]);
+            layout->unit_rank = extent_push(layout->unit, layout->unit_rank, count,
+                                            (layer->run == 1 ? layout->samples : 1) * stride[d]);
+            layout->channels *= count;
+            break;
         case PX_AXIS_TIME:
             fits = shape->dim[d] == count;
             layout->offset = layer->step * stride[d];

@@ -17,6 +17,13 @@ static const char *const view_names[] = {PX_VIEWS(NAME_ENTRY)};
 static const char *const kind_names[] = {PX_LAYER_KINDS(NAME_ENTRY)};
 #undef NAME_ENTRY
 
+#define WORD_ENTRY(enumerator, id, help) {id, enumerator},
+static const struct {
+    const char *word;
+    px_neurons view;
+} view_words[] = {PX_VIEW_WORDS(WORD_ENTRY)};
+#undef WORD_ENTRY
+
 const char *px_tap_name(px_tap tap)
 {
     return (size_t)tap < PX_LEN(tap_names) ? tap_names[tap] : "?";
@@ -75,9 +82,16 @@ px_status px_probe_options_parse(px_probe_options *options, const char *layers, 
         if (!tap)
             parsed.tap = PX_TAP_POST;
     } else if (neurons) {
-        PX_TRY(parse_name("neurons", neurons, view_names, PX_LEN(view_names), ", deepxplore",
-                          &index, err));
-        parsed.neurons = (px_neurons)index;
+        bool found = false;
+        for (size_t i = 0; i < PX_LEN(view_words) && !found; i++) {
+            found = strcmp(neurons, view_words[i].word) == 0;
+            parsed.neurons = found ? view_words[i].view : parsed.neurons;
+        }
+        if (!found) {
+            PX_TRY(parse_name("neurons", neurons, view_names, PX_LEN(view_names),
+                              ", token-mean, token-max, deepxplore", &index, err));
+            parsed.neurons = (px_neurons)index;
+        }
         parsed.deepxplore = false;
     }
     if (parsed.deepxplore && parsed.tap != PX_TAP_POST)
@@ -94,7 +108,7 @@ static int64_t layer_neurons(const px_layer *layer, px_neurons neurons)
 {
     int64_t count = 1;
     for (int d = 0; d < layer->shape.rank; d++)
-        if (layer->axis[d] == PX_AXIS_CHANNEL ||
+        if (layer->axis[d] == PX_AXIS_CHANNEL || layer->axis[d] == PX_AXIS_HEADS ||
             (neurons == PX_VIEW_UNIT && layer->axis[d] != PX_AXIS_TIME))
             count *= layer->shape.dim[d];
     return count;
@@ -113,6 +127,10 @@ static px_status probe_fill(px_probe *probe, px_error *err)
     for (size_t i = 0; i < probe->layer_count; i++) {
         px_layer *layer = &probe->layers[i];
         *layer = probe->all.layer[probe->chosen[i]];
+        layer->token = -1;
+        if (probe->neurons == PX_VIEW_CLASS_TOKEN && layer->kind != PX_LAYER_HEADS &&
+            probe->all.places[probe->chosen[i]] == probe->token_count)
+            layer->token = probe->token;
         layer->neuron_offset = probe->neuron_count;
         layer->neuron_count = layer_neurons(layer, probe->neurons);
         if (layer->neuron_count > INT64_MAX / 16 - probe->neuron_count)
@@ -168,6 +186,10 @@ px_status px_probe_new(const px_model *model, const px_probe_options *options, p
         probe->neurons = chosen.neurons;
         status = pxi_layers_find(probe, &chosen, err);
     }
+    if (status == PX_OK && chosen.neurons == PX_VIEW_CLASS_TOKEN && probe->token < 0)
+        status = px_fail(err, PX_E_USAGE,
+                         "--neurons class-token: the class scores are not read from one token; use "
+                         "token-mean or token-max");
     PX_THEN(status, pxi_layers_select(probe, layers, err));
     PX_THEN(status, probe_fill(probe, err));
     PX_THEN(status, pxi_layers_order(probe, &chosen, err));

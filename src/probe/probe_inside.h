@@ -30,6 +30,7 @@ struct px_probe {
     size_t *layer_next; /* per chosen layer: 1 + the next one of the same value; 0: none */
     px_neurons neurons;
     int64_t neuron_count;
+    int64_t token, token_count; /* that the classifier reads, of so many; -1: none by itself */
     const char *description;
     int alone; /* 1 + the first chosen layer whose samples cannot be told apart in a batch; 0 */
 };
@@ -65,6 +66,7 @@ typedef struct pxi_neuron_layout { /* of one layer in one view; neighbouring axe
     pxi_extent space[PX_MAX_RANK + 1]; /* row-major; the batch axis may give two */
     pxi_extent unit[PX_MAX_RANK + 1];  /* row-major: all but batch and time, in the graph's order */
     int64_t channels, places;          /* products of the above */
+    int64_t token;                     /* the only place that counts; -1: all do */
 } pxi_neuron_layout;
 
 /* PX_E_MISMATCH if the view's shape is not the layer's; PX_E_UNSUPPORTED if it has several samples

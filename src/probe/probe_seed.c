@@ -19,6 +19,10 @@ static void seed_sample(const pxi_neuron_layout *place, const pxi_neuron_layout 
         channel[pxi_extent_offset(place->space, place->space_rank, first)] += weight;
         return;
     }
+    if (neurons == PX_VIEW_CLASS_TOKEN && place->token >= 0) {
+        channel[pxi_extent_offset(place->space, place->space_rank, place->token)] += weight;
+        return;
+    }
     const float share = (float)((double)weight / (double)place->places);
     for (int64_t p = 0; p < place->places; p++)
         channel[pxi_extent_offset(place->space, place->space_rank, p)] += share;
@@ -37,7 +41,7 @@ px_status px_probe_seed(const px_probe *probe, px_session *session, size_t layer
         return px_fail(
             err, PX_E_USAGE,
             "neurons '%s' have no gradient: each depends on its whole layer's range; use "
-            "chan, chan-max or unit",
+            "chan, chan-max, class-token or unit",
             px_neurons_name(probe->neurons));
 
     const px_place place = px_session_seed(session, which->tap_value);

@@ -15,6 +15,15 @@ static void trace_sample(const pxi_neuron_layout *layout, px_neurons neurons, co
 {
     float low, high;
     switch (neurons) {
+    case PX_VIEW_CLASS_TOKEN:
+        if (layout->token >= 0) {
+            x += pxi_extent_offset(layout->space, layout->space_rank, layout->token);
+            for (int64_t c = 0; c < layout->channels; c++)
+                row[c] = x[pxi_extent_offset(layout->channel, layout->channel_rank, c)];
+            break;
+        } /* else a layer of other places: their mean */
+        pxi_neuron_means(layout, x, row);
+        break;
     case PX_VIEW_CHAN:
         pxi_neuron_means(layout, x, row);
         break;

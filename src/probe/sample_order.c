@@ -35,7 +35,7 @@ typedef struct sample_order {
 static int layer_batch_axis(const px_layer *layer)
 {
     for (int d = 0; d < layer->shape.rank; d++)
-        if (layer->axis[d] == PX_AXIS_BATCH)
+        if (layer->axis[d] == PX_AXIS_BATCH || layer->axis[d] == PX_AXIS_HEADS)
             return d;
     return -1;
 }
