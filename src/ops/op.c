@@ -16,6 +16,32 @@ PXI_OPS_MATH(OP_DECLARE)
 PXI_OPS_NN(OP_DECLARE)
 PXI_OPS_SHAPE(OP_DECLARE)
 
+/* Those that a program takes apart (unroll.c, sequence.c): all there is is that they are there. */
+#define EXPANDS(id, NAME, SINCE) \
+    const px_op px_op_##id = {   \
+        .name = NAME,            \
+        .since = SINCE,          \
+        .diff = PX_DIFF_YES,     \
+        .expands = true,         \
+    };
+
+EXPANDS(if_1, "If", 1)
+EXPANDS(loop_1, "Loop", 1)
+EXPANDS(scan_9, "Scan", 9)
+EXPANDS(concatfromsequence_11, "ConcatFromSequence", 11)
+EXPANDS(optional_15, "Optional", 15)
+EXPANDS(optionalgetelement_15, "OptionalGetElement", 15)
+EXPANDS(optionalhaselement_15, "OptionalHasElement", 15)
+EXPANDS(sequenceat_11, "SequenceAt", 11)
+EXPANDS(sequenceconstruct_11, "SequenceConstruct", 11)
+EXPANDS(sequenceempty_11, "SequenceEmpty", 11)
+EXPANDS(sequenceerase_11, "SequenceErase", 11)
+EXPANDS(sequenceinsert_11, "SequenceInsert", 11)
+EXPANDS(sequencelength_11, "SequenceLength", 11)
+EXPANDS(sequencemap_17, "SequenceMap", 17)
+EXPANDS(splittosequence_11, "SplitToSequence", 11)
+#undef EXPANDS
+
 #define OP_ENTRY(id) &px_op_##id,
 static const px_op *const op_table[] = {
     PXI_OPS_MATH(OP_ENTRY) PXI_OPS_NN(OP_ENTRY) PXI_OPS_SHAPE(OP_ENTRY) NULL,

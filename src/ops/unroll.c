@@ -524,27 +524,3 @@ px_status pxi_program_expand(program_builder *b, const px_node *node, px_error *
         return expand_scan(b, node, err);
     return pxi_program_expand_sequence(b, node, err);
 }
-
-#define EXPANDS(id, NAME, SINCE) \
-    const px_op px_op_##id = {   \
-        .name = NAME,            \
-        .since = SINCE,          \
-        .diff = PX_DIFF_YES,     \
-        .expands = true,         \
-    };
-
-EXPANDS(if_1, "If", 1)
-EXPANDS(loop_1, "Loop", 1)
-EXPANDS(scan_9, "Scan", 9)
-EXPANDS(concatfromsequence_11, "ConcatFromSequence", 11)
-EXPANDS(optional_15, "Optional", 15)
-EXPANDS(optionalgetelement_15, "OptionalGetElement", 15)
-EXPANDS(optionalhaselement_15, "OptionalHasElement", 15)
-EXPANDS(sequenceat_11, "SequenceAt", 11)
-EXPANDS(sequenceconstruct_11, "SequenceConstruct", 11)
-EXPANDS(sequenceempty_11, "SequenceEmpty", 11)
-EXPANDS(sequenceerase_11, "SequenceErase", 11)
-EXPANDS(sequenceinsert_11, "SequenceInsert", 11)
-EXPANDS(sequencelength_11, "SequenceLength", 11)
-EXPANDS(sequencemap_17, "SequenceMap", 17)
-EXPANDS(splittosequence_11, "SplitToSequence", 11)

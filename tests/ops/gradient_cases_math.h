@@ -69,6 +69,8 @@
 {.type = "Softplus", .opset = 1, .in = {WIDE_("3,4")}},
 {.type = "Softsign", .opset = 1, .in = {GAP_("3,4", 0.01)}},
 {.type = "Mish", .opset = 18, .in = {WIDE_("3,4")}},
+{.type = "Swish", .opset = 24, .in = {WIDE_("3,4")}},
+{.type = "Swish", .opset = 24, .attrs = "alpha=1.7", .in = {WIDE_("3,4")}},
 {.type = "Gelu", .opset = 20, .in = {WIDE_("3,4")}},
 {.type = "Gelu", .opset = 20, .attrs = "approximate=tanh", .in = {WIDE_("3,4")}},
 
@@ -100,4 +102,5 @@
 {.type = "Identity", .opset = 16, .in = {X_("2,3")}},
 {.type = "Dropout", .opset = 10, .outputs = 2, .in = {X_("2,3")}},
 {.type = "Dropout", .opset = 13, .outputs = 2, .left_out = 2, .in = {X_("2,3")}},
+{.type = "DequantizeLinear", .opset = 21, .name = "DequantizeLinear of blocks", .attrs = "block_size=2", .in = {{.shape = "2,3,2", .low = -9, .high = 9, .dtype = PX_INT16}, X_("2,2,2"), {.shape = "2,2,2", .values = "1 -2 3 0 1 2 -1 4", .dtype = PX_INT16}}},
 {.type = "DequantizeLinear", .opset = 13, .in = {{.shape = "2,3,2", .low = -9, .high = 9, .dtype = PX_INT8}, X_("3"), {.shape = "3", .values = "1 -2 3", .dtype = PX_INT8}}},

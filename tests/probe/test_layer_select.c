@@ -82,7 +82,7 @@ static void test_other_options(void **state)
         {"past", NULL, "--tap 'past' is not one of post, pre, pool"},
         {NULL, "pixel",
          "--neurons 'pixel' is not one of chan, chan-max, unit, chan-scaled, "
-         "chan-rescaled, deepxplore"},
+         "chan-rescaled, class-token, token-mean, token-max, deepxplore"},
         {"pre", "deepxplore", "--neurons deepxplore counts every output"},
     };
     px_model *model = probe_model("residual");

@@ -30,8 +30,9 @@ static const struct {
               "logits dense 5 L"},
     {"squeeze_net", "relu1 conv 4 pre=conv1 h | relu2 conv 5 pre=conv2 pool=gap L"},
     {"binary", "tanh dense 4 pre=dense1 h | y dense 1 pre=dense2 L"},
-    {"transformer", "q dense 6 h | k dense 6 h | v dense 6 h | o dense 6 h | "
-                    "gelu dense 8 pre=fc1 h | fc2 dense 6 h | logits dense 5 L"},
+    {"transformer", "q dense 6 h | k dense 6 h | v dense 6 h | mixed heads 1 | o dense 6 h | "
+                    "residual1 stream 6 h | gelu dense 8 pre=fc1 h | fc2 dense 6 h | "
+                    "residual2 stream 6 h | token dense 6 h | logits dense 5 L"},
     {"gelu_tanh", "gelu dense 4 pre=dense h | logits dense 5 L"},
     {"lstm", "lstm@0 recurrent 4 h | lstm@1 recurrent 4 h | lstm@2 recurrent 4 h | "
              "logits dense 5 L"},

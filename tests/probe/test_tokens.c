@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/probe.h>
 #include <math.h>
 #include <plexor/data.h>
 #include <stdio.h>
