@@ -220,7 +220,7 @@ def main():
                             node("Neg", ["a"], ["b"], "middle")], x, y))
     save("ir3", model([node("Add", ["x", "w"], ["y"])], x + [value("w", [2])], y,
                       weights(w=ramp((2,))), opset=7, ir=3))
-    save("newer", model([relu], x, y, opset=19, ir=9))
+    save("newer", model([relu], x, y, opset=27, ir=9))
     save("outputs", model([relu], x, y + [value("x", [2]), value("w", [2])], weights(w=ramp((2,)))))
     save("sequence", model([node("SequenceLength", ["s"], ["y"])],
                            [helper.make_tensor_sequence_value_info("s", FLOAT, None)],

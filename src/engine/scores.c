@@ -134,38 +134,52 @@ px_status px_model_scores(const px_model *model, px_scores *out, px_error *err)
     return scores_take(model, found, "the only output of shape [N, classes]", out, err);
 }
 
-char *px_model_unsupported(const px_model *model)
+enum { UNSUPPORTED_MOST = 100 }; /* kinds that are listed by name */
+
+typedef struct unsupported {
+    const px_node *first[UNSUPPORTED_MOST];
+    int counts[UNSUPPORTED_MOST], kinds, more;
+} unsupported;
+
+/* Of a graph, and of those inside its nodes. */
+static void unsupported_count(const px_graph *graph, unsupported *u)
 {
-    enum { MOST = 100 }; /* kinds that are listed by name */
-    const px_graph *graph = px_model_graph(model);
-    const px_node *first[MOST];
-    int counts[MOST], kinds = 0, more = 0;
     for (int n = 0; n < graph->node_count; n++) {
         const px_node *node = &graph->nodes[n];
+        for (int i = 0; i < node->attr_count; i++)
+            if (node->attrs[i].kind == PX_ATTR_GRAPH)
+                unsupported_count(node->attrs[i].graph, u);
         if (pxi_op_find(node->domain, node->type, node->opset, NULL))
             continue;
         int k = 0;
-        while (k < kinds &&
-               (strcmp(first[k]->type, node->type) != 0 || first[k]->opset != node->opset ||
-                strcmp(first[k]->domain, node->domain) != 0))
+        while (k < u->kinds &&
+               (strcmp(u->first[k]->type, node->type) != 0 || u->first[k]->opset != node->opset ||
+                strcmp(u->first[k]->domain, node->domain) != 0))
             k++;
-        if (k == MOST) {
-            more++;
+        if (k == UNSUPPORTED_MOST) {
+            u->more++;
             continue;
         }
-        if (k == kinds) {
-            first[kinds] = node;
-            counts[kinds++] = 0;
+        if (k == u->kinds) {
+            u->first[u->kinds] = node;
+            u->counts[u->kinds++] = 0;
         }
-        counts[k]++;
+        u->counts[k]++;
     }
-    if (!kinds)
+}
+
+char *px_model_unsupported(const px_model *model)
+{
+    unsupported u = {.kinds = 0};
+    unsupported_count(px_model_graph(model), &u);
+    if (!u.kinds)
         return NULL;
     px_text text = {0};
-    for (int k = 0; k < kinds; k++)
-        px_text_format(&text, "%s%s%s (node '%s') x%d\n", first[k]->domain,
-                       first[k]->domain[0] ? "." : "", first[k]->type, first[k]->name, counts[k]);
-    if (more)
-        px_text_format(&text, "and %d more nodes of other kinds\n", more);
+    for (int k = 0; k < u.kinds; k++)
+        px_text_format(&text, "%s%s%s (node '%s') x%d\n", u.first[k]->domain,
+                       u.first[k]->domain[0] ? "." : "", u.first[k]->type, u.first[k]->name,
+                       u.counts[k]);
+    if (u.more)
+        px_text_format(&text, "and %d more nodes of other kinds\n", u.more);
     return px_text_take(&text);
 }

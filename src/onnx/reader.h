@@ -21,7 +21,7 @@ enum {
     PXI_ONNX_MAX_VALUES = 1 << 22,
     PXI_ONNX_MAX_ATTRS = 64,    /* per node */
     PXI_ONNX_MAX_CALLS = 16,    /* functions calling functions */
-    PXI_ONNX_NEWEST_OPSET = 17, /* newer ones are read with a warning */
+    PXI_ONNX_NEWEST_OPSET = 24, /* newer ones are read with a warning */
 };
 
 /* Bytes that expanding functions may take: the base and so many times the file, up to the most. */

@@ -45,6 +45,11 @@ static px_status cast_setup_to(px_op_ctx *ctx, int64_t to, px_error *err)
     if (to <= 0 || to >= 32 || px_dtype_size((px_dtype)to) == 0)
         return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
                            "casts to ONNX type %lld, which is not supported", (long long)to);
+    if (ctx->node->opset >= 25 && pxi_type_in((px_dtype)to, PXI_TYPES_NIBBLE) &&
+        pxi_type_in(ctx->in[0].dtype, PXI_TYPES_REAL)) /* before, it saturates */
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "a cast to %s that wraps, as of opset 25, is not supported",
+                           px_dtype_name((px_dtype)to));
     PX_TRY(pxi_op_params(ctx, sizeof(cast_params), err));
     ((cast_params *)ctx->params)->to = (px_dtype)to;
     ctx->out[0].dtype = cast_is_half((px_dtype)to) ? PX_FLOAT32 : (px_dtype)to;

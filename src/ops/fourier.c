@@ -70,7 +70,7 @@ static px_status dft_setup(px_op_ctx *ctx, int64_t axis, px_error *err)
     const bool onesided = px_node_int(ctx->node, "onesided", 0) != 0;
     if (onesided && (p->inverse || p->parts == 2))
         return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "half a spectrum is made of a real signal's DFT only");
+                           "half a spectrum of anything but a real signal's DFT is not supported");
     p->outer = p->inner = 1;
     for (int i = 0; i < x->rank - 1; i++)
         if (i != at)

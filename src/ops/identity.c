@@ -102,7 +102,7 @@ static px_status dropout_setup(px_op_ctx *ctx, px_error *err)
                            "its training_mode is not constant; export the network for inference");
     if (*(const uint8_t *)training->data != 0 && !dropout_ratio_is_zero(ctx))
         return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "is in training mode; export the network for inference");
+                           "training mode is not supported; export the network for inference");
     return PX_OK;
 }
 

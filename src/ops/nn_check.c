@@ -7,9 +7,11 @@ px_status pxi_nn_float(const px_op_ctx *ctx, int first, int last, px_error *err)
 {
     for (int i = first; i <= last; i++)
         if (pxi_op_has_in(ctx, i) && ctx->in[i].dtype != PX_FLOAT32)
-            return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                               "its input %d is %s; this operator computes in float32", i,
-                               px_dtype_name(ctx->in[i].dtype));
+            return pxi_op_fail(
+                ctx, err, PX_E_UNSUPPORTED,
+                "its input %d is %s, which is not supported; this operator computes in "
+                "float32",
+                i, px_dtype_name(ctx->in[i].dtype));
     return PX_OK;
 }
 

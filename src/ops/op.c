@@ -131,8 +131,11 @@ px_status pxi_op_const_ints(px_op_ctx *ctx, int input, const int64_t **values, i
 {
     const px_tensor *in = &ctx->in[input];
     if (!in->data)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "its input %d decides a shape and must be constant", input);
+        return pxi_op_fail(
+            ctx, err, PX_E_UNSUPPORTED,
+            "its input %d decides a shape and must be constant; one that is known at "
+            "run time only is not supported",
+            input);
     if (in->dtype != PX_INT64 && in->dtype != PX_INT32)
         return pxi_op_fail(ctx, err, PX_E_INPUT, "its input %d is %s, expected int64", input,
                            px_dtype_name(in->dtype));

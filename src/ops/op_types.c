@@ -6,7 +6,7 @@ px_status pxi_op_type(const px_op_ctx *ctx, int input, unsigned types, px_error 
     const px_dtype dtype = ctx->in[input].dtype;
     if (pxi_type_in(dtype, types))
         return PX_OK;
-    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "its input %d is %s, which %s does not take",
+    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "its input %d is %s, which is not supported by %s",
                        input, px_dtype_name(dtype), ctx->node->type);
 }
 

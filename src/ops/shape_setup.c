@@ -52,7 +52,9 @@ px_status pxi_op_need_const(const px_op_ctx *ctx, int input, px_error *err)
     if (ctx->in[input].data)
         return PX_OK;
     return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                       "its input %d decides a shape and must be constant", input);
+                       "its input %d decides a shape and must be constant; one that is known at "
+                       "run time only is not supported",
+                       input);
 }
 
 px_status pxi_op_need_rank(const px_op_ctx *ctx, int64_t rank, px_error *err)
