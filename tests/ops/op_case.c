@@ -26,6 +26,8 @@ const char *op_case_name(const op_case *test)
     X(PX_UINT16, uint16_t) \
     X(PX_UINT32, uint32_t) \
     X(PX_UINT64, uint64_t) \
+    X(PX_INT4, int8_t)     \
+    X(PX_UINT4, uint8_t)   \
     X(PX_BOOL, uint8_t)
 
 double op_get(const px_tensor *tensor, int64_t i)

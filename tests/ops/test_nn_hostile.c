@@ -101,7 +101,21 @@ static const struct {
     {PX_E_UNSUPPORTED, {.type = "Einsum", .opset = 12, .attrs = "equation=abcdefghijklmnop->", .in = {F_("1,1,1,1,1,1,1,1")}}},
     {PX_E_UNSUPPORTED, {.type = "Einsum", .opset = 12, .attrs = "equation=abcdefgh,ijklmnop,qrstuvwx->", .in = {F_("1,1,1,1,1,1,1,1"), F_("1,1,1,1,1,1,1,1"), F_("1,1,1,1,1,1,1,1")}}},
 
-    {PX_E_UNSUPPORTED, {.type = "GridSample", .opset = 20, .name = "volumes", .in = {F_("1,1,2,3,3"), F_("1,2,2,2,3")}}},
+    {PX_E_UNSUPPORTED, {.type = "GridSample", .opset = 20, .name = "cubes", .attrs = "mode=cubic", .in = {F_("1,1,2,3,3"), F_("1,2,2,2,3")}}},
+    {PX_E_MISMATCH, {.type = "GridSample", .opset = 20, .name = "grid of two numbers", .in = {F_("1,1,2,3,3"), F_("1,2,2,2,2")}}},
+
+    {PX_E_INPUT, {.type = "Attention", .opset = 23, .name = "no heads", .in = {F_("1,2,4"), F_("1,2,4"), F_("1,2,4")}}},
+    {PX_E_INPUT, {.type = "Attention", .opset = 23, .attrs = "q_num_heads=3 kv_num_heads=3", .name = "odd heads", .in = {F_("1,2,4"), F_("1,2,4"), F_("1,2,4")}}},
+    {PX_E_MISMATCH, {.type = "Attention", .opset = 23, .name = "other sizes", .in = {F_("1,2,3,4"), F_("1,2,3,5"), F_("1,2,3,4")}}},
+    {PX_E_MISMATCH, {.type = "Attention", .opset = 23, .name = "heads that share nothing", .in = {F_("1,3,2,4"), F_("1,2,2,4"), F_("1,2,2,4")}}},
+    {PX_E_MISMATCH, {.type = "Attention", .opset = 23, .name = "no heads of keys", .in = {F_("1,2,2,4"), F_("1,0,2,4"), F_("1,0,2,4")}}},
+    {PX_E_MISMATCH, {.type = "Attention", .opset = 23, .name = "wide mask", .in = {F_("1,2,2,4"), F_("1,2,2,4"), F_("1,2,2,4"), F_("2,3")}}},
+    {PX_E_INPUT, {.type = "Attention", .opset = 23, .attrs = "qk_matmul_output_mode=4", .in = {F_("1,2,2,4"), F_("1,2,2,4"), F_("1,2,2,4")}}},
+    {PX_E_MISMATCH, {.type = "RotaryEmbedding", .opset = 23, .in = {F_("1,2,3,4"), F_("1,3,3"), F_("1,3,3")}}},
+    {PX_E_INPUT, {.type = "RotaryEmbedding", .opset = 23, .attrs = "rotary_embedding_dim=3", .in = {F_("1,2,3,4"), F_("1,3,1"), F_("1,3,1")}}},
+    {PX_E_MISMATCH, {.type = "DeformConv", .opset = 19, .in = {F_("1,1,4,4"), F_("1,1,3,3"), F_("1,17,2,2")}}},
+    {PX_E_UNSUPPORTED, {.type = "DeformConv", .opset = 19, .name = "DeformConv in 1-d", .in = {F_("1,1,4"), F_("1,1,3"), F_("1,3,2")}}},
+    {PX_E_MISMATCH, {.type = "RMSNormalization", .opset = 23, .in = {F_("2,3"), F_("2")}}},
     {PX_E_MISMATCH, {.type = "GridSample", .opset = 20, .name = "grid of other rank", .in = {F_("1,1,3,3"), F_("1,2,2,2,3")}}},
 
     {PX_E_MISMATCH, {.type = "BatchNormalization", .opset = 15, .in = {F_("2,3,2"), F_("2"), F_("3"), F_("3"), F_("3")}}},
