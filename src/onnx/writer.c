@@ -30,7 +30,7 @@ static px_status writer_list(writer *to, const ProtobufCMessageDescriptor *type,
         return pxi_no_memory(to->err);
     for (size_t i = 0; i < count; i++) {
         pointers[i] = messages + i * type->sizeof_message;
-        type->message_init(pointers[i]);
+        protobuf_c_message_init(type, pointers[i]);
     }
     memcpy(list, &pointers, sizeof pointers);
     return PX_OK;
