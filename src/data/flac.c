@@ -113,13 +113,16 @@ static px_status flac_run(FLAC__StreamDecoder *decoder, flac_job *job, px_error 
     const bool good = FLAC__stream_decoder_process_until_end_of_stream(decoder);
     if (job->status != PX_OK)
         return job->status;
+    const bool counts = job->info.count < 0 || (size_t)job->info.count == job->count;
+    const char *lost =
+        FLAC__StreamDecoderErrorStatusString[FLAC__STREAM_DECODER_ERROR_STATUS_LOST_SYNC];
+    if (!counts && good && (!job->trouble || job->trouble == lost)) /* libFLAC 1.5 on a cut frame */
+        return px_fail(err, PX_E_INPUT, "'%s': truncated or damaged: of %lld samples %zu are there",
+                       job->name, (long long)job->info.count, job->count);
     if (!good || job->trouble)
         return px_fail(err, PX_E_INPUT, "'%s': damaged: %s", job->name,
                        job->trouble ? job->trouble
                                     : FLAC__stream_decoder_get_resolved_state_string(decoder));
-    if (job->info.count >= 0 && (size_t)job->info.count != job->count)
-        return px_fail(err, PX_E_INPUT, "'%s': truncated: of %lld samples %zu are there", job->name,
-                       (long long)job->info.count, job->count);
     job->info.count = (int64_t)job->count;
     return pxi_audio_check(&job->info, job->name, err);
 }

@@ -20,6 +20,7 @@ def main(folder):
     np.random.seed(0)  # some cases draw their inputs
     from onnx.backend.test import cmd_tools
 
+    os.makedirs(os.path.join(folder, "node"), exist_ok=True)  # onnx 1.17 lists it before it makes it
     sys.argv = ["onnx", "generate-data", "--output", folder]
     cmd_tools.main()
 
