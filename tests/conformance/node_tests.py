@@ -16,6 +16,19 @@ import tempfile
 LEAST = 883  # what passes today should go on passing
 TOTAL = 922  # in onnx 1.12; another version may have more
 
+# Tests of a version of onnx whose expectation is wrong.
+MISTAKEN = {"1.17": {
+    # sums that leave the range of int8 wrap around: 20 where -236 is saturated to -128
+    "test_qlinearmatmul_2D_int8_float16", "test_qlinearmatmul_2D_int8_float32",
+    "test_qlinearmatmul_3D_int8_float16", "test_qlinearmatmul_3D_int8_float32",
+    # cut off, not rounded to the nearest
+    "test_cast_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16_expanded",
+    # cells beyond the padding, which ceil_mode adds, are counted or not
+    "test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",
+    # zeros expected as 2e-7, compared to 1e-7
+    "test_dft_inverse", "test_dft_inverse_opset19",
+}}
+
 
 def generate(folder):
     """FOLDER/node, made in one go: a run that was cut off leaves nothing that looks finished."""
@@ -51,14 +64,18 @@ def sees_faults(plexor, folder):
 
 
 def main(plexor, folder):
+    import onnx
+
     generate(folder)
     status, result = onnx_test(plexor, folder / "node")
     total = result["passed"] + result["failed"] + result["skipped"]
+    mistaken = MISTAKEN.get(".".join(onnx.__version__.split(".")[:2]), set())
+    wrong = set(result["failures"]) - mistaken
     checks = [
         (f"{result['passed']} of {total} node tests pass, at least {LEAST} must",
          result["passed"] >= LEAST and total >= TOTAL),
-        (f"no node test fails: {' '.join(result['failures'])}",
-         result["failed"] == 0 and not result["failures"] and status == 0),
+        (f"no node test fails, but {result['failed']} of onnx's mistakes: {' '.join(sorted(wrong))}",
+         not wrong and len(result["failures"]) == result["failed"] and status == (result["failed"] > 0)),
         ("every skipped test names what is missing",
          len(result["skips"]) == result["skipped"] and "?" not in result["skips"].values()),
         (f"{result['compiled']} run compiled as well, at least half of those that pass",
