@@ -68,7 +68,8 @@ typedef enum rv_arm { /* what is added; a matched one adds as many as its partne
 } rv_arm;
 extern const char *const rv_arm_ids[RV_ARMS]; /* "improving-matched": of the cells */
 
-study_network rv_network(size_t subject);
+/* One for all runs, or with --networks as many. */
+study_network rv_network(const px_study *study, size_t subject, int64_t run);
 /* "not run: needs SVHN"; NULL: nothing is missing. */
 const char *rv_missing(const px_study *study, size_t subject, char buffer[64]);
 int64_t rv_count(const px_study *study); /* of D_0: fewer with --limit, which is the N of cells */
@@ -139,10 +140,17 @@ px_status rv_error_rate(const rv_bench *bench, const px_model *model, const rv_p
  * improves on that. */
 #define RV_NEURONS "unit"
 
-/* What a set covers under a network: NC of values above 0.75. `variant` is "raw", the acceptance
- * test of the paper, or "suite", that of its package: scaled per layer. Empty; free with
- * px_cover_free(). */
-px_status rv_cover_new(const rv_bench *bench, const px_model *model, const char *variant,
+/* What counts as covered: values above 0.75. The package scales them per layer and input, and its
+ * layers are all of Keras's but the last: of each both what goes into the activation, also that of
+ * the scores, and what comes out. (It counts pooled and flattened maps as layers too, which ours do
+ * not; on LeNet-1 that moved no rate by more than 0.3 points.) */
+typedef enum rv_scale {
+    RV_RAW,       /* the paper's equations, hidden layers after the activation */
+    RV_SCALED_IN, /* the package's neurons: all layers before the activation, ... */
+    RV_SCALED,    /* ... and the hidden ones after it */
+} rv_scale;
+/* What a set covers under a network by NC. Empty; free with px_cover_free(). */
+px_status rv_cover_new(const rv_bench *bench, const px_model *model, rv_scale scale,
                        px_cover **out, px_error *err);
 /* Observes pictures; `only` one per picture, NULL: all. */
 px_status rv_cover_add(const rv_bench *bench, px_cover *cover, const rv_pictures *pictures,
@@ -193,10 +201,10 @@ px_status rv_choose_part(const rv_bench *bench, const px_cover *cover,
                          const rv_pictures *candidates, int k, rv_rule rule, bool improving,
                          rv_choice *out, px_error *err);
 
-/* Which of the first `count` pictures cover more, each alone, than those of `than` in the same
- * places. */
+/* Adds to `lead` how many more neurons each of the first `count` pictures covers, alone, than that
+ * of `than` in its place. */
 px_status rv_covers_more(const rv_bench *bench, const px_cover *cover, const rv_pictures *pictures,
-                         const rv_pictures *than, int64_t count, bool *out, px_error *err);
+                         const rv_pictures *than, int64_t count, int64_t *lead, px_error *err);
 
 /* --- retraining (revisit_retrain.c) ----------------------------------------------------------- */
 

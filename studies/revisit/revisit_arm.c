@@ -18,6 +18,7 @@
 
 #include <assert.h>
 #include <internal/rng.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +27,18 @@ enum { PIECE_VALUES = 1 << 24 }; /* neuron values of candidates that are held at
 
 /* --- what a set covers ------------------------------------------------------------------------ */
 
-px_status rv_cover_new(const rv_bench *b, const px_model *model, const char *variant,
-                       px_cover **out, px_error *err)
+px_status rv_cover_new(const rv_bench *b, const px_model *model, rv_scale scale, px_cover **out,
+                       px_error *err)
 {
-    char chosen[32];
-    const char *const settings[] = {"nc.t=0.75", chosen};
-    snprintf(chosen, sizeof chosen, "nc.variant=%s", variant);
+    const char *const settings[] = {"nc.t=0.75",
+                                    scale == RV_RAW ? "nc.variant=raw" : "nc.variant=suite"};
     px_cover_options o = px_cover_options_default();
     o.criteria = "nc";
     o.neurons = RV_NEURONS;
+    if (scale == RV_SCALED_IN) {
+        o.layers = "all";
+        o.tap = "pre";
+    }
     o.settings = settings;
     o.setting_count = PX_LEN(settings);
     o.threads = b->study->options.threads;
@@ -164,14 +168,21 @@ void rv_chooser_close(rv_chooser *c)
     *c = (rv_chooser){.now = NULL};
 }
 
-static bool chooser_improves(const rv_chooser *c, const rv_traces *candidates,
-                             const rv_traces *originals, int64_t i)
+/* How many neurons of its criterion, which counts shares, the row adds to what is covered. */
+static int64_t chooser_gain(const rv_chooser *c, const void *covered, const px_rows *row)
+{
+    return llround(c->criterion->gain(covered, row, 0) * (double)row->width);
+}
+
+/* How many more the candidate covers: than the set, or than its original alone. */
+static int64_t chooser_lead(const rv_chooser *c, const rv_traces *candidates,
+                            const rv_traces *originals, int64_t i)
 {
     const px_rows candidate = traces_row(candidates, i);
     if (c->rule == RV_BY_SET)
-        return c->criterion->gain(c->now, &candidate, 0) > 0.0;
+        return chooser_gain(c, c->now, &candidate);
     const px_rows original = traces_row(originals, i);
-    return c->criterion->gain(c->empty, &candidate, 0) > c->criterion->gain(c->empty, &original, 0);
+    return chooser_gain(c, c->empty, &candidate) - chooser_gain(c, c->empty, &original);
 }
 
 px_status rv_chooser_take(rv_chooser *c, const rv_traces *candidates, const rv_traces *originals,
@@ -183,7 +194,7 @@ px_status rv_chooser_take(rv_chooser *c, const rv_traces *candidates, const rv_t
         if (facts->predicted == facts->label)
             continue;
         choice->wrong++;
-        if (chooser_improves(c, candidates, originals, i) != c->improving)
+        if ((chooser_lead(c, candidates, originals, i) > 0) != c->improving)
             continue;
         if (pxi_grow(&choice->items, &c->room, (size_t)choice->count + 1, sizeof *choice->items))
             return pxi_no_memory(err);
@@ -261,7 +272,7 @@ px_status rv_choose_part(const rv_bench *b, const px_cover *cover, const rv_pict
 }
 
 px_status rv_covers_more(const rv_bench *b, const px_cover *cover, const rv_pictures *pictures,
-                         const rv_pictures *than, int64_t count, bool *out, px_error *err)
+                         const rv_pictures *than, int64_t count, int64_t *lead, px_error *err)
 {
     rv_chooser chooser = {.now = NULL};
     px_status status = rv_chooser_open(&chooser, cover, RV_BY_PAIR, true, err);
@@ -272,7 +283,7 @@ px_status rv_covers_more(const rv_bench *b, const px_cover *cover, const rv_pict
         if (status == PX_OK)
             status = rv_traces_make(b, cover, than, at, next, &others, err);
         for (int64_t i = at; i < next && status == PX_OK; i++)
-            out[i] = chooser_improves(&chooser, &traces, &others, i - at);
+            lead[i] += chooser_lead(&chooser, &traces, &others, i - at);
         rv_traces_done(&traces);
         rv_traces_done(&others);
     }

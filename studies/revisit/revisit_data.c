@@ -159,7 +159,7 @@ static px_status bench_load(rv_bench *b, const char *part, int64_t limit, rv_pic
 
 px_status rv_bench_open(px_study *study, const study_job *job, rv_bench *b, px_error *err)
 {
-    const study_network network = rv_network(job->subject);
+    const study_network network = rv_network(study, job->subject, job->run);
     const int64_t count = rv_count(study);
     *b = (rv_bench){.study = study, .subject = job->subject, .run = job->run};
     PX_TRY(pxi_network_load(study, &network, &b->model, err));

@@ -91,7 +91,7 @@ static px_status work_profile(rq1_work *w, px_error *err)
 static px_status work_covers(rq1_work *w, px_error *err)
 {
     PX_TRY(work_profile(w, err));
-    PX_TRY(rv_cover_new(&w->b, w->b.model, "raw", &w->accepting, err));
+    PX_TRY(rv_cover_new(&w->b, w->b.model, RV_RAW, &w->accepting, err));
     PX_TRY(rv_cover_add(&w->b, w->accepting, &w->b.inputs, NULL, err));
     for (size_t i = 0; i < RQ1_COVERS; i++) {
         const px_cover_options o = cover_options(w, i);

@@ -89,7 +89,7 @@ static px_status arm_cover(rq2_work *w, rq2_arm *a, px_error *err)
 {
     px_cover_free(a->cover);
     a->cover = NULL;
-    PX_TRY(rv_cover_new(&w->b, a->round.model, "raw", &a->cover, err));
+    PX_TRY(rv_cover_new(&w->b, a->round.model, RV_RAW, &a->cover, err));
     PX_TRY(rv_cover_add(&w->b, a->cover, &w->b.inputs, NULL, err));
     return cover_add_items(w, a->cover, a->round.items, a->round.count, err);
 }

@@ -5,7 +5,7 @@
  *
  * As its package makes them (fuzzing_testset.py): the mutant of *training* input i takes the place
  * of *test* input i where it covers more than that one, each alone (NC of values scaled per layer
- * and input, above 0.75); the other test inputs stay; all are judged by the label of the test
+ * and input, above 0.75, before and after activations); the other test inputs stay; all are judged by the label of the test
  * input. What is put in has that label by chance only: of ten classes, about one in ten times. The
  * same pictures by their own labels stand beside it.
  */
@@ -38,15 +38,19 @@ static px_status rates_put(const rv_bench *b, cell_list *list, px_error *err)
 
 /* --- as the package makes them ---------------------------------------------------------------- */
 
+enum { RV_PARTS = 2 }; /* of the package's neurons: before activations, and after */
+
 /* Puts mutants of training inputs into the places of the test inputs that cover less; *put says
  * how many. Labels stay. */
-static px_status exchange(const rv_bench *b, const px_cover *cover, const rv_pictures *mutants,
-                          rv_pictures *cases, bool *chosen, int64_t *put, px_error *err)
+static px_status exchange(const rv_bench *b, px_cover *const covers[RV_PARTS],
+                          const rv_pictures *mutants, rv_pictures *cases, int64_t *lead,
+                          int64_t *put, px_error *err)
 {
-    PX_TRY(rv_covers_more(b, cover, mutants, &b->test, mutants->count, chosen, err));
+    for (int p = 0; p < RV_PARTS; p++)
+        PX_TRY(rv_covers_more(b, covers[p], mutants, &b->test, mutants->count, lead, err));
     *put = 0;
     for (int64_t i = 0; i < mutants->count; i++) {
-        if (!chosen[i])
+        if (lead[i] <= 0)
             continue;
         memcpy(cases->bytes + (size_t)i * cases->size, mutants->bytes + (size_t)i * mutants->size,
                cases->size);
@@ -55,24 +59,24 @@ static px_status exchange(const rv_bench *b, const px_cover *cover, const rv_pic
     return PX_OK;
 }
 
-static px_status package_put(const rv_bench *b, const px_cover *cover, int set, cell_list *list,
-                             px_error *err)
+static px_status package_put(const rv_bench *b, px_cover *const covers[RV_PARTS], int set,
+                             cell_list *list, px_error *err)
 {
     rv_pictures mutants = {.set = NULL}, cases = {.set = NULL};
-    bool *chosen = NULL;
+    int64_t *lead = NULL;
     double rate = 0.0, own = 0.0;
     int64_t put = 0;
     px_status status = rv_mutants(b, set, &b->inputs, b->test.count, &mutants, err);
     if (status == PX_OK)
         status = rv_pictures_copy(&b->test, &cases, err);
     if (status == PX_OK)
-        status = PX_NEW(chosen, mutants.count, err);
+        status = PX_NEW(lead, mutants.count, err);
     if (status == PX_OK)
-        status = exchange(b, cover, &mutants, &cases, chosen, &put, err);
+        status = exchange(b, covers, &mutants, &cases, lead, &put, err);
     if (status == PX_OK)
         status = rv_error_rate(b, b->model, &cases, &rate, err);
     for (int64_t i = 0; status == PX_OK && i < mutants.count; i++)
-        if (chosen[i])
+        if (lead[i] > 0)
             cases.labels[i] = mutants.labels[i];
     if (status == PX_OK)
         status = rv_error_rate(b, b->model, &cases, &own, err);
@@ -81,7 +85,7 @@ static px_status package_put(const rv_bench *b, const px_cover *cover, int set, 
         pxi_cell_put(list, own, "own_%s", rv_set_ids[set]);
         pxi_cell_put(list, (double)put / (double)cases.count, "put_%s", rv_set_ids[set]);
     }
-    free(chosen);
+    free(lead);
     rv_pictures_done(&mutants);
     rv_pictures_done(&cases);
     return status;
@@ -89,11 +93,14 @@ static px_status package_put(const rv_bench *b, const px_cover *cover, int set, 
 
 static px_status package_rates_put(const rv_bench *b, cell_list *list, px_error *err)
 {
-    px_cover *cover = NULL;
-    px_status status = rv_cover_new(b, b->model, "suite", &cover, err);
+    px_cover *covers[RV_PARTS] = {NULL};
+    px_status status = rv_cover_new(b, b->model, RV_SCALED_IN, &covers[0], err);
+    if (status == PX_OK)
+        status = rv_cover_new(b, b->model, RV_SCALED, &covers[1], err);
     for (int set = RV_DHD; set <= RV_DH && status == PX_OK; set++)
-        status = package_put(b, cover, set, list, err);
-    px_cover_free(cover);
+        status = package_put(b, covers, set, list, err);
+    for (int p = 0; p < RV_PARTS; p++)
+        px_cover_free(covers[p]);
     return status;
 }
 

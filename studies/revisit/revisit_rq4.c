@@ -51,7 +51,7 @@ static px_status mutants_choose(const rv_bench *b, const rv_pictures *candidates
                                 int64_t *count, px_error *err)
 {
     px_cover *cover = NULL;
-    px_status status = rv_cover_new(b, b->model, "raw", &cover, err);
+    px_status status = rv_cover_new(b, b->model, RV_RAW, &cover, err);
     *count = 0;
     for (int k = 1; k <= RV_STEPS && status == PX_OK; k++) {
         rv_choice choice = {.count = 0};

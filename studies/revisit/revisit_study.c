@@ -59,10 +59,12 @@ const char *const rv_arm_ids[RV_ARMS] = {"improving", "remaining", "improving-ma
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-study_network rv_network(size_t subject)
+study_network rv_network(const px_study *study, size_t subject, int64_t run)
 {
     const rv_subject *s = &rv_subjects[subject];
-    return (study_network){.dataset = s->dataset, .arch = s->arch, .zoo = s->zoo, .number = 1};
+    const int64_t number = study->options.networks > 0 ? pxi_study_network(study, run) : 1;
+    return (study_network){
+        .dataset = s->dataset, .arch = s->arch, .zoo = s->zoo, .number = number};
 }
 
 const char *rv_missing(const px_study *study, size_t subject, char buffer[64])
@@ -181,13 +183,14 @@ static px_status plan_rq4(px_study *study, size_t subject, int64_t run, px_error
     return PX_OK;
 }
 
-static px_status plan_network(px_study *study, size_t subject, px_error *err)
+static px_status plan_network(px_study *study, size_t subject, int64_t run, px_error *err)
 {
-    const study_network network = rv_network(subject);
-    if (pxi_network_done(study, &network))
+    const study_network network = rv_network(study, subject, run);
+    if (run > network.number || pxi_network_done(study, &network))
         return PX_OK;
-    study_job job = {.kind = "network", .subject = subject, .run = 1, .network = 1};
-    snprintf(job.label, sizeof job.label, "%s: train a network", rv_subjects[subject].title);
+    study_job job = {.kind = "network", .subject = subject, .run = run, .network = network.number};
+    snprintf(job.label, sizeof job.label, "%s: train network %" PRId64, rv_subjects[subject].title,
+             network.number);
     snprintf(job.cost, sizeof job.cost, "%s %s network", network.dataset, network.arch);
     job.seconds = rv_subjects[subject].train_s;
     return pxi_study_add_job(study, &job, err);
@@ -231,8 +234,8 @@ static px_status rv_plan(px_study *study, px_error *err)
     for (size_t s = 0; s < RV_SUBJECTS; s++) {
         planned[s] = pxi_study_wants(study, rv_subjects[s].dataset, rv_subjects[s].arch) &&
                      !rv_missing(study, s, buffer);
-        if (planned[s] && runs > 0)
-            PX_TRY(plan_network(study, s, err));
+        for (int64_t run = 1; planned[s] && run <= runs; run++)
+            PX_TRY(plan_network(study, s, run, err));
     }
     for (int64_t run = 1; run <= runs; run++)
         for (size_t s = 0; s < RV_SUBJECTS; s++)
@@ -251,7 +254,7 @@ static px_status rv_run(px_study *study, const study_job *job, px_error *err)
     for (size_t i = 0; i < PX_LEN(kinds); i++)
         if (strcmp(job->kind, kinds[i].kind) == 0)
             return kinds[i].run(study, job, err);
-    const study_network network = rv_network(job->subject);
+    const study_network network = rv_network(study, job->subject, job->run);
     return pxi_network_make(study, &network, err);
 }
 

@@ -73,7 +73,7 @@ static int setup(void **state)
     px_error err = {0};
     f = (fixture){.model = network(), .study = {.options = {.threads = 1}}};
     f.bench.study = &f.study;
-    if (rv_cover_new(&f.bench, f.model, "raw", &f.cover, &err) != PX_OK)
+    if (rv_cover_new(&f.bench, f.model, RV_RAW, &f.cover, &err) != PX_OK)
         fail_msg("%s", err.message);
     const px_input_facts facts = {.label = 0};
     const bool fine = false;

@@ -204,17 +204,21 @@ static void check_rates(const visit *v)
 
 /* --- the package's test sets, made again one picture at a time -------------------------------- */
 
-/* What picture i covers alone, scaled per layer by its own extremes. */
+/* What picture i covers alone, scaled per layer by its own extremes, before and after
+ * activations. */
 static int64_t covered_alone(const rv_bench *b, const rv_pictures *pictures, int64_t i)
 {
     bool only[INPUTS] = {false};
-    px_cover *cover = NULL;
     px_error err = {0};
+    int64_t covered = 0;
     only[i] = true;
-    assert_int_equal(rv_cover_new(b, b->model, "suite", &cover, &err), PX_OK);
-    assert_int_equal(rv_cover_add(b, cover, pictures, only, &err), PX_OK);
-    const int64_t covered = px_cover_value(cover, 0).covered;
-    px_cover_free(cover);
+    for (rv_scale scale = RV_SCALED_IN; scale <= RV_SCALED; scale++) {
+        px_cover *cover = NULL;
+        assert_int_equal(rv_cover_new(b, b->model, scale, &cover, &err), PX_OK);
+        assert_int_equal(rv_cover_add(b, cover, pictures, only, &err), PX_OK);
+        covered += px_cover_value(cover, 0).covered;
+        px_cover_free(cover);
+    }
     return covered;
 }
 
@@ -223,7 +227,7 @@ static void predictions(const rv_bench *b, const rv_pictures *pictures, int64_t 
     rv_traces traces = {.count = 0};
     px_cover *cover = NULL;
     px_error err = {0};
-    assert_int_equal(rv_cover_new(b, b->model, "raw", &cover, &err), PX_OK);
+    assert_int_equal(rv_cover_new(b, b->model, RV_RAW, &cover, &err), PX_OK);
     assert_int_equal(rv_traces_make(b, cover, pictures, 0, INPUTS, &traces, &err), PX_OK);
     for (int64_t i = 0; i < INPUTS; i++)
         out[i] = traces.facts[i].predicted;
