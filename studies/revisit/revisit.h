@@ -25,7 +25,13 @@ enum { RV_INPUTS = 50000, RV_TEST_INPUTS = 10000, RV_EPOCHS = 5, RV_BATCH = 128 
 
 /* RQ4: epochs with mutants; adversarial training, whose epochs here are fewer than the paper's. */
 enum { RV_DH_EPOCHS = 60, RV_AT_EPOCHS = 200, RV_AT_EPOCHS_HERE = 20, RV_AT_BATCH = 256 };
-#define RV_AT_RATE 0.01
+/* The paper has 0.01, and all of the strength from the first step, with which LeNets at eps 0.3 end
+ * with one answer for nearly everything. LeNet-5, 4,000 inputs of MNIST, 20 epochs, PGD-20: 99.3%
+ * of the test inputs and 0% of attacked ones are right before; 11.4 and 10.7% after that, 42.8
+ * and 10.7% with a rate of 0.001, 96.1 and 29.4% with that rate and the strength in four stages,
+ * each of a quarter of the epochs. */
+#define RV_AT_RATE 0.001
+enum { RV_AT_STAGES = 4 };
 
 /* --- what is run ------------------------------------------------------------------------------ */
 
@@ -150,8 +156,8 @@ typedef enum rv_scale {
     RV_SCALED,    /* ... and the hidden ones after it */
 } rv_scale;
 /* What a set covers under a network by NC. Empty; free with px_cover_free(). */
-px_status rv_cover_new(const rv_bench *bench, const px_model *model, rv_scale scale,
-                       px_cover **out, px_error *err);
+px_status rv_cover_new(const rv_bench *bench, const px_model *model, rv_scale scale, px_cover **out,
+                       px_error *err);
 /* Observes pictures; `only` one per picture, NULL: all. */
 px_status rv_cover_add(const rv_bench *bench, px_cover *cover, const rv_pictures *pictures,
                        const bool *only, px_error *err);

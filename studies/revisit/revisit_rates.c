@@ -80,7 +80,8 @@ static void rates_of_package(const px_study *study, study_document *doc)
         doc, "The package's script for the test sets (fuzzing_testset.py) mutates *training* input "
              "i, puts the mutant in the place of *test* input i where its NC is higher (each "
              "alone: units of all layers, before and after their activations, scaled per layer "
-             "and input, above 0.75), leaves the other test inputs as they are, and the rate is taken by the *test* input's "
+             "and input, above 0.75), leaves the other test inputs as they are, and the rate is "
+             "taken by the *test* input's "
              "label. Nine of ten of the pictures put in then show another class than their label "
              "says, so that the rate follows the share that was put in, whatever the "
              "transformation. The same pictures by their own labels stand below each row.");

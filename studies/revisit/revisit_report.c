@@ -167,11 +167,14 @@ static void report_defences(const px_study *study, study_document *doc)
         "rate %g, batches of %d, %d epochs. "
         "FGSM, PGD: adversarial training, every input of every batch attacked on the network as it "
         "is then (PGD without a random start, as it is judged); Adam, rate %g, batches of %d, %d "
-        "epochs unless --each says otherwise (the paper: %d). A loss that is not a number goes "
+        "epochs unless --each says otherwise (the paper: rate 0.01, %d epochs), the strength "
+        "growing in %d stages of equal length: all of it at once makes such networks give one "
+        "answer to nearly everything. A loss that is not a number goes "
         "back to the epoch's start with half the rate, three times at most. FGSM and PGD test "
         "cases are made anew on each network with its own gradients; those of DH are the same for "
         "all. The paper's figures are the package's.",
-        RV_RATE, RV_BATCH, RV_DH_EPOCHS, RV_AT_RATE, RV_AT_BATCH, RV_AT_EPOCHS_HERE, RV_AT_EPOCHS);
+        RV_RATE, RV_BATCH, RV_DH_EPOCHS, RV_AT_RATE, RV_AT_BATCH, RV_AT_EPOCHS_HERE, RV_AT_EPOCHS,
+        RV_AT_STAGES);
     pxi_doc_paragraph(
         doc,
         "The paper's columns DH-D, DH-N and DH are not comparable with ours: the package makes "
@@ -205,9 +208,10 @@ static void report_differences(study_document *doc)
         "smaller one has, round by round. Metrics are those of `plexor assess`, with RIC at JPEG "
         "quality 90 (the package: 1), ALD divided by the norm of the input, and PSD as its code "
         "has it. "
-        "Adversarial training: %d epochs in place of %d. Every "
+        "Adversarial training: %d epochs in place of %d, Adam at %g in place of 0.01, and strength "
+        "that grows in %d stages. Every "
         "p-value of Table II is from one network (11 and 11 states); ours are given for each.",
-        RV_AT_EPOCHS_HERE, RV_AT_EPOCHS);
+        RV_AT_EPOCHS_HERE, RV_AT_EPOCHS, RV_AT_RATE, RV_AT_STAGES);
 }
 
 void rv_report(const px_study *study, study_document *doc)

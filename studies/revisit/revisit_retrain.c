@@ -60,7 +60,7 @@ px_status rv_retrain(const rv_bench *b, const rv_retraining *how, px_model **out
     if (status == PX_OK)
         *accuracy = px_trainer_result(trainer).test_accuracy;
     if (status == PX_OK && how->halvings)
-        *how->halvings = px_trainer_result(trainer).halvings;
+        *how->halvings += px_trainer_result(trainer).halvings;
     px_trainer_free(trainer);
     px_feeder_free(feeder);
     return status;

@@ -5,9 +5,9 @@
  *
  * As its package makes them (fuzzing_testset.py): the mutant of *training* input i takes the place
  * of *test* input i where it covers more than that one, each alone (NC of values scaled per layer
- * and input, above 0.75, before and after activations); the other test inputs stay; all are judged by the label of the test
- * input. What is put in has that label by chance only: of ten classes, about one in ten times. The
- * same pictures by their own labels stand beside it.
+ * and input, above 0.75, before and after activations); the other test inputs stay; all are judged
+ * by the label of the test input. What is put in has that label by chance only: of ten classes,
+ * about one in ten times. The same pictures by their own labels stand beside it.
  */
 #include "revisit/revisit.h"
 

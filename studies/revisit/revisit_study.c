@@ -63,8 +63,7 @@ study_network rv_network(const px_study *study, size_t subject, int64_t run)
 {
     const rv_subject *s = &rv_subjects[subject];
     const int64_t number = study->options.networks > 0 ? pxi_study_network(study, run) : 1;
-    return (study_network){
-        .dataset = s->dataset, .arch = s->arch, .zoo = s->zoo, .number = number};
+    return (study_network){.dataset = s->dataset, .arch = s->arch, .zoo = s->zoo, .number = number};
 }
 
 const char *rv_missing(const px_study *study, size_t subject, char buffer[64])
