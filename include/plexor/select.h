@@ -21,7 +21,7 @@
 
 #include <plexor/cover.h>
 #include <plexor/fault_curve.h>
-#include <plexor/json.h>
+#include <plexor/field.h>
 #include <plexor/stats.h>
 
 PX_BEGIN_DECLS
@@ -134,8 +134,8 @@ typedef struct px_selector {
 
     /* After the run: sentences a user should read, each on a line of its own; NULL: has none. */
     void (*remark)(const void *prepared, px_text *text);
-    /* After the run: more keys for the selector's JSON object; NULL: has none. */
-    void (*report)(const void *prepared, px_json *json);
+    /* More members of the selector's JSON object, of what prepare() made; NULL: has none. */
+    const px_field *result;
 } px_selector;
 
 PX_REGISTRY(px_selectors, px_selector, px_selector)

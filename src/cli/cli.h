@@ -11,9 +11,7 @@
  *             CLI_END,
  *         };
  *         const char *model = NULL;
- *         const int stop = cli_parse(self, argc, argv, options, &model, 1, 1);
- *         if (stop != CLI_GO)
- *             return stop;
+ *         CLI_TRY(cli_parse(self, argc, argv, options, &model, 1, 1));
  *         ...
  *         return CLI_DONE;
  *     }
@@ -114,8 +112,16 @@ typedef struct cli_option {
 int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *options,
               const char **words, int least, int most);
 
-/* False, with a message, where an option that is needed was not given. */
-bool cli_require(const cli_command *self, const char *name, const char *value);
+/* CLI_GO, or an exit status, with a message, where an option that is needed was not given. */
+int cli_require(const cli_command *self, const char *name, const char *value);
+
+/* Ends the command where a step of reading its words says so. */
+#define CLI_TRY(step)                \
+    do {                             \
+        const int cli_try_ = (step); \
+        if (cli_try_ != CLI_GO)      \
+            return cli_try_;         \
+    } while (0)
 
 void cli_print_help(const cli_command *command, const cli_option *options);
 void cli_print_man(const cli_command *command, const cli_option *options);
@@ -140,12 +146,10 @@ int cli_print_json_text(const cli_command *self, const char *text); /* with at l
  * returns the exit status. The object is printed, or left in the call where that has an io. */
 int cli_message_end(int status);
 
-typedef struct cli_output { /* the options of every command that reports something */
-    bool json;
-} cli_output;
-
-#define CLI_OUTPUT_OPTIONS(o)                                                                   \
-    CLI_FLAG(0, "json", &(o)->json, "print one JSON object on stdout, and nothing else there"), \
+/* The options of every command that reports something. */
+#define CLI_OUTPUT_OPTIONS                                               \
+    CLI_FLAG(0, "json", &cli_now()->json,                                \
+             "print one JSON object on stdout, and nothing else there"), \
         CLI_FLAG('q', "quiet", &cli_now()->quiet, "no progress and no remarks on stderr")
 
 /* Where a command prints its result, and how: it never names stdout itself, for it may be

@@ -20,11 +20,12 @@ typedef struct cli_call {
     char **argv; /* as typed, without "plexor" */
 
     const struct cli_command *command; /* NULL: none yet */
-    bool quiet;                        /* --quiet */
+    bool json, quiet;                  /* --json, --quiet */
     const char *class_list;            /* --classes: of the network that is loaded next */
     px_json *described;                /* that plexor help --json is writing; NULL else */
 
-    bool as_json, has_result, failed;
+    bool as_json; /* --json was typed, whether or not it was understood */
+    bool has_result, failed;
     px_json result;
     px_error error; /* the first one */
     char **remarks;

@@ -93,7 +93,7 @@ typedef struct cover_report { /* what a run of `plexor cover` has to say */
 } cover_report;
 extern const px_field cover_fields[];
 
-void cover_print(const cover_report *report);
+cli_print_fn cover_print;
 void cover_print_table(const cover_values *values);
 void cover_print_remarks(px_cover *cover, bool json);
 

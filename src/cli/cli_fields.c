@@ -20,6 +20,21 @@ int cli_print_result(const cli_command *self, const px_field *fields, const void
     return cli_print_json(self, &json);
 }
 
+int cli_show(const cli_command *self, const px_field *fields, const void *record,
+             cli_print_fn *print)
+{
+    if (cli_now()->json)
+        return cli_print_result(self, fields, record);
+    print(record);
+    return CLI_DONE;
+}
+
+int cli_answer(const cli_command *self, px_status status, const px_error *err, const void *record,
+               cli_print_fn *print)
+{
+    return status == PX_OK ? cli_show(self, self->result, record, print) : cli_fail(self, err);
+}
+
 typedef struct grid { /* rows of cells; the first one has the titles */
     char **cells;     /* NULL: left out */
     size_t count, capacity, columns;

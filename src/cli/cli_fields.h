@@ -1,9 +1,9 @@
 /* src/cli/cli_fields.h - results by the tables of their fields: as JSON and as tables for people
  *
- *     static const px_field clever_fields[] = {...};
- *     if (a.output.json)
- *         return cli_print_result(self, clever_fields, &report);
- *     const int64_t count = cli_print_list(clever_fields, "inputs", &report, "", SHOWN_MOST);
+ *     static const px_field clever_fields[] = {...};                  // the command's result
+ *     static void clever_print(const void *report);                   // for people
+ *     ...
+ *     const int rc = cli_answer(self, status, &err, &report, clever_print);
  */
 #ifndef PLEXOR_CLI_FIELDS_H
 #define PLEXOR_CLI_FIELDS_H
@@ -15,6 +15,14 @@
 /* The object that a command prints: version, command line and the record's fields. */
 void cli_result_json(const px_field *fields, const void *record, px_json *json);
 int cli_print_result(const cli_command *self, const px_field *fields, const void *record);
+
+/* A record as it was asked for: in JSON by its fields, or as `print` shows it to people. */
+typedef void cli_print_fn(const void *record);
+int cli_show(const cli_command *self, const px_field *fields, const void *record,
+             cli_print_fn *print);
+/* The end of most commands: why it failed, or its result, whose fields the command names. */
+int cli_answer(const cli_command *self, px_status status, const px_error *err, const void *record,
+               cli_print_fn *print);
 
 /* A table of the items of the list or map `key` (px_field_find()): a column per field with a title,
  * but for those that are left out in every row; no heads where all titles are "". `most` rows at

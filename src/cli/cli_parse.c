@@ -185,8 +185,7 @@ int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *
         } else {
             stop = parse_letters(self, argc, argv, &i, options);
         }
-        if (stop != CLI_GO)
-            return stop;
+        CLI_TRY(stop);
     }
     if (count < least) {
         const char *missing = self->usage; /* begins with the words, in their order */
@@ -198,11 +197,10 @@ int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *
     return CLI_GO;
 }
 
-bool cli_require(const cli_command *self, const char *name, const char *value)
+int cli_require(const cli_command *self, const char *name, const char *value)
 {
     if (value && *value)
-        return true;
-    cli_usage_error(self, "option '--%s' is needed; 'plexor help %s' says what it takes", name,
-                    self->name);
-    return false;
+        return CLI_GO;
+    return cli_usage_error(self, "option '--%s' is needed; 'plexor help %s' says what it takes",
+                           name, self->name);
 }

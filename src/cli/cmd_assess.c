@@ -10,7 +10,6 @@
 typedef struct assess_args {
     assess_wish wish;
     cli_workers workers;
-    cli_output output;
     cli_list settings;
     const char *metrics, *range;
     bool explain;
@@ -182,8 +181,9 @@ static const px_field assess_fields[] = {
     PX_FIELDS_END,
 };
 
-static void work_print(const assess_work *w)
+static void work_print(const void *of)
 {
+    const assess_work *w = of;
     const px_assess_summary *s = &w->sum;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
     cli_print("originals    %s\nadversarial  %s\n", w->origin.data, w->adversarial);
@@ -233,26 +233,18 @@ static int assess_run(const cli_command *self, int argc, char **argv)
         CLI_RANGE_OPTION(&a.range),
         CLI_FLAG(0, "explain", &a.explain, "say what each metric is, and where it is defined"),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "adversarial", a.wish.adversarial))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "adversarial", a.wish.adversarial));
     if (strcmp(a.wish.pair, "auto") != 0 && strcmp(a.wish.pair, "index") != 0 &&
         strcmp(a.wish.pair, "name") != 0)
         return cli_usage_error(self, "--pair '%.60s': expected auto, index or name", a.wish.pair);
     px_error err = {0};
     assess_work work = {.self = self, .a = &a};
-    int rc = CLI_DONE;
-    if (work_all(&work, path, &err) != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (a.output.json)
-        rc = cli_print_result(self, assess_fields, &work);
-    else
-        work_print(&work);
+    const px_status status = work_all(&work, path, &err);
+    const int rc = cli_answer(self, status, &err, &work, work_print);
     px_assess_free(work.assess);
     assess_sides_close(&work.sides);
     px_model_free(work.model);

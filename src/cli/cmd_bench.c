@@ -32,7 +32,6 @@ static const px_field bench_fields[] = {
 
 static int bench_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     cli_workers workers = {0};
     int64_t rounds = 5;
     double seconds = 1.0;
@@ -42,12 +41,10 @@ static int bench_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "rounds", &rounds, "N", 1, 1000, "the best of this many counts"),
         CLI_REAL(0, "seconds", &seconds, "S", 0.01, 3600, "length of a round"),
         CLI_WORKER_OPTIONS(&workers),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
     px_error err = {0};
     px_model *model = NULL;
     px_shape open = {.rank = 0};
@@ -79,7 +76,7 @@ static int bench_run(const cli_command *self, int argc, char **argv)
     b.origin = cli_origin_of(model, NULL);
     b.gflops = b.forward.per_s * b.forward.flops * 1e-9;
     b.rss_mib = (double)px_peak_rss_bytes() / 1048576.0;
-    if (output.json) {
+    if (cli_now()->json) {
         rc = cli_print_result(self, bench_fields, &b);
     } else {
         cli_print("%s, %d thread%s, best of %" PRId64 " rounds\n", path, b.threads,

@@ -14,7 +14,6 @@
 typedef struct calibrate_args {
     cli_data data;
     cli_workers workers;
-    cli_output output;
     cli_paths_args paths;
     const char *per_class, *out;
     int64_t images;
@@ -148,8 +147,9 @@ static const px_field calibrate_fields[] = {
     PX_FIELDS_END,
 };
 
-static void work_print(const calibrate_work *w)
+static void work_print(const void *of)
 {
+    const calibrate_work *w = of;
     const px_threshold *t = &w->threshold;
     const px_paths_sums sums = px_paths_get_sums(w->tools.paths);
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
@@ -177,23 +177,15 @@ static int calibrate_run(const cli_command *self, int argc, char **argv)
                    "where to write it; none: the cache, where other commands look for it"),
         CLI_PATHS_OPTIONS(&a.paths),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", a.data.spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "data", a.data.spec));
     px_error err = {0};
     calibrate_work work = {.self = self, .a = &a};
-    int rc = CLI_DONE;
-    if (work_all(&work, path, &err) != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (a.output.json)
-        rc = cli_print_result(self, calibrate_fields, &work);
-    else
-        work_print(&work);
+    const px_status status = work_all(&work, path, &err);
+    const int rc = cli_answer(self, status, &err, &work, work_print);
     free(work.path);
     px_path_tools_close(&work.tools);
     cli_inputs_close(&work.inputs);

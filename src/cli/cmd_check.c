@@ -1,11 +1,11 @@
 /* src/cli/cmd_check.c - plexor check [MODEL --data SPEC]: the whole examination, and a page of it
  */
 #include "base/memory.h"
-#include "cli/check_print.h"
 #include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
 #include <internal/check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,14 +40,36 @@ static void check_note(void *context, const char *sentence)
     cli_note(view->self, "%s", sentence);
 }
 
-static int check_finish(const cli_command *self, const px_check *check, bool as_json)
+static void check_print_stage(const px_check *check, size_t i)
 {
-    int rc = CLI_DONE;
-    if (as_json)
-        rc = cli_print_result(self, px_check_fields, check);
-    else
-        check_print(check);
-    return rc == CLI_DONE && px_check_verdict(check) == PX_VERDICT_FAIL ? CLI_CHECK_FAILED : rc;
+    px_text line = {0};
+    if (px_check_state_of(check, i) == PX_CHECK_SKIPPED)
+        return;
+    px_check_line(check, i, &line);
+    cli_print("%-11s%s\n", px_check_stage_get(i)->id, px_text_get(&line));
+    px_text_done(&line);
+}
+
+static void check_print(const void *of)
+{
+    const px_check *check = of;
+    const px_verdict verdict = px_check_verdict(check);
+    for (size_t i = 0; i < px_check_stage_count(); i++)
+        check_print_stage(check, i);
+    for (size_t i = 0; i < px_check_gate_count(check); i++) {
+        const px_check_gate g = px_check_gate_get(check, i);
+        cli_print("%-11s%s ", g.held ? "holds" : "FAILS", g.kind->name);
+        if (isnan(g.value))
+            cli_print("was not measured");
+        else
+            cli_print("%.6g", g.value);
+        cli_print(", must be at %s %g\n", g.kind->most ? "most" : "least", g.threshold);
+    }
+    cli_print("%-11s%s\n", "verdict",
+              verdict == PX_VERDICT_PASS   ? "pass"
+              : verdict == PX_VERDICT_FAIL ? "fail"
+                                           : "none: no thresholds were given (--fail-under)");
+    cli_print("%-11s%s\n", "report", px_check_page(check) ? px_check_page(check) : "-");
 }
 
 /* "these stages, and what they need: profile, eval, ..." */
@@ -63,7 +85,6 @@ static int check_work(const cli_command *self, int argc, char **argv, const char
 {
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
-    cli_output output = {0};
     px_check_options o = px_check_options_default();
     const char *range = NULL;
     const cli_option options[] = {
@@ -99,12 +120,10 @@ static int check_work(const cli_command *self, int argc, char **argv, const char
         CLI_FLAG(0, "allow-chance", &o.allow_chance,
                  "do not stop where accuracy is that of guessing"),
         CLI_WORKER_OPTIONS(&workers),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &o.model, 0, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &o.model, 0, 1));
     px_error err = {0};
     if (range && cli_range(range, &o.low, &o.high, &err) != PX_OK)
         return cli_fail(self, &err);
@@ -132,7 +151,9 @@ static int check_work(const cli_command *self, int argc, char **argv, const char
         px_text_failed(&command) ? pxi_no_memory(&err) : px_check_new(&o, &check, &err);
     PX_THEN(status, px_check_run(check, &err));
     cli_progress_end(&view.progress);
-    const int rc = status == PX_OK ? check_finish(self, check, output.json) : cli_fail(self, &err);
+    int rc = cli_answer(self, status, &err, check, check_print);
+    if (rc == CLI_DONE && px_check_verdict(check) == PX_VERDICT_FAIL)
+        rc = CLI_CHECK_FAILED;
     if (status == PX_E_CANCELLED && check)
         cli_note(self, "what is done is in '%s': the same command goes on from there", o.folder);
     px_check_free(check);

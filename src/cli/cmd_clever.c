@@ -14,7 +14,6 @@ enum { SHOWN_MOST = 20 }; /* inputs in the table for people */
 typedef struct clever_args {
     cli_data data;
     cli_workers workers;
-    cli_output output;
     const char *norm, *radius, *fit, *target, *range;
     int64_t batches, samples, pool;
 } clever_args;
@@ -266,8 +265,9 @@ static const px_field clever_fields[] = {
     PX_FIELDS_END,
 };
 
-static void work_print(const clever_work *w)
+static void work_print(const void *of)
 {
+    const clever_work *w = of;
     const px_clever_options *o = &w->used;
     const px_clever_summary *s = &w->sum;
     const int64_t count = px_clever_count(w->clever);
@@ -328,24 +328,16 @@ static int clever_run(const cli_command *self, int argc, char **argv)
                    "the other classes: all, the runner-up, or one"),
         CLI_RANGE_OPTION(&a->range),
         CLI_WORKER_OPTIONS(&a->workers),
-        CLI_OUTPUT_OPTIONS(&a->output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", a->data.spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "data", a->data.spec));
     if (strcmp(a->fit, "plain") != 0 && strcmp(a->fit, "penalised") != 0)
         return cli_usage_error(self, "--fit '%.60s': expected plain or penalised", a->fit);
     px_error err = {0};
-    int rc = CLI_DONE;
-    if (work_all(&work, path, &err) != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (a->output.json)
-        rc = cli_print_result(self, clever_fields, &work);
-    else
-        work_print(&work);
+    const px_status status = work_all(&work, path, &err);
+    const int rc = cli_answer(self, status, &err, &work, work_print);
     px_clever_free(work.clever);
     cli_inputs_close(&work.inputs);
     px_model_free(work.model);

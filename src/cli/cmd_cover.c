@@ -24,7 +24,6 @@ typedef struct cover_args {
     const char *curve, *state, *shard;
     bool per_layer, per_class, uncovered, baseline;
     double fail_under;
-    cli_output output;
 } cover_args;
 
 typedef struct cover_job {
@@ -225,14 +224,11 @@ static int cover_run(const cli_command *self, int argc, char **argv)
                  "exit with 1 if a criterion that has a total is below this"),
         COVER_DPD_OPTIONS(&a.dpd),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", a.data.spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "data", a.data.spec));
     if (a.training.profile && a.training.spec)
         return cli_usage_error(self, "--profile and --train exclude each other");
     px_error err = {0};
@@ -241,23 +237,17 @@ static int cover_run(const cli_command *self, int argc, char **argv)
         return cli_fail(self, &err);
     if (by_paths)
         return cover_dpd_run(self, path, &a.dpd, &a.data, &a.neurons, &a.training, &a.workers,
-                             a.fail_under, a.output.json);
+                             a.fail_under);
     cover_job job = {.report = {.per_layer = a.per_layer, .uncovered = a.uncovered}};
-    int rc = CLI_DONE;
     px_status status = cli_shard(a.shard, &job.report.shard, &job.report.shards, &err);
     if (status == PX_OK && a.curve)
         status = px_cover_curve_check(a.curve, &err);
     PX_THEN(status, cover_open(self, &a, path, &job, &err));
     PX_THEN(status, cover_work(&a, &job, &err));
-    if (status != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else if (a.output.json) {
+    if (status == PX_OK && cli_now()->json)
         cover_print_remarks(job.report.values.cover, /* json= */ true);
-        rc = cli_print_result(self, cover_fields, &job.report);
-    } else {
-        cover_print(&job.report);
-    }
-    if (status == PX_OK && rc == CLI_DONE)
+    int rc = cli_answer(self, status, &err, &job.report, cover_print);
+    if (rc == CLI_DONE)
         rc = cover_gate(self, &a, job.report.values.cover);
     free(job.only);
     free(job.baseline);

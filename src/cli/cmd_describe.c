@@ -15,7 +15,6 @@ enum { LIMIT_DEFAULT = 5000, UNITS_DEFAULT = 16 };
 typedef struct describe_args {
     cli_data data;
     cli_workers workers;
-    cli_output output;
     const char *layers, *describer, *captioner, *milan, *encoder, *taps, *encoder_mean,
         *encoder_std, *pool, *concepts, *compat, *folder, *ratings;
     int64_t count, shown, virtual_units, epochs, hidden, beam, rate, dissect_limit;
@@ -272,19 +271,22 @@ static const px_field ratings_fields[] = {
     PX_FIELDS_END,
 };
 
+static void ratings_print(const void *of)
+{
+    const px_ratings *r = of;
+    cli_print("units' own phrases     mean %.2f of 5, %" PRId64 " rated\n"
+              "other units' phrases   mean %.2f of 5, %" PRId64 " rated\n"
+              "Mann-Whitney, two-sided: p = %.3g\n",
+              r->mean_own, r->own, r->mean_other, r->other, r->p);
+}
+
 static int ratings_run(const cli_command *self, const describe_args *a)
 {
     px_error err = {0};
     px_ratings r;
     if (px_describe_ratings(a->ratings, &r, &err) != PX_OK)
         return cli_fail(self, &err);
-    if (a->output.json)
-        return cli_print_result(self, ratings_fields, &r);
-    cli_print("units' own phrases     mean %.2f of 5, %" PRId64 " rated\n"
-              "other units' phrases   mean %.2f of 5, %" PRId64 " rated\n"
-              "Mann-Whitney, two-sided: p = %.3g\n",
-              r.mean_own, r.own, r.mean_other, r.other, r.p);
-    return CLI_DONE;
+    return cli_show(self, ratings_fields, &r, ratings_print);
 }
 
 /* --- the command ----------------------------------------------------------------------------- */
@@ -362,18 +364,15 @@ static int describe_run(const cli_command *self, int argc, char **argv)
                    "bank.jsonl, exemplars/ (MILANNOTATIONS layout) and sheets/"),
         CLI_FLAG(0, "fresh", &a.fresh, "in place of what an earlier describe wrote there"),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 0, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 0, 1));
     if (a.ratings)
         return ratings_run(self, &a);
     if (!path)
         return cli_usage_error(self, "which network? 'plexor help describe' has examples");
-    if (!cli_require(self, "data", a.data.spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_require(self, "data", a.data.spec));
     px_error err = {0};
     describe_job job = {.self = self, .args = &a};
     describe_report report = {.folder = a.folder, .shown = a.shown};
@@ -385,13 +384,7 @@ static int describe_run(const cli_command *self, int argc, char **argv)
         describe_report_fill(&report, job.model);
         status = describe_files(&job, &report, &err);
     }
-    int rc = CLI_DONE;
-    if (status != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (a.output.json)
-        rc = cli_print_result(self, describe_fields, &report);
-    else
-        describe_print(&report);
+    int rc = cli_answer(self, status, &err, &report, describe_print);
     job_done(&job);
     return rc;
 }

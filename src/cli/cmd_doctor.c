@@ -9,20 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void doctor_print(const px_doctor *doctor)
-{
-    for (size_t i = 0; i < px_doctor_count(doctor); i++) {
-        const px_finding *f = px_doctor_get(doctor, i);
-        cli_print("%-8s %s\n", px_finding_level_name(f->level), f->sentence);
-        if (f->advice)
-            cli_print("         %s\n", f->advice);
-        for (size_t k = 0; k < f->input_count; k++)
-            cli_print("         %s\n", f->inputs[k]);
-    }
-    if (px_doctor_count(doctor) == 0)
-        cli_print("nothing found\n");
-}
-
 typedef struct doctor_report {
     cli_origin origin;
     cli_inputs inputs;
@@ -35,6 +21,21 @@ static const px_field doctor_fields[] = {
     PX_OBJECT_AT(doctor_report, found, px_doctor_fields, "doctor", "what speaks against them"),
     PX_FIELDS_END,
 };
+
+static void doctor_print(const void *of)
+{
+    const px_doctor *doctor = ((const doctor_report *)of)->found;
+    for (size_t i = 0; i < px_doctor_count(doctor); i++) {
+        const px_finding *f = px_doctor_get(doctor, i);
+        cli_print("%-8s %s\n", px_finding_level_name(f->level), f->sentence);
+        if (f->advice)
+            cli_print("         %s\n", f->advice);
+        for (size_t k = 0; k < f->input_count; k++)
+            cli_print("         %s\n", f->inputs[k]);
+    }
+    if (px_doctor_count(doctor) == 0)
+        cli_print("nothing found\n");
+}
 
 /* Whether something was found that --strict stops at: what is only good to know is not. */
 static bool doctor_strict(const px_doctor *doctor)
@@ -87,7 +88,6 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
 {
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
-    cli_output output = {0};
     bool strict = false, write = false;
     const char *path = NULL, *to = NULL, *train_spec = NULL;
     px_dataset *train = NULL;
@@ -101,14 +101,11 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
                  "network's metadata"),
         CLI_STRING('o', "output", &to, "FILE", "with --write: into a copy of the network"),
         CLI_WORKER_OPTIONS(&workers),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", data.spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "data", data.spec));
     if (to && !write)
         return cli_usage_error(self, "-o '%s' goes with --write", to);
     px_error err = {0};
@@ -142,14 +139,8 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
     }
     if (status == PX_OK && write)
         status = doctor_write(self, to ? to : path, d.found, model, &d.inputs, &err);
-    int rc = CLI_DONE;
     d.origin = cli_origin_of(model, d.inputs.set);
-    if (status != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (output.json)
-        rc = cli_print_result(self, doctor_fields, &d);
-    else
-        doctor_print(d.found);
+    int rc = cli_answer(self, status, &err, &d, doctor_print);
     if (rc == CLI_DONE && strict && doctor_strict(d.found))
         rc = CLI_CHECK_FAILED;
     px_doctor_free(d.found);

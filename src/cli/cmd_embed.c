@@ -220,13 +220,13 @@ static const px_field embed_fields[] = {
     PX_FIELDS_END,
 };
 
-static int embed_print(const embed_job *job)
+static void embed_print(const void *of)
 {
+    const embed_job *job = of;
     cli_print("%s\n", job->about);
     cli_print_list(embed_fields, "texts", job, "", 0);
     if (job->count > 1)
         cli_print_list(embed_fields, "cosines, a row each", job, "", 0);
-    return CLI_DONE;
 }
 
 /* What follows from the vectors. */
@@ -247,7 +247,6 @@ static int embed_run(const cli_command *self, int argc, char **argv)
 {
     px_text_encoder_options o = px_text_encoder_options_default();
     embed_job job = {.self = self};
-    cli_output output = {0};
     const char *captions = NULL, *classes = NULL;
     int64_t dimensions = o.dimensions, seed = 0;
     const cli_option options[] = {
@@ -276,12 +275,10 @@ static int embed_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "length", &o.length, "N", 0, 65536,
                 "most tokens of a network; 0: its own, or what its kind has"),
         CLI_INT(0, "seed", &seed, "N", 0, 9e15, "of everything random"),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, job.texts, 1, TEXTS_MOST);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, job.texts, 1, TEXTS_MOST));
     while (job.count < TEXTS_MOST && job.texts[job.count])
         job.count++;
     o.dimensions = (int)dimensions;
@@ -289,14 +286,11 @@ static int embed_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     px_status status = embed_lists(&job, captions, classes, &err);
     PX_THEN(status, embed_work(&job, &o, &err));
-    int rc = CLI_DONE;
-    if (status != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else {
+    if (status == PX_OK) {
         embed_remarks(&job);
         embed_sum(&job);
-        rc = output.json ? cli_print_result(self, embed_fields, &job) : embed_print(&job);
     }
+    const int rc = cli_answer(self, status, &err, &job, embed_print);
     px_text_encoder_free(job.encoder);
     free(job.vectors);
     lines_done(&job.captions);

@@ -15,6 +15,7 @@
 
 typedef struct eval {
     cli_inputs inputs;
+    const px_model *model;
     px_predictions said;
     px_eval figures;
     px_doctor *doctor;
@@ -116,11 +117,12 @@ static void eval_print_confusion(const eval *e)
     }
 }
 
-static void eval_print(const eval *e, const px_model *model)
+static void eval_print(const void *of)
 {
+    const eval *e = of;
     char count[CLI_NUMBER_TEXT];
     const px_eval_sum *all = &e->figures.all;
-    cli_inputs_print(&e->inputs, model, &e->said.scores);
+    cli_inputs_print(&e->inputs, e->model, &e->said.scores);
     cli_print("\naccuracy %.2f%% (%" PRId64 " of %s), loss %.4f, %.0f inputs per second\n",
               100.0 * all->accuracy, all->correct, cli_number(all->labelled, count), all->loss,
               (double)all->count / e->seconds);
@@ -229,7 +231,6 @@ static px_status eval_chance(const eval *e, const cli_data *data, px_error *err)
 
 static int eval_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
     bool allow_chance = false;
@@ -241,19 +242,15 @@ static int eval_run(const cli_command *self, int argc, char **argv)
         CLI_FLAG(0, "allow-chance", &allow_chance,
                  "do not stop where accuracy is that of guessing"),
         CLI_WORKER_OPTIONS(&workers),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", data.spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "data", data.spec));
 
     px_error err = {0};
     px_model *model = NULL;
     eval e = {0};
-    int rc = CLI_DONE;
     px_status status = wrong ? eval_try_wrong(wrong, &err) : PX_OK;
     PX_THEN(status, cli_model_load(self, path, &model, &err));
     PX_THEN(status, eval_open(self, &e, model, &data, &err));
@@ -261,19 +258,14 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     if (status == PX_OK && !allow_chance)
         status = eval_chance(&e, &data, &err);
     PX_THEN(status, eval_finish(&e, model, &err));
-    if (status != PX_OK) {
-        if (e.doctor && !output.json)
-            cli_inputs_print(&e.inputs, model, &e.said.scores);
-        rc = cli_fail(self, &err);
-    } else {
-        if (output.json)
-            rc = cli_print_result(self, eval_fields, &e);
-        else
-            eval_print(&e, model);
+    e.model = model;
+    if (status != PX_OK && e.doctor && !cli_now()->json)
+        cli_inputs_print(&e.inputs, model, &e.said.scores);
+    int rc = cli_answer(self, status, &err, &e, eval_print);
+    if (status == PX_OK)
         cli_note_findings(self, e.doctor);
-        if (rc == CLI_DONE && wrong)
-            rc = eval_save_wrong(self, &e, wrong);
-    }
+    if (rc == CLI_DONE && wrong)
+        rc = eval_save_wrong(self, &e, wrong);
     px_doctor_free(e.doctor);
     px_eval_done(&e.figures);
     free((void *)(uintptr_t)e.confusion.counts);

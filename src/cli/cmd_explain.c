@@ -14,7 +14,6 @@
 typedef struct explain_args {
     cli_data data;
     cli_workers workers;
-    cli_output output;
     cli_paths_args paths;
     const char *label, *mutation, *threshold, *picture, *map;
 } explain_args;
@@ -242,33 +241,21 @@ static int explain_run(const cli_command *self, int argc, char **argv)
                    "what is drawn: the critical unit's activation, or Grad-CAM of the class"),
         CLI_PATHS_OPTIONS(&a.paths),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, words, 2, 3);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, words, 2, 3));
     if (words[2] && a.mutation)
         return cli_usage_error(self, "--mutation makes the second image; '%.60s' is another one",
                                words[2]);
     px_error err = {0};
-    explain_work *work = calloc(1, sizeof *work);
-    int rc = CLI_DONE;
-    if (!work) {
-        pxi_no_memory(&err);
-        return cli_fail(self, &err);
-    }
+    explain_work *work = cli_keep_alloc(1, sizeof *work);
+    if (!work)
+        return cli_no_memory(self);
     work->self = self;
     work->a = &a;
-    if (work_all(work, words, &err) != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else if (a.output.json) {
-        rc = cli_print_result(self, explain_fields, &work->result);
-    } else {
-        explain_print(&work->result);
-        if (a.picture)
-            cli_print("%s\n", a.picture);
-    }
+    const px_status status = work_all(work, words, &err);
+    const int rc = cli_answer(self, status, &err, &work->result, explain_print);
     for (int i = 0; i < EXPLAIN_IMAGES; i++) {
         cli_inputs_close(&work->result.image[i].inputs);
         free(work->result.image[i].pixels);
@@ -278,7 +265,6 @@ static int explain_run(const cli_command *self, int argc, char **argv)
     }
     px_path_tools_close(&work->tools);
     px_model_free(work->model);
-    free(work);
     return rc;
 }
 

@@ -44,8 +44,14 @@ static const px_field export_fields[] = {
     PX_FIELDS_END,
 };
 
+static void export_print(const void *of)
+{
+    const export_result *result = of;
+    cli_print("%" PRId64 " inputs in %s\n", result->done.inputs, result->to);
+}
+
 static int export_report(const cli_command *self, const px_exported *done, const char *folder,
-                         const char *to, bool wants_pictures, bool json)
+                         const char *to, bool wants_pictures)
 {
     if (!done->pictures && wants_pictures)
         cli_note(self, "'%s': no PNG files, its inputs are not 8-bit grey or RGB", folder);
@@ -57,19 +63,13 @@ static int export_report(const cli_command *self, const px_exported *done, const
     else if (done->damaged < 0)
         cli_note(self, "'%s': is damaged; some inputs could not be read, nobody knows how many",
                  folder);
-    const int rc = done->damaged ? CLI_BAD_INPUT : CLI_DONE;
-    if (json) {
-        const export_result result = {to, *done};
-        const int printed = cli_print_result(self, export_fields, &result);
-        return printed == CLI_DONE ? rc : printed;
-    }
-    cli_print("%" PRId64 " inputs in %s\n", done->inputs, to);
-    return rc;
+    const export_result result = {to, *done};
+    const int rc = cli_show(self, export_fields, &result, export_print);
+    return rc == CLI_DONE && done->damaged ? CLI_BAD_INPUT : rc;
 }
 
 static int export_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     int64_t threads = 0;
     const char *folder = NULL, *to = NULL, *kinds = "faults", *formats = "png,npz,csv,sheet";
     unsigned as = 0;
@@ -89,14 +89,11 @@ static int export_run(const cli_command *self, int argc, char **argv)
                  "and those with less of the object left in the frame"),
         CLI_INT('j', "threads", &threads, "N", 0, 1024,
                 "taken as everywhere; one thread is enough here"),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &folder, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "output", to))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &folder, 1, 1));
+    CLI_TRY(cli_require(self, "output", to));
     if (!export_words(kinds, kind_words, kind_bits, &what.kinds))
         return cli_usage_error(self, "--split %s: expected faults, kept, seeds, generated or all",
                                kinds);
@@ -115,7 +112,7 @@ static int export_run(const cli_command *self, int argc, char **argv)
     px_campaign_close(campaign);
     if (status != PX_OK)
         return cli_fail(self, &err);
-    return export_report(self, &done, folder, to, what.png || what.sheet, output.json);
+    return export_report(self, &done, folder, to, what.png || what.sheet);
 }
 
 const cli_command cli_command_export = {

@@ -107,9 +107,17 @@ static px_status grad_all(const cli_command *self, grad *g, const cli_workers *w
     return status;
 }
 
+static void grad_print(const void *of)
+{
+    const grad *g = of;
+    char shape[PX_SHAPE_TEXT];
+    cli_print("%s: d(%s)/d('%s') %s%s%s\n", g->to, g->of, g->wrt,
+              px_shape_text(&g->result.shape, shape), g->definition ? ", " : "",
+              g->definition ? g->definition : "");
+}
+
 static int grad_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     cli_workers workers = {0};
     cli_neurons neurons = {.layers = "all"};
     cli_list inputs = {0};
@@ -127,15 +135,13 @@ static int grad_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "neurons", &neurons.view, "VIEW",
                    "what a neuron is; see 'plexor list neurons'"),
         CLI_WORKER_OPTIONS(&workers),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "output", to) ||
-        (strcmp(of, "loss") == 0 && !cli_require(self, "labels", labels)))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "output", to));
+    if (strcmp(of, "loss") == 0)
+        CLI_TRY(cli_require(self, "labels", labels));
     px_error err = {0};
     px_model *model = NULL;
     grad g = {.how = px_gradient_options_default()};
@@ -149,22 +155,12 @@ static int grad_run(const cli_command *self, int argc, char **argv)
     PX_THEN(status, grad_of(&g, of, &neurons, labels, &err));
     PX_THEN(status, grad_all(self, &g, &workers, &err));
     PX_THEN(status, px_npy_save(to, &g.result, &err));
-    int rc = CLI_DONE;
-    char shape[PX_SHAPE_TEXT];
     g.origin = cli_origin_of(model, NULL);
     g.to = to;
     g.of = of;
     g.wrt = status == PX_OK ? px_model_graph(model)->values[g.value].name : NULL;
     g.definition = g.probe ? px_probe_describe(g.probe) : NULL;
-    if (status != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else if (output.json) {
-        rc = cli_print_result(self, grad_fields, &g);
-    } else {
-        cli_print("%s: d(%s)/d('%s') %s%s%s\n", to, of, g.wrt,
-                  px_shape_text(&g.result.shape, shape), g.probe ? ", " : "",
-                  g.probe ? g.definition : "");
-    }
+    const int rc = cli_answer(self, status, &err, &g, grad_print);
     px_tensor_done(&g.result);
     free(g.labels);
     free(g.neurons);

@@ -47,9 +47,7 @@ static int help_run(const cli_command *self, int argc, char **argv)
                    "the script that completes plexor's words in this shell, on stdout"),
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &name, 0, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &name, 0, 1));
     if (man && json)
         return cli_usage_error(self, "--man and --json exclude each other");
     if (shell && (name || man || json))

@@ -327,8 +327,9 @@ static void info_print_plan(const info *in)
         cli_print("  %d steps run oneDNN's reference kernels, which are slow\n", slow);
 }
 
-static void info_print(const info *in, bool plan)
+static void info_print(const void *of)
 {
+    const info *in = of;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
     const px_graph *graph = px_model_graph(in->model);
     cli_print("%s: ONNX, IR %d, opset %d", px_model_path(in->model), px_model_ir_version(in->model),
@@ -365,13 +366,12 @@ static void info_print(const info *in, bool plan)
         }
     }
     info_print_layers(in);
-    if (plan)
+    if (in->shows_plan)
         info_print_plan(in);
 }
 
 static int info_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     int64_t threads = 0;
     cli_neurons neurons = {0};
     bool plan = false;
@@ -384,12 +384,10 @@ static int info_run(const cli_command *self, int argc, char **argv)
         CLI_NEURON_OPTIONS(&neurons),
         CLI_INT('j', "threads", &threads, "N", 0, 1024,
                 "taken as everywhere; one thread is enough here"),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
     px_error err = {0};
     px_model *model = NULL;
     px_shape open;
@@ -399,15 +397,10 @@ static int info_run(const cli_command *self, int argc, char **argv)
         return cli_fail(self, &err);
     }
     info in = {0};
-    int rc = CLI_DONE;
     info_collect(&in, model, &neurons, &open, batch, plan);
-    if (in.probe_error.status ==
-        PX_E_USAGE) /* a layer that does not exist, not a network we fail on */
-        rc = cli_fail(self, &in.probe_error);
-    else if (output.json)
-        rc = cli_print_result(self, info_fields, &in);
-    else
-        info_print(&in, plan);
+    /* a layer that does not exist, not a network we fail on */
+    const px_status status = in.probe_error.status == PX_E_USAGE ? PX_E_USAGE : PX_OK;
+    const int rc = cli_answer(self, status, &in.probe_error, &in, info_print);
     info_done(&in);
     px_model_free(model);
     return rc;

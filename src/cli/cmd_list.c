@@ -81,17 +81,14 @@ enum { LIST_MAX = 64 };
 
 static int list_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     const char *what = NULL;
     bool ids = false;
     const cli_option options[] = {
         CLI_FLAG(0, "ids", &ids, "only what may be given as it is, a line each"),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &what, 0, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &what, 0, 1));
     const char *names[LIST_MAX];
     const px_field *chosen = NULL;
     size_t count = 0;
@@ -106,7 +103,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
                                nearest ? ", did you mean '" : "", nearest ? nearest : "",
                                nearest ? "'" : "");
     }
-    if (ids && (!what || output.json))
+    if (ids && (!what || cli_now()->json))
         return cli_usage_error(self, "--ids is for one list, and not with --json");
     if (ids) {
         px_text text = {0};
@@ -116,7 +113,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
         px_text_done(&text);
         return CLI_DONE;
     }
-    if (output.json) {
+    if (cli_now()->json) {
         px_json json = {0};
         cli_json_open(&json);
         for (size_t i = 0; i < count; i++) {

@@ -17,7 +17,6 @@ typedef struct localize_args {
     double star, theta;
     bool per_class, pooled, compare, include;
     shapley_args shapley;
-    cli_output output;
 } localize_args;
 
 typedef struct localize_job {
@@ -134,7 +133,7 @@ static void localize_done(localize_job *job)
     px_model_free(job->model);
 }
 
-/* Options that exclude each other; 0 or an exit status. */
+/* Options that exclude each other; CLI_GO or an exit status. */
 static int localize_check(const cli_command *self, const localize_args *a)
 {
     if (a->spectrum && a->data.spec)
@@ -142,8 +141,8 @@ static int localize_check(const cli_command *self, const localize_args *a)
     if (a->spectrum && (a->neurons.layers || a->neurons.tap || a->neurons.view || a->shard))
         return cli_usage_error(self, "--spectrum has its neurons already: --layers, --tap, "
                                      "--neurons and --shard go with --data");
-    if (!a->spectrum && !cli_require(self, "data", a->data.spec))
-        return CLI_BAD_INPUT;
+    if (!a->spectrum)
+        CLI_TRY(cli_require(self, "data", a->data.spec));
     if (a->shard && !a->state)
         return cli_usage_error(self, "--shard counts a part of the data, for 'plexor merge': say "
                                      "where to with --state");
@@ -154,7 +153,7 @@ static int localize_check(const cli_command *self, const localize_args *a)
         return cli_usage_error(self, "--per-class and --pooled exclude each other");
     if (a->compat && strcmp(a->compat, "code") != 0)
         return cli_usage_error(self, "--compat %.60s: there is only 'code'", a->compat);
-    return CLI_DONE;
+    return CLI_GO;
 }
 
 static bool localize_is_shapley(const localize_args *a)
@@ -170,7 +169,7 @@ static int localize_check_shapley(const cli_command *self, const localize_args *
                    ? cli_usage_error(self, "--perturb, --adversarial, --pair, --estimator, "
                                            "--permutations, --truncation, --goal, --nodes, --norm "
                                            "and --lambda go with --measure shapley")
-                   : CLI_DONE;
+                   : CLI_GO;
     if (a->spectrum || a->state || a->shard || a->compare || a->compat || a->plot || a->run ||
         a->include || a->theta != 0.0 || a->star != PX_STAR_DEFAULT)
         return cli_usage_error(self, "--measure shapley counts no hits: --spectrum, --state, "
@@ -180,7 +179,7 @@ static int localize_check_shapley(const cli_command *self, const localize_args *
         return cli_usage_error(self, "--perturb and --adversarial exclude each other");
     if (!a->shapley.adversarial && strcmp(a->shapley.pair, "auto") != 0)
         return cli_usage_error(self, "--pair goes with --adversarial");
-    return CLI_DONE;
+    return CLI_GO;
 }
 
 static int localize_run(const cli_command *self, int argc, char **argv)
@@ -213,17 +212,13 @@ static int localize_run(const cli_command *self, int argc, char **argv)
                    "take the counts that --state saved, instead of --data"),
         CLI_STRING(0, "shard", &a.shard, "I/N", "only part I (from 0) of N parts of the data"),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    int rc = localize_check_shapley(self, &a);
-    if (rc == CLI_DONE && !(localize_is_shapley(&a) && a.shapley.adversarial && !a.data.spec))
-        rc = localize_check(self, &a); /* a campaign has what its inputs were before */
-    if (rc != CLI_DONE)
-        return rc;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(localize_check_shapley(self, &a));
+    if (!localize_is_shapley(&a) || !a.shapley.adversarial || a.data.spec)
+        CLI_TRY(localize_check(self, &a)); /* a campaign has what its inputs were before */
     if (localize_is_shapley(&a)) {
         const shapley_job shapley = {.self = self,
                                      .args = &a.shapley,
@@ -232,18 +227,13 @@ static int localize_run(const cli_command *self, int argc, char **argv)
                                      .workers = &a.workers,
                                      .output_path = a.output_path,
                                      .k = a.k,
-                                     .pooled = a.pooled,
-                                     .json = a.output.json};
+                                     .pooled = a.pooled};
         return localize_shapley(&shapley, path);
     }
     px_error err = {0};
     localize_job job = {0};
-    if (localize_work(self, &a, path, &job, &err) != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (a.output.json)
-        rc = cli_print_result(self, localize_fields, &job.report);
-    else
-        localize_print(&job.report);
+    const px_status status = localize_work(self, &a, path, &job, &err);
+    const int rc = cli_answer(self, status, &err, &job.report, localize_print);
     localize_done(&job);
     return rc;
 }

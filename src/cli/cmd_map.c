@@ -16,7 +16,6 @@ typedef struct map_args {
     cli_list specs, outputs;
     cli_neurons neurons;
     cli_workers workers;
-    cli_output output;
     double perplexity;  /* 0: as many inputs allow, 30 at most */
     int64_t iterations; /* 0: the method's own */
     int64_t components, neighbours;
@@ -312,8 +311,9 @@ static const px_field map_fields[] = {
     PX_FIELDS_END,
 };
 
-static int map_print(const map_job *job)
+static void map_print(const void *of)
 {
+    const map_job *job = of;
     char text[CLI_NUMBER_TEXT];
     const px_map_quality q = job->quality;
     cli_print("%s\n", job->definition);
@@ -335,7 +335,6 @@ static int map_print(const map_job *job)
                   cli_number((int64_t)q.vague, text), q.umap ? "neighbourhood" : "perplexity");
     for (int i = 0; i < job->args->outputs.count; i++)
         cli_print("%s\n", job->args->outputs.item[i]);
-    return CLI_DONE;
 }
 
 /* --- the command */
@@ -437,20 +436,15 @@ static int map_run(const cli_command *self, int argc, char **argv)
                    "pca: the first two principal components; or random, by --seed"),
         CLI_STRINGS('o', "output", &a.outputs, "FILE", ".svg or .csv; may be given again"),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", a.specs.count ? a.specs.item[0] : NULL))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "data", a.specs.count ? a.specs.item[0] : NULL));
     px_error err = {0};
     map_job job = {.self = self, .args = &a};
     const px_status status = map_work(&job, path, &err);
-    const int rc = status != PX_OK ? cli_fail(self, &err)
-                   : a.output.json ? cli_print_result(self, map_fields, &job)
-                                   : map_print(&job);
+    const int rc = cli_answer(self, status, &err, &job, map_print);
     px_map_free(job.map);
     cli_inputs_close(&job.first);
     px_model_free(job.model);

@@ -40,9 +40,19 @@ static const px_field merge_fields[] = {
     PX_FIELDS_END,
 };
 
+static void merge_print(const void *of)
+{
+    const merge_report *r = of;
+    if (r->values.cover)
+        cover_print_table(&r->values);
+    else
+        cli_print("%s: hits on %" PRId64 " inputs, %" PRId64 " of them wrong; %s\n", r->to,
+                  r->count, r->failed, r->definition);
+}
+
 /* Hit spectra of `plexor localize`: sums, in any order. */
 static int merge_spectra(const cli_command *self, const char *const *paths, size_t count,
-                         const char *to, bool as_json)
+                         const char *to)
 {
     px_error err = {0};
     px_spectrum *sum = NULL;
@@ -54,27 +64,19 @@ static int merge_spectra(const cli_command *self, const char *const *paths, size
         px_spectrum_free(part);
     }
     PX_THEN(status, px_spectrum_save(sum, to, &err));
-    int rc = CLI_DONE;
-    if (status != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else {
-        merge_report r = {.to = to,
-                          .states = (int64_t)count,
-                          .failed = px_spectrum_failed(sum, PX_POOLED),
-                          .definition = px_spectrum_definition(sum)};
+    merge_report r = {.to = to, .states = (int64_t)count};
+    if (status == PX_OK) {
+        r.failed = px_spectrum_failed(sum, PX_POOLED);
         r.count = r.failed + px_spectrum_passed(sum, PX_POOLED);
-        if (as_json)
-            rc = cli_print_result(self, merge_fields, &r);
-        else
-            cli_print("%s: hits on %" PRId64 " inputs, %" PRId64 " of them wrong; %s\n", to,
-                      r.count, r.failed, r.definition);
+        r.definition = px_spectrum_definition(sum);
     }
+    const int rc = cli_answer(self, status, &err, &r, merge_print);
     px_spectrum_free(sum);
     return rc;
 }
 
 static int merge_covers(const cli_command *self, const char *const *paths, size_t count,
-                        const char *to, bool as_json)
+                        const char *to)
 {
     px_error err = {0};
     px_cover **covers = NULL;
@@ -84,13 +86,7 @@ static int merge_covers(const cli_command *self, const char *const *paths, size_
     PX_THEN(status, merge_all(covers, count, to, &err));
     const merge_report r = {
         .to = to, .states = (int64_t)count, .values = {.cover = covers ? covers[0] : NULL}};
-    int rc = CLI_DONE;
-    if (status != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (as_json)
-        rc = cli_print_result(self, merge_fields, &r);
-    else
-        cover_print_table(&r.values);
+    const int rc = cli_answer(self, status, &err, &r, merge_print);
     for (size_t i = 0; covers && i < count; i++)
         px_cover_free(covers[i]);
     free(covers);
@@ -99,28 +95,23 @@ static int merge_covers(const cli_command *self, const char *const *paths, size_
 
 static int merge_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     const char *to = NULL;
-    const char **paths = calloc((size_t)argc + 1, sizeof *paths); /* as many as there can be */
+    const char **paths =
+        cli_keep_alloc((size_t)argc + 1, sizeof *paths); /* as many as there can be */
     const cli_option options[] = {
         CLI_STRING('o', "output", &to, "FILE", "the sum of all states"),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
     if (!paths)
         return cli_no_memory(self);
-    int rc = cli_parse(self, argc, argv, options, paths, 1, argc);
-    if (rc == CLI_GO && !cli_require(self, "output", to))
-        rc = CLI_BAD_INPUT;
-    if (rc == CLI_GO) {
-        size_t count = 0;
-        while (paths[count])
-            count++;
-        rc = px_spectrum_is_file(paths[0]) ? merge_spectra(self, paths, count, to, output.json)
-                                           : merge_covers(self, paths, count, to, output.json);
-    }
-    free(paths);
-    return rc;
+    CLI_TRY(cli_parse(self, argc, argv, options, paths, 1, argc));
+    CLI_TRY(cli_require(self, "output", to));
+    size_t count = 0;
+    while (paths[count])
+        count++;
+    return px_spectrum_is_file(paths[0]) ? merge_spectra(self, paths, count, to)
+                                         : merge_covers(self, paths, count, to);
 }
 
 const cli_command cli_command_merge = {

@@ -125,8 +125,9 @@ static const px_field mutate_fields[] = {
     PX_FIELDS_END,
 };
 
-static void mutate_print(const mutate_report *r)
+static void mutate_print(const void *of)
 {
+    const mutate_report *r = of;
     cli_print_list(mutate_fields, "mutations", r, "", 0);
     cli_print("%lld mutants of %lld inputs%s%s\n", (long long)r->made.count,
               (long long)r->made.inputs, r->o->path ? " in " : "", r->o->path ? r->o->path : "");
@@ -138,7 +139,6 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
     const char *spec = NULL, *split = NULL, *size = NULL, *pictures = NULL, *audio = NULL;
     int64_t limit = 0, offset = 0, seed = 0;
     bool shuffle = false;
-    cli_output output = {0};
     px_mutants_options o = px_mutants_options_default();
     const cli_option options[] = {
         CLI_STRING(0, "data", &spec, "SPEC", "the inputs; 'plexor list data' says what it takes"),
@@ -173,14 +173,11 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "size", &size, "HxW", "resize images to this first"),
         CLI_STRING(0, "audio", &audio, "SETTINGS",
                    "of features of recordings: frames=64, ...; 'plexor list audio'"),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, NULL, 0, 0);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, NULL, 0, 0));
+    CLI_TRY(cli_require(self, "data", spec));
     if (o.chain && texts.count < 2)
         return cli_usage_error(self, "--chain joins mutations: give --mutation at least twice");
     if (texts.count && (o.each || o.one_of_each))
@@ -213,17 +210,9 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
     o.styles = styles;
     PX_THEN(status, px_mutants_make(&o, &report.made, &err));
     cli_progress_end(&progress);
-    int rc = CLI_DONE;
-    if (status != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else {
-        report.data = px_dataset_describe(set);
-        report.seed = seed;
-        if (output.json)
-            rc = cli_print_result(self, mutate_fields, &report);
-        else
-            mutate_print(&report);
-    }
+    report.data = status == PX_OK ? px_dataset_describe(set) : NULL;
+    report.seed = seed;
+    const int rc = cli_answer(self, status, &err, &report, mutate_print);
     px_mutants_done(&report.made);
     px_styles_free(styles);
     px_dataset_close(set);

@@ -12,7 +12,8 @@
 
 enum { TEST_DEPTH = 4 };
 
-typedef struct test_list { /* folders with a model.onnx, and what came of them */
+typedef struct test_list {
+    bool verbose; /* folders with a model.onnx, and what came of them */
     char **folders;
     px_onnx_case *cases;
     size_t count, capacity;
@@ -192,13 +193,14 @@ static void print_skips(const test_list *list)
     free(operators);
 }
 
-static void print_text(const test_list *list, bool verbose)
+static void print_text(const void *of)
 {
+    const test_list *list = of;
     for (size_t i = 0; i < list->count; i++) {
         const px_onnx_case *result = &list->cases[i];
         if (result->verdict == PX_ONNX_FAILED)
             cli_print("FAILED %s: %s\n", test_name(list->folders[i]), result->message);
-        else if (result->verdict == PX_ONNX_SKIPPED && verbose)
+        else if (result->verdict == PX_ONNX_SKIPPED && list->verbose)
             cli_print("skipped %s (%s): %s\n", test_name(list->folders[i]), result->lacks,
                       result->message);
     }
@@ -210,51 +212,36 @@ static void print_text(const test_list *list, bool verbose)
 
 static int onnx_test_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     double rtol = 1e-3, atol = 1e-7;
     bool verbose = false;
-    const char **words = calloc((size_t)argc + 1, sizeof *words); /* as many as there can be */
+    const char **words =
+        cli_keep_alloc((size_t)argc + 1, sizeof *words); /* as many as there can be */
     const cli_option options[] = {
         CLI_REAL(0, "rtol", &rtol, "X", 0, 1, "relative tolerance"),
         CLI_REAL(0, "atol", &atol, "X", 0, 1, "absolute tolerance"),
         CLI_FLAG('v', "verbose", &verbose, "name every skipped test, and why"),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
     if (!words)
         return cli_no_memory(self);
-    const int stop = cli_parse(self, argc, argv, options, words, 1, argc);
+    CLI_TRY(cli_parse(self, argc, argv, options, words, 1, argc));
     px_error err = {0};
-    test_list list = {0};
-    int rc = stop;
-    if (stop != CLI_GO)
-        goto done;
-    rc = CLI_DONE;
-    if (list_find(&list, words, &err) != PX_OK) {
-        rc = cli_fail(self, &err);
-        goto done;
-    }
+    test_list list = {.verbose = verbose};
+    px_status status = list_find(&list, words, &err);
     cli_progress progress = cli_progress_start("tests");
-    for (size_t i = 0; i < list.count; i++) {
+    for (size_t i = 0; i < list.count && status == PX_OK; i++) {
         px_onnx_case_run(list.folders[i], rtol, atol, &list.cases[i]);
-        if (!cli_progress_tick(&progress, (int64_t)i + 1, (int64_t)list.count)) {
-            cli_progress_end(&progress);
-            px_fail(&err, PX_E_CANCELLED, "cancelled after %zu of %zu tests", i + 1, list.count);
-            rc = cli_fail(self, &err);
-            goto done;
-        }
+        if (!cli_progress_tick(&progress, (int64_t)i + 1, (int64_t)list.count))
+            status = px_fail(&err, PX_E_CANCELLED, "cancelled after %zu of %zu tests", i + 1,
+                             list.count);
     }
     cli_progress_end(&progress);
     list_sum(&list);
-    if (output.json)
-        rc = cli_print_result(self, test_fields, &list);
-    else
-        print_text(&list, verbose);
+    int rc = cli_answer(self, status, &err, &list, print_text);
     if (rc == CLI_DONE && list.verdicts[PX_ONNX_FAILED])
         rc = CLI_CHECK_FAILED;
-done:
     list_done(&list);
-    free(words);
     return rc;
 }
 

@@ -14,7 +14,6 @@ enum { TOP_MOST = 100, PRINT_MOST = 100 };
 typedef struct predict_args {
     cli_data data;
     cli_workers workers;
-    cli_output output;
     int64_t top;
     const char *path; /* -o; NULL: none */
     bool npz;
@@ -189,7 +188,7 @@ static int predict_report(const cli_command *self, predict *p)
     if (predict_save(self, p, &err) != PX_OK)
         return cli_fail(self, &err);
     p->origin = cli_origin_of(p->model, p->parts[0].inputs.set);
-    if (p->args->output.json)
+    if (cli_now()->json)
         return cli_print_result(self, predict_fields, p);
     for (size_t i = 0; i < p->count; i++)
         all += p->parts[i].said.count;
@@ -203,14 +202,15 @@ static int predict_report(const cli_command *self, predict *p)
 static int predict_run(const cli_command *self, int argc, char **argv)
 {
     predict_args a = {.data = CLI_DATA_DEFAULT, .top = 5};
-    const char **words = calloc((size_t)argc + 2, sizeof *words); /* as many as there can be */
+    const char **words =
+        cli_keep_alloc((size_t)argc + 2, sizeof *words); /* as many as there can be */
     const cli_option options[] = {
         CLI_INT('k', "top", &a.top, "N", 1, TOP_MOST, "classes to show for each input"),
         CLI_STRING('o', "output", &a.path, "FILE.csv|FILE.npz",
                    "all probabilities of all inputs, with names, labels and answers"),
         CLI_DATA_OPTIONS(&a.data),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
     if (!words)
@@ -221,7 +221,6 @@ static int predict_run(const cli_command *self, int argc, char **argv)
     size_t count = 0;
     int rc = stop;
     if (stop != CLI_GO) {
-        free(words);
         return stop;
     }
     while (words[count])
@@ -252,7 +251,6 @@ static int predict_run(const cli_command *self, int argc, char **argv)
     }
     px_model_free(p.model);
     free(p.parts);
-    free(words);
     return rc;
 }
 

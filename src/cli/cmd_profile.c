@@ -71,6 +71,15 @@ static const px_field profile_fields[] = {
     PX_FIELDS_END,
 };
 
+static void profile_print(const void *of)
+{
+    const profile_result *r = of;
+    char number[CLI_NUMBER_TEXT];
+    cli_print("%s: %s training inputs in %.1f s\n", r->to, cli_number(r->count, number),
+              r->seconds);
+    cli_print_list(profile_fields, "sections", r, "  ", 0);
+}
+
 static int profile_run(const cli_command *self, int argc, char **argv)
 {
     cli_criteria criteria = {.list = "all"};
@@ -78,7 +87,6 @@ static int profile_run(const cli_command *self, int argc, char **argv)
     cli_neurons neurons = {0};
     cli_training training = {0};
     cli_workers workers = {0};
-    cli_output output = {0};
     const char *path = NULL, *to = NULL;
     const cli_option options[] = {
         CLI_TRAINING_OPTIONS(&training),
@@ -90,14 +98,12 @@ static int profile_run(const cli_command *self, int argc, char **argv)
         CLI_SKIP_OPTION(&data),
         CLI_STRING('o', "output", &to, "FILE", "the profile, an NPZ"),
         CLI_WORKER_OPTIONS(&workers),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "train", training.spec) || !cli_require(self, "output", to))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "train", training.spec));
+    CLI_TRY(cli_require(self, "output", to));
     px_error err = {0};
     px_model *model = NULL;
     px_profile *profile = NULL;
@@ -118,26 +124,16 @@ static int profile_run(const cli_command *self, int argc, char **argv)
         status = px_fail(&err, PX_E_USAGE, "'%s' learn nothing from training data", criteria.list);
     PX_THEN(status, px_profile_save(profile, to, &err));
     const double seconds = px_clock_s() - start;
-    int rc = CLI_DONE;
-    if (status != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else {
-        char number[CLI_NUMBER_TEXT];
-        const profile_result r = {.origin = cli_origin_of(model, NULL),
-                                  .profile = profile,
-                                  .train = training.spec,
-                                  .to = to,
-                                  .count = px_profile_count(profile),
-                                  .rejected = px_profile_rejected(profile),
-                                  .seconds = seconds};
-        if (output.json) {
-            rc = cli_print_result(self, profile_fields, &r);
-        } else {
-            cli_print("%s: %s training inputs in %.1f s\n", to, cli_number(r.count, number),
-                      seconds);
-            cli_print_list(profile_fields, "sections", &r, "  ", 0);
-        }
+    profile_result r = {.origin = cli_origin_of(model, NULL),
+                        .profile = profile,
+                        .train = training.spec,
+                        .to = to,
+                        .seconds = seconds};
+    if (status == PX_OK) {
+        r.count = px_profile_count(profile);
+        r.rejected = px_profile_rejected(profile);
     }
+    const int rc = cli_answer(self, status, &err, &r, profile_print);
     px_profile_free(profile);
     px_model_free(model);
     return rc;

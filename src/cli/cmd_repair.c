@@ -25,7 +25,6 @@ typedef struct repair_args {
     int64_t seed, threads, micro_batch;
     px_preprocess_options pixels;
     bool resume, fresh, strict, skip_damaged;
-    cli_output output;
 } repair_args;
 
 typedef struct repair_part { /* one of the data sets */
@@ -371,11 +370,7 @@ static px_status repair_save(const repair_args *a, repair_job *job, px_error *er
 static int repair_finish(const cli_command *self, const repair_args *a, const repair_job *job)
 {
     const repair_result result = repair_came_of(a, job);
-    int rc = CLI_DONE;
-    if (a->output.json)
-        rc = cli_print_result(self, repair_fields, &result);
-    else
-        repair_print_report(&result);
+    int rc = cli_show(self, repair_fields, &result, repair_print_report);
     if (rc == CLI_DONE && a->strict && result.r.verdict == PX_REPAIR_REGRESSED) {
         cli_note(self, "the repaired network regressed");
         rc = CLI_CHECK_FAILED;
@@ -393,7 +388,7 @@ static int repair_all(const cli_command *self, const repair_args *a)
         goto done;
     const cli_classes names = cli_classes_of(job.model, job.part[TEST].set);
     repair_warn(self, a, px_repair_get(job.repair), &names);
-    if (!a->output.json) {
+    if (!cli_now()->json) {
         cli_print("network  %s\n", a->path);
         if (job.part[TRAIN].set)
             cli_print("train    %s\n", px_dataset_describe(job.part[TRAIN].set));
@@ -517,14 +512,11 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
         CLI_INT(0, "micro-batch", &a.micro_batch, "N", 0, 65536,
                 "inputs per worker at a time; 0: chosen; part of what decides the result's bits"),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &a.path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "output", a.out))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &a.path, 1, 1));
+    CLI_TRY(cli_require(self, "output", a.out));
     px_text flips = {0}, checkpoint = {0};
     px_text_format(&checkpoint, "%s.ckpt", a.out);
     if (!a.checkpoint)

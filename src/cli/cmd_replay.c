@@ -155,8 +155,9 @@ static void fixed_print(const replay_report *report)
                   cli_number((int64_t)(r->kind_count - KINDS_PRINTED), a));
 }
 
-static void replay_print(const replay_report *report)
+static void replay_print(const void *of)
 {
+    const replay_report *report = of;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
     const px_replay *r = &report->r;
     cli_print("%s inputs checked, %s failed (%s without a chain: as stored)\n",
@@ -172,7 +173,6 @@ static void replay_print(const replay_report *report)
 
 static int replay_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
     const char *words[2] = {NULL, NULL}, *path = NULL;
@@ -193,12 +193,10 @@ static int replay_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "std", &data.pixels.std, "LIST", "likewise"),
         CLI_CLASSES_OPTION,
         CLI_WORKER_OPTIONS(&workers),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, words, 1, 2);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, words, 1, 2));
     char *end = NULL;
     errno = 0;
     const int64_t id = words[1] ? strtoll(words[1], &end, 10) : 0;
@@ -210,7 +208,6 @@ static int replay_run(const cli_command *self, int argc, char **argv)
     px_campaign *campaign = NULL;
     replay_report report = {0};
     px_replay *replay = &report.r;
-    int rc = CLI_DONE;
     px_status status = px_campaign_open(words[0], PX_CAMPAIGN_READ, &campaign, &err);
     PX_THEN(status, replay_check(campaign, id, replay, &err));
     if (status == PX_OK && path)
@@ -219,12 +216,7 @@ static int replay_run(const cli_command *self, int argc, char **argv)
     report.failed = replay->differ.count + replay->otherwise.count;
     report.fixed = replay->failures - replay->still;
     report.fixed_share = px_replay_fixed(replay);
-    if (status != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (output.json)
-        rc = cli_print_result(self, replay_fields, &report);
-    else
-        replay_print(&report);
+    int rc = cli_answer(self, status, &err, &report, replay_print);
     if (rc == CLI_DONE && report.failed)
         rc = CLI_CHECK_FAILED;
     if (rc == CLI_DONE && replay->judged_anew && report.fixed_share < least) {

@@ -26,7 +26,6 @@ typedef struct select_args {
     const char *by, *budget, *mutate, *labelled, *curve, *type_curve, *to, *keep_profile;
     cli_list settings;
     bool stratify, evaluate, fresh;
-    cli_output output;
 } select_args;
 
 typedef struct select_job {
@@ -286,18 +285,14 @@ static int select_run(const cli_command *self, int argc, char **argv)
                    "where the selection goes: a file, or a folder with a file per selector"),
         CLI_FLAG(0, "fresh", &a.fresh, "in place of a folder that an earlier select made"),
         CLI_WORKER_OPTIONS(&a.workers),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", a.data.spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "data", a.data.spec));
     if (a.training.profile && a.training.spec)
         return cli_usage_error(self, "--profile and --train exclude each other");
     px_error err = {0};
-    int rc = CLI_DONE;
     px_status status = select_open(self, &a, path, &job, &err);
     PX_THEN(status, select_work(&a, &job, &err));
     job.report.select = job.select;
@@ -310,14 +305,9 @@ static int select_run(const cli_command *self, int argc, char **argv)
         job.report.names = cli_classes_of(job.model, job.candidates);
         job.report.count = px_dataset_count(job.candidates);
     }
-    if (status != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else if (a.output.json) {
+    if (status == PX_OK && cli_now()->json)
         select_print_remarks(&job.report, /* json= */ true);
-        rc = cli_print_result(self, select_fields, &job.report);
-    } else {
-        select_print(&job.report);
-    }
+    const int rc = cli_answer(self, status, &err, &job.report, select_print);
     free(job.report.evaluations);
     px_folder_abandon(job.folder);
     px_select_free(job.select);

@@ -76,8 +76,9 @@ static void status_real(cli_table *table, const char *what, double value, const 
     status_line(table, what, text);
 }
 
-static void status_print(const status *s)
+static void status_print(const void *of)
 {
+    const status *s = of;
     const px_campaign_counts *counts = &s->found.counts;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], text[160];
     error_line lines[ERROR_LINES_MOST];
@@ -161,7 +162,6 @@ static const px_field status_fields[] = {
 
 static int status_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     const char *folder = NULL;
     bool check = false;
     int64_t polluted_class = -1;
@@ -170,26 +170,18 @@ static int status_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "polluted-class", &polluted_class, "C", 0, 1e9,
                 "what a network trained on polluted data takes patches for, for E_pol; else as "
                 "the campaign has it"),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &folder, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &folder, 1, 1));
     px_error err = {0};
     px_campaign *campaign = NULL;
     status s = {0};
-    int rc = CLI_DONE;
     px_status done = px_campaign_open(folder, PX_CAMPAIGN_READ, &campaign, &err);
     if (done == PX_OK && check)
         done = px_campaign_check(campaign, &err);
     PX_THEN(done, status_read(campaign, polluted_class, &s, &err));
-    if (done != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (output.json)
-        rc = cli_print_result(self, status_fields, &s);
-    else
-        status_print(&s);
+    int rc = cli_answer(self, done, &err, &s, status_print);
     px_modes_done(&s.found.modes);
     free(s.curves);
     px_class_names_free(s.names, s.curve_count);

@@ -31,8 +31,9 @@ static const px_field trace_fields[] = {
     PX_FIELDS_END,
 };
 
-static void trace_print(const trace *t)
+static void trace_print(const void *of)
 {
+    const trace *t = of;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
     cli_print("%s\n%s%s%s inputs, %s per second\n", t->definition, t->path ? t->path : "",
               t->path ? ": " : "", cli_number(t->facts.run.count, a),
@@ -43,7 +44,6 @@ static void trace_print(const trace *t)
 
 static int trace_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
     cli_data data = CLI_DATA_DEFAULT;
     cli_workers workers = {0};
     cli_neurons neurons = {0};
@@ -55,14 +55,11 @@ static int trace_run(const cli_command *self, int argc, char **argv)
         CLI_STRING('o', "output", &t.path, "FILE",
                    "NPZ; without it the traces go nowhere, for timing"),
         CLI_WORKER_OPTIONS(&workers),
-        CLI_OUTPUT_OPTIONS(&output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &path, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
-    if (!cli_require(self, "data", data.spec))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
+    CLI_TRY(cli_require(self, "data", data.spec));
     px_error err = {0};
     px_model *model = NULL;
     px_probe *probe = NULL;
@@ -84,22 +81,14 @@ static int trace_run(const cli_command *self, int argc, char **argv)
     cli_progress_end(&progress);
     if (status == PX_OK)
         cli_note_run(self, model, &t.facts.run);
-    int rc = CLI_DONE;
     if (probe) {
         t.definition = px_probe_describe(probe);
         t.layers = (int64_t)px_probe_layer_count(probe);
         t.neurons = px_probe_neuron_count(probe);
     }
-    if (status != PX_OK) {
-        rc = cli_fail(self, &err);
-    } else {
-        t.origin = cli_origin_of(model, t.inputs.set);
-        t.per_s = (double)t.facts.run.count / t.facts.seconds;
-        if (output.json)
-            rc = cli_print_result(self, trace_fields, &t);
-        else
-            trace_print(&t);
-    }
+    t.origin = cli_origin_of(model, t.inputs.set);
+    t.per_s = (double)t.facts.run.count / t.facts.seconds;
+    const int rc = cli_answer(self, status, &err, &t, trace_print);
     px_probe_free(probe);
     cli_inputs_close(&t.inputs);
     px_model_free(model);

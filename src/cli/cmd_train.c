@@ -14,7 +14,6 @@
 /* Parameters that were given; what was not comes from the recipe. */
 typedef struct train_args {
     cli_train_request request;
-    cli_output output;
     train_settings set;
     cli_adversary adversary;
     int64_t threads;
@@ -245,11 +244,7 @@ static int train_finish(const cli_command *self, const train_args *a, const cli_
 {
     const px_train_result r = px_trainer_result(trainer);
     const train_report report = train_report_make(t, &a->set, r, a->request.arch, a->out);
-    int rc = CLI_DONE;
-    if (a->output.json)
-        rc = cli_print_result(self, train_fields, &report);
-    else
-        train_print_result(&report);
+    int rc = cli_show(self, train_fields, &report, train_print_result);
     if (rc == CLI_DONE && a->set.until >= 0.0 && !r.reached) {
         cli_note(self,
                  "accuracy is %.2f%% after %" PRId64 " epochs, not within half a point of "
@@ -266,7 +261,7 @@ static int train_all(const cli_command *self, train_args *a)
     cli_training t = {0};
     px_feeder *feeder = NULL;
     px_trainer *trainer = NULL;
-    train_view view = {.quiet = a->output.json, .log = a->log};
+    train_view view = {.quiet = cli_now()->json, .log = a->log};
     int rc = CLI_DONE;
     px_status status = cli_training_open(self, &a->request, &t, &err);
     if (status == PX_OK && !train_settle(a, &t))
@@ -282,7 +277,7 @@ static int train_all(const cli_command *self, train_args *a)
     }
     if (status != PX_OK)
         goto done;
-    if (!a->output.json)
+    if (!cli_now()->json)
         train_print_start(&t, &a->set, feeder, px_trainer_result(trainer), a->request.arch);
     train_view_start(&view);
     status = px_trainer_run(trainer, &err);
@@ -386,19 +381,17 @@ static int train_run(const cli_command *self, int argc, char **argv)
         CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
         CLI_INT(0, "micro-batch", &s->micro_batch, "N", 0, 65536,
                 "inputs per worker at a time; 0: chosen; part of what decides the result's bits"),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &r->path, 0, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &r->path, 0, 1));
     if (!r->path == !r->arch)
         return cli_usage_error(self,
                                r->path ? "'%s' and --arch exclude each other"
                                        : "what to train? give a MODEL or --arch ARCH",
                                r->path);
-    if (!cli_require(self, "data", r->data.spec) || !cli_require(self, "output", a.out))
-        return CLI_BAD_INPUT;
+    CLI_TRY(cli_require(self, "data", r->data.spec));
+    CLI_TRY(cli_require(self, "output", a.out));
     px_text checkpoint = {0};
     if (!a.checkpoint) {
         px_text_format(&checkpoint, "%s.ckpt", a.out);

@@ -8,12 +8,9 @@ static const px_field version_fields[] = {PX_FIELDS_END}; /* those of all result
 
 static int version_run(const cli_command *self, int argc, char **argv)
 {
-    cli_output output = {0};
-    const cli_option options[] = {CLI_OUTPUT_OPTIONS(&output), CLI_END};
-    const int stop = cli_parse(self, argc, argv, options, NULL, 0, 0);
-    if (stop != CLI_GO)
-        return stop;
-    if (!output.json) {
+    const cli_option options[] = {CLI_OUTPUT_OPTIONS, CLI_END};
+    CLI_TRY(cli_parse(self, argc, argv, options, NULL, 0, 0));
+    if (!cli_now()->json) {
         cli_print("plexor %s\n", px_version());
         return CLI_DONE;
     }

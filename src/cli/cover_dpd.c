@@ -169,8 +169,9 @@ static const px_field result_fields[] = {
     PX_FIELDS_END,
 };
 
-static void dpd_print(const dpd_work *w)
+static void dpd_print(const void *of)
 {
+    const dpd_work *w = of;
     char number[CLI_NUMBER_TEXT];
     cli_print("%s pairs, paired by %s\n%s\n", cli_number(w->result.count, number), w->sides.how,
               px_paths_describe(w->tools.paths));
@@ -186,17 +187,13 @@ static void dpd_print(const dpd_work *w)
 
 int cover_dpd_run(const cli_command *self, const char *path, const cover_dpd_args *args,
                   const cli_data *data, const cli_neurons *neurons, const cli_training *training,
-                  const cli_workers *workers, double fail_under, bool as_json)
+                  const cli_workers *workers, double fail_under)
 {
     px_error err = {0};
     dpd_work w = {0};
-    int rc = CLI_DONE;
-    if (dpd_work_all(self, &w, path, args, data, neurons, training, workers, &err) != PX_OK)
-        rc = cli_fail(self, &err);
-    else if (as_json)
-        rc = cli_print_result(self, result_fields, &w);
-    else
-        dpd_print(&w);
+    const px_status status =
+        dpd_work_all(self, &w, path, args, data, neurons, training, workers, &err);
+    int rc = status == PX_OK ? cli_show(self, result_fields, &w, dpd_print) : cli_fail(self, &err);
     if (rc == CLI_DONE && w.value < fail_under) {
         cli_note(self, "dpd is below %g", fail_under);
         rc = CLI_CHECK_FAILED;

@@ -31,6 +31,6 @@ extern const px_field cover_dpd_fields[]; /* what it says instead, behind the or
 /* The whole of the command with that criterion. */
 int cover_dpd_run(const cli_command *self, const char *path, const cover_dpd_args *args,
                   const cli_data *data, const cli_neurons *neurons, const cli_training *training,
-                  const cli_workers *workers, double fail_under, bool as_json);
+                  const cli_workers *workers, double fail_under);
 
 #endif

@@ -393,8 +393,9 @@ const px_field cover_fields[] = {
     PX_FIELDS_END,
 };
 
-void cover_print(const cover_report *r)
+void cover_print(const void *of)
 {
+    const cover_report *r = of;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
     cli_print("%s inputs", cli_number(r->tally.inputs, a));
     if (r->is_part)

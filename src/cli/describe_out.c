@@ -228,8 +228,9 @@ static void print_training(const describe_report *r)
     cli_print("%s%s\n", r->describer ? "; kept in " : "", r->describer ? r->describer : "");
 }
 
-void describe_print(const describe_report *report)
+void describe_print(const void *of)
 {
+    const describe_report *report = of;
     const px_bank *bank = report->bank;
     const px_exemplar_facts f = report->facts;
     char a[CLI_NUMBER_TEXT];

@@ -31,6 +31,6 @@ void describe_report_fill(describe_report *report, const px_model *model);
 /* Writes bank, exemplars and contact sheets into the folder `to`. */
 px_status describe_write(const describe_report *report, const char *to, px_error *err);
 
-void describe_print(const describe_report *report);
+cli_print_fn describe_print;
 
 #endif

@@ -270,8 +270,9 @@ const px_field explain_fields[] = {
     PX_FIELDS_END,
 };
 
-void explain_print(const explain_result *r)
+void explain_print(const void *of)
 {
+    const explain_result *r = of;
     cli_print("%s\n", px_paths_describe(r->tools->paths));
     if (r->tools->bank)
         cli_print("bank: %s\n", px_bank_validation(r->tools->bank));
@@ -283,6 +284,8 @@ void explain_print(const explain_result *r)
         cli_print("\n");
         cli_print_list(explain_fields, "similarity", r, "", 0);
     }
+    if (r->picture)
+        cli_print("%s\n", r->picture);
 }
 
 /* --- for the eye ----------------------------------------------------------------------------- */

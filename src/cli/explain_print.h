@@ -33,7 +33,7 @@ typedef struct explain_result {
 } explain_result;
 
 extern const px_field explain_fields[];
-void explain_print(const explain_result *result);
+cli_print_fn explain_print;
 
 /* A sheet with a row per image: the picture itself, then the map of each layer over it. */
 px_status explain_sheet(const explain_result *result, const char *path, px_error *err);

@@ -331,8 +331,9 @@ static void print_ranking(const localize_report *r)
     print_layers(r);
 }
 
-void localize_print(const localize_report *r)
+void localize_print(const void *of)
 {
+    const localize_report *r = of;
     print_inputs(r);
     if (r->list)
         print_ranking(r);

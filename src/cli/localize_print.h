@@ -30,7 +30,7 @@ extern const px_field localize_fields[];
 /* What follows from the spectrum, and from report->inputs. */
 void localize_report_fill(localize_report *report, const px_model *model,
                           const px_spectrum *spectrum);
-void localize_print(const localize_report *report);
+cli_print_fn localize_print;
 /* The layers of the list's neurons, or of all measures' with a comparison, as .svg. */
 px_status localize_plot(const localize_report *report, const char *path, px_error *err);
 

@@ -423,8 +423,9 @@ static const px_field shapley_fields[] = {
 
 /* --- for people ------------------------------------------------------------------------------ */
 
-static void work_print(const shapley_work *w)
+static void work_print(const void *of)
 {
+    const shapley_work *w = of;
     const px_shapley_sums *sums = &w->sums;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT], c[CLI_NUMBER_TEXT];
     cli_print("%s pairs: %s, changed by %s\n", cli_number(sums->seen, a), w->origin.data, w->how);
@@ -452,13 +453,9 @@ int localize_shapley(const shapley_job *job, const char *model_path)
 {
     px_error err = {0};
     shapley_work w = {.job = job};
-    int rc = CLI_DONE;
-    if (work_all(&w, model_path, &err) != PX_OK)
-        rc = cli_fail(job->self, &err);
-    else if (job->json)
-        rc = cli_print_result(job->self, shapley_fields, &w);
-    else
-        work_print(&w);
+    const px_status status = work_all(&w, model_path, &err);
+    const int rc = status == PX_OK ? cli_show(job->self, shapley_fields, &w, work_print)
+                                   : cli_fail(job->self, &err);
     px_suspicious_free(w.list);
     px_shapley_tally_free(w.tally);
     px_shapley_free(w.s);

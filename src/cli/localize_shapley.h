@@ -49,7 +49,6 @@ typedef struct shapley_job { /* what the command brings */
     const char *output_path;
     int64_t k;
     bool pooled;
-    bool json;
 } shapley_job;
 
 /* Whether any option was given that only this measure takes. */

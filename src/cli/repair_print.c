@@ -183,8 +183,9 @@ static void print_training(const px_repair_report *r)
                   100.0 * t->best_accuracy);
 }
 
-void repair_print_report(const repair_result *result)
+void repair_print_report(const void *of)
 {
+    const repair_result *result = of;
     const px_repair_report *r = &result->r;
     print_training(r);
     cli_table *table = cli_table_new("lrrr");

@@ -2,6 +2,7 @@
 #ifndef PLEXOR_CLI_REPAIR_PRINT_H
 #define PLEXOR_CLI_REPAIR_PRINT_H
 
+#include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
 #include <internal/failures.h>
@@ -43,7 +44,7 @@ typedef struct repair_result { /* all of it, afterwards */
 repair_result repair_result_make(const px_repair_report *r, const px_repair_options *o,
                                  const repair_generated *made, const cli_classes *names,
                                  const repair_files *files);
-void repair_print_report(const repair_result *result);
+cli_print_fn repair_print_report;
 /* As JSON; and the value of plexor.repair: what was done, and nothing that depends on the clock. */
 extern const px_field repair_fields[], repair_origin_fields[];
 

@@ -39,7 +39,7 @@ static const void *selector_get(const void *of, size_t i, void *place)
                           .facts = px_select_facts_of(r->select, i),
                           .evaluation = r->evaluations ? &r->evaluations[i] : NULL,
                           .ranks = !r->files,
-                          .reports = selector->report != NULL};
+                          .reports = selector->result != NULL};
     const px_select_times *t = &row->facts.times;
     row->settings_shown = *row->settings ? row->settings : NULL;
     row->score_seconds = t->pass + t->score;
@@ -96,7 +96,7 @@ static const void *budget_get(const void *of, size_t i, void *place)
 static void write_report(const void *of, px_json *json)
 {
     const selector_row *row = of;
-    row->selector->report(px_select_prepared(row->r->select, row->place), json);
+    px_fields_json(row->selector->result, px_select_prepared(row->r->select, row->place), json);
 }
 
 static const px_field ranked_fields[] = {
@@ -289,8 +289,9 @@ void select_print_remarks(const select_report *r, bool json)
     }
 }
 
-void select_print(const select_report *r)
+void select_print(const void *of)
 {
+    const select_report *r = of;
     char a[CLI_NUMBER_TEXT], b[CLI_NUMBER_TEXT];
     cli_print("%s of %s candidates: %s%s%s%s\n\n", cli_number(r->budget, a),
               cli_number(r->count, b), r->origin.data, r->mutate ? ", a mutant of each: " : "",

@@ -20,7 +20,7 @@ typedef struct select_report {
 
 extern const px_field select_fields[];
 
-void select_print(const select_report *report);
+cli_print_fn select_print;
 /* What selectors have to say: below the result, or, with `json`, among the remarks. */
 void select_print_remarks(const select_report *report, bool json);
 

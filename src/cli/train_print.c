@@ -122,8 +122,9 @@ train_report train_report_make(const cli_training *t, const train_settings *s, p
     return report;
 }
 
-void train_print_result(const train_report *report)
+void train_print_result(const void *of)
 {
+    const train_report *report = of;
     const train_settings *s = &report->s;
     const px_train_result *r = &report->r;
     char rate[CLI_NUMBER_TEXT], time[CLI_NUMBER_TEXT];

@@ -3,6 +3,7 @@
 #define PLEXOR_CLI_TRAIN_PRINT_H
 
 #include "cli/cli_adversary.h"
+#include "cli/cli_fields.h"
 #include "cli/cli_train.h"
 
 typedef struct train_settings {
@@ -46,7 +47,7 @@ typedef struct train_report { /* what came of it */
 } train_report;
 train_report train_report_make(const cli_training *t, const train_settings *s, px_train_result r,
                                const char *arch, const char *out);
-void train_print_result(const train_report *report);
+cli_print_fn train_print_result;
 /* As JSON; and the value of plexor.train: what made the network, and nothing that depends on the
  * clock. */
 extern const px_field train_fields[], train_origin_fields[];

@@ -52,8 +52,7 @@ void pxi_guided_remark(const void *prepared, px_text *text)
                        g->id, g->useful, g->rows.count, then[g->options.rest]);
 }
 
-void pxi_guided_report(const void *prepared, px_json *json)
-{
-    const pxi_guided *g = prepared;
-    px_json_int(json, "useful", g->useful);
-}
+const px_field pxi_guided_fields[] = {
+    PX_FIELD(pxi_guided, useful, "useful", "candidates that cover something new"),
+    PX_FIELDS_END,
+};

@@ -45,6 +45,6 @@ void pxi_guided_init(pxi_guided *guided, const char *id, const pxi_guided_config
 px_status pxi_guided_arrange(void *prepared, double *scores, int64_t count, int64_t *order,
                              px_error *err);
 void pxi_guided_remark(const void *prepared, px_text *text);
-void pxi_guided_report(const void *prepared, px_json *json);
+extern const px_field pxi_guided_fields[];
 
 #endif

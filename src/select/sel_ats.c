@@ -170,13 +170,12 @@ static void ats_remark(const void *prepared, px_text *text)
                        a->counts.chosen, a->counts.others, a->counts.sure);
 }
 
-static void ats_report(const void *prepared, px_json *json)
-{
-    const ats_selector *a = prepared;
-    px_json_int(json, "chosen", a->counts.chosen);
-    px_json_int(json, "others", a->counts.others);
-    px_json_int(json, "sure", a->counts.sure);
-}
+static const px_field ats_result[] = {
+    PX_FIELD(ats_selector, counts.chosen, "chosen", "inputs, for what they add"),
+    PX_FIELD(ats_selector, counts.others, "others", "inputs that add nothing"),
+    PX_FIELD(ats_selector, counts.sure, "sure", "inputs that the network is sure of"),
+    PX_FIELDS_END,
+};
 
 const px_selector px_selector_ats = {
     .entry = {.id = "ats",
@@ -194,5 +193,5 @@ const px_selector px_selector_ats = {
     .score = ats_score,
     .arrange = ats_arrange,
     .remark = ats_remark,
-    .report = ats_report,
+    .result = ats_result,
 };

@@ -173,5 +173,5 @@ const px_selector px_selector_kmnc = {
     .score = kmnc_score,
     .arrange = pxi_guided_arrange,
     .remark = pxi_guided_remark,
-    .report = pxi_guided_report,
+    .result = pxi_guided_fields,
 };

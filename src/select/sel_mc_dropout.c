@@ -18,6 +18,7 @@
 #include <internal/pass.h>
 
 #include <internal/engine.h>
+#include <internal/field.h>
 #include <internal/weights.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -317,13 +318,19 @@ static void mc_remark(const void *prepared, px_text *text)
                        mc->rate, dense_name(mc), (long long)mc->passes);
 }
 
-static void mc_report(const void *prepared, px_json *json)
+static px_datum mc_inserted(const void *prepared, char *text)
 {
     const mc_dropout *mc = prepared;
-    px_json_int(json, "passes", mc->passes);
-    px_json_int(json, "dropouts", mc->cut.dropouts);
-    px_json_string(json, "inserted_before", mc->cut.dropouts > 0 ? NULL : dense_name(mc));
+    (void)text;
+    return px_datum_text(mc->cut.dropouts > 0 ? NULL : dense_name(mc));
 }
+
+static const px_field mc_result[] = {
+    PX_FIELD(mc_dropout, passes, "passes", "of every input"),
+    PX_FIELD(mc_dropout, cut.dropouts, "dropouts", "of the network"),
+    PX_MADE(TEXT, mc_inserted, "inserted_before", "where one was put; null: it has its own"),
+    PX_FIELDS_END,
+};
 
 const px_selector px_selector_mc_dropout = {
     .entry = {.id = "mc-dropout",
@@ -339,5 +346,5 @@ const px_selector px_selector_mc_dropout = {
     .run = mc_run,
     .arrange = mc_arrange,
     .remark = mc_remark,
-    .report = mc_report,
+    .result = mc_result,
 };

@@ -163,5 +163,5 @@ const px_selector px_selector_npc = {
     .score = npc_score,
     .arrange = pxi_guided_arrange,
     .remark = pxi_guided_remark,
-    .report = pxi_guided_report,
+    .result = pxi_guided_fields,
 };

@@ -448,30 +448,52 @@ static void nss_remark(const void *prepared, px_text *text)
                        s->seeds, s->mean_kappa, s->least_kappa);
 }
 
-static void nss_report(const void *prepared, px_json *json)
+static bool nss_has_stability(const void *prepared)
+{
+    return ((const nss *)prepared)->seeds > 1;
+}
+
+typedef struct sensitive_row {
+    const char *layer;
+    int64_t index;
+    double score;
+} sensitive_row;
+
+static const void *sensitive_get(const void *prepared, size_t i, void *row)
 {
     const nss *s = prepared;
-    px_json_string(json, "pair", s->original ? "original" : "fresh");
-    px_json_int(json, "neurons", s->units);
-    px_json_int(json, "sampled", s->sampled);
-    if (s->seeds > 1) {
-        px_json_object(json, "stability");
-        px_json_int(json, "seeds", s->seeds);
-        px_json_real(json, "kappa_mean", s->mean_kappa);
-        px_json_real(json, "kappa_least", s->least_kappa);
-        px_json_end(json);
-    }
-    px_json_array(json, "sensitive");
-    for (int64_t i = 0; i < s->count; i++) {
-        const px_layer *layer = nss_layer(s, s->neuron[i]);
-        px_json_object(json, NULL);
-        px_json_string(json, "layer", layer->name);
-        px_json_int(json, "index", s->neuron[i] - layer->neuron_offset);
-        px_json_real(json, "score", s->sum[i]);
-        px_json_end(json);
-    }
-    px_json_end(json);
+    if (i >= (size_t)s->count)
+        return NULL;
+    const px_layer *layer = nss_layer(s, s->neuron[i]);
+    *(sensitive_row *)row =
+        (sensitive_row){layer->name, s->neuron[i] - layer->neuron_offset, s->sum[i]};
+    return row;
 }
+
+static const px_field stability_fields[] = {
+    PX_FIELD(nss, seeds, "seeds", "of which each chose neurons"),
+    PX_FIELD(nss, mean_kappa, "kappa_mean", "Cohen's kappa of two choices, on average"),
+    PX_FIELD(nss, least_kappa, "kappa_least", "and the least"),
+    PX_FIELDS_END,
+};
+
+static const px_field sensitive_fields[] = {
+    PX_FIELD(sensitive_row, layer, "layer", "its name"),
+    PX_FIELD(sensitive_row, index, "index", "of the neuron in it"),
+    PX_FIELD(sensitive_row, score, "score", "how much it reacts"),
+    PX_FIELDS_END,
+};
+
+static const char *const pair_names[] = {"fresh", "original", NULL};
+
+static const px_field nss_result[] = {
+    PX_CHOICE(nss, original, pair_names, "pair", "what a candidate is compared with"),
+    PX_FIELD(nss, units, "neurons", "that were looked at"),
+    PX_FIELD(nss, sampled, "sampled", "candidates by which sensitive ones were found"),
+    PX_OBJECT_OF(stability_fields, "stability", "with several seeds", .when = nss_has_stability),
+    PX_LIST_MADE(sensitive_get, sensitive_fields, "sensitive", "neurons, the most sensitive first"),
+    PX_FIELDS_END,
+};
 
 const px_selector px_selector_nss = {
     .entry = {.id = "nss",
@@ -487,5 +509,5 @@ const px_selector px_selector_nss = {
     .release = nss_release,
     .run = nss_run,
     .remark = nss_remark,
-    .report = nss_report,
+    .result = nss_result,
 };

@@ -305,33 +305,51 @@ static void prima_remark(const void *prepared, px_text *text)
         px_text_format(text, "%" PRId64 " inputs have scores that are not numbers\n", p->unscored);
 }
 
-static void prima_report(const void *prepared, px_json *json)
+typedef struct gain_row {
+    char name[64];
+    double share;
+} gain_row;
+
+/* Of features that the trees used. */
+static const void *gain_get(const void *prepared, size_t at, void *place)
 {
     static const char *const names[5] = {"kills", "cosine", "difference", "largest", "distinct"};
     const prima *p = prepared;
+    gain_row *row = place;
     double all = 0.0;
-    px_json_int(json, "labelled", p->labelled);
-    px_json_int(json, "labelled_errors", p->errors);
-    px_json_string(json, "ranker", p->by_kills ? "kills" : "trees");
-    px_json_int(json, "runs_per_input", p->runs_each);
-    for (size_t i = 0; i < PXI_PRIMA_WIDTH; i++)
-        all += p->gains[i];
-    px_json_object(json, "importance"); /* of features, as shares of the trees' gain */
-    for (size_t i = 0; i < PXI_PRIMA_WIDTH; i++) {
-        char name[64];
-        const size_t feature = i % PXI_PRIMA_FEATURES;
-        if (!(p->gains[i] > 0.0))
-            continue;
-        if (feature < PX_LEN(names))
-            snprintf(name, sizeof name, "%s.%s", pxi_prima_rule_names[i / PXI_PRIMA_FEATURES],
-                     names[feature]);
-        else
-            snprintf(name, sizeof name, "%s.distance%zu",
-                     pxi_prima_rule_names[i / PXI_PRIMA_FEATURES], feature - PX_LEN(names));
-        px_json_real(json, name, p->gains[i] / all);
-    }
-    px_json_end(json);
+    size_t i = 0;
+    for (size_t k = 0; k < PXI_PRIMA_WIDTH; k++)
+        all += p->gains[k];
+    while (i < PXI_PRIMA_WIDTH && (!(p->gains[i] > 0.0) || at-- > 0))
+        i++;
+    if (i == PXI_PRIMA_WIDTH)
+        return NULL;
+    const char *rule = pxi_prima_rule_names[i / PXI_PRIMA_FEATURES];
+    const size_t feature = i % PXI_PRIMA_FEATURES;
+    if (feature < PX_LEN(names))
+        snprintf(row->name, sizeof row->name, "%s.%s", rule, names[feature]);
+    else
+        snprintf(row->name, sizeof row->name, "%s.distance%zu", rule, feature - PX_LEN(names));
+    row->share = p->gains[i] / all;
+    return row;
 }
+
+static const px_field gain_fields[] = {
+    PX_CHARS(gain_row, name, "", "of the feature"),
+    PX_FIELD(gain_row, share, "", "of the trees' gain"),
+    PX_FIELDS_END,
+};
+
+static const char *const rankers[] = {"trees", "kills", NULL};
+
+static const px_field prima_result[] = {
+    PX_FIELD(prima, labelled, "labelled", "inputs that were learnt from"),
+    PX_FIELD(prima, errors, "labelled_errors", "of them, that the network gets wrong"),
+    PX_CHOICE(prima, by_kills, rankers, "ranker", "kills where there was nothing to learn"),
+    PX_FIELD(prima, runs_each, "runs_per_input", "of networks"),
+    PX_MAP_MADE(gain_get, gain_fields, "importance", "of features, as shares of the trees' gain"),
+    PX_FIELDS_END,
+};
 
 const px_selector px_selector_prima = {
     .entry = {.id = "prima",
@@ -345,5 +363,5 @@ const px_selector px_selector_prima = {
     .release = prima_release,
     .run = prima_run,
     .remark = prima_remark,
-    .report = prima_report,
+    .result = prima_result,
 };

@@ -14,7 +14,6 @@ typedef struct study_args {
     const char *budget, *each, *report;
     int64_t seed, threads;
     bool estimate;
-    cli_output output;
 } study_args;
 
 typedef struct study_view {
@@ -54,10 +53,10 @@ static px_status study_print(const cli_command *self, const study_args *a, const
     char *text = NULL;
     if (a->report)
         PX_TRY(px_study_save(study, PX_STUDY_MARKDOWN, a->report, err));
-    if (a->report && !a->output.json)
+    if (a->report && !cli_now()->json)
         return PX_OK;
-    PX_TRY(px_study_report(study, a->output.json ? PX_STUDY_JSON : PX_STUDY_TEXT, &text, err));
-    if (a->output.json)
+    PX_TRY(px_study_report(study, cli_now()->json ? PX_STUDY_JSON : PX_STUDY_TEXT, &text, err));
+    if (cli_now()->json)
         cli_print_json_text(self, text);
     else
         fputs(text, cli_out());
@@ -143,12 +142,10 @@ static int study_run(const cli_command *self, int argc, char **argv)
                    "write the report as Markdown; FILE.md: charts beside it"),
         CLI_INT(0, "seed", &a.seed, "N", 0, 9e15, "run r has seed N + r"),
         CLI_INT('j', "threads", &a.threads, "N", 0, 1024, "worker threads; 0: one per core"),
-        CLI_OUTPUT_OPTIONS(&a.output),
+        CLI_OUTPUT_OPTIONS,
         CLI_END,
     };
-    const int stop = cli_parse(self, argc, argv, options, &name, 1, 1);
-    if (stop != CLI_GO)
-        return stop;
+    CLI_TRY(cli_parse(self, argc, argv, options, &name, 1, 1));
     if (o->cells && (o->folder || o->fresh))
         return cli_usage_error(self, "--from makes a report of a file: not with --output or "
                                      "--fresh, which are for a folder");

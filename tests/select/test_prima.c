@@ -6,6 +6,7 @@
 #include "select/prima.h"
 
 #include <internal/data.h>
+#include <internal/field.h>
 #include <internal/select.h>
 #include <math.h>
 #include <stdlib.h>
@@ -194,9 +195,8 @@ static ranked run_on(const px_model *model, const small_data *labelled, const ch
     snprintf(r.remark, sizeof r.remark, "%s", px_text_get(&text));
     px_text_done(&text);
     px_json json = {0};
-    px_json_object(&json, NULL);
-    px_select_selector(select, 0)->report(px_select_prepared(select, 0), &json);
-    px_json_end(&json);
+    px_fields_object(px_select_selector(select, 0)->result, px_select_prepared(select, 0), NULL,
+                     &json);
     assert_non_null(strstr(px_json_text(&json), "\"labelled\""));
     px_json_done(&json);
     px_select_free(select);
