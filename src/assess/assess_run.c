@@ -13,13 +13,10 @@
 #include <internal/ssim.h>
 
 #include <internal/data.h>
-#include <internal/engine.h>
 #include <internal/preprocess.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
-#include <plexor/text.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -9,7 +9,6 @@
 
 #include <internal/rng.h>
 #include <math.h>
-#include <string.h>
 
 static double cut(const pxi_pixel_rule *rule, double x)
 {

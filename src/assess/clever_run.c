@@ -18,7 +18,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,8 +10,6 @@
 #include <fcntl.h>
 #include <plexor/text.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -5,7 +5,6 @@
 #include <internal/field.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Members by names with points between; a number is the place in a list. */

@@ -5,7 +5,6 @@
 #include <internal/check.h>
 #include <internal/field.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Text for attributes. XML has no way to write most control characters and no bytes that are not

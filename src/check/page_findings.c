@@ -10,7 +10,6 @@
 #include <internal/mutate.h>
 #include <internal/store.h>
 #include <math.h>
-#include <plexor/modes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include "check/check_suspects.h"
 
-#include <internal/field.h>
 #include <internal/localize.h>
 #include <inttypes.h>
 #include <math.h>

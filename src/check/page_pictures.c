@@ -4,9 +4,7 @@
 #include "semantics/mask.h"
 
 #include <internal/data.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TILE_MOST = 64, TILE_MOST_AUDIO = 160, TILE_LEAST = 8 };
 

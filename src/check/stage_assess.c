@@ -8,7 +8,6 @@
 #include <internal/assess.h>
 #include <internal/closeness.h>
 #include <internal/field.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,12 +9,10 @@
 
 #include <internal/bank.h>
 #include <internal/data.h>
-#include <internal/engine.h>
 #include <internal/localize.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     DESCRIBE_POOLED = 24,

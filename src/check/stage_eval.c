@@ -11,7 +11,6 @@
 #include <internal/store.h>
 #include <math.h>
 #include <plexor/system.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

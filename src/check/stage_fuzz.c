@@ -14,7 +14,6 @@
 #include <math.h>
 #include <plexor/fuzz.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FUZZ_TURNS_PER_MINUTE = 600, FUZZ_TURNS_LEAST = 50, FUZZ_SEEDS = 200 };
 

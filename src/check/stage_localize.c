@@ -4,7 +4,6 @@
 #include <internal/field.h>
 #include <internal/localize.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 enum { LOCALIZE_LISTED = 60, LOCALIZE_PER_CLASS = 10, BY_CLASS_MOST = 1000 };

@@ -8,7 +8,6 @@
 
 #include <internal/fault_curve.h>
 #include <internal/select.h>
-#include <math.h>
 #include <stdlib.h>
 
 #define SELECTION_FILE "selection.csv"

@@ -6,9 +6,7 @@
 #include <internal/field.h>
 #include <internal/preprocess.h>
 #include <inttypes.h>
-#include <math.h>
 #include <plexor/attack.h>
-#include <stdio.h>
 
 px_status cli_adversary_read(const cli_adversary *given, const px_dataset *set,
                              const px_preprocess *pre, px_adversary *out, px_error *err)

@@ -5,7 +5,6 @@
 #include <internal/system.h>
 #include <internal/training.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 px_status cli_training_of(const cli_command *self, const px_model *model, const cli_data *data,

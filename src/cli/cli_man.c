@@ -2,7 +2,6 @@
 #include "cli/cli_help.h"
 
 #include <ctype.h>
-#include <internal/system.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -9,8 +9,6 @@
 
 #include <internal/field.h>
 #include <internal/json.h>
-#include <internal/system.h>
-#include <plexor/plexor.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

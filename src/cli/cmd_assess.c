@@ -3,7 +3,6 @@
 #include "cli/cli_fields.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

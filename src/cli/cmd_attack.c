@@ -7,8 +7,6 @@
 #include <internal/attack.h>
 #include <internal/preprocess.h>
 #include <inttypes.h>
-#include <math.h>
-#include <plexor/attack.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

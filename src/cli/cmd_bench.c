@@ -6,7 +6,6 @@
 #include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 typedef struct bench {
     cli_origin origin;

@@ -7,7 +7,6 @@
 #include <internal/text_encoder.h>
 #include <inttypes.h>
 #include <plexor/system.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include <internal/check.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct check_view {
     const cli_command *self;

@@ -10,7 +10,6 @@
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CURVE_POINTS = 50 };
 

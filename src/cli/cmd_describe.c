@@ -5,7 +5,6 @@
 #include <internal/bank.h>
 #include <internal/folder.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

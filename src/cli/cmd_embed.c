@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <internal/text_encoder.h>
 #include <inttypes.h>
-#include <math.h>
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,9 +9,7 @@
 #include <internal/store.h>
 #include <internal/system.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct eval {
     cli_inputs inputs;

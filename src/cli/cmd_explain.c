@@ -2,7 +2,6 @@
 #include "base/memory.h"
 #include "cli/explain_print.h"
 
-#include <ctype.h>
 #include <internal/decision_path.h>
 #include <internal/mutate.h>
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <plexor/store.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Reads a comma list of words into bits; false: a word is none of them. */

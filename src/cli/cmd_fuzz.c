@@ -10,11 +10,9 @@
 
 #include <internal/data.h>
 #include <internal/mutate.h>
-#include <internal/store.h>
 #include <math.h>
 #include <plexor/fuzz.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 #include "cli/cli_fields.h"
 
 #include <internal/probe.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

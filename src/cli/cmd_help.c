@@ -1,7 +1,6 @@
 /* src/cli/cmd_help.c - plexor help [COMMAND] */
 #include "cli/cli_help.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void help_overview(void)

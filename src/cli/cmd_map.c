@@ -8,7 +8,6 @@
 #include <plexor/store.h>
 #include <plexor/system.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct map_args {

@@ -4,7 +4,6 @@
 
 #include <internal/localize.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static int merge_order(const void *a, const void *b)

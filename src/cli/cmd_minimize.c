@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <internal/fuzz.h>
 #include <internal/minimize.h>
-#include <internal/store.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include <internal/mutants.h>
 #include <internal/mutate.h>
 #include <internal/preprocess.h>
-#include <plexor/text.h>
 #include <stdio.h>
 
 enum { MUTATE_SHEET_INPUTS = 10, MUTATE_EACH_MOST = 1000 };

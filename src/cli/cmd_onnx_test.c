@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <internal/onnx.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

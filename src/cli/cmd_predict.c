@@ -5,7 +5,6 @@
 #include <internal/text.h>
 #include <inttypes.h>
 #include <plexor/predict.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,10 +7,7 @@
 #include <internal/field.h>
 #include <inttypes.h>
 #include <math.h>
-#include <plexor/data.h>
-#include <plexor/field.h>
 #include <plexor/tensor.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

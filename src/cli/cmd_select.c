@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/eval.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

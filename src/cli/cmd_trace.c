@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <plexor/trace.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct trace {

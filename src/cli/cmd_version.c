@@ -1,9 +1,6 @@
 /* src/cli/cmd_version.c - plexor version */
 #include "cli/cli_fields.h"
 
-#include <internal/system.h>
-#include <stdio.h>
-
 static const px_field version_fields[] = {PX_FIELDS_END}; /* those of all results */
 
 static int version_run(const cli_command *self, int argc, char **argv)

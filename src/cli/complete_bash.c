@@ -2,7 +2,6 @@
 #include "cli/complete.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void bash_list(const char *list, const char *ids)
 {

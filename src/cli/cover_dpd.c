@@ -8,9 +8,7 @@
 #include <internal/text_encoder.h>
 #include <internal/training.h>
 #include <inttypes.h>
-#include <math.h>
 #include <plexor/system.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct dpd_work {

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SHEET_UNITS = 32, PATH_MOST = 4096 };
 

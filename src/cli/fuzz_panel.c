@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/fuzz_figures.h"
 
-#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

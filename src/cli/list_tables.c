@@ -26,7 +26,6 @@
 #include <plexor/localize.h>
 #include <plexor/probe.h>
 #include <plexor/select.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Items that a function gives by their place, NULL beyond the last: get##_item. */

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { PRINT_MOST_ROWS = 200 }; /* of the table; --json and -o have all */
 

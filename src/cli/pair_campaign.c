@@ -6,7 +6,6 @@
 #include <internal/store.h>
 #include <plexor/json.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool pair_place_check(const cli_command *self, const pair_place *place, bool is_campaign)

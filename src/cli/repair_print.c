@@ -3,11 +3,9 @@
 #include "cli/cli_adversary.h"
 #include "cli/cli_fields.h"
 
-#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { LIST_MOST = 20 }; /* regressions on a screen */
 

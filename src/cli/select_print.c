@@ -6,7 +6,6 @@
 #include <internal/select.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { SHOWN = 10, NAME_MOST = 4096 }; /* of a ranking that goes to no file; of a file's name */
 

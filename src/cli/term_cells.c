@@ -2,7 +2,6 @@
 #include "cli/term_cells.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* "Select graphic rendition", each from a clean slate. */
 static const char *const STYLES[TERM_STYLES] = {

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 typedef struct block_lane {
     px_reader *reader;

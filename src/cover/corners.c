@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { CORNER_BUCKETS = 11 };

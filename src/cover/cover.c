@@ -2,7 +2,6 @@
 #include "cover/cover_inside.h"
 
 #include "base/memory.h"
-#include "cover/lessons.h"
 
 #include <ctype.h>
 #include <internal/block_run.h>

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 px_cover_run_options px_cover_run_options_default(void)

@@ -9,8 +9,6 @@
 #include "base/memory.h"
 #include <internal/npz_meta.h>
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define STATE_FORMAT "plexor coverage state"

@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "cover/pattern_set.h"
 #include "cover/sc.h"
-#include "cover/slots.h"
 
 #include <internal/cover.h>
 #include <internal/profile.h>

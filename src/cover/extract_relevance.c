@@ -9,7 +9,6 @@
 #include <internal/text.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct relevance {
     px_extractor base;

@@ -1,7 +1,6 @@
 /* src/cover/lrp_back.c - the rules, step by step, on one worker's sessions */
 #include "cover/lrp_inside.h"
 
-#include <internal/engine.h>
 #include <string.h>
 
 static px_place back_value(const pxi_lrp_run *run, int value)

@@ -9,7 +9,6 @@
 #include <internal/program.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 /* --- segments -------------------------------------------------------------------------------- */
 

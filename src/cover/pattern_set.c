@@ -6,7 +6,6 @@
 #include <internal/cover.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SET_FIRST = 256 };
 #define SET_MOST ((int64_t)1 << 36) /* patterns: a tebibyte; far more than inputs are */

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 
-#include <internal/engine.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>

@@ -21,7 +21,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     DSA_TRACES = 1024, /* of a product */

@@ -14,7 +14,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LSA_TRACES = 256 }; /* of a product: with PXI_SA_ROWS rows a quarter MiB */
 

@@ -5,10 +5,8 @@
 #include "data/dataset_inside.h"
 #include <internal/rng.h>
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 px_data_options px_data_options_default(void)
 {

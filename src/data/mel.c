@@ -14,7 +14,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double PI = 3.14159265358979323846;
 static const double LEAST_DEVIATION = 1e-5; /* of features; below there is nothing to see */

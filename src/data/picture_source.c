@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static px_status picture_image(const pxi_source *source, int64_t index, pxi_image *out,
                                px_error *err)

@@ -5,7 +5,6 @@
 #include "base/foreign.h"
 #include "base/mem_names.h"
 #include "base/memory.h"
-#include "data/array_source.h"
 #include "data/picture_source.h"
 
 #include <errno.h>

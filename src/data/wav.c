@@ -9,8 +9,6 @@
 
 #include "base/memory.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WAV_PCM = 1, WAV_FLOAT = 3, WAV_EXTENSIBLE = 0xfffe };

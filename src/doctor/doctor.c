@@ -4,7 +4,6 @@
 
 #include <internal/data.h>
 #include <internal/rng.h>
-#include <math.h>
 #include <plexor/field.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,12 +1,9 @@
 /* src/doctor/doctor_answers.c - what the network says, over all: classes that take or get nothing
  */
-#include "base/memory.h"
 #include "doctor/doctor_inside.h"
 
 #include <inttypes.h>
-#include <plexor/graph.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { LEAST = 50 }; /* fewer inputs prove nothing */
 

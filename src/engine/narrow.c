@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Multiply and add in one instruction: every result takes the same path, whatever its position. */

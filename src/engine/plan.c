@@ -9,7 +9,6 @@
 #include <internal/system.h>
 #include <internal/weights.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A session larger than this is refused: a file that declares a 2^40-element input must not get as
  * far as malloc(). */

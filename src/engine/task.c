@@ -3,7 +3,6 @@
 
 #include <internal/classes.h>
 #include <internal/preprocess.h>
-#include <plexor/onnx.h>
 
 px_task_options px_task_options_default(void)
 {

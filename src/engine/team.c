@@ -11,7 +11,6 @@
 
 #include <internal/engine.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TEAM_CHUNK = 1 << 14 }; /* elements of a gradient that one job adds up */
 

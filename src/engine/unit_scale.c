@@ -10,7 +10,6 @@
 #include <internal/norm.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct scale_impl {

@@ -20,7 +20,6 @@
 
 #include <internal/rng.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Digits as in the paper's program: 0 often, 1 rarely, 2 large weights, 3 near the threshold. */
 static const char *const strategies[] = {"2",   "0",   "1",    "3",    "01",  "02",

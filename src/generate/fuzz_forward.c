@@ -6,7 +6,6 @@
 
 #include <internal/block_run.h>
 #include <internal/cover.h>
-#include <internal/engine.h>
 #include <internal/probe.h>
 #include <math.h>
 #include <stdlib.h>

@@ -13,9 +13,7 @@
 #include <internal/mutate.h>
 #include <internal/system.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const picks[] = {"prob", "nlc", "uniform", "recent", "stack", NULL};
 static const char *const counts[] = {"picks", "finds", NULL};

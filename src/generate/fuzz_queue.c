@@ -6,7 +6,6 @@
 #include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- probabilities --------------------------------------------------------------------------- */
 

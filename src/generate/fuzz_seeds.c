@@ -10,7 +10,6 @@
 #include <internal/data.h>
 #include <internal/rng.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,6 @@
 #include <internal/store.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const px_param px_fuzz_common_params[] = {

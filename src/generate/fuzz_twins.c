@@ -11,10 +11,8 @@
 
 #include "base/memory.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TWINS_SIDE = 16, TWINS_VALUES = 768, TWINS_LOOK = 8 };
 

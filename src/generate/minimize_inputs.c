@@ -12,7 +12,6 @@
 #include <internal/block_run.h>
 
 #include <internal/minimize.h>
-#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

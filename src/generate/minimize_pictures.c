@@ -6,7 +6,6 @@
 #include <internal/folder.h>
 #include <internal/minimize.h>
 #include <internal/picture.h>
-#include <internal/store.h>
 #include <internal/text.h>
 #include <inttypes.h>
 #include <stdlib.h>

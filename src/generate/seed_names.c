@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <internal/classes.h>
-#include <internal/data.h>
 #include <internal/store.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <internal/stats.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int suspect_order(const void *left, const void *right)
 {

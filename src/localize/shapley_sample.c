@@ -17,7 +17,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     TRUNCATION_HITS = 5, /* in a row */

@@ -2,8 +2,6 @@
 #include "mutate/filters.h"
 #include <internal/mutation.h>
 
-#include "base/memory.h"
-
 static const px_param blur_params[] = {
     PXI_DRAWN_INT("size", 1, PXI_BOX_MOST, "of the square whose mean is taken, in pixels"),
     PX_PARAM_END,

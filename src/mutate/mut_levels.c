@@ -6,8 +6,6 @@
  */
 #include <internal/mutation.h>
 
-#include "base/memory.h"
-
 static void levels_map(const uint8_t table[256], const uint8_t *in, uint8_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++)

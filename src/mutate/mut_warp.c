@@ -7,8 +7,6 @@
 #include "mutate/warp.h"
 #include <internal/mutation.h>
 
-#include "base/memory.h"
-
 static const char *const fills[] = {"edge", "black", NULL};
 
 #define WARP_FILL \

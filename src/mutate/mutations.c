@@ -1,11 +1,8 @@
 /* src/mutate/mutations.c - the table of mutations, and applying one */
 #include <internal/mutation.h>
 
-#include "base/memory.h"
-
 #include <assert.h>
 #include <internal/mutate.h>
-#include <string.h>
 
 static const px_entry *const mutations[] = {
 #define MUTATION_ROW(id) &px_mutation_##id.entry,

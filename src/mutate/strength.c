@@ -9,7 +9,6 @@
 
 #include <internal/mutate.h>
 #include <math.h>
-#include <plexor/text.h>
 #include <stdio.h>
 #include <string.h>
 

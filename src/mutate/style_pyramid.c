@@ -9,7 +9,6 @@
 
 #include <internal/mutation.h>
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 #include "base/memory.h"
 #include "onnx/reader.h"
 
-#include <string.h>
-
 typedef Onnx__AttributeProto__AttributeType attr_type;
 #define ATTR_TYPE(name) ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__##name
 

@@ -9,7 +9,6 @@
 
 #include <internal/tensor.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ONNX's numbers of types that plexor has no tensors of. */

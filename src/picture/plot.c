@@ -3,8 +3,6 @@
 
 #include "base/memory.h"
 
-#include <plexor/stats.h>
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

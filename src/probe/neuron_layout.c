@@ -1,5 +1,4 @@
 /* src/probe/neuron_layout.c - where the neurons of a layer lie in a strided tensor */
-#include "base/memory.h"
 #include "probe/probe_inside.h"
 
 /* Appends an axis and joins it with the one before where both together are one run. */

@@ -2,7 +2,6 @@
 #include "base/memory.h"
 #include "probe/neuron_values.h"
 #include "probe/probe_inside.h"
-#include <internal/engine.h>
 
 /* `value` is the layer's forward tensor, for chan-max only; it may lie otherwise than `place`. */
 static void seed_sample(const pxi_neuron_layout *place, const pxi_neuron_layout *value,

@@ -1,7 +1,6 @@
 /* src/probe/probe_trace.c - neuron values of a batch */
 #include "probe/neuron_values.h"
 #include "probe/probe_inside.h"
-#include <internal/engine.h>
 #include <internal/lane_watch.h>
 #include <internal/probe.h>
 

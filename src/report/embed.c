@@ -3,7 +3,6 @@
  *     embed report.html report_page.c
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 int main(int argc, char **argv)
 {

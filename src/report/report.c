@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "report/page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { REPORT_DIGITS = PX_REPORT_PAGE_ID - 1 };

@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const int px_evaluate_percent[PX_EVALUATE_BUDGETS] = {5, 10, 15, 20};
 

@@ -1,5 +1,4 @@
 /* src/select/extract_outputs.c - rows that are the network's class scores */
-#include <internal/engine.h>
 #include <internal/select.h>
 
 #include "base/memory.h"

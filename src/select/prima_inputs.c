@@ -11,7 +11,6 @@
 #include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Streams of PX_RNG_PRIMA_INPUT: `iteration` for pictures, and an item of its own for the grid. */

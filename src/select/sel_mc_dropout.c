@@ -23,7 +23,6 @@
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MC_VARIATION, MC_ENTROPY, MC_INFORMATION, MC_SOFTMAX };
 

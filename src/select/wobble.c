@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 static int64_t wobble_clip(int64_t at, int64_t size)
 {

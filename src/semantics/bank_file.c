@@ -12,7 +12,6 @@
 #include <internal/bank.h>
 #include <internal/field.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,8 +7,6 @@
  */
 #include "semantics/bank_inside.h"
 
-#include "base/memory.h"
-
 #include <internal/bank.h>
 #include <inttypes.h>
 #include <math.h>

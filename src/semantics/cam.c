@@ -5,7 +5,6 @@
 #include "semantics/mask.h"
 
 #include <internal/decision_path.h>
-#include <internal/engine.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Captions of a block: few enough that a batch of 64 occupies four workers, enough that the copies
  * of matrices a GEMM makes are small beside its work. */

@@ -12,7 +12,6 @@
 #include <internal/data.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CAPTIONER_FORMAT "plexor captioner"

@@ -6,7 +6,6 @@
 #include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Sizes are below 2^21 each: products of two fit. */
 static void net_add(pxi_net *net, const char *name, size_t rows, size_t columns, double spread)

@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LEVEL_QUANTILE 0.9 /* of maps that are not two-valued */
 #define LEVEL_TWO_VALUED 0.5

@@ -16,10 +16,8 @@
 #include <internal/view_row.h>
 
 #include <internal/decision_path.h>
-#include <internal/engine.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct conductance_run {

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "semantics/exemplar_inside.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "semantics/unit_stream.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

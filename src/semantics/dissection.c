@@ -5,7 +5,6 @@
 #include "base/memory.h"
 
 #include <internal/bank.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

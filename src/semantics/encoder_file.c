@@ -9,7 +9,6 @@
 #include "semantics/vector_text.h"
 #include "semantics/word_split.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

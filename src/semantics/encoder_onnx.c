@@ -6,7 +6,6 @@
  * A network of open length runs at the length of the text where it has no mask, and at the next
  * multiple of LENGTH_STEP where it has one; passes of some lengths are kept.
  */
-#include "base/file.h"
 #include "base/memory.h"
 #include "semantics/encoder.h"
 #include "semantics/token_inputs.h"

@@ -9,8 +9,6 @@
 #include "semantics/jacobi_svd.h"
 #include "semantics/word_split.h"
 
-#include <math.h>
-#include <plexor/rng.h>
 #include <stdlib.h>
 #include <string.h>
 

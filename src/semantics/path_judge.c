@@ -10,7 +10,6 @@
 #include <internal/decision_path.h>
 #include <internal/text_encoder.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { JUDGE_TEXTS_MOST = 1 << 16 }; /* then it starts anew */
 

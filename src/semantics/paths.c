@@ -8,10 +8,8 @@
 
 #include <internal/bank.h>
 #include <internal/decision_path.h>
-#include <internal/engine.h>
 #include <internal/probe.h>
 #include <internal/text.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -12,7 +12,6 @@
 
 #include <internal/rng.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CLASS_SHARE 0.12

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SILHOUETTE_ROWS = 64, SILHOUETTE_COLUMNS = 512 };
 

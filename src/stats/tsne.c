@@ -13,7 +13,6 @@
 #include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     EARLY = 250,   /* iterations of exaggerated attraction and little momentum */

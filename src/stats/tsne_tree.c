@@ -14,7 +14,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LANES = 8, GROUP = 32 * LANES, LEAF = 8, DEPTH_MOST = 32 };
 

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { EXACT_MOST = 50, EXACT_COUNTS = EXACT_MOST * (EXACT_MOST + 1) / 2 + 1 };
 

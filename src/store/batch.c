@@ -3,11 +3,9 @@
 
 #include "base/memory.h"
 
-#include <assert.h>
 #include <internal/store.h>
 #include <internal/text.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

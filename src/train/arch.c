@@ -7,7 +7,6 @@
 #include <internal/system.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* In the order in which they are listed. */

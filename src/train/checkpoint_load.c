@@ -13,11 +13,9 @@
 #include <internal/field.h>
 #include <internal/npz_meta.h>
 #include <internal/weights.h>
-#include <math.h>
 #include <plexor/json.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <internal/tensor.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

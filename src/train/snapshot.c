@@ -5,7 +5,6 @@
 
 #include <internal/engine.h>
 #include <internal/weights.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

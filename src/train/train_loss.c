@@ -17,7 +17,6 @@
 #include "train/choice.h"
 
 #include <float.h>
-#include <internal/engine.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
