@@ -231,6 +231,17 @@ static px_status program_place(program_builder *b, const px_op *op, const px_op_
     return PX_OK;
 }
 
+px_status pxi_program_charge(program_builder *b, const px_node *node, int count, px_error *err)
+{
+    const px_op_ctx ctx = {.node = node};
+    if (count > PROGRAM_NODES_MOST - b->node_count)
+        return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
+                           "more than %d nodes, with all turns of loops, are not supported",
+                           PROGRAM_NODES_MOST);
+    b->node_count += count;
+    return PX_OK;
+}
+
 px_status pxi_program_add(program_builder *b, const px_node *node, px_error *err)
 {
     pxi_program *program = b->program;
@@ -243,10 +254,7 @@ px_status pxi_program_add(program_builder *b, const px_node *node, px_error *err
     if (!op)
         return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
                            "this operator is not supported; 'plexor list ops' shows what is");
-    if (b->node_count++ >= PROGRAM_NODES_MOST)
-        return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
-                           "more than %d nodes, with all turns of loops, are not supported",
-                           PROGRAM_NODES_MOST);
+    PX_TRY(pxi_program_charge(b, node, 1, err));
     if (op->expands)
         return pxi_program_expand(b, node, err);
     PX_TRY(PX_ARENA_NEW(ctx.in, program->arena, node->input_count, err));

@@ -23,6 +23,8 @@ px_status pxi_program_value(program_builder *b, const char *name, int *out, px_e
 px_status pxi_program_constant(program_builder *b, const px_tensor *tensor, int *out,
                                px_error *err);
 
+/* Refuses what is too much for a program: `count` nodes more, or what takes as much memory. */
+px_status pxi_program_charge(program_builder *b, const px_node *node, int count, px_error *err);
 /* Sets a node up and folds it, makes a step of it, or takes it apart. The node outlives the
  * program, and its inputs and outputs are values of the program. */
 px_status pxi_program_add(program_builder *b, const px_node *node, px_error *err);

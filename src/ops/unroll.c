@@ -165,6 +165,8 @@ px_status pxi_program_inline(program_builder *b, const px_node *around, const px
     const px_graph *graph = body->graph;
     const int own = graph->input_count - (int)body->count;
     int *map = NULL;
+    PX_TRY(
+        pxi_program_charge(b, around, 1 + graph->value_count, err)); /* a turn without nodes, too */
     PX_TRY(PX_ARENA_NEW(map, b->program->arena, graph->value_count, err));
     for (int v = 0; v < graph->value_count; v++) {
         map[v] = -1;

@@ -138,6 +138,12 @@ def networks():
                                 [const("yes", np.bool_(True)), const("half", np.float32(0.5)), const("bound", np.float32(1))]), \
         "node 'loop' (Loop): a number of turns that is known at run time only is not supported"
 
+    # A body without nodes: a turn costs nothing but memory.
+    idle = helper.make_graph([], "idle", [info("i", I, []), info("go", B, []), info("h", F)], [info("go", B, []), info("h", F)])
+    yield "loop_of_nothing", model([helper.make_node("Loop", ["often", "yes", "x"], ["end"], name="loop", body=idle)],
+                                   [const("often", np.int64(1 << 40)), const("yes", np.bool_(True))]), \
+        "more than 262144 nodes, with all turns of loops, are not supported"
+
 
 def compare(program, folder, model, same):
     """What is wrong, if anything."""
