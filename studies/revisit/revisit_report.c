@@ -90,7 +90,8 @@ static void report_networks(const px_study *study, study_document *doc)
     static const char *const columns[] = {"accuracy (%)", "layers", "parameters"};
     pxi_doc_heading(doc, 2, "Networks (Table I)");
     pxi_doc_paragraph(
-        doc, "Trained by plexor with its recipe for the architecture on the whole training set; "
+        doc, "Trained by plexor with its recipe for the architecture on the whole training set, "
+             "those aside that were put into the folder; "
              "LeNets are those without padding, which have the paper's numbers of parameters. "
              "Layers and parameters are as the paper prints them; those of ResNet-32 and ResNet-56 "
              "on EuroSAT look exchanged there. Fashion-MNIST is not in the paper.");
@@ -104,8 +105,11 @@ static void report_networks(const px_study *study, study_document *doc)
         rv_prefix(s, prefix, "network");
         const study_figure f =
             pxi_study_figure(study, prefix, "accuracy", 100.0, row ? row->accuracy : UNKNOWN, 0);
-        pxi_doc_row(doc, rv_missing_note(study, s, !isnan(f.mean), buffer), "%s",
-                    rv_subjects[s].title);
+        const bool given =
+            f.n > 0 && isnan(pxi_study_figure(study, prefix, "seed", 1.0, UNKNOWN, 0).mean);
+        pxi_doc_row(
+            doc, given ? "put into the folder" : rv_missing_note(study, s, !isnan(f.mean), buffer),
+            "%s", rv_subjects[s].title);
         pxi_doc_figure(doc, f);
         if (row) {
             pxi_doc_words(doc, "%ld", row->layers);
