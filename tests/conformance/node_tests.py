@@ -25,8 +25,6 @@ MISTAKEN = {"1.17": {
     "test_cast_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16_expanded",
     # cells beyond the padding, which ceil_mode adds, are counted or not
     "test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",
-    # zeros expected as 2e-7, compared to 1e-7
-    "test_dft_inverse", "test_dft_inverse_opset19",
 }}
 
 
