@@ -18,15 +18,6 @@
 
 enum { TRAIN_SAMPLE = 1000 }; /* as NSGen, CAC and DeepSensor do */
 
-static px_status open_preprocess(const px_check *c, px_preprocess *pre, px_error *err)
-{
-    const px_graph *graph = px_model_graph(c->model);
-    const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    PX_TRY(px_preprocess_init(pre, px_model_properties(c->model), px_model_property_count(c->model),
-                              input, &c->o.pixels, err));
-    return px_preprocess_audio(pre, c->o.audio, err);
-}
-
 /* Operators that cannot run, all of them in one sentence. */
 static px_status open_operators(const px_check *c, px_error *err)
 {
@@ -187,8 +178,7 @@ px_status pxi_check_open_data(px_check *c, px_error *err)
 px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *pre,
                                px_dataset **out, px_error *err)
 {
-    const px_graph *graph = px_model_graph(c->model);
-    const px_shape *input = &graph->values[graph->inputs[0]].shape;
+    const px_shape *input = px_model_input_shape(c->model);
     px_data_options options = px_model_data_options(c->model);
     const char *spec = c->o.train ? c->o.train : c->data_spec;
     px_error why = {0};
@@ -199,7 +189,7 @@ px_status pxi_check_open_train(const px_check *c, int64_t limit, px_preprocess *
     options.limit = limit > 0 ? limit : TRAIN_SAMPLE;
     options.shuffle = true;
     options.seed = c->o.seed;
-    PX_TRY(open_preprocess(c, pre, err));
+    PX_TRY(px_model_preprocess(c->model, &c->o.pixels, c->o.audio, pre, err));
     px_status status = px_dataset_open_for(pre, input, spec, &options, out, &why);
     if (status == PX_E_USAGE && c->o.train) { /* data in one piece are their own train part */
         options.split = NULL;

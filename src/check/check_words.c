@@ -24,12 +24,11 @@ typedef struct measured {
 
 static px_status words_data(const px_check *c, measured *m, px_error *err)
 {
-    const px_graph *graph = px_model_graph(c->model);
     px_data_options options = pxi_check_read(c);
     options.limit = PX_MIN(c->count, (int64_t)WORDS_PICTURES);
     m->pre = c->pre;
-    return px_dataset_open_for(&m->pre, &graph->values[graph->inputs[0]].shape, c->data_spec,
-                               &options, &m->set, err);
+    return px_dataset_open_for(&m->pre, px_model_input_shape(c->model), c->data_spec, &options,
+                               &m->set, err);
 }
 
 static px_status words_measure(px_check *c, const char *layers, measured *m, px_bank **out,

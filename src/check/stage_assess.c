@@ -55,14 +55,13 @@ static px_status part_open(const assessed *a, const char *split, int64_t offset,
                            px_preprocess *pre, px_dataset **out, px_error *err)
 {
     const px_check *c = a->c;
-    const px_graph *graph = px_model_graph(c->model);
     px_data_options options = px_model_data_options(c->model);
     options.split = split;
     options.offset = offset;
     options.limit = limit;
     *pre = c->pre;
-    return px_dataset_open_for(pre, &graph->values[graph->inputs[0]].shape,
-                               px_campaign_folder(a->campaign), &options, out, err);
+    return px_dataset_open_for(pre, px_model_input_shape(c->model), px_campaign_folder(a->campaign),
+                               &options, out, err);
 }
 
 static int id_compare(const void *a, const void *b)

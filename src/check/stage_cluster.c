@@ -115,7 +115,6 @@ static px_status points_of_faults(cluster *w, px_error *err)
 {
     static const char *const methods[] = {"synthesize", "attack", "fuzz"};
     const px_check *c = w->c;
-    const px_graph *graph = px_model_graph(c->model);
     const px_json_value *assess = c->result[PXI_STAGE_assess];
     px_data_options options = px_model_data_options(c->model);
     px_campaign_input in = {.id = 0};
@@ -128,7 +127,7 @@ static px_status points_of_faults(cluster *w, px_error *err)
     }
     options.split = "faults";
     w->faults_pre = c->pre;
-    PX_TRY(px_dataset_open_for(&w->faults_pre, &graph->values[graph->inputs[0]].shape,
+    PX_TRY(px_dataset_open_for(&w->faults_pre, px_model_input_shape(c->model),
                                px_campaign_folder(w->campaign), &options, &w->faults, err));
     for (int64_t after = 0;; after = in.id, at++) {
         PX_TRY(px_campaign_next(w->campaign, after, PX_INPUT_FAULT, &in, NULL, &damaged, err));

@@ -156,7 +156,6 @@ static const px_field cover_fields[] = {
 /* Values of as many random pictures and how they grew; nothing where the inputs are no pictures. */
 static px_status cover_random(px_check *c, px_cover *cover, cover_result *out, px_error *err)
 {
-    const px_graph *graph = px_model_graph(c->model);
     const px_shape sample = px_dataset_shape(c->set);
     px_data_options options = px_data_options_default();
     px_preprocess pre = c->pre;
@@ -167,8 +166,7 @@ static px_status cover_random(px_check *c, px_cover *cover, cover_result *out, p
     snprintf(spec, sizeof spec, "noise:%" PRId64 "x%" PRId64 "x%" PRId64 ":%" PRIu64, sample.dim[0],
              sample.dim[1], sample.dim[2], c->o.seed);
     options.limit = c->count;
-    PX_TRY(px_dataset_open_for(&pre, &graph->values[graph->inputs[0]].shape, spec, &options, &noise,
-                               err));
+    PX_TRY(px_dataset_open_for(&pre, px_model_input_shape(c->model), spec, &options, &noise, err));
     const px_status status = cover_observe(c, cover, noise, &pre, COVER_CURVE, NULL, err);
     px_dataset_close(noise);
     PX_TRY(status);

@@ -11,10 +11,7 @@ px_status cli_training_of(const cli_command *self, const px_model *model, const 
                           const cli_training *training, const cli_workers *workers, cli_steps *bar,
                           px_preprocess *pre, px_training *out, px_error *err)
 {
-    const px_graph *graph = px_model_graph(model);
-    PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
-                              &graph->values[graph->inputs[0]].shape, &data->pixels, err));
-    PX_TRY(px_preprocess_audio(pre, data->audio, err));
+    PX_TRY(px_model_preprocess(model, &data->pixels, data->audio, pre, err));
     *bar = (cli_steps){.self = self};
     *out = (px_training){.spec = training->spec,
                          .own = data->spec,

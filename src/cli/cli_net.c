@@ -32,7 +32,7 @@ px_status cli_model_load(const cli_command *self, const char *path, px_model **o
     return PX_OK;
 }
 
-px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *spec,
+px_status cli_part_open(const px_model *model, px_preprocess *pre, const char *spec,
                         const px_data_options *options, bool may_be_whole, px_dataset **out,
                         px_error *err)
 {
@@ -40,6 +40,7 @@ px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *s
     cli_progress reading = cli_progress_start("reading");
     shown.progress = cli_progress_tick;
     shown.context = &reading;
+    const px_shape *input = model ? px_model_input_shape(model) : NULL;
     const px_status status = px_dataset_open_part(pre, input, spec, &shown, may_be_whole, out, err);
     if (options->skip_damaged)
         cli_progress_end(&reading);
@@ -49,17 +50,12 @@ px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *s
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
                           px_error *err)
 {
-    const px_graph *graph = px_model_graph(model);
     px_task_options options = px_task_options_default();
     px_preprocess pre;
     cli_progress reading = cli_progress_start("reading");
-    if (graph->input_count == 1) { /* px_task_open() refuses others */
-        PX_TRY(px_preprocess_init(&pre, px_model_properties(model), px_model_property_count(model),
-                                  &graph->values[graph->inputs[0]].shape, &data->pixels, err));
-        PX_TRY(px_preprocess_audio(&pre, data->audio, err));
-        cli_campaign_preprocess(model, data, &pre);
-        options.pre = &pre;
-    }
+    PX_TRY(px_model_preprocess(model, &data->pixels, data->audio, &pre, err));
+    cli_campaign_preprocess(model, data, &pre);
+    options.pre = &pre;
     options.data = (px_data_options){.split = data->split,
                                      .limit = data->limit,
                                      .offset = data->offset,

@@ -89,7 +89,7 @@ typedef px_task cli_inputs;
 
 /* px_dataset_open_part(), where looking for damaged files, which is to read them all, is shown and
  * can be stopped. */
-px_status cli_part_open(px_preprocess *pre, const px_shape *input, const char *spec,
+px_status cli_part_open(const px_model *model, px_preprocess *pre, const char *spec,
                         const px_data_options *options, bool may_be_whole, px_dataset **out,
                         px_error *err);
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,

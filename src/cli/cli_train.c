@@ -62,19 +62,6 @@ static void inputs_complete(cli_inputs *inputs)
         inputs->shape.dim[d + 1] = sample.dim[d];
 }
 
-static px_status train_preprocess(const cli_train_request *r, const px_model *model,
-                                  px_preprocess *pre, px_error *err)
-{
-    const px_graph *graph = px_model_graph(model);
-    if (graph->input_count != 1)
-        return px_fail(err, PX_E_UNSUPPORTED,
-                       "'%s' has %d inputs; data sets can be fed to networks with one",
-                       px_model_path(model), graph->input_count);
-    PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
-                              &graph->values[graph->inputs[0]].shape, &r->data.pixels, err));
-    return px_preprocess_audio(pre, r->data.audio, err);
-}
-
 /* --classes of a network that is new: the order of its outputs. */
 static px_status train_open_named(const cli_train_request *r, px_data_options options,
                                   px_dataset **out, px_error *err)
@@ -106,7 +93,7 @@ static px_status train_open_new(const cli_train_request *r, cli_training *t, px_
     PX_TRY(train_open_named(r, options, &t->train.set, err));
     PX_TRY(px_dataset_check_labels(t->train.set, INT32_MAX, err));
     PX_TRY(train_build(r, t->train.set, &t->model, err));
-    PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
+    PX_TRY(px_model_preprocess(t->model, &r->data.pixels, r->data.audio, &t->train.pre, err));
     px_preprocess_fit(&t->train.pre, px_dataset_is_8bit(t->train.set));
     if (px_dataset_audio(t->train.set)) {
         t->train.pre.audio = *px_dataset_audio(t->train.set);
@@ -119,18 +106,15 @@ static px_status train_open_trained(const cli_command *self, const cli_train_req
                                     cli_training *t, px_error *err)
 {
     PX_TRY(cli_model_load(self, r->path, &t->model, err));
-    PX_TRY(train_preprocess(r, t->model, &t->train.pre, err));
-    const px_graph *graph = px_model_graph(t->model);
+    PX_TRY(px_model_preprocess(t->model, &r->data.pixels, r->data.audio, &t->train.pre, err));
     const px_data_options options =
         train_data_options(t->model, &r->data, r->data.split ? r->data.split : "train");
-    return cli_part_open(&t->train.pre, &graph->values[graph->inputs[0]].shape, r->data.spec,
-                         &options, !r->data.split, &t->train.set, err);
+    return cli_part_open(t->model, &t->train.pre, r->data.spec, &options, !r->data.split,
+                         &t->train.set, err);
 }
 
 static px_status train_open_test(const cli_train_request *r, cli_training *t, px_error *err)
 {
-    const px_graph *graph = px_model_graph(t->model);
-    const px_shape *input = &graph->values[graph->inputs[0]].shape;
     if (r->test && strcmp(r->test, "none") == 0)
         return PX_OK;
     px_data_options options = px_data_options_default();
@@ -142,7 +126,7 @@ static px_status train_open_test(const cli_train_request *r, cli_training *t, px
     t->test.pre = t->train.pre;
     const char *spec = r->test ? r->test : r->data.spec;
     const px_status status =
-        cli_part_open(&t->test.pre, input, spec, &options, r->test != NULL, &t->test.set, err);
+        cli_part_open(t->model, &t->test.pre, spec, &options, r->test != NULL, &t->test.set, err);
     if (status == PX_E_USAGE && !r->test)
         return px_fail_in(err, status,
                           "no data to test on; give some with --test SPEC, or "

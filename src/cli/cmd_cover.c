@@ -139,8 +139,6 @@ static px_status cover_baseline(const cover_args *a, cover_job *job, px_error *e
 {
     cover_report *r = &job->report;
     const px_shape sample = px_dataset_shape(job->inputs.set);
-    const px_graph *graph = px_model_graph(job->model);
-    const px_shape *input = &graph->values[graph->inputs[0]].shape;
     if (sample.rank != 3 || !px_dataset_is_8bit(job->inputs.set))
         return px_fail(err, PX_E_UNSUPPORTED,
                        "--baseline makes random 8-bit images; the data are %s",
@@ -156,7 +154,8 @@ static px_status cover_baseline(const cover_args *a, cover_job *job, px_error *e
     r->values.baseline = job->baseline;
     if (!job->baseline)
         return pxi_no_memory(err);
-    PX_TRY(px_dataset_open_for(&pre, input, spec, &options, &noise, err));
+    PX_TRY(
+        px_dataset_open_for(&pre, px_model_input_shape(job->model), spec, &options, &noise, err));
     px_status status = cover_observe(a, job, "random inputs", noise, &pre, NULL, 0, NULL, err);
     px_dataset_close(noise);
     PX_TRY(status);

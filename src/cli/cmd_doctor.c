@@ -115,13 +115,12 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
     px_status status = cli_model_load(self, path, &model, &err);
     PX_THEN(status, cli_inputs_open(model, &data, &d.inputs, &err));
     if (status == PX_OK && train_spec) {
-        const px_graph *graph = px_model_graph(model);
         px_data_options part = px_model_data_options(model);
         px_preprocess pre = d.inputs.pre;
         part.split = "train";
         part.skip_damaged = part.any_classes = true;
-        status = cli_part_open(&pre, &graph->values[graph->inputs[0]].shape, train_spec, &part,
-                               /* may_be_whole= */ true, &train, &err);
+        status =
+            cli_part_open(model, &pre, train_spec, &part, /* may_be_whole= */ true, &train, &err);
     }
     if (status == PX_OK) {
         cli_progress progress = cli_progress_start("doctor");

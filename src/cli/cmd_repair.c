@@ -51,20 +51,13 @@ static px_status repair_open_part(const repair_args *a, repair_job *job, int par
                                   const char *split, bool may_be_whole, int64_t limit,
                                   px_error *err)
 {
-    const px_graph *graph = px_model_graph(job->model);
     repair_part *to = &job->part[part];
-    if (graph->input_count != 1)
-        return px_fail(err, PX_E_UNSUPPORTED,
-                       "'%s' has %d inputs; data sets can be fed to networks with one",
-                       px_model_path(job->model), graph->input_count);
-    const px_shape *input = &graph->values[graph->inputs[0]].shape;
-    PX_TRY(px_preprocess_init(&to->pre, px_model_properties(job->model),
-                              px_model_property_count(job->model), input, &a->pixels, err));
+    PX_TRY(px_model_preprocess(job->model, &a->pixels, NULL, &to->pre, err));
     px_data_options options = px_model_data_options(job->model);
     options.split = split;
     options.skip_damaged = a->skip_damaged;
     options.limit = limit;
-    return cli_part_open(&to->pre, input, spec, &options, may_be_whole, &to->set, err);
+    return cli_part_open(job->model, &to->pre, spec, &options, may_be_whole, &to->set, err);
 }
 
 /* An .npz that holds nothing, as `eval --wrong` leaves of a network without mistakes. */

@@ -84,15 +84,12 @@ static px_status select_labelled(const select_args *a, select_job *job, px_error
 {
     if (!a->labelled)
         return PX_OK;
-    const px_graph *graph = px_model_graph(job->model);
-    const px_shape *input = &graph->values[graph->inputs[0]].shape;
     px_data_options options = px_model_data_options(job->model);
     options.seed = (uint64_t)a->data.seed;
-    PX_TRY(px_preprocess_init(&job->labelled_pre, px_model_properties(job->model),
-                              px_model_property_count(job->model), input, &a->data.pixels, err));
-    PX_TRY(px_preprocess_audio(&job->labelled_pre, a->data.audio, err));
     PX_TRY(
-        px_dataset_open_for(&job->labelled_pre, input, a->labelled, &options, &job->labelled, err));
+        px_model_preprocess(job->model, &a->data.pixels, a->data.audio, &job->labelled_pre, err));
+    PX_TRY(px_dataset_open_for(&job->labelled_pre, px_model_input_shape(job->model), a->labelled,
+                               &options, &job->labelled, err));
     if (px_dataset_hash(job->labelled) == px_dataset_hash(job->inputs.set))
         return px_fail(err, PX_E_INPUT,
                        "--labelled '%.100s' are the candidates themselves; give others",

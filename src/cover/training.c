@@ -30,7 +30,6 @@ static void PX_PRINTF(2, 3) training_note(const px_training *t, const char *form
 px_status px_training_open(const px_model *model, const px_training *t, const char *who,
                            px_preprocess *pre, px_dataset **out, px_error *err)
 {
-    const px_graph *graph = px_model_graph(model);
     px_data_options options = px_model_data_options(model);
     options.split = "train";
     options.skip_damaged = t->skip_damaged;
@@ -48,9 +47,8 @@ px_status px_training_open(const px_model *model, const px_training *t, const ch
     const char *spec = t->spec ? t->spec : t->own;
     px_error why = {0};
     *pre = *t->pre;
-    const px_status status =
-        px_dataset_open_part(pre, &graph->values[graph->inputs[0]].shape, spec, &options,
-                             /* may_be_whole= */ t->spec != NULL, out, &why);
+    const px_status status = px_dataset_open_part(pre, px_model_input_shape(model), spec, &options,
+                                                  /* may_be_whole= */ t->spec != NULL, out, &why);
     if (status == PX_OK)
         return PX_OK;
     if (t->spec)

@@ -9,18 +9,6 @@ px_task_options px_task_options_default(void)
     return (px_task_options){.data = px_data_options_default()};
 }
 
-static px_status task_preprocess(const px_model *model, const px_shape *input,
-                                 const px_task_options *options, px_preprocess *pre, px_error *err)
-{
-    if (options->pre) {
-        *pre = *options->pre;
-        return PX_OK;
-    }
-    PX_TRY(px_preprocess_init(pre, px_model_properties(model), px_model_property_count(model),
-                              input, &options->pixels, err));
-    return px_preprocess_audio(pre, options->audio, err);
-}
-
 px_status px_task_open(const px_model *model, const char *spec, const px_task_options *options,
                        px_task *out, px_error *err)
 {
@@ -29,16 +17,14 @@ px_status px_task_open(const px_model *model, const char *spec, const px_task_op
     const px_data_options named = px_model_data_options(model);
     px_data_options data = wanted.data;
     px_task task = {.model = model};
-    if (graph->input_count != 1)
-        return px_fail(err, PX_E_UNSUPPORTED,
-                       "'%.200s' has %d inputs; data sets can be fed to networks with one",
-                       px_model_path(model), graph->input_count);
+    PX_TRY(px_model_preprocess(model, &wanted.pixels, wanted.audio, &task.pre, err));
+    if (wanted.pre)
+        task.pre = *wanted.pre;
     const px_value *input = &graph->values[graph->inputs[0]];
     if (input->dtype != PX_FLOAT32 && input->dtype != PX_NONE)
         return px_fail(err, PX_E_UNSUPPORTED,
                        "'%.200s': input '%s' is %s; data sets can be fed to float32 inputs",
                        px_model_path(model), input->name, px_dtype_name(input->dtype));
-    PX_TRY(task_preprocess(model, &input->shape, &wanted, &task.pre, err));
     data.class_names = named.class_names;
     data.class_count = named.class_count;
     PX_TRY(px_dataset_open_for(&task.pre, &input->shape, spec, &data, &task.set, err));

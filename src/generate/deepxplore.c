@@ -19,6 +19,7 @@
 
 #include "base/memory.h"
 
+#include <internal/classes.h>
 #include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,14 +98,9 @@ typedef struct xplore {
 static px_status xplore_preprocess(const px_fuzz *fuzz, const px_model *rival, px_preprocess *out,
                                    px_error *err)
 {
-    const px_graph *graph = px_model_graph(rival);
     const px_preprocess *main_pre = fuzz->options.pre;
     px_preprocess own;
-    if (graph->input_count != 1)
-        return px_fail(err, PX_E_MISMATCH, "'%.200s' has %d inputs; networks to compare have one",
-                       px_model_path(rival), graph->input_count);
-    PX_TRY(px_preprocess_init(&own, px_model_properties(rival), px_model_property_count(rival),
-                              &graph->values[graph->inputs[0]].shape, NULL, err));
+    PX_TRY(px_model_preprocess(rival, NULL, NULL, &own, err));
     const bool given = strcmp(main_pre->scale_from, "option") == 0;
     if (given || strcmp(own.scale_from, "metadata") != 0)
         own.scale = given || strcmp(main_pre->scale_from, "metadata") != 0 ? main_pre->scale

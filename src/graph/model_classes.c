@@ -1,10 +1,11 @@
-/* src/graph/model_classes.c - the names of a network's classes */
+/* src/graph/model_classes.c - a network and data for it: names of classes, preprocessing */
 #include <internal/model.h>
 
 #include "base/memory.h"
 
 #include <internal/classes.h>
 #include <internal/data.h>
+#include <internal/preprocess.h>
 #include <string.h>
 
 static const char classes_key[] = "plexor.classes";
@@ -70,4 +71,23 @@ px_data_options px_model_data_options(const px_model *model)
     options.class_names = model->class_names;
     options.class_count = model->class_count;
     return options;
+}
+
+const px_shape *px_model_input_shape(const px_model *model)
+{
+    const px_graph *graph = px_model_graph(model);
+    return &graph->values[graph->inputs[0]].shape;
+}
+
+px_status px_model_preprocess(const px_model *model, const px_preprocess_options *pixels,
+                              const char *audio, px_preprocess *out, px_error *err)
+{
+    const int inputs = px_model_graph(model)->input_count;
+    if (inputs != 1)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "'%.200s' has %d inputs; data sets can be fed to networks with one",
+                       px_model_path(model), inputs);
+    PX_TRY(px_preprocess_init(out, px_model_properties(model), px_model_property_count(model),
+                              px_model_input_shape(model), pixels, err));
+    return px_preprocess_audio(out, audio, err);
 }
