@@ -23,6 +23,9 @@ px_datum px_datum_format(char *text, const char *format, ...) PX_PRINTF(2, 3);
 /* An object of its own, with these members: `key` is NULL in an array and at the top. */
 void px_fields_object(const px_field *fields, const void *record, const char *key, px_json *json);
 
+/* The same as a text, which the caller frees. */
+px_status px_fields_text(const px_field *fields, const void *record, char **out, px_error *err);
+
 /* The members of an object back into the record: PX_E_INPUT, "'seed' is missing or not 16
  * hexadecimal digits", for one that is missing, unless the field is optional, or that is of another
  * kind. Whole numbers are not negative, null is a NaN, and NULL where a text has a `none`. Texts

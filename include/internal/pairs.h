@@ -21,6 +21,15 @@ PX_BEGIN_DECLS
 
 typedef struct px_pairs px_pairs;
 
+/* What decides the content, with complete options, as px_campaign_identity.settings has it; the
+ * caller frees *out. `settings` is px_attack_settings_text(). */
+px_status px_pairs_attack_settings(const px_attack_options *options, const char *settings,
+                                   int64_t inputs, const px_preprocess *pre, char **out,
+                                   px_error *err);
+px_status px_pairs_synthesis_settings(const px_synthesis_options *options,
+                                      const px_synthesis_job *job, const char *measure, int64_t k,
+                                      char **out, px_error *err);
+
 /* All but *out are borrowed for its lifetime. PX_E_USAGE: the campaign has no identity, or inputs
  * of another size. */
 px_status px_pairs_new(px_campaign *campaign, const px_dataset *set, const px_preprocess *pre,
@@ -61,6 +70,9 @@ px_status px_pairs_put_attack(px_pairs *pairs, const px_attack_options *options,
 px_status px_pairs_put_synthesis(px_pairs *pairs, const px_synthesis_options *options,
                                  const px_synthesis_made *made, double confidence_before,
                                  double confidence, px_error *err);
+/* Writes the first k neurons of every class into the campaign's table. */
+px_status px_pairs_put_neurons(px_pairs *pairs, const px_suspicious *suspects, int64_t k,
+                               px_error *err);
 /* Notes what was run (NaN: seconds that are not to be told), and commits. */
 px_status px_pairs_finish(px_pairs *pairs, const char *command, double seconds, px_error *err);
 

@@ -2,6 +2,7 @@
 #ifndef PXI_INTERNAL_PREPROCESS_H
 #define PXI_INTERNAL_PREPROCESS_H
 
+#include <internal/field.h>
 #include <plexor/preprocess.h>
 
 PX_BEGIN_DECLS
@@ -17,9 +18,9 @@ void px_preprocess_set(px_preprocess *pre, const px_preprocess_preset *preset, b
 /* Changes the settings of audio features by an option text ("resample=1"); NULL: nothing. */
 px_status px_preprocess_audio(px_preprocess *pre, const char *text, px_error *err);
 
-/* Adds a member `preprocess` with scale, mean, std and channel order: for settings of campaigns,
- * where it says with which numbers inputs were judged. */
-void px_preprocess_json(const px_preprocess *pre, px_json *json);
+/* Scale, mean, std and channel order: for settings of campaigns, where they say with which numbers
+ * inputs were judged. */
+extern const px_field px_preprocess_fields[];
 
 /* A length in scaled units as pixel levels: 0.1 is 25.5 for 8-bit data at scale 1/255. */
 double px_length_levels(const px_preprocess *pre, double length);

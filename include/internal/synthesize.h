@@ -177,6 +177,18 @@ px_status px_synthesis_targets_init(px_synthesis_targets *targets, const px_susp
                                     px_error *err);
 void px_synthesis_targets_done(px_synthesis_targets *targets); /* {0} is fine */
 
+/* The same, with that probe: at `tap` (NULL: pre, another place than spectra are taken at), for
+ * inputs of this shape. *probe is the caller's. */
+px_status px_synthesis_targets_open(px_synthesis_targets *targets, const px_suspicious *suspects,
+                                    const px_model *model, const px_shape *shape, const char *tap,
+                                    int classes, int64_t k, px_probe **probe, px_error *err);
+
+/* px_synthesis_choose() of inputs whose class has a list, and which list each goes with. *inputs
+ * and *list_of are the caller's. PX_E_INPUT: there are none. */
+px_status px_synthesis_targets_choose(const px_synthesis_targets *targets, const px_dataset *set,
+                                      px_synthesis_choice choice, int64_t **inputs,
+                                      size_t **list_of, int64_t *count, px_error *err);
+
 /* --- a folder of results ------------------------------------------------------------------------
  *
  *     inputs.npz     x, y (the original's label), indices, predictions: a data SPEC

@@ -80,6 +80,8 @@ PX_API const char *px_status_text(px_status status); /* "unusable input" */
         if ((status) == PX_OK) \
             (status) = (call); \
     } while (0)
+/* The same where a step is needed only sometimes; `wanted` is looked at where all went well. */
+#define PX_THEN_IF(status, wanted, call) PX_THEN(status, (wanted) ? (call) : PX_OK)
 
 PX_END_DECLS
 #endif

@@ -1,5 +1,7 @@
 /* src/base/field.c - results, written out by the tables of their fields */
 #include <internal/field.h>
+
+#include "base/memory.h"
 #include <internal/text.h>
 
 #include "base/csv_rows.h"
@@ -293,6 +295,14 @@ void px_fields_object(const px_field *fields, const void *record, const char *ke
     px_json_object(json, key);
     px_fields_json(fields, record, json);
     px_json_end(json);
+}
+
+px_status px_fields_text(const px_field *fields, const void *record, char **out, px_error *err)
+{
+    px_json json = {0};
+    px_fields_object(fields, record, NULL, &json);
+    *out = px_text_take(&json.text);
+    return *out ? PX_OK : pxi_no_memory(err);
 }
 
 /* --- for people ------------------------------------------------------------------------------ */

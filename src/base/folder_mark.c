@@ -137,8 +137,7 @@ px_status pxi_mark_read(const char *folder, pxi_mark *out, px_error *err)
         status = px_fail(err, PX_E_INPUT, "'%.200s': is not a file of plexor's; remove it", path);
     else
         status = pxi_file_read(path, MARK_BYTES_MOST, &text, &size, err);
-    if (status == PX_OK && text)
-        status = mark_parse(path, text, out, err);
+    PX_THEN_IF(status, text, mark_parse(path, text, out, err));
     if (status != PX_OK)
         pxi_mark_done(out);
     free(text);
@@ -237,8 +236,7 @@ px_status pxi_mark_claim(const char *folder, const char *command, const char *co
         changed = true;
         status = pxi_mark_add(&mark, names[i], err);
     }
-    if (status == PX_OK && changed)
-        status = pxi_mark_write(folder, &mark, err);
+    PX_THEN_IF(status, changed, pxi_mark_write(folder, &mark, err));
     pxi_mark_done(&mark);
     return status;
 }
@@ -307,9 +305,9 @@ static px_status remove_folder(const char *folder, const char *name, const char 
                 status = pxi_file_fail(err, own, "remove");
             free(own);
         }
-        if (status == PX_OK && rmdir(path) != 0 && errno != ENOENT && errno != ENOTEMPTY &&
-            errno != EEXIST)
-            status = pxi_file_fail(err, path, "remove");
+        PX_THEN_IF(status,
+                   rmdir(path) != 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST,
+                   pxi_file_fail(err, path, "remove"));
     }
     pxi_mark_done(&mark);
     free(path);

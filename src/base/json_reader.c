@@ -298,8 +298,7 @@ px_status pxi_json_parse_most(const char *text, size_t size, size_t most, px_jso
         .start = text, .p = text, .end = text + size, .arena = document->arena, .err = err};
     px_status status = json_value(&r, &document->root);
     json_space(&r);
-    if (status == PX_OK && r.p < r.end)
-        status = json_fail(&r, "something after the end");
+    PX_THEN_IF(status, r.p < r.end, json_fail(&r, "something after the end"));
     if (status != PX_OK) {
         px_json_free(document);
         return status;

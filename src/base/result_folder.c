@@ -251,8 +251,8 @@ static px_status list_entries(const char *path, const char *below, pxi_mark *mar
         status = px_text_failed(&inner) || px_text_failed(&name)
                      ? pxi_no_memory(err)
                      : pxi_mark_add(mark, px_text_get(&name), err);
-        if (status == PX_OK && is_folder)
-            status = list_entries(px_text_get(&inner), px_text_get(&name), mark, err);
+        PX_THEN_IF(status, is_folder,
+                   list_entries(px_text_get(&inner), px_text_get(&name), mark, err));
         px_text_done(&inner);
         px_text_done(&name);
     }
@@ -336,8 +336,8 @@ static px_status folder_replace(const px_folder *folder, px_error *err)
     if (dir)
         closedir(dir);
     px_status status = px_text_failed(&mark) ? pxi_no_memory(err) : PX_OK;
-    if (status == PX_OK && empty && unlink(px_text_get(&mark)) != 0 && errno != ENOENT)
-        status = pxi_file_fail(err, folder->path, "replace");
+    PX_THEN_IF(status, empty && unlink(px_text_get(&mark)) != 0 && errno != ENOENT,
+               pxi_file_fail(err, folder->path, "replace"));
     px_text_done(&mark);
     if (status != PX_OK)
         return status;

@@ -142,7 +142,7 @@ static void open_identity(px_check *c)
     px_json_int(json, "inputs", c->count);
     px_json_int(json, "first", px_dataset_index(c->set, 0));
     px_json_int(json, "last", px_dataset_index(c->set, c->count - 1));
-    px_preprocess_json(&c->pre, json);
+    px_fields_object(px_preprocess_fields, &c->pre, "preprocess", json);
     px_json_string(json, "train", c->o.train);
     px_json_int(json, "train_limit", c->o.train_limit);
     if (c->bank)

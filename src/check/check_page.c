@@ -367,8 +367,7 @@ px_status pxi_page_write(px_check *c, px_error *err)
     size_t size = 0;
     int64_t findings = c->o.full ? PAGE_FINDINGS_FULL : PAGE_FINDINGS;
     px_status status = pxi_findings_gather(c, &campaign, err);
-    if (status == PX_OK && campaign)
-        status = px_campaign_count(campaign, &counts, err);
+    PX_THEN_IF(status, campaign, px_campaign_count(campaign, &counts, err));
     while (status == PX_OK) {
         free(html);
         html = NULL;

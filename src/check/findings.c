@@ -49,8 +49,6 @@ static px_status campaign_begin(const px_check *c, const char *name, const char 
                                 px_campaign **out, px_error *err)
 {
     px_campaign_identity identity = pxi_findings_identity(c);
-    if (!settings)
-        return pxi_no_memory(err);
     PX_TRY(pxi_check_campaign_clear(c, name, err));
     PX_TRY(pxi_check_campaign_open(c, name, /* resume= */ false, out, err));
     identity.settings = settings;
@@ -156,8 +154,7 @@ static px_status gather_stage(gather *g, int stage, px_error *err)
     PX_THEN(status, PX_NEW(g->seeds, (size_t)g->last + 1, err));
     PX_THEN(status, gather_faults(g, err));
     PX_THEN(status, px_campaign_get_styles(g->from, &styles, err));
-    if (status == PX_OK && styles)
-        status = px_campaign_put_styles(g->to, styles, err);
+    PX_THEN_IF(status, styles, px_campaign_put_styles(g->to, styles, err));
     if (status == PX_OK)
         g->executions += (int64_t)px_campaign_get_real(g->from, "executions", 0.0);
     px_styles_free(styles);
@@ -181,24 +178,25 @@ static uint64_t gather_key(const px_check *c)
     return XXH3_64bits(keys, sizeof keys);
 }
 
-static char *gather_settings(const px_check *c)
+static px_datum gather_command(const void *of, char *text)
 {
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    px_json_string(&json, "command", "check");
-    px_preprocess_json(&c->pre, &json);
-    px_json_end(&json);
-    char *text = px_json_text(&json) ? pxi_strdup(px_json_text(&json)) : NULL;
-    px_json_done(&json);
-    return text;
+    (void)of, (void)text;
+    return px_datum_text("check");
 }
+
+static const px_field gather_fields[] = {
+    PX_MADE(TEXT, gather_command, "command", "what made it"),
+    PX_OBJECT(px_check, pre, px_preprocess_fields, "preprocess", "of the inputs"),
+    PX_FIELDS_END,
+};
 
 static px_status gather_make(const px_check *c, const char *key, px_error *err)
 {
     gather g = {.check = c, .pixels = pxi_calloc(c->floats, sizeof(float))};
-    char *settings = gather_settings(c);
-    px_status status =
-        g.pixels ? campaign_begin(c, GATHERED, settings, &g.to, err) : pxi_no_memory(err);
+    char *settings = NULL;
+    px_status status = g.pixels ? PX_OK : pxi_no_memory(err);
+    PX_THEN(status, px_fields_text(gather_fields, c, &settings, err));
+    PX_THEN(status, campaign_begin(c, GATHERED, settings, &g.to, err));
     for (size_t i = 0; i < PX_LEN(gathered) && status == PX_OK; i++)
         if (c->result[gathered[i]])
             status = gather_stage(&g, gathered[i], err);

@@ -136,10 +136,8 @@ static px_status audio_make(pxi_page *p, const px_campaign_input *in, const px_d
         before = after;
         after = swap;
     }
-    if (status == PX_OK && found)
-        status = wav_text(samples, count, audio->sample_rate, &out->original, err);
-    if (status == PX_OK && found)
-        status = wav_text(before, count, audio->sample_rate, &out->failing, err);
+    PX_THEN_IF(status, found, wav_text(samples, count, audio->sample_rate, &out->original, err));
+    PX_THEN_IF(status, found, wav_text(before, count, audio->sample_rate, &out->failing, err));
     out->is = status == PX_OK && found;
     p->audio_bytes += out->original.length + out->failing.length;
     free(samples);

@@ -191,8 +191,8 @@ static px_status set_measure(const assessed *a, int64_t offset, int64_t count, p
     px_status status = PX_NEW(partners, count, err);
     PX_THEN(status, part_open(a, "faults", offset, count, &pre, &faults, err));
     PX_THEN(status, set_partners(a, offset, px_dataset_count(faults), partners, err));
-    if (status == PX_OK && !px_dataset_is_8bit(c->set))
-        status = pxi_check_range(c, &options.low, &options.high, err);
+    PX_THEN_IF(status, !px_dataset_is_8bit(c->set),
+               pxi_check_range(c, &options.low, &options.high, err));
     options.metrics = metrics;
     options.batch = c->o.batch;
     options.threads = c->o.threads;
@@ -253,10 +253,8 @@ static px_status assess_run(px_check *c, px_json *out, px_error *err)
                        "nothing was made that could be assessed: synthesize, attack and fuzz have "
                        "no results");
     px_status status = pxi_findings_gather(c, &a.campaign, err);
-    if (status == PX_OK && a.campaign)
-        status = assessed_list(&a, err);
-    if (status == PX_OK && a.campaign)
-        status = seeds_open(&a, err);
+    PX_THEN_IF(status, a.campaign, assessed_list(&a, err));
+    PX_THEN_IF(status, a.campaign, seeds_open(&a, err));
     PX_THEN(status, assess_write(&a, out, err));
     px_dataset_close(a.seeds);
     free(a.seed_ids);

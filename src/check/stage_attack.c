@@ -49,7 +49,6 @@ static px_status attack_emit(void *context, const px_attack_made *made, px_error
 static px_status attack_begin(attack *a, px_error *err)
 {
     px_check *c = a->c;
-    px_json json = {0};
     a->options = px_attack_options_default();
     a->options.seed = c->o.seed;
     a->options.batch = c->o.batch;
@@ -62,19 +61,10 @@ static px_status attack_begin(attack *a, px_error *err)
     PX_TRY(PX_NEW(a->inputs, a->count, err));
     for (int64_t i = 0; i < a->count; i++)
         a->inputs[i] = i;
-    px_json_object(&json, NULL);
-    px_json_string(&json, "command", "attack");
-    px_json_string(&json, "method", a->options.method);
-    px_json_string(&json, "norm", px_norm_name(a->options.norm));
-    px_json_real(&json, "eps", a->options.eps);
-    px_json_int(&json, "steps", a->options.steps);
-    px_json_real(&json, "step_size", a->options.step_size);
-    px_json_bool(&json, "all_steps", !a->options.stop_early);
-    px_preprocess_json(&c->pre, &json);
-    px_json_end(&json);
-    const px_status status =
-        pxi_findings_begin(c, PXI_STAGE_attack, px_json_text(&json), &a->findings, err);
-    px_json_done(&json);
+    char *settings = NULL;
+    PX_TRY(px_pairs_attack_settings(&a->options, "", a->count, &c->pre, &settings, err));
+    const px_status status = pxi_findings_begin(c, PXI_STAGE_attack, settings, &a->findings, err);
+    free(settings);
     return status;
 }
 

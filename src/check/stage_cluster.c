@@ -250,8 +250,7 @@ static px_status cluster_fit(cluster *w, px_error *err)
             tried++;
         }
     }
-    if (status == PX_OK && tried > 0)
-        status = pxi_silhouette(x, n, d, labels, ks, tried, NULL, scores, err);
+    PX_THEN_IF(status, tried > 0, pxi_silhouette(x, n, d, labels, ks, tried, NULL, scores, err));
     w->k = 1;
     w->silhouette = NAN;
     if (status == PX_OK) {

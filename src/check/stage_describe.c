@@ -175,9 +175,10 @@ static px_status describe_subjects(describe *d, px_error *err)
     px_spectrum *spectrum = NULL;
     px_status status = pxi_spectrum_open(d->c, &spectrum, err);
     PX_THEN(status, pxi_suspects_rank(spectrum, true, DESCRIBE_POOLED, &d->suspects, err));
-    if (status == PX_OK && /* there may be no class that has a ranking */
-        pxi_suspects_rank(spectrum, false, DESCRIBE_PER_CLASS, &d->by_class, err) == PX_E_NOMEM)
-        status = PX_E_NOMEM;
+    PX_THEN_IF(status, /* there may be no class that has a ranking */
+               pxi_suspects_rank(spectrum, false, DESCRIBE_PER_CLASS, &d->by_class, err) ==
+                   PX_E_NOMEM,
+               PX_E_NOMEM);
     px_spectrum_free(spectrum);
     return status;
 }

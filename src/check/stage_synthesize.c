@@ -81,62 +81,46 @@ static px_status synthesize_emit(void *context, const px_synthesis_made *made, p
                                   (double)s->c->confidence[row->input], confidence, err);
 }
 
-/* Gradients start at another place of the layers than spectra are taken at. */
 static px_status synthesize_targets(synthesize *s, px_error *err)
 {
     px_check *c = s->c;
-    px_probe_options options = px_probe_options_default();
-    px_feed feed = {.value = px_model_graph(c->model)->inputs[0], .shape = c->shape};
-    char *path = pxi_check_path(c, PXI_SUSPICIOUS_FILE), *layers = NULL;
+    char *path = pxi_check_path(c, PXI_SUSPICIOUS_FILE);
     px_status status = path ? px_suspicious_open(path, &s->suspects, err) : pxi_no_memory(err);
     free(path);
-    PX_TRY(status);
-    PX_TRY(px_suspicious_check(s->suspects, c->model, err));
-    if (!(layers = px_suspicious_layers(s->suspects)))
-        return pxi_no_memory(err);
-    options.layers = layers;
-    options.tap = PX_TAP_PRE;
-    options.neurons = s->suspects->neurons;
-    options.deepxplore = s->suspects->deepxplore;
-    options.feeds = &feed;
-    options.feed_count = 1;
-    status = px_probe_new(c->model, &options, &s->probe, err);
-    free(layers);
-    PX_TRY(status);
-    return px_synthesis_targets_init(&s->targets, s->suspects, s->probe, c->scores.classes,
-                                     SUSPECTS, 0, err);
+    PX_THEN(status, px_suspicious_check(s->suspects, c->model, err));
+    PX_THEN(status, px_synthesis_targets_open(&s->targets, s->suspects, c->model, &c->shape, NULL,
+                                              c->scores.classes, SUSPECTS, &s->probe, err));
+    return status;
 }
 
 static px_status synthesize_choose(synthesize *s, px_error *err)
 {
     const px_check *c = s->c;
-    bool *wanted = NULL;
-    PX_TRY(PX_NEW(wanted, (size_t)s->targets.classes, err));
-    for (int i = 0; i < s->targets.classes; i++)
-        wanted[i] = s->targets.of_class[i] >= 0;
     const px_synthesis_choice choice = {
         .predictions = c->predictions,
-        .classes = s->targets.classes,
-        .wanted = wanted,
         .limit = (int64_t)fmax(SYNTHESIZE_LEAST, SYNTHESIZE_PER_MINUTE * c->o.minutes),
         .seed = c->o.seed,
     };
-    const px_status status = px_synthesis_choose(c->set, &choice, &s->chosen, &s->count, err);
-    free(wanted);
-    PX_TRY(status);
-    if (s->count == 0)
-        return px_fail(err, PX_E_INPUT,
-                       "the network gets no input right whose class has suspicious neurons");
-    PX_TRY(PX_NEW(s->list_of, s->count, err));
-    for (int64_t i = 0; i < s->count; i++)
-        s->list_of[i] = (size_t)s->targets.of_class[px_dataset_label(c->set, s->chosen[i])];
-    return PX_OK;
+    return px_synthesis_targets_choose(&s->targets, c->set, choice, &s->chosen, &s->list_of,
+                                       &s->count, err);
+}
+
+static px_synthesis_job synthesize_job(const synthesize *s)
+{
+    return (px_synthesis_job){.model = s->c->model,
+                              .probe = s->probe,
+                              .set = s->c->set,
+                              .pre = &s->c->pre,
+                              .lists = s->targets.lists,
+                              .list_count = s->targets.count,
+                              .inputs = s->chosen,
+                              .list_of = s->list_of,
+                              .count = s->count};
 }
 
 static px_status synthesize_begin(synthesize *s, px_error *err)
 {
     px_check *c = s->c;
-    px_json json = {0};
     pxi_task task = pxi_check_task(c, 1);
     const pxi_visitor visitor = {0};
     const px_plan_options wants = pxi_wants_scores(&c->scores);
@@ -151,39 +135,22 @@ static px_status synthesize_begin(synthesize *s, px_error *err)
     s->options.emit_context = s;
     PX_TRY(pxi_check_range(c, &s->options.low, &s->options.high, err));
     PX_TRY(px_synthesis_complete(&s->options, c->set, &c->pre, err));
-    px_json_object(&json, NULL);
-    px_json_string(&json, "command", "synthesize");
-    px_json_string(&json, "measure", s->suspects->measure);
-    px_json_int(&json, "k", SUSPECTS);
-    px_json_real(&json, "step", s->options.step);
-    px_json_real(&json, "distance", s->options.distance);
-    px_json_int(&json, "iterations", s->options.iterations);
-    px_preprocess_json(&c->pre, &json);
-    px_json_end(&json);
-    px_status status =
-        pxi_findings_begin(c, PXI_STAGE_synthesize, px_json_text(&json), &s->findings, err);
-    px_json_done(&json);
-    for (size_t i = 0; i < s->suspects->count && status == PX_OK; i++) {
-        const px_suspect *suspect = &s->suspects->items[i];
-        status =
-            px_campaign_put_neuron(s->findings.campaign, s->suspects->measure, suspect->class_index,
-                                   suspect->layer, suspect->unit, suspect->score, err);
-    }
-    return status;
+    const px_synthesis_job job = synthesize_job(s);
+    char *settings = NULL;
+    PX_TRY(px_pairs_synthesis_settings(&s->options, &job, s->suspects->measure, SUSPECTS, &settings,
+                                       err));
+    const px_status status =
+        pxi_findings_begin(c, PXI_STAGE_synthesize, settings, &s->findings, err);
+    free(settings);
+    PX_TRY(status);
+    return px_pairs_put_neurons(s->findings.pairs, s->suspects, SUSPECTS, err);
 }
 
 static px_status synthesize_pieces(synthesize *s, px_error *err)
 {
     px_check *c = s->c;
     const double deadline = pxi_check_deadline(c);
-    px_synthesis_job job = {
-        .model = c->model,
-        .probe = s->probe,
-        .set = c->set,
-        .pre = &c->pre,
-        .lists = s->targets.lists,
-        .list_count = s->targets.count,
-    };
+    px_synthesis_job job = synthesize_job(s);
     for (s->base = 0; s->base < s->count; s->base += job.count) {
         px_synthesis *synthesis = NULL;
         if (s->base > 0 && px_clock_s() > deadline)

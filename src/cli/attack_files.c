@@ -15,29 +15,12 @@ enum { SHEET_MOST = 48, SHEET_COLUMNS = 12 };
 px_status attack_campaign_begin(attack_files *f, const px_model *model, int classes,
                                 const char *settings, int64_t seed, px_error *err)
 {
-    const px_attack_options *o = &f->options;
-    px_json json = {0};
-    px_json_object(&json, NULL);
-    px_json_string(&json, "command", "attack");
-    px_json_string(&json, "method", o->method);
-    px_json_string(&json, "settings", settings);
-    px_json_string(&json, "norm", px_norm_name(o->norm));
-    px_json_real(&json, "eps", o->eps);
-    px_json_int(&json, "steps", o->steps);
-    px_json_real(&json, "step_size", o->step_size);
-    px_json_int(&json, "restarts", o->restarts);
-    px_json_bool(&json, "all_steps", !o->stop_early);
-    px_json_bool(&json, "random_start", !o->no_random);
-    px_json_int(&json, "goal", o->goal);
-    px_json_int(&json, "target", o->target);
-    px_json_real(&json, "low", o->low);
-    px_json_real(&json, "high", o->high);
-    px_json_int(&json, "inputs", f->inputs->count);
-    px_preprocess_json(&f->inputs->pre, &json);
-    px_json_end(&json);
-    px_status status = pair_campaign_identify(&f->pairs, f->inputs, o->keep_float, model, classes,
-                                              px_json_text(&json), seed, err);
-    px_json_done(&json);
+    char *text = NULL;
+    PX_TRY(px_pairs_attack_settings(&f->options, settings, f->inputs->count, &f->inputs->pre, &text,
+                                    err));
+    px_status status = pair_campaign_identify(&f->pairs, f->inputs, f->options.keep_float, model,
+                                              classes, text, seed, err);
+    free(text);
     PX_THEN(status, px_pairs_plan(f->pairs.pairs, f->inputs->count, err));
     return status == PX_OK ? px_pairs_attack_rows(f->pairs.pairs, &f->known, &f->known_count, err)
                            : status;

@@ -71,8 +71,8 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
             own.dim[d + 1] = sample.dim[d];
     }
     px_status status = px_cover_lessons(model, shape ? shape : &own, options, &lessons, err);
-    if (status == PX_OK && lessons.count > 0)
-        status = px_training_learn(model, &from, "criteria", &lessons, set, &fitted, out, err);
+    PX_THEN_IF(status, lessons.count > 0,
+               px_training_learn(model, &from, "criteria", &lessons, set, &fitted, out, err));
     cli_steps_end(&bar);
     px_dataset_close(set);
     px_lessons_free(&lessons);

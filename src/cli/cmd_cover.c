@@ -238,8 +238,7 @@ static int cover_run(const cli_command *self, int argc, char **argv)
                              a.fail_under);
     cover_job job = {.report = {.per_layer = a.per_layer, .uncovered = a.uncovered}};
     px_status status = cli_shard(a.shard, &job.report.shard, &job.report.shards, &err);
-    if (status == PX_OK && a.curve)
-        status = px_cover_curve_check(a.curve, &err);
+    PX_THEN_IF(status, a.curve, px_cover_curve_check(a.curve, &err));
     PX_THEN(status, cover_open(self, &a, path, &job, &err));
     PX_THEN(status, cover_work(&a, &job, &err));
     if (status == PX_OK && cli_now()->json)

@@ -136,8 +136,7 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
         status = px_doctor_new(&o, &d.found, &err);
         cli_progress_end(&progress);
     }
-    if (status == PX_OK && write)
-        status = doctor_write(self, to ? to : path, d.found, model, &d.inputs, &err);
+    PX_THEN_IF(status, write, doctor_write(self, to ? to : path, d.found, model, &d.inputs, &err));
     d.origin = cli_origin_of(model, d.inputs.set);
     int rc = cli_answer(self, status, &err, &d, doctor_print);
     if (rc == CLI_DONE && strict && doctor_strict(d.found))

@@ -253,8 +253,7 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     PX_THEN(status, cli_model_load(self, path, &model, &err));
     PX_THEN(status, eval_open(self, &e, model, &data, &err));
     PX_THEN(status, eval_measure(self, &e, model, &data, &workers, &err));
-    if (status == PX_OK && !allow_chance)
-        status = eval_chance(&e, &data, &err);
+    PX_THEN_IF(status, !allow_chance, eval_chance(&e, &data, &err));
     PX_THEN(status, eval_finish(&e, model, &err));
     e.model = model;
     if (status != PX_OK && e.doctor && !cli_now()->json)

@@ -349,10 +349,9 @@ static px_status repair_save(const repair_args *a, repair_job *job, px_error *er
     px_status status = text ? PX_OK : pxi_no_memory(err);
     PX_THEN(status, px_repair_freeze(job->repair, &property, r->trained, &model, err));
     PX_THEN(status, px_model_save(model, a->out, err));
-    if (status == PX_OK && a->flips)
-        status = px_repair_save_flips(job->repair, a->flips, err);
-    if (status == PX_OK && a->log)
-        status = px_train_log_save(a->log, r->training.history, r->training.history_count, err);
+    PX_THEN_IF(status, a->flips, px_repair_save_flips(job->repair, a->flips, err));
+    PX_THEN_IF(status, a->log,
+               px_train_log_save(a->log, r->training.history, r->training.history_count, err));
     PX_THEN(status, px_repair_discard(job->repair, err));
     px_model_free(model);
     px_json_done(&json);

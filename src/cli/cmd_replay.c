@@ -210,8 +210,7 @@ static int replay_run(const cli_command *self, int argc, char **argv)
     px_replay *replay = &report.r;
     px_status status = px_campaign_open(words[0], PX_CAMPAIGN_READ, &campaign, &err);
     PX_THEN(status, replay_check(campaign, id, replay, &err));
-    if (status == PX_OK && path)
-        status = replay_judge(self, campaign, path, &data, &workers, id, replay, &err);
+    PX_THEN_IF(status, path, replay_judge(self, campaign, path, &data, &workers, id, replay, &err));
     report.campaign = campaign;
     report.failed = replay->differ.count + replay->otherwise.count;
     report.fixed = replay->failures - replay->still;

@@ -288,10 +288,8 @@ static int run_run(const cli_command *self, int argc, char **argv)
     PX_THEN(status, run_choose(&r, &tensors, to && run_writes_npz(to), &err));
     PX_THEN(status, cli_arrays_load(model, &inputs, &r.inputs, &err));
     PX_THEN(status, run_forward(self, &r, &workers, &err));
-    if (status == PX_OK && r.expect.path)
-        status = run_expect_compare(&r.expect, &r.outputs[0], &err);
-    if (status == PX_OK && to)
-        status = run_save(&r, to, &err);
+    PX_THEN_IF(status, r.expect.path, run_expect_compare(&r.expect, &r.outputs[0], &err));
+    PX_THEN_IF(status, to, run_save(&r, to, &err));
     r.origin = cli_origin_of(model, NULL);
     r.path = to;
     int rc = cli_answer(self, status, &err, &r, run_print);

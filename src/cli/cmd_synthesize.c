@@ -270,26 +270,11 @@ static px_status work_suspects(synthesize_work *w, px_error *err)
     return random ? work_random(w, err) : work_rank(w, a->measure, &w->suspects, err);
 }
 
-/* Gradients start at another place of the layers than spectra are taken at. */
 static px_status work_targets(synthesize_work *w, px_error *err)
 {
-    char *layers = px_suspicious_layers(w->suspects);
-    if (!layers)
-        return pxi_no_memory(err);
-    px_probe_options options = px_probe_options_default();
-    px_feed feed = {.value = px_model_graph(w->model)->inputs[0], .shape = w->inputs.shape};
-    options.tap = PX_TAP_PRE;
-    px_status status = px_probe_options_parse(&options, layers, w->a->neurons.tap, NULL, err);
-    options.neurons = w->suspects->neurons;
-    options.deepxplore = w->suspects->deepxplore;
-    options.feeds = &feed;
-    options.feed_count = 1;
-    PX_THEN(status, px_probe_new(w->model, &options, &w->probe, err));
-    free(layers);
-    PX_THEN(status, px_synthesis_targets_init(&w->targets, w->suspects, w->probe, w->scores.classes,
-                                              w->a->k, 0, err));
-    if (status != PX_OK)
-        return status;
+    PX_TRY(px_synthesis_targets_open(&w->targets, w->suspects, w->model, &w->inputs.shape,
+                                     w->a->neurons.tap, w->scores.classes, w->a->k, &w->probe,
+                                     err));
     size_t fewest = (size_t)w->a->k;
     for (size_t i = 0; i < w->targets.count; i++)
         fewest = w->targets.lists[i].count < fewest ? w->targets.lists[i].count : fewest;
@@ -330,31 +315,17 @@ static px_status work_predictions(synthesize_work *w, px_error *err)
 
 static px_status work_choose(synthesize_work *w, px_error *err)
 {
-    bool *wanted = NULL;
-    PX_TRY(PX_NEW(wanted, (size_t)w->targets.classes, err));
-    for (int c = 0; c < w->targets.classes; c++)
-        wanted[c] = w->targets.of_class[c] >= 0;
-    const px_synthesis_choice choice = {
-        .predictions = w->predictions,
-        .classes = w->targets.classes,
-        .wanted = wanted,
-        .limit = w->a->data.limit,
-        .per_class = w->a->draw,
-        .seed = (uint64_t)w->a->data.seed,
-    };
-    const px_status status =
-        px_synthesis_choose(w->inputs.set, &choice, &w->chosen, &w->count, err);
-    free(wanted);
-    PX_TRY(status);
-    if (w->count == 0)
-        return px_fail(err, PX_E_INPUT,
-                       "the network gets none of the inputs right whose class has suspicious "
-                       "neurons, so there is nothing to begin from; check --scale, --mean and "
-                       "--std with 'plexor eval'");
-    PX_TRY(PX_NEW(w->list_of, w->count, err));
-    for (int64_t i = 0; i < w->count; i++)
-        w->list_of[i] = (size_t)w->targets.of_class[px_dataset_label(w->inputs.set, w->chosen[i])];
-    return PX_OK;
+    const px_synthesis_choice choice = {.predictions = w->predictions,
+                                        .limit = w->a->data.limit,
+                                        .per_class = w->a->draw,
+                                        .seed = (uint64_t)w->a->data.seed};
+    const px_status status = px_synthesis_targets_choose(&w->targets, w->inputs.set, choice,
+                                                         &w->chosen, &w->list_of, &w->count, err);
+    return status == PX_E_INPUT ? px_fail(err, status,
+                                          "%.300s; check --scale, --mean and --std with 'plexor "
+                                          "eval'",
+                                          err->message)
+                                : status;
 }
 
 /* --- making them ----------------------------------------------------------------------------- */

@@ -64,8 +64,8 @@ static int trace_run(const cli_command *self, int argc, char **argv)
     px_probe *probe = NULL;
     px_status status = cli_model_load(self, path, &model, &err);
     PX_THEN(status, cli_inputs_open(model, &data, &t.inputs, &err));
-    if (status == PX_OK && (!neurons.layers || strcmp(neurons.layers, "none") != 0))
-        status = cli_probe_new(model, &neurons, &t.inputs.shape, &probe, &err);
+    PX_THEN_IF(status, (!neurons.layers || strcmp(neurons.layers, "none") != 0),
+               cli_probe_new(model, &neurons, &t.inputs.shape, &probe, &err));
     cli_progress progress = cli_progress_start("trace");
     const px_trace_job job = {.model = model,
                               .probe = probe,

@@ -231,8 +231,7 @@ static px_status train_save(const train_args *a, const cli_training *t, px_train
     px_status status = cli_training_describe(t, &json, &properties, err);
     PX_THEN(status, px_trainer_freeze(trainer, properties.item, properties.count, &model, err));
     PX_THEN(status, px_model_save(model, a->out, err));
-    if (status == PX_OK && !a->keep_checkpoint)
-        status = px_trainer_discard(trainer, err);
+    PX_THEN_IF(status, !a->keep_checkpoint, px_trainer_discard(trainer, err));
     px_model_free(model);
     cli_properties_done(&properties);
     px_json_done(&json);

@@ -204,8 +204,7 @@ static px_status run_rounds(block_run *r, px_error *err)
                 *err = merging;
             return merged;
         }
-        if (status == PX_OK && s < job->stop_count)
-            status = job->stop(job->stop_context, s, err);
+        PX_THEN_IF(status, s < job->stop_count, job->stop(job->stop_context, s, err));
     }
     return status;
 }

@@ -171,8 +171,7 @@ static px_status npc_prepare(const px_criterion_request *request, bool activatio
     p->whole = !activations && config->over != 0;
     p->upper = activations ? config->u : 0.0;
     status = npc_read_paths(p, request, err);
-    if (status == PX_OK && activations)
-        status = npc_read_members(p, request, err);
+    PX_THEN_IF(status, activations, npc_read_members(p, request, err));
     PX_THEN(status, npc_elements(p, activations ? "anpc" : "snpc", err));
     if (status == PX_OK)
         *out = p;

@@ -164,9 +164,10 @@ px_status pxi_lrp_run_new(const pxi_lrp *lrp, int64_t batch, pxi_lrp_run **out, 
     run->begun = pxi_calloc(values, sizeof *run->begun);
     run->blocks = pxi_calloc(values, sizeof *run->blocks);
     run->memory = pxi_calloc(values, sizeof *run->memory);
-    if (status == PX_OK && (!run->block || !run->complete || !run->born || !run->begun ||
-                            !run->blocks || !run->memory))
-        status = pxi_no_memory(err);
+    PX_THEN_IF(status,
+               (!run->block || !run->complete || !run->born || !run->begun || !run->blocks ||
+                !run->memory),
+               pxi_no_memory(err));
     if (status == PX_OK) {
         for (size_t v = 0; v < values; v++)
             run->block[v] = run->complete[v] = run->born[v] = -1;

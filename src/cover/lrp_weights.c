@@ -126,10 +126,8 @@ px_status pxi_lrp_split_weights(pxi_lrp *lrp, px_error *err)
     unsigned char *roles =
         pxi_calloc((size_t)px_model_graph(lrp->model)->value_count, sizeof *roles);
     px_status status = roles ? weights_find(lrp, roles, &any, err) : pxi_no_memory(err);
-    if (status == PX_OK && any)
-        status = weights_copy(lrp, roles, /* positive= */ true, &lrp->positive, err);
-    if (status == PX_OK && any)
-        status = weights_copy(lrp, roles, /* positive= */ false, &lrp->negative, err);
+    PX_THEN_IF(status, any, weights_copy(lrp, roles, /* positive= */ true, &lrp->positive, err));
+    PX_THEN_IF(status, any, weights_copy(lrp, roles, /* positive= */ false, &lrp->negative, err));
     free(roles);
     return status;
 }

@@ -202,13 +202,13 @@ px_status pxi_reader_read(px_reader *r, px_session *session, int64_t at, int64_t
     px_session_observe(session, reader_observer, r);
     px_status status = px_session_forward(session, err);
     px_session_observe(session, NULL, NULL);
-    if (status == PX_OK && r->set->has_scores)
-        status =
-            px_session_judge(session, &r->set->scores, NULL, samples, r->predictions, NULL, err);
+    PX_THEN_IF(
+        status, r->set->has_scores,
+        px_session_judge(session, &r->set->scores, NULL, samples, r->predictions, NULL, err));
     const bool confident = r->set->confidence && r->set->has_scores;
-    if (status == PX_OK && confident)
-        status = px_session_judge(session, &r->set->scores, r->predictions, samples, r->predictions,
-                                  r->losses, err);
+    PX_THEN_IF(status, confident,
+               px_session_judge(session, &r->set->scores, r->predictions, samples, r->predictions,
+                                r->losses, err));
     if (status != PX_OK)
         return status;
     reader_mark_bad(r, session, samples);

@@ -76,8 +76,8 @@ px_status pxi_sa_gauss_fit(pxi_sa_gauss *gauss, const pxi_sa_set *set,
     status = factor ? pxi_cholesky_ridge(s, d, /* singular= */ request->count <= (int64_t)d, factor,
                                          &gauss->ridge, err)
                     : pxi_sa_no_memory(err);
-    if (status == PX_OK && !isnan(gauss->ridge))
-        status = pxi_whitener_init(&gauss->whitener, factor, d, request->scale, err);
+    PX_THEN_IF(status, !isnan(gauss->ridge),
+               pxi_whitener_init(&gauss->whitener, factor, d, request->scale, err));
 done:
     free(s);
     free(factor);

@@ -98,8 +98,7 @@ static px_status mmdsa_cluster(mmdsa *m, const px_surprise_options *options, con
         labels[made] = result[made].label;
         k[made] = result[made].k;
     }
-    if (status == PX_OK && made > 0)
-        status = pxi_silhouette(x, n, d, labels, k, made, pool, silhouette, err);
+    PX_THEN_IF(status, made > 0, pxi_silhouette(x, n, d, labels, k, made, pool, silhouette, err));
     if (status != PX_OK)
         goto done;
     for (size_t i = 1; i < made; i++)

@@ -177,8 +177,7 @@ px_status px_surprise_new(const px_traces *traces, int classes, const px_surpris
     px_pool *pool = NULL;
     px_status status = pxi_sa_set_init(&s->set, traces, s->classes, s->kind->whole, options, err);
     PX_THEN(status, memory_check(s, err));
-    if (status == PX_OK && options->threads != 1)
-        status = pxi_pool_new(options->threads, &pool, err);
+    PX_THEN_IF(status, options->threads != 1, pxi_pool_new(options->threads, &pool, err));
     PX_THEN(status, s->kind->fit(&s->set, &s->options, pool, &s->model, err));
     pxi_pool_free(pool);
     if (status == PX_OK)
@@ -254,8 +253,7 @@ static px_status surprise_score(const px_surprise *s, const px_rows *rows, int t
     int *group = pxi_calloc((size_t)rows->count, sizeof *group);
     px_status status = group ? rows_group(s, rows, group, scores, err) : pxi_sa_no_memory(err);
     PX_THEN(status, pxi_sa_work_init(&work, rows, group, s->classes, err));
-    if (status == PX_OK && threads != 1 && work.block_count > 1)
-        status = pxi_pool_new(threads, &pool, err);
+    PX_THEN_IF(status, threads != 1 && work.block_count > 1, pxi_pool_new(threads, &pool, err));
     if (status == PX_OK) {
         work.pool = pool;
         work.scores = scores;

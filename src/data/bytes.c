@@ -262,8 +262,8 @@ static px_status bytes_peek_packed(const pxi_bytes *bytes, int window_bits, uint
         if (status == PX_OK)
             code = inflate(&stream, Z_NO_FLUSH);
     }
-    if (status == PX_OK && code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-        status = inflate_fail(feed, code, err);
+    PX_THEN_IF(status, code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR,
+               inflate_fail(feed, code, err));
     *got = size - stream.avail_out;
     inflateEnd(&stream);
     free(feed);

@@ -92,9 +92,9 @@ px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_mani
         }
         made[used++] = row;
     }
-    if (status == PX_OK && used == 0)
-        status =
-            px_fail(err, PX_E_INPUT, "'%s': holds no samples; expected rows of path,label", name);
+    PX_THEN_IF(
+        status, used == 0,
+        px_fail(err, PX_E_INPUT, "'%s': holds no samples; expected rows of path,label", name));
     if (status != PX_OK) {
         free(made);
         return status;
@@ -249,8 +249,8 @@ px_status pxi_manifest_fill(pxi_picture_source *source, const char *manifest,
         status = path ? pxi_picture_source_add(source, item, err) : pxi_no_memory(err);
     }
     source->base.class_count = (int)(most + 1);
-    if (status == PX_OK && !numbers && most >= 0)
-        status = pxi_picture_source_set_classes(source, classes, class_count, err);
+    PX_THEN_IF(status, !numbers && most >= 0,
+               pxi_picture_source_set_classes(source, classes, class_count, err));
     PX_THEN(status, pxi_picture_source_finish(source, err));
 done:
     free(classes);

@@ -490,18 +490,10 @@ px_status px_dataset_input(const px_dataset *set, const px_preprocess *pre, int6
     return px_preprocess_apply(pre, &shape, input, err);
 }
 
-void px_preprocess_json(const px_preprocess *pre, px_json *json)
-{
-    px_json_object(json, "preprocess");
-    px_json_real(json, "scale", (double)pre->scale);
-    px_json_array(json, "mean");
-    for (int c = 0; c < pre->channels; c++)
-        px_json_real(json, NULL, (double)pre->mean[c]);
-    px_json_end(json);
-    px_json_array(json, "std");
-    for (int c = 0; c < pre->channels; c++)
-        px_json_real(json, NULL, (double)pre->stddev[c]);
-    px_json_end(json);
-    px_json_bool(json, "bgr", pre->bgr);
-    px_json_end(json);
-}
+const px_field px_preprocess_fields[] = {
+    PX_FIELD(px_preprocess, scale, "scale", "values are multiplied by this first"),
+    PX_ARRAY_USED(px_preprocess, mean, channels, "mean", "then subtracted, by channel"),
+    PX_ARRAY_USED(px_preprocess, stddev, channels, "std", "then divided by"),
+    PX_FIELD(px_preprocess, bgr, "bgr", "channels are in this order"),
+    PX_FIELDS_END,
+};

@@ -74,9 +74,10 @@ static px_status zip_find_directory(const pxi_bytes *zip, const char *name, zip_
                            little(tail + at + 16, 4)};
     if (out->count == 0xffff || out->size == 0xffffffff || out->offset == 0xffffffff)
         status = zip_directory64(zip, name, zip->size - size + at, out, err);
-    if (status == PX_OK && (out->size > zip->size || out->offset > zip->size - out->size ||
-                            out->size > ZIP_DIRECTORY_MAX || out->count > out->size / ZIP_CENTRAL))
-        status = zip_damaged(name, "its directory lies outside of the file", err);
+    PX_THEN_IF(status,
+               (out->size > zip->size || out->offset > zip->size - out->size ||
+                out->size > ZIP_DIRECTORY_MAX || out->count > out->size / ZIP_CENTRAL),
+               zip_damaged(name, "its directory lies outside of the file", err));
 done:
     free(tail);
     return status;

@@ -79,9 +79,9 @@ static px_status guide_profile(const px_fuzz *fuzz, pxi_fuzz_guide *g, const px_
     if (g->profile)
         return px_profile_check(g->profile, o->model, err);
     px_status status = px_cover_lessons(o->model, shape, wish, &lessons, err);
-    if (status == PX_OK && lessons.count > 0)
-        status = px_training_learn(o->model, &g->training, "criteria", &lessons, NULL, NULL,
-                                   &g->profile, err);
+    PX_THEN_IF(status, lessons.count > 0,
+               px_training_learn(o->model, &g->training, "criteria", &lessons, NULL, NULL,
+                                 &g->profile, err));
     px_lessons_free(&lessons);
     return status;
 }

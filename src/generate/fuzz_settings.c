@@ -200,7 +200,7 @@ px_status pxi_fuzz_settings_json(const px_fuzz *fuzz, char **out, px_error *err)
     }
     if (fuzz->options.profile)
         json_hash(&json, "profile", px_profile_hash(fuzz->options.profile));
-    px_preprocess_json(fuzz->options.pre, &json);
+    px_fields_object(px_preprocess_fields, fuzz->options.pre, "preprocess", &json);
     px_json_array(&json, "rivals");
     for (size_t i = 1; i < fuzz->model_count; i++)
         json_hash(&json, NULL, px_model_hash(fuzz->models[i]));

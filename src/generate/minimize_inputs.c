@@ -258,8 +258,7 @@ static px_status covered_open(const minimize *m, const covered *like, covered *o
     for (size_t c = 0; c < criteria && status == PX_OK; c++) {
         const pxi_cover_slot *slot = &m->cover->slots[c];
         status = slot->criterion->open(slot->prepared, &made.states[c], err);
-        if (status == PX_OK && like)
-            status = slot->criterion->merge(made.states[c], like->states[c], err);
+        PX_THEN_IF(status, like, slot->criterion->merge(made.states[c], like->states[c], err));
     }
     if (status == PX_OK)
         *out = made;
@@ -378,8 +377,7 @@ static px_status minimize_verify(const minimize *m, const px_dataset *set, const
     run.batch = options->batch;
     run.only = only;
     px_status status = px_cover_reset(m->cover, err);
-    if (status == PX_OK && m->chosen)
-        status = px_cover_run(m->cover, set, pre, &run, NULL, err);
+    PX_THEN_IF(status, m->chosen, px_cover_run(m->cover, set, pre, &run, NULL, err));
     free(only);
     for (size_t c = 0; status == PX_OK && c < m->cover->count; c++) {
         out->after[c] = px_cover_value(m->cover, c);

@@ -311,8 +311,7 @@ px_status pxi_shrink_run(pxi_shrink *s, const px_drawn *links, size_t link_count
     s->trial = pxi_alloc_aligned(shrink_size(s));
     s->spare = pxi_alloc_aligned(shrink_size(s));
     px_status status = s->trial && s->spare ? PX_OK : pxi_no_memory(err);
-    if (status == PX_OK && link_count)
-        status = shrink_links(s, links, link_count, kept, err);
+    PX_THEN_IF(status, link_count, shrink_links(s, links, link_count, kept, err));
     PX_THEN(status, shrink_pixels(s, err));
     free(s->trial);
     free(s->spare);

@@ -341,6 +341,17 @@ px_status px_pairs_put_synthesis(px_pairs *p, const px_synthesis_options *o,
     return plan_step(p, err);
 }
 
+px_status px_pairs_put_neurons(px_pairs *p, const px_suspicious *suspects, int64_t k, px_error *err)
+{
+    for (size_t i = 0; i < suspects->count; i++) {
+        const px_suspect *s = &suspects->items[i];
+        if (s->rank <= k)
+            PX_TRY(px_campaign_put_neuron(p->campaign, suspects->measure, s->class_index, s->layer,
+                                          s->unit, s->score, err));
+    }
+    return PX_OK;
+}
+
 px_status px_pairs_finish(px_pairs *p, const char *command, double seconds, px_error *err)
 {
     PX_TRY(px_campaign_set(p->campaign, "command", command, err));

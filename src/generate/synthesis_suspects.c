@@ -1,5 +1,6 @@
 /* src/generate/synthesis_suspects.c - a ranking of neurons as lists to raise */
 #include <internal/localize.h>
+#include <internal/probe.h>
 #include <internal/synthesize.h>
 
 #include "base/memory.h"
@@ -66,4 +67,48 @@ void px_synthesis_targets_done(px_synthesis_targets *targets)
     free(targets->lists);
     free(targets->of_class);
     *targets = (px_synthesis_targets){0};
+}
+
+px_status px_synthesis_targets_open(px_synthesis_targets *targets, const px_suspicious *suspects,
+                                    const px_model *model, const px_shape *shape, const char *tap,
+                                    int classes, int64_t k, px_probe **probe, px_error *err)
+{
+    px_probe_options options = px_probe_options_default();
+    px_feed feed = {.value = px_model_graph(model)->inputs[0], .shape = *shape};
+    char *layers = px_suspicious_layers(suspects);
+    if (!layers)
+        return pxi_no_memory(err);
+    options.tap = PX_TAP_PRE;
+    px_status status = px_probe_options_parse(&options, layers, tap, NULL, err);
+    options.neurons = suspects->neurons;
+    options.deepxplore = suspects->deepxplore;
+    options.feeds = &feed;
+    options.feed_count = 1;
+    PX_THEN(status, px_probe_new(model, &options, probe, err));
+    free(layers);
+    PX_TRY(status);
+    return px_synthesis_targets_init(targets, suspects, *probe, classes, k, 0, err);
+}
+
+px_status px_synthesis_targets_choose(const px_synthesis_targets *t, const px_dataset *set,
+                                      px_synthesis_choice choice, int64_t **inputs,
+                                      size_t **list_of, int64_t *count, px_error *err)
+{
+    bool *wanted = NULL;
+    PX_TRY(PX_NEW(wanted, t->classes, err));
+    for (int c = 0; c < t->classes; c++)
+        wanted[c] = t->of_class[c] >= 0;
+    choice.classes = t->classes;
+    choice.wanted = wanted;
+    const px_status status = px_synthesis_choose(set, &choice, inputs, count, err);
+    free(wanted);
+    PX_TRY(status);
+    if (*count == 0)
+        return px_fail(err, PX_E_INPUT,
+                       "the network gets none of the inputs right whose class has suspicious "
+                       "neurons, so there is nothing to begin from");
+    PX_TRY(PX_NEW(*list_of, *count, err));
+    for (int64_t i = 0; i < *count; i++)
+        (*list_of)[i] = (size_t)t->of_class[px_dataset_label(set, (*inputs)[i])];
+    return PX_OK;
 }

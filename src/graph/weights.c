@@ -174,8 +174,7 @@ px_status px_weights_new(const px_model *model, px_weights **out, px_error *err)
         bool is_weight;
         weights->of_value[v] = -1;
         status = judge_value(graph, v, use[v], &is_weight, err);
-        if (status == PX_OK && is_weight)
-            status = weights_add(weights, v, use[v], err);
+        PX_THEN_IF(status, is_weight, weights_add(weights, v, use[v], err));
     }
     if (status != PX_OK)
         goto done;

@@ -298,8 +298,7 @@ px_status pxi_game_load(px_shapley *s, pxi_game *game, px_error *err)
     px_status status =
         tap && both ? px_session_read(whole, game->tap, 2, tap, err) : pxi_no_memory(err);
     PX_THEN(status, px_session_read(whole, start->feeds[0].value, 2, both, err));
-    if (status == PX_OK && game->by_parts)
-        status = pxi_game_base(s, game, err);
+    PX_THEN_IF(status, game->by_parts, pxi_game_base(s, game, err));
     for (size_t c = 0; c < game->channels && status == PX_OK; c++)
         game->null[c] = channel_is_zero(game, tap, c) && channel_is_zero(game, tap + game->size, c);
     for (size_t side = 0; side < 2 && status == PX_OK; side++) {

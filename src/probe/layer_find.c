@@ -83,9 +83,9 @@ static px_status finder_programs(layer_finder *f, const px_probe_options *option
         const px_status own = finder_program(f, options, declared, &f->one, &ignored);
         status = own == PX_OK ? PX_OK : own == PX_E_NOMEM ? pxi_no_memory(err) : status;
     }
-    if (status == PX_OK && f->baked == 1 &&
-        finder_program(f, options, 2, &f->two, &ignored) == PX_E_NOMEM)
-        status = pxi_no_memory(err);
+    PX_THEN_IF(status,
+               f->baked == 1 && finder_program(f, options, 2, &f->two, &ignored) == PX_E_NOMEM,
+               pxi_no_memory(err));
     return status;
 }
 

@@ -254,8 +254,7 @@ static px_status slot_prepare(px_select *s, pxi_select_slot *slot, int64_t *held
                          "take fewer candidates (--limit) or fewer neurons (--layers, --neurons)",
                          (double)bytes / 0x1p20, s->count);
     const double start = px_clock_s();
-    if (status == PX_OK && x->prepare)
-        status = x->prepare(&request, &slot->prepared, err);
+    PX_THEN_IF(status, x->prepare, x->prepare(&request, &slot->prepared, err));
     slot->facts.times.prepare = px_clock_s() - start;
     if (status == PX_OK)
         *held += bytes;

@@ -51,12 +51,11 @@ static px_status row_open(void *context, void **state, px_error *err)
     row_state *r = NULL;
     PX_TRY(PX_NEW(r, 1, err));
     px_status status = PX_NEW(r->scores, PX_COVER_BLOCK, err);
-    if (status == PX_OK && c->slot && slot_is_bounded(s, c->slot))
-        status =
-            pxi_ranking_init(&r->ranking, s->keep,
-                             s->options.stratify && s->has_scores ? s->scores.classes : 0, err);
-    if (status == PX_OK && c->slot && c->slot->selector->open)
-        status = c->slot->selector->open(c->slot->prepared, &r->scratch, err);
+    PX_THEN_IF(status, c->slot && slot_is_bounded(s, c->slot),
+               pxi_ranking_init(&r->ranking, s->keep,
+                                s->options.stratify && s->has_scores ? s->scores.classes : 0, err));
+    PX_THEN_IF(status, c->slot && c->slot->selector->open,
+               c->slot->selector->open(c->slot->prepared, &r->scratch, err));
     if (status == PX_OK)
         *state = r;
     else

@@ -187,8 +187,7 @@ static px_status planes_from_bytes(const uint8_t *rgb, int height, int width, co
         for (size_t c = 0; c < 3; c++)
             image.data[3 * i + c] = rgb[c * plane + i];
     px_status status = pxi_image_resize(&image, (int)to->dim[2], (int)to->dim[1], err);
-    if (status == PX_OK && to->dim[0] == 1)
-        status = pxi_image_set_channels(&image, 1, err);
+    PX_THEN_IF(status, to->dim[0] == 1, pxi_image_set_channels(&image, 1, err));
     if (status == PX_OK && to->dim[0] != image.channels)
         status = px_fail(err, PX_E_MISMATCH, "pictures do not go into inputs of %lld channels",
                          (long long)to->dim[0]);
@@ -382,8 +381,8 @@ px_status px_annotator_run(px_annotator *annotator, const px_annotated_pair *pai
 {
     annotate run = {.a = annotator, .pairs = pairs, .features = features};
     px_status status = annotate_sort(&run, count, err);
-    if (status == PX_OK && run.count > 0)
-        status = annotator->stream ? annotate_encode(&run, err) : annotate_pixels(&run, err);
+    PX_THEN_IF(status, run.count > 0,
+               annotator->stream ? annotate_encode(&run, err) : annotate_pixels(&run, err));
     free(run.order);
     free(run.first);
     return status;

@@ -42,11 +42,11 @@ px_status pxi_beam_init(pxi_beam *beam, const px_captioner *captioner,
         status = pxi_no_memory_for(err, "a beam of %zu", width);
     PX_THEN(status,
             pxi_decoder_room_init(&beam->decoder, &captioner->decoder, width, 1, false, err));
-    if (status == PX_OK && beam->lambda != 0.0)
-        status =
-            pxi_language_room_init(&beam->language, &captioner->language, width, steps, false, err);
-    if (status == PX_OK && beam->lambda != 0.0)
-        status = pxi_block_init(&beam->block, width, steps, s, /* features= */ false, err);
+    PX_THEN_IF(
+        status, beam->lambda != 0.0,
+        pxi_language_room_init(&beam->language, &captioner->language, width, steps, false, err));
+    PX_THEN_IF(status, beam->lambda != 0.0,
+               pxi_block_init(&beam->block, width, steps, s, /* features= */ false, err));
     if (status != PX_OK) {
         pxi_beam_done(beam);
         return status;

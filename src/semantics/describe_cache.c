@@ -111,8 +111,8 @@ px_status pxi_describe_save(pxi_describe *job, px_error *err)
     const char *text = px_json_text(&json);
     px_status status = text ? px_captioner_set_note(d->captioner, text, err) : pxi_no_memory(err);
     px_json_done(&json);
-    if (status == PX_OK && job->options.captioner_file)
-        status = px_captioner_save(d->captioner, job->options.captioner_file, err);
+    PX_THEN_IF(status, job->options.captioner_file,
+               px_captioner_save(d->captioner, job->options.captioner_file, err));
     return status;
 }
 

@@ -90,9 +90,9 @@ static px_status array_read(const milan_in *in, const char *name, uint64_t cap, 
     char *path = pxi_exemplar_path(in->folder, name);
     pxi_bytes bytes = {0};
     px_status status = path ? pxi_bytes_open(&bytes, path, err) : pxi_no_memory(err);
-    if (status == PX_OK && bytes.size > cap)
-        status =
-            px_fail(err, PX_E_INPUT, "'%s': larger than the limit of %" PRIu64 " bytes", path, cap);
+    PX_THEN_IF(
+        status, bytes.size > cap,
+        px_fail(err, PX_E_INPUT, "'%s': larger than the limit of %" PRIu64 " bytes", path, cap));
     PX_THEN(status, pxi_npy_tensor(&bytes, path, out, err));
     pxi_bytes_done(&bytes);
     free(path);

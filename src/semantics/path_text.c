@@ -153,8 +153,8 @@ px_status px_path_text(const px_paths *paths, const px_path *path, const char *c
         status = pxi_path_all_words(paths, w->repeat, &descriptions, err);
     else if (mode != PX_PATH_LABEL_ONLY)
         status = pxi_path_critical_words(paths, path, w->repeat, &descriptions, err);
-    if (status == PX_OK && mode != PX_PATH_DESCR_ONLY)
-        status = pxi_path_classes(path, names, name_count, w, &classes, err);
+    PX_THEN_IF(status, mode != PX_PATH_DESCR_ONLY,
+               pxi_path_classes(path, names, name_count, w, &classes, err));
     PX_THEN(status, pxi_path_sentence(mode == PX_PATH_DESCR_ONLY ? NULL : px_text_get(&classes),
                                       px_text_get(&descriptions), out, err));
     px_text_done(&classes);

@@ -92,8 +92,7 @@ px_status pxi_pseudo_root(double *s, size_t d, pxi_panels *out, px_error *err)
     m = pxi_calloc(r * r, sizeof *m);
     if (!packed || !m)
         status = pxi_no_memory_for(err, "a covariance of %zu neurons", d);
-    if (status == PX_OK && r > 0)
-        status = factor_moment(factor, d, r, packed, m, err);
+    PX_THEN_IF(status, r > 0, factor_moment(factor, d, r, packed, m, err));
     double ridge = 0.0;
     if (status == PX_OK && r > 0) /* L has full rank, by far more than rounding: no ridge */
         status = pxi_cholesky_ridge(m, r, /* singular= */ false, s, &ridge, err);

@@ -190,12 +190,11 @@ px_status px_campaign_write_stats(px_campaign *campaign, const px_campaign_figur
             : pxi_file_write(px_text_get(&path), px_text_get(&stats), stats.length, err);
     px_text_clear(&path);
     px_text_format(&path, "%s/plot_data", campaign->folder);
-    if (status == PX_OK && px_text_failed(&path))
-        status = pxi_store_nomem(campaign, err);
-    if (status == PX_OK && !plot_append(campaign, px_text_get(&path), figures))
-        status = errno == ENOMEM ? pxi_store_nomem(campaign, err)
-                                 : px_fail(err, PX_E_IO, "'%s': cannot be written: %s",
-                                           px_text_get(&path), strerror(errno));
+    PX_THEN_IF(status, px_text_failed(&path), pxi_store_nomem(campaign, err));
+    PX_THEN_IF(status, !plot_append(campaign, px_text_get(&path), figures),
+               errno == ENOMEM ? pxi_store_nomem(campaign, err)
+                               : px_fail(err, PX_E_IO, "'%s': cannot be written: %s",
+                                         px_text_get(&path), strerror(errno)));
     px_text_done(&stats);
     px_text_done(&path);
     return status;

@@ -211,12 +211,9 @@ px_status px_campaign_replay(px_campaign *campaign, int64_t id, void *pixels, px
                            ? PX_OK
                            : pxi_store_nomem(campaign, err);
     PX_THEN(status, chain_read(campaign, id, room.stored, &root, &links, &count, err));
-    if (status == PX_OK && root)
-        status = chain_styles(campaign, links, count, &styles, err);
-    if (status == PX_OK && root)
-        status = px_campaign_read(campaign, root, &seed, room.origin, err);
-    if (status == PX_OK && root)
-        status = chain_apply(campaign, links, count, &room, err);
+    PX_THEN_IF(status, root, chain_styles(campaign, links, count, &styles, err));
+    PX_THEN_IF(status, root, px_campaign_read(campaign, root, &seed, room.origin, err));
+    PX_THEN_IF(status, root, chain_apply(campaign, links, count, &room, err));
     if (status == PX_OK) {
         const uint8_t *result = root ? room.now : room.stored;
         *out = !root                                     ? PX_REPLAY_STORED

@@ -111,8 +111,7 @@ static px_status counts_places(px_campaign *campaign, px_error_counts *out, px_e
         }
         status = chain ? place_chain(&p, chain, &told, err) : PX_OK;
     }
-    if (status == PX_OK && code != SQLITE_DONE)
-        status = pxi_store_fail(campaign, code, err);
+    PX_THEN_IF(status, code != SQLITE_DONE, pxi_store_fail(campaign, code, err));
     sqlite3_reset(s);
     free(p.seen);
     out->place_categories = told ? sum + (int64_t)p.count : -1;

@@ -324,10 +324,9 @@ static px_status export_finish(export_job *job, px_error *err)
     }
     char *csv = export_path(job, "index.csv"), *sheet = export_path(job, "sheet.png");
     px_status status = csv && sheet ? PX_OK : pxi_store_nomem(job->campaign, err);
-    if (status == PX_OK && job->options.csv)
-        status = pxi_file_write(csv, px_text_get(&job->index), job->index.length, err);
-    if (status == PX_OK && job->sheet)
-        status = px_sheet_save(job->sheet, sheet, err);
+    PX_THEN_IF(status, job->options.csv,
+               pxi_file_write(csv, px_text_get(&job->index), job->index.length, err));
+    PX_THEN_IF(status, job->sheet, px_sheet_save(job->sheet, sheet, err));
     free(csv);
     free(sheet);
     return status;

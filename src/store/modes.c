@@ -70,8 +70,7 @@ px_status px_campaign_modes(px_campaign *campaign, px_mode **out, size_t *count,
             else
                 list[used++] = mode;
         }
-        if (status == PX_OK && code != SQLITE_DONE)
-            status = pxi_store_fail(campaign, code, err);
+        PX_THEN_IF(status, code != SQLITE_DONE, pxi_store_fail(campaign, code, err));
         sqlite3_reset(s);
     }
     if (status != PX_OK) {

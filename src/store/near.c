@@ -221,8 +221,7 @@ px_status px_campaign_list(px_campaign *campaign, unsigned kinds, const px_close
     size_t used = 0;
     px_status status = near_gather(campaign, kinds, least, &items, &used, damaged, err);
     int64_t *list = status == PX_OK ? pxi_calloc(used + 1, sizeof *list) : NULL;
-    if (status == PX_OK && !list)
-        status = pxi_store_nomem(campaign, err);
+    PX_THEN_IF(status, !list, pxi_store_nomem(campaign, err));
     if (status == PX_OK) {
         if (used)
             qsort(items, used, sizeof *items, near_compare);

@@ -239,8 +239,7 @@ px_status px_campaign_next(px_campaign *campaign, int64_t after, unsigned kinds,
         sqlite3_bind_int64(next, 2, (int64_t)kinds);
         px_status status = stored_step(campaign, next, &in, pixels, &code, err);
         const bool astray = code == SQLITE_ROW && in.id <= after; /* would never end */
-        if (status == PX_OK && astray)
-            status = pxi_store_fail(campaign, SQLITE_CORRUPT, err);
+        PX_THEN_IF(status, astray, pxi_store_fail(campaign, SQLITE_CORRUPT, err));
         if (status == PX_OK) {
             *out = in;
             return PX_OK;
@@ -262,8 +261,8 @@ px_status px_campaign_lineage(px_campaign *campaign, int64_t id, int64_t **ids, 
     for (int64_t at = id; at;) {
         px_campaign_input in;
         px_status status = px_campaign_read(campaign, at, &in, NULL, err);
-        if (status == PX_OK && pxi_grow(&list, &room, used + 1, sizeof *list) != 0)
-            status = pxi_store_nomem(campaign, err);
+        PX_THEN_IF(status, pxi_grow(&list, &room, used + 1, sizeof *list) != 0,
+                   pxi_store_nomem(campaign, err));
         if (status != PX_OK) {
             free(list);
             /* an ancestor that is not there is the file's fault, not the caller's */

@@ -137,8 +137,7 @@ px_status px_campaign_coverage(px_campaign *campaign, const char *criterion,
             .value = sqlite3_column_type(s, 1) == SQLITE_NULL ? NAN : sqlite3_column_double(s, 1),
             .at_s = sqlite3_column_double(s, 2)};
     }
-    if (status == PX_OK && code != SQLITE_DONE)
-        status = pxi_store_fail(campaign, code, err);
+    PX_THEN_IF(status, code != SQLITE_DONE, pxi_store_fail(campaign, code, err));
     sqlite3_reset(s);
     sqlite3_clear_bindings(s);
     if (status != PX_OK) {
@@ -224,8 +223,7 @@ static px_status tally_states(px_campaign *campaign, px_error *err)
         free(bytes);
         code = SQLITE_OK;
     }
-    if (status == PX_OK && code != SQLITE_DONE)
-        status = pxi_store_fail(campaign, code, err);
+    PX_THEN_IF(status, code != SQLITE_DONE, pxi_store_fail(campaign, code, err));
     sqlite3_finalize(s);
     return status;
 }
@@ -265,8 +263,7 @@ px_status px_campaign_check(px_campaign *campaign, px_error *err)
         if (status == PX_OK && in.id && in.id != before + 1)
             status = px_fail(err, PX_E_INPUT, "'%s': is damaged: input %" PRId64 " is missing",
                              campaign->file, before + 1);
-        if (status == PX_OK && in.id)
-            status = tally_classes(campaign, &in, err);
+        PX_THEN_IF(status, in.id, tally_classes(campaign, &in, err));
     } while (status == PX_OK && in.id);
     free(pixels);
     return status;

@@ -278,8 +278,7 @@ px_status px_trainer_run(px_trainer *t, px_error *err)
         goto finish;
     if (t->o.until_accuracy >= 0.0 && isnan(t->state.test_accuracy)) /* not judged yet */
         status = pxi_until_start(t, err);
-    if (status == PX_OK && pxi_train_goes_back(t))
-        status = pxi_snapshot_take(t, err);
+    PX_THEN_IF(status, pxi_train_goes_back(t), pxi_snapshot_take(t, err));
     while (status == PX_OK && !run_is_done(t))
         status = run_one(t, err);
     if (status == PX_E_CANCELLED)
