@@ -75,30 +75,6 @@ static px_status json_hex4(json_reader *r, uint32_t *out)
     return PX_OK;
 }
 
-static size_t json_put_utf8(char *out, uint32_t code)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (code & 0x3f));
-    return 4;
-}
-
 static px_status json_escape(json_reader *r, char *out, size_t *used)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -123,7 +99,7 @@ static px_status json_escape(json_reader *r, char *out, size_t *used)
     }
     if (code == 0 || (code >= 0xdc00 && code < 0xe000))
         return json_fail(r, "an escape that is no character");
-    *used += json_put_utf8(out + *used, code);
+    *used += pxi_utf8_put(code, out + *used);
     return PX_OK;
 }
 

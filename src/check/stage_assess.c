@@ -3,6 +3,7 @@
  * The faults of one stage follow each other in the campaign, so that a part of it is a data set of
  * its own. The first ones of each stage are measured: metrics are means.
  */
+#include "base/order.h"
 #include "check/check_inside.h"
 
 #include <internal/assess.h>
@@ -64,12 +65,6 @@ static px_status part_open(const assessed *a, const char *split, int64_t offset,
                                &options, out, err);
 }
 
-static int id_compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static px_status seeds_open(assessed *a, px_error *err)
 {
     PX_TRY(part_open(a, "seeds", 0, 0, &a->seeds_pre, &a->seeds, err));
@@ -87,8 +82,8 @@ static px_status set_partners(const assessed *a, int64_t offset, int64_t count, 
 {
     const size_t seeds = (size_t)px_dataset_count(a->seeds);
     for (int64_t i = 0; i < count; i++) {
-        const int64_t *found =
-            bsearch(&a->roots[offset + i], a->seed_ids, seeds, sizeof *a->seed_ids, id_compare);
+        const int64_t *found = bsearch(&a->roots[offset + i], a->seed_ids, seeds,
+                                       sizeof *a->seed_ids, pxi_order_int64);
         if (!found)
             return px_fail(err, PX_E_INPUT, "'%.200s': a failure without a root",
                            px_campaign_folder(a->campaign));

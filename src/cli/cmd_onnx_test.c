@@ -1,5 +1,6 @@
 /* src/cli/cmd_onnx_test.c - plexor onnx-test DIR... */
 #include "base/memory.h"
+#include "base/order.h"
 #include "cli/cli_fields.h"
 
 #include <dirent.h>
@@ -166,11 +167,6 @@ static const px_field test_fields[] = {
     PX_FIELDS_END,
 };
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* "If 3, Loop 2": what stands behind the skips. */
 static void print_skips(const test_list *list)
 {
@@ -180,7 +176,7 @@ static void print_skips(const test_list *list)
         if (list->cases[i].verdict == PX_ONNX_SKIPPED)
             operators[count++] = list->cases[i].lacks;
     if (count) {
-        qsort(operators, count, sizeof *operators, compare_texts);
+        qsort(operators, count, sizeof *operators, pxi_order_text);
         cli_print("skipped for want of:");
         for (size_t i = 0, next; i < count; i = next) {
             for (next = i; next < count && strcmp(operators[next], operators[i]) == 0;)

@@ -1,6 +1,8 @@
 /* src/cli/term_cells.c - a terminal as a grid of cells, and the bytes that turn one into another */
 #include "cli/term_cells.h"
 
+#include "base/utf8.h"
+
 #include <stdlib.h>
 
 /* "Select graphic rendition", each from a clean slate. */
@@ -48,38 +50,14 @@ static bool code_is_narrow(uint32_t code)
 /* The character at *text, which is moved behind it. */
 static uint32_t code_next(const char **text)
 {
-    const unsigned char *at = (const unsigned char *)*text;
-    const int more = *at < 0x80 ? 0 : *at >= 0xf0 ? 3 : *at >= 0xe0 ? 2 : *at >= 0xc2 ? 1 : -1;
-    *text += 1;
-    if (more <= 0)
-        return more == 0 && code_is_narrow(*at) ? *at : '?';
-    uint32_t code = *at & (0x3fu >> more);
-    for (int i = 1; i <= more; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return '?';
-        code = code << 6 | (at[i] & 0x3fu);
-    }
-    *text += more;
+    const uint32_t code = pxi_utf8_next(text, 4);
     return code_is_narrow(code) ? code : '?';
 }
 
 static void code_add(px_text *out, uint32_t code)
 {
-    char bytes[3];
-    size_t count = 1;
-    if (code < 0x80) {
-        bytes[0] = (char)code;
-    } else if (code < 0x800) {
-        bytes[0] = (char)(0xc0 | code >> 6);
-        bytes[1] = (char)(0x80 | (code & 0x3f));
-        count = 2;
-    } else { /* nothing beyond the basic plane is narrow */
-        bytes[0] = (char)(0xe0 | code >> 12);
-        bytes[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        bytes[2] = (char)(0x80 | (code & 0x3f));
-        count = 3;
-    }
-    px_text_add_bytes(out, bytes, count);
+    char bytes[4];
+    px_text_add_bytes(out, bytes, pxi_utf8_put(code, bytes));
 }
 
 int term_text_width(const char *text)

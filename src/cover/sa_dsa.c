@@ -15,6 +15,7 @@
  */
 #include "cover/sa.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/wide.h"
 #include "engine/prim.h"
 
@@ -457,12 +458,6 @@ static px_status dsa_other_block(void *context, int worker, int64_t index, px_er
     return status;
 }
 
-static int position_compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The distinct positions among nearest[n] whose dist_b is not known, ascending; how many. */
 static int64_t missing_find(const dsa *m, const int64_t *nearest, int64_t n, int64_t *missing)
 {
@@ -471,7 +466,7 @@ static int64_t missing_find(const dsa *m, const int64_t *nearest, int64_t n, int
         if (nearest[i] >= 0 &&
             isnan(atomic_load_explicit(&m->other[nearest[i]], memory_order_relaxed)))
             missing[count++] = nearest[i];
-    qsort(missing, (size_t)count, sizeof *missing, position_compare);
+    qsort(missing, (size_t)count, sizeof *missing, pxi_order_int64);
     for (int64_t i = 0; i < count; i++)
         if (i == 0 || missing[i] != missing[i - 1])
             missing[distinct++] = missing[i];

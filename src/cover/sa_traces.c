@@ -1,5 +1,6 @@
 /* src/cover/sa_traces.c - training traces by class, and the neurons of them that take part */
 #include "base/memory.h"
+#include "base/order.h"
 #include "cover/sa.h"
 
 #include <internal/rng.h>
@@ -66,12 +67,6 @@ static int ranked_compare(const void *a, const void *b)
     return x->column < y->column ? -1 : x->column > y->column;
 }
 
-static int column_compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The `most` columns of highest variance, ascending; ties to the lower index. */
 static void columns_top(const double *variance, int64_t width, int64_t most, ranked *scratch,
                         int64_t *out)
@@ -81,7 +76,7 @@ static void columns_top(const double *variance, int64_t width, int64_t most, ran
     qsort(scratch, (size_t)width, sizeof *scratch, ranked_compare);
     for (int64_t j = 0; j < most; j++)
         out[j] = scratch[j].column;
-    qsort(out, (size_t)most, sizeof *out, column_compare);
+    qsort(out, (size_t)most, sizeof *out, pxi_order_int64);
 }
 
 static px_status set_filter_top(pxi_sa_set *set, int64_t most, double *mean, double *variance,

@@ -9,6 +9,7 @@
 #include "data/picture_source.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,6 @@ typedef struct folder_names { /* sorted and unique */
     size_t count, capacity;
     px_arena *arena;
 } folder_names;
-
-static int name_compare(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* The names of the folders right below `root`. `nested`: only those that hold folders in turn. */
 static px_status folder_list(const pxi_tree *tree, const char *root, bool nested, folder_names *out,
@@ -48,7 +44,7 @@ static px_status folder_list(const pxi_tree *tree, const char *root, bool nested
         last = size;
     }
     if (out->count)
-        qsort(out->names, out->count, sizeof *out->names, name_compare);
+        qsort(out->names, out->count, sizeof *out->names, pxi_order_text);
     return PX_OK;
 }
 

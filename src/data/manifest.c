@@ -10,6 +10,7 @@
 
 #include "base/csv_rows.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "data/picture_source.h"
 
 #include <stdio.h>
@@ -106,11 +107,6 @@ px_status pxi_manifest_parse(char *text, size_t size, const char *name, pxi_mani
 
 /* --- labels and splits ----------------------------------------------------------------------- */
 
-static int text_compare(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The different texts of a column, sorted; the caller frees the list. */
 static px_status manifest_unique(const pxi_manifest_row *rows, size_t count, bool split,
                                  const char ***out, size_t *out_count, px_error *err)
@@ -119,7 +115,7 @@ static px_status manifest_unique(const pxi_manifest_row *rows, size_t count, boo
     PX_TRY(PX_NEW(texts, count, err));
     for (size_t i = 0; i < count; i++)
         texts[i] = split ? rows[i].split : rows[i].label;
-    qsort(texts, count, sizeof *texts, text_compare);
+    qsort(texts, count, sizeof *texts, pxi_order_text);
     size_t used = 1;
     for (size_t i = 1; i < count; i++)
         if (strcmp(texts[i], texts[used - 1]) != 0)
@@ -195,7 +191,8 @@ static px_status manifest_label(const pxi_picture_source *source, const char *co
         *label = (int32_t)value;
         return PX_OK;
     }
-    const char *const *found = bsearch(&row->label, classes, count, sizeof *classes, text_compare);
+    const char *const *found =
+        bsearch(&row->label, classes, count, sizeof *classes, pxi_order_text);
     *label = (int32_t)(found - classes);
     return PX_OK;
 }

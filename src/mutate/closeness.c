@@ -8,6 +8,7 @@
 #include <internal/mutation.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include <internal/ssim.h>
 
 #include <internal/closeness.h>
@@ -106,12 +107,6 @@ static void near_move(const near_work *w, const double *from, double *to)
 
 /* --- what is left in the frame ---------------------------------------------------------------- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The outermost pixels of a plane; returns how many. */
 static size_t border(const near_work *w, const double *plane, double *out)
 {
@@ -135,7 +130,7 @@ static bool near_object(near_work *w)
     for (size_t c = 0; c < w->channels; c++) {
         const double *plane = w->x + c * w->plane;
         n = border(w, plane, edge);
-        qsort(edge, n, sizeof *edge, compare_doubles);
+        qsort(edge, n, sizeof *edge, pxi_order_double);
         const double median = edge[n / 2];
         for (size_t i = 0; i < w->plane; i++)
             w->weights[i] = fmax(w->weights[i], fabs(plane[i] - median));

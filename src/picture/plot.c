@@ -2,6 +2,7 @@
 #include "picture/plot.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <assert.h>
 #include <math.h>
@@ -228,12 +229,6 @@ px_status px_plot_bars(px_plot *plot, const char *name, const double *values, co
     return PX_OK;
 }
 
-static int plot_ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 px_status px_plot_box(px_plot *plot, const char *name, const double *values, size_t count,
                       px_error *err)
 {
@@ -254,7 +249,7 @@ px_status px_plot_box(px_plot *plot, const char *name, const double *values, siz
         }
         pxi_range_add(&plot->y, own[kept++] = values[i]);
     }
-    qsort(own, kept, sizeof *own, plot_ascending);
+    qsort(own, kept, sizeof *own, pxi_order_double);
     plot->kind = PXI_PLOT_BOXES;
     plot->groups[plot->group_count++] = own_name;
     plot->series[plot->series_count++] =

@@ -218,28 +218,11 @@ static const glyph *glyph_find(uint32_t code, int *mark)
     return found ? found : &glyph_unknown;
 }
 
-/* The character at *text, which moves on; broken UTF-8 is U+FFFD. */
-static uint32_t text_next(const char **text, size_t *left)
-{
-    const unsigned char *s = (const unsigned char *)*text;
-    const size_t length = pxi_utf8_length(*text, *left);
-    uint32_t code = 0xfffd;
-    if (length == 1)
-        code = s[0];
-    else if (length > 1)
-        code = s[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | (s[i] & 0x3f);
-    *text += length ? length : 1;
-    *left -= length ? length : 1;
-    return code;
-}
-
 double pxi_font_width(const char *text, double size)
 {
     int width = 0, mark;
-    for (size_t left = strlen(text); left > 0;)
-        width += glyph_find(text_next(&text, &left), &mark)->advance;
+    while (*text)
+        width += glyph_find(pxi_utf8_next(&text, 4), &mark)->advance;
     return (double)width * size / FONT_EM;
 }
 
@@ -247,9 +230,9 @@ size_t pxi_font_fit(const char *text, double size, double most)
 {
     const char *at = text;
     int width = 0, mark;
-    for (size_t left = strlen(text); left > 0;) {
+    while (*at) {
         const char *before = at;
-        width += glyph_find(text_next(&at, &left), &mark)->advance;
+        width += glyph_find(pxi_utf8_next(&at, 4), &mark)->advance;
         if ((double)width * size / FONT_EM > most)
             return (size_t)(before - text);
     }
@@ -311,9 +294,9 @@ static void pen_path(const pen *p, const char *path)
 void pxi_font_draw(const char *text, double size, pxi_stroke_fn stroke, void *user)
 {
     pen p = {size / FONT_EM, 0, 0, stroke, user};
-    for (size_t left = strlen(text); left > 0;) {
+    while (*text) {
         int mark;
-        const glyph *g = glyph_find(text_next(&text, &left), &mark);
+        const glyph *g = glyph_find(pxi_utf8_next(&text, 4), &mark);
         pen_path(&p, g->path);
         if (mark != MARK_NONE) {
             const bool capital = g->code >= 'A' && g->code <= 'Z';

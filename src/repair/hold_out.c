@@ -6,6 +6,7 @@
 #include "repair/hold_out.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include <internal/rng.h>
 
 #include <math.h>
@@ -15,12 +16,6 @@ void pxi_items_done(pxi_items *items)
 {
     free(items->index);
     *items = (pxi_items){0};
-}
-
-static int items_ascend(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static px_status items_no_memory(int64_t count, px_error *err)
@@ -38,7 +33,7 @@ px_status pxi_items_all(const px_feeder_set *from, pxi_items *out, px_error *err
         return items_no_memory(items.count, err);
     for (int64_t i = 0; i < items.count; i++)
         items.index[i] = from->items ? from->items[i] : i;
-    qsort(items.index, (size_t)items.count, sizeof *items.index, items_ascend);
+    qsort(items.index, (size_t)items.count, sizeof *items.index, pxi_order_int64);
     *out = items;
     return PX_OK;
 }
@@ -113,7 +108,7 @@ px_status pxi_items_limit(pxi_items *items, int64_t limit, uint64_t seed, uint32
     px_rng_permutation(&random, order, (uint32_t)items->count);
     for (int64_t i = 0; i < limit; i++)
         order[i] = items->index[order[i]];
-    qsort(order, (size_t)limit, sizeof *order, items_ascend);
+    qsort(order, (size_t)limit, sizeof *order, pxi_order_int64);
     free(items->index);
     *items = (pxi_items){order, limit};
     return PX_OK;

@@ -1,6 +1,7 @@
 /* src/select/evaluate.c - a ranking beside the labels: faults found, and their curves */
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "select/select_inside.h"
 #include <internal/tree.h>
 
@@ -126,12 +127,6 @@ static void curves_done(curves *c)
     free(c->found);
 }
 
-static int type_compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* What a random order finds on average: of faults their share; of types, one of c inputs is among t
  * of n unless all are among the other n - t. */
 static px_status curves_chance(curves *c, px_error *err)
@@ -144,7 +139,7 @@ static px_status curves_chance(curves *c, px_error *err)
         if (j.labels[i] != j.predicted[i])
             j.order[faults++] = j.labels[i] * ((int64_t)s->scores.classes + 1) + j.predicted[i];
     if (faults > 0)
-        qsort(j.order, (size_t)faults, sizeof *j.order, type_compare);
+        qsort(j.order, (size_t)faults, sizeof *j.order, pxi_order_int64);
     for (int64_t i = 0, size; i < faults; i += size, types++) {
         size = 1;
         while (i + size < faults && j.order[i + size] == j.order[i])

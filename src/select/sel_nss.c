@@ -10,6 +10,7 @@
 #include "select/selectors.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <internal/fault_curve.h>
 #include <internal/mutate.h>
@@ -185,12 +186,6 @@ static px_status identify_visit(void *context, int worker, const pxi_pair *pair,
     return PX_OK;
 }
 
-static int index_compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Candidates that stage 1 looks at: a sample without replacement, in ascending order. */
 static px_status identify_sample(int64_t count, int64_t sampled, uint64_t seed, int64_t **out,
                                  px_error *err)
@@ -199,7 +194,7 @@ static px_status identify_sample(int64_t count, int64_t sampled, uint64_t seed, 
     PX_TRY(PX_NEW(index, count, err));
     px_random random = px_rng(seed, PX_RNG_SELECT, 1, 0);
     px_rng_permutation(&random, index, (uint32_t)count);
-    qsort(index, (size_t)sampled, sizeof *index, index_compare);
+    qsort(index, (size_t)sampled, sizeof *index, pxi_order_int64);
     *out = index;
     return PX_OK;
 }
@@ -345,7 +340,7 @@ static px_status nss_score(const nss *s, const px_selector_job *job, nss_progres
     if (!scorer.neuron)
         return pxi_no_memory(err);
     memcpy(scorer.neuron, s->neuron, (size_t)s->count * sizeof *scorer.neuron);
-    qsort(scorer.neuron, (size_t)s->count, sizeof *scorer.neuron, index_compare);
+    qsort(scorer.neuron, (size_t)s->count, sizeof *scorer.neuron, pxi_order_int64);
     const pxi_pair_pass pass = {
         .model = job->model,
         .probe = s->probe,

@@ -6,6 +6,7 @@
 #include "semantics/concepts_inside.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <internal/bank.h>
 #include <internal/rng.h>
@@ -212,11 +213,6 @@ static px_status measure_classes(gate *g, px_gates *gates, px_error *err)
     return PX_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static px_status measure_variety(const px_bank *bank, px_gates *gates, px_error *err)
 {
     const size_t units = px_bank_count(bank);
@@ -232,7 +228,7 @@ static px_status measure_variety(const px_bank *bank, px_gates *gates, px_error 
         if (px_bank_described(u))
             phrases[described++] = u->phrase;
     }
-    qsort(phrases, described, sizeof *phrases, by_text);
+    qsort(phrases, described, sizeof *phrases, pxi_order_text);
     for (size_t i = 0; i < described; i++) {
         run = i > 0 && strcmp(phrases[i], phrases[i - 1]) == 0 ? run + 1 : 1;
         longest = PX_MAX(longest, run);

@@ -1,5 +1,6 @@
 /* src/semantics/encoder_open.c - a text encoder by its spec */
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "semantics/encoder.h"
 #include "semantics/unicode_class.h"
 
@@ -134,7 +135,7 @@ char *px_class_words(const char *name)
     const char *end = strchr(name, ',');
     end = end ? end : name + strlen(name);
     for (const char *p = name; p < end;) {
-        const uint32_t code = pxi_char_next(&p, end);
+        const uint32_t code = pxi_utf8_next(&p, (size_t)(end - p));
         pxi_char_put(&text, code == '_' ? ' ' : pxi_char_lower(code));
     }
     return px_text_take(&text);

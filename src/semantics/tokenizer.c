@@ -1,5 +1,6 @@
 /* src/semantics/tokenizer.c - texts as the token numbers of a language model */
 #include "semantics/tokenizer.h"
+#include "base/utf8.h"
 
 #include "base/memory.h"
 #include "semantics/unicode_class.h"
@@ -245,7 +246,7 @@ static void clip_clean(const char *text, size_t size, px_text *out)
 {
     bool blank = false;
     for (const char *p = text, *end = text + size; p < end;) {
-        const uint32_t code = pxi_char_next(&p, end);
+        const uint32_t code = pxi_utf8_next(&p, (size_t)(end - p));
         if (pxi_char_is_space(code)) {
             blank = true;
             continue;

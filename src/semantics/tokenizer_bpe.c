@@ -5,6 +5,7 @@
  * not done: texts here are plain.
  */
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "semantics/tokenizer.h"
 #include "semantics/unicode_class.h"
 
@@ -20,14 +21,7 @@ void pxi_byte_symbols(char symbol[256][4], int order[256])
                 continue;
             const uint32_t code = (uint32_t)(plain ? b : 256 + other);
             char *s = symbol[b];
-            if (code < 0x80) { /* one byte of UTF-8, or two */
-                s[0] = (char)code;
-                s[1] = '\0';
-            } else {
-                s[0] = (char)(0xc0 | code >> 6);
-                s[1] = (char)(0x80 | (code & 0x3f));
-                s[2] = '\0';
-            }
+            s[pxi_utf8_put(code, s)] = '\0'; /* one byte, or two */
             order[b] = printable + other;
             *(plain ? &printable : &other) += 1;
         }
@@ -53,7 +47,7 @@ static piece_class class_at(const piece_reader *r, const char *p, const char **n
     *next = p;
     if (p >= r->end)
         return PIECE_END;
-    const uint32_t code = pxi_char_next(next, r->end);
+    const uint32_t code = pxi_utf8_next(next, (size_t)(r->end - *next));
     if (pxi_char_is_space(code))
         return PIECE_SPACE;
     const pxi_char_class class = pxi_char_class_of(code);

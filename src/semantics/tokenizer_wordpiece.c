@@ -5,6 +5,7 @@
  * punctuation apart; then the longest entry from the left, and of what is left again with ## before
  * it. A word that does not come out whole is [UNK].
  */
+#include "base/utf8.h"
 #include "semantics/tokenizer.h"
 #include "semantics/unicode_class.h"
 
@@ -50,7 +51,7 @@ static void clean_put(px_text *out, uint32_t code)
 static void wordpiece_clean(const char *text, size_t size, bool cased, px_text *out)
 {
     for (const char *p = text, *end = text + size; p < end;) {
-        const uint32_t code = pxi_char_next(&p, end);
+        const uint32_t code = pxi_utf8_next(&p, (size_t)(end - p));
         uint32_t bare[3];
         if (is_dropped(code))
             continue;

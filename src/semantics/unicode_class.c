@@ -84,33 +84,10 @@ int pxi_char_bare(uint32_t code, uint32_t out[3])
     return pxi_char_class_of(code) == PXI_CHAR_MARK ? 0 : 1;
 }
 
-uint32_t pxi_char_next(const char **p, const char *end)
-{
-    const unsigned char *s = (const unsigned char *)*p;
-    const size_t length = pxi_utf8_length(*p, (size_t)(end - *p));
-    *p += length ? length : 1;
-    if (length <= 1)
-        return s[0];
-    uint32_t code = s[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | (s[i] & 0x3fu);
-    return code;
-}
-
 void pxi_char_put(px_text *text, uint32_t code)
 {
     char bytes[4];
-    size_t length = 1;
-    if (code < 0x80) {
-        bytes[0] = (char)code;
-    } else {
-        length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-        static const uint32_t lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-        for (size_t i = length - 1; i > 0; i--, code >>= 6)
-            bytes[i] = (char)(0x80 | (code & 0x3f));
-        bytes[0] = (char)(lead[length] | code);
-    }
-    px_text_add_bytes(text, bytes, length);
+    px_text_add_bytes(text, bytes, pxi_utf8_put(code, bytes));
 }
 
 px_status pxi_text_check(const char *text, size_t size, px_error *err)

@@ -23,8 +23,6 @@ uint32_t pxi_char_lower(uint32_t code);
  * many, 0 for a mark. */
 int pxi_char_bare(uint32_t code, uint32_t out[3]);
 
-/* The character at *p, which moves behind it; `end` is beyond *p and the text is UTF-8. */
-uint32_t pxi_char_next(const char **p, const char *end);
 void pxi_char_put(px_text *text, uint32_t code);
 
 /* PX_E_INPUT unless the text is UTF-8 and of a sane length. */

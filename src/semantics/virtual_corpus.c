@@ -6,6 +6,7 @@
 #include "semantics/virtual_unit.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "semantics/smooth.h"
 
 #include <internal/rng.h>
@@ -31,12 +32,6 @@ px_virtual_options px_virtual_options_default(void)
 }
 
 /* --- the pool of pictures -------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static px_status pool_load(void *context, int worker, int64_t index, px_error *err)
 {
@@ -76,7 +71,7 @@ static px_status pool_open(pxi_maker *m, px_error *err)
     px_rng_permutation(&r, order, (uint32_t)all);
     memcpy(m->pool.items, order, (size_t)count * sizeof *order);
     free(order);
-    qsort(m->pool.items, (size_t)count, sizeof *m->pool.items, by_value);
+    qsort(m->pool.items, (size_t)count, sizeof *m->pool.items, pxi_order_int64);
     m->pool.count = count;
     return pxi_pool_run(m->threads, count, pool_load, m, pxi_pool_unwatched, NULL, err);
 }

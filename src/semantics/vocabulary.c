@@ -2,6 +2,7 @@
 #include "semantics/vocabulary.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/utf8.h"
 
 #include <plexor/text.h>
@@ -77,11 +78,6 @@ typedef struct counted_word {
     size_t count;
 } counted_word;
 
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int by_count(const void *a, const void *b)
 {
     const counted_word *x = a, *y = b;
@@ -139,7 +135,7 @@ px_status pxi_wordlist_init(const pxi_tokens *texts, size_t count, pxi_wordlist 
     for (size_t i = 0, n = 0; i < count; n += texts[i++].count)
         if (texts[i].count)
             memcpy(every + n, texts[i].at, texts[i].count * sizeof *every);
-    qsort(every, all, sizeof *every, by_bytes);
+    qsort(every, all, sizeof *every, pxi_order_text);
     for (size_t i = 0; i < all; i++) {
         if (i == 0 || strcmp(every[i], every[i - 1]) != 0)
             words[distinct++].word = every[i];

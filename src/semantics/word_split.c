@@ -1,5 +1,6 @@
 /* src/semantics/word_split.c - the words of a text */
 #include "semantics/word_split.h"
+#include "base/utf8.h"
 
 #include "semantics/unicode_class.h"
 
@@ -23,7 +24,7 @@ static bool word_joins(const char *p, const char *end)
     if (p + 1 >= end || (*p != '\'' && *p != '-'))
         return false;
     const char *next = p + 1;
-    return word_char(pxi_char_next(&next, end));
+    return word_char(pxi_utf8_next(&next, (size_t)(end - next)));
 }
 
 bool pxi_word_next(px_word_reader *r)
@@ -32,13 +33,13 @@ bool pxi_word_next(px_word_reader *r)
     px_text_clear(&r->lower);
     while (r->p < r->end) {
         const char *next = r->p;
-        if (word_char(pxi_char_next(&next, r->end)))
+        if (word_char(pxi_utf8_next(&next, (size_t)(r->end - next))))
             break;
         r->p = next;
     }
     while (r->p < r->end) {
         const char *next = r->p;
-        const uint32_t code = pxi_char_next(&next, r->end);
+        const uint32_t code = pxi_utf8_next(&next, (size_t)(r->end - next));
         if (!word_char(code) && !word_joins(r->p, r->end))
             break;
         pxi_char_put(&r->word, code);

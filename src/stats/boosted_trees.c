@@ -7,6 +7,7 @@
 #include "stats/boosted_trees.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/worker_pool.h"
 
 #include <internal/rng.h>
@@ -315,12 +316,6 @@ static px_status grow_level(boost_fit *f, px_pool *pool, px_error *err)
     return PX_OK;
 }
 
-static int column_compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static px_status grow_tree(boost_fit *f, px_pool *pool, int tree, px_error *err)
 {
     pxi_boosted *m = f->model;
@@ -334,7 +329,7 @@ static px_status grow_tree(boost_fit *f, px_pool *pool, int tree, px_error *err)
     }
     px_random random = px_rng(f->options->seed, PX_RNG_TREES, (uint32_t)tree, 0);
     px_rng_permutation(&random, f->columns, (uint32_t)f->d);
-    qsort(f->columns, f->column_count, sizeof *f->columns, column_compare);
+    qsort(f->columns, f->column_count, sizeof *f->columns, pxi_order_int64);
     PX_TRY(PX_GROW(m->nodes, m->node_capacity, m->node_count + 1, err));
     m->roots[tree] = m->node_count;
     f->open[0] = (boost_open){0, f->n, sum, m->node_count++};

@@ -1,6 +1,7 @@
 /* src/stats/quantile.c - quantiles of type 7 (Hyndman and Fan, Sample Quantiles in Statistical
  * Packages, The American Statistician 50(4), 1996): h = (M-1)p, v[floor h] + (h - floor h) times
  * the step to the next value */
+#include "base/order.h"
 #include <internal/stats.h>
 
 #include <math.h>
@@ -18,17 +19,11 @@ double px_quantile_sorted(const double *values, size_t count, double p)
     return values[i] + (h - below) * (values[i + 1] - values[i]);
 }
 
-static int quantile_order(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double px_quantile(double *values, size_t count, double p)
 {
     for (size_t i = 0; i < count; i++)
         if (isnan(values[i]))
             return NAN;
-    qsort(values, count, sizeof *values, quantile_order);
+    qsort(values, count, sizeof *values, pxi_order_double);
     return px_quantile_sorted(values, count, p);
 }

@@ -18,6 +18,7 @@
 #include <internal/stats.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -171,17 +172,11 @@ static double profile_golden(profile *p, double low, double high)
     return 0.5 * (low + high);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Kolmogorov's distance of the values, which are sorted, from the fit. */
 static double distance(double *values, size_t count, const px_reverse_weibull *fit)
 {
     double most = 0.0;
-    qsort(values, count, sizeof *values, ascending);
+    qsort(values, count, sizeof *values, pxi_order_double);
     for (size_t i = 0; i < count; i++) {
         const double f = exp(-pow((fit->end - values[i]) / fit->scale, fit->shape));
         most = fmax(most, fmax((double)(i + 1) / (double)count - f, f - (double)i / (double)count));
