@@ -57,8 +57,6 @@ px_status pxi_tree_load(const pxi_tree *tree, const char *path, uint64_t cap, px
 bool pxi_tree_has(const pxi_tree *tree, const char *path);
 uint64_t pxi_tree_size(const pxi_tree *tree, const char *path); /* in bytes; 0 if it is not there */
 
-bool pxi_has_suffix(const char *path, const char *suffix); /* whatever the case */
-
 /* Pictures and recordings in formats that plexor does not read, below a folder: how many, and the
  * names of the first ones. */
 typedef struct pxi_foreign {

@@ -322,3 +322,15 @@ px_status pxi_file_write(const char *path, const void *bytes, size_t size, px_er
     fwrite(bytes, 1, size, writer.stream);
     return pxi_file_commit(&writer, err);
 }
+
+bool pxi_has_suffix(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), n = strlen(suffix);
+    return length > n && strcasecmp(path + length - n, suffix) == 0;
+}
+
+const char *pxi_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

@@ -9,6 +9,7 @@
 #define PXI_BASE_FILE_H
 
 #include <plexor/error.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* What a number of errno means: ENOENT and the like are the user's to mend (PX_E_INPUT), a full or
@@ -16,6 +17,9 @@
 px_status pxi_errno_status(int number);
 /* "'PATH': cannot WHAT: No space left on device", by errno. */
 px_status pxi_file_fail(px_error *err, const char *path, const char *what);
+
+bool pxi_has_suffix(const char *path, const char *suffix); /* whatever the case */
+const char *pxi_base_name(const char *path);               /* behind the last slash */
 
 /* Reads a file of at most `cap` bytes; the caller frees *out, which has a NUL behind its last byte.
  * Folders and files beyond the cap are PX_E_INPUT, trouble while reading is PX_E_IO. */

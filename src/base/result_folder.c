@@ -117,16 +117,10 @@ static bool is_temp_of(const char *name, const char *base)
            strspn(serial, "0123456789") == strlen(serial);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Removes what a killed process left of this folder: nobody holds its lock any more. */
 static px_status folder_sweep(const char *path, px_error *err)
 {
-    const char *base = base_name(path);
+    const char *base = pxi_base_name(path);
     px_text parent = {0};
     px_status status = PX_OK;
     px_text_add_bytes(&parent, path, (size_t)(base - path));

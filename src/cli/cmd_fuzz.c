@@ -1,4 +1,5 @@
 /* src/cli/cmd_fuzz.c - plexor fuzz MODEL --data SPEC -o CAMPAIGN */
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/campaign_print.h"
 #include "cli/cli_campaign.h"
@@ -299,12 +300,6 @@ static px_status fuzz_open(const cli_command *self, const fuzz_args *a, const ch
     return cli_campaign_begin(job->campaign, argc, argv, err);
 }
 
-static const char *fuzz_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static px_status fuzz_work(const cli_command *self, const fuzz_args *a, const char *path,
                            fuzz_job *job, px_error *err)
 {
@@ -318,7 +313,7 @@ static px_status fuzz_work(const cli_command *self, const fuzz_args *a, const ch
                  "--time %s is of the whole campaign: it ran for %.3g s before, so that %.3g s "
                  "are left",
                  a->time, summary->before_s, fmax(0.0, a->limits.seconds - summary->before_s));
-    job->screen = fuzz_screen_open(fuzz_base_name(path), (int)a->workers.threads);
+    job->screen = fuzz_screen_open(pxi_base_name(path), (int)a->workers.threads);
     px_status status = px_fuzz_run(job->fuzz, &a->limits, err);
     fuzz_screen_close(job->screen);
     if (status == PX_E_CANCELLED)

@@ -1,4 +1,5 @@
 /* src/cli/cmd_minimize.c - plexor minimize CAMPAIGN: fewer inputs, or smaller faults */
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_cover.h"
 #include "cli/cli_fields.h"
@@ -369,10 +370,9 @@ static px_status minimize_cover(const cli_command *self, const minimize_args *a,
 
 static px_status minimize_write(const minimize_args *a, minimize_job *job, px_error *err)
 {
-    const size_t length = a->to ? strlen(a->to) : 0;
     if (!a->to)
         return PX_OK;
-    return length > 4 && strcmp(a->to + length - 4, ".csv") == 0
+    return pxi_has_suffix(a->to, ".csv")
                ? px_minimized_csv(job->campaign, &job->few, a->to, err)
                : px_minimized_campaign(job->campaign, &job->few, a->to, a->fresh, err);
 }

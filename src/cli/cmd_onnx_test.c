@@ -1,4 +1,5 @@
 /* src/cli/cmd_onnx_test.c - plexor onnx-test DIR... */
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "cli/cli_fields.h"
@@ -26,12 +27,6 @@ static void list_done(test_list *list)
         free(list->folders[i]);
     free(list->folders);
     free(list->cases);
-}
-
-static const char *test_name(const char *folder)
-{
-    const char *slash = strrchr(folder, '/');
-    return slash ? slash + 1 : folder;
 }
 
 /* Takes over `folder`. */
@@ -131,7 +126,7 @@ static const void *row_get(const test_list *list, size_t i, px_onnx_verdict verd
         row->at++;
     if (row->at >= list->count)
         return NULL;
-    row->name = test_name(list->folders[row->at]);
+    row->name = pxi_base_name(list->folders[row->at]);
     row->lacks = list->cases[row->at].lacks;
     return row;
 }
@@ -194,9 +189,9 @@ static void print_text(const void *of)
     for (size_t i = 0; i < list->count; i++) {
         const px_onnx_case *result = &list->cases[i];
         if (result->verdict == PX_ONNX_FAILED)
-            cli_print("FAILED %s: %s\n", test_name(list->folders[i]), result->message);
+            cli_print("FAILED %s: %s\n", pxi_base_name(list->folders[i]), result->message);
         else if (result->verdict == PX_ONNX_SKIPPED && list->verbose)
-            cli_print("skipped %s (%s): %s\n", test_name(list->folders[i]), result->lacks,
+            cli_print("skipped %s (%s): %s\n", pxi_base_name(list->folders[i]), result->lacks,
                       result->message);
     }
     print_skips(list);

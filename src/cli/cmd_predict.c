@@ -1,4 +1,5 @@
 /* src/cli/cmd_predict.c - plexor predict MODEL SPEC...: what a network says about inputs */
+#include "base/file.h"
 #include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 
@@ -30,12 +31,6 @@ typedef struct predict {
     predict_part *parts;
     size_t count;
 } predict;
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n > m && strcmp(text + n - m, end) == 0;
-}
 
 static px_status predict_part_run(const cli_command *self, const predict_args *a,
                                   const px_model *model, const char *spec, predict_part *part,
@@ -228,13 +223,13 @@ static int predict_run(const cli_command *self, int argc, char **argv)
         words[count++] = a.data.spec;
     p.count = count - 1;
     p.parts = calloc(count, sizeof *p.parts);
-    a.npz = a.path && ends_with(a.path, ".npz");
+    a.npz = a.path && pxi_has_suffix(a.path, ".npz");
     if (!p.parts)
         rc = cli_no_memory(self);
     else if (count < 2)
         rc = cli_usage_error(self, "something is missing: pictures, recordings or other data to "
                                    "look at; 'plexor list data' says what there is");
-    else if (a.path && !a.npz && !ends_with(a.path, ".csv"))
+    else if (a.path && !a.npz && !pxi_has_suffix(a.path, ".csv"))
         rc = cli_usage_error(self, "-o '%s': expected a file that ends in .csv or .npz", a.path);
     else if (a.npz && count > 2)
         rc = cli_usage_error(self, "-o FILE.npz takes the inputs of one SPEC; .csv takes several");

@@ -1,5 +1,6 @@
 /* src/cli/cmd_repair.c - plexor repair MODEL --train SPEC --add SPEC|--generate ID|--adversary ID
  * -o FILE */
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_adversary.h"
 #include "cli/cli_fields.h"
@@ -64,9 +65,7 @@ static px_status repair_open_part(const repair_args *a, repair_job *job, int par
 static bool repair_is_empty(const char *spec)
 {
     px_npz *npz = NULL;
-    const size_t length = strlen(spec);
-    if (length < 4 || strcmp(spec + length - 4, ".npz") != 0 ||
-        px_npz_open(spec, &npz, NULL) != PX_OK)
+    if (!pxi_has_suffix(spec, ".npz") || px_npz_open(spec, &npz, NULL) != PX_OK)
         return false;
     const px_tensor *x = px_npz_get(npz, "x");
     const bool empty = x && x->shape.rank > 0 && x->shape.dim[0] == 0;
@@ -408,13 +407,9 @@ done:;
 static const char *repair_beside(const char *given, const char *out, const char *ending,
                                  px_text *text)
 {
-    static const char onnx[] = ".onnx";
     if (given)
         return strcmp(given, "none") == 0 ? NULL : given;
-    size_t length = strlen(out);
-    if (length > sizeof onnx - 1 && strcmp(out + length - (sizeof onnx - 1), onnx) == 0)
-        length -= sizeof onnx - 1;
-    px_text_add_bytes(text, out, length);
+    px_text_add_bytes(text, out, strlen(out) - (pxi_has_suffix(out, ".onnx") ? 5 : 0));
     px_text_add(text, ending);
     return px_text_get(text);
 }

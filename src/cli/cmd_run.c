@@ -1,4 +1,5 @@
 /* src/cli/cmd_run.c - plexor run MODEL --input x.npy -o y.npy */
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_array.h"
 #include "cli/cli_fields.h"
@@ -141,12 +142,6 @@ typedef struct tensor_row {
     px_shape shape;
 } tensor_row;
 
-static bool run_writes_npz(const char *path)
-{
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
-}
-
 /* A tensor by its own name, or by the name of the node that makes it, as layers are called. */
 static int run_find(const px_graph *graph, const char *name)
 {
@@ -199,7 +194,7 @@ static px_status run_forward(const cli_command *self, run *r, const cli_workers 
 
 static px_status run_save(const run *r, const char *path, px_error *err)
 {
-    if (!run_writes_npz(path))
+    if (!pxi_has_suffix(path, ".npz"))
         return px_npy_save(path, &r->outputs[0], err);
     px_npz_writer *writer = NULL;
     PX_TRY(px_npz_create(path, &writer, err));
@@ -285,7 +280,7 @@ static int run_run(const cli_command *self, int argc, char **argv)
     px_model *model = NULL;
     px_status status = cli_model_load(self, path, &model, &err);
     r.model = model;
-    PX_THEN(status, run_choose(&r, &tensors, to && run_writes_npz(to), &err));
+    PX_THEN(status, run_choose(&r, &tensors, to && pxi_has_suffix(to, ".npz"), &err));
     PX_THEN(status, cli_arrays_load(model, &inputs, &r.inputs, &err));
     PX_THEN(status, run_forward(self, &r, &workers, &err));
     PX_THEN_IF(status, r.expect.path, run_expect_compare(&r.expect, &r.outputs[0], &err));

@@ -1,4 +1,5 @@
 /* src/cli/cmd_select.c - plexor select MODEL --data SPEC */
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_cover.h"
 #include "cli/select_print.h"
@@ -40,12 +41,6 @@ typedef struct select_job {
     const char *settings[CLI_LIST_MAX + 1];
     select_report report;
 } select_job;
-
-static bool ends_in_csv(const char *path)
-{
-    const size_t length = strlen(path);
-    return length >= 4 && strcmp(path + length - 4, ".csv") == 0;
-}
 
 /* "500" or "5%" of `count` candidates. */
 static px_status select_budget(const char *text, int64_t count, int64_t *out, px_error *err)
@@ -147,7 +142,7 @@ static px_status select_place(const select_args *a, select_job *job, px_error *e
     const char *to = a->to;
     const size_t selectors = px_select_count(job->select);
     struct stat facts;
-    if (!ends_in_csv(to)) {
+    if (!pxi_has_suffix(to, ".csv")) {
         if (stat(to, &facts) == 0 && !S_ISDIR(facts.st_mode))
             return px_fail(err, PX_E_USAGE,
                            "'%.200s' is a file; -o takes a folder, or a name that ends in .csv",
@@ -206,7 +201,7 @@ static px_status select_write(const select_args *a, select_job *job, px_error *e
 {
     if (!a->to)
         return PX_OK;
-    if (ends_in_csv(a->to))
+    if (pxi_has_suffix(a->to, ".csv"))
         return px_select_save(job->select, 0, job->report.budget, a->to, err);
     for (size_t i = 0; i < px_select_count(job->select); i++) {
         px_text path = {0};

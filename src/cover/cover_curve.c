@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_in(const char *text, const char *end)
-{
-    const size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 static px_status curve_csv(const px_cover *cover, const char *path, px_error *err)
 {
     char number[PX_REAL_TEXT];
@@ -84,7 +78,7 @@ static px_status curve_chart(const px_cover *cover, const char *path, px_error *
 
 px_status px_cover_curve_check(const char *path, px_error *err)
 {
-    if (ends_in(path, ".csv") || ends_in(path, ".svg"))
+    if (pxi_has_suffix(path, ".csv") || pxi_has_suffix(path, ".svg"))
         return PX_OK;
     return px_fail(err, PX_E_USAGE,
                    "'%.200s': a growth curve needs a name that ends in .svg or .csv", path);
@@ -93,5 +87,6 @@ px_status px_cover_curve_check(const char *path, px_error *err)
 px_status px_cover_save_curve(const px_cover *cover, const char *path, px_error *err)
 {
     PX_TRY(px_cover_curve_check(path, err));
-    return ends_in(path, ".csv") ? curve_csv(cover, path, err) : curve_chart(cover, path, err);
+    return pxi_has_suffix(path, ".csv") ? curve_csv(cover, path, err)
+                                        : curve_chart(cover, path, err);
 }

@@ -1,6 +1,7 @@
 /* src/data/arrays.c - .npy and .npz files as data sets */
 #include "data/array_source.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "data/npy.h"
 #include <internal/source.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <stdio.h>

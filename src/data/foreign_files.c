@@ -5,6 +5,7 @@
  */
 #include <internal/tree.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <stdio.h>

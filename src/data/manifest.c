@@ -9,6 +9,7 @@
 #include "data/manifest.h"
 
 #include "base/csv_rows.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "data/picture_source.h"

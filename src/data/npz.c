@@ -1,6 +1,7 @@
 /* src/data/npz.c - .npz files: a .zip of .npy members */
 #include <internal/data.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "data/npy.h"
 #include "data/npz.h"

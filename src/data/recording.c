@@ -1,4 +1,5 @@
 /* src/data/recording.c - recordings, whatever the format */
+#include "base/file.h"
 #include <internal/recording.h>
 
 #include <internal/tree.h>

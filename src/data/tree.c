@@ -260,12 +260,6 @@ px_status pxi_tree_open_folder(const char *path, const char *split, pxi_tree **o
 
 /* --- archives -------------------------------------------------------------------------------- */
 
-bool pxi_has_suffix(const char *path, const char *suffix)
-{
-    const size_t length = strlen(path), n = strlen(suffix);
-    return length > n && strcasecmp(path + length - n, suffix) == 0;
-}
-
 static const char *const tar_suffixes[] = {".tar",     ".tar.gz", ".tgz",     ".tar.xz", ".txz",
                                            ".tar.bz2", ".tbz2",   ".tar.zst", ".tzst"};
 

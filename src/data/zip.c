@@ -6,6 +6,7 @@
  */
 #include "data/zip.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "data/npy.h"
 

@@ -1,6 +1,7 @@
 /* src/mutate/mutants_out.c - mutants as a folder of PNG or WAV files, an NPZ, or a contact sheet */
 #include "mutate/mutants_out.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <internal/audio.h>
@@ -32,15 +33,9 @@ struct pxi_mutants_out {
     float low, high;       /* features that are black and white: of the original */
 };
 
-static bool out_ends(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), size = strlen(ending);
-    return length > size && strcmp(path + length - size, ending) == 0;
-}
-
 bool px_mutants_is_sheet(const char *path)
 {
-    return out_ends(path, ".png");
+    return pxi_has_suffix(path, ".png");
 }
 
 static px_status out_open_npz(pxi_mutants_out *out, int64_t count, px_error *err)
@@ -62,7 +57,7 @@ static px_status out_open(pxi_mutants_out *out, const px_mutants_options *o, int
                           px_error *err)
 {
     const px_shape shape = px_dataset_shape(o->set);
-    const bool npz = out_ends(o->path, ".npz");
+    const bool npz = pxi_has_suffix(o->path, ".npz");
     if (!npz && shape.dim[0] != 1 && shape.dim[0] != 3)
         return px_fail(err, PX_E_UNSUPPORTED,
                        "'%s': PNG files are grey or RGB, the data have %lld channels; use an .npz",

@@ -202,19 +202,13 @@ bool pxi_scene_failed(const pxi_scene *scene)
     return scene->failed;
 }
 
-static bool scene_name_ends(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && strcasecmp(path + length - tail, ending) == 0;
-}
-
 px_status pxi_scene_save(const pxi_scene *scene, bool png, const char *path, px_error *err)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    if (scene_name_ends(path, ".svg"))
+    if (pxi_has_suffix(path, ".svg"))
         PX_TRY(pxi_scene_svg(scene, &bytes, &size, err));
-    else if (png && scene_name_ends(path, ".png"))
+    else if (png && pxi_has_suffix(path, ".png"))
         PX_TRY(pxi_scene_png(scene, &bytes, &size, err));
     else
         return px_fail(err, PX_E_USAGE, "'%s': %s, as its name says", path,

@@ -16,15 +16,9 @@
 enum { PICTURE_SIDE = 760, CLASS_KEYS_MOST = 24, LABELS_MOST = 65536 };
 enum { NO_LABEL = 9 }; /* the colour of inputs without one: grey */
 
-static bool ends_in(const char *path, const char *end)
-{
-    const size_t length = strlen(path), tail = strlen(end);
-    return length > tail && strcmp(path + length - tail, end) == 0;
-}
-
 px_status px_map_save_check(const char *path, px_error *err)
 {
-    if (ends_in(path, ".svg") || ends_in(path, ".csv"))
+    if (pxi_has_suffix(path, ".svg") || pxi_has_suffix(path, ".csv"))
         return PX_OK;
     return px_fail(err, PX_E_USAGE, "'%s': a map is written as .svg or .csv", path);
 }
@@ -168,5 +162,6 @@ static px_status map_picture(const px_map *map, const char *path, const char *ti
 px_status px_map_save(const px_map *map, const char *path, const char *title, px_error *err)
 {
     PX_TRY(px_map_save_check(path, err));
-    return ends_in(path, ".csv") ? map_csv(map, path, err) : map_picture(map, path, title, err);
+    return pxi_has_suffix(path, ".csv") ? map_csv(map, path, err)
+                                        : map_picture(map, path, title, err);
 }

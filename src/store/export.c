@@ -113,7 +113,7 @@ static void export_caption(const export_job *job, const px_campaign_input *in, c
                            size_t size)
 {
     char label[64], prediction[64], near[64] = "";
-    const char *slash = strrchr(in->name, '/'), *name = slash ? slash + 1 : in->name;
+    const char *name = pxi_base_name(in->name);
     export_class(job, in->label, label, sizeof label);
     export_class(job, in->prediction, prediction, sizeof prediction);
     if (in->measured && !isnan(in->near.similarity))

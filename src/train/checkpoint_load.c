@@ -130,12 +130,10 @@ static px_status load_all(px_trainer *t, const px_npz *npz, px_error *err)
 /* A process that was killed while it wrote has left "FILE.tmp-PID-N", which may be large. */
 static void load_clean(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = pxi_base_name(path);
     px_text folder = {0};
-    if (slash)
-        px_text_add_bytes(&folder, path, (size_t)(slash - path) + 1);
-    DIR *dir = opendir(slash ? px_text_get(&folder) : ".");
+    px_text_add_bytes(&folder, path, (size_t)(name - path));
+    DIR *dir = opendir(name > path ? px_text_get(&folder) : ".");
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         const size_t length = strlen(name);
         long pid = 0;
