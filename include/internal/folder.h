@@ -32,6 +32,9 @@ const char *px_folder_path(const px_folder *folder);
 px_status px_folder_commit(px_folder *folder, px_error *err);
 void px_folder_abandon(px_folder *folder); /* removes all that was written; NULL is fine */
 
+/* Whether `path` lies in one that this process has begun and not ended. */
+bool pxi_folder_is_making(const char *path);
+
 /* A plain folder, in one that is there; fine where it is there already. */
 px_status px_folder_make(const char *path, px_error *err);
 

@@ -10,6 +10,9 @@ int64_t px_peak_rss_bytes(void); /* the most memory this process has had residen
 
 int64_t px_memory_bytes(void); /* of the machine or of the container, what is smaller */
 
+/* Before anything asks: what this process may use of both, where others share the machine. */
+void pxi_system_share(int cores, int64_t memory_bytes);
+
 bool px_cancelled(void); /* whether it is asked for now */
 
 px_taker px_take_here(px_taker taker);

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/folder.h>
+#include <internal/ranks.h>
 #include <plexor/text.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -132,6 +134,7 @@ static int file_open_temp(const char *path, char **temp)
 struct pxi_file_sink {
     int fd;
     int number;   /* errno of the first write that failed; 0: none did */
+    off_t place;  /* where there is no file: of a rank that writes none */
     char *memory; /* of a file that is given to somebody, not written */
     size_t memory_size;
     char buffer[1 << 16];
@@ -140,6 +143,10 @@ struct pxi_file_sink {
 static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
 {
     pxi_file_sink *sink = cookie;
+    if (sink->fd < 0) {
+        sink->place += (off_t)size;
+        return (ssize_t)size;
+    }
     for (size_t done = 0; done < size;) {
         const ssize_t put = write(sink->fd, bytes + done, size - done);
         if (put < 0 && errno == EINTR)
@@ -156,18 +163,18 @@ static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
 
 static int sink_seek(void *cookie, off64_t *offset, int whence)
 {
-    const pxi_file_sink *sink = cookie;
-    const off_t at = lseek(sink->fd, *offset, whence);
-    if (at < 0)
-        return -1;
-    *offset = at;
-    return 0;
+    pxi_file_sink *sink = cookie;
+    if (sink->fd < 0)
+        *offset = sink->place = whence == SEEK_SET ? *offset : sink->place + *offset;
+    else
+        *offset = lseek(sink->fd, *offset, whence);
+    return *offset < 0 ? -1 : 0;
 }
 
 static int sink_close(void *cookie)
 {
     pxi_file_sink *sink = cookie;
-    const int failed = close(sink->fd);
+    const int failed = sink->fd < 0 ? 0 : close(sink->fd);
     if (failed && sink->number == 0)
         sink->number = errno;
     return failed;
@@ -193,13 +200,11 @@ static FILE *sink_open(int fd, pxi_file_sink **out)
     return stream;
 }
 
-/* A name like any other, but nobody has it: "mem:NAME". */
-static px_status file_create_in_memory(const char *path, px_file_writer *out, px_error *err)
+px_status pxi_file_create_bytes(const char *name, px_file_writer *out, px_error *err)
 {
     px_file_writer writer = {0};
-    PX_TRY(pxi_mem_check(path, err));
     PX_TRY(PX_NEW(writer.sink, 1, err));
-    px_status status = PX_DUP(writer.path, path, err);
+    px_status status = PX_DUP(writer.path, name, err);
     if (status == PX_OK &&
         !(writer.stream = open_memstream(&writer.sink->memory, &writer.sink->memory_size)))
         status = pxi_no_memory(err);
@@ -210,28 +215,64 @@ static px_status file_create_in_memory(const char *path, px_file_writer *out, px
     return status;
 }
 
-static px_status file_give(px_file_writer *writer, px_error *err)
+px_status pxi_file_take(px_file_writer *writer, char **bytes, size_t *size, px_error *err)
 {
-    px_status status = PX_OK;
-    if (fclose(writer->stream) != 0)
-        status = pxi_no_memory(err);
+    px_status status = fclose(writer->stream) == 0 ? PX_OK : pxi_no_memory(err);
     writer->stream = NULL;
     if (status == PX_OK) {
-        px_tensor bytes = {.dtype = PX_UINT8,
-                           .shape = {.rank = 1, .dim = {(int64_t)writer->sink->memory_size}},
-                           .data = writer->sink->memory};
+        *bytes = writer->sink->memory;
+        *size = writer->sink->memory_size;
         writer->sink->memory = NULL;
-        status = pxi_mem_give(writer->path, "", &bytes, err);
     }
     pxi_file_abandon(writer);
     return status;
 }
 
+/* A name like any other, but nobody has it: "mem:NAME". */
+static px_status file_give(px_file_writer *writer, px_error *err)
+{
+    char *name = NULL, *bytes = NULL;
+    size_t size = 0;
+    px_status status = PX_DUP(name, writer->path, err);
+    if (status == PX_OK)
+        status = pxi_file_take(writer, &bytes, &size, err);
+    else
+        pxi_file_abandon(writer);
+    if (status == PX_OK) {
+        px_tensor tensor = {
+            .dtype = PX_UINT8, .shape = {.rank = 1, .dim = {(int64_t)size}}, .data = bytes};
+        status = pxi_mem_give(name, "", &tensor, err);
+    }
+    free(name);
+    return status;
+}
+
+/* The first rank looks at the name, and says for all what is wrong with it. */
+static px_status file_create_mute(const char *path, px_file_writer *out, px_error *err)
+{
+    px_file_writer writer = {0};
+    PX_TRY(PX_DUP(writer.path, path, err));
+    if (!(writer.stream = sink_open(-1, &writer.sink))) {
+        pxi_file_abandon(&writer);
+        return pxi_no_memory(err);
+    }
+    *out = writer;
+    return PX_OK;
+}
+
 px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err)
 {
-    if (pxi_mem_is_name(path))
-        return file_create_in_memory(path, out, err);
-    px_file_writer writer = {0};
+    if (pxi_mem_is_name(path)) {
+        PX_TRY(pxi_mem_check(path, err));
+        return pxi_file_create_bytes(path, out, err);
+    }
+    const bool meets = pxi_ranks_together() && !pxi_folder_is_making(path);
+    if (pxi_ranks_mute()) {
+        PX_TRY(file_create_mute(path, out, err));
+        out->meets = meets;
+        return PX_OK;
+    }
+    px_file_writer writer = {.meets = meets};
     struct stat info;
     int fd = -1;
     const bool link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
@@ -273,6 +314,12 @@ px_status pxi_file_commit(px_file_writer *writer, px_error *err)
     if (pxi_mem_is_name(writer->path))
         return file_give(writer, err);
     px_status status = PX_OK;
+    if (writer->meets)
+        status = pxi_ranks_agree("a file that is written", 0, err);
+    if (status != PX_OK) {
+        pxi_file_abandon(writer);
+        return status;
+    }
     int number = 0;
     errno = 0;
     bool good = fflush(writer->stream) == 0 && !ferror(writer->stream);

@@ -31,6 +31,7 @@ typedef struct px_file_writer {
     pxi_file_sink *sink;
     char *path; /* the final name, symbolic links resolved */
     char *temp; /* the name until commit; NULL: a device or pipe, written in place */
+    bool meets; /* all ranks have come so far when it appears */
 } px_file_writer;
 
 /* A link that a user names is followed; one inside a campaign or a folder of plexor's own, where a
@@ -39,6 +40,10 @@ px_status pxi_file_create(const char *path, px_file_writer *out, px_error *err);
 /* Closes the writer in any case; after a failure there is no new file and an old one is untouched.
  */
 px_status pxi_file_commit(px_file_writer *writer, px_error *err);
+/* A file that is bytes in the end, whatever happens to `name` is the caller's: *bytes are freed by
+ * it. Takes the place of commit. */
+px_status pxi_file_create_bytes(const char *name, px_file_writer *out, px_error *err);
+px_status pxi_file_take(px_file_writer *writer, char **bytes, size_t *size, px_error *err);
 void pxi_file_abandon(px_file_writer *writer); /* removes the temporary file; {0} is fine */
 
 /* All three in one step. */

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/ranks.h>
 #include <plexor/text.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -223,6 +224,8 @@ px_status pxi_mark_claim(const char *folder, const char *command, const char *co
                          size_t count, px_error *err)
 {
     pxi_mark mark = {0};
+    if (pxi_ranks_mute())
+        return PX_OK;
     PX_TRY(mark_judge(folder, command, names, count, &mark, err));
     px_status status = PX_OK;
     bool changed = !mark.command;
@@ -357,12 +360,14 @@ static px_status clear_at(const char *folder, const char *keep, int depth, px_er
 
 px_status pxi_mark_clear(const char *folder, const char *keep, px_error *err)
 {
-    return clear_at(folder, keep, 0, err);
+    return pxi_ranks_mute() ? PX_OK : clear_at(folder, keep, 0, err);
 }
 
 px_status pxi_mark_remove(const char *folder, const char *name, px_error *err)
 {
     pxi_mark mark = {0};
+    if (pxi_ranks_mute())
+        return PX_OK;
     PX_TRY(pxi_mark_read(folder, &mark, err));
     px_status status = PX_OK;
     if (mark.command && pxi_mark_has(&mark, name))
@@ -393,7 +398,7 @@ static bool is_left_over(const char *name)
 
 void pxi_mark_sweep(const char *folder)
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = pxi_ranks_mute() ? NULL : opendir(folder);
     for (const struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
         if (is_left_over(entry->d_name))
             (void)unlinkat(dirfd(dir), entry->d_name, 0);

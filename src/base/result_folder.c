@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <internal/ranks.h>
 #include <internal/system.h>
 #include <plexor/text.h>
 #include <stdatomic.h>
@@ -28,7 +29,18 @@ struct px_folder {
     char *command;
     bool fresh;
     int lock; /* of the temporary folder: whoever sweeps sees that it is alive */
+    px_folder *next;
 };
+
+static px_folder *folders; /* that have begun: by the thread that meets other ranks */
+
+bool pxi_folder_is_making(const char *path)
+{
+    for (const px_folder *f = folders; f; f = f->next)
+        if (strncmp(path, f->temp, strlen(f->temp)) == 0 && path[strlen(f->temp)] == '/')
+            return true;
+    return false;
+}
 
 static bool is_dots(const char *name)
 {
@@ -161,6 +173,10 @@ static px_status folder_make_temp(px_folder *folder, px_error *err)
         char *temp = px_text_take(&name);
         if (!temp)
             return pxi_no_memory(err);
+        if (pxi_ranks_mute()) { /* a name is all that it needs */
+            folder->temp = temp;
+            return PX_OK;
+        }
         if (mkdir(temp, 0777) == 0) {
             folder->temp = temp;
             folder->lock = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -203,7 +219,8 @@ px_status px_folder_begin(const char *path, const char *command, bool fresh, px_
 {
     if (!*path)
         return px_fail(err, PX_E_USAGE, "the name of the folder to make is empty");
-    PX_TRY(folder_check(path, command, fresh, err));
+    if (!pxi_ranks_mute())
+        PX_TRY(folder_check(path, command, fresh, err));
     px_folder *folder = NULL;
     PX_TRY(PX_NEW(folder, 1, err));
     folder->lock = -1;
@@ -211,13 +228,19 @@ px_status px_folder_begin(const char *path, const char *command, bool fresh, px_
     folder->path = folder_name(path);
     folder->command = pxi_strdup(command);
     px_status status = folder->path && folder->command ? PX_OK : pxi_no_memory(err);
-    PX_THEN(status, folder_sweep(folder->path, err));
+    if (!pxi_ranks_mute())
+        PX_THEN(status, folder_sweep(folder->path, err));
     PX_THEN(status, folder_make_temp(folder, err));
-    if (status == PX_OK)
-        *out = folder;
-    else
+    if (status != PX_OK) {
         px_folder_abandon(folder);
-    return status;
+        return status;
+    }
+    if (pxi_ranks_together()) {
+        folder->next = folders;
+        folders = folder;
+    }
+    *out = folder;
+    return PX_OK;
 }
 
 const char *px_folder_path(const px_folder *folder)
@@ -353,7 +376,9 @@ static px_status folder_name_it(px_folder *folder, px_error *err)
 
 px_status px_folder_commit(px_folder *folder, px_error *err)
 {
-    const px_status status = folder_name_it(folder, err);
+    px_status status = pxi_ranks_agree("a folder that is written", 0, err);
+    if (status == PX_OK && !pxi_ranks_mute())
+        status = folder_name_it(folder, err);
     px_folder_abandon(folder); /* the temporary name, where there still is one, goes too */
     return status;
 }
@@ -362,7 +387,12 @@ void px_folder_abandon(px_folder *folder)
 {
     if (!folder)
         return;
-    if (folder->temp)
+    for (px_folder **at = &folders; *at; at = &(*at)->next)
+        if (*at == folder) {
+            *at = folder->next;
+            break;
+        }
+    if (folder->temp && !pxi_ranks_mute())
         remove_all(folder->temp);
     if (folder->lock >= 0)
         close(folder->lock);
@@ -375,7 +405,7 @@ void px_folder_abandon(px_folder *folder)
 px_status px_folder_make(const char *path, px_error *err)
 {
     struct stat info;
-    if (mkdir(path, 0777) == 0 ||
+    if (pxi_ranks_mute() || mkdir(path, 0777) == 0 ||
         (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
         return PX_OK;
     return pxi_file_fail(err, path, "make the folder");

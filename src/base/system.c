@@ -11,6 +11,14 @@
 
 static bool (*_Atomic cancel_asked)(void); /* any thread reads it */
 static _Thread_local px_canceller canceller_here;
+static int share_cores; /* 0: all there are */
+static int64_t share_memory;
+
+void pxi_system_share(int cores, int64_t memory_bytes)
+{
+    share_cores = cores;
+    share_memory = memory_bytes;
+}
 
 const char *px_version(void)
 {
@@ -27,6 +35,8 @@ double px_clock_s(void)
 int px_cpu_count(void)
 {
     cpu_set_t set;
+    if (share_cores > 0)
+        return share_cores;
     if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
         return CPU_COUNT(&set);
     const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more cores than a cpu_set_t holds */
@@ -46,6 +56,8 @@ int64_t px_memory_bytes(void)
     int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE);
     FILE *limit = fopen("/sys/fs/cgroup/memory.max", "re");
     long long cap;
+    if (share_memory > 0)
+        bytes = share_memory;
     if (limit) {
         if (fscanf(limit, "%lld", &cap) == 1 && cap > 0 && cap < bytes)
             bytes = cap;

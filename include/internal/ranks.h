@@ -1,0 +1,77 @@
+/* include/internal/ranks.h - the processes that do one command together
+ *
+ * Started by mpirun or srun, every rank runs the same command from start to end on the same data,
+ * and what one computes all compute: the same bytes, whatever is or is not divided. A pass that
+ * says what its jobs leave (pxi_pass_leaves) is divided: each rank does its share of the jobs, and
+ * then all get what the others' left, so that every rank goes on with the same state. The first
+ * rank prints and writes; the others are mute where files are made (base/file.c and its
+ * neighbours).
+ *
+ * Ranks *meet* where they exchange something and before a file appears. At a meeting each says
+ * where it is and whether it failed: a failure of one is the failure of all, and ranks that are not
+ * at the same place end with a sentence instead of waiting for each other.
+ *
+ * MPI is a plug-in, libplexor-mpi.so, loaded when the environment says that there are ranks.
+ */
+#ifndef PXI_INTERNAL_RANKS_H
+#define PXI_INTERNAL_RANKS_H
+
+#include <plexor/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+PX_BEGIN_DECLS
+
+/* Before the first command of a process. Alone: PX_OK, and nothing happens. Refuses ranks that run
+ * another version or other words. The others are with whoever called this: only in that thread
+ * ranks meet. */
+px_status pxi_ranks_join(int argc, char **argv, px_error *err);
+int pxi_rank(void);       /* 0: the first, or alone */
+int pxi_rank_count(void); /* 1: alone */
+/* The command that follows is done by the first rank; the others only leave. */
+void pxi_ranks_follow_first(void);
+/* At the end; `error` NULL: it did not fail. Returns the exit status. Where only another failed,
+ * *other is filled in with that. */
+int pxi_ranks_leave(int exit_status, const px_error *error, px_error *other);
+
+/* Whether ranks can meet here and now: there are several, and this is where all of them come by. */
+bool pxi_ranks_together(void);
+/* Whether this process writes nothing. */
+bool pxi_ranks_mute(void);
+/* While one is at its share nothing that it calls meets the others; returns what was before. */
+bool pxi_ranks_apart(bool apart);
+
+/* Only together. `what` and `mark` are the same for all, or all fail. `status` is how this one
+ * fared, with *err as its sentence, and `job` what failed: all return the failure of the lowest
+ * job, and a sentence of another rank's names rank and host. */
+px_status pxi_ranks_meet(const char *what, uint64_t mark, px_status status, int64_t job,
+                         px_error *err);
+/* The same where it may be alone, and has not failed: does nothing then. */
+px_status pxi_ranks_agree(const char *what, uint64_t mark, px_error *err);
+
+/* The same, and where nobody failed: of every rank the bytes that it has, behind each other,
+ * sizes[r] of rank r. The caller frees *all. */
+px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const void *mine,
+                         size_t size, char **all, size_t *sizes, px_error *err);
+
+/* --- the plug-in --------------------------------------------------------------------------------
+ *
+ * Functions are called by one thread. They return when all ranks have called them; a failure of the
+ * machinery ends all processes.
+ */
+#define PXI_RANKS_ABI 1
+typedef struct pxi_ranks_plugin {
+    uint32_t abi;
+    int rank, size;
+    void (*gather)(const void *mine, size_t size, void *all);
+    /* sizes[r] bytes of rank r. */
+    void (*gather_some)(const void *mine, const size_t *sizes, void *all);
+    void (*close)(void);
+} pxi_ranks_plugin;
+/* What the plug-in exports. NULL, with a sentence in *err: not possible. */
+#define PXI_RANKS_OPEN "plexor_ranks_open"
+typedef const pxi_ranks_plugin *(*pxi_ranks_open_fn)(px_error *err);
+
+PX_END_DECLS
+#endif

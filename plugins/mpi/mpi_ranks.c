@@ -1,0 +1,93 @@
+/* plugins/mpi/mpi_ranks.c - libplexor-mpi.so: ranks that mpirun or srun started
+ *
+ * Only what MPI 3 has. Waiting ranks sleep between looks, so that those at work on the same machine
+ * have its cores; MPI itself would spin.
+ */
+#include <internal/ranks.h>
+
+#include <limits.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LOOKS = 200, SLEEP_LEAST_NS = 20000, SLEEP_MOST_NS = 2000000 };
+
+static MPI_Comm ranks = MPI_COMM_NULL;
+static int *counts, *offsets;
+
+static void mpi_wait(MPI_Request *request)
+{
+    int done = 0;
+    long sleep_ns = SLEEP_LEAST_NS;
+    for (int look = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE), !done; look++) {
+        if (look < LOOKS) {
+            sched_yield();
+            continue;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
+        sleep_ns = sleep_ns * 5 / 4 < SLEEP_MOST_NS ? sleep_ns * 5 / 4 : SLEEP_MOST_NS;
+    }
+}
+
+static void mpi_gather(const void *mine, size_t size, void *all)
+{
+    MPI_Request request;
+    if (size > INT_MAX)
+        MPI_Abort(ranks, 3); /* plexor's own pieces are smaller */
+    MPI_Iallgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, ranks, &request);
+    mpi_wait(&request);
+}
+
+static void mpi_gather_some(const void *mine, const size_t *sizes, void *all)
+{
+    MPI_Request request;
+    int rank, count;
+    size_t offset = 0;
+    MPI_Comm_rank(ranks, &rank);
+    MPI_Comm_size(ranks, &count);
+    for (int r = 0; r < count; r++) {
+        if (sizes[r] > INT_MAX - offset)
+            MPI_Abort(ranks, 3); /* likewise */
+        counts[r] = (int)sizes[r];
+        offsets[r] = (int)offset;
+        offset += sizes[r];
+    }
+    MPI_Iallgatherv(mine, counts[rank], MPI_BYTE, all, counts, offsets, MPI_BYTE, ranks, &request);
+    mpi_wait(&request);
+}
+
+static void mpi_close(void)
+{
+    MPI_Comm_free(&ranks);
+    free(counts);
+    free(offsets);
+    MPI_Finalize();
+}
+
+/* MPI_ERRORS_ARE_FATAL is the default: whatever fails ends all ranks, with a sentence of MPI's. */
+__attribute__((visibility("default"))) const pxi_ranks_plugin *plexor_ranks_open(px_error *err);
+const pxi_ranks_plugin *plexor_ranks_open(px_error *err)
+{
+    static pxi_ranks_plugin self = {.abi = PXI_RANKS_ABI,
+                                    .gather = mpi_gather,
+                                    .gather_some = mpi_gather_some,
+                                    .close = mpi_close};
+    int got;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &got) != MPI_SUCCESS ||
+        got < MPI_THREAD_FUNNELED) {
+        snprintf(err->message, sizeof err->message, "MPI does not start beside threads");
+        return NULL;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(ranks, &self.rank);
+    MPI_Comm_size(ranks, &self.size);
+    counts = calloc((size_t)self.size, sizeof *counts);
+    offsets = calloc((size_t)self.size, sizeof *offsets);
+    if (!counts || !offsets) {
+        snprintf(err->message, sizeof err->message, "out of memory for %d ranks", self.size);
+        return NULL;
+    }
+    return &self;
+}
