@@ -19,6 +19,7 @@
 #include <internal/executor.h>
 
 #include <plexor/data.h>
+#include <plexor/text.h>
 
 typedef struct pxi_pass pxi_pass;
 
@@ -59,6 +60,24 @@ typedef struct pxi_batch {
     bool last;     /* of the piece: all views of its items have been run */
 } pxi_batch;
 
+/* What the jobs of one run leave, where that is all that anybody looks at afterwards: then the run
+ * can be divided among ranks (ranks.h), and all get what the others' jobs left. Job j leaves, in
+ * each array, `size` bytes for each of the units [j * each, (j + 1) * each) below `count`, and what
+ * pack() adds. What is the same for all jobs or left in lanes is not keyed, and such a run not
+ * divided. */
+enum { PXI_LEFT_ARRAYS = 40 };
+typedef struct pxi_left {
+    int64_t each, count; /* of items, where these are run: filled in */
+    struct {
+        void *base; /* NULL: none */
+        size_t size;
+    } array[PXI_LEFT_ARRAYS];
+    void *context;
+    px_status (*pack)(void *context, int64_t job, px_text *to, px_error *err);
+    /* On the caller's thread, after all jobs; other ranks' in ascending order for each of them. */
+    px_status (*unpack)(void *context, int64_t job, const char *bytes, size_t size, px_error *err);
+} pxi_left;
+
 typedef struct pxi_visitor {
     void *context;
     size_t state_size; /* per lane, zeroed */
@@ -74,6 +93,7 @@ typedef struct pxi_visitor {
     /* After forward; NULL: nothing, as for who observes. */
     px_status (*visit)(pxi_lane *lane, const pxi_batch *batch, px_error *err);
     void (*close)(pxi_lane *lane); /* of lanes with a state, also where open() failed */
+    const pxi_left *left;          /* by runs over all items; NULL: not said */
 } pxi_visitor;
 
 /* Wants the class scores, and nothing else. `scores` must outlive the opening of the pass. */
@@ -120,6 +140,9 @@ px_status pxi_scores_row(const px_session *session, const px_scores *scores, int
 void pxi_pass_over(pxi_pass *pass, const int64_t *indices, int64_t count);
 /* Who is told of progress from now on. */
 void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context);
+
+/* What the jobs of the next run leave, and of no other: borrowed until that is over. */
+void pxi_pass_leaves(pxi_pass *pass, const pxi_left *left);
 
 /* All items of the task: fills, runs and visits. */
 px_status pxi_pass_run(pxi_pass *pass, px_error *err);

@@ -1,4 +1,5 @@
 /* src/cli/call.c - the command line as a program and as a function */
+#include <internal/ranks.h>
 #include <internal/system.h>
 #include <plexor/call.h>
 
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int px_abi_version(void)
 {
@@ -28,19 +30,61 @@ static int main_flush(FILE *out, int status)
     return failed && status == CLI_DONE ? CLI_TROUBLE : status;
 }
 
-int px_main(int argc, char **argv)
+/* The others print nothing: what they say is in what the first says. */
+static void main_mute(void)
 {
+    FILE *nowhere = fopen("/dev/null", "we");
+    if (!nowhere || dup2(fileno(nowhere), STDOUT_FILENO) < 0)
+        abort(); /* mpirun says so */
+    stderr = nowhere;
+}
+
+/* Before anything of the command's own is read. */
+static bool main_is_quiet(const cli_call *call)
+{
+    for (int i = 1; i < call->argc && strcmp(call->argv[i], "--") != 0; i++)
+        if (strcmp(call->argv[i], "-q") == 0 || strcmp(call->argv[i], "--quiet") == 0)
+            return true;
+    return false;
+}
+
+static int main_run(cli_call *call)
+{
+    const cli_command *command = call->argc > 0 ? cli_command_find(call->argv[0]) : NULL;
     cli_safe safe;
-    cli_call call = {.argc = argc > 1 ? argc - 1 : 0, .argv = argv + (argc > 1)};
-    if (!(call.out = cli_safe_open(&safe, NULL))) {
+    if (pxi_rank_count() > 1 && !(command && command->ranks)) {
+        pxi_ranks_follow_first();
+        if (pxi_ranks_mute())
+            return CLI_DONE;
+        if (command && !main_is_quiet(call))
+            fprintf(stderr, "plexor %s: is not divided among ranks: the first does all of it\n",
+                    command->name);
+    }
+    if (!(call->out = cli_safe_open(&safe, NULL))) {
         fprintf(stderr, "plexor: %s\n", px_status_text(PX_E_NOMEM));
         return CLI_TROUBLE;
     }
+    const int status = main_flush(call->out, cli_call_run(call));
+    fclose(call->out);
+    return status;
+}
+
+int px_main(int argc, char **argv)
+{
+    px_error failure = {0};
+    cli_call call = {.argc = argc > 1 ? argc - 1 : 0, .argv = argv + (argc > 1)};
     cli_catch_signals();
+    px_status joined = pxi_ranks_join(argc, argv, &failure);
+    if (pxi_ranks_mute())
+        main_mute();
     cli_call_begin(&call);
-    const int status = main_flush(call.out, cli_call_run(&call));
+    int status = joined == PX_OK ? main_run(&call) : cli_fail(NULL, &failure);
+    const px_error *own = joined != PX_OK ? &failure : call.failed ? &call.error : NULL;
+    px_error other = {0};
+    status = pxi_ranks_leave(status, own, &other);
+    if (other.status != PX_OK)
+        (void)cli_fail(NULL, &other);
     cli_call_end(&call);
-    fclose(call.out);
     return status;
 }
 

@@ -43,6 +43,7 @@ struct cli_command {
     const char *details;  /* paragraphs for --help and the man page; NULL: none */
     const char *examples; /* lines "plexor ...", each ending in \n; NULL: none */
     int (*run)(const cli_command *self, int argc, char **argv); /* argv[0]: the command's name */
+    bool ranks;             /* run by all of them (internal/ranks.h); else by the first alone */
     bool signal_is_done;    /* Ctrl-C is an ordinary end: exit status 0 */
     const px_field *result; /* members of what it prints with --json; NULL: it is not told */
 };

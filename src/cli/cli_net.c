@@ -7,6 +7,7 @@
 #include <internal/data.h>
 #include <internal/field.h>
 #include <internal/preprocess.h>
+#include <internal/ranks.h>
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdio.h>
@@ -17,7 +18,9 @@ px_status cli_model_load(const cli_command *self, const char *path, px_model **o
     const char *class_list = cli_now()->class_list;
     px_model *model = NULL;
     PX_TRY(px_model_load(path, &model, err));
-    const px_status status = class_list ? px_model_set_classes(model, class_list, err) : PX_OK;
+    px_status status = pxi_ranks_agree("the network", px_model_hash(model), err);
+    if (status == PX_OK && class_list)
+        status = px_model_set_classes(model, class_list, err);
     if (status != PX_OK) {
         px_model_free(model);
         return status;
@@ -69,6 +72,7 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     if (data->skip_damaged)
         cli_progress_end(&reading);
     PX_TRY(status);
+    PX_TRY(pxi_ranks_agree("the data", px_dataset_hash(out->set), err));
     cli_note(cli_now()->command, "%s", out->pre.note);
     for (size_t i = 0; i < px_dataset_remark_count(out->set); i++)
         cli_note(cli_now()->command, "%s", px_dataset_remark(out->set, i));

@@ -161,5 +161,6 @@ const cli_command cli_command_doctor = {
                 "plexor doctor net.onnx --data photos/ --strict --json\n"
                 "plexor doctor net.onnx --data photos/ --write -o net-ready.onnx\n",
     .run = doctor_run,
+    .ranks = true,
     .result = doctor_fields,
 };

@@ -286,5 +286,6 @@ const cli_command cli_command_eval = {
                 "plexor eval net.onnx --data photos/ --preprocess imagenet\n"
                 "plexor eval net.onnx --data fashion-mnist --split train --wrong failures.npz\n",
     .run = eval_run,
+    .ranks = true,
     .result = eval_fields,
 };

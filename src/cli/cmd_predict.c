@@ -259,5 +259,6 @@ const cli_command cli_command_predict = {
                 "plexor predict net.onnx *.png --preprocess imagenet --top 3\n"
                 "plexor predict net.onnx photos/ -o predictions.csv\n",
     .run = predict_run,
+    .ranks = true,
     .result = predict_fields,
 };

@@ -284,7 +284,7 @@ px_status pxi_pass_turn(pxi_lane *lane, px_error *err)
                           : px_fail(err, PX_E_CANCELLED, "an earlier block of inputs failed");
 }
 
-static px_status pass_job(void *context, int worker, int64_t job, px_error *err)
+px_status pxi_pass_job(void *context, int worker, int64_t job, px_error *err)
 {
     pxi_pass *pass = context;
     pxi_lane *lane = &pass->lanes[worker];
@@ -313,6 +313,7 @@ static bool pass_tick(void *context, int64_t jobs, int64_t total)
     (void)total;
     if (pass->stream)
         jobs = (int64_t)atomic_load(&pass->finished);
+    jobs *= pass->ranks; /* the others' shares are as far, more or less */
     pass->done = PX_MIN(share->before + jobs * share->each, share->total);
     const bool go_on =
         !task->progress || task->progress(task->progress_context, pass->done, share->total);
@@ -329,8 +330,8 @@ px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, p
     pass->share = share;
     pass->turn = 0;
     pass->broken = INT64_MAX;
-    const px_status status = pass->workers->executor->run(pass->workers, count, pass_job, pass,
-                                                          share ? pass_tick : NULL, pass, err);
+    const px_status status = pxi_pass_divide(pass, count, share ? pass_tick : NULL, err);
+    pass->left = NULL;
     if (status == PX_E_CANCELLED && share)
         px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs", pass->done,
                 share->total);
@@ -347,6 +348,11 @@ void pxi_pass_watch(pxi_pass *pass, px_progress_fn progress, void *context)
 {
     pass->task.progress = progress;
     pass->task.progress_context = context;
+}
+
+void pxi_pass_leaves(pxi_pass *pass, const pxi_left *left)
+{
+    pass->left = left;
 }
 
 /* --- all items ------------------------------------------------------------------------------- */
@@ -377,14 +383,26 @@ static px_status run_piece(void *context, pxi_lane *lane, int64_t job, px_error 
     return PX_OK;
 }
 
+static void leave_items(pxi_pass *pass)
+{
+    if (!pass->visitor.left)
+        return;
+    pass->left_items = *pass->visitor.left;
+    pass->left_items.each = pass->piece;
+    pass->left_items.count = pass->task.count;
+    pass->left = &pass->left_items;
+}
+
 px_status pxi_pass_run(pxi_pass *pass, px_error *err)
 {
+    leave_items(pass);
     const pxi_share share = {.each = pass->piece, .total = pass->task.count};
     return pxi_pass_each(pass, run_pieces(pass), &share, run_piece, NULL, err);
 }
 
 px_status pxi_pass_all(pxi_pass *pass, px_error *err)
 {
+    leave_items(pass);
     return pxi_pass_each(pass, run_pieces(pass), NULL, run_piece, NULL, err);
 }
 

@@ -28,6 +28,9 @@ struct pxi_pass {
     void *work_context;
     const pxi_share *share;
     int64_t done;
+    const pxi_left *left; /* by the run that follows; NULL: not said */
+    pxi_left left_items;
+    int ranks; /* that do this run together, each every ranks-th job or item of a stream; else 1 */
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t moved;
@@ -41,5 +44,10 @@ struct pxi_pass {
     atomic_int_fast64_t next, finished; /* items */
     atomic_bool stop;
 };
+
+/* A pxi_executor_job. */
+px_status pxi_pass_job(void *context, int lane, int64_t job, px_error *err);
+/* Of pxi_pass_each(), after what it sets: on all ranks, or by each for itself. */
+px_status pxi_pass_divide(pxi_pass *pass, int64_t count, pxi_executor_tick tick, px_error *err);
 
 #endif

@@ -30,7 +30,7 @@ static px_status stream_fill(pxi_pass *pass, pxi_lane *lane, bool *taken, bool *
     *some = false;
     for (size_t i = 0; i < pass->stream->slots; i++) {
         if (!taken[i] && (int64_t)atomic_load(&pass->next) < pass->stream_count) {
-            const int64_t item = (int64_t)atomic_fetch_add(&pass->next, 1);
+            const int64_t item = (int64_t)atomic_fetch_add(&pass->next, pass->ranks);
             if (item < pass->stream_count) {
                 PX_TRY(stream_begin(pass, lane, i, item, err));
                 taken[i] = true;
@@ -70,12 +70,11 @@ px_status pxi_pass_stream(pxi_pass *pass, int64_t count, const pxi_share *share,
 {
     pass->stream = stream;
     pass->stream_count = count;
-    atomic_store(&pass->next, 0);
     atomic_store(&pass->finished, 0);
     atomic_store(&pass->stop, false);
     const px_status status = pxi_pass_each(pass, pass->lane_count, share, stream_work, pass, err);
     pass->stream = NULL;
-    if (pass->broken == INT64_MAX)
+    if (pass->broken == INT64_MAX || pass->ranks > 1)
         return status;
     if (err)
         *err = pass->failure; /* whichever lane met it */

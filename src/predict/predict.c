@@ -16,6 +16,7 @@ struct px_predictor {
     const px_dataset *set;
     pxi_pass *pass;
     px_predictions said;
+    pxi_left left;
 };
 
 typedef struct predict_lane {
@@ -144,7 +145,16 @@ static px_status predictor_open(px_predictor *p, const px_model *model, const px
                                  .state_size = sizeof(predict_lane),
                                  .open = lane_open,
                                  .fill = lane_fill,
-                                 .visit = lane_visit};
+                                 .visit = lane_visit,
+                                 .left = &p->left};
+    p->left = (pxi_left){
+        .array = {{out->predicted, sizeof *out->predicted},
+                  {out->confidence, sizeof *out->confidence},
+                  {out->given, sizeof *out->given},
+                  {out->loss, sizeof *out->loss},
+                  {out->near, sizeof *out->near},
+                  {out->not_finite, sizeof *out->not_finite},
+                  {out->probabilities, (size_t)out->scores.classes * sizeof *out->probabilities}}};
     px_plan_options wants = pxi_wants_scores(&out->scores);
     wants.weights = p->o.weights;
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &p->pass, err));
