@@ -8,6 +8,7 @@
 #ifndef PXI_INTERNAL_BLOCK_RUN_H
 #define PXI_INTERNAL_BLOCK_RUN_H
 
+#include <internal/pass.h>
 #include <internal/row_reader.h>
 
 typedef struct pxi_consumer_kind {
@@ -15,6 +16,13 @@ typedef struct pxi_consumer_kind {
     void (*close)(void *context, void *state);
     px_status (*observe)(void *context, void *state, const px_rows *rows, px_error *err);
     px_status (*merge)(void *context, void *state, void *other, px_error *err);
+    /* What a state has seen, for other ranks; `state` of load() was just opened. Where it
+     * cannot be sent (NULL, or not may_save()), every rank does all blocks. */
+    px_status (*save)(void *context, const void *state, px_npz_writer *to, const char *prefix,
+                      px_error *err);
+    px_status (*load)(void *context, void *state, const px_npz *from, const char *prefix,
+                      px_error *err);
+    bool (*may_save)(const void *context); /* NULL: it may */
 } pxi_consumer_kind;
 
 typedef struct pxi_consumer {
@@ -51,6 +59,8 @@ typedef struct pxi_block_job {
     px_progress_fn progress;
     void *progress_context;
     pxi_tally *tally;
+    pxi_left left;  /* arrays by input that consumers write beside their states */
+    bool undivided; /* among ranks: there is more than `left` tells */
 } pxi_block_job;
 
 /* The inputs first..end-1 of part `shard` of `shards` (0 and 1: one), along blocks. */

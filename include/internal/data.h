@@ -77,6 +77,14 @@ px_tensor px_npz_move(px_npz *npz, size_t i);
 px_status px_npz_add(px_npz_writer *writer, const char *name, const px_tensor *tensor,
                      px_error *err);
 
+/* The same file as bytes, which the caller frees; px_npz_take_bytes() takes the place of commit. */
+px_status px_npz_create_bytes(px_npz_writer **out, px_error *err);
+px_status px_npz_take_bytes(px_npz_writer *writer, char **bytes, size_t *size, px_error *err);
+
+/* `name` is what messages quote. */
+px_status px_npz_open_bytes(const char *name, const void *bytes, size_t size, px_npz **out,
+                            px_error *err);
+
 /* Streaming form for arrays that are too large to hold: shape first, then all bytes in order. */
 px_status px_npz_begin(px_npz_writer *writer, const char *name, px_dtype dtype,
                        const px_shape *shape, px_error *err);

@@ -105,6 +105,10 @@ typedef struct px_learner {
     void (*close)(void *state); /* NULL is fine */
     px_status (*observe)(void *state, const px_rows *rows, px_error *err);
     px_status (*merge)(void *state, void *other, px_error *err); /* may take things from `other` */
+    /* What it has seen, with px_npz_put() and px_npz_take(), for other ranks: load() is given a
+     * state that was just opened. Both NULL: it cannot be sent, and every rank learns by itself. */
+    px_status (*save)(const void *state, px_npz_writer *to, const char *prefix, px_error *err);
+    px_status (*load)(void *state, const px_npz *from, const char *prefix, px_error *err);
     /* Puts its arrays with px_profile_put(). */
     px_status (*finish)(void *state, px_profile *to, const char *section, px_error *err);
 } px_learner;

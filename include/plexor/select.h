@@ -123,6 +123,10 @@ typedef struct px_selector {
     px_status (*score)(void *prepared, void *worker, const px_rows *rows, double *scores,
                        px_error *err);
 
+    /* Where score() keeps something of candidates: the i-th such array, and its bytes for each; 0:
+     * there are no more. NULL: it keeps nothing. */
+    size_t (*kept)(void *prepared, size_t i, void **array);
+
     /* --- the kind that makes passes of its own: run, and neither of the above ---
      * scores[job->count], in any way that does not depend on job->threads. */
     px_status (*run)(void *prepared, const px_selector_job *job, double *scores, px_error *err);

@@ -276,5 +276,6 @@ const cli_command cli_command_cover = {
                 "plexor cover net.onnx --data photos/ --profile net.profile --set kmnc.k=100\n"
                 "plexor cover net.onnx --data digits --shard 0/4 --state 0.state\n",
     .run = cover_run,
+    .ranks = true,
     .result = cover_fields,
 };

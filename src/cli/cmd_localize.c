@@ -262,5 +262,6 @@ const cli_command cli_command_localize = {
                 "fgsm:8/255 -o suspicious.csv\n"
                 "plexor localize net.onnx --data digits --shard 0/4 --state 0.state\n",
     .run = localize_run,
+    .ranks = true,
     .result = localize_fields,
 };

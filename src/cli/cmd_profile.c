@@ -151,5 +151,6 @@ const cli_command cli_command_profile = {
                 "plexor profile net.onnx --train digits --train-limit 1000 --criteria kmnc -o "
                 "small.profile\n",
     .run = profile_run,
+    .ranks = true,
     .result = profile_fields,
 };

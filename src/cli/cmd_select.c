@@ -329,5 +329,6 @@ const cli_command cli_command_select = {
                 "plexor select net.onnx --data digits --by all --mutate nss --evaluate\n"
                 "plexor select net.onnx --data digits --by gini,random --stratify -o chosen\n",
     .run = select_run,
+    .ranks = true,
     .result = select_fields,
 };

@@ -2,12 +2,18 @@
 #include <internal/block_run.h>
 
 #include "base/memory.h"
+#include <internal/cover.h>
+#include <internal/data.h>
 #include <internal/pass.h>
 #include <internal/probe.h>
+#include <internal/ranks.h>
 
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct block_lane {
     px_reader *reader;
@@ -19,11 +25,24 @@ typedef struct block_lane {
 typedef struct block_run {
     const pxi_block_job *job;
     pxi_pass *pass;
+    bool divided;         /* among ranks: each has what its own blocks left until they are merged */
     int64_t offset;       /* blocks of earlier rounds */
-    pthread_mutex_t lock; /* guards what follows, and the job's tally */
+    pthread_mutex_t lock; /* guards what follows */
     int64_t finished;     /* blocks of this round */
     bool torn;            /* a block of it ended in the middle */
+    /* Of this round, for the job's tally; and when ranks exchange them, consumers' observed and
+     * rejected. */
+    int64_t *counts;
+    size_t count, count_tally;
 } block_run;
+
+/* Of the tally, then by label, then by prediction. */
+enum { COUNT_INPUTS, COUNT_LABELLED, COUNT_WRONG, COUNT_UNSCORED, COUNT_CLASSES };
+
+static int run_classes(const block_run *r)
+{
+    return r->job->rows->has_scores ? r->job->rows->scores.classes : 0;
+}
 
 static px_status open_states(const pxi_block_job *job, block_lane *w, px_error *err)
 {
@@ -45,7 +64,7 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
     w->observed = pxi_lane_array(lane, job->consumer_count, sizeof *w->observed);
     w->rejected = pxi_lane_array(lane, job->consumer_count, sizeof *w->rejected);
     PX_TRY(pxi_reader_new(job->rows, pxi_pass_batch(lane->pass), true, &w->reader, err));
-    return lane->number > 0 && w->states ? open_states(job, w, err) : PX_OK;
+    return (lane->number > 0 || r->divided) && w->states ? open_states(job, w, err) : PX_OK;
 }
 
 static void lane_close(pxi_lane *lane)
@@ -94,21 +113,40 @@ static px_status block_observe(block_run *r, pxi_lane *lane, size_t e, int64_t f
 
 static void block_count(block_run *r, const px_reader *reader, int64_t count)
 {
-    pxi_tally *tally = r->job->tally;
-    const int classes = r->job->rows->has_scores ? r->job->rows->scores.classes : 0;
+    const int classes = run_classes(r);
+    int64_t *n = r->counts;
     pthread_mutex_lock(&r->lock);
-    tally->sum.inputs += count;
+    n[COUNT_INPUTS] += count;
     for (int64_t i = 0; i < count; i++) {
         const px_input_facts *f = &reader->facts[i];
-        tally->sum.labelled += f->label >= 0;
-        tally->sum.wrong += f->label >= 0 && classes > 0 && f->label != f->predicted;
-        tally->sum.unscored += classes > 0 && f->predicted < 0;
-        if (tally->by_label && f->label >= 0 && f->label < classes)
-            tally->by_label[f->label]++;
-        if (tally->by_prediction && f->predicted >= 0)
-            tally->by_prediction[f->predicted]++;
+        n[COUNT_LABELLED] += f->label >= 0;
+        n[COUNT_WRONG] += f->label >= 0 && classes > 0 && f->label != f->predicted;
+        n[COUNT_UNSCORED] += classes > 0 && f->predicted < 0;
+        if (f->label >= 0 && f->label < classes)
+            n[COUNT_CLASSES + f->label]++;
+        if (classes > 0 && f->predicted >= 0)
+            n[COUNT_CLASSES + classes + f->predicted]++;
     }
     pthread_mutex_unlock(&r->lock);
+}
+
+/* Into the job's tally, and from the start for the next round. */
+static void run_tally(const block_run *r)
+{
+    pxi_tally *tally = r->job->tally;
+    const int classes = run_classes(r);
+    int64_t *n = r->counts;
+    if (tally) {
+        tally->sum.inputs += n[COUNT_INPUTS];
+        tally->sum.labelled += n[COUNT_LABELLED];
+        tally->sum.wrong += n[COUNT_WRONG];
+        tally->sum.unscored += n[COUNT_UNSCORED];
+        for (int c = 0; c < classes && tally->by_label; c++)
+            tally->by_label[c] += n[COUNT_CLASSES + c];
+        for (int c = 0; c < classes && tally->by_prediction; c++)
+            tally->by_prediction[c] += n[COUNT_CLASSES + classes + c];
+    }
+    memset(n, 0, r->count * sizeof *n);
 }
 
 static px_status block_rows(block_run *r, pxi_lane *lane, int64_t block, px_error *err)
@@ -139,8 +177,7 @@ static px_status block_rows(block_run *r, pxi_lane *lane, int64_t block, px_erro
                 PX_TRY(block_observe(r, lane, e, (next - 1) / piece * piece, next, err));
         }
     }
-    if (job->tally)
-        block_count(r, w->reader, count);
+    block_count(r, w->reader, count);
     return PX_OK;
 }
 
@@ -157,10 +194,144 @@ static px_status block_work(void *context, pxi_lane *lane, int64_t index, px_err
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* The lane that has what this rank's blocks left: the others are merged into it. */
+static px_status run_gather(const block_run *r, px_error *err)
+{
+    const pxi_block_job *job = r->job;
+    const block_lane *first = pxi_pass_lane(r->pass, 0)->state;
+    for (int i = 1; i < pxi_pass_lanes(r->pass); i++) {
+        const block_lane *w = pxi_pass_lane(r->pass, i)->state;
+        for (size_t c = 0; c < job->consumer_count; c++) {
+            const pxi_consumer *consumer = &job->consumers[c];
+            PX_TRY(consumer->kind->merge(consumer->context, first->states[c], w->states[c], err));
+            consumer->kind->close(consumer->context, w->states[c]);
+            w->states[c] = NULL;
+            first->observed[c] += w->observed[c];
+            first->rejected[c] += w->rejected[c];
+            first->seconds[c] += w->seconds[c];
+            w->observed[c] = w->rejected[c] = 0;
+            w->seconds[c] = 0.0;
+        }
+    }
+    return PX_OK;
+}
+
+/* --- ranks ----------------------------------------------------------------------------------- */
+
+static bool run_may_divide(const pxi_block_job *job)
+{
+    for (size_t c = 0; c < job->consumer_count; c++) {
+        const pxi_consumer *consumer = &job->consumers[c];
+        if (!consumer->kind->save ||
+            (consumer->kind->may_save && !consumer->kind->may_save(consumer->context)))
+            return false;
+    }
+    return !job->undivided && pxi_ranks_together();
+}
+
+/* Inputs of the round's blocks are its units. */
+static void run_leaves(block_run *r, int64_t until, pxi_left *left)
+{
+    const pxi_block_job *job = r->job;
+    const int64_t first = job->first + r->offset * PX_COVER_BLOCK;
+    left->each = PX_COVER_BLOCK;
+    left->count = PX_MIN(job->first + until * PX_COVER_BLOCK, job->end) - first;
+    for (size_t i = 0; i < PXI_LEFT_ARRAYS; i++)
+        if (left->array[i].base)
+            left->array[i].base = (char *)left->array[i].base + (size_t)first * left->array[i].size;
+    pxi_pass_leaves(r->pass, left);
+}
+
+/* What this rank's blocks left: states, and counts as one array. */
+static px_status exchange_save(const block_run *r, px_npz_writer *to, px_error *err)
+{
+    const pxi_block_job *job = r->job;
+    const block_lane *own = pxi_pass_lane(r->pass, 0)->state;
+    const px_shape shape = {.rank = 1, .dim = {(int64_t)r->count}};
+    PX_TRY(px_npz_put(to, "block", "counts", PX_INT64, &shape, r->counts, err));
+    for (size_t c = 0; c < job->consumer_count; c++) {
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "consumer%zu", c);
+        PX_TRY(job->consumers[c].kind->save(job->consumers[c].context, own->states[c], to, prefix,
+                                            err));
+    }
+    return PX_OK;
+}
+
+/* Adds another rank's to what this one has. */
+static px_status exchange_load(const block_run *r, const char *bytes, size_t size, px_error *err)
+{
+    const pxi_block_job *job = r->job;
+    const block_lane *own = pxi_pass_lane(r->pass, 0)->state;
+    const px_shape shape = {.rank = 1, .dim = {(int64_t)r->count}};
+    const void *other = NULL;
+    px_npz *npz = NULL;
+    PX_TRY(px_npz_open_bytes("what another rank sent", bytes, size, &npz, err));
+    px_status status = px_npz_take(npz, "block", "counts", PX_INT64, &shape, &other, NULL, err);
+    for (size_t i = 0; status == PX_OK && i < r->count; i++)
+        r->counts[i] += ((const int64_t *)other)[i];
+    for (size_t c = 0; status == PX_OK && c < job->consumer_count; c++) {
+        const pxi_consumer *consumer = &job->consumers[c];
+        void *state = NULL;
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "consumer%zu", c);
+        status = consumer->kind->open(consumer->context, &state, err);
+        if (status == PX_OK)
+            status = consumer->kind->load(consumer->context, state, npz, prefix, err);
+        if (status == PX_OK)
+            status = consumer->kind->merge(consumer->context, own->states[c], state, err);
+        if (state)
+            consumer->kind->close(consumer->context, state);
+    }
+    px_npz_close(npz);
+    return status;
+}
+
+/* What the blocks of all ranks left, in this rank's first lane and counts. */
+static px_status run_exchange(const block_run *r, px_error *err)
+{
+    const pxi_block_job *job = r->job;
+    const block_lane *own = pxi_pass_lane(r->pass, 0)->state;
+    const size_t consumers = job->consumer_count;
+    int64_t *observed = r->counts + r->count_tally, *rejected = observed + consumers;
+    size_t *sizes = NULL, size = 0;
+    char *mine = NULL, *all = NULL;
+    px_npz_writer *to = NULL;
+    memcpy(observed, own->observed, consumers * sizeof *observed);
+    memcpy(rejected, own->rejected, consumers * sizeof *rejected);
+    px_status status = PX_NEW(sizes, pxi_rank_count(), err);
+    if (status == PX_OK)
+        status = px_npz_create_bytes(&to, err);
+    if (status == PX_OK)
+        status = exchange_save(r, to, err);
+    if (status == PX_OK)
+        status = px_npz_take_bytes(to, &mine, &size, err);
+    else
+        px_npz_abandon(to);
+    status = pxi_ranks_swap("the states of blocks", status, 0, mine, size, &all, sizes, err);
+    const char *bytes = all;
+    for (int i = 0; status == PX_OK && i < pxi_rank_count(); i++) {
+        if (i != pxi_rank())
+            status = exchange_load(r, bytes, sizes[i], err);
+        bytes += sizes[i];
+    }
+    memcpy(own->observed, observed, consumers * sizeof *observed);
+    memcpy(own->rejected, rejected, consumers * sizeof *rejected);
+    free(sizes);
+    free(mine);
+    free(all);
+    return status;
+}
+
 /* Joins what the lanes have into the consumers; with `again` they start empty for more. */
 static px_status run_merge(const block_run *r, bool again, px_error *err)
 {
     const pxi_block_job *job = r->job;
+    if (r->divided) {
+        PX_TRY(run_gather(r, err));
+        PX_TRY(run_exchange(r, err));
+    }
+    run_tally(r);
     for (int i = 0; i < pxi_pass_lanes(r->pass); i++) {
         block_lane *w = pxi_pass_lane(r->pass, i)->state;
         for (size_t c = 0; c < job->consumer_count; c++) {
@@ -176,7 +347,7 @@ static px_status run_merge(const block_run *r, bool again, px_error *err)
             consumer->kind->close(consumer->context, w->states[c]);
             w->states[c] = NULL;
         }
-        if (again && i > 0)
+        if (again && (i > 0 || r->divided))
             PX_TRY(open_states(job, w, err));
     }
     return PX_OK;
@@ -192,11 +363,14 @@ static px_status run_rounds(block_run *r, px_error *err)
         const int64_t until = s < job->stop_count ? job->stops[s] : blocks;
         const pxi_share share = {
             .before = r->offset * PX_COVER_BLOCK, .each = PX_COVER_BLOCK, .total = inputs};
+        pxi_left left = job->left;
         r->finished = 0;
+        if (r->divided)
+            run_leaves(r, until, &left);
         status = pxi_pass_each(r->pass, until - r->offset, &share, block_work, r, err);
-        if (status != PX_OK && (status != PX_E_CANCELLED || r->torn))
+        if (status != PX_OK && (status != PX_E_CANCELLED || r->torn || r->divided))
             return status;
-        r->offset += r->finished; /* of a cancelled round, the first ones */
+        r->offset = r->divided ? until : r->offset + r->finished; /* if cancelled, the first ones */
         px_error merging = {0};
         const px_status merged = run_merge(r, r->offset < blocks, &merging);
         if (merged != PX_OK) {
@@ -248,12 +422,19 @@ px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err)
         task.max_batch = PX_MIN(task.max_batch, pxi_row_piece(job->rows->extractors[e]->width));
         task.batch = pxi_probe_batch(job->rows->extractors[e]->probe, task.batch);
     }
+    r.divided = !visitor.ordered && run_may_divide(job);
     const int64_t blocks = (task.count + PX_COVER_BLOCK - 1) / PX_COVER_BLOCK;
     task.threads = (int)PX_MIN((int64_t)task.threads, PX_MAX(blocks, 1));
-    px_status status = pxi_pass_open(&task, &wants, &visitor, &r.pass, err);
-    PX_THEN(status, run_rounds(&r, err));
+    r.count_tally = COUNT_CLASSES + 2 * (size_t)run_classes(&r);
+    r.count = r.count_tally + 2 * job->consumer_count;
+    px_status status = PX_NEW(r.counts, r.count, err);
+    if (status == PX_OK)
+        status = pxi_pass_open(&task, &wants, &visitor, &r.pass, err);
+    if (status == PX_OK)
+        status = run_rounds(&r, err);
     pxi_pass_close(r.pass);
     pthread_mutex_destroy(&r.lock);
+    free(r.counts);
     if (done)
         *done = r.offset;
     return status;

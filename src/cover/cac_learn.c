@@ -4,6 +4,7 @@
 #include "cover/moments.h"
 #include "cover/slots.h"
 
+#include <internal/cover.h>
 #include <internal/profile.h>
 #include <math.h>
 #include <stdlib.h>
@@ -128,6 +129,30 @@ static px_status warm_merge(void *state, void *other, px_error *err)
     return PX_OK;
 }
 
+static px_status warm_save(const void *state, px_npz_writer *to, const char *prefix, px_error *err)
+{
+    const warm *w = state;
+    const px_shape v = {.rank = 2, .dim = {2, w->net->channels}};
+    const px_shape y = {.rank = 2, .dim = {2, w->net->outputs}};
+    PX_TRY(pxi_moments_save(&w->moments, to, prefix, err));
+    PX_TRY(px_npz_put(to, prefix, "v", PX_FLOAT32, &v, w->v, err));
+    return px_npz_put(to, prefix, "y", PX_FLOAT32, &y, w->y, err);
+}
+
+static px_status warm_load(void *state, const px_npz *from, const char *prefix, px_error *err)
+{
+    warm *w = state;
+    const px_shape v = {.rank = 2, .dim = {2, w->net->channels}};
+    const px_shape y = {.rank = 2, .dim = {2, w->net->outputs}};
+    const void *of_v, *of_y;
+    PX_TRY(pxi_moments_load(&w->moments, from, prefix, err));
+    PX_TRY(px_npz_take(from, prefix, "v", PX_FLOAT32, &v, &of_v, NULL, err));
+    PX_TRY(px_npz_take(from, prefix, "y", PX_FLOAT32, &y, &of_y, NULL, err));
+    memcpy(w->v, of_v, 2 * (size_t)w->net->channels * sizeof *w->v);
+    memcpy(w->y, of_y, 2 * (size_t)w->net->outputs * sizeof *w->y);
+    return PX_OK;
+}
+
 /* 1 - alpha, of one layer, within its groups; returns where the next layer's starts. */
 static px_status layer_keep(const warm *w, size_t l, float **to, px_error *err)
 {
@@ -190,5 +215,7 @@ const px_learner pxi_learner_cac = {
     .close = warm_close,
     .observe = warm_observe,
     .merge = warm_merge,
+    .save = warm_save,
+    .load = warm_load,
     .finish = warm_finish,
 };

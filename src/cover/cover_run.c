@@ -40,7 +40,28 @@ static px_status slot_merge(void *context, void *state, void *other, px_error *e
                            : px_fail_in(err, status, "criterion '%s'", slot->criterion->entry.id);
 }
 
-static const pxi_consumer_kind slot_kind = {slot_open, slot_close, slot_observe, slot_merge};
+static bool slot_may_save(const void *context)
+{
+    const pxi_cover_slot *slot = context;
+    return slot->criterion->save && slot->criterion->load;
+}
+
+static px_status slot_save(void *context, const void *state, px_npz_writer *to, const char *prefix,
+                           px_error *err)
+{
+    const pxi_cover_slot *slot = context;
+    return slot->criterion->save(state, to, prefix, err);
+}
+
+static px_status slot_load(void *context, void *state, const px_npz *from, const char *prefix,
+                           px_error *err)
+{
+    const pxi_cover_slot *slot = context;
+    return slot->criterion->load(state, from, prefix, err);
+}
+
+static const pxi_consumer_kind slot_kind = {slot_open, slot_close, slot_observe, slot_merge,
+                                            slot_save, slot_load,  slot_may_save};
 
 /* --- the growth curve ------------------------------------------------------------------------ */
 

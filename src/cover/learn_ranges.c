@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cover/profile_inside.h"
 
+#include <internal/cover.h>
 #include <internal/profile.h>
 #include <inttypes.h>
 #include <math.h>
@@ -101,6 +102,41 @@ static px_status ranges_merge(void *state, void *other, px_error *err)
     return PX_OK;
 }
 
+/* Each sum as its three words. */
+static px_status ranges_save(const void *state, px_npz_writer *to, const char *prefix,
+                             px_error *err)
+{
+    const ranges_state *s = state;
+    const px_shape each = {.rank = 1, .dim = {s->width}}, two = {.rank = 1, .dim = {2}};
+    const px_shape sums = {.rank = 2, .dim = {s->width, PXI_EXACT_LIMBS}};
+    PX_TRY(px_npz_put(to, prefix, "seen", PX_INT64, &two, (int64_t[]){s->count, s->lost}, err));
+    PX_TRY(px_npz_put(to, prefix, "min", PX_FLOAT32, &each, s->low, err));
+    PX_TRY(px_npz_put(to, prefix, "max", PX_FLOAT32, &each, s->high, err));
+    PX_TRY(px_npz_put(to, prefix, "sum", PX_UINT64, &sums, s->sum, err));
+    return px_npz_put(to, prefix, "squares", PX_UINT64, &sums, s->squares, err);
+}
+
+static px_status ranges_load(void *state, const px_npz *from, const char *prefix, px_error *err)
+{
+    ranges_state *s = state;
+    const size_t width = (size_t)s->width;
+    const px_shape each = {.rank = 1, .dim = {s->width}}, two = {.rank = 1, .dim = {2}};
+    const px_shape sums = {.rank = 2, .dim = {s->width, PXI_EXACT_LIMBS}};
+    const void *seen, *low, *high, *sum, *squares;
+    PX_TRY(px_npz_take(from, prefix, "seen", PX_INT64, &two, &seen, NULL, err));
+    PX_TRY(px_npz_take(from, prefix, "min", PX_FLOAT32, &each, &low, NULL, err));
+    PX_TRY(px_npz_take(from, prefix, "max", PX_FLOAT32, &each, &high, NULL, err));
+    PX_TRY(px_npz_take(from, prefix, "sum", PX_UINT64, &sums, &sum, NULL, err));
+    PX_TRY(px_npz_take(from, prefix, "squares", PX_UINT64, &sums, &squares, NULL, err));
+    s->count = ((const int64_t *)seen)[0];
+    s->lost = ((const int64_t *)seen)[1] != 0;
+    memcpy(s->low, low, width * sizeof *s->low);
+    memcpy(s->high, high, width * sizeof *s->high);
+    memcpy(s->sum, sum, width * sizeof *s->sum);
+    memcpy(s->squares, squares, width * sizeof *s->squares);
+    return PX_OK;
+}
+
 /* sum x^2 - (sum x)^2 / n, in pairs of doubles; never below 0. */
 static double ranges_m2(const pxi_exact *sum, const pxi_exact *squares, int64_t count)
 {
@@ -180,6 +216,8 @@ const px_learner px_learner_ranges = {
     .close = ranges_close,
     .observe = ranges_observe,
     .merge = ranges_merge,
+    .save = ranges_save,
+    .load = ranges_load,
     .finish = ranges_finish,
 };
 

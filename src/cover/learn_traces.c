@@ -6,8 +6,10 @@
 #include "base/memory.h"
 #include "cover/profile_inside.h"
 
+#include <internal/cover.h>
 #include <internal/profile.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +110,65 @@ static px_status traces_merge(void *state, void *other, px_error *err)
     return PX_OK;
 }
 
+/* A piece is rows of neighbouring inputs: each stays one. */
+static px_status traces_save(const void *state, px_npz_writer *to, const char *prefix,
+                             px_error *err)
+{
+    const traces_state *s = state;
+    for (size_t i = 0; i < s->piece_count; i++) {
+        const traces_piece *piece = &s->pieces[i];
+        const px_shape facts = {.rank = 2, .dim = {piece->count, 3}};
+        const px_shape rows = {.rank = 2, .dim = {piece->count, s->width}};
+        char name[32];
+        snprintf(name, sizeof name, "facts%zu", i);
+        PX_TRY(px_npz_put(to, prefix, name, PX_INT64, &facts, piece->facts, err));
+        snprintf(name, sizeof name, "rows%zu", i);
+        PX_TRY(px_npz_put(to, prefix, name, PX_FLOAT32, &rows, piece->rows, err));
+    }
+    const int64_t count = (int64_t)s->piece_count;
+    return px_npz_put(to, prefix, "pieces", PX_INT64, &(px_shape){.rank = 1, .dim = {1}}, &count,
+                      err);
+}
+
+static px_status traces_load_piece(traces_state *s, const px_npz *from, const char *prefix,
+                                   int64_t i, px_error *err)
+{
+    const void *facts, *rows;
+    px_shape found;
+    char name[32];
+    snprintf(name, sizeof name, "facts%" PRId64, i);
+    PX_TRY(px_npz_take(from, prefix, name, PX_INT64, &(px_shape){.rank = 2, .dim = {-1, 3}}, &facts,
+                       &found, err));
+    const int64_t count = found.dim[0];
+    snprintf(name, sizeof name, "rows%" PRId64, i);
+    PX_TRY(px_npz_take(from, prefix, name, PX_FLOAT32,
+                       &(px_shape){.rank = 2, .dim = {count, s->width}}, &rows, NULL, err));
+    PX_TRY(traces_room(s, err));
+    traces_piece piece = {.count = count};
+    px_status status = PX_NEW(piece.facts, count, err);
+    if (status == PX_OK)
+        status = PX_NEW(piece.rows, count * s->width, err);
+    if (status != PX_OK) {
+        free(piece.facts);
+        return status;
+    }
+    memcpy(piece.facts, facts, (size_t)count * sizeof *piece.facts);
+    memcpy(piece.rows, rows, (size_t)(count * s->width) * sizeof *piece.rows);
+    s->pieces[s->piece_count++] = piece;
+    s->count += count;
+    return PX_OK;
+}
+
+static px_status traces_load(void *state, const px_npz *from, const char *prefix, px_error *err)
+{
+    const void *pieces;
+    PX_TRY(px_npz_take(from, prefix, "pieces", PX_INT64, &(px_shape){.rank = 1, .dim = {1}},
+                       &pieces, NULL, err));
+    for (int64_t i = 0; i < *(const int64_t *)pieces; i++)
+        PX_TRY(traces_load_piece(state, from, prefix, i, err));
+    return PX_OK;
+}
+
 static int traces_order(const void *a, const void *b)
 {
     const int64_t x = ((const traces_piece *)a)->facts[0].index,
@@ -155,6 +216,8 @@ const px_learner px_learner_traces = {
     .close = traces_close,
     .observe = traces_observe,
     .merge = traces_merge,
+    .save = traces_save,
+    .load = traces_load,
     .finish = traces_finish,
 };
 

@@ -7,6 +7,7 @@
 #include "cover/npc.h"
 #include <internal/kmeans.h>
 
+#include <internal/cover.h>
 #include <internal/profile.h>
 #include <internal/text.h>
 #include <inttypes.h>
@@ -167,6 +168,53 @@ static px_status learn_merge(void *state, void *other, px_error *err)
         s->members[s->count + i].at += s->count;
     }
     s->count += o->count;
+    return PX_OK;
+}
+
+/* Members as index and class. */
+static px_status learn_save(const void *state, px_npz_writer *to, const char *prefix, px_error *err)
+{
+    const learn *s = state;
+    const px_shape members = {.rank = 2, .dim = {(int64_t)s->count, 2}};
+    const px_shape rows = {.rank = 2, .dim = {(int64_t)s->count, s->neurons}};
+    int64_t *pairs = NULL;
+    PX_TRY(PX_NEW(pairs, 2 * s->count + 1, err));
+    for (size_t i = 0; i < s->count; i++) {
+        pairs[2 * i] = s->members[i].index;
+        pairs[2 * i + 1] = s->members[i].klass;
+    }
+    px_status status = px_npz_put(to, prefix, "members", PX_INT64, &members, pairs, err);
+    free(pairs);
+    if (status == PX_OK)
+        status = px_npz_put(to, prefix, "paths", PX_UINT8, &rows, s->paths, err);
+    if (status == PX_OK && s->activations)
+        status = px_npz_put(to, prefix, "values", PX_FLOAT32, &rows, s->values, err);
+    return status;
+}
+
+static px_status learn_load(void *state, const px_npz *from, const char *prefix, px_error *err)
+{
+    learn *s = state;
+    const void *members, *paths, *values = NULL;
+    px_shape found;
+    PX_TRY(px_npz_take(from, prefix, "members", PX_INT64, &(px_shape){.rank = 2, .dim = {-1, 2}},
+                       &members, &found, err));
+    const px_shape rows = {.rank = 2, .dim = {found.dim[0], s->neurons}};
+    const size_t count = (size_t)found.dim[0], floats = count * (size_t)s->neurons;
+    PX_TRY(px_npz_take(from, prefix, "paths", PX_UINT8, &rows, &paths, NULL, err));
+    if (s->activations)
+        PX_TRY(px_npz_take(from, prefix, "values", PX_FLOAT32, &rows, &values, NULL, err));
+    if (count == 0)
+        return PX_OK;
+    PX_TRY(learn_room(s, count, err));
+    memcpy(s->paths, paths, floats * sizeof *s->paths);
+    if (s->activations)
+        memcpy(s->values, values, floats * sizeof *s->values);
+    const int64_t *pairs = members;
+    for (size_t i = 0; i < count; i++)
+        s->members[i] =
+            (learn_member){.index = pairs[2 * i], .klass = (int)pairs[2 * i + 1], .at = i};
+    s->count = count;
     return PX_OK;
 }
 
@@ -356,6 +404,8 @@ const px_learner pxi_learner_paths = {
     .close = learn_close,
     .observe = learn_observe,
     .merge = learn_merge,
+    .save = learn_save,
+    .load = learn_load,
     .finish = learn_finish,
 };
 
@@ -368,5 +418,7 @@ const px_learner pxi_learner_members = {
     .close = learn_close,
     .observe = learn_observe,
     .merge = learn_merge,
+    .save = learn_save,
+    .load = learn_load,
     .finish = learn_finish,
 };

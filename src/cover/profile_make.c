@@ -41,8 +41,29 @@ static px_status lesson_merge(void *context, void *state, void *other, px_error 
     return l->learner->merge(state, other, err);
 }
 
-static const pxi_consumer_kind lesson_kind = {lesson_open, lesson_close, lesson_observe,
-                                              lesson_merge};
+static bool lesson_may_save(const void *context)
+{
+    const lesson_run *l = context;
+    return l->learner->save && l->learner->load;
+}
+
+static px_status lesson_save(void *context, const void *state, px_npz_writer *to,
+                             const char *prefix, px_error *err)
+{
+    const lesson_run *l = context;
+    return l->learner->save(state, to, prefix, err);
+}
+
+static px_status lesson_load(void *context, void *state, const px_npz *from, const char *prefix,
+                             px_error *err)
+{
+    const lesson_run *l = context;
+    return l->learner->load(state, from, prefix, err);
+}
+
+static const pxi_consumer_kind lesson_kind = {lesson_open,    lesson_close, lesson_observe,
+                                              lesson_merge,   lesson_save,  lesson_load,
+                                              lesson_may_save};
 
 /* What the lessons will hold in the end; said before it starts. */
 static px_status profile_fits(const lesson_run *lessons, size_t count, int64_t most, px_error *err)

@@ -79,6 +79,13 @@ px_status px_npz_open(const char *path, px_npz **out, px_error *err)
     return pxi_npz_read(path, &bytes, out, err);
 }
 
+px_status px_npz_open_bytes(const char *name, const void *bytes, size_t size, px_npz **out,
+                            px_error *err)
+{
+    pxi_bytes view = pxi_bytes_view(bytes, size);
+    return pxi_npz_read(name, &view, out, err);
+}
+
 size_t px_npz_count(const px_npz *npz)
 {
     return npz->count;

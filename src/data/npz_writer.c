@@ -68,6 +68,18 @@ px_status px_npz_create(const char *path, px_npz_writer **out, px_error *err)
     return PX_OK;
 }
 
+px_status px_npz_create_bytes(px_npz_writer **out, px_error *err)
+{
+    px_npz_writer *writer = NULL;
+    PX_TRY(PX_NEW(writer, 1, err));
+    const px_status status = pxi_file_create_bytes("what ranks exchange", &writer->file, err);
+    if (status == PX_OK)
+        *out = writer;
+    else
+        free(writer);
+    return status;
+}
+
 static void npz_free(px_npz_writer *writer)
 {
     pxi_file_abandon(&writer->file);
@@ -275,6 +287,14 @@ px_status px_npz_commit(px_npz_writer *writer, px_error *err)
         npz_end(writer);
         status = pxi_file_commit(&writer->file, err);
     }
+    npz_free(writer);
+    return status;
+}
+
+px_status px_npz_take_bytes(px_npz_writer *writer, char **bytes, size_t *size, px_error *err)
+{
+    npz_end(writer);
+    const px_status status = pxi_file_take(&writer->file, bytes, size, err);
     npz_free(writer);
     return status;
 }

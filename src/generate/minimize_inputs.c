@@ -143,7 +143,8 @@ static px_status keep_merge(void *context, void *state, void *other, px_error *e
     return PX_OK;
 }
 
-static const pxi_consumer_kind keep_kind = {keep_open, keep_close, keep_observe, keep_merge};
+static const pxi_consumer_kind keep_kind = {
+    .open = keep_open, .close = keep_close, .observe = keep_observe, .merge = keep_merge};
 
 static px_status rows_room(minimize *m, int64_t memory_bytes, px_error *err)
 {

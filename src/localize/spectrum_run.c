@@ -3,10 +3,13 @@
 #include "localize/spectrum.h"
 #include <internal/block_run.h>
 
+#include <internal/cover.h>
 #include <internal/data.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static px_status run_open(void *context, void **state, px_error *err)
 {
@@ -63,7 +66,67 @@ static px_status run_merge(void *context, void *state, void *other, px_error *er
     return pxi_counts_merge(state, other, err);
 }
 
-static const pxi_consumer_kind run_kind = {run_open, run_close, run_observe, run_merge};
+/* Of the classes that were seen: number, failed and passed inputs; and what was active in both. */
+static px_status run_save(void *context, const void *state, px_npz_writer *to, const char *prefix,
+                          px_error *err)
+{
+    const pxi_counts *counts = state;
+    const px_shape shape = {.rank = 2, .dim = {2, counts->width}};
+    int64_t *seen = NULL, used = 0;
+    (void)context;
+    PX_TRY(PX_NEW(seen, 3 * (size_t)counts->classes + 1, err));
+    px_status status = PX_OK;
+    for (int c = 0; c < counts->classes && status == PX_OK; c++) {
+        const pxi_class_hits *of = &counts->of[c];
+        char name[32];
+        if (!of->active[PXI_FAIL])
+            continue;
+        seen[3 * used] = c;
+        seen[3 * used + 1] = of->inputs[PXI_FAIL];
+        seen[3 * used++ + 2] = of->inputs[PXI_PASS];
+        snprintf(name, sizeof name, "active%d", c); /* one allocation for both */
+        status = px_npz_put(to, prefix, name, PX_UINT32, &shape, of->active[PXI_FAIL], err);
+    }
+    if (status == PX_OK)
+        status = px_npz_put(to, prefix, "seen", PX_INT64, &(px_shape){.rank = 2, .dim = {used, 3}},
+                            seen, err);
+    free(seen);
+    return status;
+}
+
+static px_status run_load(void *context, void *state, const px_npz *from, const char *prefix,
+                          px_error *err)
+{
+    pxi_counts *counts = state;
+    const px_shape shape = {.rank = 2, .dim = {2, counts->width}};
+    const void *classes, *active;
+    px_shape found;
+    (void)context;
+    PX_TRY(px_npz_take(from, prefix, "seen", PX_INT64, &(px_shape){.rank = 2, .dim = {-1, 3}},
+                       &classes, &found, err));
+    for (int64_t i = 0; i < found.dim[0]; i++) {
+        const int64_t *seen = (const int64_t *)classes + 3 * i;
+        char name[32];
+        if (seen[0] < 0 || seen[0] >= counts->classes)
+            return px_fail(err, PX_E_INPUT, "there is no class %" PRId64, seen[0]);
+        const int c = (int)seen[0];
+        snprintf(name, sizeof name, "active%d", c);
+        PX_TRY(px_npz_take(from, prefix, name, PX_UINT32, &shape, &active, NULL, err));
+        PX_TRY(pxi_counts_open(counts, c, err));
+        counts->of[c].inputs[PXI_FAIL] = seen[1];
+        counts->of[c].inputs[PXI_PASS] = seen[2];
+        memcpy(counts->of[c].active[PXI_FAIL], active,
+               2 * (size_t)counts->width * sizeof(uint32_t));
+    }
+    return PX_OK;
+}
+
+static const pxi_consumer_kind run_kind = {.open = run_open,
+                                           .close = run_close,
+                                           .observe = run_observe,
+                                           .merge = run_merge,
+                                           .save = run_save,
+                                           .load = run_load};
 
 static px_status run_check(const px_spectrum *s, const px_dataset *set, px_error *err)
 {

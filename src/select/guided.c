@@ -19,6 +19,23 @@ void pxi_guided_init(pxi_guided *guided, const char *id, const pxi_guided_config
         .method = config->order, .rest = config->rest, .random_start = config->start, .seed = seed};
 }
 
+size_t pxi_guided_kept(void *prepared, size_t i, void **array)
+{
+    const pxi_cover_rows *rows = &((pxi_guided *)prepared)->rows;
+    const struct {
+        void *base;
+        size_t size;
+    } all[] = {{rows->bits, (size_t)rows->words * sizeof *rows->bits},
+               {rows->sections, (size_t)rows->columns * sizeof *rows->sections},
+               {rows->group, sizeof *rows->group}};
+    for (size_t k = 0; k < PX_LEN(all); k++)
+        if (all[k].base && i-- == 0) {
+            *array = all[k].base;
+            return all[k].size;
+        }
+    return 0;
+}
+
 px_status pxi_guided_arrange(void *prepared, double *scores, int64_t count, int64_t *order,
                              px_error *err)
 {

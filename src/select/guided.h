@@ -42,6 +42,7 @@ void pxi_guided_init(pxi_guided *guided, const char *id, const pxi_guided_config
                      uint64_t seed);
 
 /* Members of px_selector, by their names. */
+size_t pxi_guided_kept(void *prepared, size_t i, void **array);
 px_status pxi_guided_arrange(void *prepared, double *scores, int64_t count, int64_t *order,
                              px_error *err);
 void pxi_guided_remark(const void *prepared, px_text *text);

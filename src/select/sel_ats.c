@@ -121,6 +121,15 @@ static px_status ats_score(void *prepared, void *worker, const px_rows *rows, do
     return PX_OK;
 }
 
+static size_t ats_kept(void *prepared, size_t i, void **array)
+{
+    ats_selector *a = prepared;
+    if (!a->p || i > 1)
+        return 0;
+    *array = i == 0 ? (void *)a->p : (void *)a->predicted;
+    return i == 0 ? (size_t)a->scores.classes * sizeof *a->p : sizeof *a->predicted;
+}
+
 /* Scores become lengths; with too few classes they stay Gini's. */
 static px_status ats_arrange(void *prepared, double *scores, int64_t count, int64_t *order,
                              px_error *err)
@@ -191,6 +200,7 @@ const px_selector px_selector_ats = {
     .open = ats_open,
     .close = free,
     .score = ats_score,
+    .kept = ats_kept,
     .arrange = ats_arrange,
     .remark = ats_remark,
     .result = ats_result,

@@ -171,6 +171,7 @@ const px_selector px_selector_kmnc = {
     .prepare = kmnc_prepare,
     .release = kmnc_release,
     .score = kmnc_score,
+    .kept = pxi_guided_kept,
     .arrange = pxi_guided_arrange,
     .remark = pxi_guided_remark,
     .result = pxi_guided_fields,

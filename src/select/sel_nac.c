@@ -143,6 +143,7 @@ const px_selector px_selector_nac = {
     .prepare = nac_prepare,
     .release = nac_release,
     .score = nac_score,
+    .kept = pxi_guided_kept,
     .arrange = pxi_guided_arrange,
     .remark = pxi_guided_remark,
     .result = pxi_guided_fields,

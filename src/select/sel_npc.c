@@ -161,6 +161,7 @@ const px_selector px_selector_npc = {
     .open = npc_open,
     .close = npc_close,
     .score = npc_score,
+    .kept = pxi_guided_kept,
     .arrange = pxi_guided_arrange,
     .remark = pxi_guided_remark,
     .result = pxi_guided_fields,

@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 
+#include <internal/cover.h>
+#include <internal/data.h>
 #include <internal/profile.h>
 #include <internal/select.h>
 #include <inttypes.h>
@@ -100,7 +102,94 @@ static px_status row_merge(void *context, void *state, void *other, px_error *er
                                        : PX_OK;
 }
 
-static const pxi_consumer_kind row_kind = {row_open, row_close, row_observe, row_merge};
+/* The best so far; what selectors work with holds nothing between rows. */
+static px_status row_save(void *context, const void *state, px_npz_writer *to, const char *prefix,
+                          px_error *err)
+{
+    const row_state *r = state;
+    px_ranked *best = NULL;
+    int64_t count = 0;
+    (void)context;
+    if (!r->ranking.heap)
+        return PX_OK;
+    PX_TRY(pxi_ranking_take(&r->ranking, &best, &count, err));
+    const px_shape entries = {.rank = 2, .dim = {count, (int64_t)sizeof *best}};
+    const px_shape pair = {.rank = 1, .dim = {2}};
+    const int64_t numbers[] = {r->ranking.added, r->ranking.unscored};
+    const double range[] = {r->ranking.least, r->ranking.most};
+    px_status status = px_npz_put(to, prefix, "best", PX_UINT8, &entries, best, err);
+    free(best);
+    if (status == PX_OK)
+        status = px_npz_put(to, prefix, "numbers", PX_INT64, &pair, numbers, err);
+    return status == PX_OK ? px_npz_put(to, prefix, "range", PX_FLOAT64, &pair, range, err)
+                           : status;
+}
+
+static px_status row_load(void *context, void *state, const px_npz *from, const char *prefix,
+                          px_error *err)
+{
+    row_state *r = state;
+    const px_shape entries = {.rank = 2, .dim = {-1, (int64_t)sizeof(px_ranked)}};
+    const px_shape pair = {.rank = 1, .dim = {2}};
+    const void *best, *numbers, *range;
+    px_shape found;
+    (void)context;
+    if (!r->ranking.heap)
+        return PX_OK;
+    PX_TRY(px_npz_take(from, prefix, "best", PX_UINT8, &entries, &best, &found, err));
+    PX_TRY(px_npz_take(from, prefix, "numbers", PX_INT64, &pair, &numbers, NULL, err));
+    PX_TRY(px_npz_take(from, prefix, "range", PX_FLOAT64, &pair, &range, NULL, err));
+    for (int64_t i = 0; i < found.dim[0]; i++) {
+        px_ranked entry;
+        memcpy(&entry, (const char *)best + (size_t)i * sizeof entry, sizeof entry);
+        PX_TRY(pxi_ranking_add(&r->ranking, &entry, err));
+    }
+    r->ranking.added = ((const int64_t *)numbers)[0];
+    r->ranking.unscored = ((const int64_t *)numbers)[1];
+    r->ranking.least = ((const double *)range)[0];
+    r->ranking.most = ((const double *)range)[1];
+    return PX_OK;
+}
+
+static const pxi_consumer_kind row_kind = {.open = row_open,
+                                           .close = row_close,
+                                           .observe = row_observe,
+                                           .merge = row_merge,
+                                           .save = row_save,
+                                           .load = row_load};
+
+static bool left_add(pxi_left *left, size_t *used, void *base, size_t size)
+{
+    if (*used == PXI_LEFT_ARRAYS)
+        return false;
+    left->array[*used].base = base;
+    left->array[(*used)++].size = size;
+    return true;
+}
+
+/* What row_observe() writes by input; false: that is too much to be told. */
+static bool run_left(const px_select *s, const row_consumer *consumers, size_t count,
+                     pxi_left *left)
+{
+    size_t used = 0;
+    bool fits = true;
+    if (s->predicted) {
+        fits = left_add(left, &used, s->predicted, sizeof *s->predicted);
+        fits &= left_add(left, &used, s->confidence, sizeof *s->confidence);
+    }
+    for (size_t c = 0; c < count; c++) {
+        const pxi_select_slot *slot = consumers[c].slot;
+        void *array;
+        size_t size;
+        if (slot && slot->scores)
+            fits &= left_add(left, &used, slot->scores, sizeof *slot->scores);
+        for (size_t i = 0; slot && slot->selector->kept &&
+                           (size = slot->selector->kept(slot->prepared, i, &array)) > 0;
+             i++)
+            fits &= left_add(left, &used, array, size);
+    }
+    return fits;
+}
 
 /* --- progress over all passes ---------------------------------------------------------------- */
 
@@ -150,17 +239,18 @@ static px_status run_shared(px_select *s, run_progress *progress, px_error *err)
         status = row_open(&contexts[c], &consumers[c].state, err);
     }
     if (status == PX_OK) {
-        const pxi_block_job job = {.rows = notes ? &only_scores : &s->rows,
-                                   .set = s->set,
-                                   .pre = s->pre,
-                                   .batch = s->options.batch,
-                                   .threads = s->threads,
-                                   .end = s->count,
-                                   .consumers = consumers,
-                                   .consumer_count = used,
-                                   .progress = run_tick,
-                                   .progress_context = progress,
-                                   .tally = &tally};
+        pxi_block_job job = {.rows = notes ? &only_scores : &s->rows,
+                             .set = s->set,
+                             .pre = s->pre,
+                             .batch = s->options.batch,
+                             .threads = s->threads,
+                             .end = s->count,
+                             .consumers = consumers,
+                             .consumer_count = used,
+                             .progress = run_tick,
+                             .progress_context = progress,
+                             .tally = &tally};
+        job.undivided = !run_left(s, contexts, used, &job.left);
         status = pxi_block_run(&job, NULL, err);
         progress->pass++;
     }

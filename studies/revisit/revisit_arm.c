@@ -97,8 +97,8 @@ static px_status traces_merge(void *context, void *state, void *other, px_error 
     return PX_OK;
 }
 
-static const pxi_consumer_kind traces_kind = {traces_open, traces_close, traces_observe,
-                                              traces_merge};
+static const pxi_consumer_kind traces_kind = {
+    .open = traces_open, .close = traces_close, .observe = traces_observe, .merge = traces_merge};
 
 px_status rv_traces_make(const rv_bench *b, const px_cover *cover, const rv_pictures *pictures,
                          int64_t first, int64_t end, rv_traces *out, px_error *err)
