@@ -108,5 +108,6 @@ const cli_command cli_command_trace = {
                 "plexor trace net.onnx --data photos/ --layers 'layer3.*' --neurons unit --tap pre "
                 "-o t.npz\n",
     .run = trace_run,
+    .ranks = true,
     .result = trace_fields,
 };

@@ -8,8 +8,8 @@
 #include <internal/lane_watch.h>
 
 #include <plexor/system.h>
-#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct trace_run {
     const px_trace_job *job;
@@ -17,7 +17,9 @@ typedef struct trace_run {
     bool has_scores;
     pxi_trace_writer *writer; /* NULL: to nowhere */
     int64_t *labels, *predictions, *indices;
-    atomic_llong not_finite;
+    bool *rejected; /* by input: rows that are not finite */
+    int64_t batch;
+    pxi_left left;
 } trace_run;
 
 typedef struct trace_lane {
@@ -57,9 +59,8 @@ static px_status trace_visit(pxi_lane *lane, const pxi_batch *batch, px_error *e
     const trace_lane *own = lane->state;
     if (own->rows) {
         px_probe_reject(job->probe, own->rows, batch->count, own->rejected);
-        for (int64_t i = 0; i < batch->count; i++)
-            if (own->rejected[i])
-                atomic_fetch_add(&run->not_finite, 1);
+        memcpy(run->rejected + batch->first, own->rejected,
+               (size_t)batch->count * sizeof *run->rejected);
         if (run->writer)
             PX_TRY(pxi_trace_put(run->writer, batch->first, batch->count, own->rows, err));
     }
@@ -71,6 +72,20 @@ static px_status trace_visit(pxi_lane *lane, const pxi_batch *batch, px_error *e
         return PX_OK;
     return px_session_judge(lane->session, &run->scores, NULL, batch->count,
                             run->predictions + batch->first, NULL, err);
+}
+
+/* The rows of a job, which are the batch's, from one spill file to the others. */
+static px_status trace_pack(void *context, int64_t job, px_text *to, px_error *err)
+{
+    const trace_run *run = context;
+    return pxi_trace_pack(run->writer, job * run->batch, run->batch, to, err);
+}
+
+static px_status trace_unpack(void *context, int64_t job, const char *bytes, size_t size,
+                              px_error *err)
+{
+    const trace_run *run = context;
+    return pxi_trace_unpack(run->writer, job * run->batch, bytes, size, err);
 }
 
 static px_status trace_pass(trace_run *run, pxi_pass **out, px_error *err)
@@ -89,7 +104,8 @@ static px_status trace_pass(trace_run *run, pxi_pass **out, px_error *err)
                                  .open = trace_open,
                                  .begin = trace_begin,
                                  .observe = job->probe ? pxi_lane_observe : NULL,
-                                 .visit = trace_visit};
+                                 .visit = trace_visit,
+                                 .left = &run->left};
     px_plan_options wants = px_plan_options_default();
     const px_status scored = px_model_scores(job->model, &run->scores, err);
     if (scored == PX_E_NOMEM) /* else it has none, which is fine */
@@ -103,6 +119,14 @@ static px_status trace_pass(trace_run *run, pxi_pass **out, px_error *err)
     PX_TRY(PX_NEW(run->labels, task.count, err));
     PX_TRY(PX_NEW(run->predictions, task.count, err));
     PX_TRY(PX_NEW(run->indices, task.count, err));
+    PX_TRY(PX_NEW(run->rejected, task.count, err));
+    run->left = (pxi_left){.array = {{run->labels, sizeof *run->labels},
+                                     {run->predictions, sizeof *run->predictions},
+                                     {run->indices, sizeof *run->indices},
+                                     {run->rejected, sizeof *run->rejected}},
+                           .context = run,
+                           .pack = job->path ? trace_pack : NULL,
+                           .unpack = job->path ? trace_unpack : NULL};
     return pxi_pass_open(&task, &wants, &visitor, out, err);
 }
 
@@ -112,12 +136,16 @@ static px_status trace_all(trace_run *run, pxi_pass *pass, px_trace_facts *facts
     const int64_t count = px_dataset_count(job->set);
     if (job->path)
         PX_TRY(pxi_trace_create(job->path, job->probe, count, &run->writer, err));
+    run->batch = pxi_pass_batch(pass);
     const double start = px_clock_s();
     PX_TRY(pxi_pass_run(pass, err));
+    int64_t not_finite = 0;
+    for (int64_t i = 0; i < count; i++)
+        not_finite += run->rejected[i];
     *facts = (px_trace_facts){.run = {.count = count,
                                       .batch = pxi_pass_batch(pass),
                                       .batch_baked = px_plan_batch_is_baked(pxi_pass_plan(pass))},
-                              .not_finite = atomic_load(&run->not_finite),
+                              .not_finite = not_finite,
                               .seconds = px_clock_s() - start};
     if (!run->writer)
         return PX_OK;
@@ -144,5 +172,6 @@ px_status px_trace(const px_trace_job *job, px_trace_facts *facts, px_error *err
     free(run.labels);
     free(run.predictions);
     free(run.indices);
+    free(run.rejected);
     return status;
 }

@@ -110,6 +110,63 @@ px_status pxi_trace_put(pxi_trace_writer *writer, int64_t first, int64_t samples
     return status;
 }
 
+static px_status trace_read_at(const pxi_trace_writer *writer, char *to, size_t size, off_t at,
+                               px_error *err)
+{
+    while (size > 0) {
+        const ssize_t got = pread(writer->fd, to, size, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            if (got == 0)
+                errno = EIO; /* rows that were never put */
+            return trace_fail(writer, err);
+        }
+        to += got;
+        at += got;
+        size -= (size_t)got;
+    }
+    return PX_OK;
+}
+
+px_status pxi_trace_pack(const pxi_trace_writer *writer, int64_t first, int64_t samples,
+                         px_text *to, px_error *err)
+{
+    const int64_t rows = PX_MIN(samples, writer->count - first);
+    char *buffer = NULL;
+    PX_TRY(
+        PX_NEW(buffer, rows * px_probe_neuron_count(writer->probe) * (int64_t)sizeof(float), err));
+    px_status status = PX_OK;
+    for (size_t l = 0; l < px_probe_layer_count(writer->probe) && status == PX_OK; l++) {
+        const px_layer *layer = px_probe_layer(writer->probe, l);
+        const size_t row = (size_t)layer->neuron_count * sizeof(float);
+        const int64_t at = writer->count * layer->neuron_offset + first * layer->neuron_count;
+        status = trace_read_at(writer, buffer, (size_t)rows * row,
+                               (off_t)(at * (int64_t)sizeof(float)), err);
+        if (status == PX_OK)
+            px_text_add_bytes(to, buffer, (size_t)rows * row);
+    }
+    free(buffer);
+    return status;
+}
+
+px_status pxi_trace_unpack(const pxi_trace_writer *writer, int64_t first, const char *bytes,
+                           size_t size, px_error *err)
+{
+    const int64_t width = px_probe_neuron_count(writer->probe);
+    const int64_t rows = (int64_t)(size / sizeof(float)) / width;
+    if (rows < 0 || first + rows > writer->count || size != (size_t)(rows * width) * sizeof(float))
+        return px_fail(err, PX_E_INTERNAL, "another rank left other rows than it should");
+    for (size_t l = 0; l < px_probe_layer_count(writer->probe); l++) {
+        const px_layer *layer = px_probe_layer(writer->probe, l);
+        const size_t part = (size_t)(rows * layer->neuron_count) * sizeof(float);
+        const int64_t at = writer->count * layer->neuron_offset + first * layer->neuron_count;
+        PX_TRY(trace_write_at(writer, bytes, part, (off_t)(at * (int64_t)sizeof(float)), err));
+        bytes += part;
+    }
+    return PX_OK;
+}
+
 static px_status trace_copy_layer(const pxi_trace_writer *writer, const px_layer *layer,
                                   char *buffer, px_npz_writer *npz, px_error *err)
 {
@@ -118,18 +175,11 @@ static px_status trace_copy_layer(const pxi_trace_writer *writer, const px_layer
     int64_t at = writer->count * layer->neuron_offset * (int64_t)sizeof(float);
     int64_t left = px_shape_count(&shape) * (int64_t)sizeof(float);
     while (left > 0) {
-        const ssize_t got =
-            pread(writer->fd, buffer, (size_t)PX_MIN(left, (int64_t)TRACE_COPY_BYTES), (off_t)at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            if (got == 0)
-                errno = EIO; /* rows that were never put */
-            return trace_fail(writer, err);
-        }
-        PX_TRY(px_npz_write(npz, buffer, (size_t)got, err));
-        at += got;
-        left -= got;
+        const int64_t part = PX_MIN(left, (int64_t)TRACE_COPY_BYTES);
+        PX_TRY(trace_read_at(writer, buffer, (size_t)part, (off_t)at, err));
+        PX_TRY(px_npz_write(npz, buffer, (size_t)part, err));
+        at += part;
+        left -= part;
     }
     return PX_OK;
 }

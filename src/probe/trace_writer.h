@@ -7,6 +7,7 @@
 #define PXI_PROBE_TRACE_WRITER_H
 
 #include <plexor/probe.h>
+#include <plexor/text.h>
 
 typedef struct pxi_trace_writer pxi_trace_writer;
 
@@ -18,6 +19,13 @@ px_status pxi_trace_create(const char *path, const px_probe *probe, int64_t coun
  */
 px_status pxi_trace_put(pxi_trace_writer *writer, int64_t first, int64_t samples, const float *rows,
                         px_error *err);
+
+/* What was put of rows first..first+samples-1 (fewer where there are no more), as bytes, and into
+ * the writer of another rank. */
+px_status pxi_trace_pack(const pxi_trace_writer *writer, int64_t first, int64_t samples,
+                         px_text *to, px_error *err);
+px_status pxi_trace_unpack(const pxi_trace_writer *writer, int64_t first, const char *bytes,
+                           size_t size, px_error *err);
 
 /* Writes the file, with `labels`, `predictions` and `indices` (int64, one per sample; NULL: left
  * out) behind the layers. Frees the writer in any case. */
