@@ -5,6 +5,7 @@
 
 #include <internal/attack.h>
 #include <internal/data.h>
+#include <internal/ranks.h>
 #include <inttypes.h>
 #include <plexor/system.h>
 #include <stdlib.h>
@@ -91,7 +92,8 @@ static px_status run_room(pxi_attack_run *run, px_error *err)
     const size_t each = count * (2 * sizeof *run->original + sizeof *run->bytes);
     const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1)), batch = pxi_pass_batch(run->pass);
     const int workers = run->options.threads > 0 ? run->options.threads : px_cpu_count();
-    const int64_t chunk = PX_MAX(CHUNK_FILLS * batch * workers, CHUNK_LEAST);
+    const int ranks = pxi_ranks_together() ? pxi_rank_count() : 1;
+    const int64_t chunk = PX_MAX(CHUNK_FILLS * batch * workers * ranks, CHUNK_LEAST);
     run->room = PX_MAX(PX_MIN(PX_MIN(fit, chunk), run->out->count), 2 * batch);
     run->original = pxi_calloc((size_t)run->room, count * sizeof *run->original);
     run->exact = pxi_calloc((size_t)run->room, count * sizeof *run->exact);

@@ -150,6 +150,14 @@ px_status pxi_attack_work(pxi_attack_run *run, px_error *err)
                                .step = lane_step,
                                .done = lane_done};
     const pxi_share share = {.before = run->first, .each = 1, .total = run->out->count};
+    const size_t pixels = run->rule.count;
+    const pxi_left left = {.each = 1,
+                           .count = run->samples,
+                           .array = {{run->out->rows + run->first, sizeof *run->out->rows},
+                                     {run->original, pixels * sizeof *run->original},
+                                     {run->exact, pixels * sizeof *run->exact},
+                                     {run->bytes, pixels}}};
+    pxi_pass_leaves(run->pass, &left);
     return pxi_pass_stream(run->pass, run->samples, &share, &stream, err);
 }
 

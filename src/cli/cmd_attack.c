@@ -463,5 +463,6 @@ const cli_command cli_command_attack = {
         "plexor attack net.onnx --data digits --method deepfool --limit 100 -o found --sheet "
         "found.png\n",
     .run = attack_run,
+    .ranks = true,
     .result = attack_fields,
 };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/ranks.h>
 #include <internal/store.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,11 +129,13 @@ static px_status campaign_start(px_campaign *campaign, px_error *err)
 {
     bool empty = false;
     const bool begins = campaign->mode == PX_CAMPAIGN_CREATE || campaign->mode == PX_CAMPAIGN_FRESH;
-    PX_TRY(pxi_campaign_folder_check(campaign, err));
-    if (begins && mkdir(campaign->folder, 0777) != 0 && errno != EEXIST)
+    const bool writes = campaign->mode != PX_CAMPAIGN_READ && !pxi_ranks_mute();
+    if (writes || campaign->mode == PX_CAMPAIGN_READ)
+        PX_TRY(pxi_campaign_folder_check(campaign, err));
+    if (begins && writes && mkdir(campaign->folder, 0777) != 0 && errno != EEXIST)
         return px_fail(err, pxi_errno_status(errno), "'%s': cannot be made: %s", campaign->folder,
                        strerror(errno));
-    if (campaign->mode != PX_CAMPAIGN_READ) {
+    if (writes) {
         PX_TRY(campaign_lock(campaign, err));
         pxi_mark_sweep(campaign->folder);
         if (campaign->mode == PX_CAMPAIGN_FRESH)

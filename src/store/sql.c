@@ -10,6 +10,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/ranks.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -171,9 +173,38 @@ static px_status sql_make(const px_campaign *campaign, px_error *err)
     return PX_OK;
 }
 
+/* Of a rank that writes nothing: a database of its own, which goes with it, with what is in the
+ * campaign so far. */
+static px_status connect_private(px_campaign *campaign, px_error *err)
+{
+    sqlite3 *from = NULL;
+    int code = sql_open(campaign, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (code == SQLITE_OK && campaign->mode == PX_CAMPAIGN_RESUME &&
+        px_campaign_is(campaign->folder)) {
+        code = sqlite3_open_v2(campaign->file, &from, SQLITE_OPEN_READONLY, NULL);
+        sqlite3_backup *copy =
+            code == SQLITE_OK ? sqlite3_backup_init(campaign->db, "main", from, "main") : NULL;
+        if (copy) {
+            (void)sqlite3_backup_step(copy, -1); /* finish() says how it went */
+            code = sqlite3_backup_finish(copy);
+        } else if (code == SQLITE_OK) {
+            code = sqlite3_errcode(campaign->db);
+        }
+        sqlite3_close(from);
+    }
+    return code == SQLITE_OK ? PX_OK : pxi_store_fail(campaign, code, err);
+}
+
 px_status pxi_store_connect(px_campaign *campaign, px_error *err)
 {
     int code;
+    if (campaign->mode != PX_CAMPAIGN_READ && pxi_ranks_mute()) {
+        const px_status status = connect_private(campaign, err);
+        return pxi_ranks_together() ? pxi_ranks_meet("a campaign that is opened", 0, status, 0, err)
+                                    : status;
+    }
+    if (campaign->mode != PX_CAMPAIGN_READ) /* all ranks have what is in it */
+        PX_TRY(pxi_ranks_agree("a campaign that is opened", 0, err));
     if (campaign->mode != PX_CAMPAIGN_READ) {
         PX_TRY(sql_make(campaign, err));
         code = sql_open(campaign, campaign->file, SQLITE_OPEN_READWRITE);
