@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""digests.py PLEXOR [--record FILE | --against FILE] [--only WORD] [--threads LIST] - what every command writes, as digests
+"""digests.py PLEXOR [--record FILE | --against FILE] [--only WORD] [--threads LIST] [--ranks LIST] - what every command writes, as digests
 
-Runs a fixed list of commands with several numbers of threads and takes a digest of every file they write and of what
+Runs a fixed list of commands with several numbers of threads, and of ranks of Open MPI's mpirun, and takes a digest of every file they write and of what
 they print. Alone it is a test: threads must not change a byte. For a change that must not alter results:
 
     digests.py build/plexor --record before.txt     # before
@@ -16,6 +16,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,10 @@ VOLATILE_MEMBER = ("meta.npy", "history.npy")  # of checkpoints: seconds per epo
 VOLATILE_FILE = re.compile(r"(fuzzer_stats|plot_data|campaign\.db.*|campaign\.lock|\.plexor.*|report\.html|.*\.lock)$")
 
 
+# One machine, few cores, and perhaps root in a container.
+MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
 def steady(value):
     """JSON without what differs between any two runs."""
     if isinstance(value, dict):
@@ -112,16 +117,17 @@ def digest(data, name=""):
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def run(plexor, name, threads):
-    """Digests of one run: {what: digest}. A command that fails is a digest of its own."""
+def run(plexor, name, threads, ranks=0):
+    """Digests of one run: {what: digest}. A command that fails is a digest of its own. No ranks: without mpirun."""
     digests = {}
+    mpirun = f"mpirun --oversubscribe --bind-to none -n {ranks} " if ranks else ""
     with tempfile.TemporaryDirectory(prefix="plexor-digests-") as folder:
         def call(line):
             return subprocess.run(["/bin/sh", "-c", line], cwd=folder, capture_output=True, check=False, timeout=600,
-                                  env=dict(os.environ, LC_ALL="C", PATH=os.path.dirname(plexor) + ":" + os.environ["PATH"]))
+                                  env=dict(os.environ, **MPI_ENV, LC_ALL="C", PATH=os.path.dirname(plexor) + ":" + os.environ["PATH"]))
         for number, line in enumerate(RUNS[name].replace("NET", NET).split("\n")):
             threadless = line.startswith(("plexor mutate", "plexor status"))
-            done = call(line if threadless else f"{line} -j {threads}")
+            done = call(mpirun + (line if threadless else f"{line} -j {threads}"))
             if done.returncode not in (0, 1):
                 digests[f"{name}: command {number + 1} ended with {done.returncode}"] = done.stderr.decode()[-300:]
                 return digests
@@ -149,7 +155,12 @@ def main():
     parser.add_argument("--against")
     parser.add_argument("--only", default="", metavar="WORD", help="runs whose name has this")
     parser.add_argument("--threads", default="1,2,5", help="numbers of threads to compare")
+    parser.add_argument("--ranks", default="", help="numbers of ranks to compare as well, each with all numbers of threads")
     args = parser.parse_args()
+    if args.ranks and not (shutil.which("mpirun") and "Open MPI" in subprocess.run(
+            ["mpirun", "--version"], capture_output=True, check=False, text=True).stdout):
+        print("1..0 # SKIP no mpirun of Open MPI")
+        return
     names = [n for n in RUNS if args.only in n]
     threads = args.threads.split(",")
     known = {}
@@ -162,10 +173,11 @@ def main():
         first = run(args.plexor, name, threads[0])
         recorded.update(first)
         faults = [f"{k}: {v}" for k, v in first.items() if " ended with " in k]
-        for more in threads[1:]:
-            other = run(args.plexor, name, more)
-            faults += [f"{k} differs with {more} threads" for k in sorted(set(first) | set(other))
-                       if first.get(k) != other.get(k)]
+        others = [(t, 0) for t in threads[1:]] + [(t, int(r)) for r in filter(None, args.ranks.split(",")) for t in threads]
+        for more, ranks in others:
+            other = run(args.plexor, name, more, ranks)
+            faults += [f"{k} differs with {more} threads and {ranks or 'no'} ranks: {other.get(k)}"
+                       for k in sorted(set(first) | set(other)) if first.get(k) != other.get(k)]
         if args.against:
             before = {k: v for k, v in known.items() if k.startswith(name + ": ")}
             faults += [f"{k} is not what it was" for k in sorted(set(first) | set(before)) if first.get(k) != before.get(k)]

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""ranks.py PLEXOR - what happens around the work of ranks: how they find each other, and how they fail
+
+What they compute is compared by digests.py --ranks. Needs mpirun of Open MPI. Speaks TAP.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PLEXOR = os.path.abspath(sys.argv[1])
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "models")
+NET = os.path.join(MODELS, "digits.onnx")
+ENV = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+           OMPI_MCA_btl_vader_single_copy_mechanism="none")
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+
+
+def call(words, **env):
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=dict(ENV, **env))
+
+
+def said(done):
+    """What plexor printed on stderr, without what mpirun adds."""
+    return [line for line in done.stderr.splitlines() if line.startswith("plexor")]
+
+
+def steady(text):
+    """JSON of a command without times and the words it was started with."""
+    def strip(value):
+        if isinstance(value, dict):
+            return {k: strip(v) for k, v in value.items() if not re.search("second|rate|per_s|command|threads|memory", k)}
+        return [strip(v) for v in value] if isinstance(value, list) else value
+    return strip(json.loads(text))
+
+
+def no_plugin(folder):
+    done = call(MPIRUN + ["-n", "3", PLEXOR, "eval", NET, "--data", "digits", "--limit", "20"], PLEXOR_MPI=folder + "/none.so")
+    assert done.returncode == 2, done
+    assert len(said(done)) == 1 and "libplexor-mpi.so cannot be loaded" in said(done)[0], done.stderr
+    assert done.stdout == "", done.stdout
+
+
+def each_alone(folder):
+    one = call([PLEXOR, "eval", NET, "--data", "digits", "--limit", "20", "--json", "-q"])
+    done = call(MPIRUN + ["-n", "2", PLEXOR, "eval", NET, "--data", "digits", "--limit", "20", "--json", "-q"], PLEXOR_MPI="off")
+    assert done.returncode == 0 and done.stdout.count('"accuracy"') == 2 * one.stdout.count('"accuracy"'), done.stdout
+
+
+def other_words(folder):
+    words = [PLEXOR, "eval", NET, "--data", "digits", "--limit"]
+    done = call(MPIRUN + ["-n", "1", *words, "20", ":", "-n", "1", *words, "30"])
+    assert done.returncode == 2, done
+    assert len(said(done)) == 1 and re.search("rank 1 on '.*' differs in the words of the command", said(done)[0]), done.stderr
+
+
+def two_folders(folder, words):
+    """The same words on rank 0 in folder/a, and on rank 1 in folder/b."""
+    done = call(MPIRUN + ["-n", "1", "-wdir", folder + "/a", *words, ":", "-n", "1", "-wdir", folder + "/b", *words])
+    return done
+
+
+def make_two(folder):
+    for name in "ab":
+        os.makedirs(f"{folder}/{name}")
+        shutil.copy(NET, f"{folder}/{name}/net.onnx")
+
+
+def other_network(folder):
+    make_two(folder)
+    shutil.copy(os.path.join(MODELS, "odd.onnx"), folder + "/b/net.onnx")
+    done = two_folders(folder, [PLEXOR, "eval", "net.onnx", "--data", "digits", "--limit", "20"])
+    assert done.returncode == 2, done
+    assert len(said(done)) == 1 and re.search("rank 1 on '.*' differs in the network", said(done)[0]), done.stderr
+
+
+def no_network(folder):
+    make_two(folder)
+    os.unlink(folder + "/b/net.onnx")
+    done = two_folders(folder, [PLEXOR, "eval", "net.onnx", "--data", "digits", "--limit", "20"])
+    assert done.returncode == 2, done
+    assert len(said(done)) == 1 and re.search("rank 1 on '.*': 'net.onnx': cannot open: No such file", said(done)[0]), done.stderr
+
+
+def input_of_one(folder):
+    """A picture that only rank 1 cannot read, in the middle of a pass."""
+    make_two(folder)
+    call([PLEXOR, "mutate", "--data", "digits", "--limit", "40", "--mutation", "rotation angle=5", "-o", folder + "/made", "-q"])
+    data = [d for d, _, files in os.walk(folder + "/made") if sum(f.endswith(".png") for f in files) > 3]
+    assert data, list(os.walk(folder))
+    for name in "ab":
+        shutil.copytree(data[0], f"{folder}/{name}/data/all")
+    files = sorted(os.listdir(folder + "/b/data/all"))
+    for file in [f for f in files if f.endswith(".png")]:  # whichever it gets
+        path = f"{folder}/b/data/all/{file}"
+        with open(path, "r+b") as opened:
+            opened.seek(40)
+            opened.write(b"\xff" * 24)
+    done = two_folders(folder, [PLEXOR, "predict", "net.onnx", "data"])
+    assert done.returncode in (2, 3), done
+    assert len(said(done)) == 1 and re.search("rank 1 on '.*': ", said(done)[0]), done.stderr
+
+
+def undivided(folder):
+    words = [PLEXOR, "info", NET]
+    one, done = call(words), call(MPIRUN + ["-n", "2", *words])
+    assert done.returncode == 0 and done.stdout == one.stdout, done
+    assert said(done) == ["plexor info: is not divided among ranks: the first does all of it"], done.stderr
+
+
+def full_disk(folder):
+    if not os.path.exists("/dev/full"):
+        return
+    done = call(MPIRUN + ["-n", "2", PLEXOR, "predict", NET, "digits", "--limit", "20", "-q", "-o", "/dev/full"])
+    assert done.returncode in (2, 3), done
+    assert len(said(done)) == 1, done.stderr
+
+
+def ranks_of(command):
+    """Process ids of ranks of a command, by its words."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as words, open(f"/proc/{pid}/environ", "rb") as environ:
+                if command.encode() in words.read().split(b"\0") and b"mpirun" not in open(f"/proc/{pid}/comm", "rb").read():
+                    rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environ.read())
+                    if rank:
+                        found[int(rank.group(1))] = int(pid)
+        except OSError:
+            pass
+    return found
+
+
+def killed(folder):
+    """A rank that is killed ends all; with other numbers of ranks --resume goes on."""
+    def words(to):
+        return [PLEXOR, "attack", NET, "--data", "digits", "--limit", "1500", "--method", "pgd", "--steps", "60", "--batch", "16",
+                "-j", "1", "-q", "--json", "-o", to]
+    whole = call(words(folder + "/whole.campaign"))
+    assert whole.returncode == 0, whole.stderr
+    to = folder + "/hurt.campaign"
+    hurt = subprocess.Popen(MPIRUN + ["-n", "3", *words(to)], env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    status = None
+    for _ in range(600):
+        time.sleep(0.05)
+        if hurt.poll() is not None:
+            break
+        status = call([PLEXOR, "status", to, "--json"])
+        if status.returncode == 0 and re.search('"inputs_done": [1-9]', status.stdout):
+            break
+    ranks = ranks_of(to)
+    assert hurt.poll() is None and len(ranks) == 3, (hurt.poll(), ranks)
+    os.kill(ranks[1], signal.SIGKILL)
+    assert hurt.wait(timeout=60) != 0
+    resumed = call(MPIRUN + ["-n", "2", *words(to), "--resume"])
+    assert resumed.returncode == 0, resumed.stderr
+    tables = []
+    for campaign in (folder + "/whole.campaign", to):
+        out = campaign + ".out"
+        assert call([PLEXOR, "export", campaign, "--split", "all", "--format", "csv,npz", "-q", "-o", out]).returncode == 0
+        tables.append({os.path.relpath(os.path.join(d, f), out): open(os.path.join(d, f), "rb").read()
+                       for d, _, files in os.walk(out) for f in files if not f.startswith(".")})
+    assert tables[0].keys() == tables[1].keys() and all(tables[0][k] == tables[1][k] for k in tables[0]), tables[0].keys()
+
+
+def main():
+    cases = [no_plugin, each_alone, other_words, other_network, no_network, input_of_one, undivided, full_disk, killed]
+    version = call(["mpirun", "--version"]).stdout if shutil.which("mpirun") else ""
+    if "Open MPI" not in version:
+        print("1..0 # SKIP no mpirun of Open MPI")
+        return
+    print(f"1..{len(cases)}")
+    failed = False
+    for number, case in enumerate(cases, 1):
+        with tempfile.TemporaryDirectory(prefix="plexor-ranks-") as folder:
+            try:
+                case(folder)
+                print(f"ok {number} - {case.__name__}", flush=True)
+            except (AssertionError, subprocess.TimeoutExpired) as error:
+                failed = True
+                print(f"not ok {number} - {case.__name__}", flush=True)
+                print("# " + str(error)[:2000].replace("\n", "\n# "), flush=True)
+    sys.exit(1 if failed else 0)
+
+
+main()
