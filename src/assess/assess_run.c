@@ -433,6 +433,12 @@ static px_status run_all(assess_run *run, px_error *err)
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &pass, err));
     const int64_t batch = pxi_pass_batch(pass);
     const pxi_share share = {.each = batch, .total = task.count};
+    const pxi_left left = {
+        .each = batch,
+        .count = task.count,
+        .array = {{run->out->rows, sizeof *run->out->rows},
+                  {run->out->terms, run->out->metric_count * sizeof *run->out->terms}}};
+    pxi_pass_leaves(pass, &left);
     const px_status status =
         pxi_pass_each(pass, (task.count + batch - 1) / batch, &share, batch_work, run, err);
     pxi_pass_close(pass);

@@ -223,6 +223,12 @@ static px_status run_judge(clever_run *run, px_error *err)
     run->logits = pxi_calloc(count, (size_t)run->scores.classes * sizeof *run->logits);
     if (!out->rows || !run->live || !run->logits)
         return pxi_no_memory_for(err, "%" PRId64 " inputs", out->count);
+    const pxi_left left = {
+        .each = batch,
+        .count = out->count,
+        .array = {{out->rows, sizeof *out->rows},
+                  {run->logits, (size_t)run->scores.classes * sizeof *run->logits}}};
+    pxi_pass_leaves(run->pass, &left);
     PX_TRY(pxi_pass_each(run->pass, (out->count + batch - 1) / batch, NULL, judge_batch, run, err));
     return run_targets(run, err);
 }
@@ -257,6 +263,17 @@ static px_status block_backward(const clever_run *run, px_session *session, int6
     return px_session_backward(session, err);
 }
 
+/* Where the lengths of a block are, towards the first of its input's classes; those of the next are
+ * run->width behind. */
+static double *block_lengths(const clever_run *run, int64_t index, size_t *first, size_t *count)
+{
+    const int64_t at = index / run->blocks, block = index % run->blocks;
+    const int64_t points = run->options.pool ? run->options.samples : 1;
+    *first = (size_t)(block * points);
+    *count = (size_t)points;
+    return run->lengths + (size_t)at * run->most_targets * run->width;
+}
+
 static px_status block_work(void *context, pxi_lane *lane, int64_t index, px_error *err)
 {
     const clever_run *run = context;
@@ -287,6 +304,33 @@ static px_status block_work(void *context, pxi_lane *lane, int64_t index, px_err
             }
         }
     }
+    return PX_OK;
+}
+
+/* The lengths of one block: of each class the points of the block, or the largest of them. */
+static px_status block_pack(void *context, int64_t index, px_text *to, px_error *err)
+{
+    const clever_run *run = context;
+    size_t first, count;
+    (void)err;
+    double *lengths = block_lengths(run, index, &first, &count);
+    for (size_t k = 0; k < run->most_targets; k++)
+        px_text_add_bytes(to, (const char *)(lengths + k * run->width + first),
+                          count * sizeof *lengths);
+    return PX_OK;
+}
+
+static px_status block_unpack(void *context, int64_t index, const char *bytes, size_t size,
+                              px_error *err)
+{
+    const clever_run *run = context;
+    size_t first, count;
+    double *lengths = block_lengths(run, index, &first, &count);
+    if (size != run->most_targets * count * sizeof *lengths)
+        return px_fail(err, PX_E_INTERNAL, "another rank left other lengths than it should");
+    for (size_t k = 0; k < run->most_targets; k++)
+        memcpy(lengths + k * run->width + first, bytes + k * count * sizeof *lengths,
+               count * sizeof *lengths);
     return PX_OK;
 }
 
@@ -380,8 +424,20 @@ static px_status run_chunks(clever_run *run, px_error *err)
         const pxi_share share = {.before = run->first * each,
                                  .each = run->options.samples,
                                  .total = run->live_count * each};
+        const pxi_left of_blocks = {.each = 1,
+                                    .count = run->chunk * run->blocks,
+                                    .array = {{run->odd, sizeof *run->odd}},
+                                    .context = run,
+                                    .pack = block_pack,
+                                    .unpack = block_unpack};
+        pxi_pass_leaves(run->pass, &of_blocks);
         PX_TRY(pxi_pass_each(run->pass, run->chunk * run->blocks, &share, block_work, run, err));
         const pxi_share fits = {.before = (run->first + run->chunk) * each, .total = share.total};
+        px_clever_target *of_chunk =
+            run->out->targets + run->out->rows[run->live[run->first]].first;
+        const pxi_left of_fits = {
+            .each = 1, .count = (int64_t)targets, .array = {{of_chunk, sizeof *of_chunk}}};
+        pxi_pass_leaves(run->pass, &of_fits);
         PX_TRY(pxi_pass_each(run->pass, (int64_t)targets, &fits, fit_work, run, err));
         chunk_scores(run);
         run->out->points += (double)targets * (double)run->blocks * (double)run->options.samples;

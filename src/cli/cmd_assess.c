@@ -268,5 +268,6 @@ const cli_command cli_command_assess = {
         "plexor assess net.onnx --original clean.npz --adversarial changed.npz --set "
         "ric.quality=50\n",
     .run = assess_run,
+    .ranks = true,
     .result = assess_fields,
 };

@@ -357,5 +357,6 @@ const cli_command cli_command_clever = {
     .examples = "plexor clever net.onnx --data digits --limit 10 --batches 50 --samples 128\n"
                 "plexor clever net.onnx --data digits --limit 10 --norm linf --pool 10 --json\n",
     .run = clever_run,
+    .ranks = true,
     .result = clever_fields,
 };

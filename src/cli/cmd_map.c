@@ -465,5 +465,6 @@ const cli_command cli_command_map = {
                 "plexor map net.onnx --data digits --layers '#0' --perplexity 50 --json\n"
                 "plexor map net.onnx --data digits --method umap --neighbours 30 -o map.svg\n",
     .run = map_run,
+    .ranks = true,
     .result = map_fields,
 };

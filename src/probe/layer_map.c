@@ -135,11 +135,13 @@ static px_status map_run_all(px_map *map, map_run *run, int64_t count, px_error 
                            .batch = pxi_probe_batch(map->probe, map->options.batch),
                            .progress = map->options.progress,
                            .progress_context = map->options.progress_context};
+    pxi_left left = {0};
     const pxi_visitor visitor = {.context = run,
                                  .state_size = sizeof(px_probe_watch),
                                  .begin = map_begin,
                                  .observe = pxi_lane_observe,
-                                 .visit = map_visit};
+                                 .visit = map_visit,
+                                 .left = &left};
     px_plan_options wants = px_plan_options_default();
     wants.observe = px_probe_values(map->probe, &wants.observe_count);
     wants.keep = &map->scores.value;
@@ -151,6 +153,9 @@ static px_status map_run_all(px_map *map, map_run *run, int64_t count, px_error 
     if (!run->rows || !run->predictions || !run->rejected)
         return pxi_no_memory_for(err, "%zu neurons on %" PRId64 " inputs; see --limit", map->width,
                                  count);
+    left = (pxi_left){.array = {{run->rows, map->width * sizeof *run->rows},
+                                {run->predictions, sizeof *run->predictions},
+                                {run->rejected, sizeof *run->rejected}}};
     return pxi_pass_once(&task, &wants, &visitor, err);
 }
 

@@ -258,11 +258,14 @@ static px_status mc_run(void *prepared, const px_selector_job *job, double *scor
                            .batch = job->batch,
                            .progress = job->progress,
                            .progress_context = job->progress_context};
+    const pxi_left left = {
+        .array = {{scores, sizeof *scores}, {r.mc->entropy, sizeof *r.mc->entropy}}};
     const pxi_visitor visitor = {.context = &r,
                                  .state_size = sizeof(mc_lane),
                                  .open = lane_open,
                                  .visit = batch_visit,
-                                 .close = lane_close};
+                                 .close = lane_close,
+                                 .left = &left};
     px_plan_options wants = px_plan_options_default();
     wants.keep = r.mc->cut.feeds;
     wants.keep_count = r.mc->cut.feed_count;

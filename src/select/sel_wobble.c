@@ -137,12 +137,16 @@ static px_status wobble_run_all(void *prepared, const px_selector_job *job, doub
                            .max_batch = 256 /* larger ones are no faster */,
                            .progress = job->progress,
                            .progress_context = job->progress_context};
+    const pxi_left left = {.array = {{scores, sizeof *scores},
+                                     {job->predicted, sizeof *job->predicted},
+                                     {job->confidence, sizeof *job->confidence}}};
     const pxi_visitor visitor = {.context = &r,
                                  .state_size = sizeof(wobble_lane),
                                  .views = VIEWS,
                                  .open = lane_open,
                                  .fill = view_fill,
-                                 .visit = views_visit};
+                                 .visit = views_visit,
+                                 .left = &left};
     const px_plan_options wants = pxi_wants_scores(&r.s->scores);
     const px_status status = pxi_pass_once(&task, &wants, &visitor, err);
     if (status == PX_OK && job->predicted)
