@@ -563,5 +563,6 @@ const cli_command cli_command_synthesize = {
         "plexor synthesize net.onnx --data digits --suspicious suspicious.csv --distance 8/255\n"
         "plexor synthesize net.onnx --data digits --measure random --seed 3 --json\n",
     .run = synthesize_run,
+    .ranks = true,
     .result = synthesize_fields,
 };

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <internal/data.h>
+#include <internal/ranks.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -147,8 +148,9 @@ static px_status run_room(pxi_synthesis_run *run, px_error *err)
     const int64_t fit = (int64_t)(CHUNK_BYTES / PX_MAX(each, 1)) / batch * batch;
     const int64_t need = (run->out->count + batch - 1) / batch * batch;
     const int workers = run->out->options.threads > 0 ? run->out->options.threads : px_cpu_count();
+    const int ranks = pxi_ranks_together() ? pxi_rank_count() : 1;
     const int64_t chunk =
-        PX_MAX(CHUNK_BATCHES * workers, (CHUNK_LEAST + batch - 1) / batch) * batch;
+        PX_MAX(CHUNK_BATCHES * workers * ranks, (CHUNK_LEAST + batch - 1) / batch) * batch;
     run->room = PX_MAX(PX_MIN(PX_MIN(fit, chunk), need), batch);
     run->original = pxi_calloc((size_t)run->room, count * sizeof *run->original);
     run->exact = pxi_calloc((size_t)run->room, count * sizeof *run->exact);

@@ -280,9 +280,57 @@ static px_status lane_work(void *context, pxi_lane *lane, int64_t index, px_erro
     return status;
 }
 
+typedef struct work_left {
+    pxi_synthesis_run *run;
+    int64_t samples;
+} work_left;
+
+/* Which neurons rose: of the inputs of a micro-batch, behind each other. */
+static uint8_t *rose_of(const work_left *by, int64_t index, size_t *size)
+{
+    const px_synthesis *s = by->run->out;
+    const int64_t each = pxi_pass_batch(by->run->pass), first = index * each;
+    const int64_t end = PX_MIN(first + each, by->samples);
+    const size_t from = s->rose_at[by->run->first + first];
+    *size = s->rose_at[by->run->first + end] - from;
+    return s->rose + from;
+}
+
+static px_status rose_pack(void *context, int64_t index, px_text *to, px_error *err)
+{
+    size_t size;
+    const uint8_t *rose = rose_of(context, index, &size);
+    (void)err;
+    px_text_add_bytes(to, (const char *)rose, size);
+    return PX_OK;
+}
+
+static px_status rose_unpack(void *context, int64_t index, const char *bytes, size_t size,
+                             px_error *err)
+{
+    size_t own;
+    uint8_t *rose = rose_of(context, index, &own);
+    if (size != own)
+        return px_fail(err, PX_E_INTERNAL, "another rank left other neurons than it should");
+    memcpy(rose, bytes, size);
+    return PX_OK;
+}
+
 px_status pxi_synthesis_work(pxi_synthesis_run *run, int64_t samples, px_error *err)
 {
     const int64_t size = pxi_pass_batch(run->pass);
     const pxi_share share = {.before = run->first, .each = size, .total = run->out->count};
+    const size_t count = run->rule.count;
+    work_left by = {run, samples};
+    const pxi_left left = {.each = size,
+                           .count = samples,
+                           .array = {{run->out->rows + run->first, sizeof *run->out->rows},
+                                     {run->original, count * sizeof *run->original},
+                                     {run->exact, count * sizeof *run->exact},
+                                     {run->bytes, count}},
+                           .context = &by,
+                           .pack = rose_pack,
+                           .unpack = rose_unpack};
+    pxi_pass_leaves(run->pass, &left);
     return pxi_pass_each(run->pass, (samples + size - 1) / size, &share, lane_work, &samples, err);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <internal/data.h>
 #include <internal/folder.h>
+#include <internal/ranks.h>
 #include <internal/text.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -127,6 +128,8 @@ static px_status folder_png(const px_synthesis_folder *folder, int which, int64_
     char name[64], *path = NULL;
     uint8_t *png = NULL;
     size_t size = 0;
+    if (pxi_ranks_mute())
+        return PX_OK;
     snprintf(name, sizeof name, "%s/%06" PRId64 ".png", picture_folders[which], place);
     PX_TRY(folder_path(folder, name, &path, err));
     px_status status =
