@@ -305,5 +305,9 @@ px_status px_shapley_judge(px_shapley *s, const float *inputs, const int64_t *la
                      .predictions = predictions,
                      .losses = losses};
     const int64_t jobs = count / batch + (count % batch != 0);
+    const pxi_left left = {.each = batch,
+                           .count = count,
+                           .array = {{predictions, sizeof *predictions}, {losses, sizeof *losses}}};
+    pxi_pass_leaves(s->judged, &left);
     return pxi_pass_each(s->judged, jobs, NULL, judge_job, &run, err);
 }

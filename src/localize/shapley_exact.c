@@ -83,6 +83,9 @@ px_status pxi_shapley_exact(px_shapley *s, size_t layer, const px_shapley_pair *
         return pxi_no_memory(err);
     run.utilities = utilities ? utilities : own;
     const int64_t rows = pxi_game_rows(game);
+    const pxi_left left = {
+        .each = rows, .count = run.coalitions, .array = {{run.utilities, sizeof *run.utilities}}};
+    pxi_pass_leaves(game->masked, &left);
     const px_status status =
         pxi_pass_each(game->masked, (run.coalitions + rows - 1) / rows, NULL, exact_job, &run, err);
     if (status == PX_OK)

@@ -300,6 +300,13 @@ static px_status sample_rounds(sample_run *run, px_shapley_estimate *estimate, p
     while (open && run->first < all) {
         run->pairs = PX_MIN(round, all - run->first);
         const int64_t jobs = (run->pairs + run->pairs_per_job - 1) / run->pairs_per_job;
+        const pxi_left left = {.each = run->pairs_per_job,
+                               .count = run->pairs,
+                               .array = {{run->means, run->game->channels * sizeof *run->means},
+                                         {run->largest, sizeof *run->largest},
+                                         {run->run, sizeof *run->run},
+                                         {run->cut, sizeof *run->cut}}};
+        pxi_pass_leaves(run->game->masked, &left);
         PX_TRY(pxi_pass_each(run->game->masked, jobs, NULL, sample_job, run, err));
         sample_observe(run, estimate, &range);
         run->first += run->pairs;

@@ -8,6 +8,7 @@
 
 #include "base/exact.h"
 
+#include <internal/pass.h>
 #include <plexor/mutate.h>
 #include <plexor/probe.h>
 
@@ -54,6 +55,7 @@ typedef struct pxi_pair_pass {
      * `threads`. */
     px_status (*visit)(void *context, int worker, const pxi_pair *pair, px_error *err);
     void *context;
+    const pxi_left *left;    /* of candidates, by item; NULL: not told */
     px_progress_fn progress; /* in pairs; may be NULL */
     void *progress_context;
 } pxi_pair_pass;

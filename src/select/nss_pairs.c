@@ -133,7 +133,8 @@ px_status pxi_pair_run(const pxi_pair_pass *pass, px_error *err)
                                  .fill = pair_fill,
                                  .begin = pair_begin,
                                  .observe = pxi_lane_observe,
-                                 .visit = pair_visit};
+                                 .visit = pair_visit,
+                                 .left = pass->left};
     px_plan_options wants = px_plan_options_default();
     if (pass->predict) {
         PX_TRY(px_model_scores(pass->model, &r.scores, err));

@@ -14,6 +14,7 @@
 
 #include <internal/fault_curve.h>
 #include <internal/mutate.h>
+#include <internal/ranks.h>
 #include <internal/rng.h>
 #include <internal/select.h>
 #include <internal/stats.h>
@@ -199,9 +200,49 @@ static px_status identify_sample(int64_t count, int64_t sampled, uint64_t seed, 
     return PX_OK;
 }
 
+typedef struct identify_sum { /* before its sums, where ranks exchange them */
+    int64_t rejected, lost;
+} identify_sum;
+
+/* Adds what the pairs of other ranks came to. */
+static px_status identify_join(pxi_exact *total, size_t units, int64_t *rejected, bool *lost,
+                               px_error *err)
+{
+    const identify_sum own = {*rejected, *lost};
+    const size_t bytes = units * sizeof *total;
+    size_t *sizes = NULL;
+    char *all = NULL;
+    px_text mine = {0};
+    px_text_add_bytes(&mine, (const char *)&own, sizeof own);
+    px_text_add_bytes(&mine, (const char *)total, bytes);
+    px_status status = px_text_failed(&mine) ? pxi_no_memory(err) : PX_OK;
+    PX_THEN(status, PX_NEW(sizes, pxi_rank_count(), err));
+    status = pxi_ranks_swap("the sums of neurons", status, 0, px_text_get(&mine), mine.length, &all,
+                            sizes, err);
+    pxi_exact *sums = status == PX_OK ? pxi_calloc(units, sizeof *sums) : NULL;
+    if (status == PX_OK && !sums)
+        status = pxi_no_memory(err);
+    for (int r = 0; status == PX_OK && r < pxi_rank_count(); r++) {
+        const char *from = all + (size_t)r * mine.length;
+        identify_sum other;
+        if (r == pxi_rank())
+            continue;
+        memcpy(&other, from, sizeof other);
+        memcpy(sums, from + sizeof other, bytes);
+        *rejected += other.rejected;
+        *lost |= other.lost != 0;
+        pxi_exact_join_all(total, sums, units, lost);
+    }
+    px_text_done(&mine);
+    free(sums);
+    free(sizes);
+    free(all);
+    return status;
+}
+
 /* Joins the workers' sums, which are exact, and takes the largest. */
-static px_status identify_top(identify *id, int workers, int64_t count, int64_t *neuron,
-                              double *sum, int64_t *rejected, px_error *err)
+static px_status identify_top(identify *id, int workers, bool divided, int64_t count,
+                              int64_t *neuron, double *sum, int64_t *rejected, px_error *err)
 {
     const size_t units = (size_t)id->units;
     pxi_exact *total = pxi_calloc(units, sizeof *total);
@@ -215,6 +256,8 @@ static px_status identify_top(identify *id, int workers, int64_t count, int64_t 
         if (id->workers[w].sums)
             pxi_exact_join_all(total, id->workers[w].sums, units, &lost);
     }
+    if (divided && status == PX_OK)
+        status = identify_join(total, units, rejected, &lost, err);
     if (status == PX_OK && lost)
         status = px_fail(err, PX_E_INPUT, "neurons change by more than can be added up");
     if (status == PX_OK) {
@@ -236,6 +279,8 @@ static px_status nss_identify(const nss *s, const px_selector_job *job, uint64_t
     identify id = {.units = s->units,
                    .workers = pxi_calloc((size_t)job->threads, sizeof *id.workers)};
     int64_t *index = NULL;
+    const pxi_left nothing = {0}; /* but sums, which are exchanged in the end */
+    const bool divided = pxi_ranks_together();
     px_status status = id.workers ? identify_sample(job->count, s->sampled, seed, &index, err)
                                   : pxi_no_memory(err);
     if (status == PX_OK) {
@@ -257,13 +302,14 @@ static px_status nss_identify(const nss *s, const px_selector_job *job, uint64_t
             .threads = job->threads,
             .visit = identify_visit,
             .context = &id,
+            .left = &nothing,
             .progress = nss_tick,
             .progress_context = progress,
         };
         status = pxi_pair_run(&pass, err);
         progress->before += s->sampled;
     }
-    PX_THEN(status, identify_top(&id, job->threads, s->count, neuron, sum, rejected, err));
+    PX_THEN(status, identify_top(&id, job->threads, divided, s->count, neuron, sum, rejected, err));
     for (int w = 0; id.workers && w < job->threads; w++) {
         free(id.workers[w].sums);
         free(id.workers[w].scratch);
@@ -341,6 +387,9 @@ static px_status nss_score(const nss *s, const px_selector_job *job, nss_progres
         return pxi_no_memory(err);
     memcpy(scorer.neuron, s->neuron, (size_t)s->count * sizeof *scorer.neuron);
     qsort(scorer.neuron, (size_t)s->count, sizeof *scorer.neuron, pxi_order_int64);
+    const pxi_left left = {.array = {{scores, sizeof *scores},
+                                     {job->predicted, sizeof *job->predicted},
+                                     {job->confidence, sizeof *job->confidence}}};
     const pxi_pair_pass pass = {
         .model = job->model,
         .probe = s->probe,
@@ -357,6 +406,7 @@ static px_status nss_score(const nss *s, const px_selector_job *job, nss_progres
         .threads = job->threads,
         .visit = score_visit,
         .context = &scorer,
+        .left = &left,
         .progress = nss_tick,
         .progress_context = progress,
     };

@@ -37,6 +37,7 @@ RUNS = {
     "cover-ranges": f"plexor cover NET {DATA} --criteria nc,kmnc,nbc,snac,tknc,tknp --train-limit 300 -q --json --state s",
     "cover-learned": f"plexor cover NET {DATA} --criteria cc,nlc,nlc-guided,lsc,dsc,mdsc --train-limit 300 -q --json --state s",
     "cover-paths": f"plexor cover NET {DATA} --criteria snpc,anpc,cac --train-limit 200 -q --json --state s",
+    "cover-many": "plexor cover NET --data digits --limit 1700 --criteria nc,kmnc,nlc,dsc,cac --train-limit 1100 --curve c.csv -q --json --state s",
     "map": "plexor map NET --data digits --limit 200 -q -o map.csv",
     "select-scores": f"plexor select NET {DATA} --by softmax,entropy,pcs,gini,internal-gini,random,wobble,mc-dropout -q --json -o s",
     "select-learned": f"plexor select NET {DATA} --by dsa,lsa,mdsa,mlsa,mmdsa,npc,nac,kmnc --train-limit 200 -q --json -o s",
