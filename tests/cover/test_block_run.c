@@ -61,7 +61,8 @@ static px_status watch_merge(void *context, void *state, void *other, px_error *
     return PX_OK;
 }
 
-static const pxi_consumer_kind watch_kind = {watch_open, watch_close, watch_observe, watch_merge};
+static const pxi_consumer_kind watch_kind = {
+    .open = watch_open, .close = watch_close, .observe = watch_observe, .merge = watch_merge};
 
 typedef struct run {
     watcher watchers[2]; /* the first is ordered */
