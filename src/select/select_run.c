@@ -12,6 +12,7 @@
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Only for selectors that order the candidates by their scores, while those are being made: then
  * whatever is not among the best can be forgotten. */
