@@ -48,6 +48,9 @@ typedef struct px_call_io {
     void (*remark)(void *context, const char *sentence);
     /* Asked often, and by any thread: true ends networks between two layers. */
     bool (*cancelled)(void *context);
+    /* For callers whose functions take long to call: as soon as it is not 0, which another thread
+     * or a signal handler sees to, that is as if cancelled() were true. NULL: there is none. */
+    const volatile int *stop;
 } px_call_io;
 
 /* What a command was told to write into a file "mem:NAME", as in `-o mem:probs.npz`: each array of
@@ -80,7 +83,7 @@ PX_API int px_main(int argc, char **argv);
 
 static inline px_call_io px_call_io_default(void)
 {
-    const px_call_io io = {sizeof io, NULL, NULL, NULL, NULL};
+    const px_call_io io = {sizeof io, NULL, NULL, NULL, NULL, NULL};
     return io;
 }
 

@@ -79,6 +79,12 @@ PX_API px_status px_mem_put(const char *name, const px_dataset *set, px_error *e
  * that were opened by it live on. */
 PX_API bool px_mem_remove(const char *name);
 
+/* The other way: what any SPEC says, for a program to read with px_dataset_count(), _shape(),
+ * _is_8bit(), _pixels(), _label(), _name(), _class_count() and _class_name() of data.h. `split` as
+ * in px_data_options; NULL: the default. */
+PX_API px_status px_dataset_open_split(const char *spec, const char *split, px_dataset **out,
+                                       px_error *err);
+
 /* `n` samples without gaps; axes that are not there are 0: px_array_of(labels, PX_INT64, n, 0, 0,
  * 0).
  */

@@ -34,7 +34,9 @@ void cli_catch_signals(void)
 static bool progress_cancelled(void *context)
 {
     const px_call_io *io = ((const cli_call *)context)->io;
-    return io ? io->cancelled && io->cancelled(io->context) : interrupted != 0;
+    if (!io)
+        return interrupted != 0;
+    return (io->stop && *io->stop != 0) || (io->cancelled && io->cancelled(io->context));
 }
 
 px_canceller cli_canceller(cli_call *call)

@@ -262,3 +262,11 @@ px_status pxi_mem_open(const char *spec, const char *split, pxi_source **out, px
     *out = source;
     return PX_OK;
 }
+
+px_status px_dataset_open_split(const char *spec, const char *split, px_dataset **out,
+                                px_error *err)
+{
+    px_data_options options = px_data_options_default();
+    options.split = split;
+    return px_dataset_open(spec, &options, out, err);
+}

@@ -192,6 +192,18 @@ static void test_from_memory(void **state)
     assert_same_part(file.json, memory.json, "\"model_hash\"", "\"data\"");
     px_call_done(&file);
     px_call_done(&memory);
+    px_dataset *set = NULL;
+    float sample[28 * 28];
+    assert_int_equal(px_dataset_open_split("mem:digits", NULL, &set, NULL), PX_OK);
+    assert_int_equal(px_dataset_count(set), 200);
+    assert_int_equal(px_dataset_label(set, 150), labels[150]);
+    assert_int_equal(px_dataset_pixels(set, 150, sample, NULL), PX_OK);
+    for (int k = 0; k < 28 * 28; k++)
+        assert_int_equal((int)sample[k], pixels[150 * 28 * 28 + k]);
+    px_dataset_close(set);
+    px_error err = {0};
+    assert_int_equal(px_dataset_open_split("digits", "none", &set, &err), PX_E_USAGE);
+    assert_non_null(strstr(err.message, "none"));
     assert_true(px_mem_remove("net") && px_mem_remove("digits"));
     assert_int_equal(CALL(NULL, &memory, "info", "mem:net"), 2);
     assert_non_null(strstr(memory.error, "px_mem_put"));
@@ -262,6 +274,7 @@ typedef struct heard {
     int64_t done, total;
     atomic_int asked;
     bool cancels;
+    int stop; /* px_call_io.stop points here */
     char remark[256];
 } heard;
 
@@ -295,6 +308,7 @@ static px_call_io io_of(heard *h)
     io.progress = hear_progress;
     io.remark = hear_remark;
     io.cancelled = hear_cancelled;
+    io.stop = &h->stop;
     return io;
 }
 
@@ -325,13 +339,14 @@ static const struct {
 } ends[] = {
     {"cancelled", {.cancels = true}},
     {"progress says no", {.stop_after = 1}},
+    {"stop is set", {.stop = 1}},
 };
 
 static void test_ends(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        heard h = {.cancels = ends[i].how.cancels, .stop_after = ends[i].how.stop_after};
+        heard h = ends[i].how;
         const px_call_io io = io_of(&h);
         px_call_result result = px_call_result_default();
         const int status = CALL(&io, &result, "eval", MODEL, "--data", "digits", "--json");

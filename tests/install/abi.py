@@ -14,7 +14,7 @@ import tempfile
 LIBRARY, TOP = sys.argv[1:3]
 DOOR = os.path.join(TOP, "tests", "install", "door.txt")
 HEADERS = {"call.h": None, "in_memory.h": None, "tensor.h": {"px_tensor", "px_shape"}, "error.h": {"px_error"},
-           "data.h": {"px_dataset_close"}, "onnx.h": {"px_mem_put_model"}, "system.h": {"px_version"}}
+           "data.h": {"px_dataset_" + n for n in ("close", "count", "shape", "is_8bit", "pixels", "label", "name", "class_count", "class_name")}, "onnx.h": {"px_mem_put_model"}, "system.h": {"px_version"}}
 NOT_THE_DOOR = {"px_main"}  # the program's, of the same release
 
 
