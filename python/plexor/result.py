@@ -127,6 +127,16 @@ class Result(Record):
             raise UsageError(f"the result of {self.name}() has no file; give it one with output=")
         return str(path)
 
+    @property
+    def has_file(self):
+        path = self._values.get("campaign") or self._given.get("output")
+        return bool(path) and not str(path).startswith("mem:")
+
+    def failures(self, most=None):
+        """Failures of a campaign, each with the input it comes from: a list of Failure."""
+        from .campaign import failures  # pylint: disable=import-outside-toplevel
+        return failures(self.file, most)
+
     def arrays(self):
         """{name: array} of what was made in memory. They are views on plexor's memory and keep it."""
         files = list(self._files.values())
@@ -185,6 +195,10 @@ class Eval(Result):
             given["output"] = "mem:predictions.npz"
             self.__dict__["_predicted"] = predict.call((given.pop("model"),), given).arrays()
         return self._predicted
+
+    @property
+    def was_labelled(self):
+        return bool(self._values.get("per_class"))
 
     @property
     def probs(self):

@@ -1,0 +1,182 @@
+"""Results as HTML for notebooks: tables, bars, galleries of pictures. No script, no style sheet from elsewhere."""
+import base64
+import struct
+import zlib
+from html import escape
+
+import numpy
+
+from ._pictures import as_pictures
+
+_CELL = "padding:2px 8px;text-align:{align};border-bottom:1px solid #8884"
+_MOST_ROWS = 20
+
+
+def block(title, *parts):
+    return f'<div style="margin:4px 0"><b>{escape(title)}</b>{"".join(parts)}</div>'
+
+
+def number(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return "" if value is None else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}"
+
+
+def bar(share):
+    """A share as a bar."""
+    width = 100 * min(max(share, 0.0), 1.0)
+    return ('<div style="display:inline-block;width:120px;height:9px;background:#8883;margin-right:6px">'
+            f'<div style="width:{width:.1f}%;height:9px;background:#2a78b5"></div></div>')
+
+
+def table(rows, shares=()):
+    """Rows that are dicts; columns in `shares` are shown as bars, too."""
+    columns = list(dict.fromkeys(key for row in rows[:_MOST_ROWS] for key, value in row.items()
+                                 if not isinstance(value, (list, dict))))
+    if not columns:
+        return ""
+    head = "".join(f'<th style="{_CELL.format(align="left")}">{escape(c)}</th>' for c in columns)
+    lines = []
+    for row in rows[:_MOST_ROWS]:
+        cells = []
+        for column in columns:
+            value = row.get(column)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            align = "right" if is_number and column not in shares else "left"
+            before = bar(value) if column in shares and is_number else ""
+            cells.append(f'<td style="{_CELL.format(align=align)}">{before}{escape(number(value))}</td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    more = f"<div>and {len(rows) - _MOST_ROWS:,} more: frame()</div>" if len(rows) > _MOST_ROWS else ""
+    return f'<table style="border-collapse:collapse"><tr>{head}</tr>{"".join(lines)}</table>{more}'
+
+
+def facts(values):
+    """Names and values, side by side."""
+    items = [f'<span style="display:inline-block;margin-right:16px">{escape(k)}: <b>{escape(number(v))}</b></span>'
+             for k, v in values.items() if v is not None]
+    return f"<div>{''.join(items)}</div>"
+
+
+def remarks(sentences):
+    return "".join(f'<div style="color:#a60">{escape(s)}</div>' for s in sentences)
+
+
+# --- pictures --------------------------------------------------------------------------------------
+
+def png(pixels):
+    """A PNG of uint8 pixels [H, W] or [H, W, 3]."""
+    pixels = numpy.ascontiguousarray(pixels, numpy.uint8)
+    height, width = pixels.shape[:2]
+    lines = numpy.zeros((height, 1 + pixels[0].size), numpy.uint8)
+    lines[:, 1:] = pixels.reshape(height, -1)
+
+    def chunk(kind, content):
+        return (struct.pack(">I", len(content)) + kind + content
+                + struct.pack(">I", zlib.crc32(kind + content)))
+    head = struct.pack(">IIBBBBB", width, height, 8, 2 if pixels.ndim == 3 else 0, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines.tobytes()))
+            + chunk(b"IEND", b""))
+
+
+def image(pixels, size=64):
+    text = base64.b64encode(png(pixels)).decode()
+    return (f'<img width="{size}" height="{size}" style="image-rendering:pixelated;margin:1px" '
+            f'src="data:image/png;base64,{text}">')
+
+
+def figure(pictures, text, size=64):
+    shown = "".join(image(p, size) for p in pictures)
+    return (f'<div style="display:inline-block;margin:3px;text-align:center;font-size:11px;line-height:1.2">{shown}'
+            f"<div>{escape(text)}</div></div>")
+
+
+def gallery(x, texts):
+    """Pictures with a line below each; what is no picture is left out."""
+    pictures = as_pictures(x)
+    if pictures is None:
+        return ""
+    return "<div>" + "".join(figure([p], t) for p, t in zip(pictures, texts)) + "</div>"
+
+
+def changes(originals, failing, texts):
+    """The original, what became of it, and the difference (grey: none), side by side."""
+    before, after = as_pictures(originals), as_pictures(failing)
+    if before is None or after is None:
+        return ""
+    figures = []
+    for a, b, text in zip(before, after, texts):
+        difference = numpy.clip(128 + (b.astype(int) - a.astype(int)) // 2, 0, 255).astype(numpy.uint8)
+        figures.append(figure([a, b, difference], text, 48))
+    return "<div>original, failing, difference</div><div>" + "".join(figures) + "</div>"
+
+
+def class_text(label, classes):
+    if label is None or label < 0:
+        return ""
+    return str(classes[label]) if classes and label < len(classes) else str(int(label))
+
+
+# --- neurons ---------------------------------------------------------------------------------------
+
+def neurons(rows):
+    """A strip for each layer with its suspicious neurons: the redder, the more suspicious."""
+    layers = {}
+    for row in rows:
+        layers.setdefault(str(row.get("layer")), []).append((row.get("index", 0), row.get("score") or 0.0))
+    most = max((s for found in layers.values() for _, s in found), default=0.0) or 1.0
+    lines = []
+    for layer, found in layers.items():
+        width = max(i for i, _ in found) + 1
+        marks = "".join(
+            f'<rect x="{600 * i / width:.1f}" y="0" width="{max(600 / width, 3):.1f}" height="14" '
+            f'fill="#c0392b" fill-opacity="{max(0.15, s / most):.2f}"><title>{escape(layer)} {i}: {number(s)}'
+            "</title></rect>" for i, s in found)
+        lines.append(f'<div style="font-size:11px">{escape(layer)}</div><svg width="606" height="16">'
+                     f'<rect width="604" height="14" fill="#8882"/>{marks}</svg>')
+    return "".join(lines)
+
+
+# --- results ---------------------------------------------------------------------------------------
+
+_SHARES = {"eval": ("accuracy",), "cover": ("value",), "predict": (), "check": ()}
+
+
+def _wrong(result):
+    data = result.wrong[:12] if len(result.wrong_indices) else None
+    if data is None:
+        return ""
+    predicted = result.predicted[result.wrong_indices[:12]]
+    classes = data.classes
+    texts = [f"{class_text(y, classes)} → {class_text(p, classes)}" for y, p in zip(data.y, predicted)]
+    return "<div>misclassified</div>" + gallery(data.x, texts)
+
+
+def _failures(result):
+    found = result.failures(12)
+    if not found:
+        return ""
+    return changes(numpy.stack([f.original for f in found]), numpy.stack([f.input for f in found]),
+                   [f.text for f in found])
+
+
+def result(res):
+    rows = res.rows()
+    single = {k: v for k, v in res.single().items() if not isinstance(v, str) or len(v) < 60}
+    parts = []
+    if rows != [res.single()]:
+        parts.append(facts(dict(list(single.items())[:14])))
+        parts.append(neurons(rows) if res.name == "localize" else "")
+        shares = _SHARES.get(res.name, ())
+        if res.name == "cover":  # what has no bound is no share
+            shares = shares if all((r.get("total") or 0) > 0 for r in rows) else ()
+        parts.append(table(rows, shares))
+    else:
+        parts.append(table([{"": k, "value": v} for k, v in single.items()]))
+    if res.name == "eval" and res.was_labelled:
+        parts.append(_wrong(res))
+    elif res.name in ("fuzz", "attack") and res.has_file:
+        parts.append(_failures(res))
+    verdict = f": {res.to_dict()['verdict']}" if "verdict" in res else ""
+    return block(f"plexor {res.name}{verdict}", *parts, remarks(res.to_dict().get("remarks") or []))
