@@ -19,7 +19,7 @@ ninja_flags = $(if $(JOBS),-j$(JOBS))
 test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
 sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' ':!tests/*/*_golden.h' # written by scripts
 
-.PHONY: all help setup build demo test test-long bench install dist deb format lint asan tsan fuzz clean
+.PHONY: all help setup build demo test test-long bench install dist deb wheel format lint asan tsan fuzz clean
 
 all: build
 
@@ -67,6 +67,10 @@ dist: ## a tarball of what git has, in BUILD/meson-dist; `meson dist` also build
 deb: ## Debian packages in BUILD/deb, checked with lintian
 	@scripts/setup build deb
 	@scripts/make-deb $(BUILD)
+
+wheel: build ## the Python module with its libraries: BUILD/wheel/*.whl, for pip install
+	@scripts/setup wheel
+	@scripts/make_wheel.py $(BUILD)
 
 format: ## clang-format every C file
 	@$(sources) | xargs clang-format -i

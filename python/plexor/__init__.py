@@ -14,13 +14,14 @@ from ._progress import settings
 from .data import Data
 from .errors import (CancelledError, Error, FileError, InputError, InternalError, Interrupted, MismatchError,
                      OutOfMemoryError, UnsupportedError, UsageError)
+from .gate import EpochEnd, Gate, gate, scorer
 from .network import Network, from_torch, load
 from .result import Record, Result, Rows, Sweep
 
 __version__ = _version()
-__all__ = ["CancelledError", "Data", "Error", "FileError", "InputError", "InternalError", "Interrupted",
+__all__ = ["CancelledError", "Data", "EpochEnd", "Error", "FileError", "Gate", "InputError", "InternalError", "Interrupted",
            "MismatchError", "Network", "OutOfMemoryError", "Record", "Result", "Rows", "Sweep", "UnsupportedError",
-           "UsageError", "from_torch", "load", "settings"]
+           "UsageError", "from_torch", "gate", "load", "scorer", "settings"]
 
 
 def __getattr__(name):

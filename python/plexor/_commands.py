@@ -53,6 +53,7 @@ class Option:
         self.least, self.most = about.get("min"), about.get("max")
         self.help = about["help"]
         self.path = about.get("path")
+        self.takes_arrays = False
 
     @property
     def is_data(self):
@@ -71,7 +72,7 @@ class Option:
             return "int"
         if self.kind == "number":
             return "float | str"
-        if self.is_data:
+        if self.is_data or self.takes_arrays:
             return "DataLike"
         if self.path:
             return "str | os.PathLike"
@@ -95,6 +96,8 @@ class Command:
             self.arguments = [("model", False, False)]
         if self.name == "replay":  # or all=True
             self.arguments = [self.arguments[0], ("id", True, False)]
+        for option in self.options.values():
+            option.takes_arrays = self.name in ONE_FILE and option.path == "file" and option.name != "output"
         self.result = about.get("result") or []
         required = about["usage"].replace("MODEL --data", "--data").split("[")[0]
         self.required = {python_name(w[2:]) for w in required.split() if w.startswith("--")}
@@ -200,7 +203,7 @@ class Command:
             if value is not True and value != 1:
                 raise UsageError(f"{self.name}: {option.name}={value!r}: expected True or False")
             return [option.flag]
-        if folder and option.path == "file" and option.name != "output":
+        if option.takes_arrays:
             values = value if isinstance(value, (list, tuple)) else [value]
             return _words_of_arrays(option.flag, values, folder)
         if option.kind == "texts":

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""make_stubs.py [--check] - python/plexor/__init__.pyi: what type checkers and editors are told of the module.
+
+Made from `plexor help --json` as the functions themselves are; --check fails where it would change.
+"""
+import inspect
+import os
+import sys
+
+TOP = os.path.dirname(os.path.abspath(__file__))
+PATH = os.path.join(TOP, "plexor", "__init__.pyi")
+sys.path.insert(0, TOP)
+
+from plexor import _commands  # noqa: E402
+from plexor.result import result_class  # noqa: E402
+
+HEAD = '''# Made by python/make_stubs.py: what it says of commands comes from `plexor help --json`.
+import os
+from typing import Any, Callable
+
+from .data import Data as Data
+from .errors import (CancelledError as CancelledError, Error as Error, FileError as FileError,
+                     InputError as InputError, InternalError as InternalError, Interrupted as Interrupted,
+                     MismatchError as MismatchError, OutOfMemoryError as OutOfMemoryError,
+                     UnsupportedError as UnsupportedError, UsageError as UsageError)
+from .gate import EpochEnd as EpochEnd, Gate as Gate, gate as gate, scorer as scorer
+from .network import Network as _Network
+from .result import (Attack, Eval, Mutants, Record as Record, Result as Result, Rows as Rows, Select, Sweep as Sweep,
+                     Trained)
+from ._progress import Settings
+
+DataLike = Any  # Data, an array, (inputs, labels), a result with a campaign, or a text as the command line takes it
+Progress = bool | Callable[[str, int, int, str | None], bool | None] | None
+settings: Settings
+__version__: str
+
+def load(source: Any, **options: Any) -> Network: ...
+def from_torch(module: Any, example: Any, *, opset: int = 13, **options: Any) -> Network: ...
+
+'''
+
+
+def parameter(p):
+    if p.kind is inspect.Parameter.VAR_POSITIONAL:
+        return f"*{p.name}: Any"
+    kind = "Any" if p.annotation is inspect.Parameter.empty else p.annotation
+    if p.name == "progress":
+        kind = "Progress"
+    elif p.name == "remark":
+        kind = "Callable[[str], Any] | None"
+    if p.default is inspect.Parameter.empty:
+        return f"{p.name}: {kind}"
+    return f"{p.name}: {kind}{' | None' if p.default is None and '| None' not in kind and 'Progress' != kind else ''} = {p.default!r}"
+
+
+def lines_of(command, method):
+    parameters = list(command.signature.parameters.values())
+    words = ["self"] if method else []
+    star = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
+    for p in parameters[1 if method else 0:]:
+        if p.kind is inspect.Parameter.KEYWORD_ONLY and not star:
+            words.append("*")
+            star = True
+        words.append(parameter(p))
+    kind = result_class(command.name).__name__
+    swept = any(o.is_single for o in command.options.values())
+    indent = "    " if method else ""
+    summary = " ".join(command.about["help"].split())
+    return [f"{indent}def {command.python}({', '.join(words)}) -> {kind}{' | Any' if swept else ''}:",
+            f'{indent}    """{summary[:1].upper() + summary[1:]}."""']
+
+
+def made():
+    commands = _commands.all_commands().values()
+    lines = HEAD.splitlines() + ["class Network(_Network):"]
+    for command in commands:
+        if command.of_network:
+            lines += lines_of(command, True)
+    lines.append("")
+    for command in commands:
+        lines += lines_of(command, False)
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    text = made()
+    if "--check" in sys.argv[1:]:
+        with open(PATH, encoding="utf-8") as file:
+            if file.read() != text:
+                sys.exit("make_stubs.py: __init__.pyi is not what the commands are now; run python/make_stubs.py")
+        return
+    with open(PATH, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+main()
