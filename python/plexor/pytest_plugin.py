@@ -53,7 +53,9 @@ def pytest_pycollect_makeitem(collector, name, obj):
         def test(request, plexor_network, plexor_data, plexor_class):
             _judge(obj, request, plexor_network, plexor_data, plexor_class)
     test.__doc__ = str(obj)
-    return list(collector._genfunctions(name, pytest.mark.plexor(test)))  # pylint: disable=protected-access
+    test = pytest.mark.plexor(test)
+    setattr(collector.obj, name, test)  # where pytest looks for it again
+    return list(collector._genfunctions(name, test))  # pylint: disable=protected-access
 
 
 def _judge(gate, request, network, data, case):
