@@ -9,6 +9,8 @@ from .errors import (CancelledError as CancelledError, Error as Error, FileError
                      UnsupportedError as UnsupportedError, UsageError as UsageError)
 from .gate import EpochEnd as EpochEnd, Gate as Gate, gate as gate, scorer as scorer
 from .network import Network as _Network
+from .own import (Criterion as Criterion, Selector as Selector, Setting as Setting, add_criterion as add_criterion,
+                  add_selector as add_selector)
 from .result import (Attack, Eval, Mutants, Record as Record, Result as Result, Rows as Rows, Select, Sweep as Sweep,
                      Trained)
 from ._progress import Settings

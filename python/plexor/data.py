@@ -8,7 +8,7 @@ import weakref
 import numpy
 
 from . import _library as c
-from .errors import InputError, error_of
+from .errors import InputError, causes, error_of
 
 _NUMBER = itertools.count(1)
 _LAYOUTS = {None: 0, "first": 1, "last": 2}
@@ -119,8 +119,9 @@ def _put_source(source):
             return 0
         except BaseException as failure:  # pylint: disable=broad-except; C has no exceptions
             message = f"input {index} of a source in Python: {type(failure).__name__}: {failure}"
+            causes.append((message[:400], failure))
             error[0].status = 2
-            error[0].message = message.encode()[:511]
+            error[0].message = message.encode("utf-8", "replace")[:511]
             return 2
 
     def label(_, index):

@@ -1,4 +1,5 @@
 """What goes wrong, as exceptions: each has the status, the sentence and the advice that the command line gives."""
+import collections
 
 
 class Error(Exception):
@@ -76,6 +77,11 @@ _BY_STATUS = {c.status: c for c in (UsageError, InputError, UnsupportedError, Mi
                                     OutOfMemoryError, CancelledError, InternalError)}
 
 
+causes = collections.deque(maxlen=64)  # (message, exception) of what was raised in functions that the library called
+
+
 def error_of(status, sentence, result=None):
-    """The exception for a status of the library."""
-    return _BY_STATUS.get(status, Error)(sentence, status, result)
+    """The exception for a status of the library; where Python's own code failed, that is its __cause__."""
+    made = _BY_STATUS.get(status, Error)(sentence, status, result)
+    made.__cause__ = next((failure for message, failure in reversed(causes) if message in sentence), None)
+    return made

@@ -4,6 +4,7 @@
 #include "base/additions.h"
 
 #include <internal/cover.h>
+#include <plexor/extend.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,13 @@ px_status px_criterion_add(const px_criterion *criterion, px_error *err)
                        "observe, gain, merge, value, or has half of save and load",
                        criterion->entry.id ? criterion->entry.id : "");
     return pxi_registry_add(&px_criteria, &criterion->entry, err);
+}
+
+px_coverage px_criterion_told(const void *state)
+{
+    px_coverage value = {0};
+    ((const px_told_state *)state)->tell(state, &value);
+    return value;
 }
 
 /* What the preset says of the criterion: "kmnc.k=100", but not "nc.t=0.75". */
