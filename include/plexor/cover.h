@@ -110,6 +110,13 @@ PX_REGISTRY(px_criteria, px_criterion, px_criterion)
  * good, and does not change. PX_E_USAGE where the id is taken, or something is missing. */
 PX_API px_status px_criterion_add(const px_criterion *criterion, px_error *err);
 
+/* For languages whose functions cannot return a struct: px_criterion_told() is the value() of a
+ * criterion whose states begin with this. */
+typedef struct px_told_state {
+    void (*tell)(const void *state, px_coverage *value);
+} px_told_state;
+PX_API px_coverage px_criterion_told(const void *state);
+
 /* --- settings -----------------------------------------------------------------------------------
  *
  * Read from texts "kmnc.k=1000" in order, later ones win; a preset is a list of such texts that

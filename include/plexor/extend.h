@@ -19,14 +19,4 @@
 #include <plexor/select.h>
 #include <plexor/text.h>
 
-PX_BEGIN_DECLS
-
-/* For languages whose functions cannot return a struct: px_criterion_told() is the value() of a
- * criterion whose states begin with this. */
-typedef struct px_told_state {
-    void (*tell)(const void *state, px_coverage *value);
-} px_told_state;
-PX_API px_coverage px_criterion_told(const void *state);
-
-PX_END_DECLS
 #endif

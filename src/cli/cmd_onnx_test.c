@@ -1,7 +1,7 @@
 /* src/cli/cmd_onnx_test.c - plexor onnx-test DIR... */
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include "cli/cli_fields.h"
 
 #include <dirent.h>

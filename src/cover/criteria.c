@@ -4,7 +4,6 @@
 #include "base/additions.h"
 
 #include <internal/cover.h>
-#include <plexor/extend.h>
 #include <stdlib.h>
 #include <string.h>
 

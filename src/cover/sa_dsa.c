@@ -15,7 +15,7 @@
  */
 #include "cover/sa.h"
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include "base/wide.h"
 #include "engine/prim.h"
 

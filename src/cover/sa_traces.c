@@ -1,6 +1,6 @@
 /* src/cover/sa_traces.c - training traces by class, and the neurons of them that take part */
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include "cover/sa.h"
 
 #include <internal/rng.h>

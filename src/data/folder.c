@@ -9,7 +9,7 @@
 #include "data/picture_source.h"
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 
 #include <stdlib.h>
 #include <string.h>

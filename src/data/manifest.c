@@ -11,7 +11,7 @@
 #include "base/csv_rows.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include "data/picture_source.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <internal/mutation.h>
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include <internal/ssim.h>
 
 #include <internal/closeness.h>

@@ -2,7 +2,7 @@
 #include "picture/plot.h"
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 
 #include <assert.h>
 #include <math.h>

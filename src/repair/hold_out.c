@@ -6,7 +6,7 @@
 #include "repair/hold_out.h"
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include <internal/rng.h>
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* src/select/evaluate.c - a ranking beside the labels: faults found, and their curves */
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include "select/select_inside.h"
 #include <internal/tree.h>
 

@@ -10,7 +10,7 @@
 #include "select/selectors.h"
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 
 #include <internal/fault_curve.h>
 #include <internal/mutate.h>

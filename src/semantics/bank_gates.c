@@ -6,7 +6,7 @@
 #include "semantics/concepts_inside.h"
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 
 #include <internal/bank.h>
 #include <internal/rng.h>

@@ -6,7 +6,7 @@
 #include "semantics/virtual_unit.h"
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include "semantics/smooth.h"
 
 #include <internal/rng.h>

@@ -2,7 +2,7 @@
 #include "semantics/vocabulary.h"
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include "base/utf8.h"
 
 #include <plexor/text.h>

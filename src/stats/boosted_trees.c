@@ -7,7 +7,7 @@
 #include "stats/boosted_trees.h"
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 #include "base/worker_pool.h"
 
 #include <internal/rng.h>

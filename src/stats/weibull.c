@@ -18,7 +18,7 @@
 #include <internal/stats.h>
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/ascending.h"
 
 #include <math.h>
 #include <stdlib.h>

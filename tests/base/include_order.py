@@ -14,7 +14,7 @@ import sys
 ROOMS = ("base stats picture data mutate graph onnx ops engine predict probe attack train semantics "
          "cover localize select doctor assess store generate repair report check cli").split()
 # Public headers that are not named after their room.
-HEADER_ROOM = {name: "base" for name in "error field folder json param property registry rng system tensor text".split()}
+HEADER_ROOM = {name: "base" for name in "error field folder json param property ranks registry rng system tensor text".split()}
 HEADER_ROOM.update(audio="data", in_memory="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
                    fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", fuzz_mutant="generate", modes="store",
                    plexor="cli", call="cli", extend="select")

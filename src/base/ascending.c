@@ -1,5 +1,5 @@
-/* src/base/order.c - ascending orders for qsort() and bsearch() */
-#include "base/order.h"
+/* src/base/ascending.c - ascending orders for qsort() and bsearch() */
+#include "base/ascending.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* src/base/order.h - ascending orders for qsort() and bsearch() */
-#ifndef PXI_BASE_ORDER_H
-#define PXI_BASE_ORDER_H
+/* src/base/ascending.h - ascending orders for qsort() and bsearch() */
+#ifndef PXI_BASE_ASCENDING_H
+#define PXI_BASE_ASCENDING_H
 
 int pxi_order_int64(const void *a, const void *b);
 int pxi_order_double(const void *a, const void *b); /* no NaN */
