@@ -16,7 +16,7 @@
     X(mod_10) X(mul_1) X(mul_7) X(neg_1) X(not_1) X(or_1) X(or_7) X(pow_1) X(pow_7) \
     X(prelu_1) X(prelu_7) X(quantizelinear_10) X(reciprocal_1) X(relu_1) X(round_11) \
     X(selu_1) X(selu_6) X(shrink_9) X(sigmoid_1) X(sign_9) X(sin_7) X(sinh_9) X(softplus_1) \
-    X(softsign_1) X(sqrt_1) X(sub_1) X(sub_7) X(sum_1) X(swish_24) X(tan_7) X(tanh_1) \
+    X(softsign_1) X(sqrt_1) X(sub_1) X(sub_7) X(sum_1) X(swiglu_28) X(swish_24) X(tan_7) X(tanh_1) \
     X(thresholdedrelu_1) X(where_9) X(xor_1) X(xor_7)
 /* clang-format on */
 

@@ -1,5 +1,5 @@
 /* src/ops/sigmoids.c - smooth and piecewise linear S-shapes and what is made of them: Sigmoid,
- * Tanh, HardSigmoid, HardSwish, Softplus, Softsign, Mish, Swish, Gelu
+ * Tanh, HardSigmoid, HardSwish, Softplus, Softsign, Mish, Swish, SwiGLU, Gelu
  *
  * 1 / (1 + exp(-x)) needs no guard: where exp() overflows the quotient is 0, its limit.
  */
@@ -36,6 +36,73 @@ PXI_UNARY(mish_18, "Mish", 18, (x * tanh(SOFTPLUS(x))),
 /* y = x sigmoid(alpha x) */
 PXI_UNARY_WITH(swish_24, "Swish", 24, (x * SIGMOID(a * x)),
                (dy * SIGMOID(a * x) * (1 + a * x * (1 - SIGMOID(a * x)))), {"alpha", 1.0f})
+
+/* SwiGLU: y = a sigmoid(alpha a) b, of one shape */
+#define SWIGLU_LOOPS(op, DTYPE, T, tag)                                                  \
+    PXI_WIDE static void swiglu_forward_##tag(const px_op_ctx *ctx)                      \
+    {                                                                                    \
+        const T alpha = (T)((const pxi_unary_params *)ctx->params)->a;                   \
+        const T *a = ctx->in[0].data, *b = ctx->in[1].data;                              \
+        T *y = ctx->out[0].data;                                                         \
+        const size_t count = (size_t)px_shape_count(&ctx->out[0].shape);                 \
+        _Pragma("omp simd") for (size_t i = 0; i < count; i++) y[i] =                    \
+            a[i] * SIGMOID(alpha * a[i]) * b[i];                                         \
+    }                                                                                    \
+    static void swiglu_backward_##tag(const px_op_ctx *ctx)                              \
+    {                                                                                    \
+        const T alpha = (T)((const pxi_unary_params *)ctx->params)->a;                   \
+        const T *a = ctx->in[0].data, *b = ctx->in[1].data, *dy = ctx->out_grad[0].data; \
+        T *da = ctx->in_grad[0].data, *db = ctx->in_grad[1].data;                        \
+        const size_t count = (size_t)px_shape_count(&ctx->out[0].shape);                 \
+        for (size_t i = 0; i < count; i++) {                                             \
+            const T gate = SIGMOID(alpha * a[i]);                                        \
+            if (da)                                                                      \
+                da[i] += dy[i] * b[i] * gate * (1 + alpha * a[i] * (1 - gate));          \
+            if (db)                                                                      \
+                db[i] += dy[i] * a[i] * gate;                                            \
+        }                                                                                \
+    }
+PXI_REAL_TYPES(SWIGLU_LOOPS, )
+
+static px_status swiglu_28_setup(px_op_ctx *ctx, px_error *err)
+{
+    PX_TRY(pxi_op_arity(ctx, 2, 2, 1, 1, err));
+    PX_TRY(pxi_op_type(ctx, 0, PXI_TYPES_REAL, err));
+    PX_TRY(pxi_op_type_as_first(ctx, 1, err));
+    if (!px_shape_equal(&ctx->in[0].shape, &ctx->in[1].shape)) {
+        char a[PX_SHAPE_TEXT], b[PX_SHAPE_TEXT];
+        return pxi_op_fail(ctx, err, PX_E_MISMATCH, "a gate of %s for what is %s",
+                           px_shape_text(&ctx->in[0].shape, a),
+                           px_shape_text(&ctx->in[1].shape, b));
+    }
+    PX_TRY(pxi_op_params(ctx, sizeof(pxi_unary_params), err));
+    ((pxi_unary_params *)ctx->params)->a = (double)px_node_float(ctx->node, "alpha", 1.0f);
+    ctx->out[0].dtype = ctx->in[0].dtype;
+    ctx->out[0].shape = ctx->in[0].shape;
+    return PX_OK;
+}
+
+static px_status swiglu_28_forward(const px_op_ctx *ctx, px_error *err)
+{
+    (void)err;
+    if (ctx->in[0].dtype == PX_FLOAT64)
+        swiglu_forward_f64(ctx);
+    else
+        swiglu_forward_f32(ctx);
+    return PX_OK;
+}
+
+static void swiglu_28_backward(const px_op_ctx *ctx)
+{
+    if (!ctx->out_grad[0].data)
+        return;
+    if (ctx->in[0].dtype == PX_FLOAT64)
+        swiglu_backward_f64(ctx);
+    else
+        swiglu_backward_f32(ctx);
+}
+
+PXI_UNARY_DESCRIPTOR(swiglu_28, "SwiGLU", 28)
 
 /* Gelu: x Phi(x), exactly or by the tanh formula of Hendrycks and Gimpel (arXiv:1606.08415, 2). */
 #define GELU_DENSITY ((T)0.39894228040143267794 * pxi_exp((T)-0.5 * x * x)) /* of N(0, 1) */

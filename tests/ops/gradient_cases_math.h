@@ -71,6 +71,7 @@
 {.type = "Mish", .opset = 18, .in = {WIDE_("3,4")}},
 {.type = "Swish", .opset = 24, .in = {WIDE_("3,4")}},
 {.type = "Swish", .opset = 24, .attrs = "alpha=1.7", .in = {WIDE_("3,4")}},
+{.type = "SwiGLU", .opset = 28, .attrs = "alpha=1.3", .in = {WIDE_("3,4"), X_("3,4")}},
 {.type = "Gelu", .opset = 20, .in = {WIDE_("3,4")}},
 {.type = "Gelu", .opset = 20, .attrs = "approximate=tanh", .in = {WIDE_("3,4")}},
 
