@@ -173,29 +173,19 @@ void cli_table_print_free(cli_table *table, const char *indent);
 
 /* --- progress -------------------------------------------------------------------------------- */
 
-typedef struct cli_progress {
-    const char *label;
-    double started, shown;
-    bool terminal, drawn;
-    int64_t first; /* count at the first call, for the rate */
-} cli_progress;
+/* A px_progress_fn that draws a bar with these words, a text that lives on; false after Ctrl-C. The
+ * bar goes away when all is done, and before anything else is said. */
+bool cli_tick(void *words, int64_t done, int64_t total);
+#define CLI_WORDS(text) ((void *)(uintptr_t)(const char *)(text))
+void cli_bar_end(void);
 
-cli_progress cli_progress_start(const char *label);
-/* A px_progress_fn: draws, and returns false after Ctrl-C. */
-bool cli_progress_tick(void *progress, int64_t done, int64_t total);
-void cli_progress_end(cli_progress *progress); /* takes the bar away */
-
-/* A bar for what a library function does in several steps, each told by name, with its remarks. */
-typedef struct cli_steps {
-    const cli_command *self;
-    const char *what; /* NULL: nothing yet */
-    cli_progress progress;
-} cli_steps;
-bool cli_steps_tick(void *bar, const char *what, int64_t done, int64_t total);
-void cli_steps_note(void *bar, const char *sentence);
-void cli_steps_end(cli_steps *bar);
+/* The same for what a library function does in several steps, and its remarks; no context. */
+bool cli_tick_step(void *context, const char *what, int64_t done, int64_t total);
+void cli_note_step(void *context, const char *sentence);
 
 /* For work that has more to say than counts: whether it is time to, and a bar with these words. */
+cli_progress cli_progress_start(const char *label);
+void cli_progress_end(cli_progress *progress); /* takes the bar away */
 bool cli_progress_due(const cli_progress *progress);
 void cli_progress_show(cli_progress *progress, double share, const char *text);
 /* Where the call has somebody else to tell, tells them, and returns true. */

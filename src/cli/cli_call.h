@@ -13,6 +13,12 @@
 
 struct cli_command;
 
+typedef struct cli_progress {
+    const char *label;
+    double started, shown;
+    bool terminal, drawn;
+} cli_progress;
+
 typedef struct cli_call {
     const px_call_io *io; /* NULL: the program, with stderr and signals of its own */
     FILE *out;            /* where results are printed */
@@ -24,7 +30,8 @@ typedef struct cli_call {
     const char *class_list;            /* --classes: of the network that is loaded next */
     px_json *described;                /* that plexor help --json is writing; NULL else */
 
-    bool as_json; /* --json was typed, whether or not it was understood */
+    cli_progress bar; /* label NULL: there is none */
+    bool as_json;     /* --json was typed, whether or not it was understood */
     bool has_result, failed;
     px_json result;
     px_error error; /* the first one */

@@ -7,12 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-px_status cli_training_of(const cli_command *self, const px_model *model, const cli_data *data,
-                          const cli_training *training, const cli_workers *workers, cli_steps *bar,
-                          px_preprocess *pre, px_training *out, px_error *err)
+px_status cli_training_of(const px_model *model, const cli_data *data, const cli_training *training,
+                          const cli_workers *workers, px_preprocess *pre, px_training *out,
+                          px_error *err)
 {
     PX_TRY(px_model_preprocess(model, &data->pixels, data->audio, pre, err));
-    *bar = (cli_steps){.self = self};
     *out = (px_training){.spec = training->spec,
                          .own = data->spec,
                          .pre = pre,
@@ -23,9 +22,8 @@ px_status cli_training_of(const cli_command *self, const px_model *model, const 
                          .memory_bytes = cli_memory_bytes(training),
                          .threads = (int)workers->threads,
                          .batch = workers->batch,
-                         .progress = cli_steps_tick,
-                         .note = cli_steps_note,
-                         .context = bar};
+                         .progress = cli_tick_step,
+                         .note = cli_note_step};
     return PX_OK;
 }
 
@@ -34,35 +32,32 @@ int64_t cli_memory_bytes(const cli_training *training)
     return training->memory_mib ? training->memory_mib << 20 : px_memory_bytes() / 4 * 3;
 }
 
-px_status cli_profile_learn(const cli_command *self, const px_model *model, const cli_data *data,
+px_status cli_profile_learn(const px_model *model, const cli_data *data,
                             const cli_training *training, const cli_workers *workers,
                             const char *who, px_lessons *lessons, px_profile **out, px_error *err)
 {
-    cli_steps bar = {0};
     px_preprocess pre;
     px_training from;
     px_status status = PX_OK;
-    if (lessons->count > 0)
-        status = cli_training_of(self, model, data, training, workers, &bar, &pre, &from, err);
-    if (lessons->count > 0 && status == PX_OK)
-        status = px_training_learn(model, &from, who, lessons, NULL, NULL, out, err);
-    cli_steps_end(&bar);
+    if (lessons->count > 0) {
+        status = cli_training_of(model, data, training, workers, &pre, &from, err);
+        PX_THEN(status, px_training_learn(model, &from, who, lessons, NULL, NULL, out, err));
+    }
     px_lessons_free(lessons);
     return status;
 }
 
-px_status cli_profile_make(const cli_command *self, const px_model *model, const cli_data *data,
+px_status cli_profile_make(const px_model *model, const cli_data *data,
                            const cli_training *training, const cli_workers *workers,
                            const px_shape *shape, const px_cover_options *options, px_profile **out,
                            px_error *err)
 {
-    cli_steps bar = {0};
     px_lessons lessons = {0};
     px_preprocess pre, fitted;
     px_training from;
     px_dataset *set = NULL;
     px_shape own = {.rank = 0};
-    PX_TRY(cli_training_of(self, model, data, training, workers, &bar, &pre, &from, err));
+    PX_TRY(cli_training_of(model, data, training, workers, &pre, &from, err));
     if (!shape) {
         PX_TRY(px_training_open(model, &from, "criteria", &fitted, &set, err));
         const px_shape sample = px_dataset_shape(set);
@@ -73,16 +68,14 @@ px_status cli_profile_make(const cli_command *self, const px_model *model, const
     px_status status = px_cover_lessons(model, shape ? shape : &own, options, &lessons, err);
     PX_THEN_IF(status, lessons.count > 0,
                px_training_learn(model, &from, "criteria", &lessons, set, &fitted, out, err));
-    cli_steps_end(&bar);
     px_dataset_close(set);
     px_lessons_free(&lessons);
     return status;
 }
 
-void cli_profile_remarks(const cli_command *self, const px_model *model, const px_profile *profile)
+void cli_profile_remarks(const px_model *model, const px_profile *profile)
 {
-    cli_steps bar = {.self = self};
-    const px_training from = {.note = cli_steps_note, .context = &bar};
+    const px_training from = {.note = cli_note_step};
     px_training_remarks(&from, model, profile);
 }
 

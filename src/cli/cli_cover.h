@@ -41,26 +41,26 @@ typedef struct cli_training { /* where ranges and traces come from */
 
 /* Where training data come from, as the options say, with a bar and remarks as they are learned
  * from; `pre` becomes how they are fed. All that is given is borrowed. */
-px_status cli_training_of(const cli_command *self, const px_model *model, const cli_data *data,
-                          const cli_training *training, const cli_workers *workers, cli_steps *bar,
-                          px_preprocess *pre, px_training *out, px_error *err);
+px_status cli_training_of(const px_model *model, const cli_data *data, const cli_training *training,
+                          const cli_workers *workers, px_preprocess *pre, px_training *out,
+                          px_error *err);
 /* Learns what the options need from training data: those of --train, else 1,000 inputs of the train
  * part of `data` (and says so). `shape` is that of an input; NULL: as the training data have it.
  * *out stays NULL where nothing has to be learned. */
-px_status cli_profile_make(const cli_command *self, const px_model *model, const cli_data *data,
+px_status cli_profile_make(const px_model *model, const cli_data *data,
                            const cli_training *training, const cli_workers *workers,
                            const px_shape *shape, const px_cover_options *options, px_profile **out,
                            px_error *err);
 
 /* The same with what is to be learned, which is freed; `who` needs it: "selectors". */
-px_status cli_profile_learn(const cli_command *self, const px_model *model, const cli_data *data,
+px_status cli_profile_learn(const px_model *model, const cli_data *data,
                             const cli_training *training, const cli_workers *workers,
                             const char *who, px_lessons *lessons, px_profile **out, px_error *err);
 /* --mem, or three quarters of the machine's. */
 int64_t cli_memory_bytes(const cli_training *training);
 
 /* Classes without samples, inputs that were left out. */
-void cli_profile_remarks(const cli_command *self, const px_model *model, const px_profile *profile);
+void cli_profile_remarks(const px_model *model, const px_profile *profile);
 
 /* Lines of what a criterion or selector has to say, each with its id: below the result, or, with
  * `json`, among the remarks. */

@@ -70,6 +70,7 @@ void cli_json_open(px_json *json)
 int cli_message_end(int status)
 {
     cli_call *call = cli_now();
+    cli_bar_end();
     if (!call->has_result && !(call->as_json && call->failed))
         return status;
     if (call->has_result)
@@ -116,6 +117,7 @@ int cli_print_json_text(const cli_command *self, const char *text)
 static void message_print(const cli_command *self, const char *message)
 {
     const cli_call *call = cli_now();
+    cli_bar_end();
     if (call->io) {
         if (call->io->remark)
             call->io->remark(call->io->context, message);

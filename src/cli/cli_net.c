@@ -40,14 +40,10 @@ px_status cli_part_open(const px_model *model, px_preprocess *pre, const char *s
                         px_error *err)
 {
     px_data_options shown = *options;
-    cli_progress reading = cli_progress_start("reading");
-    shown.progress = cli_progress_tick;
-    shown.context = &reading;
+    shown.progress = cli_tick;
+    shown.context = CLI_WORDS("reading");
     const px_shape *input = model ? px_model_input_shape(model) : NULL;
-    const px_status status = px_dataset_open_part(pre, input, spec, &shown, may_be_whole, out, err);
-    if (options->skip_damaged)
-        cli_progress_end(&reading);
-    return status;
+    return px_dataset_open_part(pre, input, spec, &shown, may_be_whole, out, err);
 }
 
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,
@@ -55,7 +51,6 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
 {
     px_task_options options = px_task_options_default();
     px_preprocess pre;
-    cli_progress reading = cli_progress_start("reading");
     PX_TRY(px_model_preprocess(model, &data->pixels, data->audio, &pre, err));
     cli_campaign_preprocess(model, data, &pre);
     options.pre = &pre;
@@ -66,12 +61,9 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
                                      .seed = (uint64_t)data->seed,
                                      .skip_damaged = data->skip_damaged,
                                      .any_classes = data->any_classes,
-                                     .progress = cli_progress_tick,
-                                     .context = &reading};
-    const px_status status = px_task_open(model, data->spec, &options, out, err);
-    if (data->skip_damaged)
-        cli_progress_end(&reading);
-    PX_TRY(status);
+                                     .progress = cli_tick,
+                                     .context = CLI_WORDS("reading")};
+    PX_TRY(px_task_open(model, data->spec, &options, out, err));
     PX_TRY(pxi_ranks_agree("the data", px_dataset_hash(out->set), err));
     cli_note(cli_now()->command, "%s", out->pre.note);
     for (size_t i = 0; i < px_dataset_remark_count(out->set); i++)

@@ -11,6 +11,7 @@
 
 FILE *cli_out(void)
 {
+    cli_bar_end();
     return cli_now()->out;
 }
 

@@ -119,31 +119,6 @@ static void progress_draw(cli_progress *p, int64_t done, int64_t total, double n
     p->drawn = true;
 }
 
-void cli_steps_end(cli_steps *bar)
-{
-    if (bar->what)
-        cli_progress_end(&bar->progress);
-    bar->what = NULL;
-}
-
-bool cli_steps_tick(void *context, const char *what, int64_t done, int64_t total)
-{
-    cli_steps *bar = context;
-    if (!bar->what || strcmp(bar->what, what) != 0) {
-        cli_steps_end(bar);
-        bar->what = what;
-        bar->progress = cli_progress_start(what);
-    }
-    return cli_progress_tick(&bar->progress, done, total);
-}
-
-void cli_steps_note(void *context, const char *sentence)
-{
-    cli_steps *bar = context;
-    cli_steps_end(bar);
-    cli_note(bar->self, "%s", sentence);
-}
-
 bool cli_progress_due(const cli_progress *p)
 {
     const cli_call *call = cli_now();
@@ -180,18 +155,41 @@ void cli_progress_show(cli_progress *p, double share, const char *text)
     p->drawn = true;
 }
 
-bool cli_progress_tick(void *progress, int64_t done, int64_t total)
+bool cli_tick(void *words, int64_t done, int64_t total)
 {
-    cli_progress *p = progress;
-    const cli_call *call = cli_now();
-    const double now = px_clock_s();
+    cli_call *call = cli_now();
+    cli_progress *p = &call->bar;
+    if (!p->label || strcmp(p->label, words) != 0) {
+        cli_bar_end();
+        *p = cli_progress_start(words);
+    }
     const bool last = done >= total && call->io && !call->quiet; /* a terminal's bar goes away */
     if (last || (done < total && cli_progress_due(p))) {
-        p->shown = now;
+        p->shown = px_clock_s();
         if (!cli_progress_tell(p->label, done, total, NULL))
-            progress_draw(p, done, total, now);
+            progress_draw(p, done, total, p->shown);
     }
+    if (done >= total)
+        cli_bar_end();
     return !cli_interrupted();
+}
+
+bool cli_tick_step(void *context, const char *what, int64_t done, int64_t total)
+{
+    (void)context;
+    return cli_tick(CLI_WORDS(what), done, total);
+}
+
+void cli_note_step(void *context, const char *sentence)
+{
+    (void)context;
+    cli_note(cli_now()->command, "%s", sentence);
+}
+
+void cli_bar_end(void)
+{
+    cli_progress_end(&cli_now()->bar);
+    cli_now()->bar.label = NULL;
 }
 
 void cli_progress_end(cli_progress *p)

@@ -43,12 +43,9 @@ static px_status work_run(assess_work *w, px_error *err)
         .adversarial = {w->sides.adversarial.set, &w->sides.adversarial.pre},
         .partners = w->sides.partners,
     };
-    cli_progress progress = cli_progress_start("assess");
-    o.progress = cli_progress_tick;
-    o.progress_context = &progress;
-    const px_status status = px_assess_run(&job, &o, &w->assess, err);
-    cli_progress_end(&progress);
-    return status;
+    o.progress = cli_tick;
+    o.progress_context = CLI_WORDS("assess");
+    return px_assess_run(&job, &o, &w->assess, err);
 }
 
 static bool work_measures(const assess_work *w, const char *id)

@@ -285,11 +285,9 @@ static px_status work_run(attack_work *w, px_attack_options o, px_error *err)
                                .pre = &w->inputs.pre,
                                .known = w->files.known,
                                .known_count = w->files.known_count};
-    cli_progress progress = cli_progress_start("attack");
-    o.progress = cli_progress_tick;
-    o.progress_context = &progress;
+    o.progress = cli_tick;
+    o.progress_context = CLI_WORDS("attack");
     const px_status status = px_attack_run(&job, &o, &w->attack, err);
-    cli_progress_end(&progress);
     if (status != PX_OK)
         pair_campaign_stopped(&w->files.pairs, err);
     return status;

@@ -79,14 +79,12 @@ static px_status work_all(calibrate_work *w, const char *path, px_error *err)
     if (!w->path)
         return px_fail(err, PX_E_IO,
                        "there is no folder to keep the threshold in; -o FILE names a file");
-    cli_progress progress = cli_progress_start("calibrate");
-    options.progress = cli_progress_tick;
-    options.progress_context = &progress;
+    options.progress = cli_tick;
+    options.progress_context = CLI_WORDS("calibrate");
     const double start = px_clock_s();
     const px_status status = px_calibrate(w->tools.paths, w->tools.judge, w->inputs.set,
                                           &w->inputs.pre, &options, &w->threshold, NULL, err);
     w->seconds = px_clock_s() - start;
-    cli_progress_end(&progress);
     if (status != PX_OK)
         return status;
     w->origin = cli_origin_of(w->model, w->inputs.set);

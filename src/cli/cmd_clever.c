@@ -109,13 +109,9 @@ static px_status work_all(clever_work *w, const char *path, px_error *err)
     w->classes = cli_classes_of(w->model, w->inputs.set);
     PX_TRY(work_options(w, &o, err));
     const px_clever_job job = {.model = w->model, .set = w->inputs.set, .pre = &w->inputs.pre};
-    cli_progress progress = cli_progress_start("clever");
-    o.progress = cli_progress_tick;
-    o.progress_context = &progress;
-    const px_status status = px_clever_run(&job, &o, &w->clever, err);
-    cli_progress_end(&progress);
-    if (status != PX_OK)
-        return status;
+    o.progress = cli_tick;
+    o.progress_context = CLI_WORDS("clever");
+    PX_TRY(px_clever_run(&job, &o, &w->clever, err));
     PX_TRY(px_clever_sum(w->clever, &w->sum, err));
     w->used = *px_clever_used(w->clever);
     w->norm = px_ball_name(w->used.ball);

@@ -58,11 +58,11 @@ static px_status cover_open(const cli_command *self, const cover_args *a, const 
     if (a->training.profile) {
         PX_TRY(px_profile_open(a->training.profile, &job->profile, err));
         PX_TRY(px_profile_check(job->profile, job->model, err));
-        cli_profile_remarks(self, job->model, job->profile);
+        cli_profile_remarks(job->model, job->profile);
     } else {
         const px_cover_options learn = cover_options(a, NULL);
-        PX_TRY(cli_profile_make(self, job->model, &a->data, &a->training, &a->workers,
-                                &job->inputs.shape, &learn, &job->profile, err));
+        PX_TRY(cli_profile_make(job->model, &a->data, &a->training, &a->workers, &job->inputs.shape,
+                                &learn, &job->profile, err));
     }
     const px_cover_options options = cover_options(a, job->profile);
     cover_report *r = &job->report;
@@ -92,18 +92,15 @@ static px_status cover_observe(const cover_args *a, cover_job *job, const char *
                                const px_dataset *set, const px_preprocess *pre, const bool *only,
                                size_t curve_points, px_cover_tally *tally, px_error *err)
 {
-    cli_progress progress = cli_progress_start(label);
     px_cover_run_options run = px_cover_run_options_default();
     run.batch = a->workers.batch;
     run.shard = job->report.shard;
     run.shards = job->report.shards;
     run.only = only;
     run.curve_points = curve_points;
-    run.progress = cli_progress_tick;
-    run.progress_context = &progress;
-    const px_status status = px_cover_run(job->report.values.cover, set, pre, &run, tally, err);
-    cli_progress_end(&progress);
-    return status;
+    run.progress = cli_tick;
+    run.progress_context = CLI_WORDS(label);
+    return px_cover_run(job->report.values.cover, set, pre, &run, tally, err);
 }
 
 /* The inputs of each class by themselves. The whole is put together again afterwards. */

@@ -33,8 +33,7 @@ typedef struct describe_job {
     char *cache;
     px_description *description;
     px_folder *folder; /* NULL: nothing is written */
-    cli_progress progress;
-    bool showing;
+    const char *doing;
 } describe_job;
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -163,17 +162,12 @@ static px_status classes_open(describe_job *job, px_error *err)
 
 static void stage(void *context, const char *name)
 {
-    describe_job *job = context;
-    if (job->showing)
-        cli_progress_end(&job->progress);
-    job->progress = cli_progress_start(name);
-    job->showing = true;
+    ((describe_job *)context)->doing = name;
 }
 
 static bool tick(void *context, int64_t done, int64_t total)
 {
-    describe_job *job = context;
-    return cli_progress_tick(&job->progress, done, total);
+    return cli_tick(CLI_WORDS(((const describe_job *)context)->doing), done, total);
 }
 
 /* Without --train-default a describer is used that is there already; with none the labels are. */
@@ -221,11 +215,8 @@ static px_status describe_work(describe_job *job, const char *path, px_error *er
     job->options.stage = stage;
     job->options.progress = tick;
     job->options.context = job;
-    const px_status status = px_describe(job->model, job->inputs.set, &job->inputs.pre,
-                                         &job->options, &job->description, err);
-    if (job->showing)
-        cli_progress_end(&job->progress);
-    return status;
+    return px_describe(job->model, job->inputs.set, &job->inputs.pre, &job->options,
+                       &job->description, err);
 }
 
 static px_status describe_files(describe_job *job, describe_report *report, px_error *err)

@@ -123,7 +123,6 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
             cli_part_open(model, &pre, train_spec, &part, /* may_be_whole= */ true, &train, &err);
     }
     if (status == PX_OK) {
-        cli_progress progress = cli_progress_start("doctor");
         px_doctor_options o = px_doctor_options_default();
         o.model = model;
         o.set = d.inputs.set;
@@ -131,10 +130,9 @@ static int doctor_run(const cli_command *self, int argc, char **argv)
         o.pre = &d.inputs.pre;
         o.failures = px_campaign_part_fails(data.spec, data.split);
         o.threads = (int)workers.threads;
-        o.progress = cli_progress_tick;
-        o.context = &progress;
+        o.progress = cli_tick;
+        o.context = CLI_WORDS("doctor");
         status = px_doctor_new(&o, &d.found, &err);
-        cli_progress_end(&progress);
     }
     PX_THEN_IF(status, write, doctor_write(self, to ? to : path, d.found, model, &d.inputs, &err));
     d.origin = cli_origin_of(model, d.inputs.set);

@@ -167,14 +167,12 @@ static px_status eval_measure(const cli_command *self, eval *e, const px_model *
                               const cli_data *data, const cli_workers *workers, px_error *err)
 {
     const double start = px_clock_s();
-    cli_progress progress = cli_progress_start("eval");
     px_predict_options how = px_predict_options_default();
     how.threads = (int)workers->threads;
     how.batch = workers->batch;
-    how.progress = cli_progress_tick;
-    how.context = &progress;
-    px_status status = px_predict(model, e->inputs.set, &e->inputs.pre, &how, &e->said, err);
-    cli_progress_end(&progress);
+    how.progress = cli_tick;
+    how.context = CLI_WORDS("eval");
+    const px_status status = px_predict(model, e->inputs.set, &e->inputs.pre, &how, &e->said, err);
     e->seconds = px_clock_s() - start;
     PX_TRY(status);
     if (e->said.batch_baked && e->said.batch < e->said.count)
@@ -188,12 +186,9 @@ static px_status eval_measure(const cli_command *self, eval *e, const px_model *
     doctor.failures = px_campaign_part_fails(data->spec, data->split);
     doctor.quick = true;
     doctor.threads = (int)workers->threads;
-    doctor.progress = cli_progress_tick;
-    progress = cli_progress_start("doctor");
-    doctor.context = &progress;
-    status = px_doctor_new(&doctor, &e->doctor, err);
-    cli_progress_end(&progress);
-    return status;
+    doctor.progress = cli_tick;
+    doctor.context = CLI_WORDS("doctor");
+    return px_doctor_new(&doctor, &e->doctor, err);
 }
 
 static px_status eval_finish(eval *e, const px_model *model, px_error *err)

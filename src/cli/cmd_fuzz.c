@@ -228,7 +228,6 @@ typedef struct fuzz_job {
     cli_inputs inputs;
     px_styles *styles;
     px_preprocess training_pre;
-    cli_steps bar;
     px_fuzz *fuzz;
     px_text command;
     fuzz_screen *screen;
@@ -255,8 +254,8 @@ static px_status fuzz_start(const fuzz_args *a, fuzz_job *job, px_error *err)
             rivals[o.rival_count++] = job->rivals[i];
     if (a->range || !px_dataset_audio(job->inputs.set)) /* recordings are changed as such */
         PX_TRY(cli_range_of(job->self, a->range, &job->inputs, &o.low, &o.high, err));
-    PX_TRY(cli_training_of(job->self, job->model, &a->data, &a->training, &a->workers, &job->bar,
-                           &job->training_pre, &o.guide.training, err));
+    PX_TRY(cli_training_of(job->model, &a->data, &a->training, &a->workers, &job->training_pre,
+                           &o.guide.training, err));
     o.guide.profile = a->training.profile;
     o.guide.layers = a->neurons.layers;
     o.guide.tap = a->neurons.tap;
@@ -275,9 +274,7 @@ static px_status fuzz_start(const fuzz_args *a, fuzz_job *job, px_error *err)
     o.command = px_text_get(&job->command);
     o.progress = fuzz_tell;
     o.context = job;
-    const px_status status = px_fuzz_new(&o, &job->fuzz, err);
-    cli_steps_end(&job->bar);
-    return status;
+    return px_fuzz_new(&o, &job->fuzz, err);
 }
 
 static px_status fuzz_open(const cli_command *self, const fuzz_args *a, const char *path,

@@ -93,14 +93,12 @@ static px_status grad_by(grad *g, const char *name, px_error *err)
 static px_status grad_all(const cli_command *self, grad *g, const cli_workers *workers,
                           px_error *err)
 {
-    cli_progress progress = cli_progress_start("grad");
     g->how.run = (px_run_options){.threads = (int)workers->threads,
                                   .batch = workers->batch,
-                                  .progress = cli_progress_tick,
-                                  .progress_context = &progress};
+                                  .progress = cli_tick,
+                                  .progress_context = CLI_WORDS("grad")};
     const px_status status =
         px_gradient(g->model, &g->inputs[0], &g->how, &g->result, &g->facts, err);
-    cli_progress_end(&progress);
     if (status == PX_OK)
         cli_note_run(self, g->model, &g->facts);
     return status;

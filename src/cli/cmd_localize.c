@@ -52,16 +52,12 @@ static px_status localize_count(const localize_args *a, localize_job *job, px_er
     PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
     job->report.inputs = &job->inputs;
     PX_TRY(px_spectrum_new(job->model, &job->inputs.shape, &options, &job->spectrum, err));
-    cli_progress progress = cli_progress_start("localize");
     const px_spectrum_run_options run = {.batch = a->workers.batch,
                                          .shard = job->shard,
                                          .shards = job->shards,
-                                         .progress = cli_progress_tick,
-                                         .progress_context = &progress};
-    const px_status status =
-        px_spectrum_run(job->spectrum, job->inputs.set, &job->inputs.pre, &run, err);
-    cli_progress_end(&progress);
-    return status;
+                                         .progress = cli_tick,
+                                         .progress_context = CLI_WORDS("localize")};
+    return px_spectrum_run(job->spectrum, job->inputs.set, &job->inputs.pre, &run, err);
 }
 
 static px_status localize_read(const localize_args *a, localize_job *job, px_error *err)

@@ -30,7 +30,7 @@ typedef struct map_job {
     const map_args *args;
     px_model *model;
     px_map *map;
-    cli_progress progress;
+    const char *doing;
     cli_inputs first; /* what the result's origin is told of */
     /* the result */
     cli_origin origin;
@@ -81,9 +81,8 @@ static px_status map_add(map_job *job, const char *spec, const char *split, cons
 {
     cli_inputs inputs = {0};
     PX_TRY(map_open(job, spec, split, &inputs, err));
-    job->progress = cli_progress_start(origin);
+    job->doing = origin;
     const px_status status = px_map_add(job->map, inputs.set, &inputs.pre, origin, err);
-    cli_progress_end(&job->progress);
     if (job->first.set || status != PX_OK)
         cli_inputs_close(&inputs);
     else
@@ -120,6 +119,11 @@ static px_status map_add_campaign(map_job *job, const char *folder, const char *
     return PX_OK;
 }
 
+static bool map_tick(void *job, int64_t done, int64_t total)
+{
+    return cli_tick(CLI_WORDS(((const map_job *)job)->doing), done, total);
+}
+
 static px_status map_gather(map_job *job, px_error *err)
 {
     const map_args *a = job->args;
@@ -131,8 +135,8 @@ static px_status map_gather(map_job *job, px_error *err)
     options.neurons = a->neurons.view;
     options.threads = (int)a->workers.threads;
     options.batch = a->workers.batch;
-    options.progress = cli_progress_tick;
-    options.progress_context = &job->progress;
+    options.progress = map_tick;
+    options.progress_context = job;
     PX_TRY(px_map_new(job->model, &options, &job->map, err));
     for (int i = 0; i < a->specs.count; i++) {
         const char *spec = a->specs.item[i];
@@ -162,10 +166,8 @@ static px_status map_lay_umap(map_job *job, px_error *err)
     options.seed = (uint64_t)a->data.seed;
     if (count >= PX_UMAP_LEAST && count < (size_t)options.neighbours)
         cli_note(job->self, "%zu neighbours, as there are no more inputs", count);
-    job->progress = cli_progress_start("UMAP");
-    const px_status status = px_map_lay_umap(job->map, &options, err);
-    cli_progress_end(&job->progress);
-    return status;
+    job->doing = "UMAP";
+    return px_map_lay_umap(job->map, &options, err);
 }
 
 static px_status map_lay_tsne(map_job *job, int method, px_error *err)
@@ -190,10 +192,8 @@ static px_status map_lay_tsne(map_job *job, int method, px_error *err)
         options.theta = a->theta;
     options.random_start = strcmp(a->start, "random") == 0;
     options.seed = (uint64_t)a->data.seed;
-    job->progress = cli_progress_start("t-SNE");
-    const px_status status = px_map_lay(job->map, &options, err);
-    cli_progress_end(&job->progress);
-    return status;
+    job->doing = "t-SNE";
+    return px_map_lay(job->map, &options, err);
 }
 
 static px_status map_lay(map_job *job, int method, px_error *err)

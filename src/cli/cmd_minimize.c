@@ -332,8 +332,8 @@ static void guide_neurons(char *text, px_cover_options *options)
     options->neurons = options->neurons ? options->neurons : neurons + 9;
 }
 
-static px_status minimize_profile(const cli_command *self, const minimize_args *a,
-                                  const px_cover_options *options, minimize_job *job, px_error *err)
+static px_status minimize_profile(const minimize_args *a, const px_cover_options *options,
+                                  minimize_job *job, px_error *err)
 {
     if (a->training.profile)
         PX_TRY(px_profile_open(a->training.profile, &job->profile, err));
@@ -343,12 +343,11 @@ static px_status minimize_profile(const cli_command *self, const minimize_args *
         return px_profile_check(job->profile, job->model, err);
     cli_data data = a->data;
     data.spec = a->folder;
-    return cli_profile_make(self, job->model, &data, &a->training, &a->workers, &job->inputs.shape,
+    return cli_profile_make(job->model, &data, &a->training, &a->workers, &job->inputs.shape,
                             options, &job->profile, err);
 }
 
-static px_status minimize_cover(const cli_command *self, const minimize_args *a, minimize_job *job,
-                                px_error *err)
+static px_status minimize_cover(const minimize_args *a, minimize_job *job, px_error *err)
 {
     px_cover_options options = px_cover_options_default();
     options.criteria = a->criteria.list ? a->criteria.list : minimize_criteria(job);
@@ -363,7 +362,7 @@ static px_status minimize_cover(const cli_command *self, const minimize_args *a,
         guide_neurons(job->guide_neurons, &options);
     options.seed = (uint64_t)a->data.seed;
     options.threads = (int)a->workers.threads;
-    PX_TRY(minimize_profile(self, a, &options, job, err));
+    PX_TRY(minimize_profile(a, &options, job, err));
     options.profile = job->profile;
     return px_cover_new(job->model, &job->inputs.shape, &options, &job->cover, err);
 }
@@ -377,24 +376,20 @@ static px_status minimize_write(const minimize_args *a, minimize_job *job, px_er
                : px_minimized_campaign(job->campaign, &job->few, a->to, a->fresh, err);
 }
 
-static px_status minimize_inputs(const cli_command *self, const minimize_args *a, minimize_job *job,
-                                 px_error *err)
+static px_status minimize_inputs(const minimize_args *a, minimize_job *job, px_error *err)
 {
     px_minimize_options options = px_minimize_options_default();
     if (!a->criteria.list || strcmp(a->criteria.list, "none") != 0) {
-        PX_TRY(minimize_cover(self, a, job, err));
+        PX_TRY(minimize_cover(a, job, err));
         options.cover = job->cover;
     }
-    cli_progress progress = cli_progress_start("minimize");
     options.fault_types = !a->any_type;
     options.batch = a->workers.batch;
     options.memory_bytes = cli_memory_bytes(&a->training);
-    options.progress = cli_progress_tick;
-    options.progress_context = &progress;
-    const px_status status = px_minimize_inputs(job->campaign, job->inputs.set, &job->inputs.pre,
-                                                &options, &job->few, err);
-    cli_progress_end(&progress);
-    PX_TRY(status);
+    options.progress = cli_tick;
+    options.progress_context = CLI_WORDS("minimize");
+    PX_TRY(px_minimize_inputs(job->campaign, job->inputs.set, &job->inputs.pre, &options, &job->few,
+                              err));
     return minimize_write(a, job, err);
 }
 
@@ -435,17 +430,14 @@ static px_status minimize_faults(const minimize_args *a, minimize_job *job, px_e
 {
     PX_TRY(faults_choose(a, job, err));
     PX_TRY(PX_NEW(job->faults, job->count, err));
-    cli_progress progress = cli_progress_start("failures");
     px_shrink_options options = px_shrink_options_default();
     options.same_class = a->same_class;
     options.executions = a->executions;
     options.threads = (int)a->workers.threads;
-    options.progress = cli_progress_tick;
-    options.progress_context = &progress;
-    const px_status status = px_shrink_faults(job->campaign, job->model, &job->inputs.pre, job->ids,
-                                              job->count, &options, job->faults, err);
-    cli_progress_end(&progress);
-    PX_TRY(status);
+    options.progress = cli_tick;
+    options.progress_context = CLI_WORDS("failures");
+    PX_TRY(px_shrink_faults(job->campaign, job->model, &job->inputs.pre, job->ids, job->count,
+                            &options, job->faults, err));
     size_t errs = 0;
     for (size_t i = 0; i < job->count; i++)
         errs += job->faults[i].errs;
@@ -567,7 +559,7 @@ static int minimize_run(const cli_command *self, int argc, char **argv)
     minimize_job job = {0};
     px_status status = minimize_open(self, &a, &job, &err);
     PX_THEN(status, a.fault || a.all_faults >= 0 ? minimize_faults(&a, &job, &err)
-                                                 : minimize_inputs(self, &a, &job, &err));
+                                                 : minimize_inputs(&a, &job, &err));
     const int rc = status == PX_OK ? minimize_say(self, &a, &job) : cli_fail(self, &err);
     minimize_close(&job);
     return rc;

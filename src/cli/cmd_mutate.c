@@ -196,19 +196,17 @@ static int mutate_run(const cli_command *self, int argc, char **argv)
                                   .offset = offset,
                                   .shuffle = shuffle,
                                   .seed = (uint64_t)seed};
-    cli_progress progress = cli_progress_start("mutate");
     o.given = texts.item;
     o.given_count = (size_t)texts.count;
     o.one_of_each |= sheet && !o.each && !texts.count;
     o.seed = (uint64_t)seed;
-    o.progress = cli_progress_tick;
-    o.context = &progress;
+    o.progress = cli_tick;
+    o.context = CLI_WORDS("mutate");
     px_status status = pictures ? px_styles_open(pictures, &styles, &err) : PX_OK;
     PX_THEN(status, mutate_open_data(spec, &data, size, audio, &set, &err));
     o.set = set;
     o.styles = styles;
     PX_THEN(status, px_mutants_make(&o, &report.made, &err));
-    cli_progress_end(&progress);
     report.data = status == PX_OK ? px_dataset_describe(set) : NULL;
     report.seed = seed;
     const int rc = cli_answer(self, status, &err, &report, mutate_print);

@@ -219,14 +219,12 @@ static int onnx_test_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     test_list list = {.verbose = verbose};
     px_status status = list_find(&list, words, &err);
-    cli_progress progress = cli_progress_start("tests");
     for (size_t i = 0; i < list.count && status == PX_OK; i++) {
         px_onnx_case_run(list.folders[i], rtol, atol, &list.cases[i]);
-        if (!cli_progress_tick(&progress, (int64_t)i + 1, (int64_t)list.count))
+        if (!cli_tick(CLI_WORDS("tests"), (int64_t)i + 1, (int64_t)list.count))
             status = px_fail(&err, PX_E_CANCELLED, "cancelled after %zu of %zu tests", i + 1,
                              list.count);
     }
-    cli_progress_end(&progress);
     list_sum(&list);
     int rc = cli_answer(self, status, &err, &list, print_text);
     if (rc == CLI_DONE && list.verdicts[PX_ONNX_FAILED])

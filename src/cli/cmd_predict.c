@@ -37,7 +37,6 @@ static px_status predict_part_run(const cli_command *self, const predict_args *a
                                   px_error *err)
 {
     cli_data data = a->data;
-    cli_progress progress = cli_progress_start("predict");
     px_predict_options how = px_predict_options_default();
     data.spec = spec;
     PX_TRY(cli_inputs_open(model, &data, &part->inputs, err));
@@ -45,11 +44,10 @@ static px_status predict_part_run(const cli_command *self, const predict_args *a
     how.any_labels = true;
     how.threads = (int)a->workers.threads;
     how.batch = a->workers.batch;
-    how.progress = cli_progress_tick;
-    how.context = &progress;
+    how.progress = cli_tick;
+    how.context = CLI_WORDS("predict");
     const px_status status =
         px_predict(model, part->inputs.set, &part->inputs.pre, &how, &part->said, err);
-    cli_progress_end(&progress);
     if (status == PX_OK && part->said.batch_baked && part->said.batch < part->said.count)
         cli_note_baked(self, model, part->said.batch);
     return status;

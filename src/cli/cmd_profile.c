@@ -118,8 +118,8 @@ static int profile_run(const cli_command *self, int argc, char **argv)
     cover.seed = (uint64_t)data.seed;
     const double start = px_clock_s();
     px_status status = cli_model_load(self, path, &model, &err);
-    PX_THEN(status, cli_profile_make(self, model, &data, &training, &workers, NULL, &cover,
-                                     &profile, &err));
+    PX_THEN(status,
+            cli_profile_make(model, &data, &training, &workers, NULL, &cover, &profile, &err));
     if (status == PX_OK && !profile)
         status = px_fail(&err, PX_E_USAGE, "'%s' learn nothing from training data", criteria.list);
     PX_THEN(status, px_profile_save(profile, to, &err));

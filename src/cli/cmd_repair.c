@@ -42,8 +42,6 @@ typedef struct repair_job {
     repair_generated made;
     px_repair *repair;
     train_view view;
-    cli_progress judging;
-    int64_t judged; /* of the set that is being judged */
 } repair_job;
 
 /* --- data ------------------------------------------------------------------------------------ */
@@ -191,16 +189,8 @@ static bool repair_training(void *context, const px_train_progress *progress)
 
 static bool repair_judging(void *context, int64_t done, int64_t total)
 {
-    repair_job *job = context;
-    if (!job->judging.label || done < job->judged) /* the next set */
-        job->judging = cli_progress_start("judge");
-    job->judged = done;
-    const bool go = cli_progress_tick(&job->judging, done, total);
-    if (done == total) {
-        cli_progress_end(&job->judging);
-        job->judging.label = NULL;
-    }
-    return go;
+    (void)context;
+    return cli_tick(CLI_WORDS("judge"), done, total);
 }
 
 /* Mutants of the training inputs that the network gets wrong. */

@@ -13,11 +13,7 @@ enum { KINDS_PRINTED = 20 };
 
 static px_status replay_check(px_campaign *campaign, int64_t id, px_replay *replay, px_error *err)
 {
-    cli_progress progress = cli_progress_start("replaying");
-    const px_status status =
-        px_replay_check(campaign, id, cli_progress_tick, &progress, replay, err);
-    cli_progress_end(&progress);
-    return status;
+    return px_replay_check(campaign, id, cli_tick, CLI_WORDS("replaying"), replay, err);
 }
 
 static px_status replay_judge(const cli_command *self, px_campaign *campaign, const char *path,
@@ -28,19 +24,17 @@ static px_status replay_judge(const cli_command *self, px_campaign *campaign, co
     cli_inputs inputs = {0};
     cli_data all = *data;
     px_predict_options how = px_predict_options_default();
-    cli_progress progress = cli_progress_start("judging");
     all.spec = px_campaign_folder(campaign);
     all.split = "all";
     all.offset = id ? id - 1 : 0; /* ids have no gaps, but for damaged inputs */
     all.limit = id ? 1 : 0;
     how.threads = (int)workers->threads;
     how.batch = workers->batch;
-    how.progress = cli_progress_tick;
-    how.context = &progress;
+    how.progress = cli_tick;
+    how.context = CLI_WORDS("judging");
     PX_TRY(cli_model_load(self, path, &model, err));
     px_status status = cli_inputs_open(model, &all, &inputs, err);
     PX_THEN(status, px_replay_judge(campaign, model, inputs.set, &inputs.pre, &how, replay, err));
-    cli_progress_end(&progress);
     if (status == PX_OK && replay->baked_batch)
         cli_note_baked(self, model, replay->baked_batch);
     cli_inputs_close(&inputs);

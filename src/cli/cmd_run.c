@@ -179,14 +179,12 @@ static px_status run_forward(const cli_command *self, run *r, const cli_workers 
 {
     px_run_facts facts;
     PX_TRY(PX_NEW(r->outputs, r->wanted_count, err));
-    cli_progress progress = cli_progress_start("run");
     const px_run_options options = {.threads = (int)workers->threads,
                                     .batch = workers->batch,
-                                    .progress = cli_progress_tick,
-                                    .progress_context = &progress};
+                                    .progress = cli_tick,
+                                    .progress_context = CLI_WORDS("run")};
     const px_status status = px_run(r->model, r->inputs, &options, r->wanted,
                                     (size_t)r->wanted_count, r->outputs, &facts, err);
-    cli_progress_end(&progress);
     if (status == PX_OK)
         cli_note_run(self, r->model, &facts);
     return status;

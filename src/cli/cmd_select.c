@@ -176,12 +176,12 @@ static px_status select_open(const cli_command *self, const select_args *a, cons
     if (a->training.profile) {
         PX_TRY(px_profile_open(a->training.profile, &job->profile, err));
         PX_TRY(px_profile_check(job->profile, job->model, err));
-        cli_profile_remarks(self, job->model, job->profile);
+        cli_profile_remarks(job->model, job->profile);
     } else {
         px_lessons lessons = {0};
         PX_TRY(px_select_lessons(job->model, job->candidates, &job->inputs.pre, &options, &lessons,
                                  err));
-        PX_TRY(cli_profile_learn(self, job->model, &a->data, &a->training, &a->workers, "selectors",
+        PX_TRY(cli_profile_learn(job->model, &a->data, &a->training, &a->workers, "selectors",
                                  &lessons, &job->profile, err));
         if (a->keep_profile && job->profile)
             PX_TRY(px_profile_save(job->profile, a->keep_profile, err));
@@ -222,10 +222,7 @@ static px_status select_write(const select_args *a, select_job *job, px_error *e
 static px_status select_work(const select_args *a, select_job *job, px_error *err)
 {
     const double start = px_clock_s();
-    cli_progress progress = cli_progress_start("select");
-    const px_status status = px_select_run(job->select, cli_progress_tick, &progress, err);
-    cli_progress_end(&progress);
-    PX_TRY(status);
+    PX_TRY(px_select_run(job->select, cli_tick, CLI_WORDS("select"), err));
     const size_t count = px_select_count(job->select);
     if (a->evaluate) {
         PX_TRY(PX_NEW(job->report.evaluations, count, err));

@@ -213,17 +213,14 @@ static px_status work_spectrum(synthesize_work *w, px_error *err)
 {
     px_spectrum_options options = px_spectrum_options_default();
     px_spectrum_run_options run = {.batch = w->a->workers.batch};
-    cli_progress progress = cli_progress_start("localize");
     options.layers = w->a->neurons.layers;
     options.neurons = w->a->neurons.view;
     options.theta = w->a->theta;
     options.threads = (int)w->a->workers.threads;
-    run.progress = cli_progress_tick;
-    run.progress_context = &progress;
+    run.progress = cli_tick;
+    run.progress_context = CLI_WORDS("localize");
     PX_TRY(px_spectrum_new(w->model, &w->inputs.shape, &options, &w->spectrum, err));
-    const px_status status = px_spectrum_run(w->spectrum, w->inputs.set, &w->inputs.pre, &run, err);
-    cli_progress_end(&progress);
-    return status;
+    return px_spectrum_run(w->spectrum, w->inputs.set, &w->inputs.pre, &run, err);
 }
 
 static px_status work_rank(synthesize_work *w, const char *measure, px_suspicious **out,
@@ -296,16 +293,13 @@ static px_status work_targets(synthesize_work *w, px_error *err)
 
 static px_status work_predictions(synthesize_work *w, px_error *err)
 {
-    cli_progress progress = cli_progress_start("predict");
     px_predict_options how = px_predict_options_default();
     px_predictions said = {0};
     how.threads = (int)w->a->workers.threads;
-    how.progress = cli_progress_tick;
-    how.context = &progress;
+    how.progress = cli_tick;
+    how.context = CLI_WORDS("predict");
     PX_TRY(px_dataset_check_labels(w->inputs.set, w->scores.classes, err));
-    const px_status status = px_predict(w->model, w->inputs.set, &w->inputs.pre, &how, &said, err);
-    cli_progress_end(&progress);
-    PX_TRY(status);
+    PX_TRY(px_predict(w->model, w->inputs.set, &w->inputs.pre, &how, &said, err));
     w->right = px_eval_slice(&said, NULL, said.count).correct;
     w->predictions = said.predicted;
     said.predicted = NULL;
@@ -389,11 +383,9 @@ static px_status work_make(synthesize_work *w, px_synthesis_options options,
         options.emit = px_synthesis_folder_add;
         options.emit_context = *folder;
     }
-    cli_progress progress = cli_progress_start("synthesize");
-    options.progress = cli_progress_tick;
-    options.progress_context = &progress;
+    options.progress = cli_tick;
+    options.progress_context = CLI_WORDS("synthesize");
     const px_status status = px_synthesize(&job, &options, &w->synthesis, err);
-    cli_progress_end(&progress);
     if (status != PX_OK)
         pair_campaign_stopped(&w->campaign.pairs, err);
     return status;

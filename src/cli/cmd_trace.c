@@ -66,7 +66,6 @@ static int trace_run(const cli_command *self, int argc, char **argv)
     PX_THEN(status, cli_inputs_open(model, &data, &t.inputs, &err));
     PX_THEN_IF(status, (!neurons.layers || strcmp(neurons.layers, "none") != 0),
                cli_probe_new(model, &neurons, &t.inputs.shape, &probe, &err));
-    cli_progress progress = cli_progress_start("trace");
     const px_trace_job job = {.model = model,
                               .probe = probe,
                               .set = t.inputs.set,
@@ -74,10 +73,9 @@ static int trace_run(const cli_command *self, int argc, char **argv)
                               .path = t.path,
                               .run = {.threads = (int)workers.threads,
                                       .batch = workers.batch,
-                                      .progress = cli_progress_tick,
-                                      .progress_context = &progress}};
+                                      .progress = cli_tick,
+                                      .progress_context = CLI_WORDS("trace")}};
     PX_THEN(status, px_trace(&job, &t.facts, &err));
-    cli_progress_end(&progress);
     if (status == PX_OK)
         cli_note_run(self, model, &t.facts.run);
     if (probe) {

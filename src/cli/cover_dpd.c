@@ -44,7 +44,6 @@ static px_status dpd_tools(const cli_command *self, dpd_work *w, const cover_dpd
     cli_paths_args paths = cli_paths_default();
     px_preprocess pre;
     px_training from;
-    cli_steps bar;
     paths.bank = args->bank;
     paths.encoder = args->encoder;
     paths.layers = neurons->layers;
@@ -53,11 +52,8 @@ static px_status dpd_tools(const cli_command *self, dpd_work *w, const cover_dpd
         return px_fail(err, PX_E_USAGE, "paths are made of channels; --neurons does not apply");
     PX_TRY(cli_path_tools_open(self, &paths, w->model, &w->sides.original, (int)workers->threads, 0,
                                &w->tools, err));
-    PX_TRY(cli_training_of(self, w->model, train, training, workers, &bar, &pre, &from, err));
-    const px_status status =
-        px_training_threshold(w->model, &from, args->threshold, &w->tools, &w->threshold, err);
-    cli_steps_end(&bar);
-    PX_TRY(status);
+    PX_TRY(cli_training_of(w->model, train, training, workers, &pre, &from, err));
+    PX_TRY(px_training_threshold(w->model, &from, args->threshold, &w->tools, &w->threshold, err));
     return px_threshold_check(&w->threshold, w->tools.paths, w->tools.encoder,
                               px_dpd_mode_of(&w->tools), err);
 }
@@ -78,16 +74,14 @@ static px_status dpd_work_all(const cli_command *self, dpd_work *w, const char *
     PX_TRY(cli_model_load(self, path, &w->model, err));
     PX_TRY(assess_sides_open(w->model, &wish, &w->sides, err));
     PX_TRY(dpd_tools(self, w, args, &train, neurons, training, workers, err));
-    cli_progress progress = cli_progress_start("paths");
     const px_dpd_pairs pairs = {.before = w->sides.original.set,
                                 .after = w->sides.adversarial.set,
                                 .before_pre = &w->sides.original.pre,
                                 .after_pre = &w->sides.adversarial.pre,
                                 .partners = w->sides.partners,
-                                .progress = cli_progress_tick,
-                                .context = &progress};
+                                .progress = cli_tick,
+                                .context = CLI_WORDS("paths")};
     const px_status status = px_dpd_run(&w->tools, &w->threshold, &pairs, &w->result, err);
-    cli_progress_end(&progress);
     w->seconds = px_clock_s() - start;
     const px_path_mode main = px_dpd_mode_of(&w->tools);
     w->value = px_dpd_value(&w->result.dpd, main);

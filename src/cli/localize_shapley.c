@@ -176,13 +176,11 @@ static px_status work_attack(shapley_work *w, px_error *err)
     px_attack_options options;
     px_attack *attack = NULL;
     PX_TRY(work_perturb(w, &options, err));
-    cli_progress progress = cli_progress_start("localize");
     options.emit = work_emit;
     options.emit_context = w;
-    options.progress = cli_progress_tick;
-    options.progress_context = &progress;
+    options.progress = cli_tick;
+    options.progress_context = CLI_WORDS("localize");
     px_status status = px_attack_run(&job, &options, &attack, err);
-    cli_progress_end(&progress);
     px_attack_free(attack);
     return status;
 }
@@ -194,11 +192,10 @@ static px_status work_pairs(shapley_work *w, px_error *err)
     px_status status = PX_OK;
     snprintf(w->how, sizeof w->how, "%.160s, paired by %s",
              px_dataset_describe(sides->adversarial.set), sides->how);
-    cli_progress progress = cli_progress_start("localize");
     for (int64_t i = 0; i < count && status == PX_OK; i++) {
         float *x = NULL, *moved = NULL;
         const int64_t partner = sides->partners ? sides->partners[i] : i;
-        if (!cli_progress_tick(&progress, i, count)) {
+        if (!cli_tick(CLI_WORDS("localize"), i, count)) {
             status = px_fail(err, PX_E_CANCELLED, "stopped");
             break;
         }
@@ -208,7 +205,6 @@ static px_status work_pairs(shapley_work *w, px_error *err)
         PX_THEN(status,
                 px_dataset_input(sides->adversarial.set, &sides->adversarial.pre, i, moved, err));
     }
-    cli_progress_end(&progress);
     return status;
 }
 

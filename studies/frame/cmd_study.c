@@ -16,23 +16,10 @@ typedef struct study_args {
     bool estimate;
 } study_args;
 
-typedef struct study_view {
-    const cli_command *self;
-    cli_progress progress;
-} study_view;
-
-static void study_tell(void *context, const char *line)
-{
-    study_view *view = context;
-    cli_progress_end(&view->progress);
-    cli_note(view->self, "%s", line);
-    view->progress = cli_progress_start("");
-}
-
 static bool study_tick(void *context, int64_t done, int64_t total)
 {
-    study_view *view = context;
-    return cli_progress_tick(&view->progress, done, total);
+    (void)context;
+    return cli_tick(CLI_WORDS(""), done, total);
 }
 
 /* "5m", or "2000": a number without a unit is no time. */
@@ -68,13 +55,11 @@ static int study_go(const cli_command *self, study_args *a, const char *name)
 {
     px_error err = {0};
     px_study *study = NULL;
-    study_view view = {.self = self, .progress = cli_progress_start("")};
     char duration[CLI_NUMBER_TEXT];
     int64_t jobs = 0;
     double seconds = 0.0;
-    a->options.tell = study_tell;
+    a->options.tell = cli_note_step;
     a->options.progress = study_tick;
-    a->options.context = &view;
     a->options.data = a->data.item;
     a->options.data_count = (size_t)a->data.count;
     a->options.models = a->models.item;
@@ -92,7 +77,6 @@ static int study_go(const cli_command *self, study_args *a, const char *name)
     }
     if (status == PX_OK && !a->estimate)
         status = px_study_run(study, &err);
-    cli_progress_end(&view.progress);
     px_error report = {0};
     if (status == PX_OK || (status == PX_E_CANCELLED && study)) {
         const px_status printed = study_print(self, a, study, &report);
