@@ -162,6 +162,18 @@ def function_recursive():
                  imports=[helper.make_opsetid("local", 1)], functions=[endless])
 
 
+def loop():
+    """A Loop with weights of its own, which reads the graph around it, with an If inside that does so, too."""
+    more = [helper.make_graph([node("Add", ["h", n], [f"{n}_y"])], n, [], [value(f"{n}_y", [2])]) for n in ("x", "b")]
+    body = helper.make_graph(
+        [node("Identity", ["go"], ["goes"]), node("If", ["go"], ["next"], then_branch=more[0], else_branch=more[1]),
+         node("Mul", ["next", "b"], ["out"])],
+        "body", [value("i", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("h", [2])],
+        [value("goes", [], TensorProto.BOOL), value("next", [2]), value("out", [2])], weights(b=ramp((2,))))
+    return model([node("Loop", ["m", "", "x"], ["y", "all"], "turns", body=body)], [value("x", [2])],
+                 [value("y", [2]), value("all", [2, 2])], [numpy_helper.from_array(np.int64(2), "m")])
+
+
 def subgraph():
     branch = [helper.make_graph([node("Identity", ["x"], [f"{n}_y"])], n, [], [value(f"{n}_y", [1])])
               for n in ("then", "else")]
@@ -216,6 +228,7 @@ def main():
     save("attributes", attributes())
     save("function", function())
     save("subgraph", subgraph())
+    save("loop", loop())
     save("unsorted", model([node("Neg", ["b"], ["y"], "last"), node("Neg", ["x"], ["a"], "first"),
                             node("Neg", ["a"], ["b"], "middle")], x, y))
     save("ir3", model([node("Add", ["x", "w"], ["y"])], x + [value("w", [2])], y,

@@ -283,6 +283,8 @@ void px_builder_rename(px_builder *builder, int value, const char *name)
 
 /* --- nodes ----------------------------------------------------------------------------------- */
 
+static const px_graph *builder_inner(px_builder *builder, const px_graph *from);
+
 static void builder_attr(px_builder *builder, const px_attr *from, px_attr *to)
 {
     *to = *from;
@@ -308,9 +310,8 @@ static void builder_attr(px_builder *builder, const px_attr *from, px_attr *to)
         to->tensor.data =
             builder_copy(builder, from->tensor.data, px_tensor_bytes(&from->tensor), 1);
         break;
-    case PX_ATTR_GRAPH: /* what is made of a model has no other graphs inside */
-        to->kind = PX_ATTR_OTHER;
-        to->graph = NULL;
+    case PX_ATTR_GRAPH:
+        to->graph = builder_inner(builder, from->graph);
         break;
     case PX_ATTR_INT:
     case PX_ATTR_FLOAT:
@@ -319,11 +320,8 @@ static void builder_attr(px_builder *builder, const px_attr *from, px_attr *to)
     }
 }
 
-/* The next node, a copy of `from` as far as it goes; its outputs are known already. */
-static void builder_add_node(px_builder *builder, const px_node *from)
+static px_node builder_copy_node(px_builder *builder, const px_node *from)
 {
-    if (builder_failed(builder))
-        return;
     px_node node = *from;
     node.name = builder_text(builder, from->name);
     node.type = builder_text(builder, from->type);
@@ -336,6 +334,50 @@ static void builder_add_node(px_builder *builder, const px_node *from)
     for (int i = 0; i < from->attr_count && attrs; i++)
         builder_attr(builder, &from->attrs[i], &attrs[i]);
     node.attrs = attrs;
+    return node;
+}
+
+/* The graph inside of a node: all of it, constants too. */
+static const px_graph *builder_inner(px_builder *builder, const px_graph *from)
+{
+    px_graph *graph = builder_alloc(builder, 1, sizeof *graph);
+    px_value *values = builder_alloc(builder, (size_t)from->value_count, sizeof *values);
+    px_node *nodes = builder_alloc(builder, (size_t)from->node_count, sizeof *nodes);
+    for (int v = 0; v < from->value_count && !builder_failed(builder); v++) {
+        values[v] = from->values[v];
+        values[v].name = builder_text(builder, from->values[v].name);
+        values[v].dim_names = NULL;
+        if (from->values[v].foreign_type)
+            values[v].foreign_type = builder_text(builder, from->values[v].foreign_type);
+        const px_tensor *constant = from->values[v].constant;
+        if (!constant)
+            continue;
+        px_tensor *tensor = builder_copy(builder, constant, 1, sizeof *tensor);
+        if (tensor)
+            tensor->data = builder_copy(builder, constant->data, px_tensor_bytes(constant), 1);
+        values[v].constant = tensor;
+    }
+    for (int n = 0; n < from->node_count && !builder_failed(builder); n++)
+        nodes[n] = builder_copy_node(builder, &from->nodes[n]);
+    if (builder_failed(builder))
+        return NULL;
+    *graph = *from;
+    graph->name = builder_text(builder, from->name);
+    graph->values = values;
+    graph->nodes = nodes;
+    graph->inputs =
+        builder_copy(builder, from->inputs, (size_t)from->input_count, sizeof *from->inputs);
+    graph->outputs =
+        builder_copy(builder, from->outputs, (size_t)from->output_count, sizeof *from->outputs);
+    return graph;
+}
+
+/* The next node, a copy of `from` as far as it goes; its outputs are known already. */
+static void builder_add_node(px_builder *builder, const px_node *from)
+{
+    if (builder_failed(builder))
+        return;
+    px_node node = builder_copy_node(builder, from);
     if (builder_failed(builder))
         return;
     if (pxi_grow(&builder->nodes, &builder->node_cap, builder->node_count + 1,

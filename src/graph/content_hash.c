@@ -56,6 +56,8 @@ static void hash_indices(XXH3_state_t *to, const int *list, int count)
         hash_int(to, list[i]);
 }
 
+static void hash_inner(XXH3_state_t *to, const px_graph *graph);
+
 static void hash_attr(XXH3_state_t *to, const px_attr *attr)
 {
     hash_text(to, attr->name);
@@ -86,6 +88,8 @@ static void hash_attr(XXH3_state_t *to, const px_attr *attr)
                 hash_text(to, attr->strings[i]);
         break;
     case PX_ATTR_GRAPH:
+        hash_inner(to, attr->graph);
+        break;
     case PX_ATTR_OTHER:
         break;
     }
@@ -118,6 +122,19 @@ static void hash_value(XXH3_state_t *to, const px_value *value)
     hash_int(to, value->constant != NULL);
     if (value->constant)
         hash_tensor(to, value->constant);
+}
+
+/* The graph of an attribute. */
+static void hash_inner(XXH3_state_t *to, const px_graph *graph)
+{
+    hash_int(to, graph->value_count);
+    for (int i = 0; i < graph->value_count; i++)
+        hash_value(to, &graph->values[i]);
+    hash_int(to, graph->node_count);
+    for (int i = 0; i < graph->node_count; i++)
+        hash_node(to, &graph->nodes[i]);
+    hash_indices(to, graph->inputs, graph->input_count);
+    hash_indices(to, graph->outputs, graph->output_count);
 }
 
 uint64_t pxi_model_content_hash(const px_model *model)

@@ -15,6 +15,9 @@
 
 typedef struct writer {
     const px_graph *graph;
+    int captured; /* of its inputs, those at the end, which are of the graph around it */
+    bool inner;   /* inside of a node */
+    int ir_version;
     px_arena *arena;
     px_error *err;
 } writer;
@@ -125,6 +128,19 @@ static px_status write_strings(writer *to, const px_attr *attr, Onnx__AttributeP
 
 #define ATTR_TYPE(name) ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__##name
 
+static px_status write_graph(writer *to, const px_graph *graph, Onnx__GraphProto *proto);
+
+static px_status write_inner(writer *to, const px_attr *attr, Onnx__AttributeProto *proto)
+{
+    const writer around = *to;
+    PX_TRY(writer_one(to, &onnx__graph_proto__descriptor, &proto->g));
+    to->captured = (int)attr->count;
+    to->inner = true;
+    const px_status status = write_graph(to, attr->graph, proto->g);
+    *to = around;
+    return status;
+}
+
 static px_status write_attr(writer *to, const px_node *node, const px_attr *attr,
                             Onnx__AttributeProto *proto)
 {
@@ -165,6 +181,8 @@ static px_status write_attr(writer *to, const px_node *node, const px_attr *attr
         proto->type = ATTR_TYPE(STRINGS);
         return write_strings(to, attr, proto);
     case PX_ATTR_GRAPH:
+        proto->type = ATTR_TYPE(GRAPH);
+        return write_inner(to, attr, proto);
     case PX_ATTR_OTHER:
         break;
     }
@@ -189,7 +207,11 @@ static px_status write_node(writer *to, const px_node *node, Onnx__NodeProto *pr
     proto->name = *node->name ? writer_text(node->name) : NULL;
     proto->op_type = writer_text(node->type);
     proto->domain = *node->domain ? writer_text(node->domain) : NULL;
-    PX_TRY(write_names(to, node->inputs, node->input_count, &proto->n_input, &proto->input));
+    int own = node->input_count; /* not those for inner graphs */
+    for (int i = 0; i < node->attr_count; i++)
+        if (node->attrs[i].kind == PX_ATTR_GRAPH)
+            own = PX_MIN(own, (int)node->attrs[i].i);
+    PX_TRY(write_names(to, node->inputs, own, &proto->n_input, &proto->input));
     PX_TRY(write_names(to, node->outputs, node->output_count, &proto->n_output, &proto->output));
     proto->n_attribute = (size_t)node->attr_count;
     PX_TRY(
@@ -202,7 +224,7 @@ static px_status write_node(writer *to, const px_node *node, Onnx__NodeProto *pr
 enum { IR_WITH_FREE_INITIALISERS = 4 }; /* before it, initialisers had to be inputs as well */
 
 /* Inputs, outputs, initialisers and what is declared about the values between. */
-static px_status write_values(writer *to, int ir_version, Onnx__GraphProto *proto)
+static px_status write_values(writer *to, Onnx__GraphProto *proto)
 {
     const px_graph *graph = to->graph;
     const size_t count = (size_t)graph->value_count;
@@ -213,7 +235,7 @@ static px_status write_values(writer *to, int ir_version, Onnx__GraphProto *prot
     PX_TRY(writer_list(to, &onnx__tensor_proto__descriptor, count, &proto->initializer));
     PX_TRY(writer_list(to, &onnx__value_info_proto__descriptor, (size_t)graph->output_count,
                        &proto->output));
-    for (int i = 0; i < graph->input_count; i++)
+    for (int i = 0; i < graph->input_count - to->captured; i++)
         PX_TRY(write_value(to, &graph->values[graph->inputs[i]], proto->input[proto->n_input++]));
     for (int i = 0; i < graph->output_count; i++) {
         is_output[graph->outputs[i]] = true;
@@ -225,13 +247,25 @@ static px_status write_values(writer *to, int ir_version, Onnx__GraphProto *prot
         if (value->constant) {
             PX_TRY(write_tensor(to, value->constant, value->name,
                                 proto->initializer[proto->n_initializer++]));
-            if (ir_version < IR_WITH_FREE_INITIALISERS)
+            if (to->ir_version < IR_WITH_FREE_INITIALISERS && !to->inner)
                 PX_TRY(write_value(to, value, proto->input[proto->n_input++]));
         } else if (value->producer >= 0 && !is_output[v] && !value->foreign_type &&
                    (value->dtype != PX_NONE || value->has_shape)) {
             PX_TRY(write_value(to, value, proto->value_info[proto->n_value_info++]));
         }
     }
+    return PX_OK;
+}
+
+static px_status write_graph(writer *to, const px_graph *graph, Onnx__GraphProto *proto)
+{
+    to->graph = graph;
+    proto->name = writer_text(graph->name);
+    PX_TRY(write_values(to, proto));
+    proto->n_node = (size_t)graph->node_count;
+    PX_TRY(writer_list(to, &onnx__node_proto__descriptor, proto->n_node, &proto->node));
+    for (int n = 0; n < graph->node_count; n++)
+        PX_TRY(write_node(to, &graph->nodes[n], proto->node[n]));
     return PX_OK;
 }
 
@@ -270,7 +304,6 @@ static px_status write_imports(writer *to, int opset, Onnx__ModelProto *proto)
 
 static px_status write_model(writer *to, const px_model *model, Onnx__ModelProto *proto)
 {
-    const px_graph *graph = to->graph;
     proto->has_ir_version = 1;
     proto->ir_version = model->ir_version;
     proto->producer_name = writer_text(px_model_producer(model));
@@ -283,20 +316,16 @@ static px_status write_model(writer *to, const px_model *model, Onnx__ModelProto
         proto->metadata_props[i]->value = writer_text(model->properties[i].value);
     }
     PX_TRY(writer_one(to, &onnx__graph_proto__descriptor, &proto->graph));
-    proto->graph->name = writer_text(graph->name);
-    PX_TRY(write_values(to, model->ir_version, proto->graph));
-    proto->graph->n_node = (size_t)graph->node_count;
-    PX_TRY(
-        writer_list(to, &onnx__node_proto__descriptor, proto->graph->n_node, &proto->graph->node));
-    for (int n = 0; n < graph->node_count; n++)
-        PX_TRY(write_node(to, &graph->nodes[n], proto->graph->node[n]));
-    return PX_OK;
+    return write_graph(to, &model->graph, proto->graph);
 }
 
 px_status pxi_onnx_pack(const px_model *model, uint8_t **out, size_t *size, px_error *err)
 {
     Onnx__ModelProto proto = ONNX__MODEL_PROTO__INIT;
-    writer to = {.graph = &model->graph, .arena = pxi_arena_new(), .err = err};
+    writer to = {.graph = &model->graph,
+                 .ir_version = model->ir_version,
+                 .arena = pxi_arena_new(),
+                 .err = err};
     px_status status = to.arena ? write_model(&to, model, &proto) : pxi_no_memory(to.err);
     if (status != PX_OK)
         goto done;

@@ -190,8 +190,8 @@ static px_status expand_body(const px_node *node, const char *name, int inputs, 
     const px_attr *body = px_node_attr(node, name);
     if (!body || body->kind != PX_ATTR_GRAPH)
         return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
-                           "its %s is no graph that can be had; inside of functions, and in "
-                           "networks made from others, it is not supported",
+                           "its %s is no graph that can be had; inside of functions it is not "
+                           "supported",
                            name);
     const int own = body->graph->input_count - (int)body->count;
     if ((inputs >= 0 && own != inputs) || body->graph->output_count < outputs)

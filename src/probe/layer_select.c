@@ -44,7 +44,7 @@ static bool word_heads(const px_layer *layer)
 
 static bool word_block(const px_layer *layer)
 {
-    return layer->hidden && layer->block && layer->axis[0] == PX_AXIS_BATCH;
+    return layer->hidden && layer->block;
 }
 
 static bool word_logits(const px_layer *layer)
@@ -93,7 +93,7 @@ static const struct {
 static void layers_stages(const pxi_layers *all, bool take, bool *in)
 {
     enum { stages_least = 3 };
-    size_t stages = 0, convs = 0, blocks = 0; /* of those, samples first, as readers of maps want */
+    size_t stages = 0, convs = 0, blocks = 0;
     for (int pass = 0; pass < 2; pass++) /* count, then choose */
         for (size_t i = 0; i < all->count; i++) {
             const bool conv = word_conv(&all->layer[i]);

@@ -24,12 +24,15 @@ struct pxi_unit_stream {
 
 static px_status layer_axes(const px_layer *layer, pxi_unit_layer *out, px_error *err)
 {
-    pxi_unit_layer u = {.layer = layer, .h = 1, .w = 1, .channel = -1, .y = -1, .x = -1};
-    bool fits = layer->shape.rank >= 1 && layer->axis[0] == PX_AXIS_BATCH &&
-                layer->shape.dim[0] == 1; /* places folded into the batch are no map */
-    for (int d = 1; d < layer->shape.rank && fits; d++) {
+    pxi_unit_layer u = {
+        .layer = layer, .h = 1, .w = 1, .batch = -1, .channel = -1, .y = -1, .x = -1};
+    bool fits = true;
+    for (int d = 0; d < layer->shape.rank && fits; d++) {
         const int64_t extent = layer->shape.dim[d];
-        if (layer->axis[d] == PX_AXIS_CHANNEL) {
+        if (layer->axis[d] == PX_AXIS_BATCH) {
+            fits = u.batch < 0 && extent == 1; /* places folded into the batch are no map */
+            u.batch = d;
+        } else if (layer->axis[d] == PX_AXIS_CHANNEL) {
             fits = u.channel < 0;
             u.channel = d;
             u.units = extent;
@@ -46,7 +49,7 @@ static px_status layer_axes(const px_layer *layer, pxi_unit_layer *out, px_error
             fits = false;
         }
     }
-    if (!fits || u.channel < 0 || u.units < 1 || u.h < 1 || u.w < 1) {
+    if (!fits || u.batch < 0 || u.channel < 0 || u.units < 1 || u.h < 1 || u.w < 1) {
         char shape[PX_SHAPE_TEXT];
         return px_fail(err, PX_E_USAGE,
                        "layer '%s' of %s has no channels with maps; choose others with --layers",
@@ -65,7 +68,7 @@ static void sample_maps(const pxi_unit_layer *layer, const px_view *view, int64_
     const int64_t sy = layer->y >= 0 ? view->stride[layer->y] : 0;
     const int64_t sx = layer->x >= 0 ? view->stride[layer->x] : 0;
     const int64_t places = (int64_t)layer->h * layer->w;
-    const float *from = view->data + sample * view->stride[0];
+    const float *from = view->data + sample * view->stride[layer->batch];
     for (int64_t c = 0; c < layer->units; c += block) {
         const int64_t end = PX_MIN(c + block, layer->units);
         int64_t p = 0;

@@ -27,7 +27,7 @@ typedef struct pxi_unit_layer {
     const px_layer *layer; /* of the probe */
     int64_t units;
     int h, w;
-    int channel, y, x; /* axes of the layer's tensor; -1: none */
+    int batch, channel, y, x; /* axes of the layer's tensor; -1: none */
 } pxi_unit_layer;
 
 /* `model`, `set` and `pre` are borrowed and outlive the stream. PX_E_USAGE for layers without

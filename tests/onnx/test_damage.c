@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const char *const files[] = {"small.onnx", "types-typed.onnx", "attributes.onnx",
-                                    "function.onnx", "subgraph.onnx"};
+                                    "function.onnx", "subgraph.onnx", "loop.onnx"};
 
 static unsigned char *read_corpus(const char *name, size_t *size)
 {

@@ -24,6 +24,7 @@ static const struct {
     {"attributes.onnx", PX_OK, ""},
     {"function.onnx", PX_OK, ""},
     {"subgraph.onnx", PX_OK, ""},
+    {"loop.onnx", PX_OK, ""},
     {"unsorted.onnx", PX_OK, ""},
     {"ir3.onnx", PX_OK, ""},
     {"newer.onnx", PX_OK, ""},

@@ -121,6 +121,7 @@ static void test_words(void **state)
          "/encoder/layers/encoder_layer_0/self_attention/MatMul_2 "
          "/encoder/layers/encoder_layer_1/self_attention/MatMul_2"},
         {"tokens_encoder", "last-hidden", "/Gather"},
+        {"tokens_encoder", "stages", "/layers/layers.0/norm2/Add_1 /layers/layers.1/norm2/Add_1"},
         {"tokens_encoder", "heads",
          "/layers/layers.0/self_attn/MatMul_2 /layers/layers.1/self_attn/MatMul_2"},
     };
