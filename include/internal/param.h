@@ -16,6 +16,8 @@ void px_param_set(const px_param *param, void *config, double value);
  * says "'kmnc.k=0': it must be between 1 and 65534". */
 px_status px_param_read(const px_param *param, const char *id, const char *text, void *config,
                         px_error *err);
+px_status px_param_value(const px_param *param, const char *id, const char *text, double *value,
+                         px_error *err);
 
 PX_END_DECLS
 #endif

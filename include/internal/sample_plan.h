@@ -2,6 +2,7 @@
 #ifndef PXI_INTERNAL_SAMPLE_PLAN_H
 #define PXI_INTERNAL_SAMPLE_PLAN_H
 
+#include <internal/program.h>
 #include <plexor/engine.h>
 
 /* Refuses networks that data sets cannot be fed to: with several inputs, or not of floats. */
@@ -20,5 +21,10 @@ enum { PXI_OPEN_BATCH = 8 };
 /* Makes the plan that `options` describe; options.batch 0: chosen, but at most `most`. */
 px_status pxi_sample_plan(const px_model *model, const px_feed *feed, px_plan_options options,
                           int64_t most, px_plan **out, px_error *err);
+
+/* pxi_program_new() of inputs as the file declares them, or as given, `batch` samples at a time. */
+px_status pxi_program_sized(const px_model *model, const px_feed *given, size_t given_count,
+                            int64_t batch, const int *wanted, size_t wanted_count,
+                            pxi_program **out, px_error *err);
 
 #endif

@@ -94,12 +94,18 @@ static px_status param_number(const px_param *param, const char *id, const char 
     return PX_OK;
 }
 
+px_status px_param_value(const px_param *param, const char *id, const char *text, double *value,
+                         px_error *err)
+{
+    return param->choices ? param_choice(param, id, text, value, err)
+                          : param_number(param, id, text, value, err);
+}
+
 px_status px_param_read(const px_param *param, const char *id, const char *text, void *config,
                         px_error *err)
 {
     double value = 0.0;
-    PX_TRY(param->choices ? param_choice(param, id, text, &value, err)
-                          : param_number(param, id, text, &value, err));
+    PX_TRY(px_param_value(param, id, text, &value, err));
     if (config)
         px_param_set(param, config, value);
     return PX_OK;

@@ -447,16 +447,10 @@ const px_criterion px_criterion_snpc = {
     .extract = npc_extract,
     .prepare = snpc_prepare,
     .release = pxi_npc_free,
-    .open = pxi_slots_open,
-    .close = pxi_slots_close,
+    PXI_SLOTS_STATE,
     .observe = npc_observe,
     .gain = npc_gain,
-    .merge = pxi_slots_merge,
-    .value = pxi_slots_value,
-    .layer_value = pxi_slots_layer_value,
     .remark = npc_remark,
-    .save = pxi_slots_save,
-    .load = pxi_slots_load,
 };
 
 const px_criterion px_criterion_anpc = {
@@ -473,14 +467,8 @@ const px_criterion px_criterion_anpc = {
     .extract = npc_extract,
     .prepare = anpc_prepare,
     .release = pxi_npc_free,
-    .open = pxi_slots_open,
-    .close = pxi_slots_close,
+    PXI_SLOTS_STATE,
     .observe = npc_observe,
     .gain = npc_gain,
-    .merge = pxi_slots_merge,
-    .value = pxi_slots_value,
-    .layer_value = pxi_slots_layer_value,
     .remark = npc_remark,
-    .save = pxi_slots_save,
-    .load = pxi_slots_load,
 };

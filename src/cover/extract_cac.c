@@ -8,6 +8,7 @@
 #include "cover/cac.h"
 #include <internal/gemm.h>
 #include <internal/program.h>
+#include <internal/sample_plan.h>
 
 #include <inttypes.h>
 #include <plexor/text.h>
@@ -306,30 +307,6 @@ static void net_number(pxi_cac_net *net, int64_t *width)
     }
 }
 
-static px_status cac_program(const px_model *model, const px_probe_options *options,
-                             pxi_program **out, px_error *err)
-{
-    const px_graph *graph = px_model_graph(model);
-    pxi_feed *feeds = NULL;
-    PX_TRY(PX_NEW(feeds, graph->input_count, err));
-    for (int i = 0; i < graph->input_count; i++) {
-        const px_value *input = &graph->values[graph->inputs[i]];
-        feeds[i] =
-            (pxi_feed){.value = graph->inputs[i],
-                       .tensor = {.dtype = input->dtype == PX_NONE ? PX_FLOAT32 : input->dtype,
-                                  .shape = input->shape}};
-        for (size_t k = 0; k < options->feed_count; k++)
-            if (options->feeds[k].value == graph->inputs[i])
-                feeds[i].tensor.shape = options->feeds[k].shape;
-        if (feeds[i].tensor.shape.rank > 0)
-            feeds[i].tensor.shape.dim[0] = 1;
-    }
-    const px_status status =
-        pxi_program_new(model, feeds, (size_t)graph->input_count, NULL, 0, out, err);
-    free(feeds);
-    return status;
-}
-
 static px_status cac_fill(cac_extractor *e, const px_model *model, const px_probe_options *options,
                           px_error *err)
 {
@@ -340,7 +317,8 @@ static px_status cac_fill(cac_extractor *e, const px_model *model, const px_prob
     e->layers = pxi_calloc(most, sizeof *e->layers);
     e->observe = pxi_calloc(most, sizeof *e->observe);
     px_status status = deep && e->net.layers && e->layers && e->observe
-                           ? cac_program(model, options, &program, err)
+                           ? pxi_program_sized(model, options->feeds, options->feed_count, 1, NULL,
+                                               0, &program, err)
                            : pxi_no_memory(err);
     if (status == PX_OK)
         find_deep(program, deep);

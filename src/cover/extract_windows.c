@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cover/window_sums.h"
 #include <internal/program.h>
+#include <internal/sample_plan.h>
 
 #include <internal/probe.h>
 #include <internal/profile.h>
@@ -75,29 +76,6 @@ static const px_extractor_kind windows_kind = {.scratch_new = windows_scratch_ne
                                                .free = windows_free};
 
 /* The network for one sample, to see its convolutions as the engine does. */
-static px_status windows_program(const px_model *model, const px_probe_options *options,
-                                 pxi_program **out, px_error *err)
-{
-    const px_graph *graph = px_model_graph(model);
-    pxi_feed *feeds = NULL;
-    PX_TRY(PX_NEW(feeds, (size_t)graph->input_count + 1, err));
-    for (int i = 0; i < graph->input_count; i++) {
-        const px_value *input = &graph->values[graph->inputs[i]];
-        feeds[i].value = graph->inputs[i];
-        feeds[i].tensor.dtype = input->dtype == PX_NONE ? PX_FLOAT32 : input->dtype;
-        feeds[i].tensor.shape = input->shape;
-        for (size_t k = 0; k < options->feed_count; k++)
-            if (options->feeds[k].value == graph->inputs[i])
-                feeds[i].tensor.shape = options->feeds[k].shape;
-        if (feeds[i].tensor.shape.rank > 0)
-            feeds[i].tensor.shape.dim[0] = 1;
-    }
-    const px_status status =
-        pxi_program_new(model, feeds, (size_t)graph->input_count, NULL, 0, out, err);
-    free(feeds);
-    return status;
-}
-
 /* Batch, channels, space: how the sums expect the input and the means their neurons. */
 static bool layer_is_plain(const px_layer *layer)
 {
@@ -161,7 +139,8 @@ px_status pxi_extractor_windows(const px_model *model, const px_probe_options *o
     px_status status = e->layers && e->observe && e->key ? PX_OK : pxi_no_memory(err);
     pxi_program *program = NULL;
     px_error ignored = {0};
-    if (status == PX_OK && windows_program(model, options, &program, &ignored) != PX_OK) {
+    if (status == PX_OK && pxi_program_sized(model, options->feeds, options->feed_count, 1, NULL, 0,
+                                             &program, &ignored) != PX_OK) {
         program = NULL; /* works with a batch of its own only: all layers are taken as they are */
         if (ignored.status == PX_E_NOMEM)
             status = pxi_no_memory(err);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cover/lrp_inside.h"
 #include <internal/program.h>
+#include <internal/sample_plan.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -253,21 +254,8 @@ static px_status recipe_steps(recipe *r, px_error *err)
 
 px_status pxi_lrp_program(const pxi_lrp *lrp, int64_t batch, pxi_program **out, px_error *err)
 {
-    const px_graph *graph = px_model_graph(lrp->model);
-    pxi_feed *feeds = NULL;
-    PX_TRY(PX_NEW(feeds, lrp->feed_count, err));
-    for (size_t i = 0; i < lrp->feed_count; i++) {
-        const px_dtype dtype = graph->values[lrp->feeds[i].value].dtype;
-        feeds[i] = (pxi_feed){.value = lrp->feeds[i].value,
-                              .tensor = {.dtype = dtype == PX_NONE ? PX_FLOAT32 : dtype,
-                                         .shape = lrp->feeds[i].shape}};
-        if (feeds[i].tensor.shape.rank > 0)
-            feeds[i].tensor.shape.dim[0] = batch;
-    }
-    const px_status status =
-        pxi_program_new(lrp->model, feeds, lrp->feed_count, &lrp->scores.value, 1, out, err);
-    free(feeds);
-    return status;
+    return pxi_program_sized(lrp->model, lrp->feeds, lrp->feed_count, batch, &lrp->scores.value, 1,
+                             out, err);
 }
 
 static px_status lrp_feeds(pxi_lrp *lrp, const px_feed *given, size_t given_count, px_error *err)

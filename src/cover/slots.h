@@ -37,6 +37,12 @@ void pxi_slots_neurons_covered(const void *state, bool *covered); /* any of its 
 px_status pxi_slots_save(const void *state, px_npz_writer *to, const char *prefix, px_error *err);
 px_status pxi_slots_load(void *state, const px_npz *from, const char *prefix, px_error *err);
 
+/* Those that have to do with the state alone. */
+#define PXI_SLOTS_STATE                                                                     \
+    .open = pxi_slots_open, .close = pxi_slots_close, .merge = pxi_slots_merge,             \
+    .value = pxi_slots_value, .layer_value = pxi_slots_layer_value, .save = pxi_slots_save, \
+    .load = pxi_slots_load
+
 static inline double pxi_slots_gain(const pxi_slots *slots, int64_t new_slots)
 {
     return slots->total > 0 ? (double)new_slots / (double)slots->total : 0.0;

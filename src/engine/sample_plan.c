@@ -2,6 +2,10 @@
 #include <internal/engine.h>
 #include <internal/sample_plan.h>
 
+#include "base/memory.h"
+
+#include <stdlib.h>
+
 px_status pxi_sample_one_input(const px_model *model, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
@@ -72,4 +76,29 @@ px_status pxi_sample_plan(const px_model *model, const px_feed *feed, px_plan_op
     }
     *out = plan;
     return PX_OK;
+}
+
+px_status pxi_program_sized(const px_model *model, const px_feed *given, size_t given_count,
+                            int64_t batch, const int *wanted, size_t wanted_count,
+                            pxi_program **out, px_error *err)
+{
+    const px_graph *graph = px_model_graph(model);
+    pxi_feed *feeds = NULL;
+    PX_TRY(PX_NEW(feeds, graph->input_count, err));
+    for (int i = 0; i < graph->input_count; i++) {
+        const px_value *input = &graph->values[graph->inputs[i]];
+        px_tensor *to = &feeds[i].tensor;
+        feeds[i].value = graph->inputs[i];
+        to->dtype = input->dtype == PX_NONE ? PX_FLOAT32 : input->dtype;
+        to->shape = input->shape;
+        for (size_t k = 0; k < given_count; k++)
+            if (given[k].value == graph->inputs[i])
+                to->shape = given[k].shape;
+        if (to->shape.rank > 0)
+            to->shape.dim[0] = batch;
+    }
+    const px_status status =
+        pxi_program_new(model, feeds, (size_t)graph->input_count, wanted, wanted_count, out, err);
+    free(feeds);
+    return status;
 }

@@ -60,43 +60,6 @@ static bool drawn_next(const char **text, drawn_word *word)
     return length > 0;
 }
 
-static px_status drawn_choice(const px_mutation *m, const px_param *param, const char *text,
-                              double *out, px_error *err)
-{
-    px_text names = {0};
-    for (size_t i = 0; param->choices[i]; i++) {
-        if (strcmp(param->choices[i], text) == 0) {
-            px_text_done(&names);
-            *out = (double)i;
-            return PX_OK;
-        }
-        px_text_format(&names, "%s%s", i ? ", " : "", param->choices[i]);
-    }
-    const px_status status = px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': it can be %s", m->entry.id,
-                                     param->name, text, px_text_get(&names));
-    px_text_done(&names);
-    return status;
-}
-
-static px_status drawn_number(const px_mutation *m, const px_param *param, const char *text,
-                              double *out, px_error *err)
-{
-    char *end;
-    errno = 0;
-    const double value = strtod(text, &end);
-    if (end == text || *end != '\0' || isnan(value) || errno == ERANGE)
-        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': '%.60s' is not a number", m->entry.id,
-                       param->name, text, text);
-    if (value < param->min || value > param->max)
-        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': it must be between %.10g and %.10g",
-                       m->entry.id, param->name, text, param->min, param->max);
-    if (param->type == PX_TYPE_INT && value != floor(value))
-        return px_fail(err, PX_E_USAGE, "%s: '%s=%.60s': a whole number is needed", m->entry.id,
-                       param->name, text);
-    *out = value == 0.0 ? 0.0 : value; /* no -0, whose text would be another */
-    return PX_OK;
-}
-
 static px_status drawn_param(const px_mutation *m, const drawn_word *word, px_drawn *drawn,
                              unsigned *given, px_error *err)
 {
@@ -109,8 +72,10 @@ static px_status drawn_param(const px_mutation *m, const drawn_word *word, px_dr
         if (*given & 1u << i)
             return px_fail(err, PX_E_USAGE, "%s: '%s' is given twice", m->entry.id, param->name);
         *given |= 1u << i;
-        return param->choices ? drawn_choice(m, param, word->value, &drawn->values[i], err)
-                              : drawn_number(m, param, word->value, &drawn->values[i], err);
+        PX_TRY(px_param_value(param, m->entry.id, word->value, &drawn->values[i], err));
+        if (drawn->values[i] == 0.0)
+            drawn->values[i] = 0.0; /* no -0, whose text would be another */
+        return PX_OK;
     }
     px_text names = {0};
     for (size_t i = 0; i < count; i++)
