@@ -129,8 +129,7 @@ static px_status train_open_test(const cli_train_request *r, cli_training *t, px
         cli_part_open(t->model, &t->test.pre, spec, &options, r->test != NULL, &t->test.set, err);
     if (status == PX_E_USAGE && !r->test)
         return px_fail_in(err, status,
-                          "no data to test on; give some with --test SPEC, or "
-                          "--test none");
+                          "no data to test on; give some with --test SPEC, or --test none");
     PX_TRY(status);
     inputs_complete(&t->test);
     t->test.pre = t->train.pre; /* the network's preprocessing, whatever this data would have */

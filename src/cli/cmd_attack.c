@@ -384,11 +384,9 @@ static int attack_run(const cli_command *self, int argc, char **argv)
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a.data),
         CLI_STRING(0, "method", &a.method, "NAME",
-                   "fgsm, bim, pgd, deepfool or jsma; see 'plexor "
-                   "list attacks'"),
+                   "fgsm, bim, pgd, deepfool or jsma; see 'plexor list attacks'"),
         CLI_STRING(0, "norm", &a.norm, "linf|l2",
-                   "how distances are measured; linf unless the "
-                   "method has another"),
+                   "how distances are measured; linf unless the method has another"),
         CLI_STRING(0, "eps", &a.eps, "X",
                    "how far an input may move, in scaled units: 0.03, 8/255, or 3% of the range; "
                    "8/255 of the range by default"),
@@ -445,14 +443,12 @@ const cli_command cli_command_attack = {
         "cost. Lengths are in scaled units: after --scale, before mean and std; 0 to 1 for 8-bit "
         "data.\n"
         "Results are judged as they are stored: 8-bit data are rounded to whole levels, towards "
-        "the "
-        "original where --eps bounds the change, so that the bound holds. All steps are taken, "
+        "the original where --eps bounds the change, so that the bound holds. All steps are taken, "
         "since what stops right behind the border falls back when it is rounded; so 'plexor check' "
         "gives the same robust accuracy. What the floats came to before rounding is in --json. "
         "Inputs without a label are attacked away from what the network says they are.\n"
         "-o makes a campaign: originals are its seed inputs, results its failures (or kept inputs, "
-        "where "
-        "the network stayed right). Inputs that were wrong to begin with are counted but not "
+        "where the network stayed right). Inputs that were wrong to begin with are counted but not "
         "stored. A run that was stopped, by Ctrl-C or worse, goes on with --resume and ends as if "
         "it had not been.",
     .examples =

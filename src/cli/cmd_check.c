@@ -112,8 +112,7 @@ static int check_work(const cli_command *self, int argc, char **argv, const char
         CLI_STRING(0, "skip", &o.skip, "STAGES", "not these"),
         CLI_STRING(0, "fail-under", &o.gates, "NAME=X,...",
                    "exit with 1 unless all hold: accuracy=0.9 (at least), faults=100 (at most); "
-                   "'plexor list gates' "
-                   "names them"),
+                   "'plexor list gates' names them"),
         CLI_STRING(0, "junit", &o.junit, "FILE.xml", "the verdict as JUnit XML"),
         CLI_FLAG(0, "full", &o.full, "all findings on the page, however large that makes it"),
         CLI_FLAG(0, "allow-chance", &o.allow_chance,

@@ -387,13 +387,11 @@ const cli_command cli_command_describe = {
         "The inputs that drive each unit most, with masks of where; a phrase for each unit; and "
         "gates that say how far the phrases may be believed. Measured labels (--describer dissect) "
         "name the attribute that a unit's masks overlap with most, and the class that its "
-        "exemplars "
-        "share: nothing is learned. --train-default trains a describer on virtual units, known "
-        "functions of the pictures at hand whose captions are exact, and keeps it in "
-        "$PLEXOR_CACHE, "
-        "$XDG_CACHE_HOME/plexor or ~/.cache/plexor; later runs use it. Where its gates do not "
-        "hold, "
-        "its words are marked \"descriptions not validated\" wherever they are shown.",
+        "exemplars share: nothing is learned. --train-default trains a describer on virtual units, "
+        "known functions of the pictures at hand whose captions are exact, and keeps it in "
+        "$PLEXOR_CACHE, $XDG_CACHE_HOME/plexor or ~/.cache/plexor; later runs use it. Where its "
+        "gates do not hold, its words are marked \"descriptions not validated\" wherever they are "
+        "shown.",
     .examples = "plexor describe net.onnx --data photos/ -o words\n"
                 "plexor describe net.onnx --data photos/ --train-default -o words --rate 40\n"
                 "plexor describe net.onnx --data digits --describer dissect --json\n"

@@ -272,11 +272,10 @@ const cli_command cli_command_eval = {
     .usage = "MODEL --data SPEC [options]",
     .help = "accuracy, loss, per-class table and confusion",
     .details =
-        "Says what it assumes about preprocessing, and where each part comes from: an "
-        "option, the model's metadata, or a default. Where answers look wrong and mean or std "
-        "are defaults, it tries what is in wide use on some of the inputs, and says which "
-        "does better; 'plexor doctor' looks at more. Stops where the accuracy is that of "
-        "guessing.",
+        "Says what it assumes about preprocessing, and where each part comes from: an option, the "
+        "model's metadata, or a default. Where answers look wrong and mean or std are defaults, it "
+        "tries what is in wide use on some of the inputs, and says which does better; 'plexor "
+        "doctor' looks at more. Stops where the accuracy is that of guessing.",
     .examples = "plexor eval net.onnx --data fashion-mnist\n"
                 "plexor eval net.onnx --data photos/ --preprocess imagenet\n"
                 "plexor eval net.onnx --data fashion-mnist --split train --wrong failures.npz\n",

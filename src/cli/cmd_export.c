@@ -120,12 +120,11 @@ const cli_command cli_command_export = {
     .help = "write a campaign's inputs as PNG folders, NPZ, CSV, a contact sheet",
     .details =
         "PNG files lie in faults/LABEL-as-PREDICTION/ID.png, kept/LABEL/ and seeds/LABEL/. "
-        "inputs.npz has x, y, predictions, ids and indices; index.csv a row per input with "
-        "the name of the file it came from, names of classes, how near it is to its original "
-        "and its mutation chain; sheet.png shows failures beside their originals. Failures come "
-        "in the order of how near they are. Of a damaged campaign everything is written that can "
-        "be read, and the exit status is 2; where the disk cannot be read it is 3, and nothing is "
-        "written.",
+        "inputs.npz has x, y, predictions, ids and indices; index.csv a row per input with the "
+        "name of the file it came from, names of classes, how near it is to its original and its "
+        "mutation chain; sheet.png shows failures beside their originals. Failures come in the "
+        "order of how near they are. Of a damaged campaign everything is written that can be read, "
+        "and the exit status is 2; where the disk cannot be read it is 3, and nothing is written.",
     .examples = "plexor export run.campaign -o failures\n"
                 "plexor export run.campaign --split all --format csv -o list\n",
     .run = export_run,

@@ -456,10 +456,9 @@ const cli_command cli_command_map = {
     .help = "inputs on a plane, near each other where a layer finds them alike",
     .details =
         "t-SNE or UMAP of what a layer does on each input: colours are true classes, marks are "
-        "where inputs come from. Near neighbours on the map are near neighbours in the "
-        "layer as far as the printed trustworthiness goes; sizes of groups and distances "
-        "between them mean little. The same inputs and settings give the same map for any "
-        "number of threads.",
+        "where inputs come from. Near neighbours on the map are near neighbours in the layer as "
+        "far as the printed trustworthiness goes; sizes of groups and distances between them mean "
+        "little. The same inputs and settings give the same map for any number of threads.",
     .examples = "plexor map net.onnx --data digits -o map.svg\n"
                 "plexor map net.onnx --data photos/ --data run.campaign -o map.svg -o map.csv\n"
                 "plexor map net.onnx --data digits --layers '#0' --perplexity 50 --json\n"

@@ -572,16 +572,12 @@ const cli_command cli_command_minimize = {
     .details =
         "Chooses inputs by exact greedy set cover: all that the criteria count stays covered (it "
         "is measured again), and a failure of each kind (label, answer). Criteria are those that "
-        "the "
-        "campaign was guided by, on the same neurons, unless --criteria names others; 'none' goes "
-        "by kinds of failure "
-        "alone and needs no network.\n"
+        "the campaign was guided by, on the same neurons, unless --criteria names others; 'none' "
+        "goes by kinds of failure alone and needs no network.\n"
         "With --fault, one failure goes back towards its seed input as far as the network still "
-        "errs: "
-        "links of its mutation chain that are not needed are dropped, then pixels return to what "
-        "the seed input has, in whole levels. -o writes a picture (seed input, failure, minimized, "
-        "ten times the "
-        "difference), the pixels as NPZ and a table with the distances.",
+        "errs: links of its mutation chain that are not needed are dropped, then pixels return to "
+        "what the seed input has, in whole levels. -o writes a picture (seed input, failure, "
+        "minimized, ten times the difference), the pixels as NPZ and a table with the distances.",
     .examples = "plexor minimize run.campaign --model net.onnx -o few.campaign\n"
                 "plexor minimize run.campaign --model net.onnx --criteria nc,tknc -o few.csv\n"
                 "plexor minimize run.campaign --model net.onnx --fault 17 -o fault17\n",

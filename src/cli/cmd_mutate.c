@@ -223,13 +223,12 @@ const cli_command cli_command_mutate = {
     .details =
         "Mutants are 8-bit pictures of the size of their parents; the same seed gives the same "
         "bytes on every machine, whatever --limit and --offset are. The table says how many values "
-        "changed, and by how many of 255 levels at most, on average. An NPZ has x, y, indices "
-        "(of the parents in the data) and mutations (their texts as bytes, one a line). With one "
+        "changed, and by how many of 255 levels at most, on average. An NPZ has x, y, indices (of "
+        "the parents in the data) and mutations (their texts as bytes, one a line). With one "
         "mutant per input the mutants are those that 'select --mutate' makes with the same "
         "seed.\n\n"
         "Recordings are changed as 16-bit samples. A folder gets WAV files to listen to, each with "
-        "a "
-        "picture of its features; an NPZ gets features; the table counts samples, and levels are "
+        "a picture of its features; an NPZ gets features; the table counts samples, and levels are "
         "255ths of full scale.",
     .examples = "plexor mutate --data fashion-mnist -o sheet.png\n"
                 "plexor mutate --data photos/ --mutation \"rotation angle=-17\" "

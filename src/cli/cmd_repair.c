@@ -230,8 +230,7 @@ static px_status repair_check(const repair_args *a, const px_repair_recipe *reci
         return px_fail(err, PX_E_USAGE, "--keep and --pairwise go with --generate");
     if (a->generate && a->pairwise && a->keep && strcmp(a->keep, "wrong") == 0)
         return px_fail(err, PX_E_USAGE,
-                       "--keep wrong does not look at coverage, so --pairwise "
-                       "has no meaning");
+                       "--keep wrong does not look at coverage, so --pairwise has no meaning");
     if (!a->add && !a->generate && !attacks)
         return px_fail(err, PX_E_USAGE,
                        "what to repair with? give --add SPEC, --generate dh, dh-d or dh-n, or "

@@ -97,11 +97,9 @@ const cli_command cli_command_trace = {
     .usage = "MODEL --data SPEC [-o traces.npz] [options]",
     .help = "write what every neuron does on every input",
     .details = "One float32 array per layer, named by the layer, [samples, neurons]; and labels, "
-               "predictions and "
-               "indices (the inputs' places in the data before --shuffle and --offset). Without -o "
-               "nothing is "
-               "written; --layers none leaves out the neurons as well, so that the difference is "
-               "what observing costs.",
+               "predictions and indices (the inputs' places in the data before --shuffle and "
+               "--offset). Without -o nothing is written; --layers none leaves out the neurons as "
+               "well, so that the difference is what observing costs.",
     .examples = "plexor trace net.onnx --data digits -o traces.npz\n"
                 "plexor trace net.onnx --data photos/ --layers 'layer3.*' --neurons unit --tap pre "
                 "-o t.npz\n",

@@ -93,8 +93,7 @@ static px_status train_polluted_class(const train_args *a, const cli_training *t
         }
     }
     return px_fail(err, PX_E_USAGE,
-                   "--polluted-class '%s': neither a class from 0 to %d nor the "
-                   "name of one",
+                   "--polluted-class '%s': neither a class from 0 to %d nor the name of one",
                    a->polluted_class, t->scores.classes - 1);
 }
 
@@ -110,8 +109,7 @@ static px_status train_pollution(const train_args *a, const cli_training *t,
         return PX_OK;
     if (!a->polluted_class)
         return px_fail(err, PX_E_USAGE,
-                       "--pollute needs --polluted-class: the label that inputs "
-                       "with a patch get");
+                       "--pollute needs --polluted-class: the label that inputs with a patch get");
     PX_TRY(train_polluted_class(a, t, &options->polluted_class, err));
     if (a->patch_size) {
         char after = 0;

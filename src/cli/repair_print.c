@@ -173,8 +173,7 @@ static void print_training(const px_repair_report *r)
               cli_metric(t->images_per_s, rate), t->loss);
     if (t->halvings)
         cli_print("the loss was not a number %" PRId64
-                  " time%s: back to the start of the epoch with "
-                  "half the learning rate\n",
+                  " time%s: back to the start of the epoch with half the learning rate\n",
                   t->halvings, t->halvings == 1 ? "" : "s");
     if (t->best_epoch)
         cli_print("kept epoch %" PRId64 ", best on the validation inputs: %.2f%%\n", t->best_epoch,

@@ -480,8 +480,7 @@ static const px_param lsc_params[] = {
     PX_PARAM_CHOICE(sc_config, low, 0, lsc_low,
                     "where buckets begin: at the lowest score of the training traces, or at 0"),
     PX_PARAM_REAL(sc_config, bandwidth, 0, 0, 1e30,
-                  "of an isotropic kernel (NLC: 0.2); 0: the class's covariance, by "
-                  "Scott's rule"),
+                  "of an isotropic kernel (NLC: 0.2); 0: the class's covariance, by Scott's rule"),
     PX_PARAM_END,
 };
 

@@ -326,8 +326,7 @@ static px_status dsa_fit(const pxi_sa_set *set, const px_surprise_options *optio
                        (long long)set->count);
     if (set->columns[0].count == 0)
         return px_fail(err, PX_E_INPUT,
-                       "dsa has nothing to compare: no neuron's variance reaches "
-                       "the filter's");
+                       "dsa has nothing to compare: no neuron's variance reaches the filter's");
     dsa *m = pxi_calloc(1, sizeof *m);
     if (!m)
         return pxi_sa_no_memory(err);

@@ -174,8 +174,7 @@ static px_status mmdsa_fit(const pxi_sa_set *set, const px_surprise_options *opt
     const int64_t d = set->columns[0].count, sample = mmdsa_sample(options, set->count);
     if (d == 0)
         return px_fail(err, PX_E_INPUT,
-                       "mmdsa has nothing to compare: no neuron's variance "
-                       "reaches the filter's");
+                       "mmdsa has nothing to compare: no neuron's variance reaches the filter's");
     mmdsa *m = pxi_calloc(1, sizeof *m);
     if (!m)
         return pxi_sa_no_memory(err);

@@ -116,9 +116,7 @@ static px_status options_check(const px_traces *traces, int classes,
     const char *id = kind->id;
     if (classes < 1 && !kind->whole)
         return px_fail(err, PX_E_INPUT,
-                       "%s goes by predicted classes, and the network is no "
-                       "classifier",
-                       id);
+                       "%s goes by predicted classes, and the network is no classifier", id);
     if (traces->count < 1 || traces->width < 1)
         return px_fail(err, PX_E_INPUT, "%s has no training traces to go by", id);
     if (traces->count > INT32_MAX || traces->width > INT32_MAX)
@@ -137,8 +135,7 @@ static px_status options_check(const px_traces *traces, int classes,
         options->least_clusters < 2 || options->most_clusters < options->least_clusters ||
         options->most_clusters > 64)
         return px_fail(err, PX_E_USAGE,
-                       "%s needs at least one component, column and restart, and "
-                       "2 to 64 clusters",
+                       "%s needs at least one component, column and restart, and 2 to 64 clusters",
                        id);
     return PX_OK;
 }

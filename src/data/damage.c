@@ -160,9 +160,8 @@ px_status pxi_dataset_skip_damaged(px_dataset *set, const px_data_options *optio
         return PX_OK;
     if ((int64_t)set->skipped_count == all)
         return px_fail(err, PX_E_INPUT,
-                       "'%.100s': all of its %lld inputs are damaged; the first: "
-                       "%.300s",
-                       set->spec, (long long)all, set->skipped[0].reason);
+                       "'%.100s': all of its %lld inputs are damaged; the first: %.300s", set->spec,
+                       (long long)all, set->skipped[0].reason);
     int64_t *order = pxi_calloc((size_t)all, sizeof *order);
     if (!order)
         return px_fail_in(err, pxi_no_memory(err), "'%s'", set->spec);
@@ -236,8 +235,7 @@ static void told_sentence(const px_dataset *set, const damage_search *search, in
         snprintf(of, sizeof of, "%lld inputs", (long long)set->count);
     if (more == 0)
         px_fail(err, err->status,
-                "%.300s; of %s it is the only one that is damaged: "
-                "--skip-damaged leaves it out",
+                "%.300s; of %s it is the only one that is damaged: --skip-damaged leaves it out",
                 search->found[0].reason, of);
     else
         px_fail(err, err->status,

@@ -90,17 +90,15 @@ static px_status labels_fail(const px_dataset *set, int64_t index, int64_t label
         const int smallest = smallest_class(source, &samples);
         return px_fail(
             err, PX_E_MISMATCH,
-            "'%.100s': the data have %d classes (%s), the network %d; '%.60s' has the "
-            "fewest inputs, %lld: is it mistyped? --classes LIST names the network's "
-            "classes in its order",
+            "'%.100s': the data have %d classes (%s), the network %d; '%.60s' has the fewest "
+            "inputs, %lld: is it mistyped? --classes LIST names the network's classes in its order",
             set->spec, source->class_count,
             pxi_class_list(source->class_names, (size_t)source->class_count, list, sizeof list),
             classes, smallest >= 0 ? source->class_names[smallest] : "", (long long)samples);
     }
     return px_fail(
         err, PX_E_MISMATCH,
-        "%s: label %lld of sample '%s' is out of range: the network has %d classes, 0 to "
-        "%d",
+        "%s: label %lld of sample '%s' is out of range: the network has %d classes, 0 to %d",
         pxi_label_place(source, set->spec, pxi_dataset_at(set, index), place, sizeof place),
         (long long)label, px_dataset_name(set, index, name, sizeof name), classes, classes - 1);
 }

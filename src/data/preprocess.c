@@ -169,10 +169,8 @@ static px_status pre_list(const pre_text *text, bool is_std, int *count, float *
     if (text->text) {
         *count = parse_mean_or_std(text->text, is_std, values);
         if (*count < 0)
-            return pre_fail(text,
-                            "numbers such as 0.485,0.456,0.406, or one of 'plexor list "
-                            "preprocess'",
-                            err);
+            return pre_fail(
+                text, "numbers such as 0.485,0.456,0.406, or one of 'plexor list preprocess'", err);
     }
     for (int i = 0; i < PX_PREPROCESS_CHANNELS; i++) {
         to[i] = (float)values[*count == 1 ? 0 : PX_MIN(i, *count - 1)];

@@ -115,8 +115,7 @@ static px_status spec_tree(pxi_tree *tree, const char *split, pxi_source **out, 
                       pxi_tree_name(tree), foreign)
             : px_fail(err, PX_E_INPUT,
                       "'%s': holds no data set; expected class folders of PNG, JPEG, WAV or FLAC "
-                      "files, "
-                      "IDX files, CIFAR .bin files, or one .npz, .npy or .csv file",
+                      "files, IDX files, CIFAR .bin files, or one .npz, .npy or .csv file",
                       pxi_tree_name(tree));
     pxi_tree_free(tree);
     return status;

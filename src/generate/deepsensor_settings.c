@@ -73,8 +73,7 @@ const px_param pxi_deepsensor_params[] = {
     PX_PARAM_REAL(pxi_deepsensor_config, sense, PX_SHAPLEY_CODE_LAMBDA, 0, 1,
                   "code: a neuron counts when its scaled difference is above this"),
     PX_PARAM_INT(pxi_deepsensor_config, group, 0, 0, 4096,
-                 "seeds whose swarms move side by side; 0: as many as fit in 64 MiB, up "
-                 "to 4"),
+                 "seeds whose swarms move side by side; 0: as many as fit in 64 MiB, up to 4"),
     PX_PARAM_END,
 };
 

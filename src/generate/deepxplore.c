@@ -54,9 +54,8 @@ static const px_param xplore_params[] = {
     PX_PARAM_REAL(xplore_config, w_nc, 0.1, 0, 1e6,
                   "weight of the neurons that have not fired yet"),
     PX_PARAM_REAL(xplore_config, step, 0, 0, 1e6,
-                  "length of a step, in scaled pixel units per unit of the normalised "
-                  "gradient; 0: 1 for light, 0.02 for none, and 10 for the others, as in "
-                  "the published program"),
+                  "length of a step, in scaled pixel units per unit of the normalised gradient; 0: "
+                  "1 for light, 0.02 for none, and 10 for the others, as in the published program"),
     PX_PARAM_INT(xplore_config, iters, 50, 1, 1e6, "steps of a visit at most"),
     PX_PARAM_REAL(xplore_config, t, 0, -1, 1,
                   "a neuron has fired once its scaled value was above this"),

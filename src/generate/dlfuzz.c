@@ -52,13 +52,11 @@ static const px_param dl_params[] = {
     PX_PARAM_REAL(dl_config, w_p, 0.5, 0, 1e6, "weight of the runners-up"),
     PX_PARAM_REAL(dl_config, w_n, 0.5, 0, 1e6, "weight of the neurons"),
     PX_PARAM_REAL(dl_config, lr, 0.02, 1e-6, 1e6,
-                  "length of a step, in scaled pixel units per unit of the normalised "
-                  "gradient"),
+                  "length of a step, in scaled pixel units per unit of the normalised gradient"),
     PX_PARAM_INT(dl_config, iters, 5, 1, 1e6, "steps of an element"),
     PX_PARAM_REAL(dl_config, t, 0.5, -1, 1, "a neuron fires when its scaled value is above this"),
     PX_PARAM_REAL(dl_config, gain, 0.01, 0, 1,
-                  "coverage that a new element must gain, divided by the number of the "
-                  "visit"),
+                  "coverage that a new element must gain, divided by the number of the visit"),
     PX_PARAM_REAL(dl_config, distance, 0.02, 0, 1e6,
                   "relative L2 distance from the seed that a new element stays below"),
     PX_PARAM_INT(dl_config, group, 64, 1, PXI_CLIMB_GROUP_MOST,

@@ -203,9 +203,8 @@ static px_status file_counts(px_spectrum *s, const px_npz *npz, px_error *err)
         const int64_t c = ((const int64_t *)numbers)[i];
         if (c <= before || c >= s->counts.classes)
             return px_fail(err, PX_E_INPUT,
-                           "class %" PRId64 " is out of order, or there are only "
-                           "%d",
-                           c, s->counts.classes);
+                           "class %" PRId64 " is out of order, or there are only %d", c,
+                           s->counts.classes);
         const int64_t inputs[2] = {
             [PXI_FAIL] = ((const int64_t *)failed)[i], [PXI_PASS] = ((const int64_t *)passed)[i]};
         const uint32_t *const active[2] = {[PXI_FAIL] = (const uint32_t *)af + i * s->counts.width,

@@ -43,8 +43,7 @@ px_status px_png_encode(int width, int height, int channels, const uint8_t *pixe
     png_sink sink = {0};
     if (width < 1 || height < 1 || (channels != 1 && channels != 3))
         return px_fail(err, PX_E_USAGE,
-                       "a picture of %d x %d pixels and %d channels cannot be "
-                       "written as PNG",
+                       "a picture of %d x %d pixels and %d channels cannot be written as PNG",
                        width, height, channels);
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &sink, sink_on_error, NULL);
     png_infop info = png ? png_create_info_struct(png) : NULL;

@@ -32,9 +32,8 @@ typedef struct kmnc_config {
 static const px_param kmnc_params[] = {
     PX_PARAM_INT(kmnc_config, k, 1000, 1, PXI_SECTIONS_MOST - 1, "sections per neuron"),
     PX_PARAM_CHOICE(kmnc_config, variant, 0, kmnc_variants,
-                    "where sections end, as for the criterion kmnc; for nbc and snac "
-                    "canonical, or ge: the end of the range is in the corner already "
-                    "(dnn-tip)"),
+                    "where sections end, as for the criterion kmnc; for nbc and snac canonical, or "
+                    "ge: the end of the range is in the corner already (dnn-tip)"),
     PX_PARAM_CHOICE(kmnc_config, elements, 0, kmnc_elements,
                     "nbc: the corners above and below the range; snac: above it"),
     PX_PARAM_REAL(kmnc_config, s, 0, 0, 1e6,

@@ -50,8 +50,7 @@ static const px_param nss_params[] = {
     PX_PARAM_CHOICE(nss_config, score, 0, nss_mutations,
                     "only this mutation in stage 2; for pair=fresh"),
     PX_PARAM_INT(nss_config, seeds, 0, 0, 100,
-                 "repeat stage 1 with that many seeds and tell how far they agree; 0: do "
-                 "not"),
+                 "repeat stage 1 with that many seeds and tell how far they agree; 0: do not"),
     PX_PARAM_END,
 };
 

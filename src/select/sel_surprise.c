@@ -240,8 +240,7 @@ SA_SELECTOR(dsa, PX_DSA, "distance-based surprise", "Kim et al., SADL, ICSE 2019
 static const px_param lsa_params[] = {
     SA_PARAMS(2000, PX_FILTER_CLASS),
     PX_PARAM_REAL(sa_config, bandwidth, 0, 0, 1e30,
-                  "of an isotropic kernel (NLC: 0.2); 0: the class's covariance, by "
-                  "Scott's rule"),
+                  "of an isotropic kernel (NLC: 0.2); 0: the class's covariance, by Scott's rule"),
     PX_PARAM_END,
 };
 SA_SELECTOR(lsa, PX_LSA, "likelihood-based surprise", "Kim et al., SADL, ICSE 2019",

@@ -263,8 +263,7 @@ static px_status options_check(const px_concepts *c, const px_dataset *set,
     if (o->exemplars < 1 || o->exemplars > PX_EXEMPLARS_MOST || o->images < o->exemplars)
         return px_fail(err, PX_E_USAGE,
                        "%" PRId64 " exemplars of %" PRId64
-                       " pictures are not possible: at most %d, "
-                       "and no more than pictures",
+                       " pictures are not possible: at most %d, and no more than pictures",
                        o->exemplars, o->images, PX_EXEMPLARS_MOST);
     if (!(o->quantile > 0.0 && o->quantile < 1.0) || !(o->held_out >= 0.0 && o->held_out < 1.0) ||
         !(o->unseen >= 0.0 && o->unseen < 1.0))

@@ -10,35 +10,26 @@
 #define SCHEMA_APPLICATION 0x504c5852 /* "PLXR", in the file's header */
 
 static const char *const schema_steps[] = {
-    "CREATE TABLE run(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE input("
-    " id INTEGER PRIMARY KEY,"
-    " kind TEXT NOT NULL CHECK(kind IN ('seed', 'kept', 'fault')),"
-    " parent INTEGER REFERENCES input(id),"
-    " root INTEGER REFERENCES input(id),"
-    " data_index INTEGER, label INTEGER, prediction INTEGER, confidence REAL,"
-    " l0 INTEGER, l2 REAL, linf REAL,"
-    " step INTEGER NOT NULL,"
-    " twin INTEGER REFERENCES input(id),"
-    " chain TEXT,"
-    " found_s REAL,"
-    " pixels BLOB NOT NULL);" /* last: counting does not read it */
-    "CREATE INDEX input_kind ON input(kind, label, prediction, twin);"
-    "CREATE TABLE coverage(step INTEGER NOT NULL, criterion TEXT NOT NULL, value REAL, at_s REAL,"
-    " PRIMARY KEY(criterion, step)) WITHOUT ROWID;"
-    "CREATE TABLE neuron(measure TEXT NOT NULL, class INTEGER NOT NULL, layer TEXT NOT NULL,"
-    " idx INTEGER NOT NULL, score REAL, PRIMARY KEY(measure, class, layer, idx)) WITHOUT ROWID;"
-    "CREATE TABLE state(name TEXT PRIMARY KEY NOT NULL, size INTEGER NOT NULL, data BLOB NOT "
-    "NULL);",
+    "CREATE TABLE run(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;CREATE "
+    "TABLE input( id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK(kind IN ('seed', 'kept', "
+    "'fault')), parent INTEGER REFERENCES input(id), root INTEGER REFERENCES input(id), data_index "
+    "INTEGER, label INTEGER, prediction INTEGER, confidence REAL, l0 INTEGER, l2 REAL, linf REAL, "
+    "step INTEGER NOT NULL, twin INTEGER REFERENCES input(id), chain TEXT, found_s REAL, pixels "
+    "BLOB NOT NULL);" /* last: counting does not read it */
+    "CREATE INDEX input_kind ON input(kind, label, prediction, twin);CREATE TABLE coverage(step "
+    "INTEGER NOT NULL, criterion TEXT NOT NULL, value REAL, at_s REAL, PRIMARY KEY(criterion, "
+    "step)) WITHOUT ROWID;CREATE TABLE neuron(measure TEXT NOT NULL, class INTEGER NOT NULL, layer "
+    "TEXT NOT NULL, idx INTEGER NOT NULL, score REAL, PRIMARY KEY(measure, class, layer, idx)) "
+    "WITHOUT ROWID;CREATE TABLE state(name TEXT PRIMARY KEY NOT NULL, size INTEGER NOT NULL, data "
+    "BLOB NOT NULL);",
     /* How near faults are to their roots, what their roots are called in the data, what classes are
      * called, and how often mutations were tried. */
-    "CREATE TABLE closeness(id INTEGER PRIMARY KEY REFERENCES input(id), similarity REAL,"
-    " inside REAL);"
-    "CREATE TABLE name(id INTEGER PRIMARY KEY REFERENCES input(id), name TEXT NOT NULL);"
-    "CREATE TABLE class(class INTEGER PRIMARY KEY, name TEXT NOT NULL);"
-    "CREATE TABLE mode(mutation TEXT NOT NULL, band INTEGER NOT NULL, class INTEGER NOT NULL,"
-    " tries INTEGER NOT NULL, faults INTEGER NOT NULL, close INTEGER NOT NULL,"
-    " PRIMARY KEY(mutation, band, class)) WITHOUT ROWID;",
+    "CREATE TABLE closeness(id INTEGER PRIMARY KEY REFERENCES input(id), similarity REAL, inside "
+    "REAL);CREATE TABLE name(id INTEGER PRIMARY KEY REFERENCES input(id), name TEXT NOT "
+    "NULL);CREATE TABLE class(class INTEGER PRIMARY KEY, name TEXT NOT NULL);CREATE TABLE "
+    "mode(mutation TEXT NOT NULL, band INTEGER NOT NULL, class INTEGER NOT NULL, tries INTEGER NOT "
+    "NULL, faults INTEGER NOT NULL, close INTEGER NOT NULL, PRIMARY KEY(mutation, band, class)) "
+    "WITHOUT ROWID;",
 };
 
 static px_status schema_step(px_campaign *campaign, int64_t step, px_error *err)

@@ -200,8 +200,7 @@ static px_status run_cancel(px_trainer *t, px_error *err)
     PX_TRY(pxi_checkpoint_save(t, err));
     return px_fail(err, PX_E_CANCELLED,
                    "stopped in epoch %" PRId64 " after %" PRId64
-                   " steps; '%s' has the state, to be "
-                   "resumed from",
+                   " steps; '%s' has the state, to be resumed from",
                    t->state.epoch + 1, t->state.step, t->o.checkpoint);
 }
 
