@@ -187,11 +187,7 @@ px_status px_attack_run(const px_attack_job *job, const px_attack_options *optio
     free(run.bytes);
     free(run.config);
     a->seconds = px_clock_s() - start - a->emit_seconds;
-    if (status == PX_OK)
-        *out = a;
-    else
-        px_attack_free(a);
-    return status;
+    return PX_GIVE(status, a, out, px_attack_free);
 }
 
 void px_attack_free(px_attack *a)

@@ -275,12 +275,7 @@ px_status pxi_json_parse_most(const char *text, size_t size, size_t most, px_jso
     px_status status = json_value(&r, &document->root);
     json_space(&r);
     PX_THEN_IF(status, r.p < r.end, json_fail(&r, "something after the end"));
-    if (status != PX_OK) {
-        px_json_free(document);
-        return status;
-    }
-    *out = document;
-    return PX_OK;
+    return PX_GIVE(status, document, out, px_json_free);
 }
 
 px_status px_json_parse(const char *text, size_t size, px_json_document **out, px_error *err)

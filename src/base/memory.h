@@ -27,6 +27,10 @@
 #define PX_GROW(array, capacity, want, err) \
     (pxi_grow(&(array), &(capacity), want, sizeof *(array)) == 0 ? PX_OK : pxi_no_memory(err))
 
+/* How what makes something ends: it is the caller's, or gone. A px_status. */
+#define PX_GIVE(status, made, out, free_made) \
+    ((status) == PX_OK ? (*(out) = (made), (status)) : (free_made(made), (status)))
+
 /* What PX_E_NOMEM says: "out of memory", or "out of memory for WHAT", where WHAT has numbers or
  * tells what to do. */
 px_status pxi_no_memory(px_error *err);

@@ -180,9 +180,5 @@ px_status px_entry_configure(const px_registry *registry, const px_entry *entry,
     px_params_default(entry->params, config);
     for (size_t i = 0; i < count && status == PX_OK; i++)
         status = px_entry_set(registry, entry, texts[i], config, err);
-    if (status == PX_OK)
-        *out = config;
-    else
-        free(config);
-    return status;
+    return PX_GIVE(status, config, out, free);
 }

@@ -201,11 +201,7 @@ px_status px_cover_new(const px_model *model, const px_shape *input_shape,
         }
         status = slot_prepare(cover, &cover->slots[i], options->profile, err);
     }
-    if (status == PX_OK)
-        *out = cover;
-    else
-        px_cover_free(cover);
-    return status;
+    return PX_GIVE(status, cover, out, px_cover_free);
 }
 
 void pxi_cover_forget_curve(px_cover *cover)

@@ -124,11 +124,7 @@ px_status pxi_cover_read(const px_npz *npz, px_cover **out, px_error *err)
 {
     px_cover *cover = pxi_calloc(1, sizeof *cover);
     const px_status status = cover ? state_read(cover, npz, err) : pxi_no_memory(err);
-    if (status == PX_OK)
-        *out = cover;
-    else
-        px_cover_free(cover);
-    return status;
+    return PX_GIVE(status, cover, out, px_cover_free);
 }
 
 px_status px_cover_open(const char *path, px_cover **out, px_error *err)

@@ -148,11 +148,7 @@ static px_status cac_prepare(const px_criterion_request *request, void **out, px
     px_status status = cac_read(request, "v", &of_v, /* ranges= */ true, &c->v, err);
     PX_THEN(status, cac_read(request, "y", &of_y, /* ranges= */ true, &c->y, err));
     PX_THEN(status, cac_read(request, "keep", &of_keep, /* ranges= */ false, &c->keep, err));
-    if (status == PX_OK)
-        *out = c;
-    else
-        cac_release(c);
-    return status;
+    return PX_GIVE(status, c, out, cac_release);
 }
 
 /* --- states ---------------------------------------------------------------------------------- */

@@ -173,11 +173,7 @@ static px_status npc_prepare(const px_criterion_request *request, bool activatio
     status = npc_read_paths(p, request, err);
     PX_THEN_IF(status, activations, npc_read_members(p, request, err));
     PX_THEN(status, npc_elements(p, activations ? "anpc" : "snpc", err));
-    if (status == PX_OK)
-        *out = p;
-    else
-        pxi_npc_free(p);
-    return status;
+    return PX_GIVE(status, p, out, pxi_npc_free);
 }
 
 static px_status snpc_prepare(const px_criterion_request *request, void **out, px_error *err)

@@ -118,11 +118,7 @@ static px_status sc_prepare(const px_criterion_request *request, px_surprise_opt
                              "nothing to cut into buckets; raise u",
                              id, p->axis.low, p->axis.u);
     }
-    if (status == PX_OK)
-        *out = p;
-    else
-        sc_release(p);
-    return status;
+    return PX_GIVE(status, p, out, sc_release);
 }
 
 /* --- state ----------------------------------------------------------------------------------- */

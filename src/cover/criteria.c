@@ -1,5 +1,6 @@
 /* src/cover/criteria.c - the table of criteria, and their settings with presets */
 #include "cover/criteria.h"
+#include "base/memory.h"
 
 #include "base/additions.h"
 
@@ -61,9 +62,5 @@ px_status px_criterion_configure(const px_criterion *criterion, const char *pres
     px_status status = found ? preset_apply(entry, found, config, err) : PX_OK;
     for (size_t i = 0; i < text_count && status == PX_OK; i++)
         status = px_entry_set(&px_criteria, entry, texts[i], config, err);
-    if (status == PX_OK)
-        *out = config;
-    else
-        free(config);
-    return status;
+    return PX_GIVE(status, config, out, free);
 }

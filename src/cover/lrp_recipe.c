@@ -350,11 +350,7 @@ px_status pxi_lrp_new(const px_model *model, const px_feed *feeds, size_t feed_c
     }
     PX_THEN(status, lrp_feeds(lrp, feeds, feed_count, err));
     PX_THEN(status, lrp_fill(lrp, wanted, wanted_count, err));
-    if (status == PX_OK)
-        *out = lrp;
-    else
-        pxi_lrp_free(lrp);
-    return status;
+    return PX_GIVE(status, lrp, out, pxi_lrp_free);
 }
 
 void pxi_lrp_free(pxi_lrp *lrp)

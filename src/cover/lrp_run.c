@@ -181,11 +181,7 @@ px_status pxi_lrp_run_new(const pxi_lrp *lrp, int64_t batch, pxi_lrp_run **out, 
         run_assign(run);
         status = run_memory(run, err);
     }
-    if (status == PX_OK)
-        *out = run;
-    else
-        pxi_lrp_run_free(run);
-    return status;
+    return PX_GIVE(status, run, out, pxi_lrp_run_free);
 }
 
 void pxi_lrp_run_free(pxi_lrp_run *run)

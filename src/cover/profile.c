@@ -310,11 +310,7 @@ px_status pxi_profile_read(px_npz *npz, const char *path, px_profile **out, px_e
     if (!profile || !(profile->path = pxi_strdup(path)))
         status = pxi_no_memory(err);
     PX_THEN(status, profile_read(profile, npz, err));
-    if (status == PX_OK)
-        *out = profile;
-    else
-        px_profile_free(profile);
-    return status;
+    return PX_GIVE(status, profile, out, px_profile_free);
 }
 
 px_status px_profile_open(const char *path, px_profile **out, px_error *err)

@@ -108,11 +108,7 @@ px_status pxi_reader_new(const pxi_row_set *set, int64_t batch, bool block, px_r
     }
     if (!room)
         status = pxi_no_memory(err);
-    if (status == PX_OK)
-        *out = r;
-    else
-        px_reader_free(r);
-    return status;
+    return PX_GIVE(status, r, out, px_reader_free);
 }
 
 void px_reader_free(px_reader *r)

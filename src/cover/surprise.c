@@ -177,11 +177,7 @@ px_status px_surprise_new(const px_traces *traces, int classes, const px_surpris
     PX_THEN_IF(status, options->threads != 1, pxi_pool_new(options->threads, &pool, err));
     PX_THEN(status, s->kind->fit(&s->set, &s->options, pool, &s->model, err));
     pxi_pool_free(pool);
-    if (status == PX_OK)
-        *out = s;
-    else
-        px_surprise_free(s);
-    return status;
+    return PX_GIVE(status, s, out, px_surprise_free);
 }
 
 void px_surprise_free(px_surprise *surprise)

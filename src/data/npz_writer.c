@@ -60,12 +60,7 @@ px_status px_npz_create(const char *path, px_npz_writer **out, px_error *err)
     PX_TRY(PX_NEW(writer, 1, err));
     writer->in_memory = pxi_mem_is_name(path);
     const px_status status = pxi_file_create(path, &writer->file, err);
-    if (status != PX_OK) {
-        free(writer);
-        return status;
-    }
-    *out = writer;
-    return PX_OK;
+    return PX_GIVE(status, writer, out, free);
 }
 
 px_status px_npz_create_bytes(px_npz_writer **out, px_error *err)

@@ -149,11 +149,7 @@ static px_status pass_open(const pxi_task *task, const px_plan_options *wants,
     px_status status = pass_plan(pass, wants, err);
     PX_THEN(status, pass_workers(pass, once ? run_pieces(pass) : task->count, err));
     PX_THEN(status, pass_lanes(pass, err));
-    if (status == PX_OK)
-        *out = pass;
-    else
-        pxi_pass_close(pass);
-    return status;
+    return PX_GIVE(status, pass, out, pxi_pass_close);
 }
 
 px_status pxi_pass_open(const pxi_task *task, const px_plan_options *wants,

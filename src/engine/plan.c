@@ -461,11 +461,7 @@ px_status px_plan_new(const px_model *model, const px_plan_options *options, px_
     const px_status status = plan_build(plan, &request, err);
     pxi_one_thread_end(threads);
     free(request.feeds);
-    if (status != PX_OK)
-        px_plan_free(plan);
-    else
-        *out = plan;
-    return status;
+    return PX_GIVE(status, plan, out, px_plan_free);
 }
 
 void px_plan_free(px_plan *plan)

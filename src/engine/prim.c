@@ -266,11 +266,7 @@ px_status pxi_prim_build(pxi_prim_maker make, const pxi_prim_request *request, c
         pxi_md_free(prim->mds[i]);
     if (prim && prim->hint)
         dnnl_primitive_desc_destroy(prim->hint);
-    if (status == PX_OK)
-        *out = prim;
-    else
-        pxi_prim_free(prim);
-    return status;
+    return PX_GIVE(status, prim, out, pxi_prim_free);
 }
 
 void pxi_prim_free(pxi_prim *prim)

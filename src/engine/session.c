@@ -37,11 +37,7 @@ px_status px_session_new(const px_plan *plan, px_session **out, px_error *err)
             status =
                 plan->units[u].kind->attach(&plan->units[u], session, &session->states[u], err);
 done:
-    if (status != PX_OK)
-        px_session_free(session);
-    else
-        *out = session;
-    return status;
+    return PX_GIVE(status, session, out, px_session_free);
 }
 
 void px_session_free(px_session *session)

@@ -83,11 +83,7 @@ px_status px_team_new(px_plan *plan, int threads, int64_t most_samples, px_team 
         status = pxi_pool_run(team->pool, count, team_attach, team, NULL, NULL, err);
     }
     PX_THEN(status, team_make_gradients(team, err));
-    if (status != PX_OK)
-        px_team_free(team);
-    else
-        *out = team;
-    return status;
+    return PX_GIVE(status, team, out, px_team_free);
 }
 
 void px_team_free(px_team *team)

@@ -333,11 +333,7 @@ px_status pxi_ascent_new(const pxi_ascent_options *options, pxi_ascent **out, px
     ascent->size = (size_t)px_shape_count(&options->shape);
     ascent->bytes = options->bytes;
     const px_status status = ascent_init(ascent, options, err);
-    if (status == PX_OK)
-        *out = ascent;
-    else
-        pxi_ascent_free(ascent);
-    return status;
+    return PX_GIVE(status, ascent, out, pxi_ascent_free);
 }
 
 void pxi_ascent_free(pxi_ascent *ascent)

@@ -63,11 +63,7 @@ px_status px_pairs_new(px_campaign *campaign, const px_dataset *set, const px_pr
         return pxi_no_memory(err);
     }
     const px_status status = pxi_put_classes(campaign, NULL, set, err);
-    if (status == PX_OK)
-        *out = p;
-    else
-        px_pairs_free(p);
-    return status;
+    return PX_GIVE(status, p, out, px_pairs_free);
 }
 
 void px_pairs_free(px_pairs *p)
@@ -164,11 +160,7 @@ static px_status plan_read(const px_pairs *p, size_t row_bytes, uint8_t **out, p
             memcpy(all + (size_t)first * row_bytes, bytes, size);
         free(bytes);
     }
-    if (status == PX_OK)
-        *out = all;
-    else
-        free(all);
-    return status;
+    return PX_GIVE(status, all, out, free);
 }
 
 px_status px_pairs_attack_rows(const px_pairs *p, px_attack_row **rows, int64_t *count,

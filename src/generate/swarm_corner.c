@@ -114,11 +114,7 @@ px_status pxi_corner_open(px_fuzz *fuzz, const px_probe *probe, pxi_corner **out
     c->probe = probe;
     c->neurons = (size_t)px_probe_neuron_count(probe);
     const px_status status = corner_init(c, fuzz, err);
-    if (status == PX_OK)
-        *out = c;
-    else
-        pxi_corner_close(c);
-    return status;
+    return PX_GIVE(status, c, out, pxi_corner_close);
 }
 
 void pxi_corner_close(pxi_corner *c)

@@ -73,11 +73,7 @@ px_status pxi_excite_open(px_fuzz *fuzz, const pxi_excite_rule *rule, pxi_excite
     e->fuzz = fuzz;
     e->rule = *rule;
     const px_status status = excite_init(e, err);
-    if (status == PX_OK)
-        *out = e;
-    else
-        pxi_excite_close(e);
-    return status;
+    return PX_GIVE(status, e, out, pxi_excite_close);
 }
 
 void pxi_excite_close(pxi_excite *e)

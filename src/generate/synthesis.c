@@ -242,11 +242,7 @@ px_status px_synthesize(const px_synthesis_job *job, const px_synthesis_options 
     free(run.bytes);
     free(run.spent);
     s->seconds = px_clock_s() - start - s->emit_seconds;
-    if (status == PX_OK)
-        *out = s;
-    else
-        px_synthesis_free(s);
-    return status;
+    return PX_GIVE(status, s, out, px_synthesis_free);
 }
 
 void px_synthesis_free(px_synthesis *s)

@@ -111,11 +111,7 @@ px_status px_synthesis_folder_new(const char *path, const px_dataset *set, const
     if (how->title && !(folder->title = pxi_strdup(how->title)))
         status = pxi_no_memory(err);
     PX_THEN(status, folder_open(folder, path, how->fresh, err));
-    if (status == PX_OK)
-        *out = folder;
-    else
-        px_synthesis_folder_abandon(folder);
-    return status;
+    return PX_GIVE(status, folder, out, px_synthesis_folder_abandon);
 }
 
 /* --- inputs as they come --------------------------------------------------------------------- */

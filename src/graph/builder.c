@@ -588,10 +588,5 @@ px_status px_builder_finish(px_builder *builder, px_model **out, px_error *err)
     builder->names = (pxi_names){0};
     px_builder_free(builder);
     const px_status status = pxi_model_read_classes(model, err);
-    if (status != PX_OK) {
-        px_model_free(model);
-        return status;
-    }
-    *out = model;
-    return PX_OK;
+    return PX_GIVE(status, model, out, px_model_free);
 }

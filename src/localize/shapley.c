@@ -197,11 +197,7 @@ px_status px_shapley_new(const px_model *model, const px_shape *input_shape,
     PX_TRY(PX_NEW(s, 1, err));
     s->model = model;
     const px_status status = shapley_make(s, input_shape, options ? options : &defaults, err);
-    if (status == PX_OK)
-        *out = s;
-    else
-        px_shapley_free(s);
-    return status;
+    return PX_GIVE(status, s, out, px_shapley_free);
 }
 
 void px_shapley_free(px_shapley *s)

@@ -115,11 +115,7 @@ px_status pxi_spectrum_make(const px_spectrum_layer *layers, size_t layer_count,
             status = pxi_no_memory(err);
     }
     PX_THEN(status, pxi_counts_init(&s->counts, classes, width, err));
-    if (status == PX_OK)
-        *out = s;
-    else
-        px_spectrum_free(s);
-    return status;
+    return PX_GIVE(status, s, out, px_spectrum_free);
 }
 
 void px_spectrum_free(px_spectrum *s)
@@ -198,11 +194,7 @@ px_status px_spectrum_new(const px_model *model, const px_shape *input_shape,
     s->definition = pxi_strdup(extractor->definition);
     status = s->definition ? pxi_row_set_init(&s->rows, model, &s->extractor, 1, err)
                            : pxi_no_memory(err);
-    if (status == PX_OK)
-        *out = s;
-    else
-        px_spectrum_free(s);
-    return status;
+    return PX_GIVE(status, s, out, px_spectrum_free);
 }
 
 px_status px_spectrum_merge(px_spectrum *s, const px_spectrum *other, px_error *err)

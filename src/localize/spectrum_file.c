@@ -156,11 +156,7 @@ static px_status file_describe(const px_json_value *root, px_spectrum **out, px_
     PX_THEN(status, pxi_spectrum_make(layers, list->count, (int)classes, theta->number, &s, err));
     free(layers);
     PX_THEN(status, file_neurons(s, root, err));
-    if (status == PX_OK)
-        *out = s;
-    else
-        px_spectrum_free(s);
-    return status;
+    return PX_GIVE(status, s, out, px_spectrum_free);
 }
 
 /* One class: its numbers must be those of counts. */
@@ -228,11 +224,7 @@ px_status pxi_spectrum_read(const px_npz *npz, px_spectrum **out, px_error *err)
     px_status status = file_describe(root, &s, err);
     PX_THEN(status, file_counts(s, npz, err));
     px_json_free(document);
-    if (status == PX_OK)
-        *out = s;
-    else
-        px_spectrum_free(s);
-    return status;
+    return PX_GIVE(status, s, out, px_spectrum_free);
 }
 
 px_status px_spectrum_open(const char *path, px_spectrum **out, px_error *err)

@@ -182,11 +182,7 @@ static px_status rank_all(const px_spectrum *spectrum, const px_measure *measure
                          "(almost) all inputs, on (almost) none, or on too few; give more inputs, "
                          "another --theta or --tap, or rank them all the same "
                          "(--include-uninformative)");
-    if (status == PX_OK)
-        *out = list;
-    else
-        px_suspicious_free(list);
-    return status;
+    return PX_GIVE(status, list, out, px_suspicious_free);
 }
 
 px_status px_suspicious_rank(const px_spectrum *spectrum, const px_rank_options *options,

@@ -242,11 +242,7 @@ px_status px_suspicious_random(const px_spectrum *spectrum, const px_suspicious 
     PX_THEN(status, baseline_draw(&b, options, list, names, err));
     baseline_done(&b);
     free(names);
-    if (status == PX_OK)
-        *out = list;
-    else
-        px_suspicious_free(list);
-    return status;
+    return PX_GIVE(status, list, out, px_suspicious_free);
 }
 
 px_status px_suspicious_random_beside(const px_spectrum *spectrum, const px_rank_options *rank,

@@ -253,12 +253,7 @@ px_status px_mutant_set_new(const px_dataset *parents, const px_mutations *from,
         status =
             pxi_dataset_make(&source->base, px_dataset_describe(parents), NULL, &set->data, err);
     }
-    if (status != PX_OK) {
-        free(set);
-        return status;
-    }
-    *out = set;
-    return PX_OK;
+    return PX_GIVE(status, set, out, free);
 }
 
 void px_mutant_set_free(px_mutant_set *set)

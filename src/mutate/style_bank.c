@@ -123,12 +123,7 @@ px_status px_styles_open(const char *spec, px_styles **out, px_error *err)
     }
     PX_THEN(status, styles_measure_all(set, styles, err));
     px_dataset_close(set);
-    if (status != PX_OK) {
-        px_styles_free(styles);
-        return status;
-    }
-    *out = styles;
-    return PX_OK;
+    return PX_GIVE(status, styles, out, px_styles_free);
 }
 
 /* --- as bytes -------------------------------------------------------------------------------- */

@@ -434,11 +434,7 @@ px_status pxi_program_make(const px_model *model, const pxi_program_request *giv
     }
     const px_status status = program_build(&b, err);
     free(b.live);
-    if (status != PX_OK)
-        pxi_program_free(program);
-    else
-        *out = program;
-    return status;
+    return PX_GIVE(status, program, out, pxi_program_free);
 }
 
 px_status pxi_program_new(const px_model *model, const pxi_feed *feeds, size_t feed_count,

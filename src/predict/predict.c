@@ -173,11 +173,7 @@ px_status px_predictor_new(const px_model *model, const px_dataset *set, const p
     p->o = options ? *options : px_predict_options_default();
     p->set = set;
     const px_status status = predictor_open(p, model, pre, err);
-    if (status == PX_OK)
-        *out = p;
-    else
-        px_predictor_free(p);
-    return status;
+    return PX_GIVE(status, p, out, px_predictor_free);
 }
 
 px_status px_predictor_run(px_predictor *p, const px_predictions **out, px_error *err)

@@ -194,11 +194,7 @@ px_status px_probe_new(const px_model *model, const px_probe_options *options, p
     PX_THEN(status, probe_fill(probe, err));
     PX_THEN(status, pxi_layers_order(probe, &chosen, err));
     PX_THEN(status, probe_describe(probe, &chosen, layers, err));
-    if (status == PX_OK)
-        *out = probe;
-    else
-        px_probe_free(probe);
-    return status;
+    return PX_GIVE(status, probe, out, px_probe_free);
 }
 
 void px_probe_free(px_probe *probe)

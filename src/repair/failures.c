@@ -322,11 +322,7 @@ px_status px_failures_make(const px_failures_options *options, px_failures **out
     px_failures *f = NULL;
     PX_TRY(PX_NEW(f, 1, err));
     const px_status status = failures_fill(f, options, err);
-    if (status == PX_OK)
-        *out = f;
-    else
-        px_failures_free(f);
-    return status;
+    return PX_GIVE(status, f, out, px_failures_free);
 }
 
 void px_failures_free(px_failures *f)

@@ -236,11 +236,7 @@ px_status px_repair_new(const px_repair_options *options, px_repair **out, px_er
     repair->o = *options;
     repair->report.recipe = options->recipe;
     const px_status status = repair_setup(repair, err);
-    if (status == PX_OK)
-        *out = repair;
-    else
-        px_repair_free(repair);
-    return status;
+    return PX_GIVE(status, repair, out, px_repair_free);
 }
 
 void px_repair_free(px_repair *repair)

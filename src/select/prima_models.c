@@ -313,11 +313,7 @@ px_status pxi_prima_net_new(const px_model *model, pxi_prima_net **out, px_error
     pxi_prima_net *net = NULL;
     PX_TRY(PX_NEW(net, 1, err));
     const px_status status = net_init(net, model, err);
-    if (status == PX_OK)
-        *out = net;
-    else
-        pxi_prima_net_free(net);
-    return status;
+    return PX_GIVE(status, net, out, pxi_prima_net_free);
 }
 
 /* --- changing weights ------------------------------------------------------------------------ */

@@ -108,11 +108,7 @@ static px_status kmnc_prepare(const px_selector_request *request, void **out, px
         status = kmnc_elements_new(p, request, &ranges, err);
     }
     px_ranges_done(&ranges);
-    if (status == PX_OK)
-        *out = p;
-    else
-        kmnc_release(p);
-    return status;
+    return PX_GIVE(status, p, out, kmnc_release);
 }
 
 static void kmnc_sections(const kmnc *p, const float *x, int64_t width, uint16_t *to)

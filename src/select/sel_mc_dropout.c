@@ -94,11 +94,7 @@ static px_status mc_prepare(const px_selector_request *request, void **out, px_e
     mc->ties = config->ties == 0;
     const px_status status = pxi_stochastic_cut_find(px_model_graph(request->model),
                                                      request->scores.value, &mc->cut, err);
-    if (status == PX_OK)
-        *out = mc;
-    else
-        mc_release(mc);
-    return status;
+    return PX_GIVE(status, mc, out, mc_release);
 }
 
 /* --- the pass -----------------------------------------------------------------------------------

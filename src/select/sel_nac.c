@@ -79,11 +79,7 @@ static px_status nac_prepare(const px_selector_request *request, void **out, px_
     p->k = config->elements != 0 ? config->k : 0;
     const px_status status =
         pxi_cover_rows_bits(&p->guided.rows, "nac", request->count, request->extractor->width, err);
-    if (status == PX_OK)
-        *out = p;
-    else
-        nac_release(p);
-    return status;
+    return PX_GIVE(status, p, out, nac_release);
 }
 
 static void nac_above(const float *x, int64_t width, double cut, uint64_t *bits)

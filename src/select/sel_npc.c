@@ -91,11 +91,7 @@ static px_status npc_prepare(const px_selector_request *request, void **out, px_
     PX_THEN(status, pxi_cover_rows_sections(
                         &p->guided.rows, "npc", request->count, pxi_snpc_columns(p->npc),
                         (int32_t)pxi_snpc_buckets(p->npc), request->classes, err));
-    if (status == PX_OK)
-        *out = p;
-    else
-        npc_release(p);
-    return status;
+    return PX_GIVE(status, p, out, npc_release);
 }
 
 static void npc_close(void *worker)

@@ -137,11 +137,7 @@ static px_status nss_prepare(const px_selector_request *request, void **out, px_
     px_status status = s->neuron && s->sum ? PX_OK : pxi_no_memory(err);
     PX_THEN(status, nss_mutation(config->identify, &s->identify, err));
     PX_THEN(status, nss_mutation(config->score, &s->score, err));
-    if (status == PX_OK)
-        *out = s;
-    else
-        nss_release(s);
-    return status;
+    return PX_GIVE(status, s, out, nss_release);
 }
 
 /* --- stage 1 --------------------------------------------------------------------------------- */

@@ -103,11 +103,7 @@ static px_status prima_prepare(const px_selector_request *request, void **out, p
     p->labelled_most = config->labelled;
     px_status status = pxi_prima_cost(&shape, &p->settings, &p->runs_each, err);
     PX_THEN(status, pxi_prima_net_new(request->model, &p->net, err));
-    if (status == PX_OK)
-        *out = p;
-    else
-        prima_release(p);
-    return status;
+    return PX_GIVE(status, p, out, prima_release);
 }
 
 /* --- learning -------------------------------------------------------------------------------- */

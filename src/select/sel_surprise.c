@@ -118,11 +118,7 @@ static px_status sa_prepare(const px_selector_request *request, px_surprise_opti
                          "the lowest %s of the training data is %g, not below u=%g: there is "
                          "nothing to cut into buckets; raise u",
                          px_surprise_id(method), s->low, s->u);
-    if (status == PX_OK)
-        *out = s;
-    else
-        sa_release(s);
-    return status;
+    return PX_GIVE(status, s, out, sa_release);
 }
 
 static px_status sa_score(void *prepared, void *worker, const px_rows *rows, double *scores,

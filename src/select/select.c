@@ -321,11 +321,7 @@ px_status px_select_new(const px_model *model, const px_dataset *candidates,
     PX_THEN(status, select_init(s, model, candidates, pre, options, err));
     PX_THEN(status, select_prepare(s, err));
     PX_THEN(status, select_read(s, err));
-    if (status == PX_OK)
-        *out = s;
-    else
-        px_select_free(s);
-    return status;
+    return PX_GIVE(status, s, out, px_select_free);
 }
 
 /* --- asking ---------------------------------------------------------------------------------- */

@@ -140,11 +140,7 @@ px_status px_annotator_new(const px_model *model, const px_dataset *set, const p
     a->options = options ? *options : px_annotator_options_default();
     const px_status status = annotator_open(a, model, err);
     a->options.taps = a->options.mean = a->options.std = a->options.scale = NULL; /* borrowed */
-    if (status == PX_OK)
-        *out = a;
-    else
-        px_annotator_free(a);
-    return status;
+    return PX_GIVE(status, a, out, px_annotator_free);
 }
 
 /* --- one picture ----------------------------------------------------------------------------- */

@@ -250,11 +250,7 @@ px_status pxi_bank_parse(const char *text, size_t size, const char *name, px_ban
                     "'%s': it says %" PRId64 " units and has %zu; the file has been cut off or "
                     "changed",
                     name, units, bank->count);
-    if (status == PX_OK)
-        *out = bank;
-    else
-        px_bank_free(bank);
-    return status;
+    return PX_GIVE(status, bank, out, px_bank_free);
 }
 
 px_status px_bank_load(const char *path, px_bank **out, px_error *err)

@@ -103,11 +103,7 @@ px_status pxi_course_new(const pxi_course_plan *plan, pxi_course **out, px_error
     course->batch = PX_MIN((size_t)batch, plan->count);
     course->blocks = (course->batch + COURSE_ROWS - 1) / COURSE_ROWS;
     const px_status status = course_fill(course, err);
-    if (status == PX_OK)
-        *out = course;
-    else
-        pxi_course_free(course);
-    return status;
+    return PX_GIVE(status, course, out, pxi_course_free);
 }
 
 void pxi_course_free(pxi_course *course)

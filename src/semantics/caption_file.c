@@ -221,11 +221,7 @@ static px_status load_all(const px_npz *from, const px_json_value *root, px_capt
     px_status status = load_net(from, &c->decoder, "decoder", c->decoder_weights, err);
     PX_THEN(status, load_net(from, &c->language, "language", c->language_weights, err));
     PX_THEN(status, px_captioner_set_note(c, note, err));
-    if (status == PX_OK)
-        *out = c;
-    else
-        px_captioner_free(c);
-    return status;
+    return PX_GIVE(status, c, out, px_captioner_free);
 }
 
 px_status pxi_captioner_read(const px_npz *from, px_captioner **out, px_error *err)

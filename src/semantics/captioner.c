@@ -84,11 +84,7 @@ px_status pxi_captioner_new(pxi_wordlist *vocabulary, const pxi_caption_sizes *s
             status = pxi_no_memory_for(err, "the %zu weights of a captioner",
                                        c->decoder.count + c->language.count);
     }
-    if (status == PX_OK)
-        *out = c;
-    else
-        px_captioner_free(c);
-    return status;
+    return PX_GIVE(status, c, out, px_captioner_free);
 }
 
 void px_captioner_free(px_captioner *c)

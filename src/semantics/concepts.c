@@ -361,11 +361,7 @@ px_status px_concepts_new(const px_dataset *set, const px_preprocess *pre,
         status = survey_all(&s, err);
 done:
     survey_close(&s);
-    if (status == PX_OK)
-        *out = c;
-    else
-        px_concepts_free(c);
-    return status;
+    return PX_GIVE(status, c, out, px_concepts_free);
 }
 
 void px_concepts_free(px_concepts *c)

@@ -102,11 +102,7 @@ px_status pxi_dissection_new(const px_exemplars *e, const px_concepts *c, const 
         good = (d->words[m] = pxi_arena_strdup(d->arena, c->maps[m].words)) != NULL;
     const px_status status = good ? dissection_layers(d, e, c, set, err)
                                   : pxi_no_memory_for(err, "dissecting %zu units", d->unit_count);
-    if (status == PX_OK)
-        *out = d;
-    else
-        px_dissection_free(d);
-    return status;
+    return PX_GIVE(status, d, out, px_dissection_free);
 }
 
 void px_dissection_free(px_dissection *d)
@@ -189,9 +185,5 @@ px_status px_dissection_bank(const px_dissection *d, const px_bank_about *about,
         PX_THEN(status, px_bank_add(bank, &u, err));
     }
     px_text_done(&measured);
-    if (status == PX_OK)
-        *out = bank;
-    else
-        px_bank_free(bank);
-    return status;
+    return PX_GIVE(status, bank, out, px_bank_free);
 }

@@ -64,12 +64,7 @@ px_status px_text_encoder_open(const px_text_encoder_options *options, px_text_e
     px_status status = kinds[kind].make(options, path, e, err);
     if (status == PX_OK && px_text_failed(&e->about))
         status = pxi_no_memory(err);
-    if (status != PX_OK) {
-        px_text_encoder_free(e);
-        return status;
-    }
-    *out = e;
-    return PX_OK;
+    return PX_GIVE(status, e, out, px_text_encoder_free);
 }
 
 void px_text_encoder_free(px_text_encoder *e)

@@ -182,11 +182,7 @@ px_status pxi_glosses_parse(const char *text, size_t size, const char *name, px_
     PX_TRY(PX_NEW(g, 1, err));
     px_status status = gloss_add_text(g, text, size, name, err);
     PX_THEN(status, gloss_index(g, err));
-    if (status != PX_OK)
-        pxi_glosses_free(g);
-    else
-        *out = g;
-    return status;
+    return PX_GIVE(status, g, out, pxi_glosses_free);
 }
 
 static px_status gloss_load(px_glosses *g, const char *path, px_error *err)
@@ -212,11 +208,7 @@ px_status pxi_glosses_open(const char *path, px_glosses **out, px_error *err)
     PX_TRY(PX_NEW(g, 1, err));
     px_status status = gloss_load(g, path, err);
     PX_THEN(status, gloss_index(g, err));
-    if (status != PX_OK)
-        pxi_glosses_free(g);
-    else
-        *out = g;
-    return status;
+    return PX_GIVE(status, g, out, pxi_glosses_free);
 }
 
 /* --- sentences */

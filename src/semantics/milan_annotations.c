@@ -147,9 +147,5 @@ px_status px_milan_annotations_load(const char *path, px_milan_annotations **out
     PX_THEN(status, pxi_file_read(path, ANNOTATIONS_MOST_BYTES, &text, &size, err));
     PX_THEN(status, read_rows(a, path, text, size, err));
     free(text);
-    if (status == PX_OK)
-        *out = a;
-    else
-        px_milan_annotations_free(a);
-    return status;
+    return PX_GIVE(status, a, out, px_milan_annotations_free);
 }

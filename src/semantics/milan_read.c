@@ -357,9 +357,5 @@ px_status px_exemplars_load(const char *folder, px_exemplars **out, px_error *er
     else
         status = load_any(e, folder, err);
     free(path);
-    if (status == PX_OK)
-        *out = e;
-    else
-        px_exemplars_free(e);
-    return status;
+    return PX_GIVE(status, e, out, px_exemplars_free);
 }

@@ -53,11 +53,7 @@ px_status px_path_judge_new(const px_paths *paths, px_text_encoder *encoder,
     judge->encoder = encoder;
     judge->words = words ? *words : px_path_words_default();
     const px_status status = judge_make(judge, names, name_count, err);
-    if (status == PX_OK)
-        *out = judge;
-    else
-        px_path_judge_free(judge);
-    return status;
+    return PX_GIVE(status, judge, out, px_path_judge_free);
 }
 
 static void judge_forget(px_path_judge *judge)

@@ -288,11 +288,7 @@ px_status px_paths_new(const px_model *model, const px_shape *sample, const px_p
     paths->model = model;
     paths->options = options ? *options : px_paths_options_default();
     const px_status status = paths_make(paths, sample, pre, err);
-    if (status == PX_OK)
-        *out = paths;
-    else
-        px_paths_free(paths);
-    return status;
+    return PX_GIVE(status, paths, out, px_paths_free);
 }
 
 void px_paths_free(px_paths *paths)

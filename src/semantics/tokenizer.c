@@ -174,11 +174,7 @@ px_status pxi_tokenizer_new(pxi_tokenizer_kind kind, const px_tokenizer_files *f
     t->kind = kind;
     t->cased = cased;
     const px_status status = tokenizer_fill(t, files, err);
-    if (status != PX_OK)
-        pxi_tokenizer_free(t);
-    else
-        *out = t;
-    return status;
+    return PX_GIVE(status, t, out, pxi_tokenizer_free);
 }
 
 void pxi_tokenizer_free(px_tokenizer *t)

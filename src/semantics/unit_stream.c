@@ -217,11 +217,7 @@ static px_status stream_open(const pxi_task *task, const char *layers, pxi_unit_
     pxi_unit_stream *s = NULL;
     PX_TRY(PX_NEW(s, 1, err));
     const px_status status = stream_make(s, task, layers, err);
-    if (status == PX_OK)
-        *out = s;
-    else
-        pxi_unit_stream_close(s);
-    return status;
+    return PX_GIVE(status, s, out, pxi_unit_stream_close);
 }
 
 px_status pxi_unit_stream_open_for(const px_model *model, const px_shape *sample,

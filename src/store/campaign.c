@@ -181,11 +181,7 @@ px_status px_campaign_open_as(const char *folder, px_campaign_mode mode, const c
     else
         status = campaign_start(campaign, err);
     campaign->owner = NULL; /* the caller's, for opening only */
-    if (status == PX_OK)
-        *out = campaign;
-    else
-        px_campaign_close(campaign);
-    return status;
+    return PX_GIVE(status, campaign, out, px_campaign_close);
 }
 
 void px_campaign_close(px_campaign *campaign)

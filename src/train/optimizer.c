@@ -122,11 +122,7 @@ px_status px_optimizer_new(const char *spec, const px_shape *shapes, size_t coun
     opt->kind = optimizer_kinds[chosen.index];
     opt->tensor_count = count;
     const px_status status = optimizer_fill(opt, &chosen, shapes, err);
-    if (status == PX_OK)
-        *out = opt;
-    else
-        px_optimizer_free(opt);
-    return status;
+    return PX_GIVE(status, opt, out, px_optimizer_free);
 }
 
 void px_optimizer_free(px_optimizer *opt)

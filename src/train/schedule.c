@@ -269,11 +269,7 @@ px_status px_schedule_new(const char *spec, double lr, int64_t steps_per_epoch, 
     s->steps_per_epoch = steps_per_epoch;
     s->steps = steps_per_epoch * epochs;
     const px_status status = schedule_read(s, spec, err);
-    if (status == PX_OK)
-        *out = s;
-    else
-        free(s);
-    return status;
+    return PX_GIVE(status, s, out, free);
 }
 
 void px_schedule_free(px_schedule *s)

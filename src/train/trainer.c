@@ -272,12 +272,7 @@ px_status px_trainer_new(const px_trainer_options *options, px_trainer **out, px
     t->state.test_loss = t->state.test_accuracy = (double)NAN;
     t->state.best_accuracy = -1.0;
     const px_status status = trainer_setup(t, err);
-    if (status != PX_OK) {
-        px_trainer_free(t);
-        return status;
-    }
-    *out = t;
-    return PX_OK;
+    return PX_GIVE(status, t, out, px_trainer_free);
 }
 
 void px_trainer_free(px_trainer *t)
