@@ -230,9 +230,10 @@ static void claim_slower(const px_study *study, study_document *doc)
         c.run++;
         c.held += own > sum;
     }
-    pxi_claim_end(&c, doc,
-                  "DeepSensor takes longer for 100 examples than its rivals do on average (clock time, "
-                  "which other work lengthens)");
+    pxi_claim_end(
+        &c, doc,
+        "DeepSensor takes longer for 100 examples than its rivals do on average (clock time, "
+        "which other work lengthens)");
 }
 
 void ds_claims(const px_study *study, study_document *doc)

@@ -172,7 +172,7 @@ void ds_table_norms(const px_study *study, study_document *doc, size_t subject)
     };
     methods_table(study, doc, subject, DS_CLEAN, "other scales than nats, and its code's objective",
                   columns, PX_LEN(columns), 3, 1u << DS_GROUP_NORM);
-    if (ds_was_run(study, subject, DS_CLEAN, ds_method_find("radius-1")))
+    if (ds_was_run(study, subject, DS_CLEAN, ds_method_find("radius-0.1")))
         methods_table(study, doc, subject, DS_CLEAN, "other readings of the method", columns,
                       PX_LEN(columns), 3, 1u << DS_GROUP_TRIED);
 }
