@@ -4,6 +4,13 @@
 
 #include <internal/program.h>
 
+/* What all turns of an inner graph share: a turn must not cost the bytes of its weights. */
+typedef struct inner_constants {
+    const px_graph *graph;
+    int *value; /* of the program, per value of the graph; -1: no constant */
+    struct inner_constants *next;
+} inner_constants;
+
 typedef struct program_builder {
     pxi_program *program;
     const px_graph *graph; /* the model's */
@@ -11,7 +18,8 @@ typedef struct program_builder {
     bool *live;       /* per node */
     px_value *values; /* program->graph.values, where they are the program's own */
     int value_capacity, step_capacity;
-    int node_count;        /* that were added, with all turns of loops */
+    int node_count; /* that were added, with all turns of loops */
+    inner_constants *constants;
     size_t constant_bytes; /* of the file, or what counts of them */
     size_t folded_bytes;
     int64_t folded_flops;

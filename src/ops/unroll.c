@@ -159,20 +159,41 @@ static px_status inline_node(program_builder *b, const px_node *around, const px
     return pxi_program_add(b, node, err);
 }
 
+static px_status inline_constants(program_builder *b, const px_graph *graph, const int **out,
+                                  px_error *err)
+{
+    inner_constants *known = b->constants;
+    while (known && known->graph != graph)
+        known = known->next;
+    if (!known) {
+        PX_TRY(PX_ARENA_NEW(known, b->program->arena, 1, err));
+        PX_TRY(PX_ARENA_NEW(known->value, b->program->arena, graph->value_count, err));
+        for (int v = 0; v < graph->value_count; v++) {
+            known->value[v] = -1;
+            if (graph->values[v].constant)
+                PX_TRY(pxi_program_constant(b, graph->values[v].constant, &known->value[v], err));
+        }
+        known->graph = graph;
+        known->next = b->constants;
+        b->constants = known;
+    }
+    *out = known->value;
+    return PX_OK;
+}
+
 px_status pxi_program_inline(program_builder *b, const px_node *around, const px_attr *body,
                              const int *given, int64_t turn, int *results, px_error *err)
 {
     const px_graph *graph = body->graph;
     const int own = graph->input_count - (int)body->count;
+    const int *constants = NULL;
     int *map = NULL;
     PX_TRY(
         pxi_program_charge(b, around, 1 + graph->value_count, err)); /* a turn without nodes, too */
+    PX_TRY(inline_constants(b, graph, &constants, err));
     PX_TRY(PX_ARENA_NEW(map, b->program->arena, graph->value_count, err));
-    for (int v = 0; v < graph->value_count; v++) {
-        map[v] = -1;
-        if (graph->values[v].constant)
-            PX_TRY(pxi_program_constant(b, graph->values[v].constant, &map[v], err));
-    }
+    if (graph->value_count > 0)
+        memcpy(map, constants, (size_t)graph->value_count * sizeof *map);
     for (int i = 0; i < graph->input_count; i++)
         map[graph->inputs[i]] = i < own ? given[i] : around->inputs[body->i + i - own];
     for (int n = 0; n < graph->node_count; n++)
