@@ -95,8 +95,9 @@ static void eval_print_confusion(const eval *e)
             columns[i] = 'r';
         columns[classes + 1] = '\0';
         cli_table *table = cli_table_new(columns);
-        for (int p = -1; p < classes; p++)
-            cli_table_cell(table, p < 0 ? "" : "%d", p);
+        cli_table_cell(table, "%s", "");
+        for (int p = 0; p < classes; p++)
+            cli_table_cell(table, "%d", p);
         for (int c = 0; c < classes; c++)
             for (int p = -1; p < classes; p++)
                 cli_table_cell(table, "%" PRId64, p < 0 ? c : e->confusion.counts[c * classes + p]);

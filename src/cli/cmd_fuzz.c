@@ -48,8 +48,8 @@ static void summary_real(cli_table *table, const char *what, double value, const
                          const char *remark)
 {
     char number[64];
-    snprintf(number, sizeof number, isnan(value) ? "-" : format, value);
-    summary_line(table, what, number, remark);
+    snprintf(number, sizeof number, format, value);
+    summary_line(table, what, isnan(value) ? "-" : number, remark);
 }
 
 static void fuzz_summary_print(const void *of)

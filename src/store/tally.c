@@ -274,8 +274,8 @@ px_status px_campaign_check(px_campaign *campaign, px_error *err)
 /* Everything but `run` and the columns that end in _s or _at; a test compares with the schema. */
 enum { DIGEST_FIRST_SCHEMA = 4 };
 static const char *const digest_queries[] = {
-    "SELECT id, kind, parent, root, data_index, label, prediction, confidence, l0, l2, linf, step,"
-    " twin, chain, pixels FROM input ORDER BY id",
+    ("SELECT id, kind, parent, root, data_index, label, prediction, confidence, l0, l2, linf, step,"
+     " twin, chain, pixels FROM input ORDER BY id"),
     "SELECT criterion, step, value FROM coverage ORDER BY criterion, step",
     "SELECT measure, class, layer, idx, score FROM neuron ORDER BY measure, class, layer, idx",
     "SELECT name, size, data FROM state ORDER BY name",
