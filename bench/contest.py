@@ -1,7 +1,9 @@
-"""What bench/engine, bench/train and bench/cover share: peers, their entries, options, and how a run ends."""
+"""What the benchmarks share: peers, their entries, options, and how a run ends."""
+import glob
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import time
@@ -9,6 +11,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 
+ORT_PACKAGE = "onnxruntime-node@1.30"
+BATCHES = {"plexor": [0, 1, 2, 4, 8, 16, 32, 64], "ort": [1, 4, 8, 16, 32, 64, 128, 256],
+           "torch": [1, 4, 8, 16, 32, 64, 128, 256]}
 TOLERANCE = 1e-3    # of the largest value shown: peers must agree on it
 PEER_NAMES = {"plexor": "plexor", "ort": "ONNX Runtime", "torch": "PyTorch"}
 
@@ -17,7 +22,7 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-class Trouble(Exception):
+class Trouble(RuntimeError):
     pass
 
 
@@ -25,7 +30,7 @@ class Peer:
     """A process that answers one line per request (bench/peer.h)."""
 
     def __init__(self, name, command):
-        self.name, self.opened = name, 0
+        self.name, self.opened, self.command = name, 0, command
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, bufsize=1)
 
@@ -79,6 +84,35 @@ class Entry:
         return max(self.rates)
 
 
+def layouts(peer, threads):
+    if peer == "ort":
+        return ["intra"] if threads == 1 else ["intra", "sessions"]
+    return ["contiguous", "channels_last"] if peer == "torch" else ["own"]
+
+
+def search(peer, model, kind, threads, seconds, keep, most=256):
+    """The `keep` fastest entries of a peer. Batches grow, up to `most`, until they have clearly stopped
+    to help."""
+    entries = []
+    for layout in layouts(peer.name, threads):
+        best, worse = 0.0, 0
+        for batch in (b for b in BATCHES[peer.name] if b <= most):
+            entry = Entry(peer, model, kind, batch, threads, layout)
+            entries.append(entry)
+            entry.run(seconds / 4)  # warm
+            rate = max(entry.run(seconds), entry.run(seconds))
+            worse = worse + 1 if rate < 0.93 * best else 0
+            best = max(best, rate)
+            if worse == 2:
+                break
+    entries.sort(key=Entry.best, reverse=True)
+    for entry in entries[keep:]:
+        entry.close()
+    for entry in entries[:keep]:
+        entry.rates.clear()
+    return entries[:keep]
+
+
 def agree(a, b):
     x, y = a.check(), b.check()
     if not x or len(x) != len(y):
@@ -108,6 +142,45 @@ def find_python(modules):
     return None
 
 
+def blas_of(python, modules="numpy"):
+    """What the interpreter's numpy and PyTorch multiply matrices with: OpenBLAS with the processor
+    it takes this one for, MKL, or the path of a library."""
+    code = f"""import {modules}
+import ctypes, re
+paths = sorted({{line.split()[-1] for line in open('/proc/self/maps')
+                if re.search(r'/[^/]*(blas|mkl|blis)[^/]*$', line)}})
+for path in [p for p in paths if 'libblas' in p] or paths:  # libblas.so.3 is what is called
+    library = ctypes.CDLL(path)
+    if hasattr(library, 'openblas_get_corename'):
+        library.openblas_get_corename.restype = ctypes.c_char_p
+        library.openblas_get_config.restype = ctypes.c_char_p
+        print(library.openblas_get_config().decode(), 'as', library.openblas_get_corename().decode())
+        break
+else:
+    print(' '.join(paths))
+"""
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def require_blas(python, modules="numpy"):
+    """Says which BLAS an interpreter that is measured has, and refuses the reference one: it is what
+    Debian has where no other is installed, and up to 40 times slower."""
+    blas = blas_of(python, modules)
+    if not any(name in blas.lower() for name in ("openblas", "mkl", "blis")):
+        raise Trouble(f"{python} multiplies by the reference BLAS ({blas or 'none found'}), and would be "
+                      "no honest peer; install libopenblas0-pthread")
+    say(f"BLAS of {python}: {blas}")
+
+
+def find_peer_python(modules):
+    """As find_python(), for an interpreter that is measured."""
+    python = find_python(modules)
+    if python:
+        require_blas(python, modules)
+    return python
+
+
 def shared():
     """The folder with trained networks and real data; None: not here."""
     for folder in (os.environ.get("PLEXOR_SHARED"), os.path.join(ROOT, "..", "shared")):
@@ -129,6 +202,46 @@ def find_model(build, name):
             raise Trouble("no trained networks (../shared) and no python3-onnx to make stand-ins")
         subprocess.run([python, os.path.join(HERE, "standin.py"), folder], check=True)
     return model, False
+
+
+def find_ort(build):
+    """Path of libonnxruntime.so, fetched if need be; None with a message if there is none."""
+    if os.environ.get("PLEXOR_ORT"):
+        return os.environ["PLEXOR_ORT"]
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    folder = os.path.join(build, "ort")
+    pattern = os.path.join(folder, "node_modules", "onnxruntime-node", "bin", "napi-v*", "linux",
+                           machine, "libonnxruntime.so.1")
+    if not glob.glob(pattern):
+        if not shutil.which("npm"):
+            say("ONNX Runtime left out: it comes from npm, which is not installed")
+            return None
+        say(f"fetching {ORT_PACKAGE} into {folder}")
+        os.makedirs(folder, exist_ok=True)
+        done = subprocess.run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund",
+                               "--no-save", "--prefix", folder, ORT_PACKAGE],
+                              stdout=sys.stderr, check=False)
+        if done.returncode != 0 or not glob.glob(pattern):
+            say("ONNX Runtime left out: npm could not fetch it")
+            return None
+    return glob.glob(pattern)[0]
+
+
+def start_peers(names, build):
+    peers = {}
+    if "plexor" in names:
+        peers["plexor"] = Peer("plexor", [os.path.join(build, "peer_plexor")])
+    if "ort" in names:
+        library = find_ort(build)
+        if library:
+            peers["ort"] = Peer("ort", [os.path.join(build, "peer_ort"), library])
+    if "torch" in names:
+        python = find_peer_python("torch, onnx, numpy")
+        if python:
+            peers["torch"] = Peer("torch", [python, os.path.join(HERE, "peer_torch.py")])
+        else:
+            say("PyTorch left out: install python3-torch and python3-onnx")
+    return peers
 
 
 def machine_name():
@@ -168,7 +281,7 @@ def read_options(parser, networks):
     if options.quick:
         options.rounds, options.seconds, options.search = 3, 0.3, 0.1
     Entry.cpu = options.cpu
-    options.networks = options.networks.split(",")
+    options.networks = [name for name in options.networks.split(",") if name]
     options.threads = numbers(parser, "--threads", options.threads)
     for name in options.networks:
         if name not in networks:
