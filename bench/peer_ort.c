@@ -248,7 +248,11 @@ static bool ort_open(const peer_request *request, peer_net *net, char text[PEER_
             return false;
     }
     peer_append(text, " version=%s", ort_version);
-    peer_append_values(text, "check", n->output[0][n->output_count - 1].data, PEER_CLASSES_SHOWN);
+    const buffer *const last = &n->output[0][n->output_count - 1];
+    float shown[PEER_CLASSES_SHOWN];
+    for (size_t i = 0; i < PEER_CLASSES_SHOWN; i++) /* spread over the first sample */
+        shown[i] = last->data[i * (last->count / (size_t)request->batch) / PEER_CLASSES_SHOWN];
+    peer_append_values(text, "check", shown, PEER_CLASSES_SHOWN);
     return true;
 }
 

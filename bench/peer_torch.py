@@ -4,6 +4,7 @@ LAYOUT is contiguous or channels_last. Gradient: of the sum over the batch of ea
 cross-entropy, with respect to the input only. Training: cross-entropy, mean over the batch; SGD with
 momentum, BatchNorm by the batch.
 """
+import os
 import sys
 import time
 
@@ -26,9 +27,27 @@ def fill(count):
     return (h >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-23) - np.float32(1)
 
 
+class ZooNetwork:
+    """A module of bench/zoo, with the face of Network."""
+
+    def __init__(self, model):
+        import zoo_networks  # needs torchvision, which the other benchmarks do without
+        self.module, self.input_shape = zoo_networks.load(model)
+
+    def channels_last(self):
+        self.module.to(memory_format=torch.channels_last)
+
+    def logits(self, x):
+        return self.module(x)
+
+    __call__ = logits
+
+
 class Net:
     def __init__(self, model, kind, batch, threads, layout):
-        self.network = Network(model, trainable=kind == "train")
+        is_zoo = os.path.exists(os.path.splitext(model)[0] + ".pt")
+        self.network = (ZooNetwork(model) if is_zoo
+                        else Network(model, trainable=kind == "train"))
         self.kind, self.batch, self.threads = kind, batch, threads
         shape = [batch] + self.network.input_shape
         self.x = torch.from_numpy(fill(int(np.prod(shape))).reshape(shape))
