@@ -127,7 +127,11 @@ static px_status complete_eps(px_attack_options *o, const pxi_attack_method *met
 static px_status complete_steps(px_attack_options *o, const pxi_attack_method *method,
                                 px_error *err)
 {
-    const double own = o->eps * method->share;
+    const double across = 2.5; /* eps: from one side of the ball to the other, and some */
+    const int64_t steps = o->steps > 0 ? o->steps : method->steps;
+    const double own = o->eps * (method->shown.iterates && steps < method->steps
+                                     ? fmax(method->share, across / (double)steps)
+                                     : method->share);
     if (isnan(o->step_size) && method->share > 0.0)
         o->step_size = own;
     else if (!method->shown.iterates && !isnan(o->step_size) && o->step_size != own)
