@@ -108,9 +108,12 @@ px_status px_exemplars_sheet(const px_exemplars *exemplars, const px_dataset *se
  * written as %XX. Pictures of one channel are repeated, float values scaled to 0..255.
  */
 
+/* What pictures and masks of all exemplars take. */
+uint64_t px_exemplars_bytes(const px_exemplars *exemplars);
 /* `set` is the one they were collected from. The folder is made; one that has layers of other
- * exemplars is refused. */
-px_status px_exemplars_save(const px_exemplars *exemplars, const px_dataset *set,
+ * exemplars is refused. Where pictures and masks would take more than `most` bytes they are left
+ * out: ids.csv says which inputs they are. */
+px_status px_exemplars_save(const px_exemplars *exemplars, const px_dataset *set, uint64_t most,
                             const char *folder, px_error *err);
 
 /* plexor's own or anybody's. Pictures and masks are read when they are asked for. */

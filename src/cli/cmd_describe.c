@@ -225,6 +225,7 @@ static px_status describe_files(describe_job *job, describe_report *report, px_e
     if (!job->folder)
         return PX_OK;
     const char *to = px_folder_path(job->folder);
+    describe_note_size(job->self, report);
     PX_TRY(describe_write(report, to, err));
     if (job->args->rate) {
         if (snprintf(rate, sizeof rate, "%s/rate", to) >= (int)sizeof rate)

@@ -4,6 +4,7 @@
 #include <internal/bank.h>
 #include <internal/field.h>
 #include <internal/folder.h>
+#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,17 +37,48 @@ static px_status out_sheet(const describe_report *r, size_t layer, int64_t first
     return px_exemplars_sheet(e, r->inputs->set, layer, units, (size_t)count, texts, path, err);
 }
 
+/* Units of every layer whose exemplars, in all sheets together, stay within the bound. */
+static int64_t out_sheet_units(const px_exemplars *e)
+{
+    const uint64_t bytes = px_exemplars_bytes(e);
+    int64_t units = 0, most = 0;
+    for (size_t l = 0; l < px_exemplars_layer_count(e); l++) {
+        units += px_exemplars_layer(e, l)->units;
+        most = px_exemplars_layer(e, l)->units > most ? px_exemplars_layer(e, l)->units : most;
+    }
+    if (bytes <= DESCRIBE_MOST_BYTES)
+        return most;
+    const double share = (double)DESCRIBE_MOST_BYTES / (double)bytes;
+    const int64_t layers = (int64_t)px_exemplars_layer_count(e);
+    const int64_t each = (int64_t)(share * (double)units) / layers;
+    return each > 0 ? each : 1;
+}
+
+void describe_note_size(const cli_command *self, const describe_report *report)
+{
+    const px_exemplars *e = px_description_exemplars(report->description);
+    const uint64_t bytes = px_exemplars_bytes(e);
+    if (bytes > DESCRIBE_MOST_BYTES)
+        cli_note(self,
+                 "pictures of all exemplars would take %" PRIu64 " MiB, more than %d: ids.csv says "
+                 "which inputs they are, and sheets show the first %" PRId64 " units of a layer",
+                 bytes >> 20, DESCRIBE_MOST_BYTES >> 20, out_sheet_units(e));
+}
+
 static px_status out_sheets(const describe_report *r, const char *to, px_error *err)
 {
     const px_exemplars *e = px_description_exemplars(r->description);
+    const int64_t most = out_sheet_units(e);
     char folder[PATH_MOST], path[PATH_MOST], name[64];
     PX_TRY(out_path(folder, to, "sheets", err));
     PX_TRY(px_folder_make(folder, err));
     for (size_t l = 0; l < px_exemplars_layer_count(e); l++) {
-        const int64_t units = px_exemplars_layer(e, l)->units;
+        const int64_t all = px_exemplars_layer(e, l)->units, units = all < most ? all : most;
         for (int64_t first = 0; first < units; first += SHEET_UNITS) {
             const int64_t count = units - first < SHEET_UNITS ? units - first : SHEET_UNITS;
             snprintf(name, sizeof name, "layer-%02zu-units-%04" PRId64 ".png", l, first);
+            if (px_cancelled())
+                return px_fail(err, PX_E_CANCELLED, "cancelled");
             PX_TRY(out_path(path, folder, name, err));
             PX_TRY(out_sheet(r, l, first, count, path, err));
         }
@@ -61,7 +93,7 @@ px_status describe_write(const describe_report *report, const char *to, px_error
     PX_TRY(out_path(path, to, "bank.jsonl", err));
     PX_TRY(px_bank_save(px_description_bank(report->description), path, err));
     PX_TRY(out_path(path, to, "exemplars", err));
-    PX_TRY(px_exemplars_save(e, report->inputs->set, path, err));
+    PX_TRY(px_exemplars_save(e, report->inputs->set, DESCRIBE_MOST_BYTES, path, err));
     return out_sheets(report, to, err);
 }
 

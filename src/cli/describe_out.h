@@ -28,6 +28,10 @@ extern const px_field describe_fields[];
 
 /* What follows from report->description. */
 void describe_report_fill(describe_report *report, const px_model *model);
+/* What the pictures of exemplars may take on disk. */
+enum { DESCRIBE_MOST_BYTES = 512 << 20 };
+/* Says beforehand what will not be written because of it. */
+void describe_note_size(const cli_command *self, const describe_report *report);
 /* Writes bank, exemplars and contact sheets into the folder `to`. */
 px_status describe_write(const describe_report *report, const char *to, px_error *err);
 

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include <internal/folder.h>
+#include <internal/system.h>
 #include <internal/text.h>
 #include <plexor/json.h>
 
@@ -19,6 +20,7 @@ typedef struct milan_out {
     size_t index;       /* of the layer */
     const char *folder; /* of the layer */
     uint8_t *planes;    /* [3][H][W] */
+    bool pictures;      /* exemplars themselves, not just which inputs they are */
 } milan_out;
 
 /* --- arrays ---------------------------------------------------------------------------------- */
@@ -39,7 +41,8 @@ static px_status write_array(milan_out *out, const char *name, px_dtype dtype, p
     }
     for (int64_t u = 0; u < shape.dim[0] && status == PX_OK; u++)
         for (int64_t j = 0; j < shape.dim[1] && status == PX_OK; j++)
-            status = row(out, u, j, writer.stream, err);
+            status = px_cancelled() ? px_fail(err, PX_E_CANCELLED, "cancelled")
+                                    : row(out, u, j, writer.stream, err);
     PX_THEN(status, pxi_file_commit(&writer, err));
     pxi_file_abandon(&writer);
     free(path);
@@ -129,8 +132,10 @@ static px_status write_layer(milan_out *out, px_error *err)
     const px_shape masks = {5, {info->units, f->count, 1, f->height, f->width}};
     const px_shape maps = {4, {info->units, f->count, info->h, info->w}};
     PX_TRY(px_folder_make(out->folder, err));
-    PX_TRY(write_array(out, "images.npy", PX_UINT8, images, image_row, err));
-    PX_TRY(write_array(out, "masks.npy", PX_UINT8, masks, mask_row, err));
+    if (out->pictures) {
+        PX_TRY(write_array(out, "images.npy", PX_UINT8, images, image_row, err));
+        PX_TRY(write_array(out, "masks.npy", PX_UINT8, masks, mask_row, err));
+    }
     PX_TRY(write_array(out, "maps.npy", PX_FLOAT32, maps, map_row, err));
     return write_tables(out, err);
 }
@@ -164,14 +169,24 @@ static px_status write_facts(const px_exemplars *e, const char *folder, px_error
     return status;
 }
 
-px_status px_exemplars_save(const px_exemplars *exemplars, const px_dataset *set,
+uint64_t px_exemplars_bytes(const px_exemplars *exemplars)
+{
+    const px_exemplar_facts *f = &exemplars->facts;
+    const uint64_t each = 4 * (uint64_t)f->height * (uint64_t)f->width; /* colours and a mask */
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < exemplars->layer_count; i++)
+        bytes += (uint64_t)exemplars->layers[i].info.units * (uint64_t)f->count * each;
+    return bytes;
+}
+
+px_status px_exemplars_save(const px_exemplars *exemplars, const px_dataset *set, uint64_t most,
                             const char *folder, px_error *err)
 {
     const px_exemplar_facts *f = &exemplars->facts;
     if (exemplars->loaded || px_dataset_hash(set) != f->data_hash)
         return px_fail(err, PX_E_USAGE,
                        "exemplars are saved with the data set that they were collected from");
-    milan_out out = {.e = exemplars, .set = set};
+    milan_out out = {.e = exemplars, .set = set, .pictures = px_exemplars_bytes(exemplars) <= most};
     px_status status = px_folder_make(folder, err);
     out.planes = pxi_calloc(3 * (size_t)f->height, (size_t)f->width);
     if (status == PX_OK && !out.planes)

@@ -63,7 +63,7 @@ static px_status files(const void *context, px_error *err)
     px_milan_annotations *a = NULL;
     uint8_t mask[16];
     test_path("nomem", folder);
-    px_status status = px_exemplars_save(f->exemplars, f->data.set, folder, err);
+    px_status status = px_exemplars_save(f->exemplars, f->data.set, UINT64_MAX, folder, err);
     if (status == PX_OK)
         status = px_exemplars_load(folder, &e, err);
     if (status == PX_OK)

@@ -32,7 +32,7 @@ static int set_up(void **state)
     test_path("milan", f.folder);
     if (px_exemplars_collect(f.model, f.data.set, &f.data.pre, &options, &f.exemplars, &err) !=
             PX_OK ||
-        px_exemplars_save(f.exemplars, f.data.set, f.folder, &err) != PX_OK) {
+        px_exemplars_save(f.exemplars, f.data.set, UINT64_MAX, f.folder, &err) != PX_OK) {
         print_error("%s\n", err.message);
         return -1;
     }
