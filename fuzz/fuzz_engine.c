@@ -336,7 +336,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     px_error err = {0};
     pxi_pb *pb = NULL;
     if (draw(&state, 8) == 0 ||
-        pxi_pb_decode(&onnx__model_proto__descriptor, data, size, &pb, &err) != PX_OK)
+        pxi_pb_decode(&onnx__model_proto__descriptor, data, size, false, &pb, &err) != PX_OK)
         return LLVMFuzzerMutate(data, size, most);
     Onnx__ModelProto *model = (Onnx__ModelProto *)pb->message;
     size_t made = 0;

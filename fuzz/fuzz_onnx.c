@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     px_model_free(model);
 
     pxi_pb *pb = NULL;
-    if (pxi_pb_decode(&onnx__tensor_proto__descriptor, bytes, size, &pb, &err) == PX_OK) {
+    if (pxi_pb_decode(&onnx__tensor_proto__descriptor, bytes, size, false, &pb, &err) == PX_OK) {
         px_arena *arena = pxi_arena_new();
         px_tensor tensor = {0};
         if (arena && pxi_onnx_tensor((const Onnx__TensorProto *)pb->message, arena, NULL, &tensor,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* --- the walk: is this what protobuf calls a message, and is it sane? ------------------------ */
 
@@ -140,6 +141,8 @@ typedef union pb_header {
     max_align_t align;
 } pb_header;
 
+enum { PB_LET_GO = 16 << 20 }; /* bytes that may be there twice */
+
 static void *pb_alloc(void *data, size_t size)
 {
     pxi_pb *pb = data;
@@ -154,6 +157,15 @@ static void *pb_alloc(void *data, size_t size)
     }
     pb->left -= sizeof *header + size;
     header->size = size;
+    pb->taken += size;
+    if (pb->mapped && pb->taken > PB_LET_GO) {
+        union {
+            const void *from;
+            void *to;
+        } alias = {.from = pb->mapped};
+        madvise(alias.to, pb->mapped_size, MADV_DONTNEED); /* what is read again comes again */
+        pb->taken = 0;
+    }
     return header + 1;
 }
 
@@ -168,7 +180,7 @@ static void pb_free(void *data, void *block)
 }
 
 px_status pxi_pb_decode(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
-                        pxi_pb **out, px_error *err)
+                        bool mapped, pxi_pb **out, px_error *err)
 {
     if (size > PXI_PB_MAX_BYTES)
         return px_fail(err, PX_E_INPUT,
@@ -183,7 +195,10 @@ px_status pxi_pb_decode(const ProtobufCMessageDescriptor *type, const void *byte
     PX_TRY(PX_NEW(pb, 1, err));
     pb->allocator = (ProtobufCAllocator){.alloc = pb_alloc, .free = pb_free, .allocator_data = pb};
     pb->left = PXI_PB_BUDGET_BASE + PXI_PB_BUDGET_FACTOR * size;
+    pb->mapped = mapped ? bytes : NULL;
+    pb->mapped_size = size;
     pb->message = protobuf_c_message_unpack(type, &pb->allocator, size, bytes);
+    pb->mapped = NULL;
     if (pb->message) {
         *out = pb;
         return PX_OK;

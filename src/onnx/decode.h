@@ -8,6 +8,7 @@
 #define PXI_ONNX_DECODE_H
 
 #include <plexor/error.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "onnx/onnx.pb-c.h"
@@ -27,13 +28,17 @@ enum {
 typedef struct pxi_pb {
     ProtobufCMessage *message;
     ProtobufCAllocator allocator;
-    size_t left; /* of the budget */
-    int failure; /* an enum of decode.c */
+    size_t left;        /* of the budget */
+    int failure;        /* an enum of decode.c */
+    const void *mapped; /* the file's bytes, whose pages can be had again; NULL: they cannot */
+    size_t mapped_size, taken; /* taken: bytes since they were let go */
 } pxi_pb;
 
-/* On PX_OK *out is to be returned with pxi_pb_free(). `bytes` are not needed any more. */
+/* On PX_OK *out is to be returned with pxi_pb_free(). `bytes` are not needed any more. `mapped`:
+ * they are those of a mapped file, whose pages are let go on the way, so that a network is not in
+ * memory twice. */
 px_status pxi_pb_decode(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
-                        pxi_pb **out, px_error *err);
+                        bool mapped, pxi_pb **out, px_error *err);
 void pxi_pb_free(pxi_pb *pb); /* NULL is fine */
 
 #endif

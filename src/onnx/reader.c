@@ -9,6 +9,7 @@
 #include <internal/model.h>
 #include <internal/tensor.h>
 
+#include <fcntl.h>
 #include <internal/onnx.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -16,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -71,8 +75,8 @@ static px_status read_header(px_model *model, const Onnx__ModelProto *proto, px_
 }
 
 /* `folder` is NULL where external data is not allowed. */
-static px_status read_model(const void *bytes, size_t size, const char *path, const char *folder,
-                            px_model **out, px_error *err)
+static px_status read_model(const void *bytes, size_t size, bool mapped, const char *path,
+                            const char *folder, px_model **out, px_error *err)
 {
     px_status status = PX_OK;
     px_model *model = pxi_calloc(1, sizeof *model);
@@ -88,7 +92,7 @@ static px_status read_model(const void *bytes, size_t size, const char *path, co
     source->external.folder = folder;
     source->external.hash = XXH3_64bits(bytes, size);
 
-    status = pxi_pb_decode(&onnx__model_proto__descriptor, bytes, size, &source->pb, err);
+    status = pxi_pb_decode(&onnx__model_proto__descriptor, bytes, size, mapped, &source->pb, err);
     if (status != PX_OK)
         goto done;
     const Onnx__ModelProto *proto = (const Onnx__ModelProto *)source->pb->message;
@@ -118,7 +122,7 @@ static px_status read_explain(const void *bytes, size_t size, px_status status, 
 px_status px_model_parse(const void *bytes, size_t size, const char *name, px_model **out,
                          px_error *err)
 {
-    px_status status = read_model(bytes, size, "", NULL, out, err);
+    px_status status = read_model(bytes, size, false, "", NULL, out, err);
     status = read_explain(bytes, size, status, err);
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", name);
 }
@@ -166,19 +170,36 @@ static px_status load_mem(const char *path, px_model **out, px_error *err)
     void *thing = NULL;
     PX_TRY(pxi_mem_take(path, &mem_model, &thing, err));
     const model_bytes *model = thing;
-    px_status status = read_model(model->bytes, model->size, path, NULL, out, err);
+    px_status status = read_model(model->bytes, model->size, false, path, NULL, out, err);
     status = read_explain(model->bytes, model->size, status, err);
     bytes_release(thing);
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
+}
+
+/* A regular file's bytes; NULL: it is to be read, or what is wrong with it found out, otherwise. */
+static char *file_map(const char *path, size_t *size)
+{
+    struct stat facts;
+    void *bytes = MAP_FAILED;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0 &&
+        facts.st_size <= PXI_PB_MAX_BYTES) {
+        *size = (size_t)facts.st_size;
+        bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    if (fd >= 0)
+        close(fd);
+    return bytes == MAP_FAILED ? NULL : bytes;
 }
 
 px_status px_model_load(const char *path, px_model **out, px_error *err)
 {
     if (pxi_mem_is_name(path))
         return load_mem(path, out, err);
-    char *bytes = NULL, *folder = NULL;
+    char *folder = NULL;
     size_t size = 0;
-    px_status status = pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err);
+    char *const map = file_map(path, &size), *bytes = map;
+    px_status status = map ? PX_OK : pxi_file_read(path, PXI_PB_MAX_BYTES, &bytes, &size, err);
     if (status == PX_E_INPUT && pxi_foreign_check_file(path, PXI_WANTED_NETWORK, err) != PX_OK)
         return px_fail_in(err, PX_E_UNSUPPORTED, "'%s'", path);
     if (status != PX_OK)
@@ -188,10 +209,13 @@ px_status px_model_load(const char *path, px_model **out, px_error *err)
     if (!folder)
         status = pxi_no_memory(err);
     else
-        status = read_model(bytes, size, path, folder, out, err);
+        status = read_model(bytes, size, map != NULL, path, folder, out, err);
     status = read_explain(bytes, size, status, err);
     free(folder);
-    free(bytes);
+    if (map)
+        munmap(map, size);
+    else
+        free(bytes);
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "'%s'", path);
 }
 
@@ -203,7 +227,7 @@ static px_status tensor_decode(const void *bytes, size_t size, px_tensor *out, c
     px_arena *arena = NULL;
     char *copied = NULL;
     px_tensor view = {0}, tensor = {0};
-    px_status status = pxi_pb_decode(&onnx__tensor_proto__descriptor, bytes, size, &pb, err);
+    px_status status = pxi_pb_decode(&onnx__tensor_proto__descriptor, bytes, size, false, &pb, err);
     if (status != PX_OK)
         return status;
     const Onnx__TensorProto *proto = (const Onnx__TensorProto *)pb->message;
