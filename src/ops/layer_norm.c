@@ -6,6 +6,8 @@
  * same with 0 for the mean: var is then the mean of x^2.
  */
 #include "ops/normalize.h"
+
+#include "base/wide.h"
 #include <internal/nn_check.h>
 #include <internal/norm.h>
 #include <string.h>
@@ -56,14 +58,37 @@ static px_status layer_norm_setup(px_op_ctx *ctx, px_error *err)
     return pxi_nn_bytes(ctx, p->rows, sizeof(pxi_moments), &ctx->saved_bytes, err);
 }
 
+/* The sum of (x - center)^power. */
+PXI_WIDE static double layer_norm_sum(const px_real *x, int64_t width, double center, int power)
+{
+    double sum = 0.0;
+    if (power == 1) {
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < width; i++)
+            sum += (double)x[i];
+    } else {
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < width; i++)
+            sum += ((double)x[i] - center) * ((double)x[i] - center);
+    }
+    return sum;
+}
+
 static pxi_moments layer_norm_moments(const pxi_layer_norm_params *p, const px_real *x)
 {
-    if (p->centred)
-        return pxi_moments_of(x, p->width, p->epsilon);
-    double squares = 0.0;
-    for (int64_t i = 0; i < p->width; i++)
-        squares += (double)x[i] * (double)x[i];
-    return (pxi_moments){0.0, 1.0 / sqrt(squares / (double)p->width + p->epsilon)};
+    const double width = (double)p->width;
+    const double mean = p->centred ? layer_norm_sum(x, p->width, 0.0, 1) / width : 0.0;
+    const double squares = layer_norm_sum(x, p->width, mean, 2);
+    return (pxi_moments){mean, 1.0 / sqrt(squares / width + p->epsilon)};
+}
+
+PXI_WIDE static void layer_norm_row(const px_real *x, int64_t width, pxi_moments m,
+                                    const px_real *scale, const px_real *bias, px_real *y)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < width; i++)
+        y[i] = (px_real)(((double)x[i] - m.mean) * m.inverse * (double)scale[i] +
+                         (bias ? (double)bias[i] : 0.0));
 }
 
 static px_status layer_norm_forward(const px_op_ctx *ctx, px_error *err)
@@ -82,10 +107,7 @@ static px_status layer_norm_forward(const px_op_ctx *ctx, px_error *err)
             PXI_F32(ctx->out[2])[row] = (px_real)m.inverse;
         if (!ctx->out[0].data)
             continue;
-        px_real *y = PXI_F32(ctx->out[0]) + row * p->width;
-        for (int64_t i = 0; i < p->width; i++)
-            y[i] = (px_real)(((double)x[i] - m.mean) * m.inverse * (double)scale[i] +
-                             (bias ? (double)bias[i] : 0.0));
+        layer_norm_row(x, p->width, m, scale, bias, PXI_F32(ctx->out[0]) + row * p->width);
     }
     return PX_OK;
 }
@@ -95,6 +117,37 @@ static double layer_norm_pull(const px_op_ctx *ctx, int output, int64_t row)
     return output < ctx->out_count && ctx->out_grad[output].data
                ? (double)PXI_F32(ctx->out_grad[output])[row]
                : 0.0;
+}
+
+/* sums[0] = sum of g, sums[1] = sum of g xhat, with g = dy * scale. */
+PXI_WIDE static void layer_norm_sums(const px_real *x, const px_real *dy, const px_real *scale,
+                                     int64_t width, pxi_moments m, double sums[2])
+{
+    double sum = 0.0, product = 0.0;
+#pragma omp simd reduction(+ : sum, product)
+    for (int64_t i = 0; i < width; i++) {
+        const double g = (double)dy[i] * (double)scale[i];
+        sum += g;
+        product += g * (((double)x[i] - m.mean) * m.inverse);
+    }
+    sums[0] = sum;
+    sums[1] = product;
+}
+
+PXI_WIDE static void layer_norm_add_row(const px_real *x, const px_real *dy, const px_real *scale,
+                                        int64_t width, pxi_moments m, double shift, double lean,
+                                        px_real *dx)
+{
+    if (!dy) {
+        for (int64_t i = 0; i < width; i++)
+            dx[i] += (px_real)(shift + ((double)x[i] - m.mean) * m.inverse * lean);
+        return;
+    }
+#pragma omp simd
+    for (int64_t i = 0; i < width; i++) {
+        const double xhat = ((double)x[i] - m.mean) * m.inverse;
+        dx[i] += (px_real)(m.inverse * (double)dy[i] * (double)scale[i] + shift + xhat * lean);
+    }
 }
 
 /* With g = dy * scale, xhat the normalised x and r = 1 / sqrt(var + epsilon):
@@ -109,27 +162,21 @@ static void layer_norm_backward(const px_op_ctx *ctx)
         const px_real *dy =
             ctx->out_grad[0].data ? PXI_F32(ctx->out_grad[0]) + row * p->width : NULL;
         const pxi_moments m = saved[row];
-        double sum = 0.0, product = 0.0;
-        for (int64_t i = 0; dy && i < p->width; i++) {
-            const double xhat = ((double)x[i] - m.mean) * m.inverse;
-            sum += (double)dy[i] * (double)scale[i];
-            product += (double)dy[i] * (double)scale[i] * xhat;
-            if (pxi_op_wants_grad(ctx, 1))
-                PXI_F32(ctx->in_grad[1])[i] += (px_real)((double)dy[i] * xhat);
-            if (pxi_op_wants_grad(ctx, 2))
-                PXI_F32(ctx->in_grad[2])[i] += dy[i];
-        }
+        double sums[2] = {0.0, 0.0};
+        if (dy)
+            layer_norm_sums(x, dy, scale, p->width, m, sums);
+        for (int64_t i = 0; dy && pxi_op_wants_grad(ctx, 1) && i < p->width; i++)
+            PXI_F32(ctx->in_grad[1])
+            [i] += (px_real)((double)dy[i] * (((double)x[i] - m.mean) * m.inverse));
+        for (int64_t i = 0; dy && pxi_op_wants_grad(ctx, 2) && i < p->width; i++)
+            PXI_F32(ctx->in_grad[2])[i] += dy[i];
         if (!pxi_op_wants_grad(ctx, 0))
             continue;
         px_real *dx = PXI_F32(ctx->in_grad[0]) + row * p->width;
         const double dmean = layer_norm_pull(ctx, 1, row), dr = layer_norm_pull(ctx, 2, row);
-        const double shift = p->centred ? (dmean - m.inverse * sum) / (double)p->width : 0.0;
-        const double lean = -m.inverse * (dr * m.inverse + product) / (double)p->width;
-        for (int64_t i = 0; i < p->width; i++) {
-            const double xhat = ((double)x[i] - m.mean) * m.inverse;
-            const double direct = dy ? m.inverse * (double)dy[i] * (double)scale[i] : 0.0;
-            dx[i] += (px_real)(direct + shift + xhat * lean);
-        }
+        const double shift = p->centred ? (dmean - m.inverse * sums[0]) / (double)p->width : 0.0;
+        const double lean = -m.inverse * (dr * m.inverse + sums[1]) / (double)p->width;
+        layer_norm_add_row(x, dy, scale, p->width, m, shift, lean, dx);
     }
 }
 
