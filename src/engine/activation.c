@@ -8,7 +8,7 @@
  */
 #include "engine/plan.h"
 
-#include "base/wide.h"
+#include "base/vector_math.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,6 +59,12 @@ bool pxi_act_from_step(const pxi_step *step, bool gradient, pxi_act *out)
     } else if (strcmp(type, "HardSwish") == 0) {
         out->kind = PXI_ACT_HARDSWISH;
         return !gradient; /* not monotonic: its output does not tell its derivative */
+    } else if (strcmp(type, "Gelu") == 0) {
+        out->kind = PXI_ACT_GELU;
+        return !gradient && strcmp(px_node_string(node, "approximate", "none"), "none") == 0;
+    } else if (strcmp(type, "Swish") == 0) {
+        out->kind = PXI_ACT_SILU;
+        return !gradient && px_node_float(node, "alpha", 1.0f) == 1.0f;
     } else {
         return false;
     }
@@ -81,6 +87,8 @@ PXI_WIDE static void act_gradient(const pxi_act *act, const float *y, const floa
     switch (act->kind) {
     case PXI_ACT_NONE:
     case PXI_ACT_HARDSWISH:
+    case PXI_ACT_SILU:
+    case PXI_ACT_GELU:
         if (g != dy)
             memcpy(g, dy, count * sizeof *g);
         break;
@@ -109,13 +117,14 @@ PXI_WIDE static void act_gradient(const pxi_act *act, const float *y, const floa
     }
 }
 
-#define ACT_VALUES(value)                \
-    for (size_t i = 0; i < count; i++) { \
-        const float x = y[i];            \
-        y[i] = (value);                  \
+#define ACT_VALUES(value)                                  \
+    _Pragma("omp simd") for (size_t i = 0; i < count; i++) \
+    {                                                      \
+        const float x = y[i];                              \
+        y[i] = (value);                                    \
     }
 
-void pxi_act_forward(const pxi_act *act, float *y, size_t count)
+PXI_WIDE static void act_values(const pxi_act *act, float *y, size_t count)
 {
     const float alpha = act->alpha, beta = act->beta;
     switch (act->kind) {
@@ -128,10 +137,10 @@ void pxi_act_forward(const pxi_act *act, float *y, size_t count)
         ACT_VALUES(x < alpha ? alpha : x > beta ? beta : x)
         break;
     case PXI_ACT_SIGMOID:
-        ACT_VALUES(1.0f / (1.0f + expf(-x)))
+        ACT_VALUES(1.0f / (1.0f + pxi_exp(-x)))
         break;
     case PXI_ACT_TANH:
-        ACT_VALUES(tanhf(x))
+        ACT_VALUES(pxi_tanh(x))
         break;
     case PXI_ACT_ELU:
         ACT_VALUES(x < 0.0f ? alpha * expm1f(x) : x)
@@ -139,7 +148,18 @@ void pxi_act_forward(const pxi_act *act, float *y, size_t count)
     case PXI_ACT_HARDSWISH:
         ACT_VALUES(x * (x <= -3.0f ? 0.0f : x >= 3.0f ? 1.0f : x / 6.0f + 0.5f))
         break;
+    case PXI_ACT_SILU:
+        ACT_VALUES(x / (1.0f + pxi_exp(-x)))
+        break;
+    case PXI_ACT_GELU:
+        ACT_VALUES(x * (0.5f * (1.0f + pxi_erf(x * 0.70710678118654752440f))))
+        break;
     }
+}
+
+void pxi_act_forward(const pxi_act *act, float *y, size_t count)
+{
+    act_values(act, y, count); /* clones have no declaration elsewhere */
 }
 
 PXI_WIDE static void act_add(const float *from, float *to, size_t count)

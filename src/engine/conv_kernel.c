@@ -18,7 +18,7 @@ px_status pxi_conv_kernel_init(pxi_conv_kernel *kernel, px_arena *arena,
         kernel->narrow = pxi_narrow_new(arena, &one, weights, bias, act);
         return kernel->narrow ? PX_OK : pxi_no_memory(err);
     }
-    if (pxi_pointwise_takes(&one, act)) {
+    if (pxi_pointwise_takes(&one)) {
         kernel->pointwise = pxi_pointwise_new(arena, &one, weights, bias, act);
         return kernel->pointwise ? PX_OK : pxi_no_memory(err);
     }
@@ -90,7 +90,9 @@ bool pxi_conv_kernel_hides(const pxi_conv_kernel *kernel, const pxi_act *act)
 
 int64_t pxi_conv_kernel_group(const pxi_conv_kernel *kernel)
 {
-    return kernel->winograd ? pxi_winograd_group(kernel->winograd) : 1;
+    return kernel->winograd    ? pxi_winograd_group(kernel->winograd)
+           : kernel->pointwise ? pxi_pointwise_group(kernel->pointwise)
+                               : 1;
 }
 
 px_status pxi_conv_bound_init(pxi_conv_bound *bound, const pxi_conv_kernel *kernel, void *stream,
@@ -129,11 +131,13 @@ px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t first, int64_t
         pxi_winograd_run(kernel->winograd, count, source, destination, adds, bound->scratch);
         return PX_OK;
     }
+    if (kernel->pointwise) {
+        pxi_pointwise_run(kernel->pointwise, count, source, destination, adds);
+        return PX_OK;
+    }
     for (int64_t n = 0; n < count; n++) {
         if (kernel->narrow)
             pxi_narrow_run(kernel->narrow, source, destination, adds, bound->scratch);
-        else if (kernel->pointwise)
-            pxi_pointwise_run(kernel->pointwise, source, destination, adds);
         else
             PX_TRY(pxi_bound_run(bound->each[first + n], err));
         source += kernel->source_size;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include <internal/norm.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,13 +89,80 @@ static bool fuse_add(const fuse_state *f, const pxi_step *step, int value, fuse_
     return false;
 }
 
+/* The step that makes `value`, if it is of the type and nobody but one reader knows the value. */
+static int fuse_made_by(const fuse_state *f, int value, const char *type, const int *group_of)
+{
+    const int step = value < 0 ? -1 : f->program->slots[value].producer;
+    return step >= 0 && fuse_is(&f->program->steps[step], type) && f->uses[value] == 1 &&
+                   !f->program->slots[value].is_wanted && group_of[step] < 0
+               ? step
+               : -1;
+}
+
+/* The other operand of a step with two; -1: `value` is none of them. */
+static int fuse_other(const pxi_step *step, int value)
+{
+    const int *in = step->ctx.node->inputs;
+    return step->ctx.in_count != 2 ? -1 : in[0] == value ? in[1] : in[1] == value ? in[0] : -1;
+}
+
+/* Whether the step combines `value` and a constant, which is about `wanted`. */
+static bool fuse_constant(const fuse_state *f, const pxi_step *step, int value, double wanted)
+{
+    const int other = fuse_other(step, value);
+    const px_tensor *t = other < 0 ? NULL : &f->program->slots[other].tensor;
+    return t && t->data && t->dtype == PX_FLOAT32 && px_shape_count(&t->shape) == 1 &&
+           t->shape.rank <= step->ctx.out[0].shape.rank &&
+           fabs((double)((const float *)t->data)[0] - wanted) < 1e-5;
+}
+
+/* Activations that are made up of several operators: SiLU, x sigmoid(x), and GELU as PyTorch writes
+ * it, x (1 + erf(x / sqrt(2))) / 2. The value has two readers, the last of which joins them. */
+static bool fuse_made_up(const fuse_state *f, int value, const int *group_of, pxi_group *group)
+{
+    const int join = f->consumer[value];
+    const pxi_step *steps = f->program->steps;
+    if (f->uses[value] != 2 || f->program->slots[value].is_wanted || f->plan->wants_gradients ||
+        !fuse_is(&steps[join], "Mul") || group_of[join] >= 0)
+        return false;
+    const int factor = fuse_other(&steps[join], value);
+    const int sigmoid = fuse_made_by(f, factor, "Sigmoid", group_of);
+    if (sigmoid >= 0 && steps[sigmoid].ctx.node->inputs[0] == value) {
+        group->fused = (pxi_act){.kind = PXI_ACT_SILU};
+        group->parts[0] = sigmoid;
+        group->act = group->last = group->parts[1] = join;
+        return true;
+    }
+    const int plus = fuse_made_by(f, factor, "Add", group_of);
+    const int product = steps[join].ctx.node->outputs[0], half = fuse_next(f, product);
+    if (plus < 0 || half < 0 || group_of[half] >= 0 || !fuse_is(&steps[half], "Mul") ||
+        !fuse_constant(f, &steps[half], product, 0.5))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const int made = steps[plus].ctx.node->inputs[i];
+        const int erf = fuse_made_by(f, made, "Erf", group_of);
+        const int scaled = erf < 0 ? -1 : steps[erf].ctx.node->inputs[0];
+        const int scale = erf < 0 ? -1 : fuse_made_by(f, scaled, "Div", group_of);
+        if (scale < 0 || steps[scale].ctx.node->inputs[0] != value ||
+            !fuse_constant(f, &steps[scale], value, sqrt(2.0)) ||
+            !fuse_constant(f, &steps[plus], made, 1.0))
+            continue;
+        group->fused = (pxi_act){.kind = PXI_ACT_GELU};
+        memcpy(group->parts, (const int[]){scale, erf, plus, join, half}, sizeof group->parts);
+        group->act = group->last = half;
+        return true;
+    }
+    return false;
+}
+
 /* Whether the activation can follow the head's kernel. Where the batch is normalised it masks the
  * gradient in place, which must not be one that was asked for. */
-static bool fuse_act(const fuse_state *f, const pxi_step *step, fuse_kind kind)
+static bool fuse_act(const fuse_state *f, const pxi_step *step, fuse_kind kind, pxi_act *out)
 {
     pxi_act act;
     if (!pxi_act_from_step(step, f->plan->wants_gradients, &act))
         return false;
+    *out = act;
     return kind != FUSE_NORM || ((act.kind == PXI_ACT_RELU || act.kind == PXI_ACT_CLIP) &&
                                  !f->plan->cells[step->ctx.node->outputs[0]].is_wrt);
 }
@@ -105,6 +173,8 @@ static void fuse_head(const fuse_state *f, int head, fuse_kind kind, const int *
     const pxi_step *step = &f->program->steps[head];
     *group = (pxi_group){
         .head = head, .norm = -1, .add = -1, .act = -1, .last = head, .residual = -1, .bias = -1};
+    for (int i = 0; i < PXI_ACT_PARTS; i++)
+        group->parts[i] = -1;
     int value = step->ctx.node->outputs[0];
     int next = fuse_next(f, value);
     if (next >= 0 && group_of[next] < 0 && kind != FUSE_NORM && !f->plan->weight_grads &&
@@ -121,9 +191,14 @@ static void fuse_head(const fuse_state *f, int head, fuse_kind kind, const int *
         value = f->program->steps[next].ctx.node->outputs[0];
         next = fuse_next(f, value);
     }
+    pxi_act act;
     if (next >= 0 && group_of[next] < 0 && f->program->steps[next].ctx.node->inputs[0] == value &&
-        fuse_act(f, &f->program->steps[next], kind))
-        group->act = group->last = next;
+        fuse_act(f, &f->program->steps[next], kind, &act)) {
+        group->fused = act;
+        group->act = group->last = group->parts[0] = next;
+    } else if (next < 0 && kind != FUSE_NORM) {
+        fuse_made_up(f, value, group_of, group);
+    }
 }
 
 px_status pxi_fuse(const px_plan *plan, pxi_group *groups, int *group_of, px_error *err)
@@ -154,10 +229,13 @@ px_status pxi_fuse(const px_plan *plan, pxi_group *groups, int *group_of, px_err
             continue;
         fuse_head(&f, s, kind, group_of, &groups[s]);
         group_of[s] = s;
-        const int members[] = {groups[s].norm, groups[s].add, groups[s].act};
+        const int members[] = {groups[s].norm, groups[s].add};
         for (size_t i = 0; i < PX_LEN(members); i++)
             if (members[i] >= 0)
                 group_of[members[i]] = s;
+        for (int i = 0; i < PXI_ACT_PARTS; i++)
+            if (groups[s].parts[i] >= 0)
+                group_of[groups[s].parts[i]] = s;
     }
 done:
     free(f.uses);

@@ -157,8 +157,7 @@ static bool lower_transpose_is_view(const px_plan *plan, const pxi_step *step, p
     return memcmp(perm->ints, view, perm->count * sizeof *view) == 0;
 }
 
-/* Which layout a plain operator should run in: channels-last if its data already is and it can. */
-static pxi_layout lower_layout(const px_plan *plan, const pxi_step *step)
+pxi_layout pxi_plain_layout(const px_plan *plan, const pxi_step *step)
 {
     const px_node *node = step->ctx.node;
     const px_shape *out = &step->ctx.out[0].shape;
@@ -213,7 +212,7 @@ static px_status lower_step(px_plan *plan, int s, px_error *err)
         if (pxi_matmul_takes(plan, step))
             return pxi_emit_matmul(plan, s, err);
     }
-    return pxi_emit_plain(plan, s, lower_layout(plan, step), err);
+    return pxi_emit_plain(plan, s, pxi_plain_layout(plan, step), err);
 }
 
 static px_status lower_group(px_plan *plan, const pxi_group *group, px_error *err)
@@ -229,13 +228,18 @@ px_status pxi_lower(px_plan *plan, px_error *err)
     const size_t steps = (size_t)plan->program->step_count;
     pxi_group *groups = pxi_calloc(steps, sizeof *groups);
     int *group_of = pxi_calloc(steps, sizeof *group_of);
+    int *chain_of = pxi_calloc(steps, sizeof *chain_of);
     px_status status =
-        groups && group_of ? pxi_fuse(plan, groups, group_of, err) : pxi_no_memory(err);
+        groups && group_of && chain_of ? pxi_fuse(plan, groups, group_of, err) : pxi_no_memory(err);
+    if (status == PX_OK)
+        status = pxi_find_chains(plan, group_of, chain_of, err);
     for (int s = 0; s < plan->program->step_count && status == PX_OK; s++) {
         const pxi_group *group = group_of[s] < 0 ? NULL : &groups[group_of[s]];
-        if (!group)
+        if (chain_of[s] == s)
+            status = pxi_emit_chain(plan, chain_of, s, err);
+        else if (!group && chain_of[s] < 0)
             status = lower_step(plan, s, err);
-        else if (group->last == s)
+        else if (group && group->last == s)
             status = lower_group(plan, group, err);
         const px_node *node = plan->program->steps[s].ctx.node;
         for (int i = 0; i < node->output_count && status == PX_OK; i++)
@@ -244,5 +248,6 @@ px_status pxi_lower(px_plan *plan, px_error *err)
     }
     free(groups);
     free(group_of);
+    free(chain_of);
     return status;
 }

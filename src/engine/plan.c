@@ -8,6 +8,7 @@
 #include <internal/engine.h>
 #include <internal/system.h>
 #include <internal/weights.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* A session larger than this is refused: a file that declares a 2^40-element input must not get as
@@ -275,27 +276,51 @@ static px_status plan_find_given(px_plan *plan, px_error *err)
     return PX_OK;
 }
 
-/* As many samples as keep the two largest neighbours of the chain inside a core's second-level
- * cache, between 1 and 64. Fixed per plan, so results do not depend on it being a good guess. */
+/* What a step with weights takes for a sample, by rough figures of one core: multiplications,
+ * faster where many rows meet a weight that was loaded; weights, which every micro-batch fetches
+ * anew and which hide behind the multiplications where there are enough of them; activations that
+ * leave the second-level cache, or the core's part of the third, on the way from step to step. */
+static double plan_step_seconds(const pxi_step *step, int64_t batch)
+{
+    const double flops_per_s = 250e9, weights_per_s = 20e9, near_per_s = 100e9, far_per_s = 25e9;
+    const double slow_rows = 16.0, near = 1 << 20, far = 8 << 20;
+    const px_op_ctx *ctx = &step->ctx;
+    const int64_t call = 300; /* nanoseconds for any step */
+    const double calls = 1e-9 * (double)call / (double)batch;
+    if (ctx->in_count < 2 || !ctx->in[1].data || ctx->in[1].shape.rank < 2 || !step->op->flops)
+        return calls;
+    const double weights = (double)px_tensor_bytes(&ctx->in[1]);
+    const double activations =
+        (double)px_tensor_bytes(&ctx->in[0]) + (double)px_tensor_bytes(&ctx->out[0]);
+    const double flops = (double)step->op->flops(ctx);
+    const double rows = (double)batch * flops * (double)px_dtype_size(ctx->in[1].dtype) /
+                        PX_MAX(2.0 * weights, 1.0);
+    const double multiplies = flops / flops_per_s * (1.0 + slow_rows / PX_MAX(rows, 1.0));
+    const double fetches = weights / weights_per_s / (double)batch;
+    const double live = (double)batch * activations;
+    const double moves = live <= near  ? 0.0
+                         : live <= far ? activations / near_per_s
+                                       : activations / far_per_s;
+    return calls + hypot(multiplies, fetches) + moves;
+}
+
+/* The smallest micro-batch, of 1 to 64 samples, that is as good as the best, by weights and
+ * activations together. Fixed per plan, and no result depends on it: it need not be a good guess.
+ * `program` is for one sample. */
 static int64_t plan_choose_batch(const pxi_program *program)
 {
-    const int64_t budget = 640 * 1024;
-    int64_t largest = 1;
-    for (int s = 0; s < program->step_count; s++) {
-        const px_op_ctx *ctx = &program->steps[s].ctx;
-        int64_t bytes = 0;
-        for (int i = 0; i < ctx->in_count; i++)
-            if (ctx->in[i].dtype != PX_NONE && !ctx->in[i].data)
-                bytes += (int64_t)px_tensor_bytes(&ctx->in[i]);
-        for (int i = 0; i < ctx->out_count; i++)
-            if (ctx->node->outputs[i] >= 0)
-                bytes += (int64_t)px_tensor_bytes(&ctx->out[i]);
-        largest = PX_MAX(largest, bytes);
+    enum { MOST = 6 }; /* powers of two */
+    const double tolerance = 1.02;
+    double seconds[MOST + 1] = {0.0}, best = INFINITY;
+    for (int i = 0; i <= MOST; i++) {
+        for (int s = 0; s < program->step_count; s++)
+            seconds[i] += plan_step_seconds(&program->steps[s], (int64_t)1 << i);
+        best = fmin(best, seconds[i]);
     }
-    int64_t batch = 1;
-    while (batch < 64 && (batch * 2) * largest <= budget)
-        batch *= 2;
-    return batch;
+    int chosen = 0;
+    while (seconds[chosen] > tolerance * best)
+        chosen++;
+    return (int64_t)1 << chosen;
 }
 
 /* In training each micro-batch also has gradients of its own, which are then added, so larger ones

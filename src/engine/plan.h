@@ -145,6 +145,25 @@ px_status pxi_session_backward_on(px_session *session, px_error *err);
 
 /* --- lowering (lower.c, fuse.c) -------------------------------------------------------------- */
 
+enum { PXI_ACT_PARTS = 5 };
+
+typedef enum pxi_act_kind {
+    PXI_ACT_NONE,
+    PXI_ACT_RELU, /* alpha: slope below zero */
+    PXI_ACT_CLIP, /* alpha, beta: bounds */
+    PXI_ACT_SIGMOID,
+    PXI_ACT_TANH,
+    PXI_ACT_ELU,       /* alpha */
+    PXI_ACT_HARDSWISH, /* these are forward only: their output does not tell their derivative */
+    PXI_ACT_SILU,      /* x / (1 + exp(-x)) */
+    PXI_ACT_GELU,      /* x Phi(x) */
+} pxi_act_kind;
+
+typedef struct pxi_act {
+    pxi_act_kind kind;
+    float alpha, beta;
+} pxi_act;
+
 /* What is fused behind a linear operator or a normalisation by the batch. Steps of the program; -1:
  * none. */
 typedef struct pxi_group {
@@ -152,6 +171,9 @@ typedef struct pxi_group {
     int last;     /* the last of them: the unit is emitted there */
     int residual; /* value added by `add`; -1: none */
     int bias;     /* value added by `add` that is a constant bias (MatMul + Add); -1: none */
+    pxi_act
+        fused; /* what `act` and the steps before it, of which an activation may be made up, do */
+    int parts[PXI_ACT_PARTS]; /* those steps; -1: none */
 } pxi_group;
 
 /* groups[i].head == i for heads; *group_of[i] is the head of the group that step i belongs to, or
@@ -168,21 +190,6 @@ pxi_unit *pxi_plan_add_unit(px_plan *plan, const pxi_unit_kind *kind, int step, 
                             int out_count);
 
 /* --- activations that can be fused (activation.c) -------------------------------------------- */
-
-typedef enum pxi_act_kind {
-    PXI_ACT_NONE,
-    PXI_ACT_RELU, /* alpha: slope below zero */
-    PXI_ACT_CLIP, /* alpha, beta: bounds */
-    PXI_ACT_SIGMOID,
-    PXI_ACT_TANH,
-    PXI_ACT_ELU,       /* alpha */
-    PXI_ACT_HARDSWISH, /* forward only */
-} pxi_act_kind;
-
-typedef struct pxi_act {
-    pxi_act_kind kind;
-    float alpha, beta;
-} pxi_act;
 
 /* Whether the step is an activation that can be fused; with `gradient`, whether its derivative can
  * be had from its output. */
@@ -243,10 +250,24 @@ bool pxi_unit_is_tame(const pxi_unit *unit, px_session *session, const float *x,
 
 extern const pxi_unit_kind pxi_unit_plain, pxi_unit_copy, pxi_unit_view, pxi_unit_conv,
     pxi_unit_dense, pxi_unit_matmul, pxi_unit_pool, pxi_unit_scale, pxi_unit_norm, pxi_unit_drop,
-    pxi_unit_gate;
+    pxi_unit_gate, pxi_unit_chain;
 
 /* A rank-4 tensor's elements, of any type, from one layout to the other. */
 void pxi_copy_layout(const px_tensor *tensor, const void *from, void *to, bool to_nhwc);
+
+/* Element-wise operators that run as one unit: chain_of[s] is the last step of the chain that step
+ * s belongs to; -1: none. */
+px_status pxi_find_chains(const px_plan *plan, const int *group_of, int *chain_of, px_error *err);
+px_status pxi_emit_chain(px_plan *plan, const int *chain_of, int last, px_error *err);
+
+/* Which layout a plain operator should run in: channels-last if its data already is and it can. */
+pxi_layout pxi_plain_layout(const px_plan *plan, const pxi_step *step);
+/* A constant operand of at most `rank` axes, in channels-last order; -1 when out of memory. */
+int pxi_plain_constant_nhwc(px_plan *plan, int cell, int rank);
+void pxi_stored_shape(px_shape *shape); /* from logical to channels-last order */
+/* How large an operator's result can be, by its float inputs' bounds; negative ones are left out.
+ */
+double pxi_plain_bound(const px_node *node, const double *bounds, int count);
 
 /* Emits a plain unit for a step, its inputs in `layout`. */
 px_status pxi_emit_plain(px_plan *plan, int step, pxi_layout layout, px_error *err);

@@ -238,8 +238,10 @@ static px_status prim_attr(const pxi_act *act, bool adds, dnnl_primitive_attr_t 
             [PXI_ACT_RELU] = dnnl_eltwise_relu,        [PXI_ACT_CLIP] = dnnl_eltwise_clip,
             [PXI_ACT_SIGMOID] = dnnl_eltwise_logistic, [PXI_ACT_TANH] = dnnl_eltwise_tanh,
             [PXI_ACT_ELU] = dnnl_eltwise_elu,          [PXI_ACT_HARDSWISH] = dnnl_eltwise_hardswish,
+            [PXI_ACT_SILU] = dnnl_eltwise_swish,       [PXI_ACT_GELU] = dnnl_eltwise_gelu_erf,
         };
-        status = pxi_append_eltwise(ops, kinds[act->kind], act->alpha, act->beta);
+        const float alpha = act->kind == PXI_ACT_SILU ? 1.0f : act->alpha; /* x sigmoid(alpha x) */
+        status = pxi_append_eltwise(ops, kinds[act->kind], alpha, act->beta);
     }
     if (status == dnnl_success)
         status = dnnl_primitive_attr_set_post_ops(attr, ops);

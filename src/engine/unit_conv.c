@@ -28,9 +28,11 @@
 
 typedef struct conv_impl {
     pxi_conv_shape shape;
-    float *weights, *bias; /* folded, plain order; bias NULL: none */
-    float *rotated;        /* for the data gradient; NULL: it takes `weights` */
-    int head, norm;        /* steps of the program whose constants these are; norm -1: none */
+    /* Folded, in plain order; weights are there while kernels are made of them, and for as long as
+     * they may change. bias NULL: none. */
+    float *weights, *bias;
+    float *rotated; /* likewise, for the data gradient; NULL: it takes `weights` */
+    int head, norm; /* steps of the program whose constants these are; norm -1: none */
     pxi_act act;
     pxi_gain gain; /* of the folded weights */
     pxi_conv_kernel forward;
@@ -149,21 +151,19 @@ static void conv_fill_weights(const px_plan *plan, conv_impl *impl)
     impl->gain = pxi_gain_of(impl->weights, outs, each, /* mixed= */ false, impl->bias);
 }
 
-static px_status conv_copy_weights(px_plan *plan, const pxi_group *group, conv_impl *impl,
-                                   px_error *err)
+static px_status conv_make_weights(const px_plan *plan, conv_impl *impl, px_error *err)
 {
-    const px_op_ctx *ctx = &plan->program->steps[group->head].ctx;
-    impl->head = group->head;
-    impl->norm = group->norm;
-    impl->weights = pxi_arena_alloc(plan->arena, (size_t)px_shape_count(&ctx->in[1].shape),
-                                    sizeof *impl->weights);
-    if (pxi_op_has_in(ctx, 2) || group->norm >= 0)
-        impl->bias =
-            pxi_arena_alloc(plan->arena, (size_t)impl->shape.out_channels, sizeof *impl->bias);
-    if (!impl->weights || (!impl->bias && (pxi_op_has_in(ctx, 2) || group->norm >= 0)))
-        return pxi_no_memory(err);
+    const px_op_ctx *ctx = &plan->program->steps[impl->head].ctx;
+    PX_TRY(PX_NEW(impl->weights, px_shape_count(&ctx->in[1].shape), err));
     conv_fill_weights(plan, impl);
     return PX_OK;
+}
+
+static void conv_drop_weights(conv_impl *impl)
+{
+    free(impl->weights);
+    free(impl->rotated);
+    impl->weights = impl->rotated = NULL;
 }
 
 px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err)
@@ -178,9 +178,11 @@ px_status pxi_emit_conv(px_plan *plan, const pxi_group *group, px_error *err)
         return pxi_no_memory(err);
     impl->shape = conv_shape(ctx->params);
     impl->shape.direct = plan->direct;
-    if (group->act >= 0)
-        pxi_act_from_step(&plan->program->steps[group->act], plan->wants_gradients, &impl->act);
-    PX_TRY(conv_copy_weights(plan, group, impl, err));
+    impl->act = group->fused;
+    impl->head = group->head;
+    impl->norm = group->norm;
+    if (pxi_op_has_in(ctx, 2) || group->norm >= 0)
+        PX_TRY(PX_ARENA_NEW(impl->bias, plan->arena, (size_t)impl->shape.out_channels, err));
     unit->in[0] = x;
     unit->in[1] = residual;
     unit->in[2] = ctx->node->inputs[1];
@@ -277,7 +279,7 @@ static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl 
         return pxi_conv_kernel_init_data(&impl->data, &impl->shape, impl->weights, err);
     }
     const px_tensor *weights = &plan->program->steps[impl->head].ctx.in[1];
-    PX_TRY(PX_ARENA_NEW(impl->rotated, plan->arena, (size_t)px_shape_count(&weights->shape), err));
+    PX_TRY(PX_NEW(impl->rotated, px_shape_count(&weights->shape), err));
     conv_rotate_weights(impl);
     PX_TRY(pxi_conv_kernel_init(&impl->data, plan->arena, &rotated, impl->rotated, NULL, NULL,
                                 false, err));
@@ -287,7 +289,7 @@ static px_status conv_build_data(px_plan *plan, const pxi_unit *unit, conv_impl 
                                 true, err);
 }
 
-static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
+static px_status conv_build_kernels(px_plan *plan, pxi_unit *unit, px_error *err)
 {
     conv_impl *impl = unit->impl;
     const bool residual = unit->in[1] >= 0;
@@ -330,9 +332,20 @@ static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
     return PX_OK;
 }
 
+static px_status conv_build(px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    PX_TRY(conv_make_weights(plan, unit->impl, err));
+    const px_status status = conv_build_kernels(plan, unit, err);
+    if (!plan->weights)
+        conv_drop_weights(unit->impl);
+    return status;
+}
+
 static px_status conv_refresh(const px_plan *plan, pxi_unit *unit, px_error *err)
 {
     conv_impl *impl = unit->impl;
+    if (!impl->weights)
+        return PX_OK; /* they do not change */
     conv_fill_weights(plan, impl);
     PX_TRY(pxi_conv_kernel_repack(&impl->forward, impl->weights, impl->bias, err));
     if (impl->rotated)
@@ -412,6 +425,22 @@ static bool conv_is_tame(const pxi_unit *unit, px_session *session, int64_t n)
                             (size_t)y_size);
 }
 
+/* A sample that no fast kernel can take: rare, so that its weights are made for it alone. */
+static px_status conv_run_plain(const px_plan *plan, const conv_impl *impl, bool adds,
+                                const float *x, float *y, px_error *err)
+{
+    conv_impl own = *impl;
+    own.weights = own.rotated = NULL;
+    PX_TRY(PX_NEW(own.bias, impl->shape.out_channels, err));
+    px_status status = conv_make_weights(plan, &own, err);
+    if (status == PX_OK)
+        status = pxi_plain_conv(&impl->shape, own.weights, impl->bias ? own.bias : NULL, &impl->act,
+                                adds, x, y, err);
+    conv_drop_weights(&own);
+    free(own.bias);
+    return status;
+}
+
 /* Samples from `first` to before `end`; runs of those that the kernel can take go through it. */
 static px_status conv_run(const pxi_unit *unit, px_session *session, const conv_state *state,
                           int64_t first, int64_t end, px_error *err)
@@ -427,8 +456,8 @@ static px_status conv_run(const pxi_unit *unit, px_session *session, const conv_
             continue;
         if (first < n)
             PX_TRY(pxi_conv_bound_run(&state->forward, first, n - first, adds, err));
-        PX_TRY(pxi_plain_conv(&impl->shape, impl->weights, impl->bias, &impl->act, adds,
-                              x + n * conv_data_size(impl), y + n * conv_result_size(impl), err));
+        PX_TRY(conv_run_plain(session->plan, impl, adds, x + n * conv_data_size(impl),
+                              y + n * conv_result_size(impl), err));
         first = n + 1;
     }
     return first < end ? pxi_conv_bound_run(&state->forward, first, end - first, adds, err) : PX_OK;
@@ -544,6 +573,7 @@ static void conv_release(pxi_unit *unit)
     conv_impl *impl = unit->impl;
     if (!impl)
         return;
+    conv_drop_weights(impl);
     pxi_conv_kernel_done(&impl->forward);
     pxi_conv_kernel_done(&impl->data);
     pxi_conv_kernel_done(&impl->data_adds);

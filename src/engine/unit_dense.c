@@ -1,7 +1,11 @@
 /* src/engine/unit_dense.c - a product with constant weights (Gemm, MatMul), bias and activation
  *
+ * Where the machine has the vectors, by panel.h, which reads large weights as they lie in the
+ * network, forward and back, without a copy; small ones are packed once. Elsewhere by oneDNN.
+ *
  * Cells: in[0] x (rows, k), in[1] weights, in[2] bias (-1: none); out[0] y (rows, n).
  */
+#include "engine/panel.h"
 #include "engine/plain_loops.h"
 
 #include "base/memory.h"
@@ -18,11 +22,17 @@
  * others there are. */
 enum { DENSE_ROW_BLOCK = 6 };
 
+/* Weights of more bytes are packed each time they are used, which takes a few percent of it. */
+static const size_t dense_pack_most = (size_t)64 << 20;
+
 typedef struct dense_impl {
     int64_t rows, k, n;
-    int64_t run_rows; /* what the kernels are made for: rows, maybe padded */
-    float *weights;   /* (k, n), or (n, k) if `transposed` */
-    float *bias;      /* NULL: none */
+    int64_t run_rows;     /* what oneDNN's kernels are made for: rows, maybe padded */
+    const float *weights; /* (k, n), or (n, k) if `transposed` */
+    float *folded; /* `weights`, where a normalisation is folded in; NULL: the network's own */
+    float *bias;   /* NULL: none */
+    bool panels;   /* by panel.h */
+    float *packed, *packed_back; /* for y and for dx; NULL: read as they lie */
     bool transposed;
     pxi_group group; /* whose constants these are */
     pxi_act act;
@@ -71,7 +81,7 @@ static void dense_fold_norm(dense_impl *impl, const px_op_ctx *norm, bool has_bi
         const double scale = (double)gamma[j] / sqrt((double)variance[j] + p->epsilon);
         const double bias = has_bias ? (double)impl->bias[j] : 0.0;
         for (size_t i = 0; i < k; i++) {
-            float *w = &impl->weights[impl->transposed ? j * k + i : i * n + j];
+            float *w = &impl->folded[impl->transposed ? j * k + i : i * n + j];
             *w = (float)((double)*w * scale);
         }
         impl->bias[j] = (float)((bias - (double)mean[j]) * scale + (double)beta[j]);
@@ -87,7 +97,11 @@ static void dense_fill_weights(const px_plan *plan, dense_impl *impl)
     const void *given = group->bias >= 0        ? plan->cells[group->bias].tensor.data
                         : pxi_op_has_in(ctx, 2) ? ctx->in[2].data
                                                 : NULL;
-    memcpy(impl->weights, ctx->in[1].data, k * n * sizeof *impl->weights);
+    impl->weights = ctx->in[1].data;
+    if (impl->folded) {
+        memcpy(impl->folded, impl->weights, k * n * sizeof *impl->folded);
+        impl->weights = impl->folded;
+    }
     if (given)
         memcpy(impl->bias, given, n * sizeof *impl->bias);
     if (group->norm >= 0)
@@ -106,12 +120,13 @@ static px_status dense_fill(px_plan *plan, const pxi_group *group, dense_impl *i
     impl->n = ctx->in[1].shape.dim[impl->transposed ? 0 : 1];
     impl->rows = px_shape_count(&ctx->out[0].shape) / impl->n;
     impl->group = *group;
-    impl->weights =
-        pxi_arena_alloc(plan->arena, (size_t)(impl->k * impl->n), sizeof *impl->weights);
+    if (group->norm >= 0)
+        impl->folded =
+            pxi_arena_alloc(plan->arena, (size_t)(impl->k * impl->n), sizeof *impl->folded);
     const bool biased = group->bias >= 0 || group->norm >= 0 || pxi_op_has_in(ctx, 2);
     if (biased)
         impl->bias = pxi_arena_alloc(plan->arena, (size_t)impl->n, sizeof *impl->bias);
-    if (!impl->weights || (biased && !impl->bias))
+    if ((group->norm >= 0 && !impl->folded) || (biased && !impl->bias))
         return pxi_no_memory(err);
     dense_fill_weights(plan, impl);
     return PX_OK;
@@ -125,8 +140,7 @@ px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err)
     dense_impl *impl = pxi_arena_alloc(plan->arena, 1, sizeof *impl);
     if (x < 0 || !unit || !impl)
         return pxi_no_memory(err);
-    if (group->act >= 0)
-        pxi_act_from_step(&plan->program->steps[group->act], plan->wants_gradients, &impl->act);
+    impl->act = group->fused;
     PX_TRY(dense_fill(plan, group, impl, err));
     unit->in[0] = x;
     unit->in[1] = ctx->node->inputs[1];
@@ -140,7 +154,62 @@ px_status pxi_emit_dense(px_plan *plan, const pxi_group *group, px_error *err)
 static void dense_bound(px_plan *plan, pxi_unit *unit)
 {
     const dense_impl *impl = unit->impl;
-    pxi_bound_linear(plan, unit, &impl->gain, &impl->act, pxi_act_hides(&impl->act), -1);
+    pxi_bound_linear(plan, unit, &impl->gain, &impl->act,
+                     !impl->panels && pxi_act_hides(&impl->act), -1);
+}
+
+/* y (+)= x W, or with `back` dx (+)= g W^T. */
+static void dense_run_panels(const pxi_unit *unit, const px_session *session, bool back,
+                             const float *from, float *to, bool adds)
+{
+    const dense_impl *impl = unit->impl;
+    const int64_t k = back ? impl->n : impl->k, n = back ? impl->k : impl->n;
+    const bool rows = impl->transposed == back; /* of the right side lie side by side */
+    pxi_panel_run(&(pxi_panel_job){.rows = impl->rows,
+                                   .k = k,
+                                   .n = n,
+                                   .a = from,
+                                   .a_row = k,
+                                   .a_column = 1,
+                                   .packed = back ? impl->packed_back : impl->packed,
+                                   .b = impl->weights,
+                                   .b_row = rows ? n : 1,
+                                   .b_column = rows ? 1 : k,
+                                   .c = to,
+                                   .c_row = n,
+                                   .bias = back ? NULL : impl->bias,
+                                   .adds = adds,
+                                   .act = back ? NULL : &impl->act,
+                                   .scratch = pxi_session_scratch(session)});
+}
+
+static void dense_pack(const dense_impl *impl)
+{
+    const int64_t k = impl->k, n = impl->n;
+    if (impl->packed)
+        pxi_panel_pack(k, n, impl->weights, impl->transposed ? 1 : n, impl->transposed ? k : 1,
+                       impl->packed);
+    if (impl->packed_back)
+        pxi_panel_pack(n, k, impl->weights, impl->transposed ? k : 1, impl->transposed ? 1 : n,
+                       impl->packed_back);
+}
+
+static px_status dense_build_panels(px_plan *plan, pxi_unit *unit, px_error *err)
+{
+    dense_impl *impl = unit->impl;
+    const int64_t k = impl->k, n = impl->n;
+    const bool packs = (size_t)(k * n) * sizeof(float) <= dense_pack_most;
+    unit->kernel = "panels";
+    if (packs)
+        PX_TRY(PX_ARENA_NEW(impl->packed, plan->arena, pxi_panel_floats(k, n), err));
+    if (packs && impl->wants_data)
+        PX_TRY(PX_ARENA_NEW(impl->packed_back, plan->arena, pxi_panel_floats(n, k), err));
+    if (!packs)
+        unit->scratch_bytes =
+            PX_MAX(pxi_panel_scratch(k), impl->wants_data ? pxi_panel_scratch(n) : 0) *
+            sizeof(float);
+    dense_pack(impl);
+    return PX_OK;
 }
 
 static size_t dense_pad_size(const dense_impl *impl) /* elements of one padded matrix */
@@ -162,16 +231,23 @@ static px_status dense_build(px_plan *plan, pxi_unit *unit, px_error *err)
     dense_impl *impl = unit->impl;
     const int64_t block = pxi_prim_has_avx512() ? 1 : DENSE_ROW_BLOCK;
     impl->run_rows = (impl->rows + block - 1) / block * block;
-    PX_TRY(pxi_prim_product(impl->run_rows, impl->k, impl->n, impl->weights, impl->transposed,
-                            impl->bias, &impl->act, false, &impl->forward, err));
-    unit->kernel = pxi_prim_name(impl->forward);
-    unit->scratch_bytes = pxi_prim_scratch(impl->forward);
+    impl->panels = pxi_panel_takes();
+    if (unit->backward) {
+        impl->wants_data = pxi_cell_wants_grad(plan, unit->in[0]);
+        impl->wants_weights = pxi_cell_wants_grad(plan, unit->in[1]);
+        impl->wants_bias = pxi_cell_wants_grad(plan, unit->in[2]);
+    }
+    if (impl->panels) {
+        PX_TRY(dense_build_panels(plan, unit, err));
+    } else {
+        PX_TRY(pxi_prim_product(impl->run_rows, impl->k, impl->n, impl->weights, impl->transposed,
+                                impl->bias, &impl->act, false, &impl->forward, err));
+        unit->kernel = pxi_prim_name(impl->forward);
+        unit->scratch_bytes = pxi_prim_scratch(impl->forward);
+    }
     if (!unit->backward)
         return dense_place_padding(impl, unit);
-    impl->wants_data = pxi_cell_wants_grad(plan, unit->in[0]);
-    impl->wants_weights = pxi_cell_wants_grad(plan, unit->in[1]);
-    impl->wants_bias = pxi_cell_wants_grad(plan, unit->in[2]);
-    if (impl->wants_data) { /* dx = g W^T */
+    if (impl->wants_data && !impl->panels) { /* dx = g W^T */
         PX_TRY(pxi_prim_product(impl->run_rows, impl->n, impl->k, impl->weights, !impl->transposed,
                                 NULL, NULL, false, &impl->data, err));
         if (impl->run_rows == impl->rows)
@@ -199,6 +275,7 @@ static px_status dense_refresh(const px_plan *plan, pxi_unit *unit, px_error *er
 {
     dense_impl *impl = unit->impl;
     dense_fill_weights(plan, impl);
+    dense_pack(impl);
     PX_TRY(pxi_prim_repack(impl->forward, impl->weights, impl->bias, err));
     PX_TRY(pxi_prim_repack(impl->data, impl->weights, NULL, err));
     return pxi_prim_repack(impl->data_adds, impl->weights, NULL, err);
@@ -271,6 +348,10 @@ static px_status dense_forward(const pxi_unit *unit, px_session *session, void *
     const pxi_bound *bound = ((dense_state *)state)->forward;
     const float *x = pxi_cell_data(session, unit->in[0]);
     float *y = pxi_cell_data(session, unit->out[0]);
+    if (impl->panels) {
+        dense_run_panels(unit, session, /* back= */ false, x, y, /* adds= */ false);
+        return PX_OK;
+    }
     if (impl->run_rows == impl->rows)
         PX_TRY(pxi_bound_run(bound, err));
     else
@@ -311,6 +392,11 @@ static px_status dense_backward(const pxi_unit *unit, px_session *session, void 
     }
     if (!impl->wants_data)
         return PX_OK;
+    if (impl->panels) {
+        dense_run_panels(unit, session, /* back= */ true, g, pxi_cell_grad(session, unit->in[0]),
+                         pxi_grad_adds(session, unit->in[0]));
+        return PX_OK;
+    }
     if (impl->run_rows != impl->rows)
         return dense_run_padded(impl, session, state->data, g, impl->n,
                                 pxi_cell_grad(session, unit->in[0]), impl->k,

@@ -91,8 +91,7 @@ px_status pxi_emit_norm(px_plan *plan, const pxi_group *group, px_error *err)
                         .running_var = ctx->in[4].data};
     impl->pack = impl->channels < NORM_WIDTH ? NORM_WIDTH / impl->channels : 1;
     impl->wide = impl->pack * impl->channels;
-    if (group->act >= 0)
-        pxi_act_from_step(&plan->program->steps[group->act], true, &impl->act);
+    impl->act = group->fused;
     unit->in[0] = x;
     unit->in[1] = residual;
     unit->in[2] = ctx->node->inputs[1];

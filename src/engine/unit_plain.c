@@ -24,15 +24,15 @@ typedef struct plain_state {
     px_tensor tensors[]; /* in, out, in_grad, out_grad */
 } plain_state;
 
-static void plain_permute_shape(px_shape *shape)
+void pxi_stored_shape(px_shape *shape)
 {
     const px_shape logical = *shape;
     for (int i = 0; i < logical.rank; i++)
         shape->dim[i] = logical.dim[nhwc_axes[logical.rank][i]];
 }
 
-/* A constant operand of lower rank, brought to `rank` with leading ones, in channels-last order. */
-static int plain_constant_nhwc(px_plan *plan, int cell, int rank)
+/* One of lower rank is brought to `rank` with leading ones. */
+int pxi_plain_constant_nhwc(px_plan *plan, int cell, int rank)
 {
     const px_shape narrow = plan->cells[cell].tensor.shape;
     if (narrow.rank == rank)
@@ -85,7 +85,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
             continue;
         const px_tensor *t = &plan->cells[in[i]].tensor;
         if (layout == PXI_NHWC && t->data && step->op->elementwise)
-            in[i] = plain_constant_nhwc(plan, in[i], rank);
+            in[i] = pxi_plain_constant_nhwc(plan, in[i], rank);
         else if (layout == PXI_PLAIN || t->shape.rank == rank)
             in[i] = pxi_plan_as(plan, in[i], layout);
         if (in[i] < 0)
@@ -110,7 +110,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
             continue;
         impl->ctx.in[i] = plan->cells[in[i]].tensor;
         if (plan->cells[in[i]].layout == PXI_NHWC)
-            plain_permute_shape(&impl->ctx.in[i].shape);
+            pxi_stored_shape(&impl->ctx.in[i].shape);
     }
     for (int i = 0; i < node->output_count; i++) {
         unit->out[i] = node->outputs[i];
@@ -127,7 +127,7 @@ px_status pxi_emit_plain(px_plan *plan, int step_index, pxi_layout layout, px_er
         pxi_cell *cell = &plan->cells[unit->out[i]];
         if (layout == PXI_NHWC && cell->tensor.shape.rank == rank) {
             cell->layout = PXI_NHWC;
-            plain_permute_shape(&impl->ctx.out[i].shape);
+            pxi_stored_shape(&impl->ctx.out[i].shape);
         }
     }
     plain_offer_donor(plan, step->op, unit);
@@ -156,42 +156,57 @@ static const struct {
     const char *type;
     plain_growth growth;
 } plain_known[] = {
-    {"Add", PLAIN_SUM},           {"AveragePool", PLAIN_MAX}, {"Concat", PLAIN_MAX},
-    {"DepthToSpace", PLAIN_MAX},  {"Dropout", PLAIN_MAX},     {"Flatten", PLAIN_MAX},
-    {"Gather", PLAIN_MAX},        {"Gelu", PLAIN_MAX},        {"GlobalAveragePool", PLAIN_MAX},
-    {"GlobalMaxPool", PLAIN_MAX}, {"HardSigmoid", PLAIN_ONE}, {"HardSwish", PLAIN_MAX},
-    {"Identity", PLAIN_MAX},      {"Max", PLAIN_MAX},         {"MaxPool", PLAIN_MAX},
-    {"Min", PLAIN_MAX},           {"Mul", PLAIN_PRODUCT},     {"ReduceMax", PLAIN_MAX},
-    {"ReduceMean", PLAIN_MAX},    {"Relu", PLAIN_MAX},        {"Reshape", PLAIN_MAX},
-    {"Sigmoid", PLAIN_ONE},       {"Slice", PLAIN_MAX},       {"Softmax", PLAIN_ONE},
-    {"Split", PLAIN_MAX},         {"Squeeze", PLAIN_MAX},     {"Sub", PLAIN_SUM},
-    {"Sum", PLAIN_SUM},           {"Tanh", PLAIN_ONE},        {"Transpose", PLAIN_MAX},
-    {"Unsqueeze", PLAIN_MAX},
+    {"Add", PLAIN_SUM},           {"AveragePool", PLAIN_MAX},
+    {"Concat", PLAIN_MAX},        {"DepthToSpace", PLAIN_MAX},
+    {"Dropout", PLAIN_MAX},       {"Erf", PLAIN_ONE},
+    {"Flatten", PLAIN_MAX},       {"Gather", PLAIN_MAX},
+    {"Gelu", PLAIN_MAX},          {"GlobalAveragePool", PLAIN_MAX},
+    {"GlobalMaxPool", PLAIN_MAX}, {"HardSigmoid", PLAIN_ONE},
+    {"HardSwish", PLAIN_MAX},     {"Identity", PLAIN_MAX},
+    {"Max", PLAIN_MAX},           {"MaxPool", PLAIN_MAX},
+    {"Min", PLAIN_MAX},           {"Mul", PLAIN_PRODUCT},
+    {"ReduceMax", PLAIN_MAX},     {"ReduceMean", PLAIN_MAX},
+    {"Relu", PLAIN_MAX},          {"Reshape", PLAIN_MAX},
+    {"Sigmoid", PLAIN_ONE},       {"Slice", PLAIN_MAX},
+    {"Softmax", PLAIN_ONE},       {"Split", PLAIN_MAX},
+    {"Squeeze", PLAIN_MAX},       {"Sub", PLAIN_SUM},
+    {"Sum", PLAIN_SUM},           {"Tanh", PLAIN_ONE},
+    {"Transpose", PLAIN_MAX},     {"Unsqueeze", PLAIN_MAX},
 };
 
-static void plain_bound(px_plan *plan, pxi_unit *unit)
+double pxi_plain_bound(const px_node *node, const double *bounds, int count)
 {
-    const px_node *node = plan->program->steps[unit->step].ctx.node;
     size_t at = 0;
     while (at < PX_LEN(plain_known) && strcmp(plain_known[at].type, node->type) != 0)
         at++;
     if (at == PX_LEN(plain_known) || node->domain[0])
-        return;
+        return INFINITY;
     double max = 0.0, sum = 0.0, product = 1.0;
-    for (int i = 0; i < unit->in_count; i++) {
-        if (unit->in[i] < 0 || plan->cells[unit->in[i]].tensor.dtype != PX_FLOAT32)
-            continue; /* left out, or indices and axes */
-        const double x = (double)pxi_cell_bound(plan, unit->in[i]);
-        max = PX_MAX(max, x);
-        sum += x;
-        product *= x;
+    for (int i = 0; i < count; i++) {
+        if (bounds[i] < 0.0)
+            continue;
+        max = PX_MAX(max, bounds[i]);
+        sum += bounds[i];
+        product *= bounds[i];
     }
     const plain_growth growth = plain_known[at].growth;
-    const double bound = growth == PLAIN_MAX   ? max
-                         : growth == PLAIN_SUM ? sum
-                         : growth == PLAIN_ONE ? (max < INFINITY ? 1.0 : INFINITY)
-                                               : product;
-    for (int i = 0; i < unit->out_count; i++)
+    return growth == PLAIN_MAX   ? max
+           : growth == PLAIN_SUM ? sum
+           : growth == PLAIN_ONE ? (max < INFINITY ? 1.0 : INFINITY)
+                                 : product;
+}
+
+static void plain_bound(px_plan *plan, pxi_unit *unit)
+{
+    enum { MOST = 64 };
+    double bounds[MOST], bound = INFINITY;
+    for (int i = 0; i < PX_MIN(unit->in_count, MOST); i++) /* left out; indices and axes */
+        bounds[i] = unit->in[i] < 0 || plan->cells[unit->in[i]].tensor.dtype != PX_FLOAT32
+                        ? -1.0
+                        : (double)pxi_cell_bound(plan, unit->in[i]);
+    if (unit->in_count <= MOST)
+        bound = pxi_plain_bound(plan->program->steps[unit->step].ctx.node, bounds, unit->in_count);
+    for (int i = 0; i < unit->out_count && bound < INFINITY; i++)
         if (unit->out[i] >= 0)
             pxi_cell_set_bound(plan, unit->out[i], bound);
 }

@@ -79,13 +79,13 @@ static void test_winograd(void **state)
     }
 }
 
-/* 1x1 with eight result channels more than whole vectors: every leftover of a block of pixels */
+/* 1x1: every leftover of a tile of pixels and channels, with and without a stride */
 static void test_pointwise(void **state)
 {
     (void)state;
     draw_state = 9;
     for (int i = 0; i < 24; i++) {
-        const int ic = draw(16, 50), oc = 8 + 16 * draw(0, 2), act = draw(0, 3);
+        const int ic = draw(1, 50), oc = draw(1, 70), act = draw(0, 7), stride = 1 + i % 2;
         const int h = draw(1, 6), w = draw(1, 6);
         char what[120], shape[64], weight[64], back[64];
         snprintf(what, sizeof what, "pointwise %d: %d>%d %dx%d %s", i, ic, oc, h, w,
@@ -93,13 +93,15 @@ static void test_pointwise(void **state)
         snprintf(shape, sizeof shape, "1,%d,%d,%d", ic, h, w);
         snprintf(weight, sizeof weight, "%d,%d,1,1", oc, ic);
         snprintf(back, sizeof back, "%d,%d,1,1", ic, oc);
+        const char *attrs = stride == 2 ? "strides=2,2" : "";
         net n;
         net_init(&n, (uint64_t)(900 + i), shape);
-        int y = net_add(&n, "Conv", "",
+        int y = net_add(&n, "Conv", attrs,
                         (net_in[]){{n.x, NULL, 0, 0}, {0, weight, 0, 0}, {-1, NULL, 0, 0}});
         if (i % 3 == 0) { /* and one that is added to what is there */
-            const int other = net_add(
-                &n, "Conv", "", (net_in[]){{n.x, NULL, 0, 0}, {0, weight, 0, 0}, {-1, NULL, 0, 0}});
+            const int other =
+                net_add(&n, "Conv", attrs,
+                        (net_in[]){{n.x, NULL, 0, 0}, {0, weight, 0, 0}, {-1, NULL, 0, 0}});
             y = net_add(&n, "Add", "",
                         (net_in[]){{y, NULL, 0, 0}, {other, NULL, 0, 0}, {-1, NULL, 0, 0}});
         }
