@@ -4,7 +4,7 @@
  *     px_exemplars_collect(model, photos, &pre, &options, &e, &err);
  *     px_unit unit = px_exemplars_unit(e, layer, 7);                 // level, scores, indices
  *     px_exemplars_mask(e, layer, 7, 0, 32, 32, mask, &err);         // of its first exemplar
- *     px_exemplars_save(e, photos, "exemplars", &err);               // MILANNOTATIONS layout
+ *     px_exemplars_save(e, photos, most, "exemplars", &err);         // MILANNOTATIONS layout
  *
  * A *unit* is a channel of a layer, a neuron of a dense one. Its exemplars are the inputs on which
  * the maximum of its map is largest (ties: the lower index); its *level* is a quantile of all

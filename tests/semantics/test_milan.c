@@ -115,7 +115,8 @@ static void test_foreign(void **state)
     px_error err = {0};
     px_exemplars *e = NULL;
     const px_status status = px_exemplars_load(f->folder, &e, &err);
-    assert_int_equal(px_exemplars_save(f->exemplars, f->data.set, f->folder, NULL), PX_OK);
+    assert_int_equal(px_exemplars_save(f->exemplars, f->data.set, UINT64_MAX, f->folder, NULL),
+                     PX_OK);
     if (status != PX_OK)
         fail_msg("%s", err.message);
     assert_int_equal(px_exemplars_layer_count(e), px_exemplars_layer_count(f->exemplars));
@@ -201,7 +202,8 @@ static void test_hostile_arrays(void **state)
         px_exemplars *e = NULL;
         const px_status status = px_exemplars_load(f->folder, &e, &err);
         unlink(path);
-        assert_int_equal(px_exemplars_save(f->exemplars, f->data.set, f->folder, NULL), PX_OK);
+        assert_int_equal(px_exemplars_save(f->exemplars, f->data.set, UINT64_MAX, f->folder, NULL),
+                         PX_OK);
         if (status != PX_E_INPUT || !strstr(err.message, cases[i].file))
             fail_msg("%s of %s, %s: status %d, %s", cases[i].file, cases[i].shape, cases[i].descr,
                      (int)status, err.message);
@@ -233,7 +235,8 @@ static void test_hostile_texts(void **state)
         px_error err = {0};
         px_exemplars *e = NULL;
         const px_status status = px_exemplars_load(f->folder, &e, &err);
-        assert_int_equal(px_exemplars_save(f->exemplars, f->data.set, f->folder, NULL), PX_OK);
+        assert_int_equal(px_exemplars_save(f->exemplars, f->data.set, UINT64_MAX, f->folder, NULL),
+                         PX_OK);
         if (status != PX_E_INPUT)
             fail_msg("%s '%s': status %d, %s", cases[i].file, cases[i].text, (int)status,
                      err.message);
