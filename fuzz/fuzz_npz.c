@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     px_npz_close(npz);
 
     view = pxi_bytes_view(bytes, size);
-    if (pxi_npz_open_source("fuzz", &view, NULL, &source, NULL) == PX_OK)
+    if (pxi_npz_open_source("fuzz", &view, NULL, /* targets= */ 0, &source, NULL) == PX_OK)
         read_ends(source);
 
     view = pxi_bytes_view(bytes, size);

@@ -45,6 +45,16 @@ px_status px_dataset_clip(const px_dataset *set, int64_t index, float **samples,
 px_status px_dataset_features(const px_dataset *set, const float *samples, size_t count,
                               float *features, px_error *err);
 
+/* The words of token rows [inputs][tokens], as samples of texts are; the caller frees it. NULL: the
+ * data are something else. */
+px_status px_dataset_words(const px_dataset *set, const float *rows, char **out, px_error *err);
+
+/* Of samples in an embedding (px_inputs.table): the network's own inputs, [parts][tokens]. */
+px_status px_dataset_beside(const px_dataset *set, int64_t index, float *out, px_error *err);
+
+/* The text that a sample was made of; the caller frees it. NULL: the data are something else. */
+px_status px_dataset_text(const px_dataset *set, int64_t index, char **out, px_error *err);
+
 px_audio_flaws px_dataset_audio_flaws(const px_dataset *set);
 
 /* PX_E_MISMATCH, naming the first offender, if a label is not below `classes`; PX_E_INPUT if there

@@ -6,6 +6,10 @@
 
 PX_BEGIN_DECLS
 
+/* Where the class scores are, of a network whose classes mean something by themselves: one of
+ * regression has verdicts in their place (px_model_scores), and is refused here by name. */
+px_status px_model_classes(const px_model *model, px_scores *out, px_error *err);
+
 /* To be called after the plan's weights have changed, while none of its sessions runs: kernels pack
  * them again. */
 px_status px_plan_refresh(px_plan *plan, px_error *err);

@@ -10,5 +10,8 @@ PX_BEGIN_DECLS
 /* Of a class, for whoever shows figures. */
 extern const px_field px_eval_class_fields[];
 
+/* Of the numbers of a network of regression. */
+extern const px_field px_eval_errors_fields[];
+
 PX_END_DECLS
 #endif

@@ -17,7 +17,9 @@ struct px_model {
     const px_property *properties;
     const char *const *class_names; /* NULL: unknown */
     int class_count;
-    pxi_names names;              /* of values; filled in by pxi_graph_finish() */
+    const struct px_inputs *inputs;         /* NULL: one of float32 */
+    const struct px_regression *regression; /* NULL: it classifies */
+    pxi_names names;                        /* of values; filled in by pxi_graph_finish() */
     void *owned;                  /* e.g. the protobuf message whose bytes the constants view */
     void (*release)(void *owned); /* NULL if there is nothing to release */
 };

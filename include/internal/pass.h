@@ -128,6 +128,11 @@ void *pxi_lane_array(pxi_lane *lane, size_t count, size_t size);
 float *pxi_lane_input(const pxi_lane *lane, int64_t row);
 /* The set's input `item` of the task, preprocessed. */
 px_status pxi_lane_read(const pxi_lane *lane, int64_t item, float *input, px_error *err);
+/* What stands beside row `row` (pxi_sample_beside) of the set's input `index`, for who writes
+ * inputs itself; pxi_lane_read() does it for what it reads. Of regression that is the target: index
+ * -1 is none, as rows have at first, and then the row is neither right nor wrong. */
+px_status pxi_lane_beside(const pxi_lane *lane, int64_t row, const px_dataset *set, int64_t index,
+                          px_error *err);
 /* Zeros behind the first `rows` network inputs. */
 void pxi_lane_pad(const pxi_lane *lane, int64_t rows);
 /* Runs `rows` network inputs that were written; those behind them are zeros. */

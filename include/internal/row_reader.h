@@ -8,9 +8,11 @@ typedef struct pxi_row_set { /* the extractors of a run together; immutable, sha
     const px_model *model;
     px_extractor *const *extractors; /* borrowed */
     size_t count;
-    bool has_scores; /* a classifier */
+    bool has_scores; /* a classifier, or verdicts in place of classes */
+    int classes;     /* 0: none that mean anything */
     bool confidence; /* set after init by who wants it in the facts: costs a softmax per input */
     px_scores scores;
+    const struct px_regression *regression; /* NULL: it classifies */
     int *observe, *keep; /* what a plan must give, each value once; keep has the scores */
     size_t observe_count, keep_count;
     bool *looks; /* [count][values of the graph] */

@@ -5,6 +5,12 @@
 #include <internal/program.h>
 #include <plexor/engine.h>
 
+/* How many inputs a data set would have to fill, without what stands beside. */
+int pxi_sample_inputs(const px_model *model);
+/* The shape of the input that passes fill beside the first one (targets of regression, or what a
+ * text network takes beside its embedding), *shape being that of the first. False: there is none.
+ */
+bool pxi_sample_beside(const px_model *model, px_shape *shape);
 /* Refuses networks that data sets cannot be fed to: with several inputs, or not of floats. */
 px_status pxi_sample_one_input(const px_model *model, px_error *err);
 

@@ -9,6 +9,7 @@
 #define PXI_INTERNAL_SOURCE_H
 
 #include <internal/image.h>
+#include <internal/inputs.h>
 #include <internal/recording.h>
 #include <internal/tree.h>
 #include <plexor/data.h>
@@ -29,6 +30,12 @@ typedef struct pxi_source_type {
     /* Where its label was written down, for messages: "'labels.csv': line 17"; false, or NULL: in
      * no place of its own. */
     bool (*place)(const pxi_source *source, int64_t index, char *buffer, size_t size);
+    /* What stands beside a sample of an embedding; NULL else. */
+    px_status (*beside)(const pxi_source *source, int64_t index, float *out, px_error *err);
+    /* Texts only, NULL else; the caller frees it. */
+    px_status (*text)(const pxi_source *source, int64_t index, char **out, px_error *err);
+    /* And what a row of tokens reads as. */
+    px_status (*words)(const pxi_source *source, const float *rows, char **out, px_error *err);
     uint64_t (*size)(const pxi_source *source, int64_t index); /* NULL: the shape says it */
     /* Its number where the samples come from, for sources made of others; NULL: the index. */
     int64_t (*origin)(const pxi_source *source, int64_t index);
@@ -53,7 +60,8 @@ struct pxi_source { /* the first member of every reader's own struct */
     bool is_8bit;
     px_shape shape;                 /* of every sample; rank 0: ask the first image */
     int class_count;                /* 0: unknown */
-    int target_count;               /* probabilities per sample beside its label; 0: none */
+    int target_count;               /* numbers per sample beside its label: probabilities, or what
+                                       a network of regression is to give; 0: none */
     const char *const *class_names; /* NULL: unknown */
     const px_audio *audio;          /* recordings: how they become values, once ready; else NULL */
     char kind[48];                  /* "IDX" */
@@ -95,7 +103,8 @@ bool pxi_arrays_claims(const pxi_tree *tree, const char *root);
 px_status pxi_arrays_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
                           px_error *err);
 /* Both take over `bytes` in any case. */
-px_status pxi_npz_open_source(const char *name, pxi_bytes *bytes, const char *split,
+/* `targets` is px_data_options.targets here and below: labels are numbers then, and not classes. */
+px_status pxi_npz_open_source(const char *name, pxi_bytes *bytes, const char *split, int targets,
                               pxi_source **out, px_error *err);
 px_status pxi_npy_open_source(const char *name, pxi_bytes *bytes, const char *split,
                               pxi_source **out, px_error *err);
@@ -108,7 +117,7 @@ bool pxi_manifest_claims(const pxi_tree *tree, const char *root);
 px_status pxi_manifest_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
                             px_error *err);
 /* `path` is the manifest in the tree; pictures are looked up beside it. Takes over the tree. */
-px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *split,
+px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *split, int targets,
                                  pxi_source **out, px_error *err);
 
 /* Labels and splits from the names of files: "PATH::PATTERN". Takes over the tree. */
@@ -125,13 +134,29 @@ px_status pxi_noise_open(const char *text, const char *split, pxi_source **out, 
 
 /* --- from a SPEC to a source ----------------------------------------------------------------- */
 
-px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err);
+px_status pxi_source_open(const char *spec, const char *split, int targets, pxi_source **out,
+                          px_error *err);
+
+/* Of samples with targets of regression: every label is 0, and classes are the two verdicts. */
+void pxi_source_set_verdicts(pxi_source *source, int targets);
 
 /* For a room behind this one: folders that hold the file `marker` are opened by `open`. Called
  * once, before main(). */
 typedef px_status (*pxi_folder_opener)(const char *folder, const char *split, pxi_source **out,
                                        px_error *err);
 void pxi_source_register_folder(const char *marker, pxi_folder_opener open);
+
+/* Likewise what makes texts the rows of a network's inputs, [inputs][tokens]. `encode` may be
+ * called by many threads. */
+typedef struct pxi_text_coder {
+    void *own;
+    px_status (*encode)(const void *own, const char *text, size_t size, float *rows, px_error *err);
+    px_status (*decode)(const void *own, const float *rows, char **out, px_error *err);
+    void (*free)(void *own);
+} pxi_text_coder;
+typedef px_status (*pxi_text_opener)(const px_inputs *inputs, pxi_text_coder *out, px_error *err);
+void pxi_source_register_texts(pxi_text_opener open);
+
 void pxi_source_free(pxi_source *source); /* one owner less; NULL is fine */
 void pxi_source_retain(pxi_source *source);
 

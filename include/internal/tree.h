@@ -89,6 +89,7 @@ struct pxi_tree {
     size_t count, capacity;
     int folder; /* an open folder, or -1 */
     bool listed;
+    bool texts; /* samples are .txt files */
     bool is_zip;
     pxi_bytes zip;   /* the archive, read in place */
     uint8_t *memory; /* the unpacked archive; `place` points into it */

@@ -63,7 +63,12 @@ typedef struct px_check_options { /* everything is borrowed until px_check_free(
     const char *model; /* an ONNX file; NULL: a LeNet-5 is trained on the data's train part */
     const char *data;  /* a data SPEC; NULL (with model NULL): fashion-mnist, or digits where that
                           is not installed */
-    px_data_options read;         /* split, limit, offset, shuffle; not the seed, not the classes */
+    px_data_options read; /* split, limit, offset, shuffle; not the seed, not the classes */
+    /* Regression: how far a number may be from its target; NaN: it classifies. And what texts are
+     * made tokens with, as px_model_set_tokenizer() has it. */
+    double tolerance;
+    const char *tokenizer;
+    int64_t tokens;
     const char *classes;          /* as for px_model_set_classes(); NULL: what the metadata say */
     px_preprocess_options pixels; /* how they become inputs */
     const char *audio;            /* likewise of recordings, as px_preprocess_audio() has it */

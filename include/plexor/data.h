@@ -44,6 +44,13 @@ typedef struct px_data_options {
      * is PX_E_MISMATCH. Copied; px_model_data_options() fills them in. */
     const char *const *class_names;
     int class_count;
+    /* What the network takes where that is not one array of float32; NULL: it is. Borrowed, and
+     * filled in along. */
+    const struct px_inputs *inputs;
+    /* Numbers that the network is to give for every input, where it is one of regression: `y` is
+     * not classes but these (px_dataset_target), and every label is 0, within the tolerance. Filled
+     * in along; 0: it classifies. */
+    int targets;
     /* Such a class is no error, and its inputs have no label: px_dataset_class_match(). */
     bool any_classes;
     /* Reads all that was chosen, and leaves out what cannot be read: px_dataset_skipped(). Counts

@@ -54,6 +54,27 @@ typedef struct px_eval_cell { /* inputs with that label and prediction */
     int64_t count;
 } px_eval_cell;
 
+/* Of a network of regression: how far its numbers are from their targets. `accuracy` above is the
+ * share of inputs within the tolerance. */
+typedef struct px_eval_far { /* an input, and of its numbers the one that is furthest off */
+    int64_t item;            /* of the predictions */
+    double error, output, target;
+} px_eval_far;
+
+#define PX_EVAL_FAR 10
+
+typedef struct px_eval_errors {
+    int64_t count;       /* inputs with a target and an answer that are numbers */
+    double mae, rmse;    /* over all their numbers */
+    double r2;           /* 1 - squared errors by squared distances of targets from their mean;
+                            NaN where those are 0 */
+    double bias;         /* mean of output - target */
+    double median, most; /* of the largest error of an input; most: the largest */
+    double tolerance;
+    px_eval_far far[PX_EVAL_FAR]; /* the largest errors, the first of equals first */
+    size_t far_count;
+} px_eval_errors;
+
 typedef struct px_eval { /* {0}: empty */
     px_eval_sum all;
     px_eval_class *by_class; /* [all.classes] */
@@ -69,6 +90,12 @@ PX_API void px_eval_done(px_eval *eval);
 /* The sums alone, over a slice: predictions items[0 .. count-1]. items NULL: the first `count`. */
 PX_API px_eval_sum px_eval_slice(const px_predictions *predictions, const int64_t *items,
                                  int64_t count);
+
+/* Those of a network of regression with this tolerance; count 0 where there are no targets. */
+PX_API px_status px_eval_regression(const px_predictions *predictions, double tolerance,
+                                    px_eval_errors *out, px_error *err);
+/* The largest |output - target| of input i; NaN without. */
+PX_API double px_eval_error(const px_predictions *predictions, int64_t i);
 
 /* Whether accuracy is about that of guessing: within three standard deviations of 1/classes, or
  * less than a twentieth of the way up. Fewer than 50 inputs prove nothing. */

@@ -94,6 +94,12 @@ PX_API const char *px_model_property(const px_model *model, const char *key); /*
  * running statistics (inputs 3 and 4 of BatchNormalization) are counted apart in *statistics. */
 PX_API int64_t px_model_parameters(const px_model *model, int64_t *statistics);
 
+/* Of a network as px_model_load() left it, before it is shared by threads, where it takes several
+ * inputs or whole numbers (a text classifier: `input_ids` and `attention_mask`): gives it one input
+ * of float32 in their place, all of a sample in one row, which data sets can be fed to. Other
+ * networks stay as they are. After a failure the network is of no use. */
+PX_API px_status px_model_join_inputs(px_model *model, px_error *err);
+
 PX_API void px_model_free(px_model *model); /* NULL is fine */
 
 /* -1 if there is no value of that name. */

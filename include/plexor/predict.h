@@ -43,6 +43,9 @@ typedef struct px_predictions { /* {0}: empty; arrays have `count` entries */
     uint8_t *near;        /* the label is among the five highest scores */
     uint8_t *not_finite;  /* the input has values that are not finite */
     float *probabilities; /* [count][classes]; NULL: not asked for */
+    int outputs;          /* numbers of a network of regression; 0: it classifies */
+    float *output;        /* [count][outputs]: what it gave */
+    float *target;        /* [count][outputs]: what it was to give; NaN: not known */
     int64_t batch;        /* of the plan that ran, */
     bool batch_baked;     /* whether the file forced it, */
     int64_t flops;        /* and what one input costs */

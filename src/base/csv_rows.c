@@ -8,6 +8,11 @@ px_status pxi_csv_fail(const pxi_csv *csv, const char *what, px_error *err)
     return px_fail(err, PX_E_INPUT, "'%s': line %zu: %s", csv->name, csv->line, what);
 }
 
+static char csv_mark(const pxi_csv *csv)
+{
+    return csv->tabs ? '\t' : ',';
+}
+
 /* Cuts a quoted field out in place; leaves csv->at behind its closing quote. */
 static px_status csv_quoted(pxi_csv *csv, char **field, px_error *err)
 {
@@ -28,7 +33,7 @@ static px_status csv_quoted(pxi_csv *csv, char **field, px_error *err)
         *to++ = *csv->at;
     }
     csv->at++;
-    if (csv->at < csv->end && !strchr(",\r\n", *csv->at))
+    if (csv->at < csv->end && *csv->at != csv_mark(csv) && !strchr("\r\n", *csv->at))
         return pxi_csv_fail(csv, "text after a closing quote", err);
     *to = '\0'; /* at most on the closing quote */
     return PX_OK;
@@ -36,10 +41,10 @@ static px_status csv_quoted(pxi_csv *csv, char **field, px_error *err)
 
 static char *csv_plain(pxi_csv *csv)
 {
-    while (csv->at < csv->end && (*csv->at == ' ' || *csv->at == '\t'))
+    while (csv->at < csv->end && *csv->at != csv_mark(csv) && (*csv->at == ' ' || *csv->at == '\t'))
         csv->at++;
     char *field = csv->at;
-    while (csv->at < csv->end && *csv->at != ',' && *csv->at != '\n')
+    while (csv->at < csv->end && *csv->at != csv_mark(csv) && *csv->at != '\n')
         csv->at++;
     return field;
 }
@@ -55,7 +60,7 @@ px_status pxi_csv_row(pxi_csv *csv, px_error *err)
             return pxi_csv_fail(csv, "too many columns", err);
         char **field = &csv->fields[csv->count++];
         char *stop = NULL;
-        if (*csv->at == '"') {
+        if (*csv->at == '"' && !csv->tabs) {
             PX_TRY(csv_quoted(csv, field, err));
             while (csv->at < csv->end && *csv->at == '\r')
                 csv->at++;
@@ -74,7 +79,7 @@ px_status pxi_csv_row(pxi_csv *csv, px_error *err)
             csv->line++;
             return PX_OK;
         }
-        if (next != ',')
+        if (next != csv_mark(csv))
             return pxi_csv_fail(csv, "a stray carriage return", err);
         if (csv->at == csv->end) { /* a last, empty field */
             if (csv->count < PXI_CSV_FIELDS)

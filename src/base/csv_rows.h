@@ -12,12 +12,14 @@
 #define PXI_BASE_CSV_ROWS_H
 
 #include <plexor/text.h>
+#include <stdbool.h>
 
 enum { PXI_CSV_FIELDS = 64 }; /* the most columns */
 
 typedef struct pxi_csv {
     char *at, *end;
     const char *name;             /* of the file, for messages */
+    bool tabs;                    /* between fields, which are never quoted then: TSV */
     size_t line, row_line;        /* where it is; where the row begins */
     char *fields[PXI_CSV_FIELDS]; /* of the row, in the text */
     size_t count;

@@ -353,3 +353,26 @@ px_status pxi_array_source_set_targets(pxi_array_source *source, pxi_bytes *byte
     PX_TRY(array_row_major(&source->targets, &source->targets_npy, name, err));
     return targets_check(source, err);
 }
+
+px_status pxi_array_source_set_numbers(pxi_array_source *source, pxi_bytes *bytes,
+                                       const pxi_npy *npy, const char *name, int targets,
+                                       px_error *err)
+{
+    char shape[PX_SHAPE_TEXT];
+    const int64_t count = source->base.count;
+    source->targets = *bytes;
+    source->targets_npy = *npy;
+    *bytes = (pxi_bytes){0};
+    if (npy->shape.rank < 1 || npy->shape.dim[0] != count ||
+        px_shape_count(&npy->shape) != count * targets)
+        return px_fail(err, PX_E_MISMATCH,
+                       "'%s': targets of shape %s are not %d number%s for each of the %lld samples "
+                       "of '%s'",
+                       name, px_shape_text(&npy->shape, shape), targets, targets == 1 ? "" : "s",
+                       (long long)count, source->name);
+    PX_TRY(PX_DUP(source->targets_name, name, err));
+    PX_TRY(array_row_major(&source->targets, &source->targets_npy, name, err));
+    PX_TRY(PX_NEW(source->labels, count, err)); /* zeros */
+    pxi_source_set_verdicts(&source->base, targets);
+    return PX_OK;
+}

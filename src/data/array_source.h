@@ -35,4 +35,10 @@ px_status pxi_array_source_set_labels(pxi_array_source *source, const pxi_bytes 
 px_status pxi_array_source_set_targets(pxi_array_source *source, pxi_bytes *bytes,
                                        const pxi_npy *npy, const char *name, px_error *err);
 
+/* What a network of regression is to give, [samples] or [samples, targets]. Takes over `bytes` in
+ * any case. */
+px_status pxi_array_source_set_numbers(pxi_array_source *source, pxi_bytes *bytes,
+                                       const pxi_npy *npy, const char *name, int targets,
+                                       px_error *err);
+
 #endif

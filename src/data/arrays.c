@@ -94,10 +94,10 @@ static px_status arrays_choose(const pxi_tree *tree, const char *split, array_pa
                    pxi_tree_name(tree));
 }
 
-typedef enum array_role { ARRAY_LABELS, ARRAY_TARGETS } array_role;
+typedef enum array_role { ARRAY_LABELS, ARRAY_TARGETS, ARRAY_NUMBERS } array_role;
 
 static px_status arrays_add(pxi_array_source *source, const pxi_tree *tree, const char *path,
-                            array_role role, px_error *err)
+                            array_role role, int targets, px_error *err)
 {
     char name[PXI_TREE_TEXT];
     pxi_bytes bytes = {0};
@@ -109,12 +109,14 @@ static px_status arrays_add(pxi_array_source *source, const pxi_tree *tree, cons
     px_status status = pxi_npy_header(&bytes, name, &npy, err);
     PX_THEN(status, role == ARRAY_LABELS
                         ? pxi_array_source_set_labels(source, &bytes, &npy, name, err)
-                        : pxi_array_source_set_targets(source, &bytes, &npy, name, err));
+                    : role == ARRAY_TARGETS
+                        ? pxi_array_source_set_targets(source, &bytes, &npy, name, err)
+                        : pxi_array_source_set_numbers(source, &bytes, &npy, name, targets, err));
     pxi_bytes_done(&bytes);
     return status;
 }
 
-px_status pxi_npz_open_source(const char *name, pxi_bytes *bytes, const char *split,
+px_status pxi_npz_open_source(const char *name, pxi_bytes *bytes, const char *split, int targets,
                               pxi_source **out, px_error *err)
 {
     char text[PXI_TREE_TEXT];
@@ -134,8 +136,10 @@ px_status pxi_npz_open_source(const char *name, pxi_bytes *bytes, const char *sp
     }
     PX_TRY(pxi_array_source_new("NPZ", pxi_tree_text(tree, pair.x, text), tree, &member, &npy,
                                 &source, err));
-    if ((status = arrays_add(source, tree, pair.y, ARRAY_LABELS, err)) != PX_OK ||
-        (status = arrays_add(source, tree, pair.targets, ARRAY_TARGETS, err)) != PX_OK) {
+    const array_role role = targets ? ARRAY_NUMBERS : ARRAY_LABELS;
+    if ((status = arrays_add(source, tree, pair.y, role, targets, err)) != PX_OK ||
+        (!targets &&
+         (status = arrays_add(source, tree, pair.targets, ARRAY_TARGETS, 0, err)) != PX_OK)) {
         pxi_source_free(&source->base);
         return status;
     }
@@ -198,6 +202,6 @@ px_status pxi_arrays_open(pxi_tree *tree, const char *root, const char *split, p
         pxi_bytes_done(&bytes);
         return status;
     }
-    return npz ? pxi_npz_open_source(name, &bytes, split, out, err)
+    return npz ? pxi_npz_open_source(name, &bytes, split, /* targets= */ 0, out, err)
                : pxi_npy_open_source(name, &bytes, split, out, err);
 }

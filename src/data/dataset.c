@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "data/dataset_inside.h"
+#include "data/inputs_source.h"
 #include <internal/rng.h>
 
 #include <stdio.h>
@@ -143,6 +144,7 @@ px_status pxi_dataset_make(pxi_source *source, const char *spec, const px_data_o
         return pxi_no_memory(err);
     }
     set->source = source;
+    set->targets = options->targets;
     if (!(set->spec = pxi_strdup(spec))) {
         status = pxi_no_memory(err);
         goto done;
@@ -158,6 +160,9 @@ px_status pxi_dataset_make(pxi_source *source, const char *spec, const px_data_o
     if (set->source->class_count) /* the data's own, however many the network has */
         snprintf(classes, sizeof classes, ", %d classes%s", set->source->class_count,
                  set->source->target_count ? ", soft targets" : "");
+    if (set->targets)
+        snprintf(classes, sizeof classes, ", %d target%s each", set->source->target_count,
+                 set->source->target_count == 1 ? "" : "s");
     snprintf(set->describe, sizeof set->describe, "%s, %lld x %s %s%s", set->source->kind,
              (long long)set->count, px_shape_text(&set->shape, shape),
              set->source->is_8bit ? "uint8" : "float", classes);
@@ -172,7 +177,11 @@ px_status px_dataset_open(const char *spec, const px_data_options *options, px_d
                           px_error *err)
 {
     pxi_source *source = NULL;
-    PX_TRY(pxi_source_open(spec, options ? options->split : NULL, &source, err));
+    const char *split = options ? options->split : NULL;
+    const int targets = options ? options->targets : 0;
+    PX_TRY(options && options->inputs
+               ? pxi_inputs_source_open(spec, split, options->inputs, targets, &source, err)
+               : pxi_source_open(spec, split, targets, &source, err));
     return pxi_dataset_make(source, spec, options, out, err);
 }
 
@@ -270,6 +279,29 @@ px_status px_dataset_features(const px_dataset *set, const float *samples, size_
     if (!set->source->type->features)
         return px_fail(err, PX_E_MISMATCH, "'%s': its samples are not recordings", set->spec);
     return set->source->type->features(set->source, samples, count, features, err);
+}
+
+px_status px_dataset_words(const px_dataset *set, const float *rows, char **out, px_error *err)
+{
+    *out = NULL;
+    return set->source->type->words ? set->source->type->words(set->source, rows, out, err) : PX_OK;
+}
+
+px_status px_dataset_beside(const px_dataset *set, int64_t index, float *out, px_error *err)
+{
+    const pxi_source *source = set->source;
+    if (!source->type->beside)
+        return px_fail(err, PX_E_MISMATCH, "'%s': its samples are not those of an embedding",
+                       set->spec);
+    return source->type->beside(source, pxi_dataset_at(set, index), out, err);
+}
+
+px_status px_dataset_text(const px_dataset *set, int64_t index, char **out, px_error *err)
+{
+    *out = NULL;
+    return set->source->type->text
+               ? set->source->type->text(set->source, pxi_dataset_at(set, index), out, err)
+               : PX_OK;
 }
 
 px_audio_flaws px_dataset_audio_flaws(const px_dataset *set)

@@ -14,6 +14,7 @@ struct px_dataset {
     int64_t first, count;
     int64_t *order; /* of samples of the source, shuffled or without some; NULL: as they are */
     px_shape shape;
+    int targets;       /* as asked for: labels of data without them mean nothing */
     bool converts;     /* samples go through pxi_image on their way */
     bool free_axis[3]; /* not asked for: every picture must have it like the first one */
     pxi_class_map classes;

@@ -11,7 +11,7 @@
 
 bool px_dataset_has_labels(const px_dataset *set)
 {
-    return set->source->type->label && set->source->type->label(set->source, 0) >= 0;
+    return px_dataset_label(set, 0) >= 0;
 }
 
 int px_dataset_class_count(const px_dataset *set)
@@ -42,6 +42,8 @@ px_class_match px_dataset_class_match(const px_dataset *set)
 int64_t px_dataset_label(const px_dataset *set, int64_t index)
 {
     const pxi_source *source = set->source;
+    if (set->targets && source->target_count != set->targets)
+        return -1;
     const int64_t label =
         source->type->label ? source->type->label(source, pxi_dataset_at(set, index)) : -1;
     return set->classes.to && label >= 0 ? set->classes.to[label] : label;
@@ -55,7 +57,7 @@ int px_dataset_target_count(const px_dataset *set)
 px_status px_dataset_target(const px_dataset *set, int64_t index, float *target, px_error *err)
 {
     assert(set->source->target_count > 0);
-    return set->source->type->target(set->source, px_dataset_index(set, index), target, err);
+    return set->source->type->target(set->source, pxi_dataset_at(set, index), target, err);
 }
 
 /* --- do they fit a network? ------------------------------------------------------------------ */
@@ -105,6 +107,11 @@ static px_status labels_fail(const px_dataset *set, int64_t index, int64_t label
 
 px_status px_dataset_check_labels(const px_dataset *set, int classes, px_error *err)
 {
+    if (set->targets && !px_dataset_has_labels(set))
+        return px_fail(err, PX_E_INPUT,
+                       "'%s' has no targets of regression; an array 'y' of %d number%s for each "
+                       "input in an NPZ, or a CSV manifest path,target bring them",
+                       set->spec, set->targets, set->targets == 1 ? "" : "s");
     if (!px_dataset_has_labels(set))
         return px_fail(err, PX_E_INPUT,
                        "'%s' has no labels; class sub-folders, a CSV manifest, FOLDER::PATTERN or "

@@ -107,7 +107,7 @@ static px_status folder_round_robin(pxi_picture_source *source, const char *root
         more = false;
         for (size_t c = 0; c < classes->count && status == PX_OK; c++) {
             run *r = &runs[c];
-            while (r->at < r->end && !pxi_sample_is_name(pxi_tree_entry(tree, r->at)->path))
+            while (r->at < r->end && !pxi_tree_is_sample(tree, pxi_tree_entry(tree, r->at)->path))
                 r->at++;
             if (r->at == r->end)
                 continue;
@@ -128,7 +128,7 @@ static px_status folder_flat(pxi_picture_source *source, const char *root, px_er
     pxi_tree_range(source->tree, root, &first, &end);
     for (size_t i = first; i < end; i++) {
         const char *path = pxi_tree_entry(source->tree, i)->path;
-        if (pxi_sample_is_name(path))
+        if (pxi_tree_is_sample(source->tree, path))
             PX_TRY(
                 pxi_picture_source_add(source, (pxi_picture_item){.path = path, .label = -1}, err));
     }
@@ -140,7 +140,7 @@ bool pxi_folder_claims(const pxi_tree *tree, const char *root)
     size_t first, end;
     pxi_tree_range(tree, root, &first, &end);
     for (size_t i = first; i < end; i++)
-        if (pxi_sample_is_name(pxi_tree_entry(tree, i)->path))
+        if (pxi_tree_is_sample(tree, pxi_tree_entry(tree, i)->path))
             return true;
     return false;
 }
@@ -164,8 +164,8 @@ px_status pxi_folder_open(pxi_tree *tree, const char *root, const char *split, p
     else if ((status = folder_round_robin(source, place, &classes, err)) == PX_OK)
         status = pxi_picture_source_set_classes(source, classes.names, classes.count, err);
     if (status == PX_OK && source->base.count == 0)
-        status = px_fail(err, PX_E_INPUT, "'%s/%s': holds no PNG, JPEG, WAV or FLAC files",
-                         pxi_tree_name(tree), place);
+        status = px_fail(err, PX_E_INPUT, "'%s/%s': holds no %s files", pxi_tree_name(tree), place,
+                         tree->texts ? ".txt" : "PNG, JPEG, WAV or FLAC");
     const pxi_foreign foreign = pxi_tree_foreign(tree, place);
     (void)pxi_foreign_text(&foreign, source->base.remark, sizeof source->base.remark);
     PX_THEN(status, pxi_picture_source_finish(source, err));

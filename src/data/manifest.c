@@ -14,6 +14,7 @@
 #include "base/ascending.h"
 #include "data/picture_source.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,10 +199,34 @@ static px_status manifest_label(const pxi_picture_source *source, const char *co
     return PX_OK;
 }
 
+/* Numbers with blanks or semicolons between. */
+static px_status manifest_target(pxi_picture_source *source, const pxi_manifest_row *row,
+                                 float **out, px_error *err)
+{
+    const int count = source->base.target_count;
+    const char *at = row->label;
+    float *target = NULL;
+    PX_TRY(PX_ARENA_NEW(target, source->arena, count, err));
+    for (int i = 0; i < count; i++) {
+        char *end = NULL;
+        target[i] = strtof(at, &end);
+        if (end == at || !isfinite(target[i]))
+            return label_fail(source, row, "is not a target: a number for each of the network's",
+                              err);
+        at = end + strspn(end, " ;");
+    }
+    if (*at)
+        return label_fail(source, row, "has more numbers than the network gives", err);
+    *out = target;
+    return PX_OK;
+}
+
 /* The path in the tree: below the manifest's own folder, unless it is absolute. */
 static const char *manifest_path(pxi_picture_source *source, const char *folder, size_t length,
                                  const char *path)
 {
+    if (source->coder.own)
+        return path; /* a text, and not one's place */
     while (strncmp(path, "./", 2) == 0)
         path += 2;
     if (length == 0 || path[0] == '/')
@@ -235,19 +260,26 @@ px_status pxi_manifest_fill(pxi_picture_source *source, const char *manifest,
     }
     bool numbers = false;
     int64_t most = -1;
-    status = manifest_numbers(source, rows, count, &numbers, err);
+    const int targets = source->base.target_count;
+    if (!targets)
+        status = manifest_numbers(source, rows, count, &numbers, err);
     for (size_t i = 0; i < count && status == PX_OK; i++) {
-        int32_t label;
-        status = manifest_label(source, classes, class_count, numbers, &rows[i], &label, err);
+        int32_t label = 0;
+        float *target = NULL;
+        status = targets
+                     ? manifest_target(source, &rows[i], &target, err)
+                     : manifest_label(source, classes, class_count, numbers, &rows[i], &label, err);
         most = PX_MAX(most, (int64_t)label); /* over all splits: they share their classes */
         if (status != PX_OK || (chosen >= 0 && strcmp(rows[i].split, splits[chosen]) != 0))
             continue;
         const char *path = manifest_path(source, manifest, folder, rows[i].path);
-        const pxi_picture_item item = {.path = path, .label = label, .line = rows[i].line};
+        const pxi_picture_item item = {
+            .path = path, .label = label, .line = rows[i].line, .target = target};
         status = path ? pxi_picture_source_add(source, item, err) : pxi_no_memory(err);
     }
-    source->base.class_count = (int)(most + 1);
-    PX_THEN_IF(status, !numbers && most >= 0,
+    if (!targets)
+        source->base.class_count = (int)(most + 1);
+    PX_THEN_IF(status, !targets && !numbers && most >= 0,
                pxi_picture_source_set_classes(source, classes, class_count, err));
     PX_THEN(status, pxi_picture_source_finish(source, err));
 done:
@@ -258,7 +290,7 @@ done:
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *split,
+px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *split, int targets,
                                  pxi_source **out, px_error *err)
 {
     char name[PXI_TREE_TEXT];
@@ -267,6 +299,8 @@ px_status pxi_manifest_open_file(pxi_tree *tree, const char *path, const char *s
     size_t count = 0;
     pxi_bytes bytes = {0};
     PX_TRY(pxi_picture_source_new("manifest", tree, &source, err));
+    if (targets)
+        pxi_source_set_verdicts(&source->base, targets);
     pxi_tree_text(tree, path, name);
     px_status status = pxi_tree_bytes_at(tree, path, &bytes, err);
     PX_THEN(status, pxi_bytes_load(&bytes, PXI_MANIFEST_MAX, name, err));
@@ -328,5 +362,6 @@ bool pxi_manifest_claims(const pxi_tree *tree, const char *root)
 px_status pxi_manifest_open(pxi_tree *tree, const char *root, const char *split, pxi_source **out,
                             px_error *err)
 {
-    return pxi_manifest_open_file(tree, manifest_in(tree, root)->path, split, out, err);
+    return pxi_manifest_open_file(tree, manifest_in(tree, root)->path, split, /* targets= */ 0, out,
+                                  err);
 }

@@ -1,10 +1,12 @@
 /* src/data/picture_source.c - samples that are files of their own (class folders, manifests) */
 #include "data/picture_source.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static px_status picture_image(const pxi_source *source, int64_t index, pxi_image *out,
                                px_error *err)
@@ -54,6 +56,8 @@ void pxi_picture_source_free(pxi_source *source)
     pxi_tree_free(pictures->tree);
     pxi_arena_free(pictures->arena);
     pxi_audio_part_free(pictures->recordings);
+    if (pictures->coder.free)
+        pictures->coder.free(pictures->coder.own);
     free(pictures->items);
     free(pictures);
 }
@@ -66,10 +70,19 @@ static px_status picture_verify(const pxi_source *source, int64_t index, px_erro
     return status;
 }
 
+static px_status picture_target(const pxi_source *source, int64_t index, float *out, px_error *err)
+{
+    const pxi_picture_source *pictures = (const pxi_picture_source *)source;
+    (void)err;
+    memcpy(out, pictures->items[index].target, (size_t)source->target_count * sizeof *out);
+    return PX_OK;
+}
+
 static const pxi_source_type picture_type = {
     .image = picture_image,
     .verify = picture_verify,
     .label = pxi_picture_source_label,
+    .target = picture_target,
     .name = pxi_picture_source_name,
     .place = pxi_picture_source_place,
     .size = pxi_picture_source_size,
@@ -115,6 +128,11 @@ px_status pxi_picture_source_set_classes(pxi_picture_source *source, const char 
     return PX_OK;
 }
 
+bool pxi_tree_is_sample(const pxi_tree *tree, const char *path)
+{
+    return tree->texts ? pxi_has_suffix(path, ".txt") : pxi_sample_is_name(path);
+}
+
 bool pxi_sample_is_name(const char *path)
 {
     return pxi_image_is_name(path) || pxi_audio_is_name(path);
@@ -123,6 +141,8 @@ bool pxi_sample_is_name(const char *path)
 px_status pxi_picture_source_finish(pxi_picture_source *source, px_error *err)
 {
     const int64_t count = source->base.count;
+    if (source->coder.own || source->tree->texts)
+        return PX_OK; /* whoever reads texts goes on */
     const bool audio = count > 0 && pxi_audio_is_name(source->items[0].path);
     for (int64_t i = 1; i < count; i++)
         if (pxi_audio_is_name(source->items[i].path) != audio)

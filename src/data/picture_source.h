@@ -7,9 +7,10 @@
 #include <internal/source.h>
 
 typedef struct pxi_picture_item {
-    const char *path; /* in the tree */
-    int32_t label;    /* -1: none */
-    uint32_t line;    /* of the manifest; 0: none */
+    const char *path;    /* in the tree */
+    int32_t label;       /* -1: none */
+    uint32_t line;       /* of the manifest; 0: none */
+    const float *target; /* of regression; NULL: none */
 } pxi_picture_item;
 
 typedef struct pxi_picture_source {
@@ -20,9 +21,12 @@ typedef struct pxi_picture_source {
     pxi_picture_item *items;
     size_t capacity;
     struct pxi_audio_part *recordings; /* NULL: pictures */
+    pxi_text_coder coder;              /* own NULL: pictures. Items are files, or texts */
 } pxi_picture_source;
 
 bool pxi_sample_is_name(const char *path); /* a picture or a recording */
+bool pxi_tree_is_sample(const pxi_tree *tree,
+                        const char *path); /* or, where it has those, a text */
 
 /* Takes over `tree` in any case. */
 px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_source **out,

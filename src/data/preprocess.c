@@ -408,13 +408,14 @@ px_status px_dataset_open_for(px_preprocess *pre, const px_shape *input_shape, c
 
 /* Whether data come in one piece: no train and no test part. Parts that cannot be read are parts.
  */
-static bool data_is_whole(const char *spec)
+static bool data_is_whole(const char *spec, const struct px_inputs *inputs)
 {
     static const char *const splits[] = {"train", "test"};
     for (int i = 0; i < 2; i++) {
         px_data_options options = px_data_options_default();
         px_dataset *set = NULL;
         options.split = splits[i];
+        options.inputs = inputs;
         const px_status status = px_dataset_open(spec, &options, &set, NULL);
         px_dataset_close(set);
         if (status != PX_E_USAGE)
@@ -432,7 +433,8 @@ px_status px_dataset_open_part(px_preprocess *pre, const px_shape *input_shape, 
         const px_status status = input_shape
                                      ? px_dataset_open_for(pre, input_shape, spec, &local, out, err)
                                      : px_dataset_open(spec, &local, out, err);
-        if (status != PX_E_USAGE || !may_be_whole || !local.split || !data_is_whole(spec))
+        if (status != PX_E_USAGE || !may_be_whole || !local.split ||
+            !data_is_whole(spec, local.inputs))
             return status;
         local.split = NULL;
     }

@@ -32,6 +32,14 @@ void pxi_source_retain(pxi_source *source)
     atomic_fetch_add(&source->more_owners, 1);
 }
 
+void pxi_source_set_verdicts(pxi_source *source, int targets)
+{
+    static const char *const verdicts[] = {"within", "beyond"};
+    source->target_count = targets;
+    source->class_names = verdicts;
+    source->class_count = (int)PX_LEN(verdicts);
+}
+
 /* In the order in which they are asked. */
 static const pxi_reader readers[] = {
     {"IDX", pxi_idx_claims, pxi_idx_open},
@@ -176,7 +184,8 @@ static px_status spec_sample(const char *path, pxi_source **out, px_error *err)
     return status;
 }
 
-static px_status spec_file(const char *path, const char *split, pxi_source **out, px_error *err)
+static px_status spec_file(const char *path, const char *split, int targets, pxi_source **out,
+                           px_error *err)
 {
     pxi_tree *tree = NULL;
     const char *name;
@@ -187,12 +196,13 @@ static px_status spec_file(const char *path, const char *split, pxi_source **out
     if (pxi_has_suffix(path, ".npz") || pxi_has_suffix(path, ".npy")) {
         pxi_bytes bytes = {0};
         PX_TRY(pxi_bytes_open(&bytes, path, err));
-        return pxi_has_suffix(path, ".npz") ? pxi_npz_open_source(path, &bytes, split, out, err)
-                                            : pxi_npy_open_source(path, &bytes, split, out, err);
+        return pxi_has_suffix(path, ".npz")
+                   ? pxi_npz_open_source(path, &bytes, split, targets, out, err)
+                   : pxi_npy_open_source(path, &bytes, split, out, err);
     }
     if (pxi_has_suffix(path, ".csv")) {
         PX_TRY(spec_beside(path, &tree, &name, err));
-        return pxi_manifest_open_file(tree, name, split, out, err);
+        return pxi_manifest_open_file(tree, name, split, targets, out, err);
     }
     if (pxi_idx_is_images(path)) {
         PX_TRY(spec_beside(path, &tree, &name, err));
@@ -242,7 +252,8 @@ static px_status spec_named(const char *spec, const char *mark, const char *spli
     return status == PX_OK ? pxi_named_open(tree, mark + 2, split, out, err) : status;
 }
 
-px_status pxi_source_open(const char *spec, const char *split, pxi_source **out, px_error *err)
+px_status pxi_source_open(const char *spec, const char *split, int targets, pxi_source **out,
+                          px_error *err)
 {
     const char *mark;
     if (spec_has_pattern(spec, &mark))
@@ -265,7 +276,7 @@ px_status pxi_source_open(const char *spec, const char *split, pxi_source **out,
         return px_fail(err, pxi_errno_status(errno), "'%s': cannot be opened: %s", spec,
                        strerror(errno));
     if (!S_ISDIR(info.st_mode))
-        return spec_file(spec, split, out, err);
+        return spec_file(spec, split, targets, out, err);
     bool marked;
     PX_TRY(spec_is_marked(spec, &marked, err));
     if (marked)

@@ -5,6 +5,7 @@
 
 #include <internal/classes.h>
 #include <internal/data.h>
+#include <internal/graph.h>
 #include <internal/preprocess.h>
 #include <string.h>
 
@@ -70,6 +71,10 @@ px_data_options px_model_data_options(const px_model *model)
     px_data_options options = px_data_options_default();
     options.class_names = model->class_names;
     options.class_count = model->class_count;
+    options.inputs = model->inputs;
+    options.targets = model->regression ? model->regression->count : 0;
+    if (options.targets) /* the verdicts' names are no classes of the data */
+        options.class_names = NULL;
     return options;
 }
 
@@ -82,7 +87,8 @@ const px_shape *px_model_input_shape(const px_model *model)
 px_status px_model_preprocess(const px_model *model, const px_preprocess_options *pixels,
                               const char *audio, px_preprocess *out, px_error *err)
 {
-    const int inputs = px_model_graph(model)->input_count;
+    const bool beside = model->regression || (model->inputs && model->inputs->table);
+    const int inputs = px_model_graph(model)->input_count - beside;
     if (inputs != 1)
         return px_fail(err, PX_E_UNSUPPORTED,
                        "'%.200s' has %d inputs; data sets can be fed to networks with one",

@@ -10,7 +10,7 @@ static bool has_word(const char *name, const char *word)
     return strcasestr(name, word) != NULL;
 }
 
-static pxi_token_role role_of(const char *name)
+pxi_token_role pxi_token_role_of(const char *name)
 {
     if (has_word(name, "mask"))
         return PXI_TOKEN_MASK;
@@ -19,12 +19,25 @@ static pxi_token_role role_of(const char *name)
     return has_word(name, "position") ? PXI_TOKEN_POSITIONS : PXI_TOKEN_IDS;
 }
 
+int64_t pxi_token_value(pxi_token_role role, int64_t id, bool real, int64_t place,
+                        int64_t first_position)
+{
+    const int64_t numbers[] = {
+        [PXI_TOKEN_IDS] = id,
+        [PXI_TOKEN_MASK] = real,
+        [PXI_TOKEN_TYPES] = 0,
+        [PXI_TOKEN_POSITIONS] =
+            real || !first_position ? place + first_position : first_position - 1,
+    };
+    return numbers[role];
+}
+
 /* One input: its type and its shape [batch, length]. */
 static px_status inputs_check(const px_value *value, const char *name, px_token_inputs *in,
                               px_error *err)
 {
     char text[PX_SHAPE_TEXT];
-    const bool mask = role_of(value->name) == PXI_TOKEN_MASK;
+    const bool mask = pxi_token_role_of(value->name) == PXI_TOKEN_MASK;
     const bool fits = value->dtype == PX_INT64 || value->dtype == PX_INT32 ||
                       (mask && (value->dtype == PX_FLOAT32 || value->dtype == PX_BOOL));
     if (!fits || (value->has_shape && value->shape.rank != 2))
@@ -48,7 +61,7 @@ px_status pxi_token_inputs_find(const px_model *model, const char *name, px_toke
     bool seen[PXI_TOKEN_INPUTS_MOST] = {false};
     for (int i = 0; i < graph->input_count; i++) {
         const px_value *value = &graph->values[graph->inputs[i]];
-        const pxi_token_role role = role_of(value->name);
+        const pxi_token_role role = pxi_token_role_of(value->name);
         PX_TRY(inputs_check(value, name, &in, err));
         if (seen[role])
             return px_fail(err, PX_E_UNSUPPORTED,
@@ -104,15 +117,16 @@ px_status pxi_token_fill(const px_token_inputs *in, px_session *session, int64_t
         for (int64_t at = 0; at < in->batch * length; at++) { /* every row is the text */
             const int64_t t = at % length;
             const bool real = (size_t)t < ids->count;
-            const int64_t numbers[] = {
-                [PXI_TOKEN_IDS] = real ? ids->id[t] : PX_MAX(in->pad, 0),
-                [PXI_TOKEN_MASK] = real,
-                [PXI_TOKEN_TYPES] = 0,
-                [PXI_TOKEN_POSITIONS] =
-                    real || !in->first_position ? t + in->first_position : in->first_position - 1,
-            };
-            put_number(place, in->dtype[i], at, numbers[in->role[i]]);
+            const int64_t id = real ? ids->id[t] : PX_MAX(in->pad, 0);
+            put_number(place, in->dtype[i], at,
+                       pxi_token_value(in->role[i], id, real, t, in->first_position));
         }
     }
     return PX_OK;
+}
+
+/* The room of data sets comes before this one and cannot name it. */
+__attribute__((constructor)) static void texts_register(void)
+{
+    pxi_source_register_texts(pxi_text_coder_open);
 }

@@ -4,6 +4,7 @@
 
 #include "semantics/tokenizer.h"
 
+#include <internal/source.h>
 #include <plexor/engine.h>
 #include <plexor/text_encoder.h>
 
@@ -27,12 +28,19 @@ typedef struct px_token_inputs {
     int64_t first_position; /* of the positions */
 } px_token_inputs;
 
+pxi_token_role pxi_token_role_of(const char *input); /* by its name */
+/* What an input has for token `id` at a place; `real`: it is of the text, and does not fill up. */
+int64_t pxi_token_value(pxi_token_role role, int64_t id, bool real, int64_t place,
+                        int64_t first_position);
 /* Which input is what, by name and type. */
 px_status pxi_token_inputs_find(const px_model *model, const char *name, px_token_inputs *out,
                                 px_error *err);
 size_t pxi_token_feeds(const px_token_inputs *inputs, int64_t length, px_feed *feeds);
 px_status pxi_token_fill(const px_token_inputs *inputs, px_session *session, int64_t length,
                          const px_token_ids *ids, px_error *err);
+
+/* A pxi_text_opener (<internal/source.h>). */
+px_status pxi_text_coder_open(const px_inputs *inputs, pxi_text_coder *out, px_error *err);
 
 /* The tokeniser that the options name, or that the files beside the network tell: vocab.txt is
  * WordPiece's, merges.txt BPE's. *hash is of the files. */

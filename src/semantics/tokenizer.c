@@ -51,6 +51,17 @@ size_t pxi_tokenizer_size(const px_tokenizer *t)
     return t->vocabulary.words.count;
 }
 
+const char *pxi_tokenizer_token(const px_tokenizer *t, int64_t id)
+{
+    const px_vocabulary *v = &t->vocabulary;
+    if (id >= 0 && id < (int64_t)v->words.count && v->ids[id] == id) /* as files have them */
+        return pxi_words_get(&v->words, (size_t)id);
+    for (size_t i = 0; i < v->words.count; i++)
+        if (v->ids[i] == id)
+            return pxi_words_get(&v->words, i);
+    return NULL;
+}
+
 bool pxi_ids_add(px_token_ids *ids, int64_t id)
 {
     if (pxi_grow(&ids->id, &ids->cap, ids->count + 1, sizeof *ids->id) != 0)

@@ -50,6 +50,9 @@ px_specials pxi_tokenizer_specials(const px_tokenizer *tokenizer);
 pxi_tokenizer_kind pxi_tokenizer_kind_of(const px_tokenizer *tokenizer);
 size_t pxi_tokenizer_size(const px_tokenizer *tokenizer); /* entries of its vocabulary */
 
+/* As it stands in the vocabulary ("##ing", "Ġthe"); NULL: there is no such number. */
+const char *pxi_tokenizer_token(const px_tokenizer *tokenizer, int64_t id);
+
 typedef struct px_token_ids { /* {0} is an empty one */
     int64_t *id;
     size_t count, cap;

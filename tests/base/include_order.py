@@ -18,10 +18,10 @@ HEADER_ROOM = {name: "base" for name in "error field folder json param property 
 HEADER_ROOM.update(audio="data", in_memory="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
                    fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", fuzz_mutant="generate", modes="store",
                    plexor="cli", call="cli", extend="select")
-HEADER_ROOM.update(eval="predict", mutants="mutate", replay="store", training="cover")
+HEADER_ROOM.update(nearest_tokens="attack", eval="predict", mutants="mutate", replay="store", training="cover")
 HEADER_ROOM.update({name: "stats" for name in "gauss_nodes kmeans".split()}, ssim="picture", mutation="mutate", lane_watch="probe")
-HEADER_ROOM.update({name: "data" for name in "bytes image npz_meta pixel_rule recording source tree".split()})
-HEADER_ROOM.update({name: "graph" for name in "model names reach".split()})
+HEADER_ROOM.update({name: "data" for name in "bytes image inputs npz_meta pixel_rule recording source tree".split()})
+HEADER_ROOM.update({name: "graph" for name in "graft model names reach".split()})
 HEADER_ROOM.update({name: "ops" for name in "gemm nn_check norm op program".split()})
 HEADER_ROOM.update({name: "engine" for name in "executor gradient_reach pass sample_plan task view_row".split()})
 HEADER_ROOM.update({name: "cover" for name in "block_run row_reader".split()})
