@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <internal/block_run.h>
 #include <internal/cover.h>
+#include <internal/engine.h>
 #include <internal/profile.h>
 #include <plexor/system.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static px_status cover_add(px_cover *cover, const px_criterion *criterion,
 {
     px_scores scores;
     if (criterion->classes) {
-        const px_status found = px_model_scores(cover->model, &scores, err);
+        const px_status found = px_model_classes(cover->model, &scores, err);
         if (found != PX_OK)
             return px_fail_in(err, found, "criterion '%s' needs a classifier", criterion->entry.id);
     }
@@ -161,7 +162,7 @@ static px_status slot_prepare(px_cover *cover, pxi_cover_slot *slot, const px_pr
             .config = slot->config,
             .profile = profile,
             .learned = learned,
-            .classes = cover->rows.has_scores ? cover->rows.scores.classes : 0,
+            .classes = cover->rows.classes,
             .seed = cover->seed,
             .threads = cover->threads > 0 ? cover->threads : px_cpu_count(),
         };

@@ -112,15 +112,14 @@ px_status px_profile_make(const px_model *model, const px_lessons *lessons, cons
         goto done;
     }
     status = pxi_row_set_init(&rows, model, lessons->extractors, lessons->extractor_count, err);
-    PX_THEN(status,
-            pxi_profile_set_classes(profile, rows.has_scores ? rows.scores.classes : 0, err));
+    PX_THEN(status, pxi_profile_set_classes(profile, rows.classes, err));
     if (status != PX_OK)
         goto done;
     profile->model_hash = px_model_hash(model);
     profile->data_hash = px_dataset_hash(set);
     profile->seed = options->seed;
     profile->count = px_dataset_count(set);
-    profile->labelled = px_dataset_has_labels(set);
+    profile->labelled = px_dataset_has_labels(set) && !rows.regression;
     for (size_t i = 0; i < lessons->count; i++) {
         const px_lesson *lesson = &lessons->lesson[i];
         runs[i].learner = lesson->learner;

@@ -1,4 +1,5 @@
 /* src/cover/row_reader.c - rows of all extractors from one forward pass */
+#include <internal/graph.h>
 #include <internal/row_reader.h>
 
 #include "base/memory.h"
@@ -36,6 +37,8 @@ static px_status row_set_fill(pxi_row_set *set, px_error *err)
         for (size_t i = 0; i < x->keep_count; i++)
             PX_TRY(values_add(&set->keep, &set->keep_count, &keep_room, x->keep[i], err));
     }
+    if (set->regression)
+        PX_TRY(values_add(&set->keep, &set->keep_count, &keep_room, set->regression->output, err));
     return set->has_scores
                ? values_add(&set->keep, &set->keep_count, &keep_room, set->scores.value, err)
                : PX_OK;
@@ -49,6 +52,8 @@ px_status pxi_row_set_init(pxi_row_set *set, const px_model *model, px_extractor
     if (scores == PX_E_NOMEM)
         return scores;
     set->has_scores = scores == PX_OK; /* without them it is no classifier */
+    set->regression = px_model_regression(model);
+    set->classes = set->has_scores && !set->regression ? set->scores.classes : 0;
     set->value_count = (size_t)px_model_graph(model)->value_count;
     set->looks = pxi_calloc(PX_MAX(count, 1) * set->value_count, sizeof *set->looks);
     const px_status status = set->looks ? row_set_fill(set, err) : pxi_no_memory(err);
@@ -180,9 +185,12 @@ static void reader_mark_bad(px_reader *r, const px_session *session, int64_t sam
         r->bad[i] = in.data && !row_is_finite(in.data + i * width, width);
     if (!r->set->has_scores)
         return;
-    const px_view scores = px_session_view(session, r->set->scores.value);
+    const px_regression *regression = r->set->regression; /* a target may be unknown */
+    const px_view scores =
+        px_session_view(session, regression ? regression->output : r->set->scores.value);
+    const int numbers = regression ? regression->count : r->set->scores.classes;
     for (int64_t i = 0; i < samples; i++)
-        for (int c = 0; c < r->set->scores.classes; c++)
+        for (int c = 0; c < numbers; c++)
             r->bad[i] |= !(scores.data[i * scores.stride[0] + c * scores.stride[1]] < INFINITY);
 }
 

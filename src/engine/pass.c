@@ -5,8 +5,11 @@
 #include <internal/gradient_reach.h>
 #include <internal/sample_plan.h>
 
+#include <internal/data.h>
 #include <internal/engine.h>
+#include <internal/graph.h>
 #include <inttypes.h>
+#include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +74,9 @@ static px_status lane_open(pxi_pass *pass, int number, px_error *err)
         lane->state = pxi_lane_array(lane, 1, pass->visitor.state_size);
     PX_TRY(
         pass->workers->executor->session(pass->workers, number, pass->plan, &lane->session, err));
+    const px_regression *regression = px_model_regression(pass->task.model);
+    for (int64_t i = 0; regression && i < pass->batch * regression->count; i++)
+        ((float *)px_session_input(lane->session, 1))[i] = NAN; /* until a target is known */
     if (pass->visitor.open && !memory->short_of)
         PX_TRY(pass->visitor.open(lane, err));
     if (memory->short_of)
@@ -121,6 +127,9 @@ px_status pxi_wants_gradient(const px_model *model, const px_scores *scores, int
 {
     const px_graph *graph = px_model_graph(model);
     PX_TRY(pxi_sample_one_input(model, err));
+    if (px_model_takes_tokens(model))
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "the network takes token numbers, which cannot be changed a little");
     *input = graph->inputs[0];
     PX_TRY(pxi_reach_require(model, scores->value, *input, err));
     *wants = pxi_wants_scores(scores);
@@ -229,9 +238,34 @@ float *pxi_lane_input(const pxi_lane *lane, int64_t row)
 
 px_status pxi_lane_read(const pxi_lane *lane, int64_t item, float *input, px_error *err)
 {
-    const pxi_task *task = &lane->pass->task;
-    return px_dataset_input(task->set, task->pre, task->indices ? task->indices[item] : item, input,
-                            err);
+    const pxi_pass *pass = lane->pass;
+    const pxi_task *task = &pass->task;
+    const int64_t index = task->indices ? task->indices[item] : item;
+    if (px_model_graph(task->model)->input_count > 1) {
+        const ptrdiff_t at = input - pxi_lane_input(lane, 0);
+        if (at >= 0 && at < pass->batch * (int64_t)pass->floats)
+            PX_TRY(pxi_lane_beside(lane, at / (int64_t)pass->floats, task->set, index, err));
+    }
+    return px_dataset_input(task->set, task->pre, index, input, err);
+}
+
+px_status pxi_lane_beside(const pxi_lane *lane, int64_t row, const px_dataset *set, int64_t index,
+                          px_error *err)
+{
+    const px_model *model = lane->pass->task.model;
+    const px_regression *regression = px_model_regression(model);
+    px_shape shape = px_plan_feed_shape(lane->pass->plan, 0);
+    if (!pxi_sample_beside(model, &shape))
+        return PX_OK;
+    const int64_t count = px_shape_count(&shape) / shape.dim[0];
+    float *beside = (float *)px_session_input(lane->session, 1) + row * count;
+    if (!regression)
+        return px_dataset_beside(set, index, beside, err);
+    if (index >= 0 && px_dataset_target_count(set) == regression->count)
+        return px_dataset_target(set, index, beside, err);
+    for (int64_t k = 0; k < count; k++)
+        beside[k] = NAN; /* the row is neither right nor wrong */
+    return PX_OK;
 }
 
 void pxi_lane_pad(const pxi_lane *lane, int64_t rows)

@@ -6,6 +6,7 @@
 #include "engine/feeds.h"
 
 #include <internal/engine.h>
+#include <internal/sample_plan.h>
 #include <internal/system.h>
 #include <internal/weights.h>
 #include <math.h>
@@ -70,8 +71,13 @@ static px_status plan_make_feeds(const px_model *model, int64_t batch, plan_requ
     if (!options->feeds)
         return pxi_feeds_default(model, batch, 0, &request->feeds, &request->feed_count, err);
     const px_graph *graph = px_model_graph(model);
-    request->feed_count = options->feed_count;
-    PX_TRY(PX_NEW(request->feeds, options->feed_count, err));
+    px_shape beside = options->feed_count == 1 ? options->feeds[0].shape : (px_shape){0};
+    const bool more = options->feed_count == 1 && pxi_sample_beside(model, &beside);
+    request->feed_count = options->feed_count + more;
+    PX_TRY(PX_NEW(request->feeds, request->feed_count, err));
+    if (more)
+        request->feeds[1] =
+            (pxi_feed){.value = graph->inputs[1], .tensor = {.dtype = PX_FLOAT32, .shape = beside}};
     for (size_t i = 0; i < options->feed_count; i++) {
         const px_value *value = &graph->values[options->feeds[i].value];
         request->feeds[i] =

@@ -67,6 +67,22 @@ static px_status arrays_whole(const px_model *model, const px_run_options *optio
     return status;
 }
 
+/* Whether there are as many samples of each input, and not those that the file was exported for. */
+static bool arrays_are_samples(const px_model *model, const px_tensor *inputs)
+{
+    const px_graph *graph = px_model_graph(model);
+    bool same = graph->input_count > 1 && inputs[0].shape.rank > 0;
+    for (int i = 0; same && i < graph->input_count; i++) {
+        const px_value *value = &graph->values[graph->inputs[i]];
+        same = inputs[i].shape.rank > 0 && inputs[i].shape.dim[0] == inputs[0].shape.dim[0] &&
+               value->has_shape && value->shape.rank == inputs[i].shape.rank;
+        for (int d = 1; same && d < value->shape.rank; d++)
+            same = value->shape.dim[d] == inputs[i].shape.dim[d];
+        same = same && value->shape.dim[0] > 0;
+    }
+    return same;
+}
+
 px_status pxi_array_pass_open(const px_model *model, const px_tensor *inputs,
                               const px_run_options *options, const px_plan_options *wants,
                               const int *by_rows, size_t count, pxi_array_pass *out, px_error *err)
@@ -81,9 +97,17 @@ px_status pxi_array_pass_open(const px_model *model, const px_tensor *inputs,
         }
     }
     if (!made.pass) {
-        made.whole = true;
-        PX_TRY(arrays_whole(model, options, wants, &made, err));
-        made.count = pxi_pass_batch(made.pass);
+        px_error why = {0};
+        const px_status status = arrays_whole(model, options, wants, &made, &why);
+        made.whole = status == PX_OK;
+        made.count = made.whole ? pxi_pass_batch(made.pass) : inputs[0].shape.dim[0];
+        if (status != PX_OK && !arrays_are_samples(model, inputs)) {
+            if (err)
+                *err = why;
+            return status;
+        }
+        if (status != PX_OK)
+            PX_TRY(arrays_rows(model, options, wants, &made, err));
     }
     made.batch = pxi_pass_batch(made.pass);
     *out = made;

@@ -1,15 +1,37 @@
 /* src/engine/sample_plan.c - compiling a network for the samples at hand */
 #include <internal/engine.h>
+#include <internal/graph.h>
 #include <internal/sample_plan.h>
 
 #include "base/memory.h"
 
 #include <stdlib.h>
 
+int pxi_sample_inputs(const px_model *model)
+{
+    px_shape shape = {.rank = 1, .dim = {1}};
+    return px_model_graph(model)->input_count - pxi_sample_beside(model, &shape);
+}
+
+bool pxi_sample_beside(const px_model *model, px_shape *shape)
+{
+    const px_regression *regression = px_model_regression(model);
+    const px_inputs *in = px_model_inputs(model);
+    const int64_t batch = shape->dim[0], length = shape->rank > 1 ? shape->dim[1] : 0;
+    if (regression)
+        *shape = (px_shape){.rank = 2, .dim = {batch, regression->count}};
+    else if (in && in->table)
+        *shape = in->count > 1 ? (px_shape){.rank = 3, .dim = {batch, in->count, length}}
+                               : (px_shape){.rank = 2, .dim = {batch, length}};
+    else
+        return false;
+    return true;
+}
+
 px_status pxi_sample_one_input(const px_model *model, px_error *err)
 {
     const px_graph *graph = px_model_graph(model);
-    if (graph->input_count != 1)
+    if (pxi_sample_inputs(model) != 1)
         return px_fail(err, PX_E_UNSUPPORTED,
                        "the network has %d inputs; data sets can be fed to networks with one",
                        graph->input_count);

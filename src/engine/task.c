@@ -27,6 +27,8 @@ px_status px_task_open(const px_model *model, const char *spec, const px_task_op
                        px_model_path(model), input->name, px_dtype_name(input->dtype));
     data.class_names = named.class_names;
     data.class_count = named.class_count;
+    data.inputs = named.inputs;
+    data.targets = named.targets;
     PX_TRY(px_dataset_open_for(&task.pre, &input->shape, spec, &data, &task.set, err));
     const px_shape sample = px_dataset_shape(task.set);
     task.count = px_dataset_count(task.set);

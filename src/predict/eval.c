@@ -98,6 +98,101 @@ bool px_eval_is_guessing(const px_eval_sum *s)
     return s->accuracy <= chance + fmax(spread, 0.05 * (1.0 - chance));
 }
 
+/* --- numbers --------------------------------------------------------------------------------- */
+
+double px_eval_error(const px_predictions *said, int64_t i)
+{
+    double most = 0.0;
+    for (int64_t k = i * said->outputs; k < (i + 1) * said->outputs; k++) {
+        const double error = fabs((double)said->output[k] - (double)said->target[k]);
+        most = isnan(error) || error > most ? error : most; /* NaN stays: nothing is above it */
+    }
+    return said->outputs ? most : (double)NAN;
+}
+
+static px_eval_far far_of(const px_predictions *said, int64_t i, double error)
+{
+    px_eval_far far = {.item = i, .error = error};
+    for (int64_t k = i * said->outputs; k < (i + 1) * said->outputs; k++)
+        if (fabs((double)said->output[k] - (double)said->target[k]) >= error) {
+            far.output = (double)said->output[k];
+            far.target = (double)said->target[k];
+        }
+    return far;
+}
+
+/* Where it belongs among the largest. */
+static void far_add(px_eval_errors *e, const px_eval_far *far)
+{
+    size_t at = e->far_count;
+    while (at > 0 && e->far[at - 1].error < far->error)
+        at--;
+    if (at == PX_EVAL_FAR)
+        return;
+    e->far_count = PX_MIN(e->far_count + 1, (size_t)PX_EVAL_FAR);
+    for (size_t k = e->far_count - 1; k > at; k--)
+        e->far[k] = e->far[k - 1];
+    e->far[at] = *far;
+}
+
+static int error_order(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+px_status px_eval_regression(const px_predictions *said, double tolerance, px_eval_errors *out,
+                             px_error *err)
+{
+    const int count = said->outputs;
+    px_eval_errors e = {.tolerance = tolerance};
+    double sum = 0.0, squares = 0.0, targets = 0.0, bias = 0.0, spread = 0.0;
+    double *errors = NULL;
+    PX_TRY(PX_NEW(errors, said->count, err));
+    for (int64_t i = 0; i < said->count; i++) {
+        const double error = px_eval_error(said, i);
+        if (!isfinite(error))
+            continue;
+        errors[e.count++] = error;
+        const px_eval_far far = far_of(said, i, error);
+        far_add(&e, &far);
+        for (int64_t k = i * count; k < (i + 1) * count; k++) {
+            const double apart = (double)said->output[k] - (double)said->target[k];
+            sum += fabs(apart);
+            squares += apart * apart;
+            bias += apart;
+            targets += (double)said->target[k];
+        }
+    }
+    const int64_t numbers = e.count * count;
+    const double middle = mean(targets, numbers);
+    for (int64_t i = 0; i < said->count; i++)
+        for (int64_t k = i * count; isfinite(px_eval_error(said, i)) && k < (i + 1) * count; k++)
+            spread += ((double)said->target[k] - middle) * ((double)said->target[k] - middle);
+    qsort(errors, (size_t)e.count, sizeof *errors, error_order);
+    e.mae = mean(sum, numbers);
+    e.rmse = sqrt(mean(squares, numbers));
+    e.bias = mean(bias, numbers);
+    e.r2 = spread > 0.0 ? 1.0 - squares / spread : (double)NAN;
+    e.median = e.count ? (errors[(e.count - 1) / 2] + errors[e.count / 2]) / 2.0 : (double)NAN;
+    e.most = e.count ? errors[e.count - 1] : (double)NAN;
+    free(errors);
+    *out = e;
+    return PX_OK;
+}
+
+const px_field px_eval_errors_fields[] = {
+    PX_FIELD(px_eval_errors, count, "count", "inputs with a target and an answer"),
+    PX_FIELD(px_eval_errors, tolerance, "tolerance", "that an error may have"),
+    PX_FIELD(px_eval_errors, mae, "mae", "mean of |output - target|"),
+    PX_FIELD(px_eval_errors, rmse, "rmse", "root of the mean of its squares"),
+    PX_FIELD(px_eval_errors, r2, "r2", "share of the targets' variance that is explained"),
+    PX_FIELD(px_eval_errors, bias, "bias", "mean of output - target"),
+    PX_FIELD(px_eval_errors, median, "median", "of the errors"),
+    PX_FIELD(px_eval_errors, most, "most", "the largest error"),
+    PX_FIELDS_END,
+};
+
 /* --- per class ------------------------------------------------------------------------------- */
 
 static void classes_fill(const px_predictions *said, px_eval_class *by_class)

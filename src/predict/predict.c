@@ -5,6 +5,7 @@
 #include <internal/pass.h>
 
 #include <internal/engine.h>
+#include <internal/graph.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct px_predictor {
     px_predict_options o;
     const px_dataset *set;
     pxi_pass *pass;
+    const px_regression *regression; /* NULL: it classifies */
     px_predictions said;
     pxi_left left;
 };
@@ -63,6 +65,29 @@ static int predict_rank(const double *p, int classes, int64_t label)
     return above;
 }
 
+/* What a network of regression gave, beside what it was to give. */
+static px_status visit_output(const px_predictor *p, const pxi_lane *lane, const pxi_batch *batch,
+                              px_error *err)
+{
+    const px_predictions *out = &p->said;
+    const px_regression *regression = p->regression;
+    const int count = out->outputs;
+    if (!regression)
+        return PX_OK;
+    const px_view view = px_session_view(lane->session, regression->output);
+    if (!view.data)
+        return px_fail(err, PX_E_INTERNAL, "the plan does not keep the network's numbers");
+    for (int64_t i = 0; i < batch->count; i++) {
+        const int64_t at = batch->first + i, index = p->o.indices ? p->o.indices[at] : at;
+        for (int k = 0; k < count; k++)
+            out->output[at * count + k] =
+                view.data[i * view.stride[0] + (view.shape.rank > 1 ? k * view.stride[1] : 0)];
+        if (px_dataset_target_count(p->set) == count)
+            PX_TRY(px_dataset_target(p->set, index, out->target + at * count, err));
+    }
+    return PX_OK;
+}
+
 static px_status lane_visit(pxi_lane *lane, const pxi_batch *batch, px_error *err)
 {
     px_predictor *p = lane->context;
@@ -72,6 +97,7 @@ static px_status lane_visit(pxi_lane *lane, const pxi_batch *batch, px_error *er
     const int classes = out->scores.classes;
     PX_TRY(px_session_judge(lane->session, &out->scores, out->label + first, batch->count,
                             out->predicted + first, out->loss + first, err));
+    PX_TRY(visit_output(p, lane, batch, err));
     for (int64_t i = 0; i < batch->count; i++) {
         const int64_t at = first + i, label = out->label[at];
         PX_TRY(pxi_scores_row(lane->session, &out->scores, i, own->row, err));
@@ -132,6 +158,14 @@ static px_status predictor_open(px_predictor *p, const px_model *model, const px
     out->count = p->o.indices ? p->o.index_count : px_dataset_count(p->set);
     PX_TRY(pxi_predictions_reserve(out, p->o.probabilities, err));
     PX_TRY(predict_labels(p, err));
+    p->regression = px_model_regression(model);
+    if (p->regression) {
+        out->outputs = p->regression->count;
+        PX_TRY(PX_NEW(out->output, out->count * out->outputs, err));
+        PX_TRY(PX_NEW(out->target, out->count * out->outputs, err));
+        for (int64_t i = 0; i < out->count * out->outputs; i++)
+            out->target[i] = NAN;
+    }
     const pxi_task task = {.model = model,
                            .set = p->set,
                            .pre = pre,
@@ -156,6 +190,11 @@ static px_status predictor_open(px_predictor *p, const px_model *model, const px
                   {out->not_finite, sizeof *out->not_finite},
                   {out->probabilities, (size_t)out->scores.classes * sizeof *out->probabilities}}};
     px_plan_options wants = pxi_wants_scores(&out->scores);
+    const int keep[] = {out->scores.value, p->regression ? p->regression->output : -1};
+    if (p->regression) {
+        wants.keep = keep;
+        wants.keep_count = PX_LEN(keep);
+    }
     wants.weights = p->o.weights;
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &p->pass, err));
     const px_plan *plan = pxi_pass_plan(p->pass);
@@ -219,6 +258,8 @@ void px_predictions_done(px_predictions *predictions)
     free(predictions->near);
     free(predictions->not_finite);
     free(predictions->probabilities);
+    free(predictions->output);
+    free(predictions->target);
     *predictions = (px_predictions){0};
 }
 

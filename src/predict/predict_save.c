@@ -29,11 +29,37 @@ static void csv_class(px_text *text, const px_model *model, const px_dataset *se
         pxi_csv_put(text, px_predict_class_name(model, set, (int)c, number));
 }
 
+/* Of regression: a column for each number, and for what it was to be. */
+static px_status csv_numbers(const px_predictions *said, const px_dataset *set, bool head,
+                             px_text *text)
+{
+    char name[1024];
+    for (int k = 0; head && k < 2 * said->outputs; k++)
+        px_text_format(text, "%s%s_%d", k ? "," : "name,", k < said->outputs ? "output" : "target",
+                       k % said->outputs);
+    px_text_add(text, head ? "\n" : "");
+    for (int64_t i = 0; i < said->count; i++) {
+        pxi_csv_put(text, px_dataset_name(set, i, name, sizeof name));
+        for (int k = 0; k < 2 * said->outputs; k++) {
+            const double value =
+                (double)(k < said->outputs ? said->output
+                                           : said->target)[i * said->outputs + k % said->outputs];
+            px_text_add(text, ",");
+            if (!isnan(value))
+                px_text_format(text, "%.9g", value);
+        }
+        px_text_add(text, "\n");
+    }
+    return px_text_failed(text) ? PX_E_NOMEM : PX_OK;
+}
+
 px_status px_predictions_csv(const px_predictions *said, const px_model *model,
                              const px_dataset *set, bool head, px_text *text)
 {
     const int classes = said->scores.classes;
     char number[PX_CLASS_NUMBER], name[1024];
+    if (said->outputs)
+        return csv_numbers(said, set, head, text);
     if (head) {
         px_text_add(text, "name,label,predicted,confidence");
         for (int c = 0; c < classes; c++) {
@@ -79,6 +105,14 @@ static px_status npz_fill(px_npz_writer *to, const px_predictions *said, const p
     const px_tensor probabilities = {PX_FLOAT32, table, said->probabilities};
     const px_tensor predicted = {PX_INT64, line, said->predicted};
     const px_tensor label = {PX_INT64, line, said->label};
+    if (said->outputs) {
+        const px_shape numbers = {2, {said->count, said->outputs}};
+        const px_tensor output = {PX_FLOAT32, numbers, said->output};
+        const px_tensor target = {PX_FLOAT32, numbers, said->target};
+        PX_TRY(px_npz_add(to, "output", &output, err));
+        PX_TRY(px_npz_add(to, "target", &target, err));
+        return npz_names(to, set, said->count, err);
+    }
     PX_TRY(px_npz_add(to, "probabilities", &probabilities, err));
     PX_TRY(px_npz_add(to, "predicted", &predicted, err));
     PX_TRY(px_npz_add(to, "label", &label, err));

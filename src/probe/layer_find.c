@@ -4,6 +4,8 @@
 #include "probe/probe_inside.h"
 #include "probe/tokens.h"
 
+#include <internal/graph.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -511,6 +513,9 @@ px_status pxi_layers_find(px_probe *probe, const px_probe_options *options, px_e
     px_scores scores;
     const px_status scored = px_model_scores(probe->model, &scores, &no_scores);
     const bool classifies = scored == PX_OK;
+    const px_regression *regression = px_model_regression(probe->model);
+    if (regression)
+        scores.value = regression->output; /* what follows is plexor's */
 
     px_status status = scratch && scored != PX_E_NOMEM ? PX_OK : pxi_no_memory(err);
     PX_THEN(status, finder_programs(&f, options, err));

@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 
+#include <internal/graph.h>
 #include <internal/pass.h>
-#include <internal/rng.h>
 #include <internal/sample_plan.h>
 #include <string.h>
 
@@ -26,6 +26,7 @@ typedef struct folded_layer {
 } folded_layer;
 
 typedef struct sample_order {
+    const px_model *model;
     folded_layer *layers;
     size_t count;
     int64_t batch;
@@ -79,11 +80,10 @@ static px_status order_fill(pxi_lane *lane, int64_t item, int view, float *input
 {
     const int64_t batch = pxi_pass_batch(lane->pass), sample = item % batch;
     const bool other = item / batch == 1 + sample;
-    px_random random =
-        px_rng(/* seed= */ 1, PX_RNG_NOISE_INPUT, (uint32_t)(other ? batch + sample : sample), 0);
     (void)view, (void)err;
-    for (size_t i = 0; i < pxi_pass_floats(lane->pass); i++)
-        input[i] = (float)px_rng_u01(&random);
+    px_model_try_sample(((const sample_order *)lane->context)->model,
+                        (uint32_t)(other ? batch + sample : sample), input,
+                        pxi_pass_floats(lane->pass));
     return PX_OK;
 }
 
@@ -174,7 +174,7 @@ static px_status order_open(const px_probe *probe, const px_probe_options *optio
 
 px_status pxi_layers_order(px_probe *probe, const px_probe_options *options, px_error *err)
 {
-    sample_order order = {0};
+    sample_order order = {.model = probe->model};
     pxi_pass *pass = NULL;
     px_error why = {0};
     px_status status = PX_OK;

@@ -2,6 +2,8 @@
 #include "select/select_inside.h"
 
 #include "base/memory.h"
+#include <internal/engine.h>
+#include <internal/graph.h>
 #include <internal/sample_plan.h>
 
 #include <ctype.h>
@@ -56,7 +58,7 @@ static px_status select_needs(const px_select *s, const px_selector *selector, p
 {
     px_scores scores;
     if (selector->needs & PX_NEEDS_CLASSES)
-        PX_TRY(px_model_scores(s->model, &scores, err));
+        PX_TRY(px_model_classes(s->model, &scores, err));
     if (selector->needs & PX_NEEDS_LABELLED) {
         if (!s->options.labelled)
             return px_fail(err, PX_E_INPUT,
@@ -189,6 +191,7 @@ static px_status select_init(px_select *s, const px_model *model, const px_datas
     if (scores == PX_E_NOMEM)
         return scores;
     s->has_scores = scores == PX_OK; /* without them it is no classifier */
+    s->classes = s->has_scores && !px_model_regression(model) ? s->scores.classes : 0;
     return select_choose(s, err);
 }
 
@@ -237,7 +240,7 @@ static px_status slot_prepare(px_select *s, pxi_select_slot *slot, int64_t *held
                                          .config = slot->config,
                                          .profile = s->options.profile,
                                          .learned = learned,
-                                         .classes = s->has_scores ? s->scores.classes : 0,
+                                         .classes = s->classes,
                                          .scores = s->scores,
                                          .count = s->count,
                                          .set = s->set,

@@ -29,6 +29,7 @@ struct px_select {
     int64_t count, keep;
     int threads;
     bool has_scores;
+    int classes; /* 0: none that mean anything */
     px_scores scores;
     pxi_extractors extractors;
     px_extractor **read; /* those of the shared pass */

@@ -55,8 +55,7 @@ static px_status row_open(void *context, void **state, px_error *err)
     PX_TRY(PX_NEW(r, 1, err));
     px_status status = PX_NEW(r->scores, PX_COVER_BLOCK, err);
     PX_THEN_IF(status, c->slot && slot_is_bounded(s, c->slot),
-               pxi_ranking_init(&r->ranking, s->keep,
-                                s->options.stratify && s->has_scores ? s->scores.classes : 0, err));
+               pxi_ranking_init(&r->ranking, s->keep, s->options.stratify ? s->classes : 0, err));
     PX_THEN_IF(status, c->slot && c->slot->selector->open,
                c->slot->selector->open(c->slot->prepared, &r->scratch, err));
     if (status == PX_OK)
@@ -362,8 +361,7 @@ static px_status run_rank(const px_select *s, pxi_select_slot *slot, px_error *e
     const double start = px_clock_s();
     PX_TRY(slot->scores ? rank_whole(s, slot, err) : rank_bounded(s, slot, err));
     if (s->options.stratify)
-        PX_TRY(pxi_ranked_stratify(slot->ranked, slot->ranked_count,
-                                   s->has_scores ? s->scores.classes : 0, err));
+        PX_TRY(pxi_ranked_stratify(slot->ranked, slot->ranked_count, s->classes, err));
     slot->ranked_count = PX_MIN(slot->ranked_count, s->keep);
     slot->facts.times.order = px_clock_s() - start;
     return PX_OK;
