@@ -44,6 +44,7 @@ static px_status crew_forward(pxi_lane *lane, int64_t count, px_error *err)
         float *to = pxi_lane_input(lane, i);
         memcpy(to, c->chosen[i]->seen.x, run->rule.count * sizeof *to);
         PX_TRY(px_preprocess_apply(run->job->pre, &shape, to, err));
+        PX_TRY(pxi_lane_beside(lane, i, run->job->set, c->chosen[i]->row->input, err));
     }
     PX_TRY(pxi_lane_forward(lane, count, err));
     for (int64_t i = 0; i < count; i++) {

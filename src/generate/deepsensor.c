@@ -307,7 +307,7 @@ static px_status ds_examples(ds *d, px_error *err)
             pxi_fuzz_round(fuzz, pxi_swarm_best(&d->rows[i].swarm),
                            bounded ? fuzz->seeds[d->rows[i].seed].pixels : NULL,
                            d->pixels + (size_t)count++ * fuzz->pixel_bytes);
-    PX_TRY(pxi_fuzz_judge(d->fuzz, d->pixels, count, d->verdicts, err));
+    PX_TRY(pxi_fuzz_judge(d->fuzz, d->pixels, NULL, count, d->verdicts, err));
     count = 0;
     for (size_t i = 0; i < d->used; i++)
         if (d->rows[i].active) {

@@ -6,6 +6,7 @@
 #include "cover/profile_inside.h"
 #include "data/npz.h"
 #include "generate/seed_names.h"
+#include <internal/graph.h>
 #include <internal/pixel_rule.h>
 
 #include <internal/fuzz.h>
@@ -109,6 +110,11 @@ static px_status fuzz_engine_choose(px_fuzz *fuzz, px_error *err)
     PX_TRY(px_fuzz_engine_choose(id, &shown, err));
     fuzz->engine = (const pxi_fuzz_engine *)(const void *)shown; /* of which it is the first */
     const size_t models = 1 + fuzz->options.rival_count;
+    if (px_model_regression(fuzz->options.model) && strcmp(shown->entry.id, "loop") != 0)
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "engine '%s' looks for other classes, and the network gives numbers (--task "
+                       "regression): leave out --engine",
+                       shown->entry.id);
     if (models >= shown->least_models && models <= shown->most_models)
         return PX_OK;
     if (shown->most_models == 1)

@@ -142,6 +142,7 @@ px_status pxi_fuzz_forward(px_fuzz *fuzz, pxi_lane *lane, size_t slot, int64_t s
 typedef struct forward_job {
     px_fuzz *fuzz;
     const uint8_t *pixels;
+    const int64_t *rows;
     int64_t count;
     pxi_fuzz_verdict *out;
 } forward_job;
@@ -152,21 +153,25 @@ static px_status forward_batch(void *context, pxi_lane *lane, int64_t index, px_
     px_fuzz *fuzz = job->fuzz;
     const int64_t first = index * fuzz->batch;
     const int64_t samples = PX_MIN(fuzz->batch, job->count - first);
-    for (int64_t i = 0; i < samples; i++)
+    for (int64_t i = 0; i < samples; i++) {
         PX_TRY(pxi_fuzz_input(fuzz, job->pixels + (size_t)(first + i) * fuzz->pixel_bytes,
                               pxi_lane_input(lane, i), err));
+        PX_TRY(pxi_lane_beside(lane, i, fuzz->options.set, job->rows ? job->rows[first + i] : -1,
+                               err));
+    }
     return pxi_fuzz_forward(fuzz, lane, (size_t)index % fuzz->slots, samples, job->out + first,
                             err);
 }
 
-px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_fuzz_verdict *out,
-                         px_error *err)
+px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, const int64_t *rows, int64_t count,
+                         pxi_fuzz_verdict *out, px_error *err)
 {
     /* At most as many batches at a time as there are readers: none is used by two. */
     const int64_t most = fuzz->batch * (int64_t)fuzz->slots;
     for (int64_t first = 0; first < count; first += most) {
         forward_job job = {.fuzz = fuzz,
                            .pixels = (const uint8_t *)pixels + (size_t)first * fuzz->pixel_bytes,
+                           .rows = rows ? rows + first : NULL,
                            .count = PX_MIN(most, count - first),
                            .out = out + first};
         PX_TRY(pxi_pass_each(fuzz->pass, (job.count + fuzz->batch - 1) / fuzz->batch, NULL,
@@ -184,8 +189,9 @@ px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_erro
     const int64_t most = fuzz->batch * (int64_t)fuzz->slots;
     uint8_t *pixels = pxi_calloc((size_t)most, fuzz->pixel_bytes);
     pxi_fuzz_verdict *verdicts = pxi_calloc((size_t)most, sizeof *verdicts);
+    int64_t *rows = pxi_calloc((size_t)most, sizeof *rows);
     px_campaign_input in = {.id = after};
-    px_status status = pixels && verdicts ? pxi_fuzz_write(fuzz, err) : pxi_no_memory(err);
+    px_status status = pixels && verdicts && rows ? pxi_fuzz_write(fuzz, err) : pxi_no_memory(err);
     for (bool more = true; more && status == PX_OK;) {
         int64_t count = 0;
         for (; count < most && status == PX_OK; count++) {
@@ -194,8 +200,11 @@ px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_erro
             more = status == PX_OK && in.id != 0;
             if (!more)
                 break;
+            /* Seeds are put first, so that their ids count from 1. */
+            const int64_t root = in.root ? in.root : in.id;
+            rows[count] = root <= (int64_t)fuzz->seed_count ? fuzz->seeds[root - 1].row : -1;
         }
-        PX_THEN(status, pxi_fuzz_judge(fuzz, pixels, count, verdicts, err));
+        PX_THEN(status, pxi_fuzz_judge(fuzz, pixels, rows, count, verdicts, err));
         /* One by one, as they came: some criteria depend on the order. */
         for (int64_t i = 0; i < count && status == PX_OK; i++)
             status = px_cover_observe(fuzz->cover, fuzz->readers[i / fuzz->batch], i % fuzz->batch,
@@ -203,6 +212,7 @@ px_status pxi_fuzz_observe(px_fuzz *fuzz, unsigned kinds, int64_t after, px_erro
     }
     free(pixels);
     free(verdicts);
+    free(rows);
     if (status == PX_OK)
         fuzz->now.coverage = px_cover_value(fuzz->cover, 0);
     return status;

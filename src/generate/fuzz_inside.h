@@ -7,7 +7,7 @@
  *     static px_status dlfuzz_turn(void *state, px_error *err)
  *     {
  *         ...                                              // makes some pixels, rounds them
- *         PX_TRY(pxi_fuzz_judge(fuzz, pixels, count, verdicts, err));
+ *         PX_TRY(pxi_fuzz_judge(fuzz, pixels, rows, count, verdicts, err));
  *         PX_TRY(pxi_fuzz_put(fuzz, &find, &id, err));     // a fault, or one that was kept
  *     }
  *
@@ -169,9 +169,10 @@ void pxi_fuzz_round(const px_fuzz *fuzz, const float *levels, const void *origin
 void pxi_fuzz_levels(const px_fuzz *fuzz, const void *pixels, float *levels);
 
 /* The network's answers for `count` inputs that lie one behind the other; all workers take part.
- * Not counted as executions: that is the engine's, by pxi_fuzz_count(). */
-px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, int64_t count, pxi_fuzz_verdict *out,
-                         px_error *err);
+ * rows[i] is the input of the data set whose target it has (NULL, or -1: none). Not counted as
+ * executions: that is the engine's, by pxi_fuzz_count(). */
+px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, const int64_t *rows, int64_t count,
+                         pxi_fuzz_verdict *out, px_error *err);
 
 /* The same in parts, for who has jobs of their own: fill samples of a lane's batch, then run it;
  * `slot` is the reader that keeps the rows. One batch per slot and call of pxi_pass_each(). */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 
 #include <internal/data.h>
+#include <internal/graph.h>
 #include <internal/rng.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static px_status search_chunk(seed_search *s, int64_t first, int64_t count, px_e
     for (int64_t i = 0; i < count; i++)
         PX_TRY(
             search_values(s, s->order[first + i], s->chunk + (size_t)i * fuzz->pixel_bytes, err));
-    PX_TRY(pxi_fuzz_judge(fuzz, s->chunk, count, s->verdicts, err));
+    PX_TRY(pxi_fuzz_judge(fuzz, s->chunk, s->order + first, count, s->verdicts, err));
     for (int64_t i = 0; i < count; i++) {
         const int64_t index = s->order[first + i];
         const int64_t label = px_dataset_label(fuzz->options.set, index);
@@ -174,6 +175,22 @@ px_status pxi_fuzz_seeds_choose(px_fuzz *fuzz, px_error *err)
     return status;
 }
 
+/* Regression: where in the data the targets of seeds are that were loaded. */
+static px_status seeds_find(const px_fuzz *fuzz, pxi_fuzz_seed *seeds, size_t count, px_error *err)
+{
+    const px_dataset *set = fuzz->options.set;
+    if (!px_model_regression(fuzz->models[0]))
+        return PX_OK;
+    for (int64_t i = 0; i < px_dataset_count(set); i++)
+        for (size_t k = 0; k < count; k++)
+            if (seeds[k].data_index == px_dataset_index(set, i))
+                seeds[k].row = i;
+    for (size_t k = 0; k < count; k++)
+        if (seeds[k].row < 0)
+            return pxi_fuzz_bad_state(fuzz, err);
+    return PX_OK;
+}
+
 px_status pxi_fuzz_seeds_load(px_fuzz *fuzz, px_error *err)
 {
     px_campaign_input in = {0};
@@ -199,6 +216,7 @@ px_status pxi_fuzz_seeds_load(px_fuzz *fuzz, px_error *err)
                                          .label = in.label,
                                          .confidence = in.confidence};
     }
+    PX_THEN(status, seeds_find(fuzz, seeds, count, err));
     if (status == PX_OK) {
         seeds_keep(fuzz, seeds, pixels, (int64_t)count);
         return PX_OK;

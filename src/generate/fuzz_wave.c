@@ -275,6 +275,8 @@ static px_status wave_job(void *context, pxi_lane *lane, int64_t index, px_error
         item->slot = slot;
         item->row = rows;
         PX_TRY(pxi_wave_input(loop, pixels, pxi_lane_input(lane, rows), err));
+        PX_TRY(pxi_lane_beside(lane, rows, fuzz->options.set,
+                               fuzz->seeds[loop->entries[item->wish.entry].root].row, err));
         rows++;
     }
     PX_TRY(pxi_fuzz_forward(fuzz, lane, slot, rows, verdicts, err));

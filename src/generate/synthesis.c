@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/graph.h>
 #include <internal/data.h>
 #include <internal/ranks.h>
 #include <inttypes.h>
@@ -209,6 +210,9 @@ static px_status run_all(pxi_synthesis_run *run, const px_synthesis_options *opt
     px_synthesis *s = run->out;
     s->options = *options;
     PX_TRY(px_synthesis_complete(&s->options, job->set, job->pre, err));
+    if (px_model_takes_tokens(job->model))
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "the network takes token numbers, which cannot be changed a little");
     PX_TRY(px_model_scores(job->model, &run->scores, err));
     PX_TRY(px_dataset_check_labels(job->set, run->scores.classes, err));
     PX_TRY(job_check_lists(job, err));

@@ -52,6 +52,7 @@ static px_status batch_forward(batch *b, const float *pixels, int which, px_erro
         float *to = pxi_lane_input(b->lane, i);
         memcpy(to, pixels + (size_t)i * count, count * sizeof *to);
         PX_TRY(px_preprocess_apply(run->job->pre, &shape, to, err));
+        PX_TRY(pxi_lane_beside(b->lane, i, run->job->set, b->rows[i].input, err));
     }
     b->watch =
         (px_probe_watch){.probe = run->job->probe, .samples = b->samples, .trace = b->trace[which]};
