@@ -28,7 +28,10 @@ typedef struct cli_call {
     const struct cli_command *command; /* NULL: none yet */
     bool json, quiet;                  /* --json, --quiet */
     const char *class_list;            /* --classes: of the network that is loaded next */
-    px_json *described;                /* that plexor help --json is writing; NULL else */
+    const char *task, *tolerance;      /* --task and --tolerance likewise */
+    const char *tokenizer;
+    int64_t tokens;
+    px_json *described; /* that plexor help --json is writing; NULL else */
 
     cli_progress bar; /* label NULL: there is none */
     bool as_json;     /* --json was typed, whether or not it was understood */

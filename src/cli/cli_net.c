@@ -6,14 +6,18 @@
 #include <internal/audio.h>
 #include <internal/data.h>
 #include <internal/field.h>
+#include <internal/graph.h>
 #include <internal/preprocess.h>
 #include <internal/ranks.h>
 #include <inttypes.h>
+#include <math.h>
 #include <plexor/system.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err)
+px_status cli_model_load_file(const cli_command *self, const char *path, px_model **out,
+                              px_error *err)
 {
     const char *class_list = cli_now()->class_list;
     px_model *model = NULL;
@@ -33,6 +37,48 @@ px_status cli_model_load(const cli_command *self, const char *path, px_model **o
         line += length + (line[length] == '\n');
     }
     return PX_OK;
+}
+
+px_status cli_tolerance(double *out, px_error *err)
+{
+    const char *task = cli_now()->task, *text = cli_now()->tolerance;
+    const bool regression = task && strcmp(task, "regression") == 0;
+    char *end = NULL;
+    *out = (double)NAN;
+    if (task && !regression && strcmp(task, "classification") != 0)
+        return px_fail(err, PX_E_USAGE, "--task '%.60s': expected classification or regression",
+                       task);
+    if (!text && !regression)
+        return PX_OK;
+    if (!text)
+        return px_fail(err, PX_E_USAGE,
+                       "--task regression needs --tolerance X: how far an output may be from its "
+                       "target");
+    if (task && !regression)
+        return px_fail(err, PX_E_USAGE, "--tolerance is for --task regression");
+    *out = strtod(text, &end);
+    if (end == text || *end || !isfinite(*out) || *out < 0.0)
+        return px_fail(err, PX_E_USAGE, "--tolerance '%.60s': expected a number, 0 or more", text);
+    return PX_OK;
+}
+
+px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err)
+{
+    const cli_call *call = cli_now();
+    px_model *model = NULL;
+    double tolerance;
+    PX_TRY(cli_tolerance(&tolerance, err));
+    PX_TRY(cli_model_load_file(self, path, &model, err));
+    px_status status = px_model_join_inputs(model, err);
+    if (status == PX_OK && (call->tokenizer || call->tokens))
+        status = px_model_set_tokenizer(model, call->tokenizer, call->tokens, err);
+    if (status == PX_OK && !isnan(tolerance))
+        status = px_model_set_regression(model, tolerance, err);
+    if (status == PX_OK)
+        *out = model;
+    else
+        px_model_free(model);
+    return status;
 }
 
 px_status cli_part_open(const px_model *model, px_preprocess *pre, const char *spec,
@@ -102,6 +148,30 @@ static void inputs_list(char *buffer, size_t size, const float *values, int coun
             (size_t)snprintf(buffer + used, size - used, "%s%.4g", c ? "," : "", (double)values[c]);
 }
 
+static void inputs_print_scores(const px_model *model, const px_scores *scores)
+{
+    const px_regression *regression = px_model_regression(model);
+    if (regression)
+        cli_print("output   '%s', %d number%s; wrong beyond %g from the target\n",
+                  px_model_graph(model)->values[regression->output].name, regression->count,
+                  regression->count == 1 ? "" : "s", regression->tolerance);
+    else
+        cli_print("scores   %s, %d classes: %s\n",
+                  scores->probabilities ? "probabilities" : "logits", scores->classes, scores->why);
+}
+
+static void inputs_print_parts(const px_inputs *in)
+{
+    char shape[PX_SHAPE_TEXT];
+    for (int i = 0; i < in->count; i++) {
+        px_shape open = in->part[i].shape;
+        memmove(open.dim + 1, open.dim, (size_t)open.rank++ * sizeof *open.dim);
+        open.dim[0] = -1;
+        cli_print("%s'%s' %s %s, as it is\n", i ? "         " : "inputs   ", in->part[i].name,
+                  px_dtype_name(in->part[i].dtype), px_shape_text(&open, shape));
+    }
+}
+
 void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_scores *scores)
 {
     char shape[PX_SHAPE_TEXT], mean[256], std[256], scale[CLI_NUMBER_TEXT];
@@ -117,6 +187,11 @@ void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_
     else
         snprintf(scale, sizeof scale, "%.6g", (double)pre->scale);
     cli_print("data     %s\n", px_dataset_describe(inputs->set));
+    if (px_model_inputs(model)) {
+        inputs_print_parts(px_model_inputs(model));
+        inputs_print_scores(model, scores);
+        return;
+    }
     const px_audio *audio = px_dataset_audio(inputs->set);
     if (audio)
         cli_print("audio    %d Hz, frames of %d every %d samples, %d mels of %g to %g Hz (%s)\n",
@@ -127,8 +202,7 @@ void cli_inputs_print(const cli_inputs *inputs, const px_model *model, const px_
               audio ? "feature" : "pixel", pre->bgr ? ", channels as BGR" : "");
     cli_print("         scale %s (%s), mean %s (%s), std %s (%s), size (%s)\n", scale,
               pre->scale_from, mean, pre->mean_from, std, pre->std_from, pre->size_from);
-    cli_print("scores   %s, %d classes: %s\n", scores->probabilities ? "probabilities" : "logits",
-              scores->classes, scores->why);
+    inputs_print_scores(model, scores);
 }
 
 static bool inputs_are_audio(const void *of)

@@ -55,21 +55,34 @@ typedef struct cli_data {
                "names of the network's classes in its order, where it has none or others; " \
                "none: labels go by the order of the data's classes")
 
+/* Of commands that feed data to a network. */
+#define CLI_NETWORK_OPTIONS                                                                       \
+    CLI_CLASSES_OPTION,                                                                           \
+        CLI_STRING(0, "task", &cli_now()->task, "classification|regression",                      \
+                   "what the network does; regression: it gives numbers, and data have targets"), \
+        CLI_STRING(0, "tolerance", &cli_now()->tolerance, "X",                                    \
+                   "regression: an output further than this from its target is wrong"),           \
+        CLI_STRING(0, "tokenizer", &cli_now()->tokenizer, "FILE",                                 \
+                   "of texts: vocab.txt (WordPiece), or vocab.json or merges.txt (BPE); beside "  \
+                   "the network without it"),                                                     \
+        CLI_INT(0, "tokens", &cli_now()->tokens, "N", 0, 65536,                                   \
+                "of a text, where the network leaves it open; 0: 128")
+
 #define CLI_SKIP_OPTION(d)                          \
     CLI_FLAG(0, "skip-damaged", &(d)->skip_damaged, \
              "read all inputs first and leave out files that cannot be read")
 
-#define CLI_DATA_OPTIONS(d)                                                                       \
-    CLI_STRING(0, "data", &(d)->spec, "SPEC",                                                     \
-               "the inputs; 'plexor list data' says what it takes"),                              \
-        CLI_STRING(0, "split", &(d)->split, "NAME",                                               \
-                   "which part, where the data have parts; test unless another is named"),        \
-        CLI_INT(0, "limit", &(d)->limit, "N", 0, 9e15, "at most this many inputs; 0: all"),       \
-        CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),             \
-        CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),                     \
-        CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"), CLI_CLASSES_OPTION, \
-        CLI_SKIP_OPTION(d), CLI_PIXEL_OPTIONS(&(d)->pixels),                                      \
-        CLI_STRING(0, "audio", &(d)->audio, "SETTINGS",                                           \
+#define CLI_DATA_OPTIONS(d)                                                                        \
+    CLI_STRING(0, "data", &(d)->spec, "SPEC",                                                      \
+               "the inputs; 'plexor list data' says what it takes"),                               \
+        CLI_STRING(0, "split", &(d)->split, "NAME",                                                \
+                   "which part, where the data have parts; test unless another is named"),         \
+        CLI_INT(0, "limit", &(d)->limit, "N", 0, 9e15, "at most this many inputs; 0: all"),        \
+        CLI_INT(0, "offset", &(d)->offset, "N", 0, 9e15, "leave out the first ones"),              \
+        CLI_FLAG(0, "shuffle", &(d)->shuffle, "in an order given by --seed"),                      \
+        CLI_INT(0, "seed", &(d)->seed, "N", 0, 9e15, "of everything random"), CLI_NETWORK_OPTIONS, \
+        CLI_SKIP_OPTION(d), CLI_PIXEL_OPTIONS(&(d)->pixels),                                       \
+        CLI_STRING(0, "audio", &(d)->audio, "SETTINGS",                                            \
                    "of features of recordings: resample=1, ...; 'plexor list audio'")
 
 typedef struct cli_neurons {
@@ -83,6 +96,11 @@ typedef struct cli_neurons {
                    "what a neuron is; see 'plexor list neurons'")
 
 /* Loads a network, names its classes as --classes says, and passes on the reader's warnings. */
+px_status cli_model_load_file(const cli_command *self, const char *path, px_model **out,
+                              px_error *err);
+/* --tolerance of regression; NaN: it classifies. */
+px_status cli_tolerance(double *out, px_error *err);
+/* The same for a command that feeds data to it: several inputs are one, and so on. */
 px_status cli_model_load(const cli_command *self, const char *path, px_model **out, px_error *err);
 
 typedef px_task cli_inputs;

@@ -105,7 +105,7 @@ static px_status train_open_new(const cli_train_request *r, cli_training *t, px_
 static px_status train_open_trained(const cli_command *self, const cli_train_request *r,
                                     cli_training *t, px_error *err)
 {
-    PX_TRY(cli_model_load(self, r->path, &t->model, err));
+    PX_TRY(cli_model_load_file(self, r->path, &t->model, err));
     PX_TRY(px_model_preprocess(t->model, &r->data.pixels, r->data.audio, &t->train.pre, err));
     const px_data_options options =
         train_data_options(t->model, &r->data, r->data.split ? r->data.split : "train");

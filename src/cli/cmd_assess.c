@@ -220,7 +220,7 @@ static int assess_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "limit", &data->limit, "N", 0, 9e15, "at most this many pairs; 0: all"),
         CLI_INT(0, "offset", &data->offset, "N", 0, 9e15, "leave out the first ones"),
         CLI_PIXEL_OPTIONS(&data->pixels),
-        CLI_CLASSES_OPTION,
+        CLI_NETWORK_OPTIONS,
         CLI_SKIP_OPTION(data),
         CLI_STRING(0, "metrics", &a.metrics, "LIST|all",
                    "what to measure; see 'plexor list metrics'"),

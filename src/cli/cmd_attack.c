@@ -5,6 +5,7 @@
 #include "cli/cli_net.h"
 
 #include <internal/attack.h>
+#include <internal/graph.h>
 #include <internal/preprocess.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -173,7 +174,7 @@ typedef struct attack_args {
     cli_workers workers;
     cli_list settings;
     pair_place place;
-    const char *method, *norm, *eps, *step_size, *target, *range, *store, *sheet;
+    const char *method, *in, *norm, *eps, *step_size, *target, *range, *store, *sheet;
     int64_t steps, restarts;
     bool all_steps, stop_early, no_random;
 } attack_args;
@@ -325,6 +326,20 @@ static void work_notes(const attack_work *w, const px_attack_summary *s)
                  100.0 * s->accuracy);
 }
 
+/* Where inputs are moved. */
+static px_status work_space(attack_work *w, px_error *err)
+{
+    if (strcmp(w->a->in, "embedding") == 0)
+        return px_model_embed(w->model, err);
+    if (strcmp(w->a->in, "input") != 0)
+        return px_fail(err, PX_E_USAGE, "--in '%.60s': expected input or embedding", w->a->in);
+    if (px_model_takes_tokens(w->model))
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "the network takes token numbers, which cannot be changed a little; --in "
+                       "embedding moves the vectors that stand for them");
+    return PX_OK;
+}
+
 static px_status work_all(attack_work *w, const char *path, int argc, char **argv,
                           attack_report *report, px_error *err)
 {
@@ -333,6 +348,7 @@ static px_status work_all(attack_work *w, const char *path, int argc, char **arg
     if (a->place.folder)
         PX_TRY(pair_campaign_open(&w->files.pairs, w->self, &a->place, err));
     PX_TRY(cli_model_load(w->self, path, &w->model, err));
+    PX_TRY(work_space(w, err));
     PX_TRY(px_model_scores(w->model, &w->scores, err));
     PX_TRY(cli_inputs_open(w->model, &a->data, &w->inputs, err));
     w->classes = cli_classes_of(w->model, w->inputs.set);
@@ -379,12 +395,16 @@ static void work_done(attack_work *w)
 
 static int attack_run(const cli_command *self, int argc, char **argv)
 {
-    attack_args a = {.method = "pgd", .store = "auto", .restarts = 1};
+    attack_args a = {.method = "pgd", .in = "input", .store = "auto", .restarts = 1};
     const char *path = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a.data),
         CLI_STRING(0, "method", &a.method, "NAME",
                    "fgsm, bim, pgd, deepfool or jsma; see 'plexor list attacks'"),
+        CLI_STRING(
+            0, "in", &a.in, "input|embedding",
+            "where inputs are moved; embedding: of token numbers, the vectors that stand for "
+            "them, in which distances are then"),
         CLI_STRING(0, "norm", &a.norm, "linf|l2",
                    "how distances are measured; linf unless the method has another"),
         CLI_STRING(0, "eps", &a.eps, "X",

@@ -57,7 +57,7 @@ static int bench_run(const cli_command *self, int argc, char **argv)
                             .seconds = seconds};
     px_error why = {0};
     int rc = CLI_DONE;
-    if (cli_model_load(self, path, &model, &err) != PX_OK ||
+    if (cli_model_load_file(self, path, &model, &err) != PX_OK ||
         cli_open_shape(model, size, &open, &err) != PX_OK ||
         px_peak_gflops(b.threads, &b.peak, &err) != PX_OK ||
         px_bench(model, &how, &b.forward, &err) != PX_OK) {

@@ -123,6 +123,8 @@ static int check_work(const cli_command *self, int argc, char **argv, const char
     };
     CLI_TRY(cli_parse(self, argc, argv, options, &o.model, 0, 1));
     px_error err = {0};
+    if (cli_tolerance(&o.tolerance, &err) != PX_OK)
+        return cli_fail(self, &err);
     if (range && cli_range(range, &o.low, &o.high, &err) != PX_OK)
         return cli_fail(self, &err);
     px_check *check = NULL;
@@ -131,6 +133,8 @@ static int check_work(const cli_command *self, int argc, char **argv, const char
     cli_command_line(&command, argc, argv);
     o.data = data.spec;
     o.classes = cli_now()->class_list;
+    o.tokenizer = cli_now()->tokenizer;
+    o.tokens = cli_now()->tokens;
     o.read.split = data.split;
     o.read.limit = data.limit;
     o.read.offset = data.offset;

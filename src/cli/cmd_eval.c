@@ -6,12 +6,16 @@
 
 #include <internal/data.h>
 #include <internal/eval.h>
+#include <internal/graph.h>
 #include <internal/store.h>
 #include <internal/system.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct eval {
+    const px_regression *regression; /* NULL: it classifies */
+    px_eval_errors errors;
     cli_inputs inputs;
     const px_model *model;
     px_predictions said;
@@ -62,6 +66,49 @@ static const px_field sum_fields[] = {
     PX_FIELDS_END,
 };
 
+typedef struct far_row {
+    px_eval_far of;
+    int64_t index;
+    char name[256];
+} far_row;
+
+static const void *far_get(const void *of, size_t i, void *place)
+{
+    const eval *e = of;
+    far_row *row = place;
+    if (i >= e->errors.far_count)
+        return NULL;
+    row->of = e->errors.far[i];
+    row->index = px_dataset_index(e->inputs.set, row->of.item);
+    px_dataset_name(e->inputs.set, row->of.item, row->name, sizeof row->name);
+    return row;
+}
+
+static const px_field far_fields[] = {
+    PX_FIELD(far_row, index, "index", "of the input, in the data", .title = "INPUT"),
+    PX_CHARS(far_row, name, "name", "of the input", .title = "NAME"),
+    PX_FIELD(far_row, of.error, "error", "|output - target|", .title = "ERROR"),
+    PX_FIELD(far_row, of.output, "output", "what the network gave", .title = "OUTPUT"),
+    PX_FIELD(far_row, of.target, "target", "what it was to give", .title = "TARGET"),
+    PX_FIELDS_END,
+};
+
+static const px_field regression_fields[] = {
+    PX_OBJECT(eval, errors, px_eval_errors_fields, ""),
+    PX_LIST_MADE(far_get, far_fields, "worst", "inputs with the largest errors"),
+    PX_FIELDS_END,
+};
+
+static bool eval_regresses(const void *of)
+{
+    return ((const eval *)of)->regression != NULL;
+}
+
+static bool eval_classifies(const void *of)
+{
+    return !eval_regresses(of);
+}
+
 static const char *const score_kinds[] = {"logits", "probs", NULL};
 static const px_field eval_fields[] = {
     PX_OBJECT(eval, origin, cli_origin_fields, ""),
@@ -72,7 +119,10 @@ static const px_field eval_fields[] = {
     PX_OBJECT(eval, figures.all, sum_fields, ""),
     PX_OBJECT_AT(eval, doctor, px_doctor_fields, "doctor",
                  "what speaks against preprocessing and data"),
-    PX_LIST_MADE(class_get, class_fields, "per_class", "in the order of the network"),
+    PX_OBJECT_OF(regression_fields, "regression", "how far its numbers are from their targets",
+                 .when = eval_regresses),
+    PX_LIST_MADE(class_get, class_fields, "per_class", "in the order of the network",
+                 .when = eval_classifies),
     PX_FIELD(eval, confusion, "confusion", "inputs by label, then prediction; up to 100 classes",
              PX_IF(eval, confusion.rows)),
     PX_FIELD(eval, seconds, "seconds", "of predicting"),
@@ -116,12 +166,34 @@ static void eval_print_confusion(const eval *e)
     }
 }
 
+static void eval_print_errors(const eval *e)
+{
+    char count[CLI_NUMBER_TEXT];
+    const px_eval_sum *all = &e->figures.all;
+    const px_eval_errors *errors = &e->errors;
+    cli_print("\nwithin %g: %.2f%% (%" PRId64 " of %s), %.0f inputs per second\n",
+              errors->tolerance, 100.0 * all->accuracy, all->correct,
+              cli_number(all->labelled, count), (double)all->count / e->seconds);
+    cli_print("errors   mean %.4g (MAE), RMSE %.4g, median %.4g, largest %.4g, bias %+.3g\n",
+              errors->mae, errors->rmse, errors->median, errors->most, errors->bias);
+    if (!isnan(errors->r2))
+        cli_print("         R2 %.4f\n", errors->r2);
+    if (all->lost)
+        cli_print("%" PRId64 " inputs have no answer that is a number\n", all->lost);
+    cli_print("\n  largest errors\n");
+    cli_print_list(regression_fields, "worst", e, "  ", 0);
+}
+
 static void eval_print(const void *of)
 {
     const eval *e = of;
     char count[CLI_NUMBER_TEXT];
     const px_eval_sum *all = &e->figures.all;
     cli_inputs_print(&e->inputs, e->model, &e->said.scores);
+    if (e->regression) {
+        eval_print_errors(e);
+        return;
+    }
     cli_print("\naccuracy %.2f%% (%" PRId64 " of %s), loss %.4f, %.0f inputs per second\n",
               100.0 * all->accuracy, all->correct, cli_number(all->labelled, count), all->loss,
               (double)all->count / e->seconds);
@@ -179,6 +251,9 @@ static px_status eval_measure(const cli_command *self, eval *e, const px_model *
     if (e->said.batch_baked && e->said.batch < e->said.count)
         cli_note_baked(self, model, e->said.batch);
     PX_TRY(px_eval_make(&e->said, &e->figures, err));
+    e->regression = px_model_regression(model);
+    if (e->regression) /* what the doctor asks is asked of classes */
+        return px_eval_regression(&e->said, e->regression->tolerance, &e->errors, err);
     px_doctor_options doctor = px_doctor_options_default();
     doctor.model = model;
     doctor.set = e->inputs.set;
@@ -199,7 +274,7 @@ static px_status eval_finish(eval *e, const px_model *model, px_error *err)
     e->origin = cli_origin_of(model, e->inputs.set);
     e->names = cli_classes_of(model, e->inputs.set);
     e->peak_rss_mib = (double)px_peak_rss_bytes() / 1048576.0;
-    if (classes > CONFUSION_MOST)
+    if (classes > CONFUSION_MOST || e->regression)
         return PX_OK;
     int64_t *counts = NULL;
     PX_TRY(PX_NEW(counts, (size_t)classes * (size_t)classes, err));
@@ -249,13 +324,13 @@ static int eval_run(const cli_command *self, int argc, char **argv)
     PX_THEN(status, cli_model_load(self, path, &model, &err));
     PX_THEN(status, eval_open(self, &e, model, &data, &err));
     PX_THEN(status, eval_measure(self, &e, model, &data, &workers, &err));
-    PX_THEN_IF(status, !allow_chance, eval_chance(&e, &data, &err));
+    PX_THEN_IF(status, !allow_chance && !e.regression, eval_chance(&e, &data, &err));
     PX_THEN(status, eval_finish(&e, model, &err));
     e.model = model;
     if (status != PX_OK && e.doctor && !cli_now()->json)
         cli_inputs_print(&e.inputs, model, &e.said.scores);
     int rc = cli_answer(self, status, &err, &e, eval_print);
-    if (status == PX_OK)
+    if (status == PX_OK && e.doctor)
         cli_note_findings(self, e.doctor);
     if (rc == CLI_DONE && wrong)
         rc = eval_save_wrong(self, &e, wrong);

@@ -10,6 +10,7 @@
 #include "cli/fuzz_screen.h"
 
 #include <internal/data.h>
+#include <internal/graph.h>
 #include <internal/mutate.h>
 #include <math.h>
 #include <plexor/fuzz.h>
@@ -291,6 +292,9 @@ static px_status fuzz_open(const cli_command *self, const fuzz_args *a, const ch
         if (a->rivals[i])
             PX_TRY(cli_model_load(self, a->rivals[i], &job->rivals[i], err));
     PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
+    if (px_model_regression(job->model))
+        cli_note(self, "targets are taken to stay what they are when inputs are mutated; "
+                       "--mutations leaves out what moves them, as rotation does an angle");
     if (a->styles)
         PX_TRY(px_styles_open(a->styles, &job->styles, err));
     PX_TRY(fuzz_start(a, job, err));

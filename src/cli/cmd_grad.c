@@ -142,7 +142,7 @@ static int grad_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     px_model *model = NULL;
     grad g = {.how = px_gradient_options_default()};
-    px_status status = cli_model_load(self, path, &model, &err);
+    px_status status = cli_model_load_file(self, path, &model, &err);
     g.model = model;
     if (status == PX_OK && px_model_graph(model)->input_count != 1)
         status = px_fail(&err, PX_E_UNSUPPORTED, "'%s' has %d inputs; grad takes networks with one",

@@ -391,7 +391,7 @@ static int info_run(const cli_command *self, int argc, char **argv)
     px_error err = {0};
     px_model *model = NULL;
     px_shape open;
-    if (cli_model_load(self, path, &model, &err) != PX_OK ||
+    if (cli_model_load_file(self, path, &model, &err) != PX_OK ||
         cli_open_shape(model, size, &open, &err) != PX_OK) {
         px_model_free(model);
         return cli_fail(self, &err);

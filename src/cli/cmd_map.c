@@ -408,7 +408,7 @@ static int map_run(const cli_command *self, int argc, char **argv)
         CLI_FLAG(0, "shuffle", &a.data.shuffle, "in an order given by --seed"),
         CLI_INT(0, "seed", &a.data.seed, "N", 0, 9e15, "of everything random"),
         CLI_PIXEL_OPTIONS(&a.data.pixels),
-        CLI_CLASSES_OPTION,
+        CLI_NETWORK_OPTIONS,
         CLI_SKIP_OPTION(&a.data),
         CLI_STRING(0, "layers", &a.neurons.layers, "LIST",
                    "which layers, taken together; the last hidden one unless given; see 'plexor "

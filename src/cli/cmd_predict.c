@@ -5,6 +5,7 @@
 
 #include <internal/text.h>
 #include <inttypes.h>
+#include <math.h>
 #include <plexor/predict.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,12 +118,51 @@ static const px_field top_fields[] = {
     PX_FIELDS_END,
 };
 
+/* Of a network of regression. */
+static const void *number_get(const void *of, size_t i, bool target, double *row)
+{
+    const prediction *p = of;
+    const px_predictions *said = &p->of->parts[p->part].said;
+    if (i >= (size_t)said->outputs)
+        return NULL;
+    *row = (double)(target ? said->target : said->output)[p->at * said->outputs + (int64_t)i];
+    return row;
+}
+
+static const void *output_get(const void *of, size_t i, void *place)
+{
+    return number_get(of, i, /* target= */ false, place);
+}
+
+static const void *target_get(const void *of, size_t i, void *place)
+{
+    return number_get(of, i, /* target= */ true, place);
+}
+
+static bool prediction_regresses(const void *of)
+{
+    const prediction *p = of;
+    return p->of->parts[p->part].said.outputs > 0;
+}
+
+static bool prediction_classifies(const void *of)
+{
+    return !prediction_regresses(of);
+}
+
 static const px_field prediction_fields[] = {
     PX_CHARS(prediction, name, "name", "of the input"),
-    PX_INDEX(prediction, label, "label", "its class", .optional = true),
-    PX_FIELD(prediction, predicted, "predicted", "class; -1: the scores are not numbers"),
+    PX_INDEX(prediction, label, "label", "its class", .optional = true,
+             .when = prediction_classifies),
+    PX_FIELD(prediction, predicted, "predicted", "class; -1: the scores are not numbers",
+             .when = prediction_classifies),
+    PX_VALUES_MADE(output_get, double, "output", "of regression: what the network gives",
+                   .when = prediction_regresses),
+    PX_VALUES_MADE(target_get, double, "target", "what it was to give; null: not known",
+                   .when = prediction_regresses),
     PX_FIELD(prediction, not_finite, "not_finite", "it has values that are not"),
-    PX_LIST_MADE(top_get, top_fields, "top", "the most probable classes"),
+    PX_LIST_MADE(top_get, top_fields, "top", "the most probable classes",
+                 .when = prediction_classifies),
     PX_FIELDS_END,
 };
 
@@ -138,6 +178,18 @@ static const px_field predict_fields[] = {
     PX_FIELDS_END,
 };
 
+static void predict_print_numbers(const prediction *row)
+{
+    double output, target;
+    for (size_t k = 0; number_get(row, k, false, &output); k++) {
+        number_get(row, k, true, &target);
+        cli_print("%s%.6g", k ? ", " : "  ", output);
+        if (!isnan(target))
+            cli_print(" (target %.6g, off by %.3g)", target, fabs(output - target));
+    }
+    cli_print("%s\n", row->not_finite ? "  has values that are not finite" : "");
+}
+
 static void predict_print(const predict *p)
 {
     prediction row;
@@ -145,6 +197,10 @@ static void predict_print(const predict *p)
     char number[PX_CLASS_NUMBER];
     for (size_t i = 0; i < PRINT_MOST && prediction_get(p, i, &row); i++) {
         cli_print("%s", row.name);
+        if (prediction_regresses(&row)) {
+            predict_print_numbers(&row);
+            continue;
+        }
         if (row.label >= 0)
             cli_print("  (label %s)", class_name(&row, (int)row.label, number));
         cli_print("%s%s\n", row.predicted < 0 ? "  no answer: the scores are not numbers" : "",

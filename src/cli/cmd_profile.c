@@ -94,7 +94,7 @@ static int profile_run(const cli_command *self, int argc, char **argv)
         CLI_NEURON_OPTIONS(&neurons),
         CLI_INT(0, "seed", &data.seed, "N", 0, 9e15, "of everything random"),
         CLI_PIXEL_OPTIONS(&data.pixels),
-        CLI_CLASSES_OPTION,
+        CLI_NETWORK_OPTIONS,
         CLI_SKIP_OPTION(&data),
         CLI_STRING('o', "output", &to, "FILE", "the profile, an NPZ"),
         CLI_WORKER_OPTIONS(&workers),

@@ -361,7 +361,7 @@ static int repair_all(const cli_command *self, const repair_args *a)
 {
     px_error err = {0};
     repair_job job = {.view = {.quiet = true}};
-    px_status status = cli_model_load(self, a->path, &job.model, &err);
+    px_status status = cli_model_load_file(self, a->path, &job.model, &err);
     PX_THEN(status, repair_prepare(self, a, &job, &err));
     if (status != PX_OK)
         goto done;

@@ -185,7 +185,7 @@ static int replay_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "scale", &data.pixels.scale, "X", "likewise"),
         CLI_STRING(0, "mean", &data.pixels.mean, "LIST", "likewise"),
         CLI_STRING(0, "std", &data.pixels.std, "LIST", "likewise"),
-        CLI_CLASSES_OPTION,
+        CLI_NETWORK_OPTIONS,
         CLI_WORKER_OPTIONS(&workers),
         CLI_OUTPUT_OPTIONS,
         CLI_END,

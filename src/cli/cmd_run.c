@@ -276,7 +276,7 @@ static int run_run(const cli_command *self, int argc, char **argv)
         return cli_usage_error(self, "--expect is about one tensor");
     px_error err = {0};
     px_model *model = NULL;
-    px_status status = cli_model_load(self, path, &model, &err);
+    px_status status = cli_model_load_file(self, path, &model, &err);
     r.model = model;
     PX_THEN(status, run_choose(&r, &tensors, to && pxi_has_suffix(to, ".npz"), &err));
     PX_THEN(status, cli_arrays_load(model, &inputs, &r.inputs, &err));
