@@ -35,6 +35,7 @@ px_check_options px_check_options_default(void)
         .low = (double)NAN,
         .high = (double)NAN,
         .minutes = 1.0,
+        .tolerance = (double)NAN,
     };
 }
 

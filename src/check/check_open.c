@@ -6,6 +6,7 @@
 
 #include <internal/bank.h>
 #include <internal/data.h>
+#include <internal/graph.h>
 #include <internal/preprocess.h>
 #include <internal/system.h>
 #include <inttypes.h>
@@ -40,6 +41,11 @@ static px_status open_network(px_check *c, px_error *err)
 {
     if (!c->model)
         PX_TRY(px_model_load(c->model_path, &c->model, err));
+    PX_TRY(px_model_join_inputs(c->model, err));
+    if (c->o.tokenizer || c->o.tokens)
+        PX_TRY(px_model_set_tokenizer(c->model, c->o.tokenizer, c->o.tokens, err));
+    if (!isnan(c->o.tolerance))
+        PX_TRY(px_model_set_regression(c->model, c->o.tolerance, err));
     if (c->o.classes)
         PX_TRY(px_model_set_classes(c->model, c->o.classes, err));
     const char *warnings = px_model_warnings(c->model);
@@ -60,6 +66,8 @@ px_data_options pxi_check_read(const px_check *c)
     options.seed = c->o.seed;
     options.class_names = named.class_names;
     options.class_count = named.class_count;
+    options.inputs = named.inputs;
+    options.targets = named.targets;
     return options;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "check/page_inside.h"
 
+#include <internal/graph.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -94,6 +95,10 @@ px_status pxi_page_eval(pxi_page *p, const px_json_value *eval, px_error *err)
     size_t wrong = 0;
     if (!c->labelled)
         return PX_OK;
+    if (px_model_regression(c->model)) {
+        pxi_page_show_list(p, pxi_json_list(eval, "regression.worst"), SIZE_MAX);
+        return PX_OK;
+    }
     if (pxi_json_int(eval, "label_suspects.total", 0) > 0) {
         pxi_page_show_list(p, pxi_json_list(eval, "label_suspects.items"), SHOWN_SUSPECTS);
         return PX_OK;

@@ -7,6 +7,7 @@
 #ifndef PXI_PAGE_INSIDE_H
 #define PXI_PAGE_INSIDE_H
 
+#include "base/arena.h"
 #include "check/check_inside.h"
 
 #include <internal/report.h>
@@ -23,6 +24,7 @@ struct pxi_page {
     bool *shown;           /* [count]: inputs of the data that are on the page */
 
     px_sprites *sprites; /* NULL: the inputs are no pictures */
+    px_arena *texts;     /* that stand in their place */
     int width, height, channels;
     uint8_t *bytes; /* of one picture */
     float *values;
@@ -40,11 +42,13 @@ void pxi_page_pictures_close(pxi_page *p);
 bool pxi_page_failed(const pxi_page *p, px_status status);
 
 typedef struct pxi_page_tile {
-    px_shape at; /* sheet and tile */
-    bool is;     /* there is a picture */
+    px_shape at;      /* sheet and tile */
+    bool is;          /* there is a picture */
+    const char *text; /* in place of one; the page's; NULL: none */
 } pxi_page_tile;
-#define PXI_PAGE_TILE(type, member, key, help) \
-    PX_FIELD(type, member.at, key, help, PX_IF(type, member.is))
+#define PXI_PAGE_TILE(type, member, key, help)                    \
+    PX_FIELD(type, member.at, key, help, PX_IF(type, member.is)), \
+        PX_FIELD(type, member.text, key, help ", or its text", .optional = true)
 
 /* The tile of a picture: of an input of the data, of the campaign, of an activation map that is
  * brought to a picture's size. */

@@ -3,6 +3,7 @@
 
 #include <internal/check.h>
 #include <internal/field.h>
+#include <internal/graph.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,8 @@ static void numbers_text(const float *values, int count, char *text, size_t size
     px_text_done(&all);
 }
 
+enum { PIXEL_ROWS = 3 };
+
 static const void *assumption_item(const void *check, size_t i, void *row)
 {
     const px_check *c = check;
@@ -82,13 +85,15 @@ static const void *assumption_item(const void *check, size_t i, void *row)
                                   pre->bgr ? "bgr" : "as stored",
                                   c->scores.probabilities ? "probabilities" : "logits"};
     origin_row *r = row;
-    if (i == PX_LEN(names))
+    if (px_model_inputs(c->model)) /* they are taken as they are */
+        i += PIXEL_ROWS;
+    if (i >= PX_LEN(names))
         return NULL;
     r->name = names[i];
     r->from = from[i];
     if (i == 0)
         pxi_fraction_text((double)pre->scale, r->value);
-    else if (i < 3)
+    else if (i < PIXEL_ROWS)
         numbers_text(i == 1 ? pre->mean : pre->stddev, pre->channels, r->value, sizeof r->value);
     else
         snprintf(r->value, sizeof r->value, "%s", values[i]);

@@ -1,10 +1,12 @@
 /* src/check/page_pictures.c - thumbnails of inputs in one sprite sheet */
 #include "check/page_inside.h"
 
+#include "base/arena.h"
 #include "semantics/mask.h"
 
 #include <internal/data.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TILE_MOST = 64, TILE_MOST_AUDIO = 160, TILE_LEAST = 8 };
 
@@ -15,6 +17,8 @@ px_status pxi_page_pictures_open(pxi_page *p, px_error *err)
     PX_TRY(PX_NEW(p->values, c->floats, err));
     PX_TRY(PX_NEW(p->bytes, c->floats, err));
     PX_TRY(PX_NEW(p->shown, c->count, err));
+    if (!(p->texts = pxi_arena_new()))
+        return pxi_no_memory(err);
     p->pixels = pxi_calloc(c->floats, sizeof(float));
     if (!p->pixels)
         return pxi_no_memory(err);
@@ -40,6 +44,7 @@ px_status pxi_page_pictures_open(pxi_page *p, px_error *err)
 void pxi_page_pictures_close(pxi_page *p)
 {
     px_sprites_free(p->sprites);
+    pxi_arena_free(p->texts);
     free(p->values);
     free(p->bytes);
     free(p->pixels);
@@ -75,11 +80,35 @@ static px_status tile_add(const pxi_page *p, pxi_page_tile *out, px_error *err)
     return PX_OK;
 }
 
+/* As much of a text as a card can bear, in whole letters; frees `text`. */
+static px_status text_add(const pxi_page *p, char *text, pxi_page_tile *out, px_error *err)
+{
+    enum { TEXT_MOST = 600 };
+    size_t length = text ? strlen(text) : 0;
+    if (length > TEXT_MOST)
+        for (length = TEXT_MOST; length > 0 && (text[length] & 0xc0) == 0x80;)
+            length--;
+    const bool cut = text && text[length];
+    char *kept = text ? pxi_arena_alloc(p->texts, length + 5, 1) : NULL;
+    if (kept) {
+        memcpy(kept, text, length);
+        strcpy(kept + length, cut ? " ..." : "");
+    }
+    out->text = kept;
+    free(text);
+    return text && !kept ? pxi_no_memory(err) : PX_OK;
+}
+
 px_status pxi_page_input(const pxi_page *p, int64_t input, pxi_page_tile *out, px_error *err)
 {
     *out = no_tile;
-    if (!p->sprites || input < 0 || input >= p->c->count)
+    if (input < 0 || input >= p->c->count)
         return PX_OK;
+    if (!p->sprites) {
+        char *text = NULL;
+        PX_TRY(px_dataset_text(p->c->set, input, &text, err));
+        return text_add(p, text, out, err);
+    }
     PX_TRY(px_dataset_pixels(p->c->set, input, p->values, err));
     return tile_add(p, out, err);
 }
@@ -88,9 +117,14 @@ px_status pxi_page_stored(const pxi_page *p, int64_t id, pxi_page_tile *out, px_
 {
     px_campaign_input in;
     *out = no_tile;
-    if (!p->sprites || !p->campaign)
+    if (!p->campaign)
         return PX_OK;
     PX_TRY(px_campaign_read(p->campaign, id, &in, p->pixels, err));
+    if (!p->sprites) {
+        char *text = NULL;
+        PX_TRY(px_dataset_words(p->c->set, p->pixels, &text, err));
+        return text_add(p, text, out, err);
+    }
     for (size_t i = 0; i < p->c->floats; i++)
         p->values[i] = px_dataset_is_8bit(p->c->set) ? (float)((const uint8_t *)p->pixels)[i]
                                                      : ((const float *)p->pixels)[i];

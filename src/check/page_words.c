@@ -126,6 +126,11 @@ void pxi_command_data(const px_check *c, px_text *out)
         px_text_format(out, " --offset %" PRId64, read->offset);
     if (read->shuffle)
         px_text_add(out, " --shuffle");
+    if (!isnan(c->o.tolerance))
+        px_text_format(out, " --task regression --tolerance %.9g", c->o.tolerance);
+    pxi_command_option(out, "tokenizer", c->o.tokenizer);
+    if (c->o.tokens > 0)
+        px_text_format(out, " --tokens %" PRId64, c->o.tokens);
 }
 
 void pxi_command_values(const px_check *c, bool range, px_text *out)

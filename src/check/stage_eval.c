@@ -8,6 +8,7 @@
 #include <internal/doctor.h>
 #include <internal/eval.h>
 #include <internal/field.h>
+#include <internal/graph.h>
 #include <internal/store.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -22,7 +23,9 @@ typedef struct eval {
     bool labelled;
     px_predictions said;
     px_eval figures;
-    bool failures; /* the data are a campaign's */
+    bool failures;                   /* the data are a campaign's */
+    const px_regression *regression; /* NULL: it classifies */
+    px_eval_errors errors;
 } eval;
 
 /* --- the result ------------------------------------------------------------------------------ */
@@ -94,6 +97,69 @@ static const px_field calibration_fields[] = {
     PX_FIELDS_END,
 };
 
+enum { SCATTER_MOST = 2000 };
+
+/* An input by its place: what it was to be, and what it is, of the number that is furthest off. */
+typedef struct pair_row {
+    int64_t at;
+    double of[2];
+} pair_row;
+
+static const void *pair_item(const void *at, size_t i, void *row)
+{
+    const eval *e = at;
+    pair_row *r = row;
+    const int64_t count = e->said.count, most = PX_MIN(count, (int64_t)SCATTER_MOST);
+    if ((int64_t)i >= most)
+        return NULL;
+    const int64_t input = (int64_t)i * count / most;
+    int64_t k = input * e->said.outputs;
+    for (int64_t j = k; j < (input + 1) * e->said.outputs; j++)
+        if (fabsf(e->said.output[j] - e->said.target[j]) >
+            fabsf(e->said.output[k] - e->said.target[k]))
+            k = j;
+    r->of[0] = (double)e->said.target[k];
+    r->of[1] = (double)e->said.output[k];
+    return r;
+}
+
+static const px_field pair_fields[] = {
+    PX_ARRAY(pair_row, of, "", "target, output"),
+    PX_FIELDS_END,
+};
+
+typedef struct far_row {
+    int64_t index;
+    px_eval_far of;
+} far_row;
+
+static const void *far_item(const void *at, size_t i, void *row)
+{
+    const eval *e = at;
+    far_row *r = row;
+    if (i >= e->errors.far_count)
+        return NULL;
+    r->of = e->errors.far[i];
+    r->index = px_dataset_index(e->c->set, r->of.item);
+    return r;
+}
+
+static const px_field far_fields[] = {
+    PX_FIELD(far_row, of.item, "input", "its place in the data"),
+    PX_FIELD(far_row, index, "index", "in the file or folder it is from"),
+    PX_FIELD(far_row, of.error, "error", "|output - target|"),
+    PX_FIELD(far_row, of.output, "output", "what the network gave"),
+    PX_FIELD(far_row, of.target, "target", "what it was to give"),
+    PX_FIELDS_END,
+};
+
+static const px_field regression_fields[] = {
+    PX_OBJECT(eval, errors, px_eval_errors_fields, ""),
+    PX_LIST_MADE(far_item, far_fields, "worst", "inputs with the largest errors"),
+    PX_LIST_MADE(pair_item, pair_fields, "pairs", "some of all inputs, at even distances"),
+    PX_FIELDS_END,
+};
+
 static px_datum wrong_of(const void *at, char *text)
 {
     const px_eval_sum *all = at;
@@ -145,6 +211,16 @@ static px_datum cells_left_out(const void *at, char *text)
     return px_datum_int((int64_t)(count - PX_MIN(count, (size_t)EVAL_CONFUSION_MOST)));
 }
 
+static bool eval_classifies(const void *at)
+{
+    return !((const eval *)at)->regression;
+}
+
+static bool eval_knows_classes(const void *at)
+{
+    return eval_classifies(at) && ((const eval *)at)->labelled;
+}
+
 static const px_field eval_fields[] = {
     PX_FIELD(eval, figures.all.count, "count", "inputs"),
     PX_FIELD(eval, labelled, "labelled", "every input has a label that the network knows"),
@@ -154,16 +230,20 @@ static const px_field eval_fields[] = {
     PX_FIELD(eval, said.batch_baked, "batch_baked", "the network takes no other number"),
     PX_FIELD(eval, said.flops, "flops", "of an input"),
     PX_OBJECT(eval, figures.all, accuracy_fields, "", PX_IF(eval, labelled)),
+    PX_OBJECT_OF(regression_fields, "regression", "how far its numbers are from their targets",
+                 PX_IF(eval, regression)),
     PX_FIELD(eval, figures.all.confidence, "confidence", "mean probability of the answer",
-             .unit = PX_SHARE),
+             .unit = PX_SHARE, .when = eval_classifies),
     PX_OBJECT(eval, figures.all, calibration_fields, "calibration",
-              "how sure answers are, and how often they are right", PX_IF(eval, labelled)),
-    PX_LIST_MADE(class_item, class_fields, "per_class", "in the order of the network"),
+              "how sure answers are, and how often they are right", .when = eval_knows_classes),
+    PX_LIST_MADE(class_item, class_fields, "per_class", "in the order of the network",
+                 .when = eval_classifies),
     PX_OBJECT_MADE(class_worst, worst_fields, "worst", "the class with the lowest accuracy",
-                   .optional = true),
+                   .optional = true, .when = eval_classifies),
     PX_LIST_MADE(cell_item, cell_fields, "confusion", "the most frequent pairs first",
-                 PX_IF(eval, labelled)),
-    PX_MADE(INT, cells_left_out, "confusion_left_out", "pairs beyond those", PX_IF(eval, labelled)),
+                 .when = eval_knows_classes),
+    PX_MADE(INT, cells_left_out, "confusion_left_out", "pairs beyond those",
+            .when = eval_knows_classes),
     PX_FIELDS_END,
 };
 
@@ -273,7 +353,10 @@ static px_status eval_predict(eval *e, px_error *err)
     options.progress = pxi_check_tick;
     options.context = c;
     PX_TRY(px_predict(c->model, c->set, &c->pre, &options, &e->said, err));
-    return px_eval_make(&e->said, &e->figures, err);
+    PX_TRY(px_eval_make(&e->said, &e->figures, err));
+    e->regression = px_model_regression(c->model);
+    return e->regression ? px_eval_regression(&e->said, e->regression->tolerance, &e->errors, err)
+                         : PX_OK;
 }
 
 static px_status eval_write(const eval *e, px_json *out, px_error *err)
@@ -281,7 +364,7 @@ static px_status eval_write(const eval *e, px_json *out, px_error *err)
     const px_check *c = e->c;
     px_fields_json(eval_fields, e, out);
     /* Of answers that are wrong by the choice of inputs, or by guessing, no label is to blame. */
-    if (c->labelled && !e->failures && !px_eval_is_guessing(&e->figures.all))
+    if (c->labelled && !e->failures && !e->regression && !px_eval_is_guessing(&e->figures.all))
         PX_TRY(pxi_label_suspects_write(c, e->said.predicted, e->said.confidence, e->said.given,
                                         out, err));
     return save_predictions(e, err);
@@ -293,7 +376,8 @@ static px_status eval_run(px_check *c, px_json *out, px_error *err)
               .labelled = c->labelled,
               .failures = px_campaign_part_fails(c->data_spec, c->o.read.split)};
     px_status status = eval_predict(&e, err);
-    PX_THEN(status, eval_doctor(&e, err));
+    if (!e.regression) /* what the doctor asks is asked of classes */
+        PX_THEN(status, eval_doctor(&e, err));
     PX_THEN(status, eval_write(&e, out, err));
     px_predictions_done(&e.said);
     px_eval_done(&e.figures);
@@ -308,6 +392,14 @@ static void eval_line(const px_check *c, const px_json_value *result, px_text *o
     const int64_t suspects = pxi_json_int(result, "label_suspects.total", 0);
     (void)c;
     pxi_count_text(pxi_json_int(result, "count", 0), count);
+    const double mae = pxi_json_number(result, "regression.mae");
+    if (!isnan(mae)) {
+        px_text_format(out, "%.2f%% of %s inputs within %.4g, MAE %.4g, RMSE %.4g, largest %.4g",
+                       100.0 * accuracy, count, pxi_json_number(result, "regression.tolerance"),
+                       mae, pxi_json_number(result, "regression.rmse"),
+                       pxi_json_number(result, "regression.most"));
+        return;
+    }
     if (isnan(accuracy)) {
         px_text_format(out, "%s inputs without labels, mean confidence %.3f", count,
                        pxi_json_number(result, "confidence"));
@@ -334,7 +426,7 @@ const pxi_stage pxi_stage_eval = {
     .public = {.id = "eval",
                .title = "Evaluation",
                .help = "accuracy, per class, confusion, calibration"},
-    .version = 2,
+    .version = 3,
     .passes = 1.0,
     .run = eval_run,
     .files = {{PREDICTIONS_FILE, "what the network says of every input", false},
@@ -345,6 +437,8 @@ const pxi_stage pxi_stage_eval = {
                "share", false},
               {"loss", "mean cross-entropy", "eval", "loss", "real", true},
               {"ece", "expected calibration error, 15 bins", "eval", "calibration.ece", "share",
+               true},
+              {"mae", "mean error of a network of regression", "eval", "regression.mae", "real",
                true}},
     .headlines = {{"accuracy", "accuracy"},
                   {"loss", "loss"},

@@ -8,6 +8,7 @@
 #include "check/check_criteria.h"
 
 #include <internal/data.h>
+#include <internal/graph.h>
 #include <internal/modes.h>
 #include <internal/store.h>
 #include <inttypes.h>
@@ -179,6 +180,11 @@ static px_status fuzz_write(const fuzz *f, px_json *out, px_error *err)
 static px_status fuzz_run(px_check *c, px_json *out, px_error *err)
 {
     fuzz f = {.c = c};
+    if (px_model_takes_tokens(c->model))
+        return px_fail(err, PX_E_UNSUPPORTED, "it mutates pictures and recordings, not texts");
+    if (px_model_regression(c->model))
+        pxi_check_note(c, "fuzz takes targets to stay what they are when inputs are mutated; where "
+                          "rotation or another mutation moves them, its failures are none");
     f.limits.turns = (int64_t)fmax(FUZZ_TURNS_LEAST, FUZZ_TURNS_PER_MINUTE * c->o.minutes);
     f.limits.seconds = pxi_check_deadline(c) - c->stage_started;
     px_status status = fuzz_start(&f, err);

@@ -7,13 +7,20 @@
 #include "check/check_inside.h"
 
 #include <internal/fault_curve.h>
+#include <internal/graph.h>
 #include <internal/select.h>
 #include <stdlib.h>
 
 #define SELECTION_FILE "selection.csv"
 enum { SELECT_TOP = 60, SELECT_CURVE = 50 };
 static const double select_percent = 5.0;
-static const char selectors[] = "gini,pcs,entropy,random";
+/* Numbers have no uncertainty that is read from them: what neurons do has to say it. */
+static const char selectors[] = "gini,pcs,entropy,random", of_numbers[] = "internal-gini,random";
+
+static const char *selectors_of(const px_check *c)
+{
+    return px_model_regression(c->model) ? of_numbers : selectors;
+}
 
 typedef struct selection {
     px_check *c;
@@ -174,7 +181,7 @@ static px_status selection_new(selection *s, px_error *err)
 {
     px_check *c = s->c;
     px_select_options options = px_select_options_default();
-    options.selectors = selectors;
+    options.selectors = selectors_of(c);
     options.batch = c->o.batch;
     options.seed = c->o.seed;
     options.threads = c->o.threads;
@@ -210,8 +217,9 @@ static void select_line(const px_check *c, const px_json_value *result, px_text 
     char count[PXI_COUNT_TEXT];
     const double rate = pxi_json_number(result, "fdr");
     (void)c;
-    px_text_format(out, "%s inputs to label first, by gini",
-                   pxi_count_text(pxi_json_int(result, "budget", 0), count));
+    px_text_format(out, "%s inputs to label first, by %s",
+                   pxi_count_text(pxi_json_int(result, "budget", 0), count),
+                   pxi_json_words(result, "selector"));
     if (rate >= 0.0)
         px_text_format(out, ": %.1f%% of them are failures", 100.0 * rate);
 }
@@ -220,7 +228,7 @@ static void select_command(const px_check *c, const px_json_value *result, px_te
 {
     (void)result;
     pxi_command(c, "select", /* range= */ false, out);
-    px_text_format(out, " --by %s --budget %g%%%s", selectors, select_percent,
+    px_text_format(out, " --by %s --budget %g%%%s", selectors_of(c), select_percent,
                    c->labelled ? " --evaluate" : "");
 }
 

@@ -5,6 +5,7 @@
 #include "check/check_suspects.h"
 
 #include <internal/engine.h>
+#include <internal/graph.h>
 #include <internal/localize.h>
 #include <internal/preprocess.h>
 #include <internal/store.h>
@@ -48,6 +49,7 @@ static px_status synthesize_confidence(synthesize *s, const px_synthesis_made *m
     for (size_t i = 0; i < c->floats; i++)
         input[i] = made->bytes ? (float)made->bytes[i] : made->exact[i];
     PX_TRY(px_preprocess_apply(&c->pre, &shape, input, err));
+    PX_TRY(pxi_lane_beside(lane, 0, c->set, made->row->input, err));
     PX_TRY(pxi_lane_forward(lane, 1, err));
     PX_TRY(pxi_scores_row(lane->session, &c->scores, 0, s->values, err));
     if (said >= 0) {
@@ -223,6 +225,9 @@ static void synthesize_write(const synthesize *s, px_json *out)
 static px_status synthesize_run(px_check *c, px_json *out, px_error *err)
 {
     synthesize s = {.c = c};
+    if (px_model_takes_tokens(c->model))
+        return px_fail(err, PX_E_UNSUPPORTED,
+                       "it moves inputs a little, and token numbers cannot be");
     px_status status = synthesize_targets(&s, err);
     PX_THEN(status, synthesize_choose(&s, err));
     PX_THEN(status, synthesize_begin(&s, err));

@@ -294,7 +294,24 @@ function recorded(report) {
     return report;
 }
 
-export function makeSample({ findings: wanted = 240, unlabelled = false, hostile = false, bare = false, audio = false, classes = 10 } = {}) {
+/* Data are texts: they stand where pictures would. */
+function worded(report) {
+    Object.values(report.inputs).forEach((input, i) => (input.picture = `the ${i}th of many texts <b>about</b> shirts`));
+    for (const finding of report.failures.items) {
+        finding.original = "a coat of many plain colours";
+        finding.failing = `a coat of few plain shades ${finding.id}`;
+    }
+}
+
+/* The network gives numbers. */
+function numbered(report) {
+    const { accuracy, interval, count } = report.results.eval.result;
+    const pairs = Array.from({ length: 200 }, (_, i) => [i / 100 - 1, i / 100 - 1 + (i % 20 === 7 ? 0.3 : 0.02 * Math.sin(i))]);
+    const worst = Object.keys(report.inputs).slice(0, 3).map((input, i) => ({ input: Number(input), index: Number(input), error: 0.3 - 0.01 * i, output: 0.5, target: 0.2 + 0.01 * i }));
+    report.results.eval.result = { count, accuracy, interval, regression: { count, tolerance: 0.1, mae: 0.0123, rmse: 0.02, r2: 0.98, bias: 0.001, median: 0.011, most: 0.3, worst, pairs } };
+}
+
+export function makeSample({ findings: wanted = 240, unlabelled = false, hostile = false, bare = false, audio = false, texts = false, numbers = false, classes = 10 } = {}) {
     const draw = random(7);
     const sheet = new SheetMaker(0, SIDE, SIDE),
         masks = new SheetMaker(1, SIDE, SIDE),
@@ -332,6 +349,8 @@ export function makeSample({ findings: wanted = 240, unlabelled = false, hostile
     report.results = Object.fromEntries(Object.entries(results).map(([id, result], i) => [id, { stage: id, key: "0", seconds: digits(0.3 + 1.7 * i), result }]));
     Object.assign(report, { inputs: inputs.all, failures: found, doctor: doctor(), remarks: ["the data have 9 classes and the network 10: fewer is fine"], provenance: provenance(), sheets: [sheet.object(), masks.object()] });
     if (audio) recorded(report);
+    if (texts) worded(report);
+    if (numbers) numbered(report);
     if (classes > 10) crowded(report, classes);
     return hostile ? poison(report) : report;
 }

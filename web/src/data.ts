@@ -60,8 +60,8 @@ export interface Sheet {
     count: number; /* tiles */
 }
 
-/* A picture: sheet and tile, both from 0. */
-export type Picture = [sheet: number, tile: number];
+/* A picture: sheet and tile, both from 0. Of data that are texts, the text. */
+export type Picture = [sheet: number, tile: number] | string;
 
 /* An input of the data set. */
 export interface Input {
@@ -139,7 +139,21 @@ export interface Eval {
     worst?: { class: number; name: string; accuracy: number };
     confusion?: [label: number, prediction: number, count: number][]; /* cells above 0, largest first */
     confusion_left_out?: number; /* cells above 0 that are not listed: the smallest */
+    regression?: Regression | null; /* of a network that gives numbers: accuracy is the share within the tolerance */
     label_suspects?: { total: number; rule: string; items: { input: number; given?: number | null }[] }; /* most likely first */
+}
+
+export interface Regression {
+    count: number; /* inputs with a target and an answer */
+    tolerance: number;
+    mae?: number | null;
+    rmse?: number | null;
+    r2?: number | null;
+    bias?: number | null; /* mean of output - target */
+    median?: number | null; /* of the errors */
+    most?: number | null;
+    worst: { input: number; index: number; error: number; output: number; target: number }[]; /* largest errors first */
+    pairs: [target: number, output: number][]; /* of some of all inputs */
 }
 
 export interface ClassRow {
@@ -252,6 +266,8 @@ export interface Synthesize extends Timed {
 }
 
 export interface Attack extends Timed {
+    space?: "input" | "embedding"; /* where inputs are moved: of texts, the vectors of their tokens */
+    nearest_faults?: number; /* of these: texts of the nearest tokens that fail too */
     method: string;
     norm: string;
     eps: number;

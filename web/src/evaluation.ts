@@ -1,11 +1,11 @@
 /* web/src/evaluation.ts - how right it is, class by class; whether its confidence means something */
 import type { Context } from "./context";
-import type { CalibrationBin, ClassRow, Eval, Input } from "./data";
+import type { CalibrationBin, ClassRow, Eval, Input, Regression } from "./data";
 import { h, svg, type Child } from "./dom";
 import { count, isNumber, real, share } from "./format";
 import { inputName } from "./names";
 import { css, inkOn, onTheme, ramp } from "./theme";
-import { absent, arrow, bar, list, more, table, type Part } from "./widgets";
+import { absent, arrow, bar, facts, list, more, table, type Part } from "./widgets";
 
 const TABLE_CLASSES = 24; /* beyond, the matrix is a picture */
 const PICTURE_CLASSES = 1000; /* beyond, a pixel a cell fits no screen: the pairs have to do */
@@ -203,9 +203,87 @@ export function shownCard(context: Context, shown: Input, extra?: Child): HTMLEl
     );
 }
 
+/* Output against target: on the line, both agree; the band is the tolerance. */
+function scatter(regression: Regression): HTMLElement {
+    const side = 260,
+        left = 52,
+        bottom = 36;
+    const values = regression.pairs.flat();
+    const low = Math.min(...values),
+        high = Math.max(...values),
+        span = high - low || 1;
+    const x = (v: number): number => left + ((v - low) / span) * side;
+    const y = (v: number): number => 6 + (1 - (v - low) / span) * side;
+    const clamp = (v: number): number => Math.min(high, Math.max(low, v));
+    const t = regression.tolerance;
+    const shapes: Child[] = [];
+    for (let i = 0; i <= 4; i++) {
+        const v = low + (span * i) / 4;
+        shapes.push(svg("line", { class: "grid", x1: x(low), x2: x(high), y1: y(v), y2: y(v) }));
+        shapes.push(svg("text", { class: "tick", x: x(low) - 6, y: y(v) + 4, "text-anchor": "end" }, real(v)));
+        shapes.push(svg("text", { class: "tick", x: x(v), y: y(low) + 15, "text-anchor": "middle" }, real(v)));
+    }
+    shapes.push(svg("path", { class: "band", d: `M${x(low)} ${y(clamp(low + t))}L${x(clamp(high - t))} ${y(high)}L${x(high)} ${y(high)}L${x(high)} ${y(clamp(high - t))}L${x(clamp(low + t))} ${y(low)}L${x(low)} ${y(low)}Z` }));
+    shapes.push(svg("line", { class: "diagonal", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }));
+    for (const [target, output] of regression.pairs) shapes.push(svg("circle", { class: Math.abs(output - target) > t ? "pair beyond" : "pair", cx: x(target), cy: y(output), r: 2.2 }));
+    shapes.push(svg("text", { class: "tick", x: x(low + span / 2), y: y(low) + 32, "text-anchor": "middle" }, "target"));
+    const beyond = regression.pairs.filter(([target, output]) => Math.abs(output - target) > t).length;
+    return h(
+        "figure",
+        { class: "reliability" },
+        svg("svg", { viewBox: `0 0 ${left + side + 18} ${side + bottom + 8}`, role: "img", "aria-label": `Output against target of ${regression.pairs.length} inputs; ${beyond} are beyond the tolerance` }, shapes),
+        h("figcaption", null, "What it gave, by what it was to give. On the line, both agree; in the band the error is within the tolerance."),
+    );
+}
+
+function regressionPart(context: Context, evaluation: Eval, regression: Regression): Part {
+    const lost = evaluation.not_numbers ?? 0;
+    return {
+        id: "evaluation",
+        title: "Evaluation",
+        lead: `${share(evaluation.accuracy)} of ${count(evaluation.count)} inputs are within ${real(regression.tolerance)} of their target; the mean error is ${real(regression.mae)}, the largest ${real(regression.most)}.`,
+        body: [
+            list(lost > 0 ? [`${lost} inputs have no answer that is a number.`] : []),
+            h(
+                "div",
+                { class: "split" },
+                h(
+                    "div",
+                    null,
+                    h("h3", null, "Errors"),
+                    facts([
+                        ["Mean error (MAE)", real(regression.mae)],
+                        ["Root mean square (RMSE)", real(regression.rmse)],
+                        ["Median", real(regression.median)],
+                        ["Largest", real(regression.most)],
+                        ["Bias (output − target)", real(regression.bias)],
+                        isNumber(regression.r2) ? ["R²", real(regression.r2)] : null,
+                    ]),
+                ),
+                regression.pairs.length > 0 ? h("div", null, h("h3", null, "Output against target"), scatter(regression)) : null,
+            ),
+            regression.worst.length > 0
+                ? [h("h3", null, "Largest errors"), h("ul", { class: "shown-list" }, regression.worst.map((item) => farCard(context, item)))]
+                : null,
+        ],
+    };
+}
+
+function farCard(context: Context, far: Regression["worst"][number]): HTMLElement {
+    const shown = context.input(far.input);
+    return h(
+        "li",
+        { class: "shown" },
+        context.pictures.tile(shown.picture, `input ${far.index}`),
+        h("span", { class: "shown-words" }, real(far.target), arrow(), h("b", { class: far.error > (context.result("eval")?.regression?.tolerance ?? 0) ? "bad" : null }, real(far.output))),
+        h("small", { title: shown.name ?? null }, inputName({ ...shown, index: far.index })),
+    );
+}
+
 export function evaluationPart(context: Context): Part {
     const evaluation = context.result("eval");
     if (!evaluation) return { ...absent(context, "eval", "Evaluation"), id: "evaluation" };
+    if (evaluation.regression) return regressionPart(context, evaluation, evaluation.regression);
     const { calibration } = evaluation;
     const lost = evaluation.not_numbers ?? 0;
     const wrong = context.report.beside?.eval?.mistakes ?? [];

@@ -141,7 +141,7 @@ function details(context: Context, finding: Finding): Page {
                 { class: "large-triple" },
                 h("figure", null, original, caption("original", before ? `seen as ${context.className(before.prediction)}${isNumber(before.confidence) ? `, ${share(before.confidence)}` : ""}` : null)),
                 h("figure", null, failing, caption("failing", `seen as ${context.className(finding.prediction)}${isNumber(finding.confidence) ? `, ${share(finding.confidence)}` : ""}`)),
-                h("figure", null, difference, caption("difference ×10", [isNumber(finding.linf) ? `largest ${real(finding.linf)}` : null, isNumber(finding.l2) ? ` L2 ${real(finding.l2)}` : null])),
+                h("figure", null, difference, caption(typeof finding.failing === "string" ? "what is new" : "difference ×10", [isNumber(finding.linf) ? `largest ${real(finding.linf)}` : null, isNumber(finding.l2) ? ` L2 ${real(finding.l2)}` : null])),
             ),
             recordings(finding),
             facts([

@@ -6,7 +6,7 @@
  * (Drawing from the image itself took ten times as long per card.)
  */
 import type { Picture, Sheet } from "./data";
-import { h } from "./dom";
+import { h, type Child } from "./dom";
 
 const PREFIX = "data:image/png;base64,";
 const DIFFERENCE_FACTOR = 10;
@@ -16,6 +16,26 @@ const DIMMED = 96, /* what is outside of a mask goes towards this grey ... */
 
 /* Four bytes per pixel, row by row. */
 type Tile = Uint8ClampedArray;
+type Place = Exclude<Picture, string>;
+
+/* Words of `after`, those that `before` lacks in the same order marked. */
+function changedWords(before: string, after: string): Child[] {
+    const a = before.split(/\s+/),
+        b = after.split(/\s+/);
+    const same = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
+    for (let i = a.length - 1; i >= 0; i--) for (let j = b.length - 1; j >= 0; j--) same[i]![j] = a[i] === b[j] ? same[i + 1]![j + 1]! + 1 : Math.max(same[i + 1]![j]!, same[i]![j + 1]!);
+    const out: Child[] = [];
+    for (let i = 0, j = 0; j < b.length; ) {
+        const kept = i < a.length && a[i] === b[j];
+        if (!kept && i < a.length && same[i + 1]![j]! >= same[i]![j + 1]!) i++;
+        else {
+            out.push(kept ? b[j]! : h("mark", null, b[j]!), " ");
+            j++;
+            i += Number(kept);
+        }
+    }
+    return out;
+}
 
 export class Pictures {
     private readonly pixels: (Promise<ImageData> | undefined)[] = [];
@@ -24,7 +44,12 @@ export class Pictures {
         sheets.forEach((_, index) => this.sheetPixels(index).catch(() => undefined)); /* its tiles say so */
     }
 
+    /* Whether there is anything to show: a picture, or a text. */
     has(picture: Picture | null | undefined): picture is Picture {
+        return typeof picture === "string" || this.drawn(picture);
+    }
+
+    private drawn(picture: Picture | null | undefined): picture is Place {
         if (!Array.isArray(picture)) return false;
         const sheet = this.sheets[picture[0]];
         return !!sheet && picture[1] >= 0 && picture[1] < sheet.count;
@@ -46,7 +71,7 @@ export class Pictures {
         }));
     }
 
-    private async read([index, tile]: Picture): Promise<Tile> {
+    private async read([index, tile]: Place): Promise<Tile> {
         const pixels = await this.sheetPixels(index);
         const { width, height, columns } = this.sheets[index]!;
         const left = (tile % columns) * width,
@@ -60,7 +85,7 @@ export class Pictures {
     }
 
     /* A canvas with the made tiles side by side, `gap` tile pixels between them. */
-    private show(like: Picture, count: number, gap: number, alt: string, make: () => Promise<Tile[]>): HTMLElement {
+    private show(like: Place, count: number, gap: number, alt: string, make: () => Promise<Tile[]>): HTMLElement {
         const { width, height } = this.sheets[like[0]]!;
         const whole = count * width + (count - 1) * gap;
         const canvas = h("canvas", { class: "thumb", width: whole, height, role: "img", "aria-label": alt });
@@ -83,12 +108,13 @@ export class Pictures {
     }
 
     tile(picture: Picture | null | undefined, alt: string): HTMLElement {
-        if (!this.has(picture)) return this.missing(alt);
+        if (typeof picture === "string") return this.text(picture);
+        if (!this.drawn(picture)) return this.missing(alt);
         return this.show(picture, 1, 0, alt, async () => [await this.read(picture)]);
     }
 
     /* The one that is given, or clip(.5 + 10 (failing - original)): grey is no change. */
-    private async readDifference(original: Picture, failing: Picture): Promise<Tile> {
+    private async readDifference(original: Place, failing: Place): Promise<Tile> {
         const [before, after] = await Promise.all([this.read(original), this.read(failing)]);
         for (let i = 0; i < after.length; i++)
             if (i % 4 !== 3) after[i] = 127.5 + DIFFERENCE_FACTOR * (after[i]! - before[i]!);
@@ -96,21 +122,23 @@ export class Pictures {
     }
 
     difference(original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
-        if (!this.has(original) || !this.has(failing)) return this.missing(alt);
+        if (typeof original === "string" && typeof failing === "string") return this.text(...changedWords(original, failing));
+        if (!this.drawn(original) || !this.drawn(failing)) return this.missing(alt);
         return this.show(failing, 1, 0, alt, async () => [await this.readDifference(original, failing)]);
     }
 
     /* Original, failing, difference in one canvas: one per card is what scrolling can bear. */
     triple(original: Picture | null | undefined, failing: Picture | null | undefined, alt: string): HTMLElement {
-        if (!this.has(failing)) return this.missing(alt);
-        if (!this.has(original) || this.sheets[original[0]]!.width !== this.sheets[failing[0]]!.width) return this.tile(failing, alt);
+        if (typeof failing === "string") return typeof original === "string" ? h("span", { class: "texts" }, this.text(original), this.text(...changedWords(original, failing))) : this.text(failing);
+        if (!this.drawn(failing)) return this.missing(alt);
+        if (!this.drawn(original) || this.sheets[original[0]]!.width !== this.sheets[failing[0]]!.width) return this.tile(failing, alt);
         const gap = Math.max(1, Math.round(this.sheets[failing[0]]!.width / 14));
         return this.show(failing, 3, gap, alt, () => Promise.all([this.read(original), this.read(failing), this.readDifference(original, failing)]));
     }
 
     /* The picture, dimmed where the mask is black; an orange line around where it is white. */
     masked(picture: Picture | null | undefined, mask: Picture | null | undefined, alt: string): HTMLElement {
-        if (!this.has(picture) || !this.has(mask)) return this.tile(picture, alt);
+        if (!this.drawn(picture) || !this.drawn(mask)) return this.tile(picture, alt);
         const { width, height } = this.sheets[picture[0]]!;
         const over = this.sheets[mask[0]]!;
         if (over.width !== width || over.height !== height) return this.tile(picture, alt);
@@ -125,6 +153,10 @@ export class Pictures {
                 }
             return [p];
         });
+    }
+
+    private text(...words: Child[]): HTMLElement {
+        return h("span", { class: "thumb text" }, words);
     }
 
     missing(alt: string): HTMLElement {

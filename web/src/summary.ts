@@ -2,7 +2,7 @@
 import type { Context } from "./context";
 import type { Finding, Gate, Report } from "./data";
 import { h, icon, type Child } from "./dom";
-import { brief, count, fraction, inUnit, isNumber, moment, plural, large, seconds, share } from "./format";
+import { brief, count, fraction, inUnit, isNumber, moment, plural, large, real, seconds, share } from "./format";
 import { totalSeconds } from "./provenance";
 import { arrow, list, table, type Part } from "./widgets";
 
@@ -26,6 +26,8 @@ function correctness(context: Context): string {
     const result = context.result("eval");
     const inputs = count(context.report.data?.count ?? result?.count);
     if (!isNumber(result?.accuracy)) return `The ${inputs} inputs have no labels, so that it cannot be said how often the network is right.`;
+    const { regression } = result;
+    if (regression) return `The network is within ${real(regression.tolerance)} of the target on ${(100 * result.accuracy).toFixed(1)}% of ${inputs} inputs; the mean error is ${real(regression.mae)}.`;
     const weak = result.worst ? `; the weak spot is '${result.worst.name}' with ${(100 * result.worst.accuracy).toFixed(1)}%` : "";
     return `The network is right on ${(100 * result.accuracy).toFixed(1)}% of ${inputs} inputs${weak}.`;
 }
@@ -44,6 +46,8 @@ function breakage(context: Context): string {
 function resistance(context: Context): string {
     const attack = context.result("attack");
     if (!attack || context.report.data?.labelled === false || !isNumber(attack.robust_accuracy)) return "";
+    if (attack.space === "embedding")
+        return ` Moving the vectors of its tokens by at most ${real(attack.eps)} leaves ${(100 * attack.robust_accuracy).toFixed(1)}% of ${count(attack.count)} texts right; the texts nearest to that turn ${plural(attack.nearest_faults ?? 0, "answer")}.`;
     return ` Noise of at most ${fraction(attack.eps)}, made to mislead it, leaves ${(100 * attack.robust_accuracy).toFixed(1)}% of ${count(attack.count)} inputs right.`;
 }
 
@@ -94,18 +98,19 @@ function figures(context: Context): Figure[] {
     const list: Figure[] = [];
     if (evaluation && isNumber(evaluation.accuracy))
         list.push({
-            name: "Accuracy",
+            name: evaluation.regression ? `Within ${real(evaluation.regression.tolerance)}` : "Accuracy",
             value: share(evaluation.accuracy),
             note: evaluation.interval
                 ? `${share(evaluation.interval[0])} to ${share(evaluation.interval[1])}, ${plural(evaluation.count, "input")}`
                 : `of ${plural(evaluation.count, "input")}`,
             to: "evaluation",
         });
+    if (isNumber(evaluation?.regression?.mae)) list.push({ name: "Mean error", value: real(evaluation.regression.mae), note: `the largest ${real(evaluation.regression.most)}`, to: "evaluation" });
     const known = (evaluation?.per_class ?? []).filter((row) => isNumber(row.accuracy));
     const worst = known.length > 1 ? known.reduce((least, row) => (row.accuracy! < least.accuracy! ? row : least)) : null;
     if (worst) list.push({ name: "Worst class", value: share(worst.accuracy), note: `${context.className(worst.class)}, ${plural(worst.count!, "input")}`, to: "evaluation" });
     if (evaluation && context.report.data?.labelled !== false && isNumber(attack?.robust_accuracy))
-        list.push({ name: "Robust accuracy", value: share(attack.robust_accuracy), note: `${attack.method}, eps ${fraction(attack.eps)}, ${plural(attack.count, "input")}`, to: "failures" });
+        list.push({ name: evaluation.regression ? "Within, under attack" : "Robust accuracy", value: share(attack.robust_accuracy), note: `${attack.method}, eps ${fraction(attack.eps)}, ${plural(attack.count, "input")}`, to: "failures" });
     if (found)
         list.push(
             isNumber(near)

@@ -431,6 +431,27 @@ export const CASES = [
         assert.match(await text(page, "dialog .missing"), /no picture/);
     }],
 
+    ["texts stand where pictures would, and what is new in a failing one is marked", { texts: true }, async (page) => {
+        assert.match(await text(page, "#evaluation .shown .thumb.text"), /the \d+th of many texts <b>about<\/b> shirts/);
+        assert.equal(await page.locator("#evaluation .shown canvas").count(), 0);
+        const card = page.locator("#failures .card").first();
+        assert.match(await card.innerText(), /a coat of many plain colours/);
+        assert.deepEqual((await card.locator("mark").allInnerTexts()).slice(0, 2), ["few", "shades"]);
+        await card.click();
+        assert.match(await page.locator("dialog").innerText(), /what is new/);
+        assert.equal(await page.getByRole("button", { name: /PNG/ }).count(), 0);
+    }],
+
+    ["a network that gives numbers has errors in place of a confusion", { numbers: true }, async (page) => {
+        const words = await text(page, "#evaluation");
+        assert.match(words, /94\.2% of 1,000 inputs are within 0\.100 of their target; the mean error is 0\.0123/);
+        assert.ok(!/confus|calibration/i.test(words), words);
+        assert.equal(await page.locator("#evaluation .pair").count(), 200);
+        assert.equal(await page.locator("#evaluation .pair.beyond").count(), 10);
+        assert.match(await text(page, "#summary"), /within 0\.100 of the target on 94\.2% of 1,000 inputs/);
+        assert.match(await text(page, "#summary .figures"), /Mean error/);
+    }],
+
     ["quality is told in words", {}, async (page) => {
         const words = await text(page, "#quality");
         assert.match(words, /How visible is the change\? ass/);
