@@ -149,7 +149,8 @@ def blas_of(python, modules="numpy"):
 import ctypes, re
 paths = sorted({{line.split()[-1] for line in open('/proc/self/maps')
                 if re.search(r'/[^/]*(blas|mkl|blis)[^/]*$', line)}})
-for path in [p for p in paths if 'libblas' in p] or paths:  # libblas.so.3 is what is called
+paths = [p for p in paths if '/libblas' in p] or paths  # libblas.so.3 is what is called, whatever else is there
+for path in paths:
     library = ctypes.CDLL(path)
     if hasattr(library, 'openblas_get_corename'):
         library.openblas_get_corename.restype = ctypes.c_char_p
