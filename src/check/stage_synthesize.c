@@ -7,8 +7,6 @@
 #include <internal/engine.h>
 #include <internal/graph.h>
 #include <internal/localize.h>
-#include <internal/preprocess.h>
-#include <internal/store.h>
 #include <internal/synthesize.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,6 @@
 /* src/cli/cli_cover.c - what is learned from training data before criteria can measure */
 #include "cli/cli_cover.h"
 
-#include <internal/preprocess.h>
 #include <internal/system.h>
 #include <internal/training.h>
 #include <inttypes.h>

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <plexor/predict.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TOP_MOST = 100, PRINT_MOST = 100 };
 

@@ -9,7 +9,6 @@
 #include <internal/fault_curve.h>
 #include <internal/folder.h>
 #include <internal/mutate.h>
-#include <internal/preprocess.h>
 #include <internal/select.h>
 #include <inttypes.h>
 #include <math.h>

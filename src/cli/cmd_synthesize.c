@@ -7,7 +7,6 @@
 #include <internal/data.h>
 #include <internal/localize.h>
 #include <internal/preprocess.h>
-#include <internal/probe.h>
 #include <internal/synthesize.h>
 #include <inttypes.h>
 #include <math.h>

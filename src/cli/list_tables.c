@@ -9,21 +9,16 @@
 #include "cli/list_methods.h"
 
 #include <internal/arch.h>
-#include <internal/assess.h>
 #include <internal/audio.h>
 #include <internal/check.h>
 #include <internal/engine.h>
 #include <internal/feeder.h>
 #include <internal/field.h>
-#include <internal/fuzz.h>
-#include <internal/mutate.h>
 #include <internal/optimizer.h>
 #include <internal/preprocess.h>
 #include <internal/repair.h>
 #include <internal/text.h>
-#include <plexor/attack.h>
 #include <plexor/cover.h>
-#include <plexor/localize.h>
 #include <plexor/probe.h>
 #include <plexor/select.h>
 #include <string.h>

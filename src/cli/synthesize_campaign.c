@@ -1,11 +1,7 @@
 /* src/cli/synthesize_campaign.c - synthesised inputs as a campaign */
 #include "cli/synthesize_campaign.h"
 
-#include <internal/preprocess.h>
-#include <internal/store.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

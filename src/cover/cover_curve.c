@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static px_status curve_csv(const px_cover *cover, const char *path, px_error *err)
 {

@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "data/preprocess_source.h"
-#include <plexor/json.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,6 @@
 #include "base/file.h"
 #include <internal/recording.h>
 
-#include <internal/tree.h>
-
 #include <math.h>
 #include <stdlib.h>
 

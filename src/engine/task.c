@@ -2,7 +2,6 @@
 #include <plexor/task.h>
 
 #include <internal/classes.h>
-#include <internal/preprocess.h>
 
 px_task_options px_task_options_default(void)
 {

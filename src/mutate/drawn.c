@@ -7,10 +7,8 @@
 #include <internal/param.h>
 #include <internal/text.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *px_drawn_text(const px_drawn *drawn, char buffer[PX_DRAWN_TEXT])

@@ -10,7 +10,6 @@
 #include <plexor/text.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct pxi_scene {
     int width, height;

@@ -14,7 +14,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FONT_EM = 48, FONT_CURVE_PIECES = 6, FONT_X_HEIGHT = 26, FONT_CAP_HEIGHT = 34 };
 

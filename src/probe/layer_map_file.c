@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { PICTURE_SIDE = 760, CLASS_KEYS_MOST = 24, LABELS_MOST = 65536 };
 enum { NO_LABEL = 9 }; /* the colour of inputs without one: grey */

@@ -7,8 +7,6 @@
  */
 #include "probe/tokens.h"
 
-#include "base/memory.h"
-
 #include <string.h>
 
 typedef struct token_finder {

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/ascending.h"
 #include "select/select_inside.h"
-#include <internal/tree.h>
 
 #include <internal/data.h>
 #include <internal/fault_curve.h>

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <internal/ranks.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
