@@ -54,7 +54,7 @@ test-long: build ## the tests that take long
 	@meson test -C $(BUILD) $(test_flags) --suite long --no-rebuild
 
 bench: build ## throughput of the engine and of training, beside peers where they are installed
-	@scripts/setup bench
+	@scripts/setup bench page
 	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if set
