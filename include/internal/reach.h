@@ -4,8 +4,7 @@
 
 #include <plexor/graph.h>
 
-/* px_graph_is_cut(), but out of memory is an error: a cut that is not known to be one would change
- * what is printed. */
+/* Whether every path from the graph's inputs to value `to` goes through `value` (LGR 0.2). */
 px_status pxi_graph_cuts(const px_graph *graph, int value, int to, bool *out, px_error *err);
 
 #endif

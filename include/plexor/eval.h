@@ -94,8 +94,6 @@ PX_API px_eval_sum px_eval_slice(const px_predictions *predictions, const int64_
 /* Those of a network of regression with this tolerance; count 0 where there are no targets. */
 PX_API px_status px_eval_regression(const px_predictions *predictions, double tolerance,
                                     px_eval_errors *out, px_error *err);
-/* The largest |output - target| of input i; NaN without. */
-PX_API double px_eval_error(const px_predictions *predictions, int64_t i);
 
 /* Whether accuracy is about that of guessing: within three standard deviations of 1/classes, or
  * less than a twentieth of the way up. Fewer than 50 inputs prove nothing. */

@@ -111,9 +111,6 @@ PX_API int64_t px_node_int(const px_node *node, const char *name, int64_t fallba
 PX_API float px_node_float(const px_node *node, const char *name, float fallback);
 PX_API const char *px_node_string(const px_node *node, const char *name, const char *fallback);
 
-/* True when every path from the graph's inputs to value `to` goes through `value` (LGR 0.2). */
-PX_API bool px_graph_is_cut(const px_graph *graph, int value, int to);
-
 /* Values that must be fed to restart after `value`: first itself, then every value that does not
  * depend on it and is either read by a node that does or is a graph output. What follows from
  * constants alone is left out. Returns the count, or -1 if out of memory; the caller frees *out. */

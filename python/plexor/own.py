@@ -110,8 +110,8 @@ class _CSelector(ctypes.Structure):
     _fields_ = [("entry", _Entry), ("learners", c_void_p), ("layers", c_char_p), ("tap", c_int), ("neurons", c_int),
                 ("needs", c_uint), ("choose", c_void_p), ("extract", c_void_p), ("no_rows", c_bool),
                 ("bytes", c_void_p), ("prepare", _PrepareSelector), ("release", _Release), ("open", c_void_p),
-                ("close", c_void_p), ("score", _Score), ("run", c_void_p), ("arrange", c_void_p),
-                ("remark", c_void_p), ("report", c_void_p)]
+                ("close", c_void_p), ("score", _Score), ("kept", c_void_p), ("run", c_void_p),
+                ("arrange", c_void_p), ("remark", c_void_p), ("result", c_void_p)]
 
 
 # --- what is written in Python ----------------------------------------------------------------------

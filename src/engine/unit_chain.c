@@ -98,7 +98,7 @@ px_status pxi_find_chains(const px_plan *plan, const int *group_of, int *chain_o
     if (plan->reference || plan->weights || plan->weight_grads)
         return PX_OK;
     int *uses = NULL;
-    PX_TRY(PX_NEW(uses, px_model_graph(plan->model)->value_count, err));
+    PX_TRY(PX_NEW(uses, program->graph.value_count, err));
     for (int s = 0; s < program->step_count; s++)
         for (int i = 0; i < program->steps[s].ctx.node->input_count; i++)
             if (program->steps[s].ctx.node->inputs[i] >= 0)

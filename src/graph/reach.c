@@ -33,13 +33,6 @@ px_status pxi_graph_cuts(const px_graph *graph, int value, int to, bool *out, px
     return PX_OK;
 }
 
-bool px_graph_is_cut(const px_graph *graph, int value, int to)
-{
-    bool cut = false; /* out of memory: the careful answer, no claim is made */
-    (void)pxi_graph_cuts(graph, value, to, &cut, NULL);
-    return cut;
-}
-
 int px_graph_restart(const px_graph *graph, int value, int **out)
 {
     const size_t count = (size_t)graph->value_count;

@@ -100,7 +100,8 @@ bool px_eval_is_guessing(const px_eval_sum *s)
 
 /* --- numbers --------------------------------------------------------------------------------- */
 
-double px_eval_error(const px_predictions *said, int64_t i)
+/* The largest |output - target| of input i; NaN without. */
+static double error_of(const px_predictions *said, int64_t i)
 {
     double most = 0.0;
     for (int64_t k = i * said->outputs; k < (i + 1) * said->outputs; k++) {
@@ -150,7 +151,7 @@ px_status px_eval_regression(const px_predictions *said, double tolerance, px_ev
     double *errors = NULL;
     PX_TRY(PX_NEW(errors, said->count, err));
     for (int64_t i = 0; i < said->count; i++) {
-        const double error = px_eval_error(said, i);
+        const double error = error_of(said, i);
         if (!isfinite(error))
             continue;
         errors[e.count++] = error;
@@ -167,7 +168,7 @@ px_status px_eval_regression(const px_predictions *said, double tolerance, px_ev
     const int64_t numbers = e.count * count;
     const double middle = mean(targets, numbers);
     for (int64_t i = 0; i < said->count; i++)
-        for (int64_t k = i * count; isfinite(px_eval_error(said, i)) && k < (i + 1) * count; k++)
+        for (int64_t k = i * count; isfinite(error_of(said, i)) && k < (i + 1) * count; k++)
             spread += ((double)said->target[k] - middle) * ((double)said->target[k] - middle);
     qsort(errors, (size_t)e.count, sizeof *errors, error_order);
     e.mae = mean(sum, numbers);
