@@ -329,7 +329,7 @@ export function makeSample({ findings: wanted = 240, unlabelled = false, hostile
     if (bare) return { ...report, stages: stages(() => true) };
     const found = failures(draw, sheet, wanted);
     const results = { profile: { count: 1000 }, eval: evaluation(draw, sheet, inputs, !unlabelled), cover: cover(), select: select(draw, sheet, inputs, !unlabelled), synthesize: synthesize(found), attack: attack(found), fuzz: fuzz(found), assess: assess(found), cluster: cluster(draw, found) };
-    report.beside = { eval: {} };
+    report.beside = { eval: unlabelled ? {} : { mistakes: results.eval.label_suspects.items.slice(0, 6).map((item) => item.input) } };
     if (unlabelled) {
         report.data.no_labels = "'fashion-mnist' has no labels";
         report.verdict = "none";
