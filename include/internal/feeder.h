@@ -30,7 +30,7 @@ typedef struct px_feeder_set { /* a data set or some of its items */
     int64_t count;             /* of items */
 } px_feeder_set;
 
-/* How the base set D and the added set A come together (spec F.2). With one set only, that one is
+/* How the base set D and the added set A come together (LGR F.2). With one set only, that one is
  * shuffled and gone through once per epoch. */
 typedef enum px_mix {
     PX_MIX_APPEND, /* D + A, shuffled together every epoch */
@@ -56,7 +56,7 @@ typedef struct px_feeder_options {
     const char *augment; /* comma list, see px_augmentation_get(); NULL or "": none */
     bool hard_labels;    /* leave the soft targets of data sets alone */
 
-    /* Faulty training, of the base set (spec B.7). */
+    /* Faulty training, of the base set (LGR B.7). */
     double pollute; /* fraction of items that get a patch and the polluted class as label */
     int64_t polluted_class;
     int patch_min, patch_max; /* side of the square, uniform in between, both included */

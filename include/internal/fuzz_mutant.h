@@ -1,4 +1,4 @@
-/* src/generate/fuzz_mutant.h - one mutant of an entry (spec LGR D.5): a function of its address */
+/* src/generate/fuzz_mutant.h - one mutant of an entry (LGR D.5): a function of its address */
 #ifndef PXI_GENERATE_FUZZ_MUTANT_H
 #define PXI_GENERATE_FUZZ_MUTANT_H
 

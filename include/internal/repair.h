@@ -109,7 +109,7 @@ void px_repair_free(px_repair *repair); /* NULL is fine */
  * px_trainer_run(). Nothing to add: judges only. */
 px_status px_repair_run(px_repair *repair, px_error *err);
 
-/* --- the report (spec F.4) -------------------------------------------------------------------- */
+/* --- the report (LGR F.4) --------------------------------------------------------------------- */
 
 enum { PX_BEFORE, PX_AFTER };
 

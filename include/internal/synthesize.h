@@ -42,7 +42,7 @@ typedef struct px_synthesis_row px_synthesis_row;
 
 typedef struct px_synthesis_job { /* everything is borrowed while px_synthesize() runs */
     const px_model *model;
-    const px_probe *probe; /* where neurons are read and their gradients start; A.6: tap pre */
+    const px_probe *probe; /* where neurons are read and their gradients start; LGR A.6: tap pre */
     const px_dataset *set; /* with labels */
     const px_preprocess *pre;
     const px_synthesis_list *lists;

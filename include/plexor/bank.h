@@ -24,7 +24,7 @@ typedef struct px_bank px_bank; /* opaque */
 #define PX_BANK_LABELS 3       /* attributes that are listed */
 #define PX_BANK_EXEMPLARS_MOST 256
 
-/* An attribute is a unit's label when its IoU is above this (spec C.12.2). */
+/* An attribute is a unit's label when its IoU is above this (LGR C.12.2). */
 #define PX_BANK_LABEL_LEAST 0.04
 /* A class is named where at least so great a share of the exemplars has it: 9 of 15. */
 #define PX_BANK_CLASS_LEAST 0.6
@@ -114,7 +114,7 @@ typedef enum px_validation {
 
 /* --- asking it ------------------------------------------------------------------------------- */
 
-/* What has to be said wherever descriptions are shown (spec C.12.5), with this bank's numbers:
+/* What has to be said wherever descriptions are shown (LGR C.12.5), with this bank's numbers:
  * sentence i of PX_BANK_SENTENCES, capital letter and full stop. The caller frees it; NULL: out of
  * memory. */
 #define PX_BANK_SENTENCES 6

@@ -122,7 +122,7 @@ PX_API px_status px_model_interpret(const px_model *model, const px_tensor *inpu
 
 /* --- what a classifier needs on top ---------------------------------------------------------- */
 
-/* Where the class scores are (DESIGN: Softmax/LogSoftmax input, else `logits`, else the only
+/* Where the class scores are (Softmax/LogSoftmax input, else `logits`, else the only
  * [N, classes] output). */
 typedef struct px_scores {
     int value; /* the logits' value index (or the probabilities', if `probabilities`) */

@@ -32,7 +32,7 @@ typedef struct px_mutation {
      * mutation has the values in the order of the table, so there is no struct. */
     px_entry entry;
     px_mutation_group group;
-    bool differentiable; /* the DH-D / DH-N split of paper 002: a value follows from that value */
+    bool differentiable; /* the DH-D / DH-N split (CSM C.2): a value follows from that value */
     /* Planes in, planes out; `in` and `out` do not overlap. The values are within their ranges. */
     px_status (*apply)(const double *values, const uint8_t *in, uint8_t *out, int height, int width,
                        int channels, px_error *err);

@@ -174,7 +174,7 @@ typedef struct px_campaign_counts { /* of what is committed; CSM D.7 */
 } px_campaign_counts;
 PX_API px_status px_campaign_count(px_campaign *campaign, px_campaign_counts *out, px_error *err);
 
-/* Errors as paper 003 counts them, of whatever engine (LGR B.6, B.7). An example is an output, the
+/* Errors as DeepSensor counts them, of whatever engine (LGR B.6, B.7). An example is an output, the
  * last one of a seed what its search ended with. */
 typedef struct px_error_counts {
     int64_t seeds, examples;

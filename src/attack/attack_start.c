@@ -1,4 +1,4 @@
-/* src/attack/attack_start.c - random points of the ball around an input (spec E.3)
+/* src/attack/attack_start.c - random points of the ball around an input (LGR E.3)
  *
  * Linf: every value moves by U(-eps, eps). L2: eps U^(1/D) z/|z| with z normal, which is uniform in
  * the ball; z comes first, then U. Then the range.

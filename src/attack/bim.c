@@ -1,7 +1,7 @@
 /* src/attack/bim.c - BIM: FGSM in small steps, each cut back to the ball around the input
  *
  * Kurakin, Goodfellow, Bengio, Adversarial Examples in the Physical World, ICLR workshop 2017. The
- * defaults are Foolbox's: 10 steps of eps/5 (spec E.2).
+ * defaults are Foolbox's: 10 steps of eps/5 (LGR E.2).
  */
 #include "attack/methods.h"
 

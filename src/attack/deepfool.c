@@ -7,7 +7,7 @@
  *     r = (|f_l| / |w_l| + nudge) w_l / |w_l|        (Linf: (|f_l| / |w_l|_1 + nudge) sign(w_l))
  *     x = clip(x_0 + (1 + overshoot) sum r)
  *
- * until the class changes (spec E.4). The paper has no range. With one, a value at its end cannot
+ * until the class changes (LGR E.4). The paper has no range. With one, a value at its end cannot
  * go further: for Linf, where all values go the same way, |w|_1 is the sum over those that still
  * can. Otherwise each step falls short by the same share, and the boundary is come near for ever.
  * Seeds (+1 at k, -1 at c0) give w_k itself, so K candidates cost K - 1 backward passes on one

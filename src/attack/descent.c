@@ -1,4 +1,4 @@
-/* src/attack/descent.c - one step up the loss: what FGSM, BIM and PGD have in common (spec E.1-E.3)
+/* src/attack/descent.c - one step up the loss: what FGSM, BIM and PGD have in common (LGR E.1-E.3)
  *
  *     x' = clip(project(x + a direction(g)))
  *

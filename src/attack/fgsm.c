@@ -1,7 +1,7 @@
 /* src/attack/fgsm.c - FGSM: x' = clip(x + eps sign(g)), g the gradient of the loss
  *
  * Goodfellow, Shlens, Szegedy, Explaining and Harnessing Adversarial Examples, ICLR 2015. With L2
- * it is eps g/|g|; where there is no gradient the input stays as it is (spec E.1).
+ * it is eps g/|g|; where there is no gradient the input stays as it is (LGR E.1).
  */
 #include "attack/methods.h"
 

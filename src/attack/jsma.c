@@ -5,7 +5,7 @@
  * 3. For the class t that is wanted, alpha = grad z_t and beta = grad of the sum of all others; the
  * pair of free values with the largest -(alpha_p + alpha_q)(beta_p + beta_q), the first sum above 0
  * and the second below, goes up by theta; a value at the end of the range is free no more. It ends
- * at the goal, without a pair, or after gamma D / 2 steps (spec E.5). Without a target, t is the
+ * at the goal, without a pair, or after gamma D / 2 steps (LGR E.5). Without a target, t is the
  * most likely wrong class of the input, and any wrong class ends it.
  *
  * On scores this takes two backward passes. Probabilities sum to 1, so beta = -alpha, and with

@@ -2,7 +2,7 @@
  *
  * Madry et al., Towards Deep Learning Models Resistant to Adversarial Attacks, ICLR 2018. Of
  * several starts the first that reaches the goal is kept, else the one with the largest final loss
- * (spec E.3). The defaults are those of their evaluation on CIFAR-10: 20 steps of a quarter of eps.
+ * (LGR E.3). The defaults are those of their evaluation on CIFAR-10: 20 steps of a quarter of eps.
  * Foolbox's 40 steps of eps/30 do not lead from one side of the ball to the other, and from a
  * random start find less.
  */

@@ -20,7 +20,7 @@
 
 enum { FUZZ_RIVALS = 2 };
 
-/* --- what a campaign found, at its end: paper 001 section 5.4 --------------------------------- */
+/* --- what a campaign found, at its end: NSGen, section 5.4 ------------------------------------ */
 
 typedef struct fuzz_summary {
     cli_origin origin;

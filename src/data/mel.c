@@ -1,6 +1,6 @@
 /* src/data/mel.c - log-mel features of a recording
  *
- * In the tradition of Deep Speaker and python_speech_features (spec B.8): pre-emphasis, frames
+ * In the tradition of Deep Speaker and python_speech_features (LGR B.8): pre-emphasis, frames
  * without padding at either end, a symmetric window, the power spectrum |X|^2 / n_fft, triangles
  * that are straight in Hz between points that are equally far apart in mel, ln(max(., floor)).
  * Normalisation sees all frames of the clip, before some are left out or repeated. Everything is

@@ -1,4 +1,4 @@
-/* src/generate/adapt.c - engine `adapt`: strategies of choosing neurons that learn (spec LGR D.11)
+/* src/generate/adapt.c - engine `adapt`: strategies of choosing neurons that learn (LGR D.11)
  *
  * Lee et al., Effective White-Box Testing of Deep Neural Networks with Adaptive Neuron-Selection
  * Strategy, ISSTA 2020. A strategy is a vector of weights for 29 features of neurons. A visit uses

@@ -1,6 +1,6 @@
 /* src/generate/deepsensor.c - engine `deepsensor`: swarms that seek excitable neurons (LGR B.5)
  *
- * Jin et al., DeepSensor (paper 003), Algorithm 1. Around each seed a swarm moves so that as many
+ * Jin et al., DeepSensor, Algorithm 1. Around each seed a swarm moves so that as many
  * neurons as possible become excitable. After every iteration the best place so far is an example:
  * rounded to what is stored, judged, and put whether it is misclassified or not, so that errors can
  * be counted as the paper does (px_campaign_count_errors()). Places are float and are rounded in
@@ -12,7 +12,7 @@
  * Every place is judged too, as it is: an example tells which classes the places of its iteration
  * were taken for, since the paper keeps all particles (section 4.2) and counts their categories.
  *
- * Where the paper leaves something open or contradicts itself, spec LGR B.5 decides: value and
+ * Where the paper leaves something open or contradicts itself, LGR B.5 decides: value and
  * place of a best are apart, and there is a bound unless the preset `paper` is asked for.
  */
 #include "generate/deepsensor.h"
@@ -493,7 +493,7 @@ static void ds_report(const void *state, px_fuzz_report *report)
 const pxi_fuzz_engine pxi_fuzz_engine_deepsensor = {
     .shown = {.entry = {.id = "deepsensor",
                         .title = "particle swarms around seeds that seek excitable neurons",
-                        .source = "DeepSensor (paper 003)",
+                        .source = "Jin et al., DeepSensor",
                         .params = pxi_deepsensor_params,
                         .config_size = sizeof(pxi_deepsensor_config)},
               .presets = &pxi_deepsensor_presets,

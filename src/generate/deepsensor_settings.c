@@ -1,5 +1,5 @@
-/* src/generate/deepsensor_settings.c - settings of engine `deepsensor`: paper 003 section 5.5, and
- * spec LGR B.5 where the paper is silent
+/* src/generate/deepsensor_settings.c - settings of engine `deepsensor`: section 5.5 of the paper, and LGR
+ * B.5 where it is silent
  *
  * The paper gives no radius, no bound and no limit of speed. Without a bound its examples are noise
  * to the eye; the defaults keep within half of the range, where most digits can be read.
@@ -86,7 +86,7 @@ static const char *const paper[] = {
 static const px_preset presets[] = {
     {.entry = {.id = "paper",
                .title = "by its letter, without a bound",
-               .source = "DeepSensor (paper 003), section 5.5"},
+               .source = "Jin et al., DeepSensor, section 5.5"},
      .texts = paper},
 };
 

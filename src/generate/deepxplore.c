@@ -1,4 +1,4 @@
-/* src/generate/deepxplore.c - engine `deepxplore`: inputs on which networks disagree (spec LGR D.9)
+/* src/generate/deepxplore.c - engine `deepxplore`: inputs on which networks disagree (LGR D.9)
  *
  * Pei et al., DeepXplore, SOSP 2017, Algorithm 1. A seed that all networks put into class c climbs
  *     sum_{i != j} z_i[c] - w_diff z_j[c] + w_nc sum_i phi_i(n_i),

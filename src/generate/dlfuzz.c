@@ -1,4 +1,4 @@
-/* src/generate/dlfuzz.c - engine `dlfuzz`: away from the class, towards neurons (spec LGR D.10)
+/* src/generate/dlfuzz.c - engine `dlfuzz`: away from the class, towards neurons (LGR D.10)
  *
  * Guo et al., DLFuzz, ESEC/FSE 2018. A visit is a list that begins with its seed. Each element,
  * with classes c1 (its own), c2 ... by falling score, climbs w_p (z[c2] + ... + z[c_k+1]) - z[c1] +

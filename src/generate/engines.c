@@ -41,7 +41,7 @@ static const char *const nsgen_texts[] = {
     "alpha=0.2", "beta=0.4",    "first=yes", "faults=queued", NULL,
 };
 static const px_fuzz_policy policy_nsgen = {
-    .entry = {.id = "nsgen", .title = "as nlc, closer to the seed", .source = "NSGen (paper 001)"},
+    .entry = {.id = "nsgen", .title = "as nlc, closer to the seed", .source = "NSGen"},
     .mutations = "nsgen",
     .texts = nsgen_texts,
 };

@@ -461,7 +461,7 @@ static bool fuzz_limit(px_fuzz *fuzz, const px_fuzz_limits *limits)
     return false;
 }
 
-/* Paper 001, 7.3: where outputs are to be as many for every guide, one that has seen all there is
+/* NSGen, 7.3: where outputs are to be as many for every guide, one that has seen all there is
  * starts anew. */
 static px_status fuzz_reset(px_fuzz *fuzz, px_error *err)
 {

@@ -1,6 +1,6 @@
-/* src/generate/fuzz_loop.c - engine `loop`: coverage-guided mutation (spec LGR D.2)
+/* src/generate/fuzz_loop.c - engine `loop`: coverage-guided mutation (LGR D.2)
  *
- * Xie et al., DeepHunter, ISSTA 2019; Yuan et al., NLC, ICSE 2023; NSGen (paper 001), Algorithm 1;
+ * Xie et al., DeepHunter, ISSTA 2019; Yuan et al., NLC, ICSE 2023; NSGen, Algorithm 1;
  * Odena et al., TensorFuzz, ICML 2019. One loop; the policies differ in their settings. A turn is
  * one pick (`share` of them under NLC's power schedule). Mutants are looked at in the order of
  * their numbers, so that each sees the coverage which those before it left.

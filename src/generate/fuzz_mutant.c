@@ -1,4 +1,4 @@
-/* src/generate/fuzz_mutant.c - one mutant of an entry (spec LGR D.5)
+/* src/generate/fuzz_mutant.c - one mutant of an entry (LGR D.5)
  *
  * A mutation is drawn and tried until one is valid, each try with random numbers of its own address
  * (turn, number, try). An affine mutation comes at most once in a lineage. One that is valid and

@@ -1,4 +1,4 @@
-/* src/generate/fuzz_queue.c - which entry comes next (spec LGR D.3), and how much it is worth */
+/* src/generate/fuzz_queue.c - which entry comes next (LGR D.3), and how much it is worth */
 #include "generate/fuzz_queue.h"
 
 #include "base/memory.h"

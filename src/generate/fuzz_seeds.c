@@ -1,6 +1,6 @@
 /* src/generate/fuzz_seeds.c - which inputs of the data a campaign starts from
  *
- * At random, of every class as many, and only those that the network gets right (spec LGR C.9). A
+ * At random, of every class as many, and only those that the network gets right (LGR C.9). A
  * class that has too few leaves its share to the others.
  */
 #include "generate/fuzz_inside.h"

@@ -1,4 +1,4 @@
-/* src/generate/swarm.h - a swarm of inputs around one seed (spec LGR B.5)
+/* src/generate/swarm.h - a swarm of inputs around one seed (LGR B.5)
  *
  *     PX_TRY(pxi_swarm_room(&swarm, &rule, size, err));
  *     pxi_swarm_begin(&swarm, &rule, levels, low, high, visit);
@@ -10,7 +10,7 @@
  *         pxi_swarm_moved(&swarm, &rule);
  *     }
  *
- * Paper 003, Eq 7 to 9 and Algorithm 1, with the value and the place of a best apart. Two other
+ * DeepSensor, Eq 7 to 9 and Algorithm 1, with the value and the place of a best apart. Two other
  * ways to spend the same number of evaluations are there to compare with: places at random, and a
  * genetic algorithm. All lengths are in levels (px_dataset_pixels()), per value of an input. Random
  * numbers are addressed by (visit, iteration, particle), then drawn value by value.

@@ -1,6 +1,6 @@
 /* src/generate/swarm_corner.h - the share of boundaries that an input is beyond
  *
- * NBC of one input, as the published DeepSensor code adds it to its objective (spec LGR B.3): every
+ * NBC of one input, as the published DeepSensor code adds it to its objective (LGR B.3): every
  * neuron has a lowest and a highest value among what was learned from; one that is below or above
  * is one of two boundaries of that neuron crossed. The code leaves its boundaries unset.
  */

@@ -5,13 +5,13 @@
  *     PX_TRY(pxi_excite_seeds(excite, seeds, count, err));         // of the swarms at work
  *     PX_TRY(pxi_excite_measure(excite, rows, count, out, err));   // places of all swarms at once
  *
- * Paper 003, Def 3 and Eq 6: a hidden channel is excitable where its part in the change of the loss
- * from the seed to the place, normalised, is above lambda; that part is its Aumann-Shapley value
- * along the diagonal (<internal/shapley.h>, spec LGR B.2 and B.4). The objective of the published
+ * DeepSensor, Def 3 and Eq 6: a hidden channel is excitable where its part in the change of the
+ * loss from the seed to the place, normalised, is above lambda; that part is its Aumann-Shapley value
+ * along the diagonal (<internal/shapley.h>, LGR B.2 and B.4). The objective of the published
  * code is another one: the share of channels beyond the boundaries that the seeds have (NBC), and
  * the share whose value differs from the seed's by more than `sense`, scaled within the layer
- * (B.3). Two more are there to compare with: the change of the loss itself, and a number that says
- * nothing.
+ * (LGR B.3). Two more are there to compare with: the change of the loss itself, and a number that
+ * says nothing.
  */
 #ifndef PXI_GENERATE_SWARM_FITNESS_H
 #define PXI_GENERATE_SWARM_FITNESS_H

@@ -1,5 +1,5 @@
 /* src/generate/synthesis_batch.c - one micro-batch: gradients, steps, and what the network makes of
- * the results (Algorithm 2; spec A.6)
+ * the results (Algorithm 2; LGR A.6)
  *
  * The cotangent of every raised neuron of row r is 1/k_r, so one backward pass gives each row the
  * mean gradient of its own neurons.

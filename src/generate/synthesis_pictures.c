@@ -1,4 +1,4 @@
-/* src/generate/synthesis_pictures.c - synthesised inputs as pictures (spec G.4) */
+/* src/generate/synthesis_pictures.c - synthesised inputs as pictures (LGR G.4) */
 #include "generate/synthesis_pictures.h"
 
 #include "base/memory.h"

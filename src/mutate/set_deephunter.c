@@ -63,7 +63,7 @@ static const px_mutation_entry entries[] = {
 const px_mutation_set pxi_mutation_set_deephunter = {
     .entry = {.id = "deephunter",
               .title = "nine transformations",
-              .source = "DeepHunter (ISSTA 2019); DH, DH-D and DH-N of paper 002"},
+              .source = "DeepHunter (ISSTA 2019); DH, DH-D and DH-N of Revisiting (SANER 2022)"},
     .entries = entries,
     .entry_count = PX_LEN(entries),
 };

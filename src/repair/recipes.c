@@ -1,4 +1,4 @@
-/* src/repair/recipes.c - how the papers retrain: one row each (spec F.1)
+/* src/repair/recipes.c - how the papers retrain: one row each (LGR F.1)
  *
  * What a paper does not state is named in `chosen`.
  */

@@ -1,4 +1,4 @@
-/* src/repair/repair.c - one retraining engine for all recipes (spec F.2, F.5) */
+/* src/repair/repair.c - one retraining engine for all recipes (LGR F.2, F.5) */
 #include "repair/repair_state.h"
 #include "repair/robust.h"
 

@@ -1,4 +1,4 @@
-/* src/repair/robust.c - test inputs under the attack that was trained against (spec F.4, 4)
+/* src/repair/robust.c - test inputs under the attack that was trained against (LGR F.4, 4)
  *
  * The attack is made anew on each network, with the same starts. What is judged is the stored form.
  */

@@ -1,4 +1,4 @@
-/* src/semantics/annotation_pool.c - masked sums and means of maps (spec C.2, Eq 6) */
+/* src/semantics/annotation_pool.c - masked sums and means of maps (LGR C.2, Eq 6) */
 #include "semantics/annotation_pool.h"
 
 #include "semantics/mask.h"

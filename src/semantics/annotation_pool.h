@@ -1,4 +1,4 @@
-/* src/semantics/annotation_pool.h - masked sums and means of maps (spec C.2, Eq 6) */
+/* src/semantics/annotation_pool.h - masked sums and means of maps (LGR C.2, Eq 6) */
 #ifndef PXI_SEMANTICS_ANNOTATION_POOL_H
 #define PXI_SEMANTICS_ANNOTATION_POOL_H
 

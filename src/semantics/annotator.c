@@ -1,4 +1,4 @@
-/* src/semantics/annotator.c - what an encoder sees inside masks (spec C.2, Eq 6 to 8)
+/* src/semantics/annotator.c - what an encoder sees inside masks (LGR C.2, Eq 6 to 8)
  *
  * Pairs are sorted by picture, so that each picture goes through the encoder once; behind every
  * stage the masks that use it are brought to the stage's size and pooled. Features are written

@@ -1,4 +1,4 @@
-/* src/semantics/attribute_map.c - attributes of one picture, pixel by pixel (spec C.12.2)
+/* src/semantics/attribute_map.c - attributes of one picture, pixel by pixel (LGR C.12.2)
  *
  * y is the mean of red, green and blue, between 0 and 1; G_s a Gaussian blur. Of one-channel data y
  * is the channel. Where the table of the specification leaves a choice: dark and bright regions of

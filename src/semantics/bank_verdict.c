@@ -1,6 +1,6 @@
 /* src/semantics/bank_verdict.c - how far descriptions may be believed, and saying so
  *
- * The rule is spec C.12.2's (g2, g3, g4) and, beyond it, a floor for g1: a decoder that does not
+ * The rule is LGR C.12.2's (g2, g3, g4) and, beyond it, a floor for g1: a decoder that does not
  * know its own kind of captions proves nothing by agreeing with labels. What could not be measured
  * is not passed, with one exception: a bank without class-selective units makes no claim about
  * classes, so g3 has nothing to say.
@@ -87,7 +87,7 @@ px_validation px_gates_verdict(const px_gates *g, px_describer describer, px_tex
     return passed ? PX_VALIDATED : PX_NOT_VALIDATED;
 }
 
-/* --- what must be said (spec C.12.5) --------------------------------------------------------- */
+/* --- what must be said (LGR C.12.5) ---------------------------------------------------------- */
 
 static const char *const words_come_from[] = {
     [PX_DESCRIBER_VIRTUAL_UNITS] =

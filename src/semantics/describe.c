@@ -18,7 +18,7 @@ px_describe_options px_describe_options_default(void)
                              .captioner = px_captioner_options_default(),
                              .annotator = px_annotator_options_default(),
                              .concepts = PX_CONCEPTS_AUTO};
-    o.captioner.hidden = 256; /* enough for the 60 to 150 words there are (spec C.12.2) */
+    o.captioner.hidden = 256; /* enough for the 60 to 150 words there are (LGR C.12.2) */
     o.captioner.attention = 256;
     o.captioner.epochs = 25;
     return o;

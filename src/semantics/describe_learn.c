@@ -1,5 +1,5 @@
 /* src/semantics/describe_learn.c - a describer for these pictures: virtual units, their features, a
- * captioner (spec C.12.2)
+ * captioner (LGR C.12.2)
  *
  * Captions of units that are held out, and of pairs of attribute and position that training never
  * sees, are then compared with what the captioner says: gate g1. People's captions of units

@@ -1,6 +1,6 @@
 /* src/semantics/dissect.c - which attributes the masks of units overlap with
  *
- * Bau, Zhou, Khosla, Oliva, Torralba, Network Dissection, CVPR 2017; spec C.12.2. Masks and
+ * Bau, Zhou, Khosla, Oliva, Torralba, Network Dissection, CVPR 2017; LGR C.12.2. Masks and
  * attributes are sets of bits, a picture at a time; what is kept are counts of pixels, which are
  * added up in any order. A micro-batch comes layer by layer, so the attributes of its pictures are
  * kept for a while: each worker has places for PLACES of them.

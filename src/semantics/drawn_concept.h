@@ -1,6 +1,6 @@
 /* src/semantics/drawn_concept.h - shapes, patterns and parts drawn into pictures
  *
- * An extension of the vocabulary of virtual units (spec C.12.2), off by default: a describer that
+ * An extension of the vocabulary of virtual units (LGR C.12.2), off by default: a describer that
  * learnt from drawn things alone did not transfer to real units.
  */
 #ifndef PXI_SEMANTICS_DRAWN_CONCEPT_H

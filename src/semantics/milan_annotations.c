@@ -1,4 +1,4 @@
-/* src/semantics/milan_annotations.c - what people wrote about units: annotations.csv (spec C.1) */
+/* src/semantics/milan_annotations.c - what people wrote about units: annotations.csv (LGR C.1) */
 #include "base/arena.h"
 #include "base/csv_rows.h"
 #include "base/file.h"

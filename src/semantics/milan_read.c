@@ -1,4 +1,4 @@
-/* src/semantics/milan_read.c - exemplars from the layout of MILANNOTATIONS (spec C.1)
+/* src/semantics/milan_read.c - exemplars from the layout of MILANNOTATIONS (LGR C.1)
  *
  * Files come from strangers. Arrays are checked against the size of their files before anything is
  * allocated, and pictures and masks stay on disk until they are asked for; tables may be no larger

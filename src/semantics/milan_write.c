@@ -1,4 +1,4 @@
-/* src/semantics/milan_write.c - exemplars in the layout of MILANNOTATIONS (spec C.1) */
+/* src/semantics/milan_write.c - exemplars in the layout of MILANNOTATIONS (LGR C.1) */
 #include "semantics/exemplar_inside.h"
 
 #include "base/file.h"

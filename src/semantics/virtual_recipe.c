@@ -1,6 +1,6 @@
 /* src/semantics/virtual_recipe.c - what a virtual unit computes, by chance, and its caption
  *
- * Probabilities are those of spec C.12.2, which were measured. "Uniformly chosen attribute" means
+ * Probabilities are those of LGR C.12.2, which were measured. "Uniformly chosen attribute" means
  * words: diagonal edges, which have two maps, are no likelier than vertical ones. In glyph data
  * brightness takes the place of colours before edges and textures; spots, which are bright by
  * definition, are left alone. Data without labels have no class units: those become plain ones.

@@ -1,7 +1,7 @@
 /* src/semantics/virtual_unit.c - virtual units: attributes treated as if they were units
  *
  * Each unit has a random subset of the pictures, a map for each of them, and from these its
- * exemplars, its level and its masks exactly as real units have (spec C.1). Blurring and pooling
+ * exemplars, its level and its masks exactly as real units have (LGR C.1). Blurring and pooling
  * are linear, so the impurity is blurred apart and added when the means of both parts are known. A
  * unit one of whose masks is empty would have a caption that its exemplars do not show: it is drawn
  * anew.

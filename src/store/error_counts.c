@@ -1,4 +1,4 @@
-/* src/store/error_counts.c - errors as DeepSensor counts them (paper 003; spec LGR B.6 and B.7)
+/* src/store/error_counts.c - errors as DeepSensor counts them (LGR B.6 and B.7)
  *
  * An example is an output of the campaign, an error one that is misclassified (a fault); the last
  * example of a seed is what its search ended with. Categories are distinct wrong labels, counted

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* --- counts (spec CSM D.7) ------------------------------------------------------------------- */
+/* --- counts (CSM D.7) ------------------------------------------------------------------------ */
 
 /* The entropy of counts n_c, as ln N - (sum of n_c ln n_c) / N: one pass. */
 typedef struct tally_entropy {

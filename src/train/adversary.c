@@ -1,4 +1,4 @@
-/* src/train/adversary.c - the settings of adversarial training (spec F.2)
+/* src/train/adversary.c - the settings of adversarial training (LGR F.2)
  *
  * The defaults for inputs of one channel are Madry et al.'s for MNIST, those for others ART's for
  * CIFAR-10. An eps of the user's own keeps the ratio of step to eps.

@@ -1,4 +1,4 @@
-/* src/train/adversary_batch.c - attacks on the inputs of one training step (spec F.2, E.1-E.3)
+/* src/train/adversary_batch.c - attacks on the inputs of one training step (LGR F.2, E.1-E.3)
  *
  * The network is compiled a second time, in evaluation mode and with gradients to its input, on the
  * weights that training moves. What a step replaces is packed into micro-batches of one size, a job

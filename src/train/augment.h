@@ -44,7 +44,7 @@ px_status pxi_augment_parse(const char *text, const px_shape *shape, pxi_augment
 px_status pxi_augment_apply(const pxi_augment *augment, const px_shape *shape, bool unit,
                             float *pixels, px_random *random, px_error *err);
 
-/* Generators of paper 002 and the mutations that they draw from: augmentations, and what repair
+/* Generators of Revisiting and the mutations that they draw from: augmentations, and what repair
  * generates with (augment_mutants.c). */
 typedef struct pxi_generator {
     const char *id, *mutations;

@@ -3,7 +3,7 @@
  * Items are numbered through: the base set's come first, then the added set's. A *lane* is a row of
  * items that is shuffled and gone through again and again; an epoch takes `slots` of them for every
  * batch. There is one lane, except with PX_MIX_FIXED, where the added items have one of their own.
- * Random streams (spec 0.4): the order of a lane's round r is (seed, EPOCH or MIX, 0, r); an item's
+ * Random streams (LGR 0.4): the order of a lane's round r is (seed, EPOCH or MIX, 0, r); an item's
  * augmentation (seed, AUGMENT, item, r); its patch (seed, POLLUTE, item, 1); its wrong label (seed,
  * NOISE, item, 1); which items are polluted or mislabelled, item 0 and iteration 0 of those two.
  */

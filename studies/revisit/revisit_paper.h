@@ -22,7 +22,7 @@ typedef struct rv_metric {
     const char *id; /* as <internal/assess.h> calls it */
     const char *cell, *title;
     double p; /* Table II */
-    double u; /* the one that gives this p with 11 and 11 states (specification, E.2) */
+    double u; /* the one that gives this p with 11 and 11 states (CSM E.2) */
 } rv_metric;
 extern const rv_metric rv_metrics[RV_METRICS];
 

@@ -1,4 +1,4 @@
-/* tests/assess/test_clever.c - CLEVER on a network that can be worked out (spec E.8), and its
+/* tests/assess/test_clever.c - CLEVER on a network that can be worked out (LGR E.8), and its
  * points */
 #include "../attack/attack_helpers.h"
 

@@ -19,7 +19,7 @@ void check(px_status status, const px_error *err);
 enum { NET_ROWS = 6, NET_WRONG = 4, NET_CLASSES = 5, NET_SIZE = 192 };
 scene net_scene(void);
 
-/* Spec E.8: z = W x + b on float data in 0..1; `wrap`: an operator between x and the dense one
+/* LGR E.8: z = W x + b on float data in 0..1; `wrap`: an operator between x and the dense one
  * (NULL: none). A label below 0 for all: the data have none. */
 extern const float affine_w[6], affine_b[3];
 scene affine_scene(const float (*rows)[2], const int64_t *labels, int64_t count, const char *wrap);

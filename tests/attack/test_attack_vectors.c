@@ -1,4 +1,4 @@
-/* tests/attack/test_attack_vectors.c - worked examples of spec E.8, and JSMA's pair by brute force
+/* tests/attack/test_attack_vectors.c - worked examples of LGR E.8, and JSMA's pair by brute force
  */
 #include "attack_helpers.h"
 

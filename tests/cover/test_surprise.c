@@ -36,7 +36,7 @@ static const struct {
     const char *name;
     px_surprise_method method;
     void (*option)(px_surprise_options *options);
-    double want[4]; /* NaN: not printed in the specification */
+    double want[4]; /* NaN: not printed in CSM TV-A8 */
     double relative;
 } a8_cases[] = {
     {"LSA", PX_LSA, NULL, {1.728352479, 13.243508981, 1.486617671, 4805.054286483}, 1e-9},

@@ -22,7 +22,7 @@ enum { RAISE_ROWS = 12 };
 /* Row i has list i % 3. */
 px_synthesis_job raise_job(const scene *s);
 
-/* The network of spec A.11, with two classes behind it, and float data: rows of two values, and
+/* The network of LGR A.11, with two classes behind it, and float data: rows of two values, and
  * their labels. `spoil` makes the named weight NaN; NULL: none. */
 scene dense_scene(const char *tap, const float (*rows)[2], const int64_t *labels, int64_t count,
                   const char *spoil);

@@ -1,5 +1,5 @@
 /* tests/generate/test_engine_rules.c - worked examples of what gradient engines are made of: the
- * checks of spec LGR D.9 to D.11, and hand-made ones
+ * checks of LGR D.9 to D.11, and hand-made ones
  */
 #include "generate_helpers.h"
 
@@ -26,9 +26,9 @@ static void test_normalise(void **state)
     (void)state;
     float g[4] = {3, -4, 0, 0};
     assert_true(pxi_ascent_normalise(g, 4));
-    near("spec D.9", (double)g[0], 1.1999952, 1e-7);
-    near("spec D.9", (double)g[1], -1.5999936, 1e-7);
-    near("spec D.9", (double)g[2], 0.0, 0.0);
+    near("LGR D.9", (double)g[0], 1.1999952, 1e-7);
+    near("LGR D.9", (double)g[1], -1.5999936, 1e-7);
+    near("LGR D.9", (double)g[2], 0.0, 0.0);
     float zero[2] = {0, 0};
     assert_true(pxi_ascent_normalise(zero, 2));
     near("a flat place", (double)zero[0], 0.0, 0.0);

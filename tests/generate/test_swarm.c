@@ -1,4 +1,4 @@
-/* tests/generate/test_swarm.c - places and bests of a swarm: spec LGR B.5 and the check of B.11 */
+/* tests/generate/test_swarm.c - places and bests of a swarm: LGR B.5 and the check of B.11 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* tests/generate/test_synthesis.c - the example of spec A.11, gradients beside PyTorch's, batches
+/* tests/generate/test_synthesis.c - the example of LGR A.11, gradients beside PyTorch's, batches
  * and threads, and inputs and networks that cannot be used */
 #include "generate_helpers.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- spec A.11 ------------------------------------------------------------------------------- */
+/* --- LGR A.11 -------------------------------------------------------------------------------- */
 
 static const float a11_x[][2] = {{0.6f, 0.5f}};
 static const int64_t a11_y[] = {1};
@@ -63,7 +63,7 @@ static void test_example(void **state)
     }
 }
 
-/* The step is 1 and the first neuron fell, the second rose: spec A.11's RQ5 of 50%. */
+/* The step is 1 and the first neuron fell, the second rose: LGR A.11's RQ5 of 50%. */
 static void test_watched_neurons(void **state)
 {
     (void)state;

@@ -121,7 +121,7 @@ static void test_distances(void **state)
     assert_int_equal(pxi_pixels_distance(&rule, from, from).l0, 0);
 }
 
-/* Spec G.4. */
+/* LGR G.4. */
 static void test_perturbation(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@
 
 #include "localize/suspicious.h"
 
-/* The example of the specification (A.11): eight inputs of class 0, of which the last three fail,
+/* The example of LGR A.11: eight inputs of class 0, of which the last three fail,
  * through layers of two neurons. `classes` classes, of which the others have no inputs. */
 px_spectrum *example_spectrum(int classes);
 

@@ -6,7 +6,7 @@
 
 #include "engine/net.h"
 
-/* The example of the specification (B.11): three hidden neurons, two classes. */
+/* The example of LGR B.11: three hidden neurons, two classes. */
 typedef struct worked_example {
     px_model *model;
     px_shapley *s;

@@ -1,5 +1,5 @@
-/* tests/localize/test_measures.c - the 19 measures: the specification's example (A.11) and the
- * rules for zeros (A.3) */
+/* tests/localize/test_measures.c - the 19 measures: the example of LGR A.11 and the
+ * rules for zeros (LGR A.3) */
 #include "localize_helpers.h"
 
 #include "base/memory.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What A.11 prints; the measures that it leaves out were worked by hand. */
+/* What LGR A.11 prints; the measures that it leaves out were worked by hand. */
 static const struct {
     const char *id;
     double score[4];

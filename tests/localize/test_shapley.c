@@ -1,6 +1,6 @@
 /* tests/localize/test_shapley.c - exact values and the diagonal
  *
- * The worked example has the numbers of the specification (B.11). Elsewhere coalitions are compared
+ * The worked example has the numbers of LGR B.11. Elsewhere coalitions are compared
  * with the whole network run with gates, and values with their definition.
  */
 #include "engine/plan_helpers.h"

@@ -1,4 +1,4 @@
-/* tests/select/test_ats_lines.c - ATS: the spec's vector, and unions beside a row of flags */
+/* tests/select/test_ats_lines.c - ATS: CSM TV-B9, and unions beside a row of flags */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "select/ats_lines.h"

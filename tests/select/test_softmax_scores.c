@@ -1,4 +1,4 @@
-/* tests/select/test_softmax_scores.c - scores from probabilities and votes, by the spec's vectors
+/* tests/select/test_softmax_scores.c - scores from probabilities and votes, by CSM TV-B7, TV-B8
  */
 #include "base/memory.h"
 #include "cmocka_all.h"

@@ -2,7 +2,7 @@
 """Writes conductance_golden.h: contributions of a small convolutional network, by PyTorch.
 
 Every unit's conductance is worked out the long way, from its definition with one backward pass per
-point and layer, in float64; the three rules of spec C.6, and what balances them. Run it in this
+point and layer, in float64; the three rules of LGR C.6, and what balances them. Run it in this
 folder:
 
     /usr/bin/python3 make_conductance.py > conductance_golden.h

@@ -1,4 +1,4 @@
-/* tests/semantics/test_annotator.c - annotation vectors: the specification's check (C.15), and the
+/* tests/semantics/test_annotator.c - annotation vectors: the check of LGR C.15, and the
  * network's own maps pooled by hand */
 #include "cover/cover_helpers.h"
 

@@ -271,7 +271,7 @@ static void test_verdicts(void **state)
     }
 }
 
-/* Spec C.12.2: the drawn-only bank of the trial is rejected, at 4 % against 1.7 +- 1.2 and with one
+/* LGR C.12.2: the drawn-only bank of the trial is rejected, at 4 % against 1.7 +- 1.2 and with one
  * caption on 168 of 224 units. */
 static void test_the_drawn_only_bank_is_rejected(void **state)
 {

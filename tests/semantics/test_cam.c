@@ -1,4 +1,4 @@
-/* tests/semantics/test_cam.c - maps of classes and units (spec G.3), and their colours */
+/* tests/semantics/test_cam.c - maps of classes and units (LGR G.3), and their colours */
 #include "engine/plan_helpers.h"
 
 #include <internal/decision_path.h>

@@ -1,4 +1,4 @@
-/* tests/semantics/test_caption_math.c - the specification's own numbers: attention, LSTM, BLEU,
+/* tests/semantics/test_caption_math.c - the numbers of LGR C.15: attention, LSTM, BLEU,
  * ranks */
 #include "base/memory.h"
 #include "cmocka_all.h"
@@ -120,7 +120,7 @@ static void test_bleu(void **state)
         const char *name, *said, *references[3];
         double bleu, precisions[PX_BLEU_ORDERS];
     } cases[] = {
-        {"the specification's",
+        {"LGR C.15",
          "red stripes on a ball",
          {"red stripes on the ball", "a ball with red stripes"},
          50.0,

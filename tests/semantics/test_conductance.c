@@ -1,6 +1,6 @@
 /* tests/semantics/test_conductance.c - contributions of units
  *
- * Against the worked example of the specification (C.15), against PyTorch (make_conductance.py),
+ * Against the worked example of LGR C.15, against PyTorch (make_conductance.py),
  * and against what they must add up to.
  */
 #include "engine/plan_helpers.h"

@@ -1,4 +1,4 @@
-/* tests/semantics/test_mask.c - masks and their resampling: the specification's checks (C.15) */
+/* tests/semantics/test_mask.c - masks and their resampling: the checks of LGR C.15 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

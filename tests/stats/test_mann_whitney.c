@@ -1,4 +1,4 @@
-/* tests/stats/test_mann_whitney.c - against scipy, the spec's vectors and by counting */
+/* tests/stats/test_mann_whitney.c - against scipy, the vectors of CSM TV-D8 and by counting */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -80,7 +80,7 @@ static void test_exp_log(void **state)
     assert_true(pxi_log(1.0) == 0.0);
 }
 
-/* The numbers of the specification. */
+/* The numbers of LGR G.1. */
 static void test_three_points(void **state)
 {
     (void)state;

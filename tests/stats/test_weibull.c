@@ -1,4 +1,4 @@
-/* tests/stats/test_weibull.c - the spec's vectors (LGR E.8, CSM TV-D6), edges, Kolmogorov's tail */
+/* tests/stats/test_weibull.c - the vectors of LGR E.8 and CSM TV-D6, edges, Kolmogorov's tail */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -71,7 +71,7 @@ static void test_values(void **state)
             fail_msg("guide %zu", g);
 }
 
-/* Shares are faults over outputs, but for the one that H.1 of the specification names. */
+/* Shares are faults over outputs, but for the one that LGR H.1 names. */
 static void test_sense(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* tests/studies/test_revisit_verdict.c - the hypothesis tests of `study revisit`
  *
- * The paper's own numbers give the paper's p-values (specification, CSM E.2 and TV-E2); verdicts of
+ * The paper's own numbers give the paper's p-values (CSM E.2 and TV-E2); verdicts of
  * samples worked by hand. `--print` writes all published numbers for revisit_spec.py, which has
  * the specification's.
  */

@@ -74,7 +74,7 @@ static void test_torch(void **state)
         }
 }
 
-/* The specification's own numbers: f = p^2 / 2 from p = 1. */
+/* The numbers of LGR F.2: f = p^2 / 2 from p = 1. */
 static void test_by_hand(void **state)
 {
     (void)state;
