@@ -64,10 +64,12 @@ static px_status constant_setup(px_op_ctx *ctx, px_error *err)
         default:
             break;
         }
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "its '%.40s' is not a tensor of numbers",
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "its '%.40s' is no tensor of numbers, which is not supported",
                            attr->name);
     }
-    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "has no value that is a tensor of numbers");
+    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                       "a value that is no tensor of numbers is not supported");
 }
 
 static px_status constant_forward(const px_op_ctx *ctx, px_error *err)

@@ -33,9 +33,10 @@ px_status pxi_window_read(const px_op_ctx *ctx, const px_shape *x, const int64_t
     pxi_window w = {.spatial = x->rank - 2};
     char text[PX_SHAPE_TEXT];
     if (w.spatial < 1 || w.spatial > PXI_MAX_SPATIAL)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "data of shape %s has %d spatial axes; 1 to %d are supported",
-                           px_shape_text(x, text), w.spatial < 0 ? 0 : w.spatial, PXI_MAX_SPATIAL);
+        return pxi_op_fail(
+            ctx, err, PX_E_UNSUPPORTED,
+            "data of shape %s has %d spatial axes, which is not supported; 1 to %d are",
+            px_shape_text(x, text), w.spatial < 0 ? 0 : w.spatial, PXI_MAX_SPATIAL);
     for (int i = 0; i < w.spatial; i++) {
         w.in[i] = x->dim[2 + i];
         if (w.in[i] > WINDOW_MAX)

@@ -23,7 +23,7 @@ static px_status det_setup(px_op_ctx *ctx, px_error *err)
     /* the matrix and its inverse */
     const int64_t n = in->dim[in->rank - 1];
     if (n > 1 << 24)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "its matrices are too large");
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "matrices this large are not supported");
     return pxi_op_scratch(ctx, 2 * n * n, sizeof(double), err);
 }
 

@@ -45,7 +45,7 @@ static px_status einsum_term_text(const px_op_ctx *ctx, const char **text, char 
             continue;
         if (used + 1 >= size)
             return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                               "its equation has a term of too many axes");
+                               "an equation with a term of this many axes is not supported");
         if (isalpha((unsigned char)*p)) {
             term[used++] = *p;
         } else if (!dots && strncmp(p, "...", 3) == 0) {
@@ -98,7 +98,8 @@ static px_status einsum_enter(const px_op_ctx *ctx, einsum_params *e, const char
             const int64_t dim = shape->dim[--at];
             if (axis < 0)
                 return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                                   "its equation has more than %d different axes", einsum_max_axes);
+                                   "an equation of more than %d different axes is not supported",
+                                   einsum_max_axes);
             if (dim != 1 && e->dim[axis] != 1 && e->dim[axis] != dim)
                 return pxi_op_fail(ctx, err, PX_E_MISMATCH,
                                    "axis '%c' of its equation is %lld and %lld", e->label[axis],
@@ -149,8 +150,8 @@ static px_status einsum_output(px_op_ctx *ctx, einsum_params *e, const char *out
         axes[count++] = axis;
     }
     if (count > PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "its result has more than %d dimensions",
-                           PX_MAX_RANK);
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "a result of more than %d dimensions is not supported", PX_MAX_RANK);
     shape.rank = count;
     int64_t stride = 1;
     for (int i = count - 1; i >= 0; i--) {
@@ -221,7 +222,7 @@ static px_status einsum_setup(px_op_ctx *ctx, px_error *err)
                                px_dtype_name(dtype), px_dtype_name(ctx->in[i].dtype));
     }
     if (dtype != PX_FLOAT32 && dtype != PX_FLOAT64 && dtype != PX_INT32 && dtype != PX_INT64)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "cannot multiply %s tensors",
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "multiplying %s tensors is not supported",
                            px_dtype_name(dtype));
     einsum_params *e = ctx->params;
     e->operand_count = ctx->in_count;

@@ -99,7 +99,8 @@ static px_status dropout_setup(px_op_ctx *ctx, px_error *err)
         return pxi_op_fail(ctx, err, PX_E_INPUT, "its training_mode is not one bool");
     if (!training->data)
         return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                           "its training_mode is not constant; export the network for inference");
+                           "a training_mode that is not constant is not supported; export the "
+                           "network for inference");
     if (*(const uint8_t *)training->data != 0 && !dropout_ratio_is_zero(ctx))
         return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
                            "training mode is not supported; export the network for inference");

@@ -53,8 +53,8 @@ px_status pxi_matmul_read(px_op_ctx *ctx, int a, int b, pxi_matmul_params *param
     px_shape *out = &ctx->out[0].shape;
     *out = p.batch;
     if (out->rank + (sa->rank > 1) + (sb->rank > 1) > PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "its result has more than %d dimensions",
-                           PX_MAX_RANK);
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "a result of more than %d dimensions is not supported", PX_MAX_RANK);
     if (sa->rank > 1)
         out->dim[out->rank++] = p.m;
     if (sb->rank > 1)
@@ -126,8 +126,8 @@ static px_status matmul_setup(px_op_ctx *ctx, px_error *err)
         return pxi_op_fail(ctx, err, PX_E_MISMATCH, "cannot multiply %s by %s",
                            px_dtype_name(dtype), px_dtype_name(ctx->in[1].dtype));
     if (dtype != PX_FLOAT32 && !matmul_typed(dtype))
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "cannot multiply matrices of %s",
-                           px_dtype_name(dtype));
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "multiplying matrices of %s is not supported", px_dtype_name(dtype));
     PX_TRY(pxi_op_params(ctx, sizeof(pxi_matmul_params), err));
     ctx->out[0].dtype = dtype;
     return pxi_matmul_read(ctx, 0, 1, ctx->params, err);

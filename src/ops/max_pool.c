@@ -14,7 +14,7 @@ static px_status max_pool_setup(px_op_ctx *ctx, px_error *err)
     PX_TRY(pxi_op_arity(ctx, 1, 1, 1, 2, err));
     const px_dtype dtype = ctx->in[0].dtype;
     if (dtype != PX_FLOAT32 && dtype != PX_FLOAT64 && dtype != PX_UINT8 && dtype != PX_INT8)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "cannot take the maximum of %s data",
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "the maximum of %s data is not supported",
                            px_dtype_name(dtype));
     int64_t storage_order = 0;
     PX_TRY(pxi_nn_int(ctx, "storage_order", 0, 1, 0, &storage_order, err));

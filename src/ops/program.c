@@ -279,25 +279,27 @@ px_status pxi_program_add(program_builder *b, const px_node *node, px_error *err
     for (int i = 0; i < node->output_count; i++)
         if (node->outputs[i] >= 0) {
             if (ctx.out[i].dtype == PX_NONE)
-                return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED, "has no output %d", i);
+                return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED, "its output %d is not supported",
+                                   i);
             if (px_shape_check(&ctx.out[i].shape, err) != PX_OK)
                 return px_fail_in(err, err ? err->status : PX_E_INPUT, "node '%.100s' (%.60s)",
                                   node->name, node->type);
             const int64_t size = (int64_t)px_dtype_size(ctx.out[i].dtype);
             if (size > 0 && px_shape_count(&ctx.out[i].shape) > program_tensor_bytes / size) {
                 char text[PX_SHAPE_TEXT];
-                return pxi_op_fail(
-                    &ctx, err, PX_E_UNSUPPORTED,
-                    "its output is %s, more than the %lld MiB that a tensor may have",
-                    px_shape_text(&ctx.out[i].shape, text),
-                    (long long)(program_tensor_bytes >> 20));
+                return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
+                                   "its output is %s, more than the %lld MiB that a tensor may "
+                                   "have: not supported",
+                                   px_shape_text(&ctx.out[i].shape, text),
+                                   (long long)(program_tensor_bytes >> 20));
             }
         }
 
     if (constant || op->shape_only) {
         constant = program_can_fold(b, op, &ctx);
         if (!constant && b->request->interpret)
-            return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED, "needs too much memory");
+            return pxi_op_fail(&ctx, err, PX_E_UNSUPPORTED,
+                               "a result of this size is not supported here");
     }
     if (constant)
         PX_TRY(program_fold(b, op, &ctx, err));

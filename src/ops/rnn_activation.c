@@ -107,7 +107,7 @@ static px_status function_of(const px_op_ctx *ctx, const char *name, pxi_rnn_fun
             *out = (pxi_rnn_function)i;
             return PX_OK;
         }
-    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "does not know the activation '%.40s'", name);
+    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "the activation '%.40s' is not supported", name);
 }
 
 static px_status floats_of(const px_op_ctx *ctx, const char *name, const px_attr **out,

@@ -71,8 +71,8 @@ static px_status scatternd_setup(px_op_ctx *ctx, px_error *err)
     const int depth = (int)indices->dim[indices->rank - 1];
     px_shape wanted = {0};
     if (indices->rank - 1 + data->rank - depth > PX_MAX_RANK)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "its updates have more than %d axes",
-                           PX_MAX_RANK);
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "updates of more than %d axes are not supported", PX_MAX_RANK);
     for (int i = 0; i < indices->rank - 1; i++)
         wanted.dim[wanted.rank++] = indices->dim[i];
     for (int i = depth; i < data->rank; i++)

@@ -62,7 +62,7 @@ px_status pxi_op_need_rank(const px_op_ctx *ctx, int64_t rank, px_error *err)
     if (rank <= PX_MAX_RANK)
         return PX_OK;
     return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                       "makes a tensor of rank %lld; at most %d is supported", (long long)rank,
+                       "a tensor of rank %lld is not supported; at most %d is", (long long)rank,
                        PX_MAX_RANK);
 }
 
@@ -165,5 +165,5 @@ int pxi_permute_axis(int axis, const int *perm, int rank)
 
 px_status pxi_permute_refuse(const px_op_ctx *ctx, px_error *err)
 {
-    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "needs its axes in logical order");
+    return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "another order of its axes is not supported");
 }

@@ -33,8 +33,8 @@ static px_status real_type(px_op_ctx *ctx, px_error *err)
 {
     const int64_t dtype = px_node_int(ctx->node, "output_datatype", PX_FLOAT32);
     if (dtype != PX_FLOAT32 && dtype != PX_FLOAT64 && dtype != PX_FLOAT16 && dtype != PX_BFLOAT16)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "cannot make numbers of data type %lld",
-                           (long long)dtype);
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
+                           "numbers of data type %lld are not supported", (long long)dtype);
     ctx->out[0].dtype = dtype == PX_FLOAT64 ? PX_FLOAT64 : PX_FLOAT32;
     return PX_OK;
 }

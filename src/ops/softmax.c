@@ -58,8 +58,9 @@ static px_status softmax_permute(px_op_ctx *ctx, const int *perm, int rank, px_e
         const int axis = perm[begin + i < rank ? begin + i : begin];
         if (begin + i >= rank || axis < p->axis_begin || axis >= p->axis_end ||
             (ordered && axis != p->axis_begin + i))
-            return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED,
-                               "its axes do not lie together in this memory layout");
+            return pxi_op_fail(
+                ctx, err, PX_E_UNSUPPORTED,
+                "axes that do not lie together in this memory layout are not supported");
     }
     p->axis_begin = begin;
     p->axis_end = begin + count;

@@ -111,7 +111,7 @@ static px_status unique_setup(px_op_ctx *ctx, px_error *err)
         out = *in;
     }
     if (params->span.outer == 0 || params->span.inner == 0)
-        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "compares slices without elements");
+        return pxi_op_fail(ctx, err, PX_E_UNSUPPORTED, "slices without elements are not supported");
     PX_TRY(unique_find(ctx, params, px_node_int(ctx->node, "sorted", 1) != 0, err));
     out.dim[axis] = params->count;
     ctx->out[0].dtype = ctx->in[0].dtype;
