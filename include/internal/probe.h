@@ -14,6 +14,12 @@ px_status px_probe_options_parse(px_probe_options *options, const char *layers, 
 /* `batch`, or 1 where a chosen layer can be read one sample at a time only. NULL is fine. */
 int64_t pxi_probe_batch(const px_probe *probe, int64_t batch);
 
+/* How `tokens` places in one dimension lie in a picture: row by row in *rows x *columns, from place
+ * *first on. Before or after them may be tokens that are no patch (the class token); blocks may
+ * have merged patches, four to one. False: they are no such grid. */
+bool pxi_probe_patches(const px_probe *probe, int64_t tokens, int64_t *first, int *rows,
+                       int *columns);
+
 /* rejected[s] = row s has a NaN or an infinity. */
 void px_probe_reject(const px_probe *probe, const float *trace, int64_t samples, bool *rejected);
 

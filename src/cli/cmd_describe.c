@@ -202,6 +202,22 @@ static px_status describe_choose(describe_job *job, px_error *err)
     return PX_OK;
 }
 
+/* Maps of one dimension are brought to the picture's size as all others are. */
+static void note_stripes(const describe_job *job)
+{
+    const px_exemplars *e = px_description_exemplars(job->description);
+    for (size_t l = 0; l < px_exemplars_layer_count(e); l++) {
+        const px_exemplar_layer *layer = px_exemplars_layer(e, l);
+        if (layer->h > 1 && layer->w == 1 && px_exemplars_facts(e).width > 1) {
+            cli_note(job->self,
+                     "the %d places of '%.200s' have one dimension and are no patches of the "
+                     "picture: masks are stripes from top to bottom",
+                     layer->h, layer->name);
+            return;
+        }
+    }
+}
+
 static px_status describe_work(describe_job *job, const char *path, px_error *err)
 {
     job->options = px_describe_options_default();
@@ -215,8 +231,10 @@ static px_status describe_work(describe_job *job, const char *path, px_error *er
     job->options.stage = stage;
     job->options.progress = tick;
     job->options.context = job;
-    return px_describe(job->model, job->inputs.set, &job->inputs.pre, &job->options,
-                       &job->description, err);
+    PX_TRY(px_describe(job->model, job->inputs.set, &job->inputs.pre, &job->options,
+                       &job->description, err));
+    note_stripes(job);
+    return PX_OK;
 }
 
 static px_status describe_files(describe_job *job, describe_report *report, px_error *err)

@@ -524,6 +524,8 @@ px_status pxi_layers_find(px_probe *probe, const px_probe_options *options, px_e
             pxi_tokens_find(&f.anatomy, classifies ? scores.value : -1, scratch, &f.tokens, err));
     probe->token = f.tokens.role ? f.tokens.place : -1;
     probe->token_count = f.tokens.count;
+    probe->patch_rows = f.tokens.rows;
+    probe->patch_columns = f.tokens.columns;
     PX_THEN(status, finder_collect(&f, options->deepxplore, classifies ? &scores : NULL, err));
     PX_THEN(status, finder_mark_hidden(&f, classifies ? &scores : NULL, err));
     PX_THEN(status, finder_settle_names(&f, err));

@@ -268,3 +268,23 @@ px_status px_probe_find(const px_probe *probe, const char *text, size_t *layer, 
     }
     return status;
 }
+
+bool pxi_probe_patches(const px_probe *probe, int64_t tokens, int64_t *first, int *rows,
+                       int *columns)
+{
+    int64_t h = probe->patch_rows, w = probe->patch_columns;
+    if (h < 1 || w < 1 || h > INT16_MAX || w > INT16_MAX)
+        return false;
+    const int64_t more = tokens - h * w, read = probe->token_count == tokens ? probe->token : -1;
+    while (tokens < h * w && h % 2 == 0 && w % 2 == 0) {
+        h /= 2;
+        w /= 2;
+    }
+    /* Which end the others stand at is known by the one that the classifier reads. */
+    if (tokens != h * w && !(more > 0 && read >= 0 && (read < more || read >= h * w)))
+        return false;
+    *first = more > 0 && read < more ? more : 0;
+    *rows = (int)h;
+    *columns = (int)w;
+    return true;
+}

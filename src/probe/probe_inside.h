@@ -31,6 +31,7 @@ struct px_probe {
     px_neurons neurons;
     int64_t neuron_count;
     int64_t token, token_count; /* that the classifier reads, of so many; -1: none by itself */
+    int64_t patch_rows, patch_columns; /* that tokens were cut from a picture as; 0: none were */
     const char *description;
     int alone; /* 1 + the first chosen layer whose samples cannot be told apart in a batch; 0 */
 };

@@ -243,6 +243,22 @@ static void token_head(token_finder *f, int scores)
     }
 }
 
+/* --- patches --------------------------------------------------------------------------------- */
+
+/* What the last convolution before the stream makes of a picture. */
+static void token_patches(token_finder *f)
+{
+    for (int s = 0; s < f->a->program->step_count; s++) {
+        const int out = token_node(f, s)->outputs[0];
+        if (out >= 0 && out < f->a->graph->value_count && f->tokens->role[out] != PXI_TOKEN_NONE)
+            return;
+        if (!token_is(f, s, "Conv") || out < 0 || token_shape(f, out)->rank != 4)
+            continue;
+        f->tokens->rows = token_shape(f, out)->dim[2];
+        f->tokens->columns = token_shape(f, out)->dim[3];
+    }
+}
+
 /* Without a stream there is no transformer, whatever else looks like a part of one. */
 static void token_settle(token_finder *f)
 {
@@ -251,8 +267,10 @@ static void token_settle(token_finder *f)
         streams = streams || f->tokens->role[v] == PXI_TOKEN_BLOCK;
     for (int v = 0; v < f->a->graph->value_count && !streams; v++)
         f->tokens->role[v] = PXI_TOKEN_NONE;
-    if (!streams)
+    if (!streams) {
         f->tokens->place = -1;
+        f->tokens->rows = f->tokens->columns = 0;
+    }
 }
 
 px_status pxi_tokens_find(const pxi_anatomy *anatomy, int scores, px_arena *arena, pxi_tokens *out,
@@ -271,6 +289,7 @@ px_status pxi_tokens_find(const pxi_anatomy *anatomy, int scores, px_arena *aren
     if (scores >= 0)
         token_head(&f, scores);
     token_heads(&f);
+    token_patches(&f);
     token_settle(&f);
     return PX_OK;
 }

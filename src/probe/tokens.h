@@ -18,8 +18,9 @@ typedef enum pxi_token_role {
 } pxi_token_role;
 
 typedef struct pxi_tokens {
-    pxi_token_role *role; /* per value */
-    int64_t place, count; /* the token that the head reads, of so many; place -1: none by itself */
+    pxi_token_role *role;  /* per value */
+    int64_t place, count;  /* the token that the head reads, of so many; place -1: none by itself */
+    int64_t rows, columns; /* of patches, as a convolution cut the picture; 0: none did */
 } pxi_tokens;
 
 /* `scores`: the value of the class scores; -1: none. Everything lives in `arena`. */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "semantics/mask.h"
 #include <internal/pass.h>
+#include <internal/probe.h>
 #include <internal/sample_plan.h>
 
 #include <stdlib.h>
@@ -22,7 +23,8 @@ struct pxi_unit_stream {
 
 /* --- which axes ------------------------------------------------------------------------------ */
 
-static px_status layer_axes(const px_layer *layer, pxi_unit_layer *out, px_error *err)
+static px_status layer_axes(const px_probe *probe, const px_layer *layer, pxi_unit_layer *out,
+                            px_error *err)
 {
     pxi_unit_layer u = {
         .layer = layer, .h = 1, .w = 1, .batch = -1, .channel = -1, .y = -1, .x = -1};
@@ -55,6 +57,10 @@ static px_status layer_axes(const px_layer *layer, pxi_unit_layer *out, px_error
                        "layer '%s' of %s has no channels with maps; choose others with --layers",
                        layer->name, px_shape_text(&layer->shape, shape));
     }
+    if (u.y >= 0 && u.x < 0 && pxi_probe_patches(probe, u.h, &u.first, &u.h, &u.w)) {
+        u.x = u.y;
+        u.patches = true;
+    }
     *out = u;
     return PX_OK;
 }
@@ -65,10 +71,10 @@ static void sample_maps(const pxi_unit_layer *layer, const px_view *view, int64_
 {
     enum { block = 32 };
     const int64_t sc = view->stride[layer->channel];
-    const int64_t sy = layer->y >= 0 ? view->stride[layer->y] : 0;
     const int64_t sx = layer->x >= 0 ? view->stride[layer->x] : 0;
+    const int64_t sy = layer->patches ? layer->w * sx : layer->y >= 0 ? view->stride[layer->y] : 0;
     const int64_t places = (int64_t)layer->h * layer->w;
-    const float *from = view->data + sample * view->stride[layer->batch];
+    const float *from = view->data + sample * view->stride[layer->batch] + layer->first * sx;
     for (int64_t c = 0; c < layer->units; c += block) {
         const int64_t end = PX_MIN(c + block, layer->units);
         int64_t p = 0;
@@ -101,7 +107,7 @@ static px_status stream_layers(pxi_unit_stream *s, px_error *err)
     PX_TRY(PX_NEW(s->layers, s->layer_count, err));
     s->largest = 1;
     for (size_t i = 0; i < s->layer_count; i++) {
-        PX_TRY(layer_axes(px_probe_layer(s->probe, i), &s->layers[i], err));
+        PX_TRY(layer_axes(s->probe, px_probe_layer(s->probe, i), &s->layers[i], err));
         const size_t values = (size_t)s->layers[i].units * (size_t)s->layers[i].h *
                               (size_t)s->layers[i].w; /* a tensor's count: no overflow */
         s->largest = PX_MAX(s->largest, values);

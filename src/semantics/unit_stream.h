@@ -5,9 +5,10 @@
  *                                  err);
  *     pxi_unit_stream_close(stream);
  *
- * A unit is a channel: its map is h x w, 1 x 1 in layers without extent. `visit` is called once for
- * each input and layer, from several threads, in no order: what it writes is keyed by input, or
- * kept per slot and joined by rules that do not depend on order.
+ * A unit is a channel: its map is h x w, 1 x 1 in layers without extent. Tokens that are patches of
+ * the picture lie as those do, without those that are none; others are h x 1. `visit` is called
+ * once for each input and layer, from several threads, in no order: what it writes is keyed by
+ * input, or kept per slot and joined by rules that do not depend on order.
  */
 #ifndef PXI_SEMANTICS_UNIT_STREAM_H
 #define PXI_SEMANTICS_UNIT_STREAM_H
@@ -28,6 +29,8 @@ typedef struct pxi_unit_layer {
     int64_t units;
     int h, w;
     int batch, channel, y, x; /* axes of the layer's tensor; -1: none */
+    bool patches;             /* y and x are one axis of tokens, row by row from `first` on */
+    int64_t first;
 } pxi_unit_layer;
 
 /* `model`, `set` and `pre` are borrowed and outlive the stream. PX_E_USAGE for layers without
