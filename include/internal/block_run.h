@@ -3,7 +3,8 @@
  * Consumers look at rows: criteria and learners. Each worker has a state of its own for each
  * consumer, except that worker 0 uses the consumer's; at the end the others are merged into it.
  * Ordered consumers have one state only, and see the blocks in their order: a worker that has its
- * rows waits until it is its block's turn.
+ * rows waits until it is its block's turn. Shared ones have one state too, for it is large; who
+ * comes first goes first.
  */
 #ifndef PXI_INTERNAL_BLOCK_RUN_H
 #define PXI_INTERNAL_BLOCK_RUN_H
@@ -29,7 +30,7 @@ typedef struct pxi_consumer {
     const pxi_consumer_kind *kind;
     void *context;
     size_t extractor;
-    bool ordered;
+    bool ordered, shared;
     void *state;                /* must be open; has everything in the end */
     int64_t observed, rejected; /* rows, added to what is there */
     double seconds;             /* of observing, on all workers; added */

@@ -1,4 +1,5 @@
 /* src/check/check.c - an examination from beginning to end */
+#include "check/check_criteria.h"
 #include "check/check_inside.h"
 
 #include <internal/bank.h>
@@ -300,6 +301,8 @@ static px_status check_all(px_check *c, px_error *err)
     for (int i = 0; i < PXI_STAGE_COUNT; i++)
         c->at_count += c->wanted[i];
     c->at_index = 0;
+    if (c->wanted[PXI_STAGE_cover])
+        pxi_cover_announce(c);
     for (int i = 0; i < PXI_STAGE_COUNT; i++) {
         if (!c->wanted[i])
             continue;

@@ -130,6 +130,7 @@ struct px_check {
     int stage_lap;      /* which one that is, from 0 */
     double pass_s;      /* of one run over the data, as measured; 0: unknown */
     double covariance_s;
+    double covariances; /* neurons squared, of all hidden layers; 0: nobody has asked yet */
     const char *at, *at_title;
     size_t at_index, at_count;
     int at_stage; /* -1: before the first, PXI_STAGE_COUNT: behind the last */
@@ -139,6 +140,8 @@ struct px_check {
 
 /* Times a few inputs, once, so that it can be said how long all will take. */
 px_status pxi_check_pilot(px_check *c, px_error *err);
+/* Sum over hidden layers of their neurons squared: what covariances (nlc) cost an input. */
+double pxi_check_covariances(px_check *c);
 bool pxi_check_tell(px_check *c, int64_t done, int64_t total); /* false: stop */
 /* A px_progress_fn with the check as its context. */
 bool pxi_check_tick(void *check, int64_t done, int64_t total);

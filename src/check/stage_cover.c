@@ -12,6 +12,25 @@
 
 enum { COVER_CURVE = 40, COVER_LAYERS_MOST = 400 };
 
+/* Of covariances, which have a sum of 24 bytes per pair of neurons of a layer. */
+static const double covariance_bytes = 24.0, covariance_most = 512.0 * (1 << 20);
+
+static double cover_covariances(px_check *c)
+{
+    return pxi_check_covariances(c) / 2.0 * covariance_bytes;
+}
+
+void pxi_cover_announce(px_check *c)
+{
+    const double bytes = cover_covariances(c);
+    if (bytes > covariance_most)
+        pxi_check_note(
+            c,
+            "nlc is left out: covariances of all neurons of a layer would take %.0f MiB, "
+            "more than %.0f; 'plexor cover --criteria nlc' takes them",
+            bytes / (1 << 20), covariance_most / (1 << 20));
+}
+
 static px_status cover_observe(px_check *c, px_cover *cover, const px_dataset *set,
                                const px_preprocess *pre, size_t points, px_cover_tally *tally,
                                px_error *err)
@@ -201,8 +220,11 @@ static px_status cover_run(px_check *c, px_json *out, px_error *err)
 {
     px_cover *cover = NULL;
     PX_TRY(pxi_profile_need(c, err));
-    const px_cover_options wish =
-        pxi_cover_wish(c, c->profile ? PXI_CRITERIA_ALL : PXI_CRITERIA_UNTAUGHT);
+    const bool fits = cover_covariances(c) <= covariance_most;
+    const px_cover_options wish = pxi_cover_wish(
+        c, c->profile ? fits ? PXI_CRITERIA_ALL PXI_CRITERION_COVARIANCES : PXI_CRITERIA_ALL
+           : fits     ? PXI_CRITERIA_UNTAUGHT PXI_CRITERION_COVARIANCES
+                      : PXI_CRITERIA_UNTAUGHT);
     PX_TRY(px_cover_new(c->model, &c->shape, &wish, &cover, err));
     cover_result result = {
         .labelled = c->labelled, .profile = c->profile != NULL, .count = px_cover_count(cover)};
@@ -241,10 +263,12 @@ static void cover_line(const px_check *c, const px_json_value *result, px_text *
 
 static void cover_command(const px_check *c, const px_json_value *result, px_text *out)
 {
-    (void)result;
+    const px_json_value *criteria = pxi_json_list(result, "criteria");
     pxi_command(c, "cover", /* range= */ false, out);
-    px_text_format(out, " --criteria %s --per-layer --baseline",
-                   c->result[PXI_STAGE_profile] ? PXI_CRITERIA_ALL : PXI_CRITERIA_UNTAUGHT);
+    px_text_add(out, " --criteria ");
+    for (size_t i = 0; criteria && i < criteria->count; i++)
+        px_text_format(out, "%s%s", i ? "," : "", pxi_json_words(&criteria->items[i], "id"));
+    px_text_add(out, " --per-layer --baseline");
 }
 
 const pxi_stage pxi_stage_cover = {

@@ -62,7 +62,7 @@ static const px_field profile_fields[] = {
 
 static px_status profile_run(px_check *c, px_json *out, px_error *err)
 {
-    const px_cover_options wish = pxi_cover_wish(c, PXI_CRITERIA_ALL);
+    const px_cover_options wish = pxi_cover_wish(c, PXI_CRITERIA_ALL PXI_CRITERION_COVARIANCES);
     px_lessons lessons = {0};
     px_preprocess pre = {0};
     px_dataset *set = NULL;
@@ -99,7 +99,9 @@ static void profile_command(const px_check *c, const px_json_value *result, px_t
     (void)result;
     pxi_command_model(c, "profile", out);
     pxi_command_option(out, "train", pxi_shown_path(c->o.train ? c->o.train : c->data_spec));
-    px_text_format(out, " --train-limit %" PRId64 " --criteria " PXI_CRITERIA_ALL " -o profile.npz",
+    px_text_format(out,
+                   " --train-limit %" PRId64
+                   " --criteria " PXI_CRITERIA_ALL PXI_CRITERION_COVARIANCES " -o profile.npz",
                    c->o.train_limit > 0 ? c->o.train_limit : 1000);
     pxi_command_values(c, /* range= */ false, out);
 }

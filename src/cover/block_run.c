@@ -27,6 +27,7 @@ typedef struct block_run {
     pxi_pass *pass;
     bool divided;         /* among ranks: each has what its own blocks left until they are merged */
     int64_t offset;       /* blocks of earlier rounds */
+    pthread_mutex_t turn; /* of shared consumers */
     pthread_mutex_t lock; /* guards what follows */
     int64_t finished;     /* blocks of this round */
     bool torn;            /* a block of it ended in the middle */
@@ -44,11 +45,18 @@ static int run_classes(const block_run *r)
     return r->job->rows->has_scores ? r->job->rows->scores.classes : 0;
 }
 
-static px_status open_states(const pxi_block_job *job, block_lane *w, px_error *err)
+/* One state for all workers; each rank has its own to send. */
+static bool is_shared(const block_run *r, const pxi_consumer *consumer)
 {
+    return consumer->shared && !r->divided;
+}
+
+static px_status open_states(const block_run *r, block_lane *w, px_error *err)
+{
+    const pxi_block_job *job = r->job;
     for (size_t c = 0; c < job->consumer_count; c++) {
         const pxi_consumer *consumer = &job->consumers[c];
-        if (!consumer->ordered && !w->states[c])
+        if (!consumer->ordered && !is_shared(r, consumer) && !w->states[c])
             PX_TRY(consumer->kind->open(consumer->context, &w->states[c], err));
     }
     return PX_OK;
@@ -64,7 +72,7 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
     w->observed = pxi_lane_array(lane, job->consumer_count, sizeof *w->observed);
     w->rejected = pxi_lane_array(lane, job->consumer_count, sizeof *w->rejected);
     PX_TRY(pxi_reader_new(job->rows, pxi_pass_batch(lane->pass), true, &w->reader, err));
-    return (lane->number > 0 || r->divided) && w->states ? open_states(job, w, err) : PX_OK;
+    return (lane->number > 0 || r->divided) && w->states ? open_states(r, w, err) : PX_OK;
 }
 
 static void lane_close(pxi_lane *lane)
@@ -101,10 +109,15 @@ static px_status block_observe(block_run *r, pxi_lane *lane, size_t e, int64_t f
                 continue;
             if (consumer->ordered)
                 PX_TRY(pxi_pass_turn(lane, err));
+            if (is_shared(r, consumer))
+                pthread_mutex_lock(&r->turn);
             const double start = px_clock_s();
-            PX_TRY(consumer->kind->observe(
-                consumer->context, w->states[c] ? w->states[c] : consumer->state, &rows, err));
+            const px_status status = consumer->kind->observe(
+                consumer->context, w->states[c] ? w->states[c] : consumer->state, &rows, err);
             w->seconds[c] += px_clock_s() - start;
+            if (is_shared(r, consumer))
+                pthread_mutex_unlock(&r->turn);
+            PX_TRY(status);
             w->observed[c] += rows.count - rejected;
             w->rejected[c] += rejected;
         }
@@ -348,7 +361,7 @@ static px_status run_merge(const block_run *r, bool again, px_error *err)
             w->states[c] = NULL;
         }
         if (again && (i > 0 || r->divided))
-            PX_TRY(open_states(job, w, err));
+            PX_TRY(open_states(r, w, err));
     }
     return PX_OK;
 }
@@ -397,7 +410,8 @@ px_status pxi_block_shard(int64_t count, int64_t shard, int64_t shards, pxi_bloc
 
 px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err)
 {
-    block_run r = {.job = job, .lock = PTHREAD_MUTEX_INITIALIZER};
+    block_run r = {
+        .job = job, .turn = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
     pxi_task task = {.model = job->rows->model,
                      .set = job->set,
                      .pre = job->pre,
@@ -433,6 +447,7 @@ px_status pxi_block_run(const pxi_block_job *job, int64_t *done, px_error *err)
     if (status == PX_OK)
         status = run_rounds(&r, err);
     pxi_pass_close(r.pass);
+    pthread_mutex_destroy(&r.turn);
     pthread_mutex_destroy(&r.lock);
     free(r.counts);
     if (done)

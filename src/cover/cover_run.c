@@ -3,9 +3,13 @@
 #include <internal/block_run.h>
 
 #include "base/memory.h"
+#include "cover/criteria.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
+
+/* Bytes of a state from which on threads share one. */
+#define SHARED_FROM ((size_t)64 << 20)
 
 px_cover_run_options px_cover_run_options_default(void)
 {
@@ -223,11 +227,14 @@ px_status px_cover_run(px_cover *cover, const px_dataset *set, const px_preproce
     if (status != PX_OK)
         goto done;
     for (size_t i = 0; i < cover->count; i++)
-        consumers[i] = (pxi_consumer){.kind = &slot_kind,
-                                      .context = &cover->slots[i],
-                                      .extractor = cover->slots[i].extractor,
-                                      .ordered = cover->slots[i].criterion->ordered,
-                                      .state = cover->slots[i].state};
+        consumers[i] = (pxi_consumer){
+            .kind = &slot_kind,
+            .context = &cover->slots[i],
+            .extractor = cover->slots[i].extractor,
+            .ordered = cover->slots[i].criterion->ordered,
+            .shared = pxi_criterion_state_bytes(cover->slots[i].criterion,
+                                                cover->slots[i].prepared) > SHARED_FROM,
+            .state = cover->slots[i].state};
     status = run_blocks(cover, &job, options, &done, err);
     if (status == PX_OK || status == PX_E_CANCELLED) {
         pxi_seen_range part = seen;

@@ -47,6 +47,16 @@ px_status pxi_nlc_extract(const px_model *model, const px_probe_options *options
     return pxi_extractor_windows(model, options, out, err);
 }
 
+size_t pxi_nlc_bytes(const pxi_nlc_prepared *prepared)
+{
+    size_t bytes = 0;
+    for (size_t l = 0; l < prepared->extractor->layer_count; l++) {
+        const size_t m = (size_t)prepared->extractor->layers[l].count;
+        bytes += m * (m + 1) / 2 * sizeof(pxi_exact);
+    }
+    return bytes;
+}
+
 typedef struct nlc_state {
     const pxi_nlc_prepared *prepared; /* NULL: from a file alone */
     pxi_moments moments;

@@ -1,6 +1,7 @@
 /* src/cover/criteria.c - the table of criteria, and their settings with presets */
 #include "cover/criteria.h"
 #include "base/memory.h"
+#include "cover/nlc.h"
 
 #include "base/additions.h"
 
@@ -36,6 +37,11 @@ px_coverage px_criterion_told(const void *state)
     px_coverage value = {0};
     ((const px_told_state *)state)->tell(state, &value);
     return value;
+}
+
+size_t pxi_criterion_state_bytes(const px_criterion *criterion, const void *prepared)
+{
+    return criterion == &px_criterion_nlc ? pxi_nlc_bytes(prepared) : 0;
 }
 
 /* What the preset says of the criterion: "kmnc.k=100", but not "nc.t=0.75". */

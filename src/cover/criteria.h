@@ -37,4 +37,8 @@
 PXI_CRITERIA(PXI_CRITERION_DECLARE)
 #undef PXI_CRITERION_DECLARE
 
+/* Bytes of one state where it is much more than a row, 0 elsewhere: threads then take turns on one,
+ * which is the same where sums are exact. */
+size_t pxi_criterion_state_bytes(const px_criterion *criterion, const void *prepared);
+
 #endif

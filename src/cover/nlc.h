@@ -21,6 +21,8 @@ px_status pxi_nlc_prepare(const px_criterion_request *request, void **out, px_er
 px_status pxi_nlc_extract(const px_model *model, const px_probe_options *options,
                           const void *config, px_extractor **out, px_error *err);
 
+size_t pxi_nlc_bytes(const pxi_nlc_prepared *prepared); /* of one state */
+
 /* What a layer's sum of absolute covariances adds to NLC. */
 static inline double pxi_nlc_part(double norm, int64_t m, bool sum)
 {

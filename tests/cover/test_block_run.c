@@ -12,6 +12,7 @@
 #include <time.h>
 
 enum { INPUTS = 2600, NEVER = 1 << 30 };
+enum { ORDERED, PRIVATE, SHARED, WATCHERS };
 
 typedef struct watcher { /* the context of a consumer */
     int64_t fails_at;    /* an input */
@@ -20,14 +21,15 @@ typedef struct watcher { /* the context of a consumer */
 
 typedef struct watched { /* its state */
     int64_t count, last; /* last: -1 before the first */
-    bool in_order;
+    bool in_order, alone;
+    atomic_int inside; /* threads that observe */
 } watched;
 
 static px_status watch_open(void *context, void **state, px_error *err)
 {
     (void)err;
     watched *w = calloc(1, sizeof *w);
-    *w = (watched){.last = -1, .in_order = true};
+    *w = (watched){.last = -1, .in_order = true, .alone = true};
     atomic_fetch_add(&((watcher *)context)->opened, 1);
     *state = w;
     return PX_OK;
@@ -42,6 +44,7 @@ static void watch_close(void *context, void *state)
 static px_status watch_observe(void *context, void *state, const px_rows *rows, px_error *err)
 {
     watched *w = state;
+    w->alone &= atomic_fetch_add(&w->inside, 1) == 0;
     /* Blocks take different times, so that they would overtake each other. */
     nanosleep(&(struct timespec){.tv_nsec = rows->facts[0].index / 256 % 3 * 2000000}, NULL);
     for (int64_t i = 0; i < rows->count; i++) {
@@ -51,6 +54,7 @@ static px_status watch_observe(void *context, void *state, const px_rows *rows, 
         w->last = rows->facts[i].index;
         w->count++;
     }
+    atomic_fetch_sub(&w->inside, 1);
     return PX_OK;
 }
 
@@ -65,8 +69,8 @@ static const pxi_consumer_kind watch_kind = {
     .open = watch_open, .close = watch_close, .observe = watch_observe, .merge = watch_merge};
 
 typedef struct run {
-    watcher watchers[2]; /* the first is ordered */
-    pxi_consumer consumers[2];
+    watcher watchers[WATCHERS];
+    pxi_consumer consumers[WATCHERS];
 } run;
 
 static px_status run_blocks(run *r, int threads, px_error *err)
@@ -78,9 +82,11 @@ static px_status run_blocks(run *r, int threads, px_error *err)
     pxi_row_set rows;
     assert_int_equal(px_extractor_probe(model, &options, &extractor, err), PX_OK);
     assert_int_equal(pxi_row_set_init(&rows, model, &extractor, 1, err), PX_OK);
-    for (int i = 0; i < 2; i++) {
-        r->consumers[i] =
-            (pxi_consumer){.kind = &watch_kind, .context = &r->watchers[i], .ordered = i == 0};
+    for (int i = 0; i < WATCHERS; i++) {
+        r->consumers[i] = (pxi_consumer){.kind = &watch_kind,
+                                         .context = &r->watchers[i],
+                                         .ordered = i == ORDERED,
+                                         .shared = i == SHARED};
         watch_open(&r->watchers[i], &r->consumers[i].state, err);
     }
     const pxi_block_job job = {.rows = &rows,
@@ -89,7 +95,7 @@ static px_status run_blocks(run *r, int threads, px_error *err)
                                .threads = threads,
                                .end = INPUTS,
                                .consumers = r->consumers,
-                               .consumer_count = 2};
+                               .consumer_count = WATCHERS};
     const px_status status = pxi_block_run(&job, NULL, err);
     pxi_row_set_done(&rows);
     px_extractor_free(extractor);
@@ -100,7 +106,7 @@ static px_status run_blocks(run *r, int threads, px_error *err)
 
 static void run_close(run *r)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < WATCHERS; i++) {
         watch_close(&r->watchers[i], r->consumers[i].state);
         assert_int_equal(r->watchers[i].opened, r->watchers[i].closed);
     }
@@ -110,14 +116,19 @@ static void test_order(void **state)
 {
     (void)state;
     for (int threads = 1; threads <= 4; threads++) {
-        run r = {.watchers = {{.fails_at = NEVER}, {.fails_at = NEVER}}};
+        run r = {.watchers = {{.fails_at = NEVER}, {.fails_at = NEVER}, {.fails_at = NEVER}}};
         px_error err = {0};
         if (run_blocks(&r, threads, &err) != PX_OK)
             fail_msg("%s", err.message);
-        const watched *ordered = r.consumers[0].state, *any = r.consumers[1].state;
+        const watched *ordered = r.consumers[ORDERED].state, *any = r.consumers[PRIVATE].state,
+                      *shared = r.consumers[SHARED].state;
         if (!ordered->in_order || ordered->count != INPUTS || any->count != INPUTS)
             fail_msg("%d threads: %d and %d inputs, %s", threads, (int)ordered->count,
                      (int)any->count, ordered->in_order ? "in order" : "not in order");
+        /* One state, and one thread in it at a time. */
+        assert_int_equal(shared->count, INPUTS);
+        assert_int_equal(shared->alone, true);
+        assert_int_equal(r.watchers[SHARED].opened, 1);
         run_close(&r);
     }
 }
@@ -128,9 +139,10 @@ static void test_failure(void **state)
     (void)state;
     static const int64_t at[] = {0, 300, 1030, INPUTS - 1};
     for (size_t i = 0; i < PX_LEN(at); i++)
-        for (int who = 0; who < 2; who++)
+        for (int who = 0; who < WATCHERS; who++)
             for (int threads = 1; threads <= 4; threads++) {
-                run r = {.watchers = {{.fails_at = NEVER}, {.fails_at = NEVER}}};
+                run r = {
+                    .watchers = {{.fails_at = NEVER}, {.fails_at = NEVER}, {.fails_at = NEVER}}};
                 px_error err = {0};
                 char wanted[64];
                 r.watchers[who].fails_at = at[i];
