@@ -1,6 +1,7 @@
 """What the benchmarks share: peers, their entries, options, and how a run ends."""
 import glob
 import json
+import math
 import os
 import platform
 import shutil
@@ -15,6 +16,7 @@ ORT_PACKAGE = "onnxruntime-node@1.30"
 BATCHES = {"plexor": [0, 1, 2, 4, 8, 16, 32, 64], "ort": [1, 4, 8, 16, 32, 64, 128, 256],
            "torch": [1, 4, 8, 16, 32, 64, 128, 256]}
 TOLERANCE = 1e-3    # of the largest value shown: peers must agree on it
+SLOPE_TOLERANCE = 5e-2  # of the norm of a deep network's gradient
 PEER_NAMES = {"plexor": "plexor", "ort": "ONNX Runtime", "torch": "PyTorch"}
 
 
@@ -119,6 +121,15 @@ def agree(a, b):
         return False
     scale = max(abs(v) for v in y) or 1.0
     return all(abs(v - w) <= TOLERANCE * scale for v, w in zip(x, y))
+
+
+def agree_as_slopes(a, b):
+    """Whether gradients are the same as a whole. Behind hundreds of kinks (ReLU, maxima) single values may differ
+    by a few per cent, as float32 itself does from float64: a rounding puts an element on the other side."""
+    x, y = a.check(), b.check()
+    if not x or len(x) != len(y):
+        return False
+    return math.dist(x, y) <= SLOPE_TOLERANCE * (math.hypot(*y) or 1.0)
 
 
 def fastest(entries):

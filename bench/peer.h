@@ -22,7 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PEER_TEXT = 4096, PEER_NETS = 256, PEER_WORKERS = 64, PEER_CLASSES_SHOWN = 10 };
+enum {
+    PEER_TEXT = 8192,
+    PEER_NETS = 256,
+    PEER_WORKERS = 64,
+    PEER_CLASSES_SHOWN = 10,
+    PEER_SLOPES_SHOWN = 256, /* of a gradient */
+};
 
 typedef struct peer_request {
     char model[1024], kind[16], layout[16];

@@ -116,20 +116,21 @@ static float view_first(const px_view *view, int64_t index)
     return view->data[at];
 }
 
-/* Class probabilities of the first sample, or ten values spread over its input gradient. */
+/* Class probabilities of the first sample, or values spread over its input gradient. */
 static void report_check(const plexor_net *n, char text[PEER_TEXT])
 {
     const px_graph *const graph = px_model_graph(n->model);
     const px_view view =
         n->kind == GRAD ? px_session_grad(n->sessions[0], graph->inputs[0])
                         : px_session_view(n->sessions[0], graph->outputs[graph->output_count - 1]);
-    float shown[PEER_CLASSES_SHOWN];
+    float shown[PEER_SLOPES_SHOWN];
+    const int64_t most = n->kind == GRAD ? PEER_SLOPES_SHOWN : PEER_CLASSES_SHOWN;
     if (!view.data)
         return;
     const int64_t count = px_shape_count(&view.shape) / view.shape.dim[0];
-    for (int64_t i = 0; i < PEER_CLASSES_SHOWN; i++)
-        shown[i] = view_first(&view, i * count / PEER_CLASSES_SHOWN);
-    peer_append_values(text, "check", shown, PEER_CLASSES_SHOWN);
+    for (int64_t i = 0; i < most; i++)
+        shown[i] = view_first(&view, i * count / most);
+    peer_append_values(text, "check", shown, (size_t)most);
 }
 
 static bool plexor_open(const peer_request *request, peer_net *net, char text[PEER_TEXT])

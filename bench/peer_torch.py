@@ -14,7 +14,7 @@ import torch.nn.functional as F
 
 from onnx_to_torch import Network
 
-SHOWN = 10
+SHOWN, SLOPES_SHOWN = 10, 256
 CHECKED, RATE, REST, MOMENTUM = 3, 0.01, 1e-6, 0.9  # of training, as PEER_TRAIN_* of peer.h
 
 
@@ -83,8 +83,8 @@ class Net:
             self.optimizer.param_groups[0]["lr"] = REST
             return ",".join(f"{loss:.6g}" for loss in losses)
         first = self.step()[0].reshape(-1).numpy()
-        count = len(first)
-        return ",".join(f"{first[i * count // SHOWN]:.6g}" for i in range(SHOWN))
+        count, shown = len(first), SLOPES_SHOWN if self.kind == "grad" else SHOWN
+        return ",".join(f"{first[i * count // shown]:.6g}" for i in range(shown))
 
     def rate(self, seconds):
         torch.set_num_threads(self.threads)
