@@ -168,8 +168,8 @@ typedef struct px_path_judge_sums {   /* of all texts so far */
     int64_t tokens, unknown, dropped; /* of those embedded */
 } px_path_judge_sums;
 
-/* --- all that paths take
- * --------------------------------------------------------------------------
+/* --- all that paths take -------------------------------------------------------------------------
+ * From settings to what paths are found and compared with:
  *
  *     px_path_tools tools;
  *     px_path_tools_options options = px_path_tools_options_default();

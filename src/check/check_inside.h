@@ -214,9 +214,9 @@ void pxi_check_forget(px_check *c, int stage);
 /* What was found out about every input (predictions.npz). */
 px_status pxi_check_predictions(px_check *c, px_error *err);
 
-/* --- findings: FOLDER/synthesize, /attack and /fuzz are campaigns of their stages, /campaign has
- * the faults of all ------------------------------------------------------------------------------
- */
+/* --- findings ------------------------------------------------------------------------------------
+ *
+ * FOLDER/synthesize, /attack and /fuzz are campaigns of their stages, /campaign has all failures */
 
 typedef struct pxi_findings { /* {0}: closed */
     px_campaign *campaign;

@@ -433,7 +433,7 @@ const pxi_stage pxi_stage_eval = {
               {PXI_SUSPECTS_FILE, "inputs whose label may be wrong", true}},
     .gates = {{"accuracy", "share of inputs that are classified correctly", "eval", "accuracy",
                "share", false},
-              {"worst-class", "the same of the class where it is lowest", "eval", "worst.accuracy",
+              {"worst-class", "accuracy of the class where it is lowest", "eval", "worst.accuracy",
                "share", false},
               {"loss", "mean cross-entropy", "eval", "loss", "real", true},
               {"ece", "expected calibration error, 15 bins", "eval", "calibration.ece", "share",

@@ -52,7 +52,7 @@ static const cli_term heads[] = {
     {"NORMALISED", "APFD scaled to what is possible"},
     {"TYPES", "APFD of kinds"},
     {"PEARSON", "correlation of accuracy with tenths of the ranking, lowest first"},
-    {"SPEARMAN", "the same of ranks"},
+    {"SPEARMAN", "correlation of ranks of accuracy with tenths of the ranking, lowest first"},
 };
 
 const cli_term *cli_term_get(size_t i)

@@ -23,7 +23,7 @@ static const px_field bench_fields[] = {
     PX_FIELD(bench, peak, "sgemm_gflops", "of a product of matrices"),
     PX_FIELD(bench, threads, "threads", "at work"),
     PX_FIELD(bench, forward.batch, "batch", "inputs at a time"),
-    PX_FIELD(bench, grad.batch, "grad_batch", "likewise, with the gradient"),
+    PX_FIELD(bench, grad.batch, "grad_batch", "inputs at a time with the gradient"),
     PX_FIELD(bench, rounds, "rounds", "of which the best counts"),
     PX_FIELD(bench, rss_mib, "peak_rss_mib", "most memory that the process had"),
     PX_FIELDS_END,

@@ -35,7 +35,7 @@ typedef struct embed_job {
     px_matrix cosines;
 } embed_job;
 
-/* --- lists of texts */
+/* --- lists of texts -------------------------------------------------------------------------- */
 
 static void lines_done(embed_lines *lines)
 {
@@ -96,7 +96,7 @@ static px_status embed_lists(embed_job *job, const char *captions, const char *c
     return job->classes.text ? lines_cut(&job->classes, ',', err) : pxi_no_memory(err);
 }
 
-/* --- the work */
+/* --- the work -------------------------------------------------------------------------------- */
 
 static px_status embed_work(embed_job *job, px_text_encoder_options *options, px_error *err)
 {
@@ -137,7 +137,7 @@ static void embed_remarks(const embed_job *job)
     }
 }
 
-/* --- what is printed */
+/* --- what is printed ------------------------------------------------------------------------- */
 
 typedef struct text_row {
     int64_t number; /* from 1 */
@@ -240,7 +240,7 @@ static void embed_sum(embed_job *job)
     job->cosines = (px_matrix){.values = job->cosine, .rows = count, .columns = count};
 }
 
-/* --- the command */
+/* --- the command ----------------------------------------------------------------------------- */
 
 static int embed_run(const cli_command *self, int argc, char **argv)
 {

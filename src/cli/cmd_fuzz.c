@@ -391,12 +391,13 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "bank", &a.o.guide.bank, "FILE",
                    "of --guide nsgen: words of the units, from 'plexor describe'"),
         CLI_STRING(0, "encoder", &a.o.guide.encoder, "SPEC",
-                   "likewise: what turns texts into vectors; see 'plexor embed'"),
+                   "of --guide nsgen: what turns texts into vectors; see 'plexor embed'"),
         CLI_STRING(0, "threshold", &a.o.guide.threshold, "FILE",
-                   "likewise: tau, from 'plexor calibrate'; without it tau is found first, from "
-                   "50 training inputs"),
+                   "of --guide nsgen: tau, from 'plexor calibrate'; without it tau is found first, "
+                   "from 50 training inputs"),
         CLI_STRING(0, "compare", &a.compare, "parent|root",
-                   "likewise: with the path of the input that was changed, or of its seed"),
+                   "of --guide nsgen: a mutant's path is compared with that of the input that was "
+                   "changed, or of its seed"),
         CLI_STRING(0, "engine", &a.o.engine, "NAME",
                    "the search; 'plexor list engines' names them"),
         CLI_STRING(0, "policy", &a.o.policy, "NAME",
@@ -421,8 +422,10 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
         CLI_REAL(0, "min-similarity", &a.o.least.similarity, "X", 0, 1,
                  "failing inputs less similar to their originals, what moved being undone, are "
                  "counted as rejected and dropped; 0.6 is what counts as close"),
-        CLI_REAL(0, "min-inside", &a.o.least.inside, "X", 0, 1,
-                 "the same for those with less of the object left in the frame; 0.8 is close"),
+        CLI_REAL(
+            0, "min-inside", &a.o.least.inside, "X", 0, 1,
+            "failing inputs with less of the object left in the frame are counted as rejected and "
+            "dropped; 0.8 is what counts as close"),
         CLI_INT(0, "seeds", &a.o.seeds, "N", 0, 1e9,
                 "start from so many inputs, of every class as many, that the network gets right; "
                 "0: from all of those"),
@@ -430,9 +433,10 @@ static int fuzz_run(const cli_command *self, int argc, char **argv)
                 "what a network trained on polluted data takes patches for, for E_pol (the "
                 "network's metadata may say it)"),
         CLI_STRING(0, "model2", &a.rivals[0], "MODEL", "another network to compare with"),
-        CLI_STRING(0, "model3", &a.rivals[1], "MODEL", "and a third one"),
+        CLI_STRING(0, "model3", &a.rivals[1], "MODEL", "a third network to compare with"),
         CLI_INT(0, "turns", &a.limits.turns, "N", 0, 4e9, "stop after so many picks"),
-        CLI_INT(0, "iterations", &iterations, "N", 0, 4e9, "the same"),
+        CLI_INT(0, "iterations", &iterations, "N", 0, 4e9,
+                "stop after so many picks; another name of --turns"),
         CLI_INT(0, "executions", &a.limits.executions, "N", 0, 9e15,
                 "stop after so many runs of the network"),
         CLI_STRING(0, "time", &a.time, "TIME", "stop after that time: 90s, 30m, 2h"),

@@ -40,7 +40,7 @@ typedef struct map_job {
     double seconds;
 } map_job;
 
-/* --- the inputs */
+/* --- the inputs ------------------------------------------------------------------------------ */
 
 /* The last part of a path, without slashes behind it. */
 static const char *map_basename(const char *spec, char *buffer, size_t size)
@@ -149,7 +149,7 @@ static px_status map_gather(map_job *job, px_error *err)
     return PX_OK;
 }
 
-/* --- the layout */
+/* --- the layout ------------------------------------------------------------------------------ */
 
 static px_status map_lay_umap(map_job *job, px_error *err)
 {
@@ -230,7 +230,7 @@ static px_status map_write(map_job *job, px_error *err)
     return PX_OK;
 }
 
-/* --- what is printed */
+/* --- what is printed ------------------------------------------------------------------------- */
 
 static const void *point_get(const void *of, size_t i, void *place)
 {
@@ -336,7 +336,7 @@ static void map_print(const void *of)
         cli_print("%s\n", job->args->outputs.item[i]);
 }
 
-/* --- the command */
+/* --- the command ----------------------------------------------------------------------------- */
 
 /* Settings of one method are no use to the other. */
 static px_status map_check_method(const map_args *a, bool umap, px_error *err)

@@ -267,7 +267,7 @@ static int select_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "curve", &a.curve, "FILE",
                    "with --evaluate: failures found over inputs selected, as .svg or .csv"),
         CLI_STRING(0, "type-curve", &a.type_curve, "FILE",
-                   "the same for kinds of failure, over the first 20%"),
+                   "with --evaluate: kinds of failure found over the first 20%, as .svg or .csv"),
         CLI_STRING('o', "output", &a.to, "FILE.csv|FOLDER",
                    "where the selection goes: a file, or a folder with a file per selector"),
         CLI_FLAG(0, "fresh", &a.fresh, "in place of a folder that an earlier select made"),

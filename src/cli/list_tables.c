@@ -193,8 +193,7 @@ static const px_field preprocess_fields[] = {
 };
 static LIST_ITEMS(px_preprocess_preset_get)
 
-    /* --- recordings ------------------------------------------------------------------------------
-     */
+    /* --- recordings -------------------------------------------------------------------------- */
 
     static const void *audio_item(const void *at, size_t i, void *row)
 {

@@ -268,7 +268,8 @@ const px_field repair_origin_fields[] = {
 
 static const px_field training_fields[] = {
     PX_FIELD(repair_result, r.training.loss, "train_loss", "of the last epoch"),
-    PX_FIELD(repair_result, r.training.accuracy, "train_accuracy", "likewise", .unit = PX_SHARE),
+    PX_FIELD(repair_result, r.training.accuracy, "train_accuracy", "of the last epoch",
+             .unit = PX_SHARE),
     PX_FIELD(repair_result, r.training.halvings, "halvings", "of the learning rate"),
     PX_FIELD(repair_result, r.training.best_epoch, "best_epoch", "that was kept; 0: the last"),
     PX_FIELD(repair_result, r.training.images_per_s, "images_per_s", "in training"),

@@ -1,4 +1,4 @@
-/* src/cover/lrp.h - layer-wise relevance: how much of a class score each value carries
+/* src/cover/lrp.h - LRP, layer-wise relevance: how much of a class score each value carries
  *
  *     pxi_lrp_new(model, feeds, count, layers, layer_count, 0.5, &lrp, &err);   // shared
  *     keep = pxi_lrp_keep(lrp, &keep_count);            // what a plan has to keep for it

@@ -1,4 +1,4 @@
-/* src/cover/lrp_back.c - the rules, step by step, on one worker's sessions */
+/* src/cover/lrp_back.c - LRP: the rules, step by step, on one worker's sessions */
 #include "cover/lrp_inside.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* src/cover/lrp_inside.h - what the files of layer-wise relevance share */
+/* src/cover/lrp_inside.h - what the files of LRP, layer-wise relevance propagation, share */
 #ifndef PXI_COVER_LRP_INSIDE_H
 #define PXI_COVER_LRP_INSIDE_H
 

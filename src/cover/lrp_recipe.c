@@ -1,4 +1,4 @@
-/* src/cover/lrp_recipe.c - the way back from the class scores to the wanted values */
+/* src/cover/lrp_recipe.c - LRP: the way back from the class scores to the wanted values */
 #include "cover/lrp.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* src/cover/lrp_rules.c - the relevance rules, element by element, whatever the layout */
+/* src/cover/lrp_rules.c - LRP: the relevance rules, element by element, whatever the layout */
 #include "cover/lrp.h"
 
 #include "base/memory.h"

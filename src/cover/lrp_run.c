@@ -1,4 +1,4 @@
-/* src/cover/lrp_run.c - relevance of a micro-batch, from the class scores back
+/* src/cover/lrp_run.c - LRP of a micro-batch, from the class scores back
  *
  * Every step that has to be run is a segment of the network, for one batch size; a *run* is one
  * worker's sessions of them and its memory. Relevance lies channels-last as in the engine, so that

@@ -1,4 +1,4 @@
-/* src/cover/lrp_weights.c - two copies of a network: its positive weights, and its negative ones
+/* src/cover/lrp_weights.c - LRP: two copies of a network, its positive and its negative weights
  *
  * Only the weights of steps on the way differ, and biases, which are zero. Values keep their
  * numbers, so a plan is asked for in the same words of either copy.

@@ -1,4 +1,4 @@
-/* src/cover/sa_dsa.c - DSA: how much farther the own class is than the others
+/* src/cover/sa_dsa.c - DSA, distance-based surprise: own class against the others
  *
  * x_a is the trace of the own class nearest to the input, dist_a their distance, dist_b that from
  * x_a to the nearest trace of any other class; DSA = dist_a / dist_b. The search is exact. Products
@@ -14,8 +14,8 @@
  * In the inner loop both bounds are compared in float, rounded to the safe side.
  */
 #include "cover/sa.h"
-#include "base/memory.h"
 #include "base/ascending.h"
+#include "base/memory.h"
 #include "base/wide.h"
 #include "engine/prim.h"
 

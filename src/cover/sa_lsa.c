@@ -1,4 +1,4 @@
-/* src/cover/sa_lsa.c - LSA: -log of a Gaussian kernel estimate over the traces of the class
+/* src/cover/sa_lsa.c - LSA: -log of a KDE (Gaussian kernels) over the traces of the class
  *
  * The kernels have the covariance H = h^2 S, S the unbiased covariance of the class, and
  * h = n^(-1/(d + 4)) (Scott). With H = R R^T and whitened traces w_i = R^-1 (a_i - mean):

@@ -244,9 +244,9 @@ bool pxi_is_tame(const float *x, size_t count, float limit); /* |x| <= limit, an
 bool pxi_unit_is_tame(const pxi_unit *unit, px_session *session, const float *x, size_t count,
                       const float *residual, size_t residual_count);
 
-/* --- kinds
- * -----------------------------------------------------------------------------------------------
- */
+/* --- kinds ---------------------------------------------------------------------------------------
+ *
+ * One file each; steps of a plan point at theirs. */
 
 extern const pxi_unit_kind pxi_unit_plain, pxi_unit_copy, pxi_unit_view, pxi_unit_conv,
     pxi_unit_dense, pxi_unit_matmul, pxi_unit_pool, pxi_unit_scale, pxi_unit_norm, pxi_unit_drop,

@@ -1,4 +1,4 @@
-/* src/engine/winograd.c - 3x3 convolutions at stride 1 by F(4x4, 3x3)
+/* src/engine/winograd.c - Winograd: 3x3 convolutions at stride 1 by F(4x4, 3x3)
  *
  * Y = A^T [ (G g G^T) . (B^T d B) ] A, where d is a 6x6 block of data, g the kernel and . the
  * product per place, summed over input channels. A block of tiles at a time: data to the 36 places

@@ -1,4 +1,4 @@
-/* src/generate/fuzz_queue.c - which entry comes next (LGR D.3), and how much it is worth */
+/* src/generate/fuzz_queue.c - the queue and its energy: which entry next (LGR D.3), its worth */
 #include "generate/fuzz_queue.h"
 
 #include "base/memory.h"

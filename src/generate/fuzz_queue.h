@@ -1,4 +1,4 @@
-/* src/generate/fuzz_queue.h - which entry comes next (LGR D.3), and how much it is worth
+/* src/generate/fuzz_queue.h - the queue and its energy: which entry next (LGR D.3), its worth
  *
  *     pxi_queue_push(&queue)                          // entry number count - 1
  *     if (pxi_queue_pick(&queue, turn, 0, &entry))    // false: nothing is left

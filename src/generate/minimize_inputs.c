@@ -1,4 +1,4 @@
-/* src/generate/minimize_inputs.c - the few inputs of a campaign that cover what all of them cover
+/* src/generate/minimize_inputs.c - set cover: the few inputs that cover what all of them do
  *
  * The rows that criteria read are kept for all inputs (one pass over the network), so that any
  * criterion can be asked for its gain again and again. The order is that of exact greedy

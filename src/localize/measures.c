@@ -1,4 +1,4 @@
-/* src/localize/measures.c - suspiciousness: one number of four counts
+/* src/localize/measures.c - suspiciousness (Tarantula, Ochiai, D* ...): one number of four counts
  *
  * F = af + nf (failed), P = as + ns (passed), N = F + P. A ratio 0/0 is 0, and x/0 with x > 0 is
  * +infinity, which only D* can reach (as = nf = 0). A measure that is af times something is 0 where

@@ -1,4 +1,4 @@
-/* src/localize/shapley.c - players, plans and workers of px_shapley */
+/* src/localize/shapley.c - Shapley values: players, plans and workers of px_shapley */
 #include "localize/shapley_inside.h"
 
 #include "base/memory.h"

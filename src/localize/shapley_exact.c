@@ -1,4 +1,4 @@
-/* src/localize/shapley_exact.c - all coalitions of a layer
+/* src/localize/shapley_exact.c - exact Shapley values: all coalitions of a layer
  *
  *     psi(n) = sum over s with n in s of (|s|-1)! (|N|-|s|)! / |N|! (u(s) - u(s without n))
  *

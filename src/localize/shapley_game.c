@@ -1,4 +1,4 @@
-/* src/localize/shapley_game.c - the network behind a layer, with some of the channels silent */
+/* src/localize/shapley_game.c - Shapley: the network behind a layer, some channels silent */
 #include "localize/shapley_inside.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* src/localize/shapley_norm.c - excitable neurons: values on a common scale
+/* src/localize/shapley_norm.c - excitable neurons: Shapley values on a common scale
  *
  * DeepSensor, Definition 3 calls a neuron excitable when its value, in nats, is above lambda, and
  * Eq. 6 takes their share. To rank neurons under small changes values may be scaled within a layer,

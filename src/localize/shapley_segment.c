@@ -1,4 +1,4 @@
-/* src/localize/shapley_segment.c - how far a network behind a layer is a sum over channels
+/* src/localize/shapley_segment.c - Shapley: how far a network is a sum over channels
  *
  * Linear and affine operators are; before the first of them, so is what works on each channel by
  * itself and keeps zero and positive factors: pooling and rectifiers.

@@ -1,4 +1,4 @@
-/* src/localize/shapley_tally.c - values of neurons over many inputs, and their ranking */
+/* src/localize/shapley_tally.c - Shapley values of neurons over many inputs, ranked */
 #include "localize/shapley_inside.h"
 #include "localize/suspicious.h"
 

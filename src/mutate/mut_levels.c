@@ -127,7 +127,7 @@ static px_status bias_apply(const double *v, const uint8_t *in, uint8_t *out, in
 
 const px_mutation px_mutation_cv_brightness = {
     .entry = {.id = "cv-brightness",
-              .title = "the same added to every value (DeepHunter, NSGen)",
+              .title = "one number added to every value (DeepHunter, NSGen)",
               .params = cv_brightness_params},
     .group = PX_MUTATION_PIXEL,
     .differentiable = true,

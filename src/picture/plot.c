@@ -1,8 +1,8 @@
 /* src/picture/plot.c - charts: what they are made of */
 #include "picture/plot.h"
 
-#include "base/memory.h"
 #include "base/ascending.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,7 +17,7 @@ void pxi_range_add(pxi_range *range, double value)
     range->most = PX_MAX(range->most, value);
 }
 
-/* --- copies */
+/* --- copies ---------------------------------------------------------------------------------- */
 
 /* NULL for NULL; *failed when memory ran out. */
 static const char *plot_name(px_plot *plot, const char *name, bool *failed)
@@ -48,7 +48,7 @@ static double *plot_values(px_plot *plot, size_t count, px_error *err)
     return values;
 }
 
-/* --- making and options */
+/* --- making and options ---------------------------------------------------------------------- */
 
 static px_status plot_check_axis(const px_plot_axis *axis, const char *name, px_error *err)
 {
@@ -118,7 +118,7 @@ int64_t px_plot_left_out(const px_plot *plot)
     return plot->left_out;
 }
 
-/* --- data in */
+/* --- data in --------------------------------------------------------------------------------- */
 
 /* Whether a series of this kind and length may be added. */
 static px_status plot_may_add(const px_plot *plot, pxi_plot_kind kind, size_t count, px_error *err)
@@ -298,7 +298,7 @@ px_status px_plot_key(px_plot *plot, const char *name, int colour, int mark, px_
     return PX_OK;
 }
 
-/* --- pictures out */
+/* --- pictures out ---------------------------------------------------------------------------- */
 
 static px_status plot_draw(const px_plot *plot, pxi_scene **out, px_error *err)
 {

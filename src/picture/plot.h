@@ -53,7 +53,7 @@ struct px_plot {
 void pxi_range_add(pxi_range *range, double value);
 int pxi_series_dash(const pxi_series *series, size_t index); /* of pxi_dashes */
 
-/* --- plot_frame.c */
+/* --- plot_frame.c ---------------------------------------------------------------------------- */
 
 enum {
     PXI_TEXT_SIZE = 12,
@@ -92,7 +92,7 @@ void pxi_frame_marker(pxi_scene *scene, size_t series, double x, double y, doubl
                       pxi_colour colour);
 void pxi_map_key(pxi_scene *scene, const pxi_series *series, double x, double y); /* plot_map.c */
 
-/* --- one file per kind */
+/* --- one file per kind ----------------------------------------------------------------------- */
 
 void pxi_draw_xy(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);
 void pxi_draw_bars(pxi_scene *scene, const px_plot *plot, pxi_frame *frame);

@@ -31,7 +31,7 @@ static pxi_text_style frame_style(double x, double y, pxi_anchor anchor)
     return style;
 }
 
-/* --- title and legend */
+/* --- title and legend ------------------------------------------------------------------------ */
 
 void pxi_frame_marker(pxi_scene *scene, size_t series, double x, double y, double radius,
                       pxi_colour colour)
@@ -133,7 +133,7 @@ void pxi_frame_head(pxi_scene *scene, const px_plot *plot, pxi_frame *frame)
     }
 }
 
-/* --- axes */
+/* --- axes ------------------------------------------------------------------------------------ */
 
 void pxi_axis_title(char *text, size_t size, const px_plot_axis *axis)
 {
@@ -235,7 +235,7 @@ void pxi_frame_no_data(pxi_scene *scene, const pxi_frame *frame)
     pxi_scene_text(scene, &style, "no data");
 }
 
-/* --- names of slots */
+/* --- names of slots -------------------------------------------------------------------------- */
 
 static const char *names_get(const pxi_names *names, size_t i, char index[24])
 {

@@ -22,7 +22,7 @@ int pxi_series_dash(const pxi_series *series, size_t index)
     return (int)(index / PXI_PALETTE_COUNT % PXI_DASH_COUNT); /* colours repeat, dashes differ */
 }
 
-/* --- lines */
+/* --- lines ----------------------------------------------------------------------------------- */
 
 typedef struct spot {
     double x, y;
@@ -170,7 +170,7 @@ static bool xy_line(pxi_scene *scene, const pxi_series *series, size_t index,
     return !run.failed;
 }
 
-/* --- points */
+/* --- points ---------------------------------------------------------------------------------- */
 
 static bool xy_points(pxi_scene *scene, const pxi_series *series, size_t index,
                       const pxi_frame *frame, double opacity)

@@ -76,7 +76,7 @@ void px_sheet_free(px_sheet *sheet)
     free(sheet);
 }
 
-/* --- pictures in */
+/* --- pictures in ----------------------------------------------------------------------------- */
 
 static px_status sheet_check(const px_pixels *p, const char *what, px_error *err)
 {
@@ -178,7 +178,7 @@ px_status px_sheet_add(px_sheet *sheet, const px_sheet_item *item, px_error *err
     return PX_OK;
 }
 
-/* --- the sheet out */
+/* --- the sheet out --------------------------------------------------------------------------- */
 
 typedef struct sheet_layout {
     int enlarge, columns, rows;

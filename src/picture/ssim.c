@@ -1,4 +1,4 @@
-/* src/picture/ssim.c - structural similarity of two planes
+/* src/picture/ssim.c - SSIM, structural similarity of two planes
  *
  * Integral images make a window cost the same whatever its size.
  */

@@ -65,7 +65,7 @@ px_status px_map_new(const px_model *model, const px_map_options *options, px_ma
     return PX_OK;
 }
 
-/* --- inputs in */
+/* --- inputs in ------------------------------------------------------------------------------- */
 
 typedef struct map_run { /* one data set on its way through the network */
     px_map *map;
@@ -218,7 +218,7 @@ px_status px_map_add(px_map *map, const px_dataset *set, const px_preprocess *pr
     return status;
 }
 
-/* --- the layout */
+/* --- the layout ------------------------------------------------------------------------------ */
 
 double px_map_perplexity(const px_map *map)
 {
@@ -296,7 +296,7 @@ px_status px_map_lay_umap(px_map *map, const px_umap_options *options, px_error 
     return status;
 }
 
-/* --- what came out */
+/* --- what came out --------------------------------------------------------------------------- */
 
 size_t px_map_count(const px_map *map)
 {

@@ -22,7 +22,7 @@ px_status px_map_save_check(const char *path, px_error *err)
     return px_fail(err, PX_E_USAGE, "'%s': a map is written as .svg or .csv", path);
 }
 
-/* --- the table */
+/* --- the table ------------------------------------------------------------------------------- */
 
 static px_status map_csv(const px_map *map, const char *path, px_error *err)
 {
@@ -50,7 +50,7 @@ static px_status map_csv(const px_map *map, const char *path, px_error *err)
     return status;
 }
 
-/* --- the picture */
+/* --- the picture ----------------------------------------------------------------------------- */
 
 /* Labels in use, ascending; the caller frees *used. Class c has colour `place of c` there. */
 static px_status map_labels(const px_map *map, int64_t **used, size_t *count, px_error *err)

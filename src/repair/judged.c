@@ -1,4 +1,4 @@
-/* src/repair/judged.c - the same inputs before and after: flips, McNemar, verdict (LGR F.4) */
+/* src/repair/judged.c - before and after repair: flips, McNemar, verdict (LGR F.4) */
 #include "repair/repair_state.h"
 #include <internal/stats.h>
 

@@ -50,7 +50,7 @@ int px_sprites_count(const px_sprites *sprites)
     return (int)sprites->count;
 }
 
-/* --- fitting */
+/* --- fitting --------------------------------------------------------------------------------- */
 
 typedef struct sprite_fit {
     int left, top, width, height; /* in the tile */
@@ -107,7 +107,7 @@ static void sprites_draw(const px_sprites *sprites, const px_pixels *p, uint8_t 
         }
 }
 
-/* --- equal ones */
+/* --- equal ones ------------------------------------------------------------------------------ */
 
 static size_t sprites_hash(const px_sprites *sprites, const uint8_t *tile)
 {
@@ -183,7 +183,7 @@ px_status px_sprites_add(px_sprites *sprites, const px_pixels *picture, int *til
     return PX_OK;
 }
 
-/* --- out */
+/* --- out ------------------------------------------------------------------------------------- */
 
 static size_t sprites_columns(const px_sprites *sprites) /* about a square */
 {

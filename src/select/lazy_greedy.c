@@ -1,4 +1,4 @@
-/* src/select/lazy_greedy.c - the order in which greedy takes items whose gains only shrink */
+/* src/select/lazy_greedy.c - lazy greedy set cover, for items whose gains only shrink */
 #include "select/lazy_greedy.h"
 
 #include "base/memory.h"

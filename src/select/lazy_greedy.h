@@ -1,4 +1,4 @@
-/* src/select/lazy_greedy.h - the order in which greedy takes items whose gains only shrink
+/* src/select/lazy_greedy.h - lazy greedy set cover, for items whose gains only shrink
  *
  *     pxi_lazy lazy = {.gain = ..., .take = ..., .context = &cover};
  *     pxi_lazy_run(&lazy, items, count, order, gains, &taken, &err);

@@ -1,4 +1,4 @@
-/* src/semantics/cam.c - where in the picture: maps of units and classes, and their colours */
+/* src/semantics/cam.c - Grad-CAM of classes and maps of units: where in the picture */
 #include "semantics/paths_inside.h"
 
 #include "base/memory.h"

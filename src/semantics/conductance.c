@@ -1,4 +1,4 @@
-/* src/semantics/conductance.c - contributions of all units to a class score
+/* src/semantics/conductance.c - conductance: contributions of all units to a class score
  *
  * Dhamdhere, Sundararajan, Yan: *How Important Is a Neuron?*, ICLR 2019; NSGen, Eq 9 to 11. The sum
  * over pixels of (x - x') dh_i/dx is the derivative of h_i along the way, so no unit needs an input

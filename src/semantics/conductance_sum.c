@@ -1,4 +1,4 @@
-/* src/semantics/conductance_sum.c - one step of the way, summed over the places of each channel
+/* src/semantics/conductance_sum.c - conductance: one step of the way, summed over places
  *
  * A scalar's part in a step is (h1 - h0) times the mean gradient between the two points, which the
  * trapezoid rule takes for (g0 + g1)/2. How far that may be off grows with (h1 - h0)(g1 - g0), the

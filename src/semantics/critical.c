@@ -1,4 +1,4 @@
-/* src/semantics/critical.c - which unit of a layer decided, and what two paths share */
+/* src/semantics/critical.c - critical units: which decided in a layer, what two paths share */
 #include "semantics/paths_inside.h"
 
 #include <internal/decision_path.h>

@@ -33,7 +33,7 @@ px_status pxi_encoder_vectors(const px_text_encoder_options *options, const char
 px_status pxi_encoder_onnx(const px_text_encoder_options *options, const char *path,
                            px_text_encoder *out, px_error *err);
 
-/* --- word encoders (encoder_words.c) */
+/* --- word encoders (encoder_words.c) --------------------------------------------------------- */
 
 typedef struct pxi_word_source {
     const void *self;
@@ -63,7 +63,7 @@ px_status pxi_words_encoder(const px_text_encoder_options *options, const pxi_wo
                             void (*free_self)(void *self), const px_corpus *corpus,
                             px_text_encoder *out, px_error *err);
 
-/* --- ids */
+/* --- ids ------------------------------------------------------------------------------------- */
 
 uint64_t pxi_id_mix(uint64_t id, const void *bytes, size_t size);
 uint64_t pxi_id_corpus(uint64_t id, const px_corpus *corpus);

@@ -62,7 +62,7 @@ static void onnx_free(void *state)
     free(s);
 }
 
-/* --- passes */
+/* --- passes ---------------------------------------------------------------------------------- */
 
 static px_status onnx_pass_open(onnx_state *s, int64_t length, pxi_pass **out, px_error *err)
 {
@@ -96,7 +96,7 @@ static px_status onnx_pass_for(onnx_state *s, int64_t length, pxi_pass **out, px
     return PX_OK;
 }
 
-/* --- one text */
+/* --- one text -------------------------------------------------------------------------------- */
 
 /* The length that the network is run at for so many tokens. */
 static int64_t onnx_length(const onnx_state *s, int64_t tokens)
@@ -196,7 +196,7 @@ static px_status onnx_embed(void *state, const char *text, size_t bytes, float *
     return PX_OK;
 }
 
-/* --- opening */
+/* --- opening --------------------------------------------------------------------------------- */
 
 /* A state per token has rank 3, a vector rank 2; CLIP's kind likes the vector, others the states,
  * since what BERT pools itself was trained for something else. */

@@ -136,7 +136,7 @@ char *px_class_words(const char *name)
     return px_text_take(&text);
 }
 
-/* --- ids */
+/* --- ids ------------------------------------------------------------------------------------- */
 
 uint64_t pxi_id_mix(uint64_t id, const void *bytes, size_t size)
 {

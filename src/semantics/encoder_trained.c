@@ -73,7 +73,7 @@ static void trained_add(const void *self, int32_t index, const char *word, size_
         sum[d] += share * (double)vector[d];
 }
 
-/* --- training */
+/* --- training -------------------------------------------------------------------------------- */
 
 typedef struct word_rank {
     int64_t count;

@@ -22,7 +22,7 @@ typedef struct words_state {
     double *sum;
 } words_state;
 
-/* --- one text */
+/* --- one text -------------------------------------------------------------------------------- */
 
 static void words_add(const pxi_word_source *source, bool sif, int32_t index, const char *word,
                       size_t length, double *sum, px_text_facts *facts)
@@ -104,7 +104,7 @@ static px_status words_embed(void *state, const char *text, size_t bytes, float 
     return PX_OK;
 }
 
-/* --- what all texts have in common */
+/* --- what all texts have in common ----------------------------------------------------------- */
 
 /* gram += the outer product of each text's vector with itself. The words are in lower case. */
 static px_status words_gram(const pxi_word_source *source, const px_corpus *corpus, double *gram,
@@ -151,7 +151,7 @@ px_status pxi_words_direction(const pxi_word_source *source, const px_corpus *co
     return status;
 }
 
-/* --- an encoder */
+/* --- an encoder ------------------------------------------------------------------------------ */
 
 static void words_free(void *state)
 {

@@ -45,7 +45,7 @@ void pxi_glosses_free(px_glosses *g)
     free(g);
 }
 
-/* --- reading */
+/* --- reading --------------------------------------------------------------------------------- */
 
 typedef struct gloss_line {
     const char *name; /* of the file */
@@ -211,7 +211,7 @@ px_status pxi_glosses_open(const char *path, px_glosses **out, px_error *err)
     return PX_GIVE(status, g, out, pxi_glosses_free);
 }
 
-/* --- sentences */
+/* --- sentences ------------------------------------------------------------------------------- */
 
 static const int32_t *gloss_members(const px_glosses *g, size_t attribute, size_t *count)
 {
@@ -295,7 +295,7 @@ px_status pxi_glosses_sentences(const px_glosses *g, bool known_only, px_corpus 
     return status;
 }
 
-/* --- stock captions */
+/* --- stock captions -------------------------------------------------------------------------- */
 
 enum { GLOSS_KINDS = 4 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- vocabularies */
+/* --- vocabularies ---------------------------------------------------------------------------- */
 
 void pxi_vocabulary_done(px_vocabulary *v)
 {
@@ -109,7 +109,7 @@ px_status pxi_vocabulary_lines(const px_bytes *file, px_vocabulary *out, px_erro
     return status;
 }
 
-/* --- merges */
+/* --- merges ---------------------------------------------------------------------------------- */
 
 void pxi_merges_done(px_merges *m)
 {

@@ -70,7 +70,7 @@ bool pxi_ids_add(px_token_ids *ids, int64_t id)
     return true;
 }
 
-/* --- making one */
+/* --- making one ------------------------------------------------------------------------------ */
 
 /* The bytes as symbols, without and with the mark of a word's end. */
 static px_status tokenizer_bytes(px_tokenizer *t, px_error *err)
@@ -197,7 +197,7 @@ void pxi_tokenizer_free(px_tokenizer *t)
     free(t);
 }
 
-/* --- byte pairs */
+/* --- byte pairs ------------------------------------------------------------------------------ */
 
 typedef struct bpe_job {
     const px_tokenizer *t;

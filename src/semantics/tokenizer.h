@@ -63,7 +63,7 @@ typedef struct px_token_ids { /* {0} is an empty one */
 px_status pxi_tokenizer_encode(const px_tokenizer *tokenizer, const char *text, size_t size,
                                px_token_ids *ids, px_error *err);
 
-/* --- inside */
+/* --- inside ---------------------------------------------------------------------------------- */
 
 enum {
     PXI_TOKEN_FILE_BYTES = 64 << 20,

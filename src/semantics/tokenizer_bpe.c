@@ -27,7 +27,7 @@ void pxi_byte_symbols(char symbol[256][4], int order[256])
         }
 }
 
-/* --- pieces */
+/* --- pieces ---------------------------------------------------------------------------------- */
 
 typedef struct piece_reader {
     const char *p, *end;

@@ -17,7 +17,7 @@ void pxi_vectors_done(px_vectors *vectors)
     *vectors = (px_vectors){0};
 }
 
-/* --- fields */
+/* --- fields ---------------------------------------------------------------------------------- */
 
 typedef struct field {
     const char *start, *end;
@@ -119,7 +119,7 @@ static bool field_whole(const field *f, uint64_t *out)
     return f->end > f->start;
 }
 
-/* --- the file */
+/* --- the file -------------------------------------------------------------------------------- */
 
 typedef struct vector_reader {
     const char *p, *end, *name;

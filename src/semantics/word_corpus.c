@@ -68,7 +68,7 @@ px_status pxi_corpus_add(px_corpus *c, const char *sentence, size_t size, pxi_se
     return PX_OK;
 }
 
-/* --- building one */
+/* --- building one ---------------------------------------------------------------------------- */
 
 typedef struct corpus_job {
     const px_text_encoder_options *options;

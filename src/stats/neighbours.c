@@ -13,7 +13,7 @@
 
 enum { ROWS = 16 };
 
-/* --- neighbours */
+/* --- neighbours ------------------------------------------------------------------------------ */
 
 typedef struct near_job {
     pxi_points points;
@@ -91,7 +91,7 @@ px_status px_neighbours(const float *x, size_t n, size_t d, size_t *k, px_pool *
     return status;
 }
 
-/* --- graphs */
+/* --- graphs ---------------------------------------------------------------------------------- */
 
 typedef struct sparse_entry {
     uint32_t column;

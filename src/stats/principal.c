@@ -18,7 +18,7 @@
 enum { SPARE = 10, STEPS_MOST = 60, BLOCK = 64, SWEEPS_MOST = 40 };
 static const double settled = 1e-9; /* change of variances, relative to the largest */
 
-/* --- small symmetric matrices: cyclic Jacobi rotations */
+/* --- small symmetric matrices: cyclic Jacobi rotations --------------------------------------- */
 
 static void jacobi_rotate(double *s, double *vectors, size_t k, size_t p, size_t q)
 {
@@ -77,7 +77,7 @@ void pxi_symmetric_eigen(double *s, size_t k, double *values, double *vectors)
     }
 }
 
-/* --- the iteration */
+/* --- the iteration --------------------------------------------------------------------------- */
 
 typedef struct principal_job {
     size_t n, d, k; /* k: with the spare ones */

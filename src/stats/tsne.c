@@ -67,7 +67,7 @@ static px_status tsne_check(size_t n, size_t d, const px_tsne_options *o, px_err
     return PX_OK;
 }
 
-/* --- the descent */
+/* --- the descent ----------------------------------------------------------------------------- */
 
 typedef struct descent {
     size_t n;
@@ -159,7 +159,7 @@ static px_status descend(descent *run, const px_tsne_options *o, px_tsne_map *ou
     return PX_OK;
 }
 
-/* --- where it begins */
+/* --- where it begins ------------------------------------------------------------------------- */
 
 static void start_random(double *y, size_t n, uint64_t seed, uint32_t coordinate)
 {

@@ -15,7 +15,7 @@
 enum { ROWS = 16, TRIES_MOST = 200 };
 static const double entropy_exact = 1e-10, entropy_good = 1e-5;
 
-/* --- the precision of one point */
+/* --- the precision of one point -------------------------------------------------------------- */
 
 typedef struct row_sums {
     double w, wd, wdd; /* of exp(-beta e), and that times e and e^2, e = d - least */
@@ -67,7 +67,7 @@ pxi_bandwidth pxi_tsne_bandwidth(const double *distances, size_t count, double p
     return b;
 }
 
-/* --- all pairs */
+/* --- all pairs ------------------------------------------------------------------------------- */
 
 typedef struct dense_job {
     pxi_points points;
@@ -204,7 +204,7 @@ void pxi_dense_done(pxi_dense *dense)
     *dense = (pxi_dense){0};
 }
 
-/* --- near neighbours */
+/* --- near neighbours ------------------------------------------------------------------------- */
 
 typedef struct sparse_job {
     pxi_neighbours near;

@@ -12,7 +12,7 @@
 
 static const double pxi_tsne_floor = 1e-12; /* of p_ij, i != j, where all pairs count */
 
-/* --- affinities */
+/* --- affinities ------------------------------------------------------------------------------ */
 
 /* Finds the precision `beta` for which exp(-beta d_j) over the `count` distances has the entropy
  * log(perplexity): p_j = exp(-beta (d_j - least)) / sum. */
@@ -44,7 +44,7 @@ void pxi_dense_done(pxi_dense *dense);
 px_status pxi_sparse_init(pxi_sparse *sparse, const double *x, size_t n, size_t d,
                           double perplexity, size_t neighbours, px_pool *pool, px_error *err);
 
-/* --- gradients
+/* --- gradients -----------------------------------------------------------------------------------
  *
  * y is [2][n]: first all x, then all y. Gradients are those of KL(P || Q) with P multiplied by
  * `exaggeration`, in the same layout. *kl (NULL: not wanted) is that of P itself. */

@@ -59,7 +59,7 @@ px_status pxi_tree_map_init(pxi_tree_map *map, const pxi_sparse *sparse, double 
     return pxi_no_memory_for(err, "a tree of %zu points", n);
 }
 
-/* --- the tree */
+/* --- the tree -------------------------------------------------------------------------------- */
 
 static uint64_t spread_bits(uint64_t v) /* of 32 bits: a 0 between each two */
 {
@@ -176,7 +176,7 @@ static px_status tree_build(pxi_tree_map *map, size_t first, size_t end, int dep
     return PX_OK;
 }
 
-/* --- forces */
+/* --- forces ---------------------------------------------------------------------------------- */
 
 typedef struct lane_forces {
     double x[LANES], y[LANES], z[LANES];

@@ -67,7 +67,7 @@ static px_status umap_check(size_t n, size_t d, const px_umap_options *o, px_err
     return PX_OK;
 }
 
-/* --- the descent */
+/* --- the descent ----------------------------------------------------------------------------- */
 
 static double bounded(double step)
 {
@@ -132,7 +132,7 @@ static px_status descend(pxi_umap_layout *layout, const px_umap_options *o, int 
     return PX_OK;
 }
 
-/* --- where it begins */
+/* --- where it begins ------------------------------------------------------------------------- */
 
 /* Scores [n][k] of the first components so that the farthest is at 10, and a little noise, without
  * which duplicates would stay in one place. */
@@ -167,7 +167,7 @@ static void centre(double *y, size_t n)
         y[i] -= mean[i % 2];
 }
 
-/* --- all of it */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static px_status umap_lay(const double *x, size_t d, const px_umap_options *o, px_pool *pool,
                           px_umap_map *out, px_error *err)

@@ -15,7 +15,7 @@
 enum { TRIES_MOST = 64, CURVE_POINTS = 300, FIT_TRIES = 500 };
 static const double sum_good = 1e-5, sigma_share = 1e-3;
 
-/* --- the curve on the map */
+/* --- the curve on the map -------------------------------------------------------------------- */
 
 typedef struct curve_fit {
     double x[CURVE_POINTS], y[CURVE_POINTS];
@@ -75,7 +75,7 @@ void pxi_umap_curve(double min_dist, double spread, double *a, double *b)
     *b = exp(v);
 }
 
-/* --- weights */
+/* --- weights --------------------------------------------------------------------------------- */
 
 static double weights_sum(const double *distances, size_t count, double rho, double sigma)
 {
@@ -136,7 +136,7 @@ px_status pxi_umap_graph(pxi_sparse *graph, pxi_neighbours *near, px_error *err)
     return status;
 }
 
-/* --- edges */
+/* --- edges ----------------------------------------------------------------------------------- */
 
 px_status pxi_umap_edges(const pxi_sparse *graph, int epochs, pxi_umap_edge **out, size_t *count,
                          px_error *err)

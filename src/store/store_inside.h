@@ -140,9 +140,9 @@ px_status pxi_campaign_folder_clear(const px_campaign *campaign, px_error *err);
 /* Schemas from here on have closeness, names, classes and modes. */
 enum { PXI_STORE_CLOSENESS = 2 };
 
-/* --- schema.c, campaign_identity.c, batch.c, packing.c
- * ----------------------------------------------------
- */
+/* --- the database --------------------------------------------------------------------------------
+ *
+ * schema.c, campaign_identity.c, batch.c, packing.c */
 
 /* Brings an older (or empty) schema up to date; refuses a newer one. Readers: checks only, and
  * *empty says that there is no table yet. */

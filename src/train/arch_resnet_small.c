@@ -94,7 +94,7 @@ static void resnet_make_keras(pxi_net *net)
            resnet_make_a)
 #define RESNET_B(id, layers)              \
     RESNET(id, layers, "-b", "resnetN-b", \
-           "the same with shortcuts of option B (1x1 and batch norm)", resnet_make_b)
+           "He et al. for CIFAR, shortcuts of option B (1x1 and batch norm)", resnet_make_b)
 #define RESNET_KERAS(id, layers)                  \
     RESNET(id, layers, "-keras", "resnetN-keras", \
            "the Keras example: biased convolutions, 1x1 shortcuts", resnet_make_keras)

@@ -53,7 +53,7 @@ const pxi_augmentation pxi_augmentation_dh = {
 const pxi_augmentation pxi_augmentation_dh_d = {
     .name = "dh-d",
     .usage = "dh-d",
-    .help = "the same, of contrast, brightness, pixel change and noise",
+    .help = "one of DeepHunter's contrast, brightness, pixel change and noise, drawn anew",
     .parse = mutants_parse,
     .apply = mutants_apply,
 };
@@ -61,7 +61,7 @@ const pxi_augmentation pxi_augmentation_dh_d = {
 const pxi_augmentation pxi_augmentation_dh_n = {
     .name = "dh-n",
     .usage = "dh-n",
-    .help = "the same, of translation, scale, shear, rotation and blur",
+    .help = "one of DeepHunter's translation, scale, shear, rotation and blur, drawn anew",
     .parse = mutants_parse,
     .apply = mutants_apply,
 };

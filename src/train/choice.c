@@ -1,4 +1,4 @@
-/* src/train/choice.c - reading NAME[:ITEM,...] */
+/* src/train/choice.c - settings as text: reading NAME[:ITEM,...] */
 #include "train/choice.h"
 
 #include <internal/text.h>

@@ -1,4 +1,4 @@
-/* src/train/facts.c - what decides the result of a run, as words that a checkpoint can carry */
+/* src/train/facts.c - what decides the result of a training run, for its checkpoint */
 #include "train/trainer.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* src/train/feeder.c - which training input comes when, and in what dress
+/* src/train/feeder.c - training inputs: their order, mixes and augmentation
  *
  * Items are numbered through: the base set's come first, then the added set's. A *lane* is a row of
  * items that is shuffled and gone through again and again; an epoch takes `slots` of them for every

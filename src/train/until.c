@@ -1,4 +1,4 @@
-/* src/train/until.c - stopping at an accuracy, for networks that are under-trained on purpose
+/* src/train/until.c - under-training on purpose: stopping at an accuracy
  *
  * The accuracy on the whole test set is checked every UNTIL_COARSE steps, every UNTIL_FINE once it
  * is within UNTIL_NEAR of the goal, and at each epoch's end; less often where a test set is so much

@@ -27,7 +27,7 @@ static const px_study_part fz_parts[] = {
     {"mdsc", "Mahalanobis surprise coverage, buckets of 10", true},
     {"cac", "causal-aware coverage, 8 bins", true},
     {"nlc", "neural coverage", true},
-    {"nc-code", "the same of values that are rescaled, as the published code has it", true},
+    {"nc-code", "neuron coverage of values rescaled as the published code has them", true},
     {"random", "no guide: every valid mutant is kept (plexor's own baseline)", true},
 };
 

@@ -89,7 +89,7 @@ static inline bool close_to(double got, double want, double relative)
            got == want;
 }
 
-/* --- TV-A8: five traces of class 0, four of class 1 */
+/* --- TV-A8: five traces of class 0, four of class 1 ------------------------------------------ */
 
 static const float a8_traces[][2] = {
     {0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 1}, {4, 4}, {5, 4}, {4, 5}, {5, 5},
@@ -116,7 +116,7 @@ static inline sample a8_test(void)
     return s;
 }
 
-/* --- random traces, whose classes differ in every third neuron */
+/* --- random traces, whose classes differ in every third neuron ------------------------------- */
 
 static inline sample random_sample(uint32_t item, int64_t count, int64_t width, int classes,
                                    double offset, double scale, int duplicates)

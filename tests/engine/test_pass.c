@@ -193,7 +193,7 @@ static void test_counts(void **state)
     }
 }
 
-/* --- who does the jobs */
+/* --- who does the jobs ----------------------------------------------------------------------- */
 
 static px_status count_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
 {
@@ -346,7 +346,7 @@ static void test_even(void **state)
     }
 }
 
-/* --- another executor: one lane, on the thread that calls */
+/* --- another executor: one lane, on the thread that calls ------------------------------------ */
 
 typedef struct here_workers {
     pxi_workers head;
@@ -419,7 +419,7 @@ static void test_executor(void **state)
     }
 }
 
-/* --- in order */
+/* --- in order -------------------------------------------------------------------------------- */
 
 static px_status ordered_job(void *context, pxi_lane *lane, int64_t job, px_error *err)
 {
@@ -458,7 +458,7 @@ static void test_order(void **state)
         }
 }
 
-/* --- streams: item i needs i % 5 + 1 steps */
+/* --- streams: item i needs i % 5 + 1 steps --------------------------------------------------- */
 
 enum { SLOTS = 3 };
 

@@ -54,7 +54,7 @@ static inline size_t words_count(const char *words, const char *what)
     return count;
 }
 
-/* --- the SVG as pixels: the colour of the last shape over each pixel's centre, without words */
+/* --- an SVG as pixels: the colour of the last shape over a pixel's centre, without words ------- */
 
 enum { PAINT_POINTS = 20000 };
 typedef struct paint {

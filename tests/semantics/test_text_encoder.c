@@ -52,7 +52,7 @@ static const char *scratch(const char *name, const char *content, size_t size)
     return p;
 }
 
-/* --- the default */
+/* --- the default ----------------------------------------------------------------------------- */
 
 static const char *const classes[] = {"airplane", "automobile", "bird",  "cat",  "deer",
                                       "dog",      "frog",       "horse", "ship", "truck"};
@@ -246,7 +246,7 @@ static void test_many_words(void **state)
     free_captions(captions, CAPTIONS);
 }
 
-/* --- files of vectors */
+/* --- files of vectors ------------------------------------------------------------------------ */
 
 static const char glove_text[] = "the 1 0 0\nred 0 1 0\nRed 0 9 0\ncat 0 0 1\nstriped 0 .5 .5\n";
 
@@ -294,7 +294,7 @@ static void test_glove_file(void **state)
     assert_non_null(strstr(err.message, "not one of the 2 words of the captions and class names"));
 }
 
-/* --- networks */
+/* --- networks -------------------------------------------------------------------------------- */
 
 static px_text_encoder_options net_options(const char *net, const char *how, char *paths)
 {

@@ -239,7 +239,7 @@ static void test_lower_and_bare(void **state)
     assert_true(pxi_char_is_space(0x3000) && pxi_char_is_space(0x85) && !pxi_char_is_space(0x200B));
 }
 
-/* --- bad files */
+/* --- bad files ------------------------------------------------------------------------------- */
 
 static void test_bad_files(void **state)
 {
@@ -282,7 +282,7 @@ static void test_bad_files(void **state)
     }
 }
 
-/* --- the real ones, where they are */
+/* --- the real ones, where they are ----------------------------------------------------------- */
 
 static void test_clips_own(void **state)
 {

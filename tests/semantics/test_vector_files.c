@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- text */
+/* --- text ------------------------------------------------------------------------------------ */
 
 static void test_rows(void **state)
 {

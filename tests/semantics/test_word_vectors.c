@@ -56,7 +56,7 @@ static size_t word_at(const px_corpus *corpus, const char *word)
     return (size_t)index;
 }
 
-/* --- PPMI */
+/* --- PPMI ------------------------------------------------------------------------------------ */
 
 static void test_ppmi_by_hand(void **state)
 {
@@ -126,7 +126,7 @@ static void test_more_dimensions_than_words(void **state)
     }
 }
 
-/* --- singular values */
+/* --- singular values ------------------------------------------------------------------------- */
 
 /* A = U diag(s) V^T with U, V of random rotations, by Jacobi; then u_i^T A A^T u_j = s_i^2 [i = j].
  */
@@ -196,7 +196,7 @@ static void test_svd_of_nothing(void **state)
         assert_true(values[i] == 0.0 && u[i] == 0.0);
 }
 
-/* --- pooling */
+/* --- pooling --------------------------------------------------------------------------------- */
 
 typedef struct fake_words {
     const char *const *words;
@@ -302,7 +302,7 @@ static void test_direction_is_numpys(void **state)
     pxi_corpus_done(&corpus);
 }
 
-/* --- words and letters */
+/* --- words and letters ----------------------------------------------------------------------- */
 
 static void test_fnv(void **state)
 {
@@ -354,7 +354,7 @@ static void test_word_table(void **state)
     assert_int_equal(pxi_words_find(&t, "w1", 2), -1);
 }
 
-/* --- glosses */
+/* --- glosses --------------------------------------------------------------------------------- */
 
 static void test_gloss_sentences(void **state)
 {
