@@ -14,7 +14,7 @@
  * need be added: adversarial training. The report then has a third set, `robust`: the test set
  * under the same attack, made anew on the network before and after.
  *
- *     options.recipe = *px_repair_recipe_find("revisit-at");
+ *     options.recipe = *px_repair_recipe_find("growing");
  *     options.adversary = px_adversary_default();
  *     options.adversary.method = "pgd";                            // added.set stays NULL
  *
@@ -46,6 +46,7 @@ typedef struct px_repair_recipe { /* every field may be changed */
     const char *schedule;
     int64_t epochs, batch;
     int64_t train_limit, add_limit; /* at most so many inputs, drawn by the seed; 0: all */
+    int64_t stages;                 /* of an adversary that does not say; 0: one */
     bool few;                       /* trains on few inputs by design: norms are frozen */
 } px_repair_recipe;
 

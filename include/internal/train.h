@@ -53,6 +53,7 @@ px_recipe px_recipe_get(const char *arch, int64_t channels);
  * training believes. The attack sees the network in evaluation mode (running statistics, nothing
  * dropped) and moves none of its statistics; the step itself is like any other. Inputs are attacked
  * after augmentation; all steps are taken, nothing is rounded, and values stay within the range.
+ * Where all of a large eps from the first step ends with one answer for everything, stages help.
  * Random starts are those of (seed, PX_RNG_ADVERSARY, item, round): the same for any number of
  * threads, and after a resume.
  *
@@ -69,6 +70,8 @@ typedef struct px_adversary {
     int64_t steps;      /* 0: 40 for one channel, 7 for others; fgsm: 1 */
     double share;       /* of every batch: above 0 and up to 1 */
     double low, high;   /* what a scaled value may be; NaN: as px_attack_options */
+    int64_t stages;     /* eps and step size grow in so many equal parts of the epochs, the last of
+                           which has all of both; 0: the recipe's, and without one a single stage */
 } px_adversary;
 
 px_adversary px_adversary_default(void); /* none; everything open, and a share of 1 */

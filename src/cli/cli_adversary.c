@@ -14,14 +14,16 @@ px_status cli_adversary_read(const cli_adversary *given, const px_dataset *set,
     px_adversary a = px_adversary_default();
     if (!given->method) {
         *out = a;
-        return given->eps || given->step_size || given->range || given->steps || given->share >= 0.0
+        return given->eps || given->step_size || given->range || given->steps || given->stages ||
+                       given->share >= 0.0
                    ? px_fail(err, PX_E_USAGE,
-                             "--eps, --step-size, --adversary-steps, --adversary-share and --range "
-                             "go with --adversary fgsm, bim or pgd")
+                             "--eps, --step-size, --adversary-steps, --adversary-share, "
+                             "--adversary-stages and --range go with --adversary fgsm, bim or pgd")
                    : PX_OK;
     }
     a.method = given->method;
     a.steps = given->steps;
+    a.stages = given->stages;
     if (given->share >= 0.0)
         a.share = given->share;
     if (given->range)
@@ -58,6 +60,8 @@ void cli_adversary_print(const px_adversary *a, const px_dataset *set, const px_
         print_length(a->step_size, set, pre);
         cli_print(method->restarts ? " from random starts" : "");
     }
+    if (a->stages > 1)
+        cli_print(", growing in %" PRId64 " stages", a->stages);
     cli_print("\n         in place of %g%% of every batch; values stay in %g..%g\n",
               100.0 * a->share, a->low, a->high);
 }
@@ -82,6 +86,8 @@ static const px_field attack_fields[] = {
     PX_FIELD(px_adversary, step_size, "step_size", "of each step", .unit = "scaled units"),
     PX_FIELD(px_adversary, steps, "steps", "of each attack"),
     PX_FIELD(px_adversary, share, "share", "of every batch that is replaced", .unit = PX_SHARE),
+    PX_FIELD(px_adversary, stages, "stages",
+             "equal parts of the epochs in which eps and step size grow; 0 and 1: they do not"),
     PX_FIELD(px_adversary, low, "low", "least that a scaled value may be"),
     PX_FIELD(px_adversary, high, "high", "most that it may be"),
     PX_FIELDS_END,

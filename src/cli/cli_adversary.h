@@ -8,7 +8,7 @@
 
 typedef struct cli_adversary { /* as given; share < 0: not given */
     const char *method, *eps, *step_size, *range;
-    int64_t steps;
+    int64_t steps, stages;
     double share;
 } cli_adversary;
 
@@ -27,6 +27,8 @@ typedef struct cli_adversary { /* as given; share < 0: not given */
                 "steps of each; 0: 40 for one channel, else 7"),                             \
         CLI_REAL(0, "adversary-share", &(to)->share, "FRACTION", 0, 1,                       \
                  "of every batch that is replaced; 1 if not given"),                         \
+        CLI_INT(0, "adversary-stages", &(to)->stages, "N", 0, 1e6,                           \
+                "eps grows in N equal parts of the epochs; 0: the recipe's, else 1"),        \
         CLI_RANGE_OPTION(&(to)->range)
 
 /* Reads and completes them for training inputs; without a method: none, and PX_E_USAGE where the

@@ -130,7 +130,7 @@ static px_status repair_recipe(const repair_args *a, px_repair_recipe *to, cli_a
             attacks->share = share;
     }
     const char *name = a->recipe         ? a->recipe
-                       : attacks->method ? "revisit-at"
+                       : attacks->method ? "growing"
                        : a->generate     ? "revisit"
                                          : "nss";
     const px_repair_recipe *found = NULL;
@@ -424,7 +424,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING('o', "output", &a.out, "FILE", "where the repaired network goes"),
         CLI_STRING(0, "recipe", &a.recipe, "NAME",
                    "how to retrain; see 'plexor list recipes'; nss if not given, revisit with "
-                   "--generate, revisit-at with attacks"),
+                   "--generate, growing with attacks"),
         CLI_STRING(0, "mode", &a.mode, "MODE",
                    "append, fixed[:SHARE] (of every batch), only, or adversarial[:SHARE]; the "
                    "recipe's if not given"),

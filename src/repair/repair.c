@@ -183,6 +183,8 @@ static px_status repair_trainer(px_repair *repair, px_error *err)
     trainer.lr = recipe->lr;
     trainer.epochs = recipe->epochs;
     trainer.adversary = o->adversary;
+    if (trainer.adversary.stages == 0)
+        trainer.adversary.stages = recipe->stages;
     trainer.freeze = o->freeze;
     trainer.freeze_norms = repair->report.norms_frozen;
     trainer.micro_batch = o->micro_batch;

@@ -57,6 +57,9 @@ px_status px_adversary_complete(px_adversary *adversary, const px_dataset *set,
         return px_fail(err, PX_E_USAGE,
                        "replacing a share of %g of every batch: expected one above 0 and up to 1",
                        a.share);
+    if (a.stages < 0)
+        return px_fail(err, PX_E_USAGE, "%" PRId64 " stages of an adversary: expected 1 or more",
+                       a.stages);
     const struct adversary_preset *preset = adversary_is_one_channel(set) ? &ONE_CHANNEL : &COLOUR;
     px_attack_options o = px_attack_options_default();
     o.method = a.method = method->entry.id;
@@ -81,7 +84,7 @@ px_status px_adversary_complete(px_adversary *adversary, const px_dataset *set,
 
 const char *px_adversary_text(const px_adversary *a, char text[PX_ADVERSARY_TEXT])
 {
-    char number[5][PX_REAL_TEXT], steps[96] = "";
+    char number[5][PX_REAL_TEXT], steps[96] = "", stages[48] = "";
     if (!a->method) {
         snprintf(text, PX_ADVERSARY_TEXT, "none");
         return text;
@@ -91,8 +94,11 @@ const char *px_adversary_text(const px_adversary *a, char text[PX_ADVERSARY_TEXT
         snprintf(steps, sizeof steps, ", %" PRId64 " steps of %s%s", a->steps,
                  px_real_text(a->step_size, number[0]),
                  method->restarts ? " from random starts" : "");
-    snprintf(text, PX_ADVERSARY_TEXT, "%s eps %s%s, %s of every batch, values %s to %s", a->method,
-             px_real_text(a->eps, number[1]), steps, px_real_text(a->share, number[2]),
-             px_real_text(a->low, number[3]), px_real_text(a->high, number[4]));
+    if (a->stages > 1)
+        snprintf(stages, sizeof stages, ", in %" PRId64 " stages", a->stages);
+    snprintf(text, PX_ADVERSARY_TEXT, "%s eps %s%s%s, %s of every batch, values %s to %s",
+             a->method, px_real_text(a->eps, number[1]), steps, stages,
+             px_real_text(a->share, number[2]), px_real_text(a->low, number[3]),
+             px_real_text(a->high, number[4]));
     return text;
 }

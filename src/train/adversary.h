@@ -22,8 +22,10 @@ px_status pxi_adversary_new(const pxi_adversary_job *job, px_adversary *settings
                             pxi_adversary **out, px_error *err);
 void pxi_adversary_free(pxi_adversary *adversary); /* NULL is fine */
 
-/* Attacks what a step of the feeder's epoch replaces, on all workers. */
-px_status pxi_adversary_make(pxi_adversary *adversary, int64_t step, px_error *err);
+/* Attacks what a step of the feeder's epoch replaces, on all workers, with the strength that the
+ * epoch, from 0, has of so many. */
+px_status pxi_adversary_make(pxi_adversary *adversary, int64_t epoch, int64_t epochs, int64_t step,
+                             px_error *err);
 
 /* What stands in for a position of that step, preprocessed; NULL: it is not replaced. */
 const float *pxi_adversary_input(const pxi_adversary *adversary, int64_t position);

@@ -31,6 +31,7 @@ typedef struct adversary_lane {
 struct pxi_adversary {
     pxi_adversary_job job;
     px_adversary settings;
+    int64_t stage;             /* that `run` is of, from 1 */
     pxi_attack_run run[SIDES]; /* what the attack's own functions want to know */
     px_shape shape;
     size_t floats; /* per input */
@@ -52,14 +53,21 @@ static bool adversary_has_side(const pxi_adversary *a, int side)
     return (side == ADDED ? counts.added : counts.base) > 0;
 }
 
-static void adversary_rules(pxi_adversary *a, const pxi_attack_method *method)
+static int64_t adversary_stages(const pxi_adversary *a)
 {
+    return PX_MAX(a->settings.stages, (int64_t)1);
+}
+
+static void adversary_rules(pxi_adversary *a, const pxi_attack_method *method, int64_t stage)
+{
+    const double strength = (double)stage / (double)adversary_stages(a);
     const pxi_pixel_bounds bounds = {
-        .step = a->settings.step_size,
-        .distance = a->settings.eps,
+        .step = strength * a->settings.step_size,
+        .distance = strength * a->settings.eps,
         .low = a->settings.low,
         .high = a->settings.high,
     };
+    a->stage = stage;
     for (int side = BASE; side < SIDES; side++) {
         pxi_attack_run *run = &a->run[side];
         if (!adversary_has_side(a, side))
@@ -142,7 +150,7 @@ static px_status adversary_setup(pxi_adversary *a, px_error *err)
     const pxi_attack_method *method = pxi_attack_find(a->settings.method, err);
     if (!method)
         return PX_E_USAGE;
-    adversary_rules(a, method);
+    adversary_rules(a, method, 1);
     PX_TRY(adversary_open(a, pre, err));
     return adversary_room(a, err);
 }
@@ -288,9 +296,19 @@ static void adversary_choose(pxi_adversary *a, int64_t samples)
     }
 }
 
-px_status pxi_adversary_make(pxi_adversary *a, int64_t step, px_error *err)
+/* That of the epoch, rounded up: of fewer epochs than stages, the last one still has all of it. */
+static int64_t adversary_stage(const pxi_adversary *a, int64_t epoch, int64_t epochs)
 {
-    const int64_t batch = pxi_pass_batch(a->pass);
+    return (adversary_stages(a) * (epoch + 1) + epochs - 1) / epochs;
+}
+
+px_status pxi_adversary_make(pxi_adversary *a, int64_t epoch, int64_t epochs, int64_t step,
+                             px_error *err)
+{
+    const int64_t batch = pxi_pass_batch(a->pass), stage = adversary_stage(a, epoch, epochs);
+    const int side = adversary_has_side(a, BASE) ? BASE : ADDED;
+    if (stage != a->stage)
+        adversary_rules(a, a->run[side].method, stage);
     a->step = step;
     adversary_choose(a, px_feeder_samples(a->job.feeder, step));
     PX_TRY(px_plan_refresh(pxi_pass_plan(a->pass), err));

@@ -134,7 +134,7 @@ px_status pxi_train_step(px_trainer *t, px_error *err)
         .context = t,
     };
     if (t->adversary)
-        PX_TRY(pxi_adversary_make(t->adversary, s->step, err));
+        PX_TRY(pxi_adversary_make(t->adversary, s->epoch, t->o.epochs, s->step, err));
     PX_TRY(px_team_run(t->team, &step, err));
     double loss = 0.0;
     int64_t correct = 0;

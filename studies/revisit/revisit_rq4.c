@@ -91,31 +91,19 @@ static px_status train_adversarially(const rv_bench *b, size_t defence, rv_retra
                                      defended *out, double *accuracy, px_error *err)
 {
     const rv_subject *s = &rv_subjects[b->subject];
-    const int64_t epochs = how->epochs;
     px_adversary adversary = px_adversary_default();
-    px_status status = PX_OK;
     /* from the input itself, as PGD is judged: that is BIM */
     adversary.method = defence == RV_PGD ? "bim" : "fgsm";
+    adversary.eps = s->eps;
+    adversary.stages = RV_AT_STAGES;
+    if (defence == RV_PGD) {
+        adversary.step_size = s->step;
+        adversary.steps = s->steps;
+    }
     how->adversary = &adversary;
     how->batch = RV_AT_BATCH;
     how->rate = RV_AT_RATE;
-    for (int64_t k = 1; k <= RV_AT_STAGES && status == PX_OK; k++) {
-        const double strength = (double)k / RV_AT_STAGES;
-        px_model *stronger = NULL;
-        adversary.eps = strength * s->eps;
-        if (defence == RV_PGD) {
-            adversary.step_size = strength * s->step;
-            adversary.steps = s->steps;
-        }
-        how->epochs = epochs * k / RV_AT_STAGES - epochs * (k - 1) / RV_AT_STAGES;
-        if (how->epochs == 0) /* of few, the last stage has one */
-            continue;
-        how->start = out->model ? out->model : b->model;
-        status = rv_retrain(b, how, &stronger, accuracy, err);
-        px_model_free(out->model);
-        out->model = stronger;
-    }
-    return status;
+    return rv_retrain(b, how, &out->model, accuracy, err);
 }
 
 static px_status defend(const rv_bench *b, size_t defence, defended *out, px_error *err)

@@ -65,7 +65,7 @@ static void test_settings(void **state)
         px_error err = {0};
         px_dataset *set = open_set("digits", cases[i].channels, &pre);
         px_adversary a = {cases[i].method, cases[i].eps, cases[i].step_size, cases[i].steps,
-                          cases[i].share,  cases[i].low, cases[i].high};
+                          cases[i].share,  cases[i].low, cases[i].high,      0};
         const px_status status = px_adversary_complete(&a, set, &pre, &err);
         if (cases[i].says) {
             if (status != PX_E_USAGE || !strstr(err.message, cases[i].says))
@@ -173,7 +173,7 @@ static void test_is_the_attack(void **state)
         stage s;
         const px_adversary settings = made(methods[i], 1.0);
         stage_open(&s, &settings, 2);
-        OK(pxi_adversary_make(s.adversary, 0, fault));
+        OK(pxi_adversary_make(s.adversary, 0, 1, 0, fault));
         seen found = {&s.m, calloc(2 * BATCH, 784 * sizeof(float))};
         px_attack_options o = px_attack_options_default();
         px_attack *attack = NULL;
@@ -205,20 +205,20 @@ static void test_weights_stay(void **state)
     const px_adversary settings = made("pgd", 1.0);
     stage_open(&s, &settings, 2);
     float *before = bench_numbers(s.weights, &count);
-    OK(pxi_adversary_make(s.adversary, 1, fault));
+    OK(pxi_adversary_make(s.adversary, 0, 1, 1, fault));
     float *after = bench_numbers(s.weights, &count);
     assert_memory_equal(before, after, count * sizeof *before);
 
     float first[784];
     memcpy(first, pxi_adversary_input(s.adversary, 3), sizeof first);
-    OK(pxi_adversary_make(s.adversary, 1, fault));
+    OK(pxi_adversary_make(s.adversary, 0, 1, 1, fault));
     assert_memory_equal(first, pxi_adversary_input(s.adversary, 3), sizeof first);
     for (size_t i = 0; i < px_weights_count(s.weights); i++) {
         px_weight *w = px_weights_get(s.weights, i);
         for (int64_t k = 0; k < px_shape_count(&w->tensor.shape); k++)
             ((float *)w->tensor.data)[k] *= w->role == PX_WEIGHT_PARAMETER ? -1.0f : 1.0f;
     }
-    OK(pxi_adversary_make(s.adversary, 1, fault));
+    OK(pxi_adversary_make(s.adversary, 0, 1, 1, fault));
     assert_memory_not_equal(first, pxi_adversary_input(s.adversary, 3), sizeof first);
     free(before);
     free(after);
@@ -237,7 +237,7 @@ static void test_bounds(void **state)
     int64_t label;
     for (int64_t epoch = 0; epoch < 2; epoch++) {
         OK(px_feeder_begin(s.feeder, epoch, fault));
-        OK(pxi_adversary_make(s.adversary, 0, fault));
+        OK(pxi_adversary_make(s.adversary, 0, 1, 0, fault));
         for (int64_t p = 0; p < BATCH; p++) {
             const float *x = pxi_adversary_input(s.adversary, p);
             double far = 0.0;
@@ -270,7 +270,7 @@ static void test_share(void **state)
         int64_t count = 0, half = 0;
         const px_adversary settings = made("fgsm", cases[i].share);
         stage_open(&s, &settings, 2);
-        OK(pxi_adversary_make(s.adversary, 0, fault));
+        OK(pxi_adversary_make(s.adversary, 0, 1, 0, fault));
         for (int64_t p = 0; p < BATCH; p++) {
             count += pxi_adversary_input(s.adversary, p) != NULL;
             half += p < BATCH / 2 && pxi_adversary_input(s.adversary, p) != NULL;
@@ -280,6 +280,37 @@ static void test_share(void **state)
                      (int)half);
         stage_close(&s);
     }
+}
+
+/* eps and step size grow with the epochs, whether these are more or fewer than the stages; the last
+ * epoch has all of both. */
+static void test_stages(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t epoch, epochs, stage;
+    } cases[] = {{0, 4, 1}, {1, 4, 2}, {2, 4, 3}, {3, 4, 4}, {0, 8, 1}, {1, 8, 1}, {2, 8, 2},
+                 {7, 8, 4}, {0, 3, 2}, {1, 3, 3}, {2, 3, 4}, {0, 1, 4}, {5, 9, 3}, {6, 9, 4}};
+    stage grown;
+    px_adversary settings = made("bim", 1.0);
+    settings.stages = 4;
+    stage_open(&grown, &settings, 2);
+    for (size_t i = 0; i < PX_LEN(cases); i++) {
+        stage whole;
+        settings = made("bim", 1.0);
+        settings.eps *= (double)cases[i].stage / 4.0;
+        settings.step_size *= (double)cases[i].stage / 4.0;
+        stage_open(&whole, &settings, 2);
+        OK(pxi_adversary_make(whole.adversary, 0, 1, 0, fault));
+        OK(pxi_adversary_make(grown.adversary, cases[i].epoch, cases[i].epochs, 0, fault));
+        for (int64_t p = 0; p < BATCH; p++)
+            if (memcmp(pxi_adversary_input(grown.adversary, p),
+                       pxi_adversary_input(whole.adversary, p), 784 * sizeof(float)) != 0)
+                fail_msg("epoch %d of %d is not of stage %d", (int)cases[i].epoch,
+                         (int)cases[i].epochs, (int)cases[i].stage);
+        stage_close(&whole);
+    }
+    stage_close(&grown);
 }
 
 /* --- whole runs ------------------------------------------------------------------------------ */
@@ -307,13 +338,14 @@ static void test_other_run(void **state)
     assert_true(px_trainer_adversary(t).high == 1.0);
     OK(px_trainer_run(t, fault));
     px_trainer_free(t);
-    px_adversary others[] = {a, a, a, a, a, px_adversary_default()};
+    px_adversary others[] = {a, a, a, a, a, a, px_adversary_default()};
     others[0].eps = 0.1000001;
     others[1].steps = 5;
     others[2].share = 0.5;
     others[3].method = "bim";
     others[4].high = 0.99999;
     others[4].low = 0.0;
+    others[5].stages = 2;
     for (size_t i = 0; i < PX_LEN(others); i++) {
         px_error err = {0};
         if (run_new(&m, feeder, &others[i], path, true, &t, &err) != PX_E_MISMATCH ||
@@ -377,8 +409,8 @@ int main(void)
         cmocka_unit_test(test_settings),      cmocka_unit_test(test_none),
         cmocka_unit_test(test_is_the_attack), cmocka_unit_test(test_weights_stay),
         cmocka_unit_test(test_bounds),        cmocka_unit_test(test_share),
-        cmocka_unit_test(test_other_run),     cmocka_unit_test(test_not_a_number),
-        cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_stages),        cmocka_unit_test(test_other_run),
+        cmocka_unit_test(test_not_a_number),  cmocka_unit_test(test_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
