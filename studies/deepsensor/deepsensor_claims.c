@@ -23,8 +23,7 @@ static const ds_quantity errors = {"errors", DS_PER_EXAMPLE, "%"},
                          noise_errors = {"noise_errors", DS_PER_EXAMPLE, "%"},
                          linf = {"linf", DS_COUNT, ""},
                          categories = {"categories", DS_PER_SEED, ""},
-                         any = {"any", DS_PER_CENT, "%"}, pol = {"pol", DS_PER_CENT, "%"},
-                         seconds = {"seconds_per_100", DS_COUNT, " s"};
+                         any = {"any", DS_PER_CENT, "%"}, pol = {"pol", DS_PER_CENT, "%"};
 
 static double value_of(const px_study *study, size_t subject, size_t state, size_t method,
                        const ds_quantity *what)
@@ -90,18 +89,26 @@ static void claim_states(const px_study *study, study_document *doc, size_t firs
     pxi_claim_end(&c, doc, text);
 }
 
-/* More errors in badly trained networks than in the well-trained one. */
+/* More errors in badly trained networks than in the well-trained one, of as many seeds: a swarm's
+ * rate moves by points between 60 seeds and 1,000. */
 static void claim_more_where_bad(const px_study *study, study_document *doc)
 {
     study_claim c = {0};
     for (size_t s = 0; s < DS_SUBJECTS; s++)
         for (size_t state = DS_UNDER; state <= DS_OVER; state++) {
-            const double well = value_of(study, s, DS_CLEAN, DS_SENSOR, &any);
+            char key[CELL_KEY];
+            ds_prefix(study, s, state, DS_SENSOR, key);
+            const int64_t size = pxi_study_size(study, key, INT64_MAX);
             const double bad = value_of(study, s, state, DS_SENSOR, &any);
+            ds_prefix(study, s, DS_CLEAN, DS_SENSOR, key);
+            const double right = pxi_study_figure_of(study, key, size, "any", 1.0, UNKNOWN, 0).mean;
+            const double seeds =
+                pxi_study_figure_of(study, key, size, "seeds", 1.0, UNKNOWN, 0).mean;
+            const double well = 100.0 * right / seeds;
             if (isnan(well) || isnan(bad))
                 continue;
             claim_case(&c, s, state);
-            px_text_format(&c.evidence, "%.1f%% against %.1f%%", bad, well);
+            px_text_format(&c.evidence, "%.1f%% against %.1f%%, %.0f seeds each", bad, well, seeds);
             c.run++;
             c.held += bad > well;
         }
@@ -214,26 +221,13 @@ static void claim_parameter(const px_study *study, study_document *doc, ds_group
     pxi_claim_end(&c, doc, text);
 }
 
-/* The swarm takes longer than its rivals do on average. */
-static void claim_slower(const px_study *study, study_document *doc)
+/* Clock times are there, but not of a machine that did nothing else. */
+static void claim_slower(study_document *doc)
 {
-    study_claim c = {0};
-    for (size_t s = 0; s < DS_SUBJECTS; s++) {
-        double sum = 0.0;
-        for (size_t m = 0; m < DS_SENSOR; m++)
-            sum += value_of(study, s, DS_CLEAN, m, &seconds) / DS_SENSOR;
-        const double own = value_of(study, s, DS_CLEAN, DS_SENSOR, &seconds);
-        if (isnan(sum) || isnan(own))
-            continue;
-        claim_case(&c, s, DS_CLEAN);
-        px_text_format(&c.evidence, "%.2f s against %.2f s", own, sum);
-        c.run++;
-        c.held += own > sum;
-    }
-    pxi_claim_end(
-        &c, doc,
-        "DeepSensor takes longer for 100 examples than its rivals do on average (clock time, "
-        "which other work lengthens)");
+    pxi_doc_claim(doc, STUDY_OPEN,
+                  "DeepSensor takes longer for 100 examples than its rivals do on average",
+                  "Nothing was run that could tell: clock times are of a machine with other work "
+                  "(below).");
 }
 
 void ds_claims(const px_study *study, study_document *doc)
@@ -277,6 +271,6 @@ void ds_claims(const px_study *study, study_document *doc)
     claim_parameter(study, doc, DS_GROUP_EPSILON, 1.0, 0.0, "errors grow with epsilon");
     claim_pair(study, doc, "deepsensor", "init-fixed", 0.0,
                "particles that begin at random find more than those that begin at the seed");
-    claim_slower(study, doc);
+    claim_slower(doc);
     ds_claims_figures(study, doc);
 }

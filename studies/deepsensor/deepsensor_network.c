@@ -77,20 +77,22 @@ bool ds_has_network(const px_study *study, size_t subject, size_t state)
            (state == DS_CLEAN && pxi_study_model(study, ds_subjects[subject].model));
 }
 
-const char *ds_missing(const px_study *study, size_t subject, size_t state, char buffer[120])
+const char *ds_missing(const px_study *study, size_t subject, size_t state, char buffer[STUDY_NOTE])
 {
     char words[64], arch[DS_ARCH];
     const ds_subject *s = &ds_subjects[subject];
     if (!pxi_study_spec(study, s->dataset) &&
         strcmp(pxi_study_missing(study, s->dataset, words), "not run") != 0) /* nor was it */
-        snprintf(buffer, 120, "%s", words);
+        snprintf(buffer, STUDY_NOTE, "%s", words);
     else if ((subject == DS_FSDD_RESNET34 || subject == DS_FSDD_SPEAKER) && !study->options.arch)
-        snprintf(buffer, 120, "not run: takes days, and is run where --arch %s says so", s->arch);
+        snprintf(buffer, STUDY_NOTE, "not run: takes days, and is run where --arch %s says so",
+                 s->arch);
     else if (!ds_has_network(study, subject, state) && state == DS_CLEAN)
-        snprintf(buffer, 120, "not run: needs --model %s=PATH", s->model);
+        snprintf(buffer, STUDY_NOTE, "not run: needs --model %s=PATH", s->model);
     else if (!ds_has_network(study, subject, state))
-        snprintf(buffer, 120, "not run: needs models/%s_%s_1.onnx, which takes days to train",
-                 s->dataset, ds_network(subject, state, arch).arch);
+        snprintf(buffer, STUDY_NOTE,
+                 "not run: needs models/%s_%s_1.onnx, which takes days to train", s->dataset,
+                 ds_network(subject, state, arch).arch);
     else
         return NULL;
     return buffer;

@@ -13,6 +13,7 @@
  * inputs that are attacked then, examples of Figure 7 and how many of their neurons. */
 enum {
     DS_SEEDS = 1000,
+    DS_CLIPS = 300, /* of FSDD's test part, in place of so many seeds */
     DS_ITERATIONS = 20,
     DS_PAIRS = 500,
     DS_RETRAIN = 500,

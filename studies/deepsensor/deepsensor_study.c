@@ -258,7 +258,7 @@ static bool state_wanted(const px_study *study, size_t subject, size_t state, bo
 
 static px_status plan_networks(px_study *study, bool planned[DS_SUBJECTS][DS_STATES], px_error *err)
 {
-    char buffer[120];
+    char buffer[STUDY_NOTE];
     for (size_t s = 0; s < DS_SUBJECTS; s++)
         for (size_t state = 0; state < DS_STATES; state++) {
             bool rivals = false;

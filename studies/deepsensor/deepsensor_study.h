@@ -55,7 +55,8 @@ study_network ds_network(size_t subject, size_t state, char arch[DS_ARCH]); /* w
 /* Whether there is a way to a network: given, in the folder, or to be trained. */
 bool ds_has_network(const px_study *study, size_t subject, size_t state);
 /* What it needs and is not given; NULL: nothing. */
-const char *ds_missing(const px_study *study, size_t subject, size_t state, char buffer[120]);
+const char *ds_missing(const px_study *study, size_t subject, size_t state,
+                       char buffer[STUDY_NOTE]);
 px_status ds_make_network(px_study *study, size_t subject, size_t state, px_error *err);
 double ds_network_seconds(const px_study *study, size_t subject, size_t state);
 
@@ -117,9 +118,9 @@ study_figure ds_figure(const px_study *study, size_t subject, size_t state, size
                        const char *name, double scale, double paper);
 bool ds_was_run(const px_study *study, size_t subject, size_t state, size_t method);
 /* "not run: about 7 min". */
-const char *ds_cost_note(double seconds, char buffer[120]);
+const char *ds_cost_note(double seconds, char buffer[STUDY_NOTE]);
 /* Why a row has no figures of ours, and what they would cost; NULL: it has. */
 const char *ds_row_note(const px_study *study, size_t subject, size_t state, size_t method,
-                        char buffer[120]);
+                        char buffer[STUDY_NOTE]);
 
 #endif

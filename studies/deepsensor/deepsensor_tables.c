@@ -37,28 +37,50 @@ static bool was_run_any(const px_study *study, size_t subject, size_t state)
     return false;
 }
 
-const char *ds_cost_note(double seconds, char buffer[120])
+const char *ds_cost_note(double seconds, char buffer[STUDY_NOTE])
 {
-    const bool hours = seconds >= 5400.0;
-    snprintf(buffer, 120, "not run: about %.*f %s", hours && seconds < 36000.0,
-             hours ? seconds / 3600.0 : ceil(seconds / 60.0), hours ? "h" : "min");
+    char cost[STUDY_COST];
+    snprintf(buffer, STUDY_NOTE, "not run: about %s", pxi_study_cost(seconds, cost));
     return buffer;
 }
 
+/* Of a network's training, which no cell keeps; well-trained ones for pictures are given. */
+static double network_left(const px_study *study, size_t subject, size_t state)
+{
+    return state == DS_CLEAN && !ds_is_audio(subject) ? 0.0
+                                                      : ds_network_seconds(study, subject, state);
+}
+
+/* Of all seeds. */
+static double campaign_seconds(size_t subject, size_t method)
+{
+    return (ds_is_audio(subject) ? DS_CLIPS : DS_SEEDS) * ds_cell_seconds(subject, method);
+}
+
 const char *ds_row_note(const px_study *study, size_t subject, size_t state, size_t method,
-                        char buffer[120])
+                        char buffer[STUDY_NOTE])
 {
     if (ds_was_run(study, subject, state, method))
         return NULL;
     const char *missing = ds_missing(study, subject, state, buffer);
-    if (missing)
-        return missing;
-    char arch[DS_ARCH], key[CELL_KEY];
-    const study_network network = ds_network(subject, state, arch);
-    pxi_network_key(&network, key);
-    const bool made = state == DS_CLEAN || pxi_cells_find(study->cells, key);
-    const double network_s = made ? 0.0 : ds_network_seconds(study, subject, state);
-    return ds_cost_note(network_s + (double)DS_SEEDS * ds_cell_seconds(subject, method), buffer);
+    return missing ? missing
+                   : ds_cost_note(network_left(study, subject, state) +
+                                      campaign_seconds(subject, method),
+                                  buffer);
+}
+
+/* The same of a row that has all of the paper's methods: what those take that were not run. */
+static const char *methods_note(const px_study *study, size_t subject, size_t state,
+                                char buffer[STUDY_NOTE])
+{
+    double left = 0.0;
+    for (size_t m = 0; m < DS_PAPER_METHODS; m++)
+        if (!ds_was_run(study, subject, state, m))
+            left += campaign_seconds(subject, m);
+    if (left == 0.0)
+        return NULL;
+    const char *missing = ds_missing(study, subject, state, buffer);
+    return missing ? missing : ds_cost_note(network_left(study, subject, state) + left, buffer);
 }
 
 /* Of seeds that there were, of examples, or a count as it is. */
@@ -79,7 +101,7 @@ static void methods_table(const px_study *study, study_document *doc, size_t sub
                           unsigned groups)
 {
     const char *titles[DS_COLUMNS_MOST];
-    char caption[200], buffer[120];
+    char caption[200], buffer[STUDY_NOTE];
     for (size_t c = 0; c < count; c++)
         titles[c] = columns[c].title;
     snprintf(caption, sizeof caption, "%s: %s", ds_subjects[subject].title, what);
@@ -183,8 +205,8 @@ void ds_table_norms(const px_study *study, study_document *doc, size_t subject)
 static void faulty_row(const px_study *study, study_document *doc, size_t subject, size_t state,
                        const char *name, ds_share share, const double *paper, double paper_scale)
 {
-    char buffer[120];
-    pxi_doc_row(doc, ds_row_note(study, subject, state, DS_HUNTER, buffer), "%s, %s",
+    char buffer[STUDY_NOTE];
+    pxi_doc_row(doc, methods_note(study, subject, state, buffer), "%s, %s",
                 ds_subjects[subject].title, ds_states[state].title);
     for (size_t m = 0; m < DS_PAPER_METHODS; m++)
         pxi_doc_figure(doc, ds_figure(study, subject, state, m, name,
@@ -192,26 +214,37 @@ static void faulty_row(const px_study *study, study_document *doc, size_t subjec
                                       paper ? paper[m] * paper_scale : UNKNOWN));
 }
 
+typedef struct faulty_table {
+    const char *caption, *name;
+    ds_share share;
+    bool paper; /* it has figures of this */
+} faulty_table;
+
 void ds_table_polluted(const px_study *study, study_document *doc)
 {
-    static const struct {
-        const char *caption, *name;
-        bool paper;
-    } tables[] = {
+    static const faulty_table tables[] = {
         {"Table 4: last examples that are taken for the polluted class (% of seeds), E_pol", "pol",
-         true},
-        {"ours: last examples that are misclassified (% of seeds), E_any", "any", false},
-        {"ours: E_pol, examples cut to L∞ 0.1", "near_pol", false},
-        {"ours: E_any, examples cut to L∞ 0.1", "near_any", false},
+         DS_PER_CENT, true},
+        {"Table 4: ours, last examples that are misclassified (% of seeds), E_any", "any",
+         DS_PER_CENT, false},
+        {"Table 4: ours, all examples that are misclassified (%)", "errors", DS_PER_EXAMPLE, false},
+        {"Table 4: ours, noise as large that is misclassified (%)", "noise_errors", DS_PER_EXAMPLE,
+         false},
+        {"Table 4: ours, how large the changes of errors are, mean L2", "l2", DS_COUNT, false},
+        {"Table 4: ours, their mean L∞", "linf", DS_COUNT, false},
+        {"Table 4: ours, their mean SSIM, what moved undone", "ssim", DS_COUNT, false},
+        {"Table 4: ours, E_pol, examples cut to L∞ 0.1", "near_pol", DS_PER_CENT, false},
+        {"Table 4: ours, E_any, examples cut to L∞ 0.1", "near_any", DS_PER_CENT, false},
     };
     for (size_t t = 0; t < PX_LEN(tables); t++) {
-        pxi_doc_table(doc, tables[t].caption, ds_paper_methods, DS_PAPER_METHODS, 1);
+        pxi_doc_table(doc, tables[t].caption, ds_paper_methods, DS_PAPER_METHODS,
+                      tables[t].paper ? 1 : 2);
         for (size_t f = 0; f < DS_FAULTY_SPEAKER; f++)
             for (size_t a = 0; a < 3; a++)
                 if (tables[t].paper ||
                     was_run_any(study, ds_faulty_ways[f].subject, DS_POLLUTED10 + a))
                     faulty_row(study, doc, ds_faulty_ways[f].subject, DS_POLLUTED10 + a,
-                               tables[t].name, DS_PER_CENT,
+                               tables[t].name, tables[t].share,
                                tables[t].paper ? ds_table4[f][a] : NULL, 0.1);
     }
 }
@@ -219,23 +252,33 @@ void ds_table_polluted(const px_study *study, study_document *doc)
 void ds_table_trainings(const px_study *study, study_document *doc, bool audio)
 {
     static const size_t states[DS_TRAININGS] = {DS_UNDER, DS_CLEAN, DS_OVER};
-    static const struct {
-        const char *caption, *name;
-        bool paper;
-    } tables[] = {{"last examples that are misclassified (% of seeds)", "any", true},
-                  {"ours, examples cut to L∞ 0.1", "near_any", false}};
+    static const faulty_table tables[] = {
+        {"last examples that are misclassified (% of seeds)", "any", DS_PER_CENT, true},
+        {"ours, all examples that are misclassified (%)", "errors", DS_PER_EXAMPLE, false},
+        {"ours, noise as large that is misclassified (%)", "noise_errors", DS_PER_EXAMPLE, false},
+        {"ours, how large the changes of errors are, mean L2", "l2", DS_COUNT, false},
+        {"ours, their mean L∞", "linf", DS_COUNT, false},
+        {"ours, their mean SSIM, what moved undone", "ssim", DS_COUNT, false},
+        {"ours, examples cut to L∞ 0.1 (% of seeds)", "near_any", DS_PER_CENT, false},
+    };
     for (size_t t = 0; t < PX_LEN(tables); t++) {
         char caption[120];
+        bool any = tables[t].paper;
+        for (size_t s = 0; s < DS_SUBJECTS; s++)
+            for (size_t i = 0; i < DS_TRAININGS; i++)
+                any |= ds_faulty_of(s) < DS_FAULTY && ds_is_audio(s) == audio &&
+                       was_run_any(study, s, states[i]);
+        if (!any) /* ours alone, and nothing was run */
+            continue;
         snprintf(caption, sizeof caption, "Table %d: %s", audio ? 7 : 5, tables[t].caption);
-        pxi_doc_table(doc, caption, ds_paper_methods, DS_PAPER_METHODS, 1);
+        pxi_doc_table(doc, caption, ds_paper_methods, DS_PAPER_METHODS, tables[t].paper ? 1 : 2);
         for (size_t s = 0; s < DS_SUBJECTS; s++) {
             const size_t f = ds_faulty_of(s);
             if (f == DS_FAULTY || ds_is_audio(s) != audio)
                 continue;
             for (size_t i = 0; i < DS_TRAININGS; i++)
-                if (tables[t].paper ? s < DS_PAPER_SUBJECTS || was_run_any(study, s, states[i])
-                                    : was_run_any(study, s, states[i]))
-                    faulty_row(study, doc, s, states[i], tables[t].name, DS_PER_CENT,
+                if (tables[t].paper || was_run_any(study, s, states[i]))
+                    faulty_row(study, doc, s, states[i], tables[t].name, tables[t].share,
                                tables[t].paper && s < DS_PAPER_SUBJECTS ? ds_table5[f][i] : NULL,
                                0.1);
         }
@@ -244,6 +287,27 @@ void ds_table_trainings(const px_study *study, study_document *doc, bool audio)
 
 /* --- RQ5 -------------------------------------------------------------------------------------- */
 
+/* What is left of a row's three networks. */
+static const char *parameter_note(const px_study *study, size_t method, char buffer[STUDY_NOTE])
+{
+    static const size_t states[] = {DS_CLEAN, DS_POLLUTED10, DS_OVER};
+    char cost[STUDY_COST];
+    double seconds = 0.0;
+    size_t left = 0;
+    for (size_t i = 0; i < PX_LEN(states); i++)
+        if (!ds_was_run(study, DS_LENET5, states[i], method)) {
+            seconds += network_left(study, DS_LENET5, states[i]);
+            seconds += campaign_seconds(DS_LENET5, method);
+            left++;
+        }
+    if (left == 0)
+        return NULL;
+    snprintf(buffer, STUDY_NOTE,
+             left == PX_LEN(states) ? "not run: about %s" : "what is left: about %s",
+             pxi_study_cost(seconds, cost));
+    return buffer;
+}
+
 static void parameter_row(const px_study *study, study_document *doc, size_t method,
                           const char *label)
 {
@@ -251,13 +315,12 @@ static void parameter_row(const px_study *study, study_document *doc, size_t met
         size_t state;
         const char *name;
         ds_share share;
-    } columns[] = {{DS_CLEAN, "errors", DS_PER_EXAMPLE},
-                   {DS_CLEAN, "categories", DS_PER_SEED},
-                   {DS_CLEAN, "any", DS_PER_CENT},
-                   {DS_POLLUTED10, "pol", DS_PER_CENT},
-                   {DS_OVER, "any", DS_PER_CENT}};
-    char buffer[120];
-    pxi_doc_row(doc, ds_row_note(study, DS_LENET5, DS_CLEAN, method, buffer), "%s", label);
+    } columns[] = {{DS_CLEAN, "errors", DS_PER_EXAMPLE}, {DS_CLEAN, "categories", DS_PER_SEED},
+                   {DS_CLEAN, "any", DS_PER_CENT},       {DS_CLEAN, "l2", DS_COUNT},
+                   {DS_CLEAN, "linf", DS_COUNT},         {DS_CLEAN, "ssim", DS_COUNT},
+                   {DS_POLLUTED10, "pol", DS_PER_CENT},  {DS_OVER, "any", DS_PER_CENT}};
+    char buffer[STUDY_NOTE];
+    pxi_doc_row(doc, parameter_note(study, method, buffer), "%s", label);
     for (size_t c = 0; c < PX_LEN(columns); c++)
         pxi_doc_figure(
             doc, ds_figure(study, DS_LENET5, columns[c].state, method, columns[c].name,
@@ -267,8 +330,9 @@ static void parameter_row(const px_study *study, study_document *doc, size_t met
 
 void ds_table_parameters(const px_study *study, study_document *doc)
 {
-    static const char *const titles[] = {"test errors (%)", "average categories", "E_any (%)",
-                                         "E_pol, 10% polluted (%)", "E_any, over-trained (%)"};
+    static const char *const titles[] = {
+        "test errors (%)",         "average categories",     "E_any (%)", "L2", "L∞", "SSIM",
+        "E_pol, 10% polluted (%)", "E_any, over-trained (%)"};
     static const struct {
         ds_group group;
         const char *caption, *own; /* what the default is in this row of things */
@@ -301,7 +365,7 @@ void ds_table_parameters(const px_study *study, study_document *doc)
 void ds_table_times(const px_study *study, study_document *doc)
 {
     static const char *const titles[] = {"DeepSensor", "its rivals, mean"};
-    char buffer[120];
+    char buffer[STUDY_NOTE];
     pxi_doc_table(doc, "section 7: seconds for 100 examples", titles, PX_LEN(titles), 2);
     for (size_t f = 0; f < DS_FAULTY_SPEAKER; f++) {
         const size_t s = ds_faulty_ways[f].subject;
@@ -342,7 +406,7 @@ void ds_table_networks(const px_study *study, study_document *doc)
     pxi_doc_table(doc, "Tables 1 and 2", titles, PX_LEN(titles), 2);
     for (size_t s = 0; s < DS_SUBJECTS; s++)
         for (size_t state = 0; state < DS_STATES; state++) {
-            char arch[DS_ARCH], key[CELL_KEY], buffer[120];
+            char arch[DS_ARCH], key[CELL_KEY], buffer[STUDY_NOTE];
             const study_network network = ds_network(s, state, arch);
             pxi_network_key(&network, key);
             const study_cell *cell = pxi_cells_find(study->cells, key);

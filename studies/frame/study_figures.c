@@ -92,13 +92,26 @@ static bool data_was(const px_study *study, const char *dataset, const char *nam
     return false;
 }
 
+bool pxi_study_had(const px_study *study, const char *dataset)
+{
+    return pxi_study_spec(study, dataset) || data_was(study, dataset, NULL, 0.0);
+}
+
+const char *pxi_study_cost(double seconds, char buffer[STUDY_COST])
+{
+    const bool hours = seconds >= 5400.0;
+    snprintf(buffer, STUDY_COST, "%.*f %s", hours && seconds < 36000.0,
+             hours ? seconds / 3600.0 : ceil(seconds / 60.0), hours ? "h" : "min");
+    return buffer;
+}
+
 const char *pxi_study_missing(const px_study *study, const char *dataset, char buffer[64])
 {
     const char *title = dataset;
     for (size_t i = 0; i < study->plan->kind.dataset_count; i++)
         if (strcmp(study->plan->kind.datasets[i].id, dataset) == 0)
             title = study->plan->kind.datasets[i].title;
-    if (pxi_study_spec(study, dataset) || data_was(study, dataset, NULL, 0.0))
+    if (pxi_study_had(study, dataset))
         snprintf(buffer, 64, "not run");
     else
         snprintf(buffer, 64, "not run: needs %s", title);

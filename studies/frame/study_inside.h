@@ -21,6 +21,7 @@
 #include <plexor/store.h>
 
 enum { STUDY_PARTS = 16, STUDY_DATASETS = 16, STUDY_MODELS = 24 };
+enum { STUDY_NOTE = 120, STUDY_COST = 24 }; /* room for why a row has no figures, and a cost */
 
 typedef struct study_job {
     const char *kind; /* "train", ...: what run() switches on */
@@ -143,6 +144,10 @@ size_t pxi_study_values(const px_study *study, const char *prefix, const char *n
                         size_t room);
 /* Why a subject has no figures: "not run: needs SVHN", or "not run". */
 const char *pxi_study_missing(const px_study *study, const char *dataset, char buffer[64]);
+/* Some of the data set was used, so that what has no figures lacks nothing but time. */
+bool pxi_study_had(const px_study *study, const char *dataset);
+/* "7 min", "2.1 h", "31 h". */
+const char *pxi_study_cost(double seconds, char buffer[STUDY_COST]);
 /* The data set that was used consists of JPEGs. */
 bool pxi_study_is_jpeg(const px_study *study, const char *dataset);
 /* Commands and dates of the cells. */

@@ -1,6 +1,7 @@
 /* studies/revisit/revisit.h - the study of whether coverage helps, between its files
  *
  *     revisit_study.c     what there is to run
+ *     revisit_cost.c      how long it takes
  *     revisit_data.c      a network with its inputs; test cases made of inputs
  *     revisit_arm.c       what of the candidates is added to the training data
  *     revisit_retrain.c   networks trained further
@@ -26,10 +27,8 @@ enum { RV_INPUTS = 50000, RV_TEST_INPUTS = 10000, RV_EPOCHS = 5, RV_BATCH = 128 
 /* RQ4: epochs with mutants; adversarial training, whose epochs here are fewer than the paper's. */
 enum { RV_DH_EPOCHS = 60, RV_AT_EPOCHS = 200, RV_AT_EPOCHS_HERE = 20, RV_AT_BATCH = 256 };
 /* The paper has 0.01, and all of the strength from the first step, with which LeNets at eps 0.3 end
- * with one answer for nearly everything. LeNet-5, 4,000 inputs of MNIST, 20 epochs, PGD-20: 99.3%
- * of the test inputs and 0% of attacked ones are right before; 11.4 and 10.7% after that, 42.8
- * and 10.7% with a rate of 0.001, 96.1 and 29.4% with that rate and the strength in four stages,
- * each of a quarter of the epochs. */
+ * with one answer for nearly everything, as they do with this rate alone; with the strength in four
+ * stages, each of a quarter of the epochs, they do not. docs/study.md has the figures. */
 #define RV_AT_RATE 0.001
 enum { RV_AT_STAGES = 4 };
 
@@ -95,6 +94,16 @@ void rv_key(const px_study *study, size_t subject, int64_t run, char key[CELL_KE
             const char *format, ...) PX_PRINTF(5, 6);
 bool rv_has(const px_study *study, size_t subject, int64_t run, const char *format, ...)
     PX_PRINTF(4, 5);
+
+/* --- costs (revisit_cost.c) ------------------------------------------------------------------- */
+
+typedef enum rv_part { RV_NETWORK, RV_RQ1, RV_RQ2, RV_RQ3, RV_RQ4 } rv_part;
+/* Of one job of a part, two idle cores. `a`: the rule, the cases, or the defence. */
+double rv_seconds(const px_study *study, size_t subject, rv_part part, size_t a);
+/* "not run: about 7 min", or "not run: needs SVHN; then about 2.1 h": of so many jobs, and of the
+ * network, which no cell keeps. */
+const char *rv_cost_note(const px_study *study, size_t subject, rv_part part, size_t a, size_t jobs,
+                         char buffer[STUDY_NOTE]);
 
 /* --- pictures in memory (revisit_data.c) ------------------------------------------------------ */
 

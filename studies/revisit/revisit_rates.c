@@ -52,8 +52,9 @@ static void rates_of_paper(const px_study *study, study_document *doc)
     for (size_t s = 0; s < RV_SUBJECTS; s++) {
         const rv_row *row = rv_row_of(s);
         const bool run = !isnan(rate(study, s, "mr_", RV_OF_PAPER, RV_BENIGN, UNKNOWN).mean);
-        char buffer[64];
-        pxi_doc_row(doc, rv_missing_note(study, s, run, buffer), "%s", rv_subjects[s].title);
+        char buffer[STUDY_NOTE];
+        pxi_doc_row(doc, run ? NULL : rv_cost_note(study, s, RV_RQ3, RV_OF_PAPER, 1, buffer), "%s",
+                    rv_subjects[s].title);
         for (size_t set = 0; set < RV_SETS; set++)
             pxi_doc_figure(
                 doc, rate(study, s, "mr_", RV_OF_PAPER, set, row ? row->rates[set] : UNKNOWN));
@@ -65,8 +66,9 @@ static void package_row(const px_study *study, study_document *doc, size_t s, co
 {
     const rv_row *row = paper ? rv_row_of(s) : NULL;
     const bool run = !isnan(rate(study, s, value, RV_OF_PACKAGE, RV_DHD, UNKNOWN).mean);
-    char buffer[64];
-    pxi_doc_row(doc, rv_missing_note(study, s, run, buffer), "%s%s", rv_subjects[s].title, words);
+    char buffer[STUDY_NOTE];
+    pxi_doc_row(doc, run ? NULL : rv_cost_note(study, s, RV_RQ3, RV_OF_PACKAGE, 1, buffer), "%s%s",
+                rv_subjects[s].title, words);
     for (size_t set = RV_DHD; set <= RV_DH; set++)
         pxi_doc_figure(doc,
                        rate(study, s, value, RV_OF_PACKAGE, set, row ? row->rates[set] : UNKNOWN));

@@ -73,9 +73,21 @@ void rv_words(study_document *doc, double value, int digits)
         pxi_doc_words(doc, "%.*f", digits, value);
 }
 
-const char *rv_missing_note(const px_study *study, size_t subject, bool run, char buffer[64])
+void rv_report_left_out(const px_study *study, study_document *doc, rv_part part, size_t jobs,
+                        const bool ran[RV_SUBJECTS])
 {
-    return run ? NULL : pxi_study_missing(study, rv_subjects[subject].dataset, buffer);
+    px_text list = {0};
+    for (size_t s = 0; s < RV_SUBJECTS; s++) {
+        char note[STUDY_NOTE];
+        if (!ran[s])
+            px_text_format(&list, "%s%s (%s)", list.length ? "; " : "", rv_subjects[s].title,
+                           rv_cost_note(study, s, part, 0, jobs, note) + strlen("not run: "));
+    }
+    if (px_text_failed(&list))
+        pxi_document_fail(doc);
+    else if (list.length)
+        pxi_doc_paragraph(doc, "Left out: %s.", px_text_get(&list));
+    px_text_done(&list);
 }
 
 static const char *defence_id(size_t defence)
@@ -101,15 +113,17 @@ static void report_networks(const px_study *study, study_document *doc)
     pxi_doc_table(doc, "networks", columns, PX_LEN(columns), 2);
     for (size_t s = 0; s < RV_SUBJECTS; s++) {
         const rv_row *row = rv_row_of(s);
-        char prefix[CELL_KEY], buffer[64];
+        char prefix[CELL_KEY], buffer[STUDY_NOTE];
         rv_prefix(s, prefix, "network");
         const study_figure f =
             pxi_study_figure(study, prefix, "accuracy", 100.0, row ? row->accuracy : UNKNOWN, 0);
         const bool given =
             f.n > 0 && isnan(pxi_study_figure(study, prefix, "seed", 1.0, UNKNOWN, 0).mean);
-        pxi_doc_row(
-            doc, given ? "put into the folder" : rv_missing_note(study, s, !isnan(f.mean), buffer),
-            "%s", rv_subjects[s].title);
+        pxi_doc_row(doc,
+                    given     ? "put into the folder"
+                    : f.n > 0 ? NULL
+                              : rv_cost_note(study, s, RV_NETWORK, 0, 1, buffer),
+                    "%s", rv_subjects[s].title);
         pxi_doc_figure(doc, f);
         if (row) {
             pxi_doc_words(doc, "%ld", row->layers);
@@ -136,7 +150,7 @@ static study_figure defended_figure(const px_study *study, size_t s, size_t defe
 
 static void report_defended(const px_study *study, study_document *doc, size_t s)
 {
-    char buffer[64], note[96];
+    char note[STUDY_NOTE] = "";
     pxi_doc_heading(doc, 3, "%s", rv_subjects[s].title);
     pxi_doc_table(doc, "accuracy (%) by what the network was retrained with, on", rv_set_titles,
                   RV_SETS, 2);
@@ -146,13 +160,14 @@ static void report_defended(const px_study *study, study_document *doc, size_t s
         const double epochs =
             rv_figure(study, s, "epochs", 1.0, UNKNOWN, "rq4 %s", defence_id(d)).mean;
         const bool run = !isnan(defended_figure(study, s, d, RV_BENIGN).mean);
-        const char *missing = rv_missing_note(study, s, run, buffer);
         if (run && d != RV_BENIGN && d < RV_FGSM)
             snprintf(note, sizeof note, "%.0f added, %.0f epochs", added, epochs);
         else if (run && d != RV_BENIGN)
             snprintf(note, sizeof note, "%.0f epochs", epochs);
+        else if (!run)
+            rv_cost_note(study, s, RV_RQ4, d, 1, note);
         else
-            snprintf(note, sizeof note, "%s", missing ? missing : "");
+            note[0] = '\0';
         pxi_doc_row(doc, note[0] ? note : NULL, "%s",
                     d == RV_BENIGN ? "nothing" : rv_set_titles[d]);
         for (size_t set = 0; set < RV_SETS; set++)

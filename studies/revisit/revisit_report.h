@@ -22,8 +22,10 @@ const char *rv_p_text(double p, char text[16]);
 /* A number as a cell of words; "–" for NaN. */
 void rv_words(study_document *doc, double value, int digits);
 
-/* Why a row has no figures; NULL: it has (`run`). */
-const char *rv_missing_note(const px_study *study, size_t subject, bool run, char buffer[64]);
+/* Names the subjects that a part, of so many jobs each, was not run of, and what they would take.
+ */
+void rv_report_left_out(const px_study *study, study_document *doc, rv_part part, size_t jobs,
+                        const bool ran[RV_SUBJECTS]);
 
 /* How the rates of the DH sets are read: which test sets, by which labels (revisit_rates.c). */
 enum { RV_READINGS = 3 };

@@ -123,13 +123,6 @@ bool rv_has(const px_study *study, size_t subject, int64_t run, const char *form
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* Retraining once, with what is measured after it: a pass backwards is two forward. */
-static double retraining_seconds(const px_study *study, size_t subject, int64_t epochs)
-{
-    const double parts = (double)rv_count(study) / 10000.0;
-    return rv_subjects[subject].pass_s * parts * (3.0 * (double)epochs + 5.0) + 0.5 * parts;
-}
-
 static px_status plan_job(px_study *study, size_t subject, int64_t run, const char *kind, size_t a,
                           double seconds, const char *words, px_error *err)
 {
@@ -162,22 +155,14 @@ static bool rq2_done(const px_study *study, size_t subject, int64_t run, size_t 
 
 static px_status plan_rq4(px_study *study, size_t subject, int64_t run, px_error *err)
 {
-    const double parts = (double)rv_count(study) / 10000.0;
-    const rv_subject *s = &rv_subjects[subject];
-    const double judging = s->pass_s * (3.0 * (double)s->steps + 10.0);
     for (size_t defence = 0; defence < RV_SETS; defence++) {
         const char *id = defence == RV_BENIGN ? "none" : rv_set_ids[defence];
-        /* with mutants less than half as many inputs again; with attacks a pass per step */
-        const double passes = (double)rv_defence_epochs(study, defence) *
-                              (defence == RV_PGD    ? 3.0 * (1.0 + (double)s->steps)
-                               : defence == RV_FGSM ? 6.0
-                                                    : 4.0);
         char words[64];
         if (rv_defence_done(study, subject, run, defence))
             continue;
         snprintf(words, sizeof words, "RQ4, retrained with %s", id);
-        PX_TRY(plan_job(study, subject, run, "rq4", defence, judging + passes * s->pass_s * parts,
-                        words, err));
+        PX_TRY(plan_job(study, subject, run, "rq4", defence,
+                        rv_seconds(study, subject, RV_RQ4, defence), words, err));
     }
     return PX_OK;
 }
@@ -191,7 +176,7 @@ static px_status plan_network(px_study *study, size_t subject, int64_t run, px_e
     snprintf(job.label, sizeof job.label, "%s: train network %" PRId64, rv_subjects[subject].title,
              network.number);
     snprintf(job.cost, sizeof job.cost, "%s %s network", network.dataset, network.arch);
-    job.seconds = rv_subjects[subject].train_s;
+    job.seconds = rv_seconds(study, subject, RV_NETWORK, 0);
     return pxi_study_add_job(study, &job, err);
 }
 
@@ -200,20 +185,18 @@ static px_status plan_run(px_study *study, size_t subject, int64_t run, px_error
     static const char *const rq1[RV_RULES] = {"RQ1", "RQ1, pairwise"};
     static const char *const rq2[RV_RULES] = {"RQ2", "RQ2, pairwise"};
     static const char *const rq3[RV_CASES] = {"RQ3", "RQ3, test sets as the package makes them"};
-    const double once = retraining_seconds(study, subject, RV_EPOCHS);
-    const rv_subject *s = &rv_subjects[subject];
-    const double rq3_passes[RV_CASES] = {3.0 * (double)s->steps + 10.0, 20.0};
     for (size_t of = 0; of < RV_CASES && run <= pxi_study_runs(study, "rq3"); of++)
         if (!rv_has(study, subject, run, "%s", rv_rq3_keys[of]))
-            PX_TRY(plan_job(study, subject, run, "rq3", of, s->pass_s * rq3_passes[of] + 2.0,
+            PX_TRY(plan_job(study, subject, run, "rq3", of, rv_seconds(study, subject, RV_RQ3, of),
                             rq3[of], err));
     for (size_t rule = 0; rule < RV_RULES && run <= pxi_study_runs(study, "rq1"); rule++)
         if (!rq1_done(study, subject, run, rule))
-            PX_TRY(plan_job(study, subject, run, "rq1", rule, RV_STEPS * once, rq1[rule], err));
+            PX_TRY(plan_job(study, subject, run, "rq1", rule,
+                            rv_seconds(study, subject, RV_RQ1, rule), rq1[rule], err));
     for (size_t rule = 0; rule < RV_RULES && run <= pxi_study_runs(study, "rq2"); rule++)
         if (!rq2_done(study, subject, run, rule))
-            PX_TRY(plan_job(study, subject, run, "rq2", rule, RV_ARMS * RV_STEPS * once, rq2[rule],
-                            err));
+            PX_TRY(plan_job(study, subject, run, "rq2", rule,
+                            rv_seconds(study, subject, RV_RQ2, rule), rq2[rule], err));
     if (run <= pxi_study_runs(study, "rq4"))
         PX_TRY(plan_rq4(study, subject, run, err));
     return PX_OK;

@@ -201,11 +201,13 @@ static void report_ends(const px_study *study, study_document *doc, rv_rule rule
 
 void rv_report_arms(const px_study *study, study_document *doc)
 {
+    bool ran[RV_SUBJECTS] = {false};
     for (rv_rule rule = RV_BY_SET; rule < RV_RULES; rule++) {
         bool run = false;
         for (size_t s = 0; s < RV_SUBJECTS; s++)
-            run = run || arms_were_run(study, doc, s, rule, false) ||
-                  arms_were_run(study, doc, s, rule, true);
+            if (arms_were_run(study, doc, s, rule, false) ||
+                arms_were_run(study, doc, s, rule, true))
+                run = ran[s] = true;
         if (!run)
             continue;
         pxi_doc_heading(doc, 3, "Improving %s", variant_name(rule, false));
@@ -214,4 +216,5 @@ void rv_report_arms(const px_study *study, study_document *doc)
         report_sizes(study, doc, rule);
         report_ends(study, doc, rule);
     }
+    rv_report_left_out(study, doc, RV_RQ2, RV_RULES, ran);
 }

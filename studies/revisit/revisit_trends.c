@@ -186,20 +186,19 @@ void rv_report_trends(const px_study *study, study_document *doc)
         "SNAC begin at 0 and are given as they are. Metrics are over DH mutants of the test "
         "inputs.",
         RV_RATE, RV_BATCH, RV_EPOCHS);
-    bool any = false;
+    bool ran[RV_SUBJECTS] = {false};
     for (rv_rule rule = RV_BY_SET; rule < RV_RULES; rule++) {
         bool run = false;
         for (size_t s = 0; s < RV_SUBJECTS; s++)
-            run = run || trend_was_run(study, s, rule);
+            if (trend_was_run(study, s, rule))
+                run = ran[s] = true;
         if (!run)
             continue;
-        any = true;
         pxi_doc_heading(doc, 3, "%s", headings[rule]);
         report_courses(study, doc, rule);
         for (size_t s = 0; s < RV_SUBJECTS; s++)
             if (trend_was_run(study, s, rule))
                 report_subject(study, doc, s, rule);
     }
-    if (!any)
-        pxi_doc_paragraph(doc, "Not run.");
+    rv_report_left_out(study, doc, RV_RQ1, RV_RULES, ran);
 }
