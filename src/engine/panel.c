@@ -369,6 +369,8 @@ typedef struct panel_next {
 static void panel_bring(const panel_next *next, int64_t part, int64_t parts)
 {
     enum { LINE = 64 / sizeof(float) };
+    if (next->rows == 0)
+        return;
     const int64_t lines = (next->width + LINE - 1) / LINE;
     const int64_t first = part * next->rows * lines / parts;
     const int64_t end = (part + 1) * next->rows * lines / parts;
