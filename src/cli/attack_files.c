@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <internal/preprocess.h>
+#include <internal/ranks.h>
 #include <internal/synthesize.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,10 @@ px_status attack_campaign_begin(attack_files *f, const px_model *model, int clas
                                               classes, text, seed, err);
     free(text);
     PX_THEN(status, px_pairs_plan(f->pairs.pairs, f->inputs->count, err));
-    return status == PX_OK ? px_pairs_attack_rows(f->pairs.pairs, &f->known, &f->known_count, err)
+    PX_THEN(status, px_pairs_attack_rows(f->pairs.pairs, &f->known, &f->known_count, err));
+    /* Ranks that begin at different inputs would put each other's into the wrong places. */
+    return status == PX_OK ? pxi_ranks_agree("the inputs that the campaign has",
+                                             (uint64_t)f->known_count, err)
                            : status;
 }
 

@@ -168,8 +168,29 @@ def killed(folder):
     assert tables[0].keys() == tables[1].keys() and all(tables[0][k] == tables[1][k] for k in tables[0]), tables[0].keys()
 
 
+def campaign_of_one(folder):
+    """A rank that does not see the campaign that is gone on with is refused."""
+    make_two(folder)
+    a = folder + "/a"
+    words = [PLEXOR, "attack", os.path.abspath(NET), "--data", "digits", "--method", "fgsm", "-j", "1", "-q", "-o", "out.campaign"]
+    begun = subprocess.Popen([*words, "--limit", "1500", "--method", "pgd", "--steps", "200"], cwd=a, env=ENV,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        time.sleep(0.05)
+        status = call([PLEXOR, "status", a + "/out.campaign", "--json"])
+        if begun.poll() is not None or re.search('"inputs_done": [1-9]', status.stdout):
+            break
+    assert begun.poll() is None, "it was done before it could be stopped"
+    begun.kill()
+    begun.wait()
+    done = two_folders(folder, [*words, "--limit", "1500", "--method", "pgd", "--steps", "200", "--resume"])
+    assert done.returncode == 2, done
+    assert "differs in the inputs that the campaign has" in done.stderr, done.stderr
+
+
 def main():
-    cases = [no_plugin, each_alone, other_words, other_network, no_network, input_of_one, undivided, full_disk, killed]
+    cases = [no_plugin, each_alone, other_words, other_network, no_network, input_of_one, undivided, full_disk, killed,
+             campaign_of_one]
     version = call(["mpirun", "--version"]).stdout if shutil.which("mpirun") else ""
     if "Open MPI" not in version:
         print("1..0 # SKIP no mpirun of Open MPI")
