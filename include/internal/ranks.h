@@ -69,7 +69,7 @@ typedef struct pxi_ranks_plugin {
     void (*gather_some)(const void *mine, const size_t *sizes, void *all);
     void (*close)(void);
 } pxi_ranks_plugin;
-/* What the plug-in exports. NULL, with a sentence in *err: not possible. */
+/* What the plug-in exports. NULL, with a sentence in *err, or PX_E_NOMEM: not possible. */
 #define PXI_RANKS_OPEN "plexor_ranks_open"
 typedef const pxi_ranks_plugin *(*pxi_ranks_open_fn)(px_error *err);
 

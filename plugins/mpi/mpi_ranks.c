@@ -86,7 +86,7 @@ const pxi_ranks_plugin *plexor_ranks_open(px_error *err)
     counts = calloc((size_t)self.size, sizeof *counts);
     offsets = calloc((size_t)self.size, sizeof *offsets);
     if (!counts || !offsets) {
-        snprintf(err->message, sizeof err->message, "out of memory for %d ranks", self.size);
+        err->status = PX_E_NOMEM;
         return NULL;
     }
     return &self;

@@ -266,6 +266,8 @@ static px_status plugin_open(const pxi_ranks_plugin **out, px_error *err)
         return px_fail(err, PX_E_UNSUPPORTED, "libplexor-mpi.so is not of this plexor: %.300s",
                        dlerror());
     const pxi_ranks_plugin *plugin = open(&own);
+    if (!plugin && own.status == PX_E_NOMEM)
+        return pxi_no_memory_for(err, "the ranks");
     if (!plugin)
         return px_fail(err, PX_E_UNSUPPORTED, "libplexor-mpi.so: %.400s", own.message);
     if (plugin->abi != PXI_RANKS_ABI) {

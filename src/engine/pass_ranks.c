@@ -1,4 +1,5 @@
 /* src/engine/pass_ranks.c - the jobs of one run on all ranks, and what they left for all */
+#include "base/memory.h"
 #include "engine/pass_inside.h"
 
 #include <internal/ranks.h>
@@ -57,7 +58,7 @@ static px_status job_pack(const pxi_left *left, int64_t job, px_text *to, px_err
     if (left->pack)
         PX_TRY(left->pack(left->context, job, to, err));
     if (px_text_failed(to))
-        return px_fail(err, PX_E_NOMEM, "out of memory for what a part of the work left");
+        return pxi_no_memory_for(err, "what a part of the work left");
     head.size = to->length - start - sizeof head;
     memcpy(to->data + start, &head, sizeof head);
     return PX_OK;
@@ -101,7 +102,7 @@ static px_status swap_left(const pxi_left *left, int rank, int ranks, int64_t jo
     int64_t job = rank;
     bool more = false;
     if (!sizes && status == PX_OK)
-        status = px_fail(err, PX_E_NOMEM, "out of memory for %d ranks", ranks);
+        status = pxi_no_memory_for(err, "%d ranks", ranks);
     do {
         px_text mine = {0};
         char *all = NULL;
@@ -109,7 +110,7 @@ static px_status swap_left(const pxi_left *left, int rank, int ranks, int64_t jo
         for (; status == PX_OK && job < jobs && mine.length < ROUND_BYTES; job += ranks)
             status = job_pack(left, job, &mine, err);
         if (status == PX_OK && px_text_failed(&mine))
-            status = px_fail(err, PX_E_NOMEM, "out of memory for what a part of the work left");
+            status = pxi_no_memory_for(err, "what a part of the work left");
         if (status == PX_OK)
             mine.data[0] = job < jobs;
         status = pxi_ranks_swap("a pass over the inputs", status, failed, px_text_get(&mine),
