@@ -2,6 +2,7 @@
 #include "base/folder_mark.h"
 
 #include "base/file.h"
+#include "base/mem_names.h"
 #include "base/memory.h"
 
 #include <ctype.h>
@@ -195,6 +196,7 @@ static px_status mark_judge(const char *folder, const char *command, const char 
 {
     pxi_mark mark = {0};
     struct stat info;
+    PX_TRY(pxi_mem_no_folder(folder, err));
     if (stat(folder, &info) != 0)
         return errno == ENOENT ? PX_OK : pxi_file_fail(err, folder, "open");
     if (!S_ISDIR(info.st_mode))

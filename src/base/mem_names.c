@@ -25,6 +25,15 @@ bool pxi_mem_is_name(const char *spec)
     return strncmp(spec, MEM_PREFIX, strlen(MEM_PREFIX)) == 0;
 }
 
+px_status pxi_mem_no_folder(const char *path, px_error *err)
+{
+    return pxi_mem_is_name(path)
+               ? px_fail(err, PX_E_USAGE,
+                         "'%.100s': a folder is wanted, and memory has none; name one on disk",
+                         path)
+               : PX_OK;
+}
+
 static mem_entry *mem_find(const char *name)
 {
     for (size_t i = 0; i < entry_count; i++)

@@ -16,6 +16,8 @@ typedef struct pxi_mem_kind {
 } pxi_mem_kind;
 
 bool pxi_mem_is_name(const char *spec);
+/* PX_E_USAGE for a name where a folder is wanted: memory has files only. */
+px_status pxi_mem_no_folder(const char *path, px_error *err);
 
 /* Puts `thing` under `name`, without "mem:", in place of what was there; takes over one ownership
  * of it, on success only. */

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/folder_mark.h"
+#include "base/mem_names.h"
 #include "base/memory.h"
 
 #include <ctype.h>
@@ -219,6 +220,7 @@ px_status px_folder_begin(const char *path, const char *command, bool fresh, px_
 {
     if (!*path)
         return px_fail(err, PX_E_USAGE, "the name of the folder to make is empty");
+    PX_TRY(pxi_mem_no_folder(path, err));
     if (!pxi_ranks_mute())
         PX_TRY(folder_check(path, command, fresh, err));
     px_folder *folder = NULL;
@@ -405,6 +407,7 @@ void px_folder_abandon(px_folder *folder)
 px_status px_folder_make(const char *path, px_error *err)
 {
     struct stat info;
+    PX_TRY(pxi_mem_no_folder(path, err));
     if (pxi_ranks_mute() || mkdir(path, 0777) == 0 ||
         (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
         return PX_OK;

@@ -2,6 +2,7 @@
 #include "store/store_inside.h"
 
 #include "base/file.h"
+#include "base/mem_names.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -169,6 +170,7 @@ px_status px_campaign_open_as(const char *folder, px_campaign_mode mode, const c
     px_status status;
     if (*folder == '\0')
         return px_fail(err, PX_E_USAGE, "the name of the campaign is empty");
+    PX_TRY(pxi_mem_no_folder(folder, err));
     px_campaign *campaign = NULL;
     PX_TRY(PX_NEW(campaign, 1, err));
     campaign->mode = mode;

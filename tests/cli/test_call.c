@@ -76,7 +76,7 @@ static void test_results(void **state)
 }
 
 static const struct {
-    const char *name, *words[6];
+    const char *name, *words[10];
     int count, status;
     const char *error, *in_json;
 } failures[] = {
@@ -96,6 +96,19 @@ static const struct {
      2,
      "'no.onnx'",
      "\"status\": \"PX_E_INPUT\""},
+#define NO_FOLDER(command, ...)                                                             \
+    {                                                                                       \
+        command " into a folder in memory",                                                 \
+            {command, MODEL, "--data", "digits", "-o", "mem:folder", ##__VA_ARGS__},        \
+            6 + (sizeof((const char *[]){"", ##__VA_ARGS__}) / sizeof(char *)) - 1, 2,      \
+            "'mem:folder': a folder is wanted, and memory has none; name one on disk", NULL \
+    }
+    NO_FOLDER("attack"),
+    NO_FOLDER("check"),
+    NO_FOLDER("describe"),
+    NO_FOLDER("fuzz"),
+    NO_FOLDER("select", "--by", "random", "--budget", "3"),
+    NO_FOLDER("synthesize", "--measure", "random"),
 };
 
 static void test_failures(void **state)
