@@ -103,7 +103,7 @@ tsan: ## what runs on several threads under ThreadSanitizer
 	    -Db_sanitize=thread -Db_lundef=false --buildtype debugoptimized \
 	    '-Dc_args=-Dtarget_clones(...)=unused'
 	@ninja $(ninja_flags) -C $(TSAN_BUILD)
-	@meson test -C $(TSAN_BUILD) $(test_flags) --timeout-multiplier 10 worker_pool runner probe_run feeder
+	@meson test -C $(TSAN_BUILD) $(test_flags) --timeout-multiplier 10 worker_pool pass team probe_run feeder
 
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD)

@@ -4,14 +4,10 @@
  * job at a time is at work, numbered from 0. Passes that share workers have the same lanes, so that
  * a job of one may use what another has there.
  *
- * Worker threads are the one there is (executor_threads.c). How others fill the table:
- *
- * - A GPU: a lane is a stream with a host thread that feeds it. session() compiles the plan for the
- *   device and puts the session's memory there; run() is that of threads.
- * - Ranks of a cluster: lanes are those of this machine, by either of the above. run() deals out
- *   ranges of jobs to ranks and ends when all have done theirs; ticks add up, and a failure or a
- *   cancelled rank stops the others. What jobs leave is keyed by job or kept in the states of
- *   lanes: whoever owns it sends it on, which makes two more functions of visitors, and none here.
+ * Worker threads are the one there is (executor_threads.c). On a GPU a lane is a stream with a host
+ * thread that feeds it: session() compiles the plan for the device and puts the session's memory
+ * there, run() is that of threads. Ranks of a cluster are no executor: each has one of its own, and
+ * pass_ranks.c deals out what a pass has to do among them.
  */
 #ifndef PXI_INTERNAL_EXECUTOR_H
 #define PXI_INTERNAL_EXECUTOR_H
