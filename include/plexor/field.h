@@ -127,7 +127,7 @@ typedef struct px_matrix { /* a member of this type is a list of lists, or a map
     {.kind = PX_FIELD_OBJECT, .fields = table, .item = function, .offset = 0, __VA_ARGS__}
 
 /* Structs that a member points to, counted by another; structs that a function finds or makes. An
- * item whose only field has the key "" is that value, not an object. */
+ * item whose first field has the key "" is that value, not an object, unless it is left out. */
 #define PX_LIST(type, member, number, table, ...) \
     {.kind = PX_FIELD_LIST, .fields = table, PX_FIELD_ITEMS(type, member, number), __VA_ARGS__}
 #define PX_LIST_USED(type, member, number, table, ...) /* of an array within */ \

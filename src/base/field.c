@@ -171,7 +171,8 @@ static void json_datum(const px_datum *d, const char *key, px_json *json)
     }
 }
 
-/* Whether items are values themselves: their only field stands in place and has no members. */
+/* Whether items are values themselves: their first field stands in place and has no members. Where
+ * it is left out, an item is an object of the others. */
 static bool is_value(const px_field *fields)
 {
     return in_place(fields) &&
@@ -180,7 +181,8 @@ static bool is_value(const px_field *fields)
 
 static void json_item(const px_field *fields, const void *item, const char *key, px_json *json)
 {
-    if (is_value(fields)) {
+    const bool other = fields->kind != PX_FIELD_END && fields[1].kind != PX_FIELD_END;
+    if (is_value(fields) && !(other && is_absent(fields, item))) {
         json_field(fields, item, key, json);
         return;
     }
@@ -468,7 +470,7 @@ static void describe_items(const px_field *f, px_json *json)
     const px_field *items = f->fields;
     if (f->kind == PX_FIELD_MAP)
         px_json_string(json, "by", items++->key);
-    if (is_value(items)) {
+    if (is_value(items) && items[1].kind == PX_FIELD_END) {
         px_json_string(json, "of", type_name(items));
         if (items->kind == PX_FIELD_LIST && is_value(items->fields))
             px_json_string(json, "of_of", type_name(items->fields));

@@ -65,17 +65,9 @@ bool pxi_json_true(const px_json_value *from, const char *path)
     return value && value->kind == PX_JSON_BOOL && value->boolean;
 }
 
-static int stage_find(const char *id)
-{
-    for (int i = 0; i < PXI_STAGE_COUNT; i++)
-        if (strcmp(pxi_stages[i]->public.id, id) == 0)
-            return i;
-    return -1;
-}
-
 const px_json_value *px_check_result(const px_check *check, const char *stage)
 {
-    const int i = stage_find(stage);
+    const int i = pxi_stage_find(stage, strlen(stage));
     return i < 0 ? NULL : check->result[i];
 }
 
@@ -112,16 +104,31 @@ const char *px_check_page(const px_check *check)
 
 /* --- as JSON --------------------------------------------------------------------------------- */
 
-/* The numbers that a reader asks for first, by the stages' own keys. */
-static void headlines_json(const void *at, px_json *json)
+typedef struct headline_row { /* a number that a reader asks for first, by the stage's own key */
+    const char *key;
+    double value;
+} headline_row;
+
+static const void *headline_item(const void *at, size_t i, void *row)
 {
     const px_check *c = at;
-    for (int i = 0; i < PXI_STAGE_COUNT; i++)
-        for (int k = 0; k < PXI_STAGE_HEADLINES && pxi_stages[i]->headlines[k].key; k++)
-            if (c->result[i])
-                px_json_real(json, pxi_stages[i]->headlines[k].key,
-                             pxi_json_number(c->result[i], pxi_stages[i]->headlines[k].path));
+    for (int s = 0; s < PXI_STAGE_COUNT; s++) {
+        const pxi_headline *line = pxi_stages[s]->headlines;
+        for (int k = 0; c->result[s] && k < PXI_STAGE_HEADLINES && line[k].key; k++)
+            if (i-- == 0) {
+                *(headline_row *)row = (headline_row){
+                    .key = line[k].key, .value = pxi_json_number(c->result[s], line[k].path)};
+                return row;
+            }
+    }
+    return NULL;
 }
+
+static const px_field headline_fields[] = {
+    PX_FIELD(headline_row, key, "headline", "of a stage"),
+    PX_FIELD(headline_row, value, "", "null: has none"),
+    PX_FIELDS_END,
+};
 
 typedef struct coverage_row { /* a criterion, and what it counts */
     const char *id, *neurons;
@@ -159,7 +166,7 @@ static const void *stage_item(const void *at, size_t i, void *row)
     const px_check *c = at;
     if (i >= PXI_STAGE_COUNT)
         return NULL;
-    *(stage_row *)row = (stage_row){.id = pxi_stages[i]->public.id,
+    *(stage_row *)row = (stage_row){.id = pxi_stages[i]->public.entry.id,
                                     .state = px_check_state_name(c->state[i]),
                                     .why = c->state[i] == PX_CHECK_LEFT_OUT ? c->why[i] : NULL,
                                     .there = c->result[i] != NULL,
@@ -214,7 +221,7 @@ const px_field px_check_fields[] = {
     PX_FIELD(px_check, folder, "folder", "where results and findings are"),
     PX_FIELD(px_check, o.seed, "seed", "of all that is random"),
     PX_FIELD(px_check, count, "count", "inputs that were looked at"),
-    PX_WRITTEN(headlines_json, "", "numbers of the stages: docs/check.md"),
+    PX_MAP_MADE(headline_item, headline_fields, "", "numbers of the stages: docs/check.md"),
     PX_MAP_MADE(coverage_item, coverage_fields, "coverage", "by criterion", .optional = true),
     PX_LIST_MADE(stage_item, stage_fields, "stages", "in their order"),
     PX_FIELDS_END,

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "frame/document.h"
 
+#include <internal/field.h>
 #include <internal/system.h>
 #include <math.h>
-#include <plexor/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,94 +280,135 @@ static void print_plain(px_text *out, const doc_item *item)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void print_json_cell(px_json *json, const doc_cell *cell)
+static px_datum json_runs(const void *at, char *text)
 {
-    if (cell->words) {
-        px_json_string(json, NULL, cell->words);
-        return;
-    }
-    const study_figure *f = &cell->figure;
-    px_json_object(json, NULL);
-    px_json_real(json, "paper", f->paper);
-    px_json_real(json, "ours", f->mean);
-    px_json_real(json, "sd", f->sd);
-    px_json_int(json, "n", isnan(f->mean) ? 0 : f->n);
-    if (f->reduced)
-        px_json_bool(json, "reduced", true);
-    px_json_end(json);
+    const study_figure *f = at;
+    (void)text;
+    return px_datum_int(isnan(f->mean) ? 0 : f->n);
 }
 
-static void print_json_table(px_json *json, const doc_item *table, const char *heading)
+static const px_field json_figure[] = {
+    PX_FIELD(study_figure, paper, "paper", "null: has none"),
+    PX_FIELD(study_figure, mean, "ours", "null: has none"),
+    PX_FIELD(study_figure, sd, "sd", "of the runs"),
+    PX_MADE(INT, json_runs, "n", "runs"),
+    PX_FIELD(study_figure, reduced, "reduced", "less than the protocol asks for",
+             PX_IF(study_figure, reduced)),
+    PX_FIELDS_END,
+};
+
+static const px_field json_cell[] = {
+    PX_FIELD(doc_cell, words, "", "instead of a figure", PX_IF(doc_cell, words)),
+    PX_OBJECT(doc_cell, figure, json_figure, "", "of the paper, and ours"),
+    PX_FIELDS_END,
+};
+
+static const void *json_cell_item(const void *at, size_t i, void *row)
 {
-    px_json_object(json, NULL);
-    px_json_string(json, "section", heading);
-    px_json_string(json, "caption", table->text);
-    px_json_array(json, "columns");
-    for (size_t i = 0; i < table->column_count; i++)
-        px_json_string(json, NULL, table->columns[i]);
-    px_json_end(json);
-    px_json_array(json, "rows");
-    for (const doc_row *row = table->first; row; row = row->next) {
-        px_json_object(json, NULL);
-        px_json_string(json, "label", row->label);
-        if (row->note)
-            px_json_string(json, "note", row->note);
-        px_json_array(json, "cells");
-        for (size_t i = 0; i < row->count; i++)
-            print_json_cell(json, &row->cells[i]);
-        px_json_end(json);
-        px_json_end(json);
-    }
-    px_json_end(json);
-    px_json_end(json);
+    (void)row;
+    return i < ((const doc_row *)at)->count ? &((const doc_row *)at)->cells[i] : NULL;
 }
 
-/* The lines of a text that stands as it is: commands. */
-static void print_json_lines(px_json *json, const char *text, px_text *room)
+static const px_field json_row[] = {
+    PX_FIELD(doc_row, label, "label", "of the row"),
+    PX_FIELD(doc_row, note, "note", "at its end", .optional = true),
+    PX_LIST_MADE(json_cell_item, json_cell, "cells", "words or figures"),
+    PX_FIELDS_END,
+};
+
+static const void *json_row_item(const void *at, size_t i, void *row)
 {
-    while (*text) {
-        const size_t length = strcspn(text, "\n");
-        px_text_clear(room);
-        px_text_add_bytes(room, text, length);
-        px_json_string(json, NULL, px_text_failed(room) ? NULL : px_text_get(room));
-        json->text.failed = json->text.failed || px_text_failed(room);
-        text += length + (text[length] == '\n');
-    }
+    const doc_row **here = row;
+    *here = i ? (*here)->next : ((const doc_item *)at)->first;
+    return *here;
 }
 
-static void print_json(px_json *json, const doc_item *first)
+static const px_field json_table[] = {
+    PX_FIELD(doc_item, text, "caption", "of the table"),
+    PX_VALUES(doc_item, columns, column_count, "columns", "over the cells"),
+    PX_LIST_MADE(json_row_item, json_row, "rows", "of the table"),
+    PX_FIELDS_END,
+};
+
+typedef struct json_place { /* an item of the document, in the list of those of its kind */
+    const doc_item *item;
+    const char *heading, *rest; /* above a table; lines of code that are still to come */
+    char line[PX_FIELD_TEXT_MOST];
+} json_place;
+
+static const void *json_table_item(const void *first, size_t i, void *row)
 {
-    const char *heading = NULL;
-    px_text room = {0};
-    px_json_object(json, NULL);
-    px_json_string(json, "title", first->text);
-    px_json_string(json, "version", px_version());
-    px_json_array(json, "commands");
-    for (const doc_item *item = first; item; item = item->next)
-        if (item->kind == DOC_CODE)
-            print_json_lines(json, item->text, &room);
-    px_json_end(json);
-    px_text_done(&room);
-    px_json_array(json, "tables");
-    for (const doc_item *item = first; item; item = item->next)
-        if (item->kind == DOC_HEADING)
-            heading = item->text;
-        else if (item->kind == DOC_TABLE && !item->glance)
-            print_json_table(json, item, heading);
-    px_json_end(json);
-    px_json_array(json, "claims");
-    for (const doc_item *item = first; item; item = item->next) {
-        if (item->kind != DOC_CLAIM)
-            continue;
-        px_json_object(json, NULL);
-        px_json_string(json, "claim", item->text);
-        px_json_string(json, "verdict", pxi_verdict_name(item->verdict));
-        px_json_string(json, "evidence", item->evidence);
-        px_json_end(json);
-    }
-    px_json_end(json);
-    px_json_end(json);
+    json_place *at = row;
+    at->heading = i ? at->heading : NULL;
+    for (at->item = i ? at->item->next : first; at->item; at->item = at->item->next)
+        if (at->item->kind == DOC_TABLE && !at->item->glance)
+            return at;
+        else if (at->item->kind == DOC_HEADING)
+            at->heading = at->item->text;
+    return NULL;
 }
+
+static const px_field json_section[] = {
+    PX_FIELD(json_place, heading, "section", "its heading"),
+    PX_OBJECT_AT(json_place, item, json_table, "", "the table"),
+    PX_FIELDS_END,
+};
+
+/* The lines of texts that stand as they are: commands. */
+static const void *json_line_item(const void *first, size_t i, void *row)
+{
+    json_place *at = row;
+    at->rest = i ? at->rest : "";
+    for (at->item = i ? at->item : first; !*at->rest; at->item = at->item->next)
+        if (!at->item)
+            return NULL;
+        else if (at->item->kind == DOC_CODE)
+            at->rest = at->item->text;
+    const size_t length = strcspn(at->rest, "\n");
+    snprintf(at->line, sizeof at->line, "%.*s", (int)length, at->rest);
+    at->rest += length + (at->rest[length] == '\n');
+    return at;
+}
+
+static const px_field json_line[] = {PX_CHARS(json_place, line, "", "a command"), PX_FIELDS_END};
+
+static const void *json_claim_item(const void *first, size_t i, void *row)
+{
+    const doc_item **here = row;
+    *here = i ? (*here)->next : first;
+    while (*here && (*here)->kind != DOC_CLAIM)
+        *here = (*here)->next;
+    return *here;
+}
+
+static px_datum json_verdict(const void *at, char *text)
+{
+    (void)text;
+    return px_datum_text(pxi_verdict_name(((const doc_item *)at)->verdict));
+}
+
+static const px_field json_claim[] = {
+    PX_FIELD(doc_item, text, "claim", "of the paper"),
+    PX_MADE(TEXT, json_verdict, "verdict", "whether it holds"),
+    PX_FIELD(doc_item, evidence, "evidence", "for that"),
+    PX_FIELDS_END,
+};
+
+static px_datum json_version(const void *at, char *text)
+{
+    (void)at, (void)text;
+    return px_datum_text(px_version());
+}
+
+static const px_field json_document[] = {
+    /* of its first item, which is the title */
+    PX_FIELD(doc_item, text, "title", "of the report"),
+    PX_MADE(TEXT, json_version, "version", "of plexor"),
+    PX_LIST_MADE(json_line_item, json_line, "commands", "that made it"),
+    PX_LIST_MADE(json_table_item, json_section, "tables", "of figures"),
+    PX_LIST_MADE(json_claim_item, json_claim, "claims", "of the paper"),
+    PX_FIELDS_END,
+};
 
 px_status pxi_doc_print(const study_document *doc, px_study_format format, px_text *out,
                         px_error *err)
@@ -376,12 +417,10 @@ px_status pxi_doc_print(const study_document *doc, px_study_format format, px_te
     if (!first)
         return pxi_no_memory(err);
     if (format == PX_STUDY_JSON) {
-        px_json json = {0};
-        print_json(&json, first);
-        const char *text = px_json_text(&json);
-        px_text_add(out, text ? text : "");
-        out->failed = out->failed || !text;
-        px_json_done(&json);
+        char *text = NULL;
+        PX_TRY(px_fields_text(json_document, first, &text, err));
+        px_text_add(out, text);
+        free(text);
     }
     for (const doc_item *item = first; item && format != PX_STUDY_JSON; item = item->next) {
         const bool list = item->kind == DOC_CLAIM && item->next && item->next->kind == DOC_CLAIM;

@@ -193,8 +193,30 @@ def check_entrances():
         yield f"include/plexor/{name}: none of {', '.join(ENTRANCES)} leads to it"
 
 
+# JSON is written by fields; these write what is no result: states, identities, settings in chains, metadata of networks.
+JSON_WRITERS = {"base": "field json", "data": "audio_settings npz_meta", "engine": "set_classes", "cover": "cover_state profile seen",
+                "localize": "spectrum_file", "semantics": "caption_file milan_write", "check": "check check_default check_folder check_open",
+                "generate": "adapt climb deepxplore dlfuzz fuzz_settings pair_settings", "cli": "cli_campaign cli_message cli_train_meta",
+                "frame": "cells"}
+JSON_CALL = re.compile(r"(?<!\w)px_json_(?:object|array|string|int|real|bool|null)\(")
+
+
+def check_json():
+    writers = {f"{room}/{name}.c": 0 for room, names in JSON_WRITERS.items() for name in names.split()}
+    for path in (*files("src", (".c",)), *files("studies", (".c",))):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as source:
+            calls = len(JSON_CALL.findall(source.read()))
+        name = "/".join(path.split(os.sep)[-2:])
+        if name in writers:
+            writers[name] += calls
+        elif calls:
+            yield f"{path}: writes JSON by hand, {calls} times: a result has fields (plexor/field.h)"
+    yield from (f"{name}: writes no JSON any more, and need not be listed here" for name, calls in writers.items() if not calls)
+
+
 CHECKS = {"rooms include only rooms before them": check_order,
           "rooms include few private headers of others": check_private, "studies stand on the library's headers": check_studies, "few functions are exported": check_exports, "file names are unique": check_names,
+          "results are written by their fields": check_json,
           "commands print by cli_print()": check_printing,
           "public headers compile alone, as C and as C++": check_headers,
           "the tiers of the API lead to every public header": check_entrances}
